@@ -1,0 +1,3 @@
+//! HLO modules: proto and text readers, shapes, source frames, buffers.
+
+pub mod wire;
