@@ -1,0 +1,195 @@
+"""Collect what is known of each module that JAX compiles in this process.
+
+JAX has no public hook for this, so two functions inside it are wrapped: the one that lowers a jaxpr and the one that compiles a
+module or reads it from the compilation cache.
+A wrapper always calls the original with the same arguments and returns what it returns; what is collected on the side may be
+missing, and a missing piece is noted, never raised.
+Executables are not kept, because they hold device memory: each module is turned into bytes and text at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from .safely import Parts
+
+#: What can be collected; `text` and `dot` are of the module after optimization, and `text` also before it.
+FORMATS = frozenset({"text", "proto", "dot", "jaxpr", "stablehlo"})
+
+#: Lowered programs whose jaxpr is remembered until they are compiled.
+_MOST_PENDING_JAXPRS = 64
+
+#: Constants longer than this many elements are elided from StableHLO text.
+_LARGEST_PRINTED_CONSTANT = 1024
+
+
+@dataclass
+class CompiledModule:
+    """One compilation: bytes and texts of the module, and what XLA says of its cost.
+
+    `compile_s` is in seconds and includes a hit in the compilation cache.
+    `memory` is in bytes; `cost` holds XLA's own keys (`flops`, `bytes accessed`, …).
+    `collect_s` is what collecting cost, in seconds.
+    """
+
+    index: int
+    name: str
+    compile_s: float
+    after_proto: bytes | None = None
+    buffer_assignment: bytes | None = None
+    after_text: str | None = None
+    after_dot: str | None = None
+    before_text: str | None = None
+    stablehlo: str | None = None
+    jaxpr: str | None = None
+    cost: dict[str, float] = field(default_factory=dict)
+    memory: dict[str, int] = field(default_factory=dict)
+    collect_s: float = 0.0
+
+
+class ModuleWatch:
+    """Wraps JAX's compiler and hands each compiled module to a sink, until removed."""
+
+    def __init__(self, *, formats: set[str], parts: Parts, sink: Callable[[CompiledModule], None]) -> None:
+        """`formats` is a subset of `FORMATS`; `sink` runs on the compiling thread."""
+        self.formats = set(formats)
+        self._parts = parts
+        self._sink = sink
+        self._count = 0
+        self._lock = threading.Lock()
+        self._jaxprs: OrderedDict[int, tuple[Any, Any]] = OrderedDict()
+        self._originals: list[tuple[Any, str, Any]] = []
+
+    def install(self) -> None:
+        """Wrap the two functions; `jax` must be imported.
+
+        Raises AttributeError or ImportError if this JAX keeps them elsewhere.
+        """
+        self._parts.run("source_exclusion", _exclude_own_frames)
+        self._wrap("jax._src.compiler", "compile_or_get_cached", self._compiling)
+        self._parts.run("jaxpr", self._wrap, "jax._src.interpreters.pxla", "lower_sharding_computation", self._lowering)
+
+    def remove(self) -> None:
+        """Put the original functions back."""
+        while self._originals:
+            owner, name, original = self._originals.pop()
+            setattr(owner, name, original)
+
+    def _wrap(self, module_name: str, name: str, replacement: Callable[..., Any]) -> None:
+        owner = importlib.import_module(module_name)
+        original = getattr(owner, name)
+        setattr(owner, name, functools.wraps(original)(functools.partial(replacement, original)))
+        self._originals.append((owner, name, original))
+
+    def _lowering(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        lowered = original(*args, **kwargs)
+        if "jaxpr" in self.formats:
+            self._parts.run("jaxpr", self._remember_jaxpr, lowered, args, kwargs)
+        return lowered
+
+    def _remember_jaxpr(self, lowered: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        # The module is kept with its jaxpr so that its id is not given to another object.
+        module = lowered.stablehlo()
+        jaxpr = args[0] if args else kwargs["closed_jaxpr"]
+        with self._lock:
+            self._jaxprs[id(module)] = (module, jaxpr)
+            while len(self._jaxprs) > _MOST_PENDING_JAXPRS:
+                self._jaxprs.popitem(last=False)
+
+    def _compiling(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        started = time.perf_counter()
+        executable = original(*args, **kwargs)
+        compile_s = time.perf_counter() - started
+        self._parts.run("modules", self._collect, executable, args, kwargs, compile_s)
+        return executable
+
+    def _collect(self, executable: Any, args: tuple[Any, ...], kwargs: dict[str, Any], compile_s: float) -> None:
+        started = time.perf_counter()
+        with _annotated("ridgeline: collect module"):
+            stablehlo = args[1] if len(args) > 1 else kwargs["computation"]
+            (hlo, *_) = executable.hlo_modules()
+            with self._lock:
+                self._count += 1
+                module = CompiledModule(self._count, hlo.name, compile_s)
+                _, jaxpr = self._jaxprs.pop(id(stablehlo), (None, None))
+            for part, collect in self._collectors(module, executable, hlo, stablehlo, jaxpr):
+                self._parts.run(part, collect)
+            module.collect_s = time.perf_counter() - started
+            self._sink(module)
+
+    def _collectors(
+        self, module: CompiledModule, executable: Any, hlo: Any, stablehlo: Any, jaxpr: Any
+    ) -> Iterator[tuple[str, Callable[[], None]]]:
+        """One named step per piece, so that the loss of one does not cost the others."""
+        if "jaxpr" in self.formats and jaxpr is not None:
+            yield "jaxpr", lambda: setattr(module, "jaxpr", str(jaxpr))
+        if "stablehlo" in self.formats:
+            yield "stablehlo", lambda: setattr(module, "stablehlo", _stablehlo_text(stablehlo))
+        if "text" in self.formats:
+            yield "hlo_before", lambda: setattr(module, "before_text", _hlo_before(stablehlo))
+            yield "hlo_text", lambda: setattr(module, "after_text", hlo.to_string())
+        if "proto" in self.formats:
+            yield "hlo_proto", lambda: setattr(module, "after_proto", hlo.as_serialized_hlo_module_proto())
+        if "dot" in self.formats:
+            yield "hlo_dot", lambda: setattr(module, "after_dot", _dot(hlo))
+        yield "cost_analysis", lambda: setattr(module, "cost", _cost(executable))
+        yield "memory_analysis", lambda: _set_memory(module, executable)
+
+
+def _exclude_own_frames() -> None:
+    """Keep the wrappers out of the source locations of HLO and out of the tracebacks that the program prints."""
+    for module in ("jax._src.source_info_util", "jax._src.traceback_util"):
+        importlib.import_module(module).register_exclusion(__file__)
+
+
+def _stablehlo_text(stablehlo: Any) -> str:
+    return stablehlo.operation.get_asm(large_elements_limit=_LARGEST_PRINTED_CONSTANT)
+
+
+def _hlo_before(stablehlo: Any) -> str:
+    """HLO as it is when XLA begins: the translation that `Lowered.as_text("hlo")` prints."""
+    mlir = importlib.import_module("jax._src.interpreters.mlir")
+    translator = importlib.import_module("jax._src.lib")._jax.mlir
+    computation = translator.mlir_module_to_xla_computation(
+        mlir.module_to_bytecode(stablehlo), use_tuple_args=False, return_tuple=False
+    )
+    return computation.as_hlo_text()
+
+
+def _dot(hlo: Any) -> str:
+    return importlib.import_module("jax._src.lib")._jax.hlo_module_to_dot_graph(hlo)
+
+
+def _cost(executable: Any) -> dict[str, float]:
+    found = executable.cost_analysis()
+    if isinstance(found, (list, tuple)):  # one per partition in some releases; they are alike
+        found = found[0] if found else {}
+    return {str(key): float(value) for key, value in (found or {}).items()}
+
+
+def _set_memory(module: CompiledModule, executable: Any) -> None:
+    stats = executable.get_compiled_memory_stats()
+    for name in dir(stats):
+        if name.endswith("_in_bytes"):
+            module.memory[name] = int(getattr(stats, name))
+    assignment = getattr(stats, "serialized_buffer_assignment_proto", None)
+    module.buffer_assignment = bytes(assignment) if assignment else None
+
+
+@contextlib.contextmanager
+def _annotated(name: str) -> Iterator[None]:
+    """Mark the harness's own work in the trace, so that it is not taken for the program's."""
+    try:
+        annotation = importlib.import_module("jax").profiler.TraceAnnotation(name)
+    except Exception:  # noqa: BLE001 - a mark is a courtesy
+        annotation = contextlib.nullcontext()
+    with annotation:
+        yield
