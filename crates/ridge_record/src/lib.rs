@@ -1,1 +1,42 @@
-//! ridge_record.
+//! Run a program under the recorder and collect what it leaves.
+//!
+//! [`record`] takes [`RecordOptions`], prepares a capture folder, spawns the program with a small Python harness on its path,
+//! waits, and gathers what the harness left into `manifest.json`.
+//! The program keeps its output, its terminal, its signals and its exit status: [`RecordOutcome::status`] says how it ended, and
+//! a caller that wants to be transparent ends the same way with [`ProgramStatus::end_like`].
+//!
+//! One decision and why: the harness attaches through `PYTHONPATH` and a `sitecustomize` module, so the program needs no change
+//! and may start through any number of launchers (`uv run`, `python -m`, a console script), as long as a Python process is at the
+//! end.
+//! A program that imports `jax` is captured; any other runs untouched, and the manifest says that nothing was captured.
+//!
+//! Nothing here reads a trace.
+//!
+//! ```no_run
+//! use ridge_record::{RecordOptions, record};
+//! let options = RecordOptions::new(["python", "solver.py", "--n", "384"]);
+//! let outcome = record(&options, &mut |_event| {})?;
+//! println!("{} in {:?}", outcome.out.display(), outcome.wall);
+//! # Ok::<(), ridge_record::RecordError>(())
+//! ```
+
+mod error;
+mod folder;
+mod harness;
+mod launch;
+mod manifest;
+mod options;
+mod outcome;
+mod parse;
+mod pieces;
+mod recorder;
+mod redact;
+mod signals;
+
+pub use error::RecordError;
+pub use folder::default_out_dir;
+pub use harness::write_harness;
+pub use options::{HloFormat, Limits, RecordOptions, StepRange, WarmUp, Window, XlaDump};
+pub use outcome::{Missing, Overhead, ProgramStatus, RecordEvent, RecordOutcome};
+pub use parse::ParseError;
+pub use recorder::record;

@@ -1,0 +1,65 @@
+//! Why a recording could not begin.
+//!
+//! Once the program runs, nothing is an error any more: what is lost is listed in the outcome and the manifest.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a recording could not begin.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// There is nothing to run.
+    #[error("expected a command to run, found none")]
+    NoCommand,
+    /// The folder holds files that no recording made.
+    #[error("expected an empty folder or an earlier capture, found other files: {}", path.display())]
+    FolderInUse {
+        /// The folder asked for.
+        path: PathBuf,
+    },
+    /// The capture folder cannot be made or written.
+    #[error("cannot write the capture folder: {source}: {}", path.display())]
+    Folder {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The program cannot be started.
+    #[error("cannot start the program: {source}: {program}")]
+    Spawn {
+        /// Its first word.
+        program: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Signals cannot be watched, or the program not waited for.
+    #[error("cannot watch the program: {source}")]
+    Watch {
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl RecordError {
+    /// What a user can do about it.
+    pub fn hints(&self) -> Vec<String> {
+        match self {
+            RecordError::NoCommand => vec!["write the program after `--`: ridgeline record -- python solver.py".into()],
+            RecordError::FolderInUse { .. } => vec!["name another folder with `-o`".into()],
+            RecordError::Folder { .. } => vec!["check space and permission, or name another folder with `-o`".into()],
+            RecordError::Spawn { .. } => vec!["check that the program runs without the recorder".into()],
+            RecordError::Watch { .. } => Vec::new(),
+        }
+    }
+
+    /// The exit code a shell gives for the same failure: 127 if the program was not found, 126 if it could not be run, else 2.
+    pub fn shell_code(&self) -> i32 {
+        match self {
+            RecordError::Spawn { source, .. } if source.kind() == io::ErrorKind::NotFound => 127,
+            RecordError::Spawn { .. } => 126,
+            _ => 2,
+        }
+    }
+}

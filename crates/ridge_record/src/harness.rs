@@ -1,0 +1,40 @@
+//! The harness's Python files, carried inside this library so that the command is one file.
+//!
+//! What they do is said in the files themselves.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Name under which the harness is imported; not `ridgeline`, which the program may import for itself.
+const PACKAGE: &str = "_ridgeline_harness";
+
+macro_rules! python_files {
+    ($($name:literal),* $(,)?) => {
+        [$(($name, include_str!(concat!("../../../python/ridgeline/", $name)))),*]
+    };
+}
+
+/// Files of the package that the harness needs.
+const FILES: [(&str, &str); 7] = python_files![
+    "__init__.py",
+    "environment.py",
+    "module_files.py",
+    "modules.py",
+    "profiler.py",
+    "safely.py",
+    "xplane.py",
+];
+
+const SITE_CUSTOMIZE: &str = include_str!("../../../python/ridgeline/site/sitecustomize.py");
+
+/// Write the harness into `dir`, ready to be put first on `PYTHONPATH`.
+///
+/// # Errors
+/// Whatever the system says if a file cannot be written.
+pub fn write_harness(dir: &Path) -> io::Result<()> {
+    let package = dir.join(PACKAGE);
+    fs::create_dir_all(&package)?;
+    fs::write(dir.join("sitecustomize.py"), SITE_CUSTOMIZE)?;
+    FILES.iter().try_for_each(|(name, text)| fs::write(package.join(name), text))
+}

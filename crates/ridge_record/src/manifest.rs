@@ -1,0 +1,273 @@
+//! Put the pieces together: what was captured, what it cost, what is missing.
+//!
+//! The manifest is JSON with the schema name [`SCHEMA`]; a field that is not known is `null`, never guessed.
+//! Times are in seconds, sizes in bytes.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::launch::{CONFIG_VARIABLE, Run};
+use crate::options::RecordOptions;
+use crate::outcome::{Missing, Overhead, ProgramStatus, RecordOutcome};
+use crate::pieces::{Piece, Pieces};
+use crate::recorder::{warm_up, window};
+use crate::redact::Redaction;
+
+/// Name and version of the manifest's form.
+pub(crate) const SCHEMA: &str = "ridgeline.manifest.v1";
+
+/// What follows from the pieces and is shown both in the manifest and to the caller.
+#[derive(Debug)]
+pub(crate) struct Gathered {
+    traces: Vec<(PathBuf, u64)>,
+    modules: Vec<Value>,
+    missing: Vec<Missing>,
+    overhead: Overhead,
+}
+
+impl Gathered {
+    pub(crate) fn new(out: &Path, options: &RecordOptions, pieces: &Pieces, run: Run, plain: Option<Run>) -> Gathered {
+        let traces = traces(out, pieces);
+        let mut missing = missing(pieces, run.status);
+        if options.measure_overhead && plain.is_none() {
+            missing.push(lost("overhead", "the program could not be run again without the recorder"));
+        }
+        if traces.is_empty() && missing.is_empty() {
+            missing.push(lost("trace", "no capture was written"));
+        }
+        Gathered {
+            traces,
+            modules: pieces.pieces.iter().flat_map(|piece| piece.modules.iter().cloned()).collect(),
+            missing,
+            overhead: overhead(pieces, plain.map(|plain| plain.wall)),
+        }
+    }
+
+    pub(crate) fn outcome(self, out: &Path, run: Run) -> RecordOutcome {
+        RecordOutcome {
+            out: out.to_owned(),
+            status: run.status,
+            wall: run.wall,
+            overhead: self.overhead,
+            traces: self.traces,
+            modules: self.modules.len(),
+            missing: self.missing,
+        }
+    }
+}
+
+/// The manifest, not yet redacted but for its command.
+pub(crate) fn compose(
+    options: &RecordOptions,
+    pieces: &Pieces,
+    gathered: &Gathered,
+    run: Run,
+    prepare_s: f64,
+    redaction: &Redaction,
+) -> Value {
+    let main = pieces.with_jax().max_by_key(|piece| piece.content["traces"].as_array().map_or(0, Vec::len));
+    let of_main = |key: &str| main.or(pieces.pieces.first()).map_or(Value::Null, |piece| piece.content[key].clone());
+    let (exit_code, signal) = match run.status {
+        ProgramStatus::Exited(code) => (json!(code), Value::Null),
+        ProgramStatus::Signaled(signal) => (Value::Null, json!(signal_name(signal))),
+    };
+    json!({
+        "schema": SCHEMA,
+        "kind": "record",
+        "recorder_version": env!("CARGO_PKG_VERSION"),
+        "command": redaction.command(&options.command),
+        "program": {"exit_code": exit_code, "signal": signal, "wall_s": secs(run.wall)},
+        "complete": gathered.missing.is_empty(),
+        "missing": gathered.missing.iter().map(|lost| json!({"what": lost.what, "why": lost.why})).collect::<Vec<_>>(),
+        "versions": of_main("versions"),
+        "devices": of_main("devices"),
+        "cpu": of_main("cpu"),
+        "os": of_main("os"),
+        "options": asked(options),
+        "added_environment": added_environment(pieces),
+        "timings": {"prepare_s": prepare_s, "program_wall_s": secs(run.wall)},
+        "overhead": overhead_json(&gathered.overhead, run.wall),
+        "traces": listed(pieces, "traces"),
+        "memory": listed(pieces, "memory"),
+        "modules": gathered.modules,
+        "notes": listed(pieces, "notes"),
+        "processes": pieces.pieces.iter().map(process).collect::<Vec<_>>(),
+    })
+}
+
+/// What is said of each process: enough to see which did what, and how far it came.
+fn process(piece: &Piece) -> Value {
+    const KEYS: [&str; 10] = [
+        "pid",
+        "ordinal",
+        "state",
+        "jax",
+        "libraries",
+        "started_unix_s",
+        "timings",
+        "peak_rss_bytes",
+        "steps_seen",
+        "compilations",
+    ];
+    KEYS.iter().map(|key| ((*key).to_owned(), piece.content[*key].clone())).collect::<serde_json::Map<_, _>>().into()
+}
+
+fn asked(options: &RecordOptions) -> Value {
+    let limits = options.limits;
+    json!({
+        "window": window(&options.window),
+        "warm_up": warm_up(options.warm_up),
+        "step_function": options.step_function,
+        "max_windows": options.max_windows,
+        "hlo": options.hlo.iter().map(|format| format.name()).collect::<Vec<_>>(),
+        "xla_dump": options.xla_dump.as_ref().map(|dump| json!({"formats": dump.formats, "passes": dump.passes})),
+        "profile_options": options.profile_options.iter().map(|(key, value)| (key.clone(), json!(value))).collect::<serde_json::Map<_, _>>(),
+        "python_tracer": options.python_tracer,
+        "expand_command_buffers": options.expand_command_buffers,
+        "memory_profiles": options.memory_profiles,
+        "limits": {
+            "max_trace_s": secs(limits.max_trace_time), "max_trace_bytes": limits.max_trace_bytes,
+            "max_modules": limits.max_modules, "max_module_bytes": limits.max_module_bytes,
+        },
+        "keep_private": options.keep_private,
+        "measure_overhead": options.measure_overhead,
+    })
+}
+
+/// Environment that the recorder added; the user's own values are not shown.
+fn added_environment(pieces: &Pieces) -> Value {
+    let mut added =
+        json!({"PYTHONPATH": "<harness>, before the program's own", CONFIG_VARIABLE: "<harness configuration>"});
+    let mut flags: Vec<&str> = Vec::new();
+    for piece in &pieces.pieces {
+        for flag in piece.content["added_flags"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            if !flags.contains(&flag) {
+                flags.push(flag);
+            }
+        }
+    }
+    if !flags.is_empty() {
+        added["XLA_FLAGS"] = json!(flags.join(" "));
+    }
+    added
+}
+
+fn listed(pieces: &Pieces, key: &str) -> Vec<Value> {
+    pieces.pieces.iter().flat_map(|piece| piece.content[key].as_array().cloned().unwrap_or_default()).collect()
+}
+
+/// The captures that pieces speak of and that are there.
+fn traces(out: &Path, pieces: &Pieces) -> Vec<(PathBuf, u64)> {
+    let listed = listed(pieces, "traces");
+    let paths = listed.iter().filter_map(|trace| trace["path"].as_str()).map(|path| out.join(path));
+    paths.filter_map(|path| path.metadata().ok().map(|metadata| (path, metadata.len()))).collect()
+}
+
+fn missing(pieces: &Pieces, status: ProgramStatus) -> Vec<Missing> {
+    let mut missing: Vec<Missing> = Vec::new();
+    for lost in listed(pieces, "missing") {
+        let text = |key: &str| lost[key].as_str().unwrap_or("unknown").to_owned();
+        missing.push(Missing { what: text("what"), why: text("why") });
+    }
+    for name in &pieces.unreadable {
+        missing.push(lost(
+            &format!("piece {name}"),
+            "it could not be read; its process may have been killed while writing it",
+        ));
+    }
+    missing.extend(pieces.with_jax().filter_map(|piece| unfinished(piece, status)));
+    if pieces.with_jax().next().is_none() {
+        missing.push(lost("capture", &why_no_jax(pieces)));
+    }
+    missing
+}
+
+/// A process that wrote no end: it was killed, or crashed, or its disk was full.
+fn unfinished(piece: &Piece, status: ProgramStatus) -> Option<Missing> {
+    let state = piece.content["state"].as_str().unwrap_or("unknown");
+    if state == "ended" {
+        return None;
+    }
+    let how = match status {
+        ProgramStatus::Signaled(signal) => format!("the program was ended by {}", signal_name(signal)),
+        ProgramStatus::Exited(code) => format!("the process ended without warning; the program exited with {code}"),
+    };
+    let pid = &piece.content["pid"];
+    Some(match state {
+        "tracing" => lost("trace", &format!("not finished in process {pid}: {how} while the profiler ran")),
+        _ => lost("end of the recording", &format!("process {pid} was {state}: {how}")),
+    })
+}
+
+fn why_no_jax(pieces: &Pieces) -> String {
+    if pieces.pieces.is_empty() {
+        return "no Python process loaded the harness; a program that is not Python, or Python with -I, -E or -S, cannot be \
+                recorded this way: a system profiler such as nsys or rocprof can"
+            .into();
+    }
+    let mut libraries: Vec<&str> = pieces
+        .pieces
+        .iter()
+        .flat_map(|piece| piece.content["libraries"].as_array().into_iter().flatten().filter_map(Value::as_str))
+        .collect();
+    libraries.sort_unstable();
+    libraries.dedup();
+    let other = if libraries.contains(&"torch") {
+        "; torch was, and torch.profiler can write a Kineto trace to open instead"
+    } else if libraries.contains(&"tensorflow") {
+        "; tensorflow was, and tf.profiler can write an XPlane trace to open instead"
+    } else if libraries.is_empty() {
+        "; nor any other library that the recorder knows"
+    } else {
+        return format!("no process imported jax; {} was imported, and nsys can record it", libraries.join(", "));
+    };
+    format!("no process imported jax{other}")
+}
+
+fn overhead(pieces: &Pieces, unrecorded_wall: Option<Duration>) -> Overhead {
+    let time = |piece: &Piece, key: &str| {
+        Duration::try_from_secs_f64(piece.content["timings"][key].as_f64().unwrap_or(0.0)).unwrap_or_default()
+    };
+    let of = |piece: &Piece| Overhead {
+        harness: time(piece, "harness_s"),
+        attach: time(piece, "attach_s"),
+        start_trace: time(piece, "start_trace_s"),
+        stop_trace: time(piece, "stop_trace_s"),
+        drain: time(piece, "drain_s"),
+        modules: time(piece, "modules_s"),
+        memory: time(piece, "memory_s"),
+        unrecorded_wall,
+    };
+    let most = pieces.pieces.iter().map(of).max_by_key(|overhead| overhead.harness);
+    most.unwrap_or(Overhead { unrecorded_wall, ..Overhead::default() })
+}
+
+fn overhead_json(overhead: &Overhead, wall: Duration) -> Value {
+    let wall_s = secs(wall);
+    json!({
+        "basis": "measured by the harness in the process where it worked longest",
+        "harness_s": secs(overhead.harness),
+        "share_of_wall": if wall_s > 0.0 { json!(secs(overhead.harness) / wall_s) } else { Value::Null },
+        "attach_s": secs(overhead.attach),
+        "start_trace_s": secs(overhead.start_trace),
+        "stop_trace_s": secs(overhead.stop_trace),
+        "drain_s": secs(overhead.drain),
+        "modules_s": secs(overhead.modules),
+        "memory_s": secs(overhead.memory),
+        "unrecorded_wall_s": overhead.unrecorded_wall.map(secs),
+    })
+}
+
+fn lost(what: &str, why: &str) -> Missing {
+    Missing { what: what.to_owned(), why: why.to_owned() }
+}
+
+fn secs(time: Duration) -> f64 {
+    time.as_secs_f64()
+}
+
+fn signal_name(signal: i32) -> String {
+    signal_hook::low_level::signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned)
+}

@@ -1,0 +1,149 @@
+//! What a user can ask of the recorder.
+//!
+//! Plain structs: the command line fills them, nothing here checks that a device or a library exists.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Everything `ridgeline record` can be told.
+#[derive(Clone, Debug)]
+pub struct RecordOptions {
+    /// The program and its arguments, run as given, found on `PATH`.
+    pub command: Vec<OsString>,
+    /// The capture folder; `None` takes [`default_out_dir`](crate::default_out_dir).
+    pub out: Option<PathBuf>,
+    /// The part of the program to capture.
+    pub window: Window,
+    /// What to let pass before a capture of the whole program begins.
+    pub warm_up: WarmUp,
+    /// Name of a jitted function whose calls count as steps, instead of `StepTraceAnnotation` ranges.
+    pub step_function: Option<String>,
+    /// Most captures per process when following an annotation; each is a file of its own.
+    pub max_windows: u32,
+    /// What to keep of each compiled module.
+    pub hlo: BTreeSet<HloFormat>,
+    /// XLA's own dump of every module, in `hlo_dump/`; slow and large.
+    pub xla_dump: Option<XlaDump>,
+    /// Profiler settings as `(key, value)` text: fields of `jax.profiler.ProfileOptions`, or keys of its `advanced_configuration`
+    /// such as `gpu_max_activity_api_events`.
+    pub profile_options: Vec<(String, String)>,
+    /// Record every Python call too: slows the program and fills the trace.
+    pub python_tracer: bool,
+    /// Turn command buffers (CUDA graphs) off, so that each kernel keeps the name of its operation.
+    pub expand_command_buffers: bool,
+    /// Save device memory profiles before and after each capture.
+    pub memory_profiles: bool,
+    /// When to stop by itself.
+    pub limits: Limits,
+    /// Keep host name, user name, home folder and secrets in the manifest.
+    pub keep_private: bool,
+    /// Run the program a second time without the recorder, to compare wall times.
+    pub measure_overhead: bool,
+}
+
+impl RecordOptions {
+    /// Capture the whole of `command` with the settings that suit a first look.
+    ///
+    /// Modules are kept as text, proto, jaxpr and StableHLO; memory profiles are saved; limits are [`Limits::usual`].
+    pub fn new<A: Into<OsString>>(command: impl IntoIterator<Item = A>) -> RecordOptions {
+        RecordOptions {
+            command: command.into_iter().map(Into::into).collect(),
+            out: None,
+            window: Window::WholeProgram,
+            warm_up: WarmUp::None,
+            step_function: None,
+            max_windows: 4,
+            hlo: [HloFormat::Text, HloFormat::Proto, HloFormat::Jaxpr, HloFormat::Stablehlo].into(),
+            xla_dump: None,
+            profile_options: Vec::new(),
+            python_tracer: false,
+            expand_command_buffers: false,
+            memory_profiles: true,
+            limits: Limits::usual(),
+            keep_private: false,
+            measure_overhead: false,
+        }
+    }
+}
+
+/// The part of the program to capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// From the first use of a device to the end.
+    WholeProgram,
+    /// Some of its steps.
+    Steps(StepRange),
+    /// Each range of the `TraceAnnotation` with this name, up to [`RecordOptions::max_windows`].
+    Annotation(String),
+}
+
+/// Steps `first..end` in the order in which they begin: the first step of a process is 0, `end` is not captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepRange {
+    /// First step to capture, from 0.
+    pub first: u64,
+    /// First step not to capture; greater than `first`.
+    pub end: u64,
+}
+
+/// What to let pass before a capture of the whole program begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarmUp {
+    /// Nothing: capture from the first use of a device.
+    None,
+    /// This long after the first use of a device.
+    Time(Duration),
+    /// Until nothing has been compiled for this long.
+    Quiet(Duration),
+}
+
+/// A representation of a compiled module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum HloFormat {
+    /// HLO text before and after optimization (`before.txt`, `after.txt`).
+    Text,
+    /// `HloProto` after optimization, with buffer assignment (`after.hlo.pb`).
+    Proto,
+    /// Graphviz graph after optimization (`after.dot`).
+    Dot,
+    /// The jaxpr that was lowered (`jaxpr.txt`).
+    Jaxpr,
+    /// What JAX handed to XLA (`stablehlo.mlir`).
+    Stablehlo,
+}
+
+/// What XLA itself should dump while it compiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct XlaDump {
+    /// Any of `text`, `proto`, `dot`, `html`, `snapshots`: XLA's `--xla_dump_hlo_as_…`.
+    pub formats: BTreeSet<String>,
+    /// Dump also after each pass whose name matches this regular expression.
+    pub passes: Option<String>,
+}
+
+/// When a capture stops by itself, so that neither memory nor disk fills up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Longest capture, per window.
+    pub max_trace_time: Duration,
+    /// Largest capture in bytes of memory, per window; estimated from the growth of the process.
+    pub max_trace_bytes: u64,
+    /// Most modules kept per process.
+    pub max_modules: u32,
+    /// Most bytes of modules kept per process.
+    pub max_module_bytes: u64,
+}
+
+impl Limits {
+    /// 120 s and 2 GiB of trace per window, 2000 modules and 1 GiB of module files per process.
+    pub fn usual() -> Limits {
+        Limits {
+            max_trace_time: Duration::from_secs(120),
+            max_trace_bytes: 2 << 30,
+            max_modules: 2000,
+            max_module_bytes: 1 << 30,
+        }
+    }
+}

@@ -1,0 +1,144 @@
+"""Run a suite at one size in this process, and tell the parent what happens as it happens.
+
+The parent starts a fresh process per size, so that peak memory is honest and a crash costs one operation:
+it starts another with `--after` naming the operation that this one died in.
+
+One JSON object per line goes to what was standard output at the start; everything that the suite prints goes to standard error.
+When standard input ends, the parent is gone or wants an end, and the process interrupts itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+from typing import Any, TextIO
+
+from .bench_measure import Plan, Row, measure, reason_of
+from .suite import Inputs, Suite, load_suite
+
+NOT_RUN_BUDGET = "not run: budget used up"
+INTERRUPTED_STATUS = 130
+BROKEN_SUITE_STATUS = 3
+
+
+class Events:
+    """The stream of JSON lines to the parent."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def emit(self, event: str, **fields: Any) -> None:
+        """Send one event at once. Does nothing when nobody reads: the parent is gone, and standard input will end."""
+        with contextlib.suppress(BrokenPipeError):
+            self._stream.write(json.dumps({"event": event, **fields}, allow_nan=False, default=str) + "\n")
+            self._stream.flush()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the suite and return the exit status: 0, `INTERRUPTED_STATUS` or `BROKEN_SUITE_STATUS`."""
+    started = time.monotonic()
+    options = _options(arguments)
+    events = Events(_private_stdout())
+    _interrupt_at_end_of_stdin()
+    try:
+        _run(options, events, started)
+    except KeyboardInterrupt:
+        events.emit("interrupted")
+        return INTERRUPTED_STATUS
+    except Exception as error:  # noqa: BLE001 - reported to the parent, which reports it to the user
+        traceback.print_exc()
+        events.emit("broken", reason=reason_of(error))
+        return BROKEN_SUITE_STATUS
+    return 0
+
+
+def _run(options: argparse.Namespace, events: Events, started: float) -> None:
+    suite = load_suite(options.suite)
+    names = suite.select(options.ops)
+    if options.after is not None:
+        names = names[names.index(options.after) + 1 :]
+    variants = {name: dict(env) for name, env in suite.variants.items()}
+    events.emit("plan", suite=suite.name, sizes=list(suite.sizes), variants=variants, operations=names)
+    if options.list:
+        return
+    options.out.mkdir(parents=True, exist_ok=True)
+    plan = Plan(suite=suite, size=options.size, out_dir=options.out, runs=options.runs, formats=set(options.hlo),
+                deadline=started + options.budget_s if options.budget_s is not None else float("inf"), emit=events.emit)
+    inputs = Inputs(suite, options.size)
+    _measure_all(suite, names, plan, inputs, events)
+
+
+def _measure_all(suite: Suite, names: list[str], plan: Plan, inputs: Inputs, events: Events) -> None:
+    described = False
+    for name in names:
+        if plan.is_over():
+            events.emit("row", **Row(name, plan.size).finished("not_run", NOT_RUN_BUDGET))
+            continue
+        events.emit("start", operation=name, volume_size=plan.size)
+        row = measure(plan, suite.operations[name], inputs)
+        if not described:  # After the first operation, because describing devices would start JAX's backends.
+            _describe_environment(events)
+            described = True
+        events.emit("row", **row)
+
+
+def _describe_environment(events: Events) -> None:
+    from .environment import environment  # noqa: PLC0415 - late, for the order of imports in the suite
+
+    try:
+        events.emit("environment", environment=environment())
+    except Exception as error:  # noqa: BLE001 - a description must not cost the results
+        events.emit("environment", environment={"failed": reason_of(error)})
+
+
+def _private_stdout() -> TextIO:
+    """Keep the parent's pipe for events, and send everything else written to standard output to standard error."""
+    sys.stdout.flush()
+    private = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return private
+
+
+def _interrupt_once(*_: object) -> None:
+    """Raise KeyboardInterrupt for the first SIGINT only: a terminal and the parent may both send one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _interrupt_at_end_of_stdin() -> None:
+    signal.signal(signal.SIGINT, _interrupt_once)
+
+    def wait() -> None:
+        with contextlib.suppress(OSError):
+            while os.read(0, 4096):
+                pass
+        os.kill(os.getpid(), signal.SIGINT)
+
+    if not sys.stdin.isatty():
+        threading.Thread(target=wait, daemon=True, name="ridgeline-stdin").start()
+
+
+def _options(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m ridgeline.bench_worker", description=__doc__)
+    parser.add_argument("--suite", type=Path, required=True, help="the suite's Python file")
+    parser.add_argument("--size", type=int, default=0, help="edge of the volume")
+    parser.add_argument("--ops", action="append", default=[], help="shell pattern of operations; repeatable")
+    parser.add_argument("--after", help="skip the operations up to and including this one")
+    parser.add_argument("--runs", type=int, default=5, help="timed runs per operation")
+    parser.add_argument("--budget-s", type=float, help="start no operation after this many seconds")
+    parser.add_argument("--hlo", action="append", default=[], help="format of the modules to write; repeatable")
+    parser.add_argument("--out", type=Path, default=Path("."), help="folder of this size")
+    parser.add_argument("--list", action="store_true", help="say what would run, and run nothing")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
