@@ -1,0 +1,130 @@
+//! Reports as text for a terminal of a given width.
+//!
+//! The first lines say what was lost, if anything was; then come sections, tables, and what is only good to know.
+//! Width, glyphs and colors are the caller's choice: no terminal and no environment is asked here.
+//!
+//! How a table is made to fit: columns of rank `Detail` go first, then names are shortened in the middle, then columns of
+//! rank `Normal` go from the right. Numbers are never cut.
+
+mod bar;
+mod columns;
+mod facts;
+mod fit;
+mod line;
+mod table;
+mod theme;
+mod words;
+
+pub use bar::bar;
+pub use theme::Theme;
+
+use crate::Report;
+use crate::note::{note_body, of_severity};
+use line::Line;
+use ridgeline::{Note, Severity};
+
+/// At most this many notes of one severity are shown; a capture can have one per file.
+const NOTES_SHOWN: usize = 8;
+
+/// How a report is laid out.
+#[derive(Debug, Clone, Copy)]
+pub struct Layout {
+    /// Columns of text that fit on a line.
+    pub width: usize,
+    /// Which characters bars and marks are made of.
+    pub glyphs: Glyphs,
+    /// Colors and weights.
+    pub theme: Theme,
+    /// Whether the definition of each column and fact is written out.
+    pub definitions: Definitions,
+}
+
+/// Which characters bars and marks are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Glyphs {
+    /// Eighth blocks, `µ`, `…` and `–`.
+    Unicode,
+    /// `#`, `u`, `...` and `-`; names keep their own characters.
+    Ascii,
+}
+
+/// Whether what a number means is written beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Definitions {
+    /// Titles only.
+    Hidden,
+    /// One line per column and fact that has a definition.
+    Shown,
+}
+
+impl Layout {
+    /// `width` columns, Unicode bars, no colors, no definitions.
+    pub fn plain(width: usize) -> Layout {
+        Layout { width, glyphs: Glyphs::Unicode, theme: Theme::PLAIN, definitions: Definitions::Hidden }
+    }
+}
+
+/// `report` as text, each line ended; empty where there is nothing to say.
+pub fn render(report: &Report, layout: &Layout) -> String {
+    let mut blocks: Vec<String> = Vec::new();
+    let severe: Vec<String> =
+        [Severity::Lost, Severity::Partial].map(|severity| notes(&report.notes, severity, layout)).into();
+    blocks.push(severe.concat());
+    blocks.extend(facts::sections(&report.sections, layout));
+
+    let (empty, full): (Vec<_>, Vec<_>) = report.tables.iter().partition(|listing| listing.rows_total == 0);
+    let mut hidden = false;
+    for listing in &full {
+        let rendered = table::render(listing, layout);
+        hidden |= rendered.columns_hidden;
+        blocks.push(rendered.text);
+    }
+    blocks.push(no_rows(&empty, layout));
+    blocks.push(notes(&report.notes, Severity::Info, layout));
+    if hidden {
+        let hint = format!(
+            "Some columns do not fit {} columns of text; a wider terminal, JSON or CSV shows all.",
+            layout.width
+        );
+        blocks.push(words::paragraph(&hint, layout.theme.quiet, layout));
+    }
+    blocks.retain(|block| !block.is_empty());
+    blocks.join("\n")
+}
+
+fn notes(all: &[Note], severity: Severity, layout: &Layout) -> String {
+    let (word, style) = match severity {
+        Severity::Lost => ("lost", layout.theme.lost),
+        Severity::Partial => ("partial", layout.theme.partial),
+        Severity::Info => ("note", layout.theme.quiet),
+    };
+    let mut text = String::new();
+    for note in of_severity(all, severity).take(NOTES_SHOWN) {
+        text.push_str(&words::tagged(word, style, &note_body(note), layout));
+    }
+    let more = of_severity(all, severity).count().saturating_sub(NOTES_SHOWN);
+    if more > 0 {
+        text.push_str(&words::tagged(word, style, &format!("{more} more of this kind; JSON lists all"), layout));
+    }
+    text
+}
+
+/// Tables without rows, named in one line so that their absence is an answer.
+fn no_rows(empty: &[&crate::Listing], layout: &Layout) -> String {
+    let mut text = String::new();
+    if !empty.is_empty() {
+        let titles: Vec<&str> = empty.iter().map(|listing| listing.table.title.as_str()).collect();
+        text.push_str(&words::paragraph(&format!("No rows: {}.", titles.join(", ")), layout.theme.quiet, layout));
+    }
+    for footnote in empty.iter().flat_map(|listing| &listing.table.footnotes) {
+        text.push_str(&words::paragraph(footnote, layout.theme.quiet, layout));
+    }
+    text
+}
+
+/// A heading on a line of its own.
+fn heading(title: &str, layout: &Layout) -> String {
+    let mut line = Line::new(layout.glyphs);
+    line.push(layout.theme.title, &crate::escape_controls(title));
+    line.end()
+}

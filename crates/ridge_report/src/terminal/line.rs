@@ -1,0 +1,66 @@
+//! A line of text that is put together piece by piece: styled, padded by display width, no blanks at its end.
+
+use super::Glyphs;
+use anstyle::Style;
+use unicode_width::UnicodeWidthStr;
+
+/// Columns of text that `text` takes.
+pub(super) fn width(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// A line under construction.
+pub(super) struct Line {
+    text: String,
+    /// Blanks that are written only if something follows.
+    pending: usize,
+    glyphs: Glyphs,
+}
+
+impl Line {
+    /// An empty line.
+    pub(super) fn new(glyphs: Glyphs) -> Line {
+        Line { text: String::new(), pending: 0, glyphs }
+    }
+
+    /// Adds `blanks` blanks.
+    pub(super) fn skip(&mut self, blanks: usize) {
+        self.pending += blanks;
+    }
+
+    /// Adds `text` in `style`.
+    pub(super) fn push(&mut self, style: Style, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.text.extend(std::iter::repeat_n(' ', std::mem::take(&mut self.pending)));
+        if style.is_plain() {
+            self.text.push_str(text);
+        } else {
+            self.text.push_str(&format!("{style}{text}{style:#}"));
+        }
+    }
+
+    /// Adds `text` in a field of `field` columns, at its left end.
+    pub(super) fn left(&mut self, style: Style, text: &str, field: usize) {
+        self.push(style, text);
+        self.skip(field.saturating_sub(width(text)));
+    }
+
+    /// Adds `text` in a field of `field` columns, at its right end.
+    pub(super) fn right(&mut self, style: Style, text: &str, field: usize) {
+        self.skip(field.saturating_sub(width(text)));
+        self.push(style, text);
+    }
+
+    /// The finished line.
+    pub(super) fn end(mut self) -> String {
+        self.text.push('\n');
+        self.text
+    }
+
+    /// Which glyphs this line may use.
+    pub(super) fn glyphs(&self) -> Glyphs {
+        self.glyphs
+    }
+}

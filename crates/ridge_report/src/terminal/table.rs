@@ -1,0 +1,90 @@
+//! One table as lines of text.
+
+use super::columns::{BarColumn, TextColumn, bar_column, text_columns};
+use super::fit::{Fit, GAP, fit};
+use super::line::Line;
+use super::words::{paragraph, shorten_middle, tagged};
+use super::{Definitions, Layout, bar, heading};
+use crate::Listing;
+use crate::number::UNKNOWN;
+use anstyle::Style;
+use ridgeline::Table;
+
+/// A table as text.
+pub(super) struct Rendered {
+    /// Title, header, rows and footnotes.
+    pub(super) text: String,
+    /// Whether some columns did not fit.
+    pub(super) columns_hidden: bool,
+}
+
+/// `listing` as text.
+pub(super) fn render(listing: &Listing, layout: &Layout) -> Rendered {
+    let columns = text_columns(listing, layout);
+    let bars = bar_column(listing);
+    let fit = fit(&columns, bars.as_ref().map(|bars| bars.after), layout.width);
+    let mut text = heading(&listing.table.title, layout);
+    text.push_str(&header(&columns, &fit, bars.as_ref(), layout));
+    for row in 0..listing.table.batch.num_rows() {
+        text.push_str(&row_line(row, &columns, &fit, bars.as_ref(), layout));
+    }
+    for footnote in &listing.table.footnotes {
+        text.push_str(&paragraph(footnote, layout.theme.quiet, layout));
+    }
+    if layout.definitions == Definitions::Shown {
+        text.push_str(&definitions(listing, &fit, layout));
+    }
+    Rendered { text, columns_hidden: fit.columns.len() < columns.len() }
+}
+
+fn header(columns: &[TextColumn], fit: &Fit, bars: Option<&BarColumn>, layout: &Layout) -> String {
+    let mut line = Line::new(layout.glyphs);
+    for &(index, width) in &fit.columns {
+        let column = &columns[index];
+        place(&mut line, layout.theme.header, &column.title, column.words, width);
+        if bar_follows(index, fit, bars) {
+            line.skip(fit.bar + GAP);
+        }
+    }
+    line.end()
+}
+
+fn row_line(row: usize, columns: &[TextColumn], fit: &Fit, bars: Option<&BarColumn>, layout: &Layout) -> String {
+    let mut line = Line::new(layout.glyphs);
+    for &(index, width) in &fit.columns {
+        let column = &columns[index];
+        let cell = &column.cells[row];
+        let style = if cell.trim_end() == UNKNOWN { layout.theme.quiet } else { Style::new() };
+        place(&mut line, style, cell, column.words, width);
+        if let Some(bars) = bars.filter(|_| bar_follows(index, fit, bars)) {
+            line.left(layout.theme.bar, &bar(bars.parts[row], fit.bar, layout.glyphs), fit.bar);
+            line.skip(GAP);
+        }
+    }
+    line.end()
+}
+
+fn bar_follows(index: usize, fit: &Fit, bars: Option<&BarColumn>) -> bool {
+    fit.bar > 0 && bars.is_some_and(|bars| bars.after == index)
+}
+
+/// Words at the left and shortened if need be, numbers at the right and whole.
+fn place(line: &mut Line, style: Style, text: &str, words: bool, width: usize) {
+    if words {
+        line.left(style, &shorten_middle(text, width, line.glyphs()), width);
+    } else {
+        // Blanks after a short unit belong to the field but not into the style.
+        let shown = text.trim_end();
+        let blanks = text.len() - shown.len();
+        line.right(style, shown, width.saturating_sub(blanks));
+        line.skip(blanks);
+    }
+    line.skip(GAP);
+}
+
+fn definitions(listing: &Listing, fit: &Fit, layout: &Layout) -> String {
+    let schema = listing.table.batch.schema();
+    let meanings = fit.columns.iter().map(|&(index, _)| Table::meaning(schema.field(index)));
+    let defined = meanings.filter(|meaning| !meaning.definition.is_empty());
+    defined.map(|meaning| tagged(meaning.title, layout.theme.quiet, meaning.definition, layout)).collect()
+}
