@@ -20,6 +20,8 @@
 //! # Ok::<(), ridge_record::RecordError>(())
 //! ```
 
+pub mod bench;
+
 mod error;
 mod folder;
 mod harness;

@@ -14,19 +14,38 @@ pub fn built_in_suites() -> Vec<&'static str> {
     SUITES.iter().map(|(name, _)| *name).collect()
 }
 
-/// The file of the suite `asked`; a built-in one is written under `out`, where its source lines can be looked up later.
-pub(super) fn suite_file(asked: &str, out: &Path) -> Result<PathBuf, BenchError> {
-    let named = Path::new("suites").join(format!("{asked}.py"));
-    if let Some(path) = [Path::new(asked), &named].into_iter().find(|path| path.is_file()) {
-        return Ok(path.to_path_buf());
+/// Where a suite is.
+pub(super) enum SuiteSource {
+    /// In this file.
+    File(PathBuf),
+    /// In the binary: name and text.
+    BuiltIn(&'static str, &'static str),
+}
+
+impl SuiteSource {
+    /// The suite `asked`: a path, `suites/NAME.py`, or a built-in name, in this order.
+    pub(super) fn find(asked: &str) -> Result<SuiteSource, BenchError> {
+        let named = Path::new("suites").join(format!("{asked}.py"));
+        if let Some(path) = [Path::new(asked), &named].into_iter().find(|path| path.is_file()) {
+            return Ok(SuiteSource::File(path.to_path_buf()));
+        }
+        let built_in = SUITES.iter().find(|(name, _)| *name == asked);
+        let (name, text) = built_in.ok_or_else(|| BenchError::UnknownSuite { name: asked.to_owned() })?;
+        Ok(SuiteSource::BuiltIn(name, text))
     }
-    let Some((name, text)) = SUITES.iter().find(|(name, _)| *name == asked) else {
-        return Err(BenchError::UnknownSuite { name: asked.to_owned() });
-    };
-    let path = out.join("suite").join(format!("{name}.py"));
-    let written = fs::create_dir_all(out.join("suite")).and_then(|()| fs::write(&path, text));
-    written.map_err(|source| BenchError::Write { path: path.clone(), source })?;
-    Ok(path)
+
+    /// A file that Python can run: the suite's own, or for a built-in one a copy in `folder`.
+    pub(super) fn file_in(&self, folder: &Path) -> Result<PathBuf, BenchError> {
+        match self {
+            SuiteSource::File(path) => Ok(path.clone()),
+            SuiteSource::BuiltIn(name, text) => {
+                let path = folder.join(format!("{name}.py"));
+                let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, text));
+                written.map_err(|source| BenchError::Write { path: path.clone(), source })?;
+                Ok(path)
+            }
+        }
+    }
 }
 
 /// The interpreter to use: the one asked for, else that of `$VIRTUAL_ENV`, else of `.venv`, else `python3` from the path.

@@ -130,6 +130,10 @@ pub struct BenchOutcome {
 impl BenchOutcome {
     /// Number of cells that failed.
     pub fn failed(&self) -> usize {
-        self.rows.iter().flat_map(|row| &row.cells).filter(|cell| matches!(cell.status, BenchStatus::Failed { .. })).count()
+        self.rows
+            .iter()
+            .flat_map(|row| &row.cells)
+            .filter(|cell| matches!(cell.status, BenchStatus::Failed { .. }))
+            .count()
     }
 }

@@ -1,0 +1,106 @@
+//! The JSON lines that a worker writes, one event each.
+//!
+//! Rows, costs and the environment stay JSON: they go into the results as the worker wrote them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// What a worker says.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum WorkerEvent {
+    Plan(Plan),
+    Start { operation: String },
+    Phase { operation: String, phase: String },
+    Measurement { operation: String, run: u32, seconds: f64, traced: bool, row: Value },
+    Modules { operation: String, modules: Vec<Value>, costs: Value },
+    Row { operation: String, row: Value },
+    Environment(Value),
+    Interrupted,
+    Broken { reason: String },
+}
+
+/// What a suite offers, and what of it was selected.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Plan {
+    pub(super) suite: String,
+    pub(super) sizes: Vec<u32>,
+    pub(super) operations: Vec<String>,
+    pub(super) variants: BTreeMap<String, Vec<(String, String)>>,
+}
+
+/// The event of one line; `None` for a line that is none, which a newer or broken worker may write.
+pub(super) fn parse(line: &str) -> Option<WorkerEvent> {
+    let mut value: Value = serde_json::from_str(line).ok()?;
+    let kind = value.as_object_mut()?.remove("event")?;
+    let operation = text(&value["operation"]);
+    Some(match kind.as_str()? {
+        "plan" => WorkerEvent::Plan(plan(&value)),
+        "start" => WorkerEvent::Start { operation: operation? },
+        "phase" => WorkerEvent::Phase { operation: operation?, phase: text(&value["phase"])? },
+        "measurement" => WorkerEvent::Measurement {
+            operation: operation?,
+            run: u32::try_from(value["run"].as_u64()?).ok()?,
+            seconds: value["time"].as_f64()?,
+            traced: value["traced"].as_bool()?,
+            row: value,
+        },
+        "modules" => WorkerEvent::Modules {
+            operation: operation?,
+            modules: value["modules"].as_array().cloned().unwrap_or_default(),
+            costs: value["costs"].take(),
+        },
+        "row" => WorkerEvent::Row { operation: operation?, row: value },
+        "environment" => WorkerEvent::Environment(value["environment"].take()),
+        "interrupted" => WorkerEvent::Interrupted,
+        "broken" => WorkerEvent::Broken { reason: text(&value["reason"])? },
+        _ => return None,
+    })
+}
+
+fn plan(value: &Value) -> Plan {
+    let list = |key: &str| value[key].as_array().cloned().unwrap_or_default();
+    let variants = value["variants"].as_object().into_iter().flatten();
+    Plan {
+        suite: text(&value["suite"]).unwrap_or_default(),
+        sizes: list("sizes").iter().filter_map(|size| u32::try_from(size.as_u64()?).ok()).collect(),
+        operations: list("operations").iter().filter_map(text).collect(),
+        variants: variants.map(|(name, env)| (name.clone(), pairs(env))).collect(),
+    }
+}
+
+fn pairs(env: &Value) -> Vec<(String, String)> {
+    env.as_object().into_iter().flatten().filter_map(|(key, value)| Some((key.clone(), text(value)?))).collect()
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_a_plan() {
+        let line = r#"{"event":"plan","suite":"s","sizes":[32],"operations":["a"],"variants":{"v":{"K":"1"}}}"#;
+        let variants = [("v".to_owned(), vec![("K".to_owned(), "1".to_owned())])].into();
+        let plan = Plan { suite: "s".into(), sizes: vec![32], operations: vec!["a".into()], variants };
+        assert_eq!(parse(line), Some(WorkerEvent::Plan(plan)));
+    }
+
+    #[test]
+    fn a_line_that_is_no_event_is_none() {
+        for line in [
+            "",
+            "hello",
+            "[]",
+            "{}",
+            r#"{"event":"later"}"#,
+            r#"{"event":"row"}"#,
+            r#"{"event":"start","operation":1}"#,
+        ] {
+            assert_eq!(parse(line), None, "{line}");
+        }
+    }
+}
