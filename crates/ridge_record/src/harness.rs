@@ -16,13 +16,24 @@ macro_rules! python_files {
 }
 
 /// Files of the package that the harness needs.
-const FILES: [(&str, &str); 7] = python_files![
+const FILES: [(&str, &str); 18] = python_files![
     "__init__.py",
+    "annotations.py",
+    "attach.py",
+    "endings.py",
     "environment.py",
+    "flags.py",
+    "limits.py",
+    "manifest.py",
+    "memory.py",
     "module_files.py",
     "modules.py",
+    "own_traces.py",
     "profiler.py",
     "safely.py",
+    "schedule.py",
+    "session.py",
+    "step_function.py",
     "xplane.py",
 ];
 

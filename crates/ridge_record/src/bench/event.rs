@@ -32,7 +32,7 @@ pub(super) struct Plan {
 /// The event of one line; `None` for a line that is none, which a newer or broken worker may write.
 pub(super) fn parse(line: &str) -> Option<WorkerEvent> {
     let mut value: Value = serde_json::from_str(line).ok()?;
-    let kind = value.as_object_mut()?.remove("event")?;
+    let kind = value.as_object_mut()?.shift_remove("event")?;
     let operation = text(&value["operation"]);
     Some(match kind.as_str()? {
         "plan" => WorkerEvent::Plan(plan(&value)),
