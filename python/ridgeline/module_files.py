@@ -28,15 +28,16 @@ def write_module(module: CompiledModule, out_dir: Path, *, prefix: str = "") -> 
     """
     folder = out_dir / "hlo" / f"{file_name(module.name)}.{prefix}{module.index}"
     folder.mkdir(parents=True, exist_ok=True)
-    files = []
+    files, size = [], 0
     for name, content in _pieces(module).items():
         if content is not None:
-            _write(folder / name, content)
+            size += _write(folder / name, content)
             files.append(name)
     return {
         "name": module.name,
         "dir": str(folder.relative_to(out_dir)),
         "files": files,
+        "bytes": size,
         "compile_s": round(module.compile_s, 6),
         "collect_s": round(module.collect_s, 6),
         "flops": module.cost.get("flops"),
@@ -87,5 +88,5 @@ def _json(content: dict[str, Any]) -> str | None:
     return json.dumps(content, indent=1, sort_keys=True) if content else None
 
 
-def _write(path: Path, content: bytes | str) -> None:
-    path.write_bytes(content.encode("utf-8", "replace") if isinstance(content, str) else content)
+def _write(path: Path, content: bytes | str) -> int:
+    return path.write_bytes(content.encode("utf-8", "replace") if isinstance(content, str) else content)

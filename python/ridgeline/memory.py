@@ -1,0 +1,64 @@
+"""Snapshots of device memory, and the memory that the process itself takes.
+
+A snapshot is JAX's own pprof profile of live buffers and executables, beside the allocator's counters where a platform has them.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+from pathlib import Path
+from typing import Any
+
+from .environment import memory_stats
+
+
+def snapshot(out_dir: Path, name: str) -> dict[str, Any]:
+    """Write `memory/<name>.pb.gz` under `out_dir` and return its manifest entry.
+
+    Raises OSError if it cannot be written.
+    """
+    import jax  # noqa: PLC0415 - the program's
+
+    path = out_dir / "memory" / f"{name}.pb.gz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    jax.profiler.save_device_memory_profile(str(path))
+    devices = [{"id": int(device.id), "stats": memory_stats(device)} for device in jax.local_devices()]
+    return {"path": str(path.relative_to(out_dir)), "bytes": path.stat().st_size, "devices": devices}
+
+
+def resident_bytes() -> int:
+    """Memory of this process that is in RAM now; 0 where the system does not say."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * resource.getpagesize()
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def peak_resident_bytes() -> int:
+    """Most memory that this process had in RAM so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def live_host_array_bytes() -> int:
+    """Bytes of JAX arrays that live in main memory."""
+    import jax  # noqa: PLC0415 - the program's
+
+    return sum(
+        shard.data.nbytes
+        for array in jax.live_arrays()
+        for shard in array.addressable_shards
+        if shard.device.platform == "cpu"
+    )
+
+
+def is_main_memory_short() -> bool:
+    """True if less than a twentieth of main memory is available."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            kib = {line.split(":")[0]: int(line.split()[1]) for line in file if line.startswith(("MemTotal", "MemAvailable"))}
+        return kib["MemAvailable"] * 20 < kib["MemTotal"]
+    except (OSError, ValueError, KeyError, IndexError):
+        return False

@@ -1,0 +1,292 @@
+"""One process's recording: carries out what the schedule decides, and says what became of it.
+
+Every entry is called from the program's own code and therefore guarded: `Parts` keeps exceptions in, and a lock that knows its owner
+keeps a signal handler from entering while the same thread is inside.
+How to start a profiler, write a module or take a snapshot is in the files named so.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from . import memory
+from .environment import environment
+from .limits import LimitWatch
+from .manifest import Piece
+from .module_files import write_module
+from .modules import CompiledModule
+from .profiler import RunningProfiler, start_profiler, stop_profiler
+from .safely import Parts
+from .schedule import Action, Schedule
+
+#: Longest wait for device work before a capture stops, in seconds.
+_DRAIN_LIMIT_S = 10.0
+
+#: How often warm-up and limits are looked at, in seconds.
+_TICK_S = 0.25
+
+
+class Session:
+    """The recording of one process that imported jax."""
+
+    def __init__(self, config: dict[str, Any], piece: Piece, parts: Parts) -> None:
+        """`config` is what the recorder wrote for the harness."""
+        self.schedule = Schedule(config)
+        self.parts = parts
+        self.after_busy: Callable[[], None] = lambda: None
+        self._config = config
+        self._out = Path(config["out"])
+        self._piece = piece
+        self._ordinal = piece.claim_ordinal()
+        self._lock = threading.RLock()
+        self._busy_thread: int | None = None
+        self._running: RunningProfiler | None = None
+        self._limits: LimitWatch | None = None
+        self._window: dict[str, Any] = {}
+        self._windows = 0
+        self._is_over = False
+        self._wake = threading.Event()
+        self._ticker: threading.Thread | None = None
+        self._last_compile: float | None = None
+        self._compilations = {"count": 0, "seconds": 0.0, "kept": 0, "kept_bytes": 0}
+
+    # What the program does, in the order in which it can happen.
+
+    def backend_ready(self) -> None:
+        """The program has initialized a backend, so devices can be described and captured."""
+        with self._entered() as entered:
+            if entered:
+                self._piece.set(state="ready", **environment())
+                self._act(self.schedule.ready(time.perf_counter()))
+                if self.schedule.needs_ticks:
+                    self._start_ticker()
+
+    def step_begins(self) -> None:
+        """A step of the program begins."""
+        self._hear(self.schedule.step_begins)
+
+    def step_ends(self) -> None:
+        """A step of the program ended."""
+        self._hear(self.schedule.step_ends)
+
+    def annotation_begins(self, name: str) -> None:
+        """An annotation of the program begins."""
+        self._hear(self.schedule.annotation_begins, name)
+
+    def annotation_ends(self, name: str) -> None:
+        """An annotation of the program ended."""
+        self._hear(self.schedule.annotation_ends, name)
+
+    def module_compiled(self, module: CompiledModule) -> None:
+        """A module was compiled and collected; raises OSError if it cannot be written."""
+        self._last_compile = time.perf_counter()
+        self._compilations["count"] += 1
+        self._compilations["seconds"] += module.compile_s
+        started = time.perf_counter()
+        if self._may_keep_module():
+            entry = write_module(module, self._out, prefix=f"p{self._ordinal}-" if self._ordinal else "")
+            self._compilations["kept"] += 1
+            self._compilations["kept_bytes"] += entry["bytes"]
+            self._piece.add_module(entry)
+        self._piece.add_time("modules_s", module.collect_s + time.perf_counter() - started)
+
+    def program_starts_trace(self) -> None:
+        """The program is about to start a trace of its own, which the profiler allows only one of."""
+        with self._entered() as entered:
+            if entered and self._running:
+                self._stop("the program started a trace of its own", is_cut_short=True)
+
+    def program_stopped_trace(self) -> None:
+        """The program's own trace is over; what it interrupted goes on."""
+        with self._entered() as entered:
+            if entered and self.schedule.kind == "whole" and self._windows:
+                self.schedule.may_run_again()
+                self._act(Action.START)
+
+    def finish(self, how: str, *, drain: bool) -> bool:
+        """End the recording; False if this thread is in the middle of starting or stopping a capture."""
+        with self._entered() as entered:
+            if not entered:
+                return self._is_over
+            if self._running:
+                self._stop(how, drain=drain)
+            if why := self.schedule.why_nothing():
+                if self.parts.is_on("trace_start"):
+                    self._piece.append("missing", {"what": "trace", "why": why})
+            self._is_over = True
+            self._wake.set()
+            self._say_modules_left_out()
+            self._piece.set(
+                state="ended",
+                how=how,
+                peak_rss_bytes=memory.peak_resident_bytes(),
+                steps_seen=self.schedule.steps_seen,
+                compilations=self._compilations,
+            )
+        return True
+
+    def let_go(self) -> None:
+        """Do nothing any more: this is a forked copy, and the recording is its parent's."""
+        self._is_over = True
+        self._piece.let_go()
+
+    @property
+    def is_busy_here(self) -> bool:
+        """True if this thread is inside the session, so that what it does is the harness's own."""
+        return self._busy_thread == threading.get_ident()
+
+    # Guards.
+
+    @contextmanager
+    def _entered(self) -> Iterator[bool]:
+        """Hold the session; gives False if it is over or this thread is inside already."""
+        if self._is_over or self.is_busy_here:
+            yield False
+            return
+        with self._lock:
+            self._busy_thread = threading.get_ident()
+            try:
+                yield not self._is_over
+            finally:
+                self._busy_thread = None
+        self.after_busy()
+
+    def _hear(self, event: Callable[..., Action], *args: Any) -> None:
+        if self._is_over or self.is_busy_here:
+            return
+        action = self.parts.run("schedule", event, *args)
+        if action not in (None, Action.NOTHING):
+            with self._entered() as entered:
+                if entered:
+                    self._act(action)
+
+    # Windows.
+
+    def _act(self, action: Action | None) -> None:
+        if action is Action.START and not self._running:
+            self._start()
+        elif action is Action.STOP and self._running:
+            self._stop("the window ended", drain=True)
+
+    def _start(self) -> None:
+        self._snapshot("before")
+        with self._piece.timed("start_trace_s"):
+            self._running = self.parts.run("trace_start", start_profiler, self._config.get("profile_options") or {})
+        if self._running is None:
+            return
+        self.schedule.started()
+        self._windows += 1
+        began = time.perf_counter()
+        self._window = {"window": self._windows, "began": began, "first_step": self.schedule.steps_seen - 1}
+        self._limits = self.parts.run(
+            "limits",
+            LimitWatch,
+            began=began,
+            max_s=self._config["max_trace_s"],
+            max_bytes=self._config["max_trace_bytes"],
+        )
+        for option in self._running.unknown_options:
+            self._piece.append("notes", {"what": f"profile option {option}", "why": "passed on; JAX may not know it"})
+        self._piece.set(state="tracing")
+        self._start_ticker()
+
+    def _stop(self, why: str, *, drain: bool = False, is_cut_short: bool = False) -> None:
+        if drain:
+            with self._piece.timed("drain_s"):
+                self.parts.run("drain", self._drain)
+        traced_s = time.perf_counter() - self._window["began"]
+        running, self._running = self._running, None
+        self.schedule.stopped()
+        with self._piece.timed("stop_trace_s"):
+            written = self.parts.run("trace_stop", self._write_trace, running)
+        self._snapshot("after")
+        if written is not None:
+            entry = {"path": str(written.path.relative_to(self._out)), "bytes": written.bytes, "window": self._window["window"]}
+            entry |= {"traced_s": round(traced_s, 6), "ended_because": why}
+            if self.schedule.counts_steps:
+                entry["steps"] = [self._window["first_step"], self.schedule.steps_seen]
+            self._piece.append("traces", entry)
+        if is_cut_short:
+            self._piece.append("missing", {"what": f"trace after {traced_s:.3g} s", "why": f"capture stopped: {why}"})
+        self._piece.set(state="stopped")
+
+    def _write_trace(self, running: RunningProfiler | None) -> Any:
+        if running is None:
+            raise RuntimeError("expected a running profiler, found none")
+        path = self._out / "trace" / f"host{_process_index()}{self._suffix()}.xplane.pb"
+        return stop_profiler(running, path, keep_hostnames=bool(self._config.get("keep_hostnames")))
+
+    def _snapshot(self, when: str) -> None:
+        if not self._config.get("memory_profiles"):
+            return
+        with self._piece.timed("memory_s"):
+            number = self._windows + (when == "before")
+            entry = self.parts.run("memory_profile", memory.snapshot, self._out, when + self._suffix(number))
+        if entry is not None:
+            self._piece.append("memory", {"when": when, "window": number} | entry)
+
+    def _suffix(self, window: int | None = None) -> str:
+        """What keeps this process's and window's files apart; nothing for the first of each."""
+        window = window or self._windows
+        process = f".process{self._ordinal + 1}" if self._ordinal else ""
+        return process + (f".window{window}" if window > 1 else "")
+
+    @staticmethod
+    def _drain() -> None:
+        """Wait, but not forever, until the arrays that exist have been computed."""
+        import jax  # noqa: PLC0415 - the program's
+
+        deadline = time.perf_counter() + _DRAIN_LIMIT_S
+        pause = 0.0001
+        for array in jax.live_arrays():
+            while not array.is_ready() and time.perf_counter() < deadline:
+                time.sleep(pause)
+                pause = min(pause * 2, 0.01)
+
+    def _may_keep_module(self) -> bool:
+        kept = self._compilations
+        return kept["kept"] < self._config["max_modules"] and kept["kept_bytes"] < self._config["max_module_bytes"]
+
+    def _say_modules_left_out(self) -> None:
+        left_out = self._compilations["count"] - self._compilations["kept"]
+        if left_out and self.parts.is_on("modules"):
+            why = f"{left_out} modules beyond the limit of {self._config['max_modules']} or of their bytes"
+            self._piece.append("missing", {"what": "compiled modules", "why": why})
+
+    # Time.
+
+    def _start_ticker(self) -> None:
+        if self._ticker is None or not self._ticker.is_alive():
+            self._wake.clear()
+            self._ticker = threading.Thread(target=self._tick_until_over, name="ridgeline", daemon=True)
+            self.parts.run("ticker", self._ticker.start)
+
+    def _tick_until_over(self) -> None:
+        while not self._wake.wait(_TICK_S) and (self._running or self.schedule.needs_ticks):
+            with self._entered() as entered:
+                if entered:
+                    self.parts.run("ticker", self._tick)
+
+    def _tick(self) -> None:
+        now = time.perf_counter()
+        self._act(self.schedule.tick(now, self._last_compile))
+        if self._running and self._limits:
+            if why := self.parts.run("limits", self._limits.exceeded, now):
+                self._stop(why, is_cut_short=True)
+
+
+def _process_index() -> int:
+    """JAX's number of this process among those of a distributed program."""
+    import jax  # noqa: PLC0415 - the program's
+
+    try:
+        return int(jax.process_index())
+    except Exception:  # noqa: BLE001 - the number only names a file
+        return 0
+
+
