@@ -173,11 +173,17 @@ mod tests {
             (&[0x08, 0x96, 0x01][..], "1=Varint(150)"),
             (&[0x12, 0x02, b'h', b'i', 0x18, 0x01], "2=Bytes([104, 105]), 3=Varint(1)"),
             (&[0x0d, 1, 0, 0, 0], "1=Fixed32(1)"),
-            (&[0x08, 0x01, 0x12, 0x7f], "1=Varint(1), ! expected a length within the message, found one beyond its end at byte 2 of the message"),
+            (
+                &[0x08, 0x01, 0x12, 0x7f],
+                "1=Varint(1), ! expected a length within the message, found one beyond its end at byte 2 of the message",
+            ),
             (&[0x0b], "! expected wire type 0, 1, 2 or 5 at byte 0 of the message"),
             (&[0x08, 0xff], "! expected a varint, found a cut or overlong one at byte 0 of the message"),
             (&[0x00, 0x00], "! expected a field number from 1 to 2^29-1 at byte 0 of the message"),
-            (&[0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01], "! expected a length within the message, found one beyond its end at byte 0 of the message"),
+            (
+                &[0x12, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01],
+                "! expected a length within the message, found one beyond its end at byte 0 of the message",
+            ),
         ] {
             assert_eq!(render(message), expected);
         }

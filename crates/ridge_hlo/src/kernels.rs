@@ -1,0 +1,97 @@
+//! From the name of a GPU kernel to the instructions it may implement.
+//!
+//! XLA names a kernel after the instruction it was made for, with every character a linker dislikes replaced. Identical
+//! fusions share the kernel of the first, so one name may stand for several instructions. Kernels of libraries (GEMMs,
+//! convolutions) have names of their own and are not found here.
+
+use crate::module::instruction_id;
+use crate::names::hash_bytes;
+use crate::{HloModule, Instruction, InstructionId};
+
+/// Instructions compared to find those that share a kernel; beyond this only the named one is given.
+const TWINS_LOOKED_AT: usize = 4096;
+
+/// The hash of an instruction's name as a kernel would carry it.
+pub(crate) fn hash(name: &str) -> u64 {
+    hash_bytes(sanitized(name))
+}
+
+/// XLA's rule for function names: letters, digits, `_` and `$` stay, all else becomes `_`.
+fn sanitized(name: &str) -> impl Iterator<Item = u8> + '_ {
+    let leading = name.bytes().next().is_some_and(|first| first.is_ascii_digit()).then_some(b'_');
+    leading.into_iter().chain(
+        name.bytes().map(|byte| if byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' { byte } else { b'_' }),
+    )
+}
+
+impl HloModule {
+    /// The instruction a kernel of this name was made for.
+    ///
+    /// `input_transpose_fusion_1` and, as ROCm writes it, `input_transpose_fusion_1.kd` both lead to
+    /// `input_transpose_fusion.1`. An instruction outside fusions is preferred, since only those become kernels.
+    pub fn kernel_instruction(&self, kernel_name: &str) -> Option<InstructionId> {
+        let name = kernel_name.strip_suffix(".kd").unwrap_or(kernel_name);
+        let mut inside_fusion = None;
+        for position in self.by_kernel_name.candidates(hash(name)) {
+            let instruction = &self.instructions[position];
+            if sanitized(&instruction.name).eq(sanitized(name)) {
+                if !self.computation(instruction.computation).is_fusion {
+                    return Some(instruction_id(position));
+                }
+                inside_fusion.get_or_insert(instruction_id(position));
+            }
+        }
+        inside_fusion
+    }
+
+    /// All instructions a kernel of this name may implement: the one it was made for, then its identical twins in
+    /// module order.
+    ///
+    /// Empty where the name is none of this module's. Cost grows with the module; ask once per kernel name.
+    pub fn kernel_candidates(&self, kernel_name: &str) -> Vec<InstructionId> {
+        let Some(named) = self.kernel_instruction(kernel_name) else { return Vec::new() };
+        let mut candidates = vec![named];
+        let instruction = self.instruction(named);
+        if instruction.is_fusion() {
+            let twins = self.instruction_ids().filter(|&id| id != named && self.look_alike(instruction, id));
+            candidates.extend(twins.take(TWINS_LOOKED_AT).filter(|&id| self.are_twins(named, id)));
+        }
+        candidates
+    }
+
+    /// Whether an instruction is worth comparing in full.
+    fn look_alike(&self, instruction: &Instruction, id: InstructionId) -> bool {
+        let other = self.instruction(id);
+        other.is_fusion()
+            && other.fusion_kind == instruction.fusion_kind
+            && other.operands.len() == instruction.operands.len()
+            && other.called.len() == instruction.called.len()
+            && other.shape == instruction.shape
+    }
+
+    /// Whether two fusions run computations that are equal in all but names.
+    fn are_twins(&self, left: InstructionId, right: InstructionId) -> bool {
+        let (left, right) = (self.instruction(left), self.instruction(right));
+        left.called.iter().zip(&right.called).all(|(&left, &right)| {
+            let (left_first, right_first) =
+                (self.computation(left).instructions.start, self.computation(right).instructions.start);
+            let (left, right) = (self.instructions_of(left), self.instructions_of(right));
+            left.len() == right.len()
+                && left.iter().zip(right).all(|(left, right)| {
+                    left.opcode == right.opcode
+                        && left.shape == right.shape
+                        && left.parameter_number == right.parameter_number
+                        && left.tuple_index == right.tuple_index
+                        && left.dimensions == right.dimensions
+                        && left.literal == right.literal
+                        && left.attributes == right.attributes
+                        && left.operands.len() == right.operands.len()
+                        && left
+                            .operands
+                            .iter()
+                            .zip(&right.operands)
+                            .all(|(left, right)| left.0.wrapping_sub(left_first) == right.0.wrapping_sub(right_first))
+                })
+        })
+    }
+}

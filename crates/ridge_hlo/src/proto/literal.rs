@@ -1,0 +1,147 @@
+//! `LiteralProto`: the first elements of a constant, and no more.
+
+use super::Reader;
+use crate::literal::{ELEMENTS_KEPT, expected_elements};
+use crate::wire::{self, Value};
+use crate::{ElementType, Literal, Scalar, Shape};
+
+impl Reader<'_> {
+    /// Reads the beginning of a literal of this shape; tuples keep no values.
+    pub(super) fn literal(&mut self, message: &[u8], shape: &Shape) -> Literal {
+        let mut values = Vec::new();
+        let mut seen = 0u64;
+        self.each(message, "literal", |_, number, value| {
+            if let Some(kind) = Encoding::of_field(number) {
+                kind.take(value, shape.element_type, &mut values, &mut seen);
+            }
+        });
+        // XLA stores elements in memory order, which is logical order for the usual layout only.
+        let is_logical_order =
+            shape.layout.as_ref().is_none_or(|layout| layout.minor_to_major.windows(2).all(|pair| pair[0] > pair[1]));
+        if !is_logical_order && values.len() > 1 {
+            values.clear();
+        }
+        let is_cut = expected_elements(shape) != Some(values.len() as u64);
+        Literal { values, is_cut }
+    }
+}
+
+/// How a literal field stores its elements.
+#[derive(Clone, Copy)]
+enum Encoding {
+    Varints,
+    /// Little-endian bytes of this width.
+    Bytes(usize),
+    Floats,
+    Doubles,
+}
+
+impl Encoding {
+    fn of_field(number: u32) -> Option<Encoding> {
+        Some(match number {
+            2 | 4..=7 => Encoding::Varints,
+            3 | 15 | 19..=31 | 33 => Encoding::Bytes(1),
+            11 | 13 | 16 | 17 => Encoding::Bytes(2),
+            8 | 12 => Encoding::Floats,
+            9 | 18 => Encoding::Doubles,
+            _ => return None,
+        })
+    }
+
+    fn take(self, value: Value<'_>, element_type: ElementType, values: &mut Vec<Scalar>, seen: &mut u64) {
+        match (self, value) {
+            (Encoding::Varints, Value::Bytes(bytes)) => {
+                for number in wire::packed(bytes).take(ELEMENTS_KEPT) {
+                    push(values, integer_scalar(number, element_type), seen);
+                }
+            }
+            (Encoding::Varints, Value::Varint(number)) => push(values, integer_scalar(number, element_type), seen),
+            (Encoding::Bytes(width), Value::Bytes(bytes)) => {
+                for element in bytes.chunks_exact(width).take(ELEMENTS_KEPT) {
+                    let bits = element.iter().rev().fold(0u64, |bits, &byte| bits << 8 | u64::from(byte));
+                    push(values, bits_scalar(bits, element_type), seen);
+                }
+            }
+            (Encoding::Floats, Value::Fixed32(bits)) => {
+                push_floats(values, &[f32::from_bits(bits).into()], element_type, seen)
+            }
+            (Encoding::Doubles, Value::Fixed64(bits)) => {
+                push_floats(values, &[f64::from_bits(bits)], element_type, seen)
+            }
+            (Encoding::Floats, Value::Bytes(bytes)) => {
+                let floats: Vec<f64> = bytes
+                    .chunks_exact(4)
+                    .take(2 * ELEMENTS_KEPT)
+                    .map(|word| f32::from_le_bytes(word.try_into().expect("chunks of four")).into())
+                    .collect();
+                push_floats(values, &floats, element_type, seen);
+            }
+            (Encoding::Doubles, Value::Bytes(bytes)) => {
+                let floats: Vec<f64> = bytes
+                    .chunks_exact(8)
+                    .take(2 * ELEMENTS_KEPT)
+                    .map(|word| f64::from_le_bytes(word.try_into().expect("chunks of eight")))
+                    .collect();
+                push_floats(values, &floats, element_type, seen);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn push(values: &mut Vec<Scalar>, value: Option<Scalar>, seen: &mut u64) {
+    *seen += 1;
+    if let Some(value) = value
+        && values.len() < ELEMENTS_KEPT
+    {
+        values.push(value);
+    }
+}
+
+fn push_floats(values: &mut Vec<Scalar>, floats: &[f64], element_type: ElementType, seen: &mut u64) {
+    if element_type.is_complex() {
+        for pair in floats.chunks_exact(2) {
+            push(values, Some(Scalar::Complex(pair[0], pair[1])), seen);
+        }
+    } else {
+        for &value in floats {
+            push(values, Some(Scalar::Float(value)), seen);
+        }
+    }
+}
+
+fn integer_scalar(number: u64, element_type: ElementType) -> Option<Scalar> {
+    Some(match element_type {
+        ElementType::Pred => Scalar::Bool(number != 0),
+        _ if element_type.name().starts_with('s') => Scalar::Int(number as i64),
+        _ => Scalar::Uint(number),
+    })
+}
+
+/// One element stored as bits; narrow floats other than the common two are not decoded.
+fn bits_scalar(bits: u64, element_type: ElementType) -> Option<Scalar> {
+    use ElementType::*;
+    Some(match element_type {
+        Bf16 => Scalar::Float(f32::from_bits((bits as u32) << 16).into()),
+        F16 => Scalar::Float(half(bits as u16)),
+        S8 => Scalar::Int((bits as u8 as i8).into()),
+        S16 => Scalar::Int((bits as u16 as i16).into()),
+        U8 | U16 => Scalar::Uint(bits),
+        // Elements below a byte are packed, low bits first; a scalar is its low bits.
+        S4 | U4 | S2 | U2 | S1 | U1 => return None,
+        _ => return None,
+    })
+}
+
+/// IEEE half precision, widened.
+fn half(bits: u16) -> f64 {
+    let sign = if bits & 0x8000 != 0 { -1.0 } else { 1.0 };
+    let exponent = i32::from(bits >> 10 & 0x1f);
+    let mantissa = f64::from(bits & 0x3ff);
+    sign * match exponent {
+        0 => mantissa * 2f64.powi(-24),
+        31 if mantissa == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1024.0 + mantissa) * 2f64.powi(exponent - 25),
+    }
+}
