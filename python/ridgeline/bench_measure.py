@@ -117,13 +117,17 @@ def _measure(plan: Plan, declared: Declared, inputs: Inputs, row: Row) -> None:
         return _timed(plan.suite, declared, arguments)
 
     _first_run(plan, row, run)
+    token = _module_token(row)
     _traced_run(plan, row, run)
     _timed_runs(plan, row, run)
+    _note_late_compilation(row, token)
 
 
 def _first_run(plan: Plan, row: Row, run: Callable[[], float]) -> None:
     _enter(plan, row, "first run")
-    token = _clear_compiled(row)
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
+    token = _module_token(row)
     gc.collect()
     bench_memory.forget_peak()
     row.measured["first_run_s"] = run()
@@ -187,17 +191,29 @@ def _timed(suite: Suite, declared: Declared, arguments: dict[str, Any]) -> float
     return time.perf_counter() - started
 
 
-def _clear_compiled(row: Row) -> int | None:
-    """Forget every compiled program; the point from which modules are this operation's, None if they cannot be collected."""
-    jax = sys.modules.get("jax")
-    if jax is None:
+def _module_token(row: Row) -> int | None:
+    """The present point in the sequence of compilations; None if they cannot be watched."""
+    if "jax" not in sys.modules:
         return None
-    jax.clear_caches()
     with _harmless(row, "modules"):
         from . import capture  # noqa: PLC0415 - needs jax, which only the suite imports
 
         return capture.module_token()
     return None
+
+
+def _note_late_compilation(row: Row, token: int | None) -> None:
+    """Say so if a measured run compiled something: its time is then no time of a warm operation."""
+    if token is None:
+        return
+    with _harmless(row, "modules"):
+        from . import capture  # noqa: PLC0415
+
+        late = capture.xla_costs(since=token)
+        if late:
+            seconds = sum(module["compile_s"] for module in late)
+            why = f"{len(late)} modules were compiled after the first run ({seconds:.3f} s)"
+            row.notes.append({"what": "warm runs", "why": why})
 
 
 def _collect(plan: Plan, row: Row, token: int) -> None:

@@ -1,0 +1,264 @@
+//! A benchmark with a shell script in the place of Python: every way in which a worker can end leaves all its rows.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ridge_record::bench::{BenchError, BenchEvent, BenchOptions, BenchOutcome, BenchStatus, bench};
+use serde_json::Value;
+
+/// Runs the "suite" as a shell script; `$size`, `$after` and `$list` say what was asked.
+const PYTHON: &str = r#"#!/bin/sh
+suite=$4; size=; after=; list=; budget=
+for a in "$@"; do
+    case $previous in
+        --size) size=$a ;;
+        --after) after=$a ;;
+        --budget-s) budget=$a ;;
+    esac
+    [ "$a" = --list ] && list=yes
+    previous=$a
+done
+plan() { printf '{"event":"plan","suite":"fake","sizes":[8,16],"operations":[%s],"variants":{"loud":{"LOUD":"1"}}}\n' "$1"; }
+start() { printf '{"event":"start","operation":"%s","volume_size":%s}\n' "$1" "$size"; }
+phase() { printf '{"event":"phase","operation":"%s","phase":"%s"}\n' "$1" "$2"; }
+ok() { printf '{"event":"row","operation":"%s","volume_size":%s,"status":"ok","runs":2,"median_s":0.5,"min_s":0.4,"spread_s":0.1,"notes":[]}\n' "$1" "$size"; }
+. "$suite"
+"#;
+
+struct Bench {
+    dir: tempfile::TempDir,
+    options: BenchOptions,
+}
+
+impl Bench {
+    fn new(suite: &str) -> Bench {
+        let dir = tempfile::tempdir().unwrap();
+        let python = dir.path().join("python");
+        fs::write(&python, PYTHON).unwrap();
+        fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = dir.path().join("fake.py");
+        fs::write(&path, suite).unwrap();
+        let options = BenchOptions::new(path.to_str().unwrap(), dir.path().join("out"));
+        Bench { options: BenchOptions { python: Some(python), ..options }, dir }
+    }
+
+    fn run(&self) -> BenchOutcome {
+        bench(&self.options, &mut |_| {}).unwrap()
+    }
+
+    fn out(&self) -> PathBuf {
+        self.dir.path().join("out")
+    }
+}
+
+fn table(outcome: &BenchOutcome) -> String {
+    let mut text = String::new();
+    for (row, cell) in outcome.rows.iter().flat_map(|row| row.cells.iter().map(move |cell| (row, cell))) {
+        let told = match &cell.status {
+            BenchStatus::Ok { median_s, spread_s, .. } => format!("{median_s} ± {spread_s}"),
+            BenchStatus::Failed { reason } => format!("failed: {reason}"),
+            BenchStatus::NotRun { reason } => format!("not run: {reason}"),
+        };
+        writeln!(text, "{} {}: {told}", row.operation, cell.size).unwrap();
+    }
+    text
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn rows_in_results(out: &Path) -> Vec<(String, u64, String)> {
+    let results = json(&out.join("results.json"));
+    let row = |row: &Value| {
+        let text = |key: &str| row[key].as_str().unwrap().to_owned();
+        (text("operation"), row["volume_size"].as_u64().unwrap(), text("status"))
+    };
+    results["summary"].as_array().unwrap().iter().map(row).collect()
+}
+
+const TWO_FINE: &str = r#"
+plan '"a","b"'
+[ "$list" ] && exit 0
+printf '{"event":"environment","environment":{"versions":{"jax":"1.2"},"devices":[{"id":0}]}}\n'
+start a
+printf '{"event":"modules","operation":"a","modules":[{"name":"jit_a","dir":"hlo/a/jit_a.1"}],"costs":[{"name":"jit_a","cost":{"flops":5.0,"bytes accessed":7.0}}]}\n'
+printf '{"event":"measurement","operation":"a","volume_size":%s,"run":1,"time":0.5,"traced":false}\n' "$size"
+ok a
+start b; ok b
+"#;
+
+#[test]
+fn every_size_of_the_suite_is_measured() {
+    let bench = Bench::new(TWO_FINE);
+    let outcome = bench.run();
+    assert_eq!(table(&outcome), "a 8: 0.5 ± 0.1\na 16: 0.5 ± 0.1\nb 8: 0.5 ± 0.1\nb 16: 0.5 ± 0.1\n");
+    assert!(!outcome.interrupted);
+}
+
+#[test]
+fn results_and_manifest_hold_what_the_worker_said() {
+    let bench = Bench::new(TWO_FINE);
+    bench.run();
+    let results = json(&bench.out().join("results.json"));
+    assert_eq!(results["schema"], "ridgeline.bench.v1");
+    assert_eq!(results["suite"], "fake");
+    assert_eq!(results["environment"]["versions"]["jax"], "1.2");
+    let measurement = r#"{"operation":"a","volume_size":8,"run":1,"time":0.5,"traced":false}"#;
+    assert_eq!(results["measurements"][0].to_string(), measurement);
+    assert_eq!(results["cost_analysis"]["a"]["16"]["flops_once"], 5.0);
+    assert_eq!(results["cost_analysis"]["a"]["16"]["bytes_accessed_once"], 7.0);
+
+    let manifest = json(&bench.out().join("manifest.json"));
+    assert_eq!((&manifest["schema"], &manifest["kind"]), (&"ridgeline.manifest.v1".into(), &"bench".into()));
+    assert_eq!(manifest["modules"][1]["dir"], "size_016/hlo/a/jit_a.1");
+    assert_eq!((&manifest["complete"], &manifest["devices"][0]["id"]), (&true.into(), &0.into()));
+}
+
+#[test]
+fn a_worker_that_is_killed_costs_one_operation() {
+    let bench = Bench::new(
+        r#"
+plan '"a","b","c"'
+[ "$list" ] && exit 0
+if [ -z "$after" ]; then start a; ok a; start b; phase b "timed runs"; echo "about to die" >&2; kill -KILL $$; fi
+[ "$after" = b ] || exit 9
+start c; ok c
+"#,
+    );
+    let bench = Bench { options: BenchOptions { sizes: vec![8], ..bench.options.clone() }, ..bench };
+    let reason =
+        "the worker was ended by SIGKILL, perhaps for want of memory during timed runs; its last line: about to die";
+    assert_eq!(table(&bench.run()), format!("a 8: 0.5 ± 0.1\nb 8: failed: {reason}\nc 8: 0.5 ± 0.1\n"));
+    let told = |name: &str, status: &str| (name.to_owned(), 8, status.to_owned());
+    assert_eq!(rows_in_results(&bench.out()), [told("a", "ok"), told("b", "failed"), told("c", "ok")]);
+    let manifest = json(&bench.out().join("manifest.json"));
+    assert_eq!((&manifest["complete"], &manifest["missing"][0]["what"]), (&false.into(), &"b at 8".into()));
+}
+
+#[test]
+fn a_worker_that_ends_between_operations_is_not_started_again() {
+    let bench = Bench::new(
+        r#"
+plan '"a","b"'
+[ "$list" ] && exit 0
+start a; ok a
+exit 7
+"#,
+    );
+    let text = table(&bench.run());
+    let reason = "failed: the worker exited with status 7";
+    assert_eq!(text, format!("a 8: 0.5 ± 0.1\na 16: 0.5 ± 0.1\nb 8: {reason}\nb 16: {reason}\n"));
+}
+
+#[test]
+fn lines_that_are_no_events_are_passed_over() {
+    let bench = Bench::new(
+        r#"
+plan '"a"'
+[ "$list" ] && exit 0
+echo hello; echo '{"event":"from a later version"}'; echo '{"event":"row"}'
+start a; ok a
+"#,
+    );
+    assert_eq!(table(&bench.run()), "a 8: 0.5 ± 0.1\na 16: 0.5 ± 0.1\n");
+}
+
+#[test]
+fn an_interrupted_worker_leaves_rows_for_what_was_not_run() {
+    let bench = Bench::new(
+        r#"
+plan '"a","b","c"'
+[ "$list" ] && exit 0
+start a; ok a; start b; phase b "first run"
+printf '{"event":"interrupted"}\n'
+exit 130
+"#,
+    );
+    let outcome = bench.run();
+    assert!(outcome.interrupted);
+    let mut expected = String::from("a 8: 0.5 ± 0.1\na 16: not run: not run: interrupted\n");
+    expected.push_str("b 8: not run: interrupted during first run\nb 16: not run: not run: interrupted\n");
+    expected.push_str("c 8: not run: not run: interrupted\nc 16: not run: not run: interrupted\n");
+    assert_eq!(table(&outcome), expected);
+}
+
+#[test]
+fn what_is_left_of_the_budget_goes_to_the_worker() {
+    let bench = Bench::new(
+        r#"
+plan '"a"'
+[ "$list" ] && exit 0
+start a
+case $budget in 359?.*) ok a ;; esac
+"#,
+    );
+    let budget = Some(Duration::from_secs(3600));
+    let bench = Bench { options: BenchOptions { budget, ..bench.options.clone() }, ..bench };
+    assert_eq!(table(&bench.run()), "a 8: 0.5 ± 0.1\na 16: 0.5 ± 0.1\n");
+}
+
+#[test]
+fn a_variant_sets_its_variables_and_an_unknown_one_is_an_error() {
+    let bench = Bench::new("plan '\"a\"'\n[ \"$list\" ] && exit 0\nstart a\n[ \"$LOUD\" = 1 ] && ok a\n");
+    let mut options = BenchOptions { variant: Some("loud".into()), sizes: vec![8], ..bench.options.clone() };
+    let outcome = bench_with(&options).unwrap();
+    assert_eq!(table(&outcome), "a 8: 0.5 ± 0.1\n");
+    assert_eq!(json(&bench.out().join("results.json"))["added_environment"]["LOUD"], "1");
+    options.variant = Some("lood".into());
+    assert_eq!(bench_with(&options).unwrap_err().to_string(), r#"expected a variant among ["loud"], found "lood""#);
+}
+
+#[test]
+fn a_suite_that_python_refuses_is_an_error_and_harms_no_earlier_result() {
+    let bench = Bench::new(TWO_FINE);
+    bench.run();
+    let broken = r#"printf '{"event":"broken","reason":"SuiteError: no operation matches"}\n'; exit 3"#;
+    fs::write(&bench.options.suite, broken).unwrap();
+    let error = bench_with(&bench.options).unwrap_err();
+    assert_eq!(error.to_string(), "cannot use the suite: SuiteError: no operation matches");
+    assert_eq!(rows_in_results(&bench.out()).len(), 4);
+}
+
+#[test]
+fn an_earlier_benchmark_is_replaced_and_other_files_are_not() {
+    let bench = Bench::new(TWO_FINE);
+    bench.run();
+    let options = BenchOptions { sizes: vec![8], ..bench.options.clone() };
+    bench_with(&options).unwrap();
+    assert!(!bench.out().join("size_016").exists());
+    fs::write(bench.out().join("thesis.tex"), "").unwrap();
+    assert!(matches!(bench_with(&options), Err(BenchError::FolderInUse { .. })));
+    assert!(bench.out().join("results.json").exists());
+}
+
+#[test]
+fn events_come_in_the_order_in_which_things_happen() {
+    let bench = Bench::new(TWO_FINE);
+    let options = BenchOptions { sizes: vec![8], ..bench.options.clone() };
+    let mut told = Vec::new();
+    let name = |event: BenchEvent| format!("{event:?}").split([' ', '{']).next().unwrap_or_default().to_owned();
+    ridge_record::bench::bench(&options, &mut |event| told.push(name(event))).unwrap();
+    let expected = "Planned SizeStarted OperationStarted Measured OperationDone OperationStarted OperationDone";
+    assert_eq!(told.join(" "), expected);
+}
+
+#[test]
+fn an_unknown_suite_and_a_missing_interpreter_are_errors() {
+    let bench = Bench::new(TWO_FINE);
+    let unknown = BenchOptions { suite: "mbirjacks".into(), ..bench.options.clone() };
+    let error = bench_with(&unknown).unwrap_err();
+    assert_eq!(error.to_string(), r#"expected a suite's name or a path to its file, found "mbirjacks""#);
+    assert_eq!(error.hints(), ["built-in suites: mbirjax"]);
+    let nowhere = BenchOptions { python: Some("/nowhere/python".into()), ..bench.options.clone() };
+    assert!(matches!(bench_with(&nowhere), Err(BenchError::Spawn { .. })));
+}
+
+fn bench_with(options: &BenchOptions) -> Result<BenchOutcome, BenchError> {
+    bench(options, &mut |_| {})
+}
