@@ -132,8 +132,7 @@ start c; ok c
 "#,
     );
     let bench = Bench { options: BenchOptions { sizes: vec![8], ..bench.options.clone() }, ..bench };
-    let reason =
-        "the worker was ended by SIGKILL, perhaps for want of memory during timed runs; its last line: about to die";
+    let reason = "the worker was ended by SIGKILL (perhaps for want of memory) during timed runs: about to die";
     assert_eq!(table(&bench.run()), format!("a 8: 0.5 ± 0.1\nb 8: failed: {reason}\nc 8: 0.5 ± 0.1\n"));
     let told = |name: &str, status: &str| (name.to_owned(), 8, status.to_owned());
     assert_eq!(rows_in_results(&bench.out()), [told("a", "ok"), told("b", "failed"), told("c", "ok")]);

@@ -22,8 +22,11 @@ pub(super) const NO_COMPILATION_CACHE: (&str, &str) = ("JAX_ENABLE_COMPILATION_C
 /// Events that may wait before the worker does.
 const WAITING_EVENTS: usize = 256;
 
-/// Bytes of the end of a log that are searched for its last line.
-const LOG_TAIL_BYTES: u64 = 4096;
+/// Bytes of the end of a log that are searched for what the process said last; a stack trace fits.
+const LOG_TAIL_BYTES: u64 = 32 * 1024;
+
+/// Characters of it that a reason keeps.
+const LONGEST_LAST_WORDS: usize = 400;
 
 /// How to start workers: the interpreter and what they need to find.
 pub(super) struct Launch {
@@ -122,30 +125,61 @@ impl Worker {
     }
 }
 
-/// How a process ended that should not have, with the last line of its log.
+/// How a process ended that should not have, with what it said last in its log.
 pub(super) fn death(status: ExitStatus, phase: Option<&str>, log: &Path) -> String {
     use std::os::unix::process::ExitStatusExt as _;
     let how = match (status.signal(), status.code()) {
         (Some(signal), _) => {
             let name = signal_hook::low_level::signal_name(signal).unwrap_or("an unknown signal");
-            let guess = if signal == signal_hook::consts::SIGKILL { ", perhaps for want of memory" } else { "" };
+            let guess = if signal == signal_hook::consts::SIGKILL { " (perhaps for want of memory)" } else { "" };
             format!("the worker was ended by {name}{guess}")
         }
         (None, code) => format!("the worker exited with status {}", code.unwrap_or_default()),
     };
     let phase = phase.map(|phase| format!(" during {phase}")).unwrap_or_default();
-    let last = last_line(log).map(|line| format!("; its last line: {line}")).unwrap_or_default();
-    format!("{how}{phase}{last}")
+    let words = tail(log).and_then(|tail| last_words(&tail)).map(|words| format!(": {words}")).unwrap_or_default();
+    format!("{how}{phase}{words}")
 }
 
-/// The last line of `log` with text in it, at most 200 characters.
-fn last_line(log: &Path) -> Option<String> {
+fn tail(log: &Path) -> Option<String> {
     let mut file = File::open(log).ok()?;
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(LOG_TAIL_BYTES))).ok()?;
     let mut tail = Vec::new();
     file.take(LOG_TAIL_BYTES).read_to_end(&mut tail).ok()?;
-    let tail = String::from_utf8_lossy(&tail);
-    let line = tail.lines().rev().find(|line| !line.trim().is_empty())?;
-    Some(line.trim().chars().take(200).collect())
+    Some(String::from_utf8_lossy(&tail).into_owned())
+}
+
+/// The line of a log that says why its process ended: XLA's last fatal message, else the last line that is no stack frame.
+fn last_words(log: &str) -> Option<String> {
+    let lines = || log.lines().rev().map(str::trim).filter(|line| !line.is_empty());
+    let is_frame = |line: &str| line.starts_with('@') || line.starts_with("***");
+    let line = lines().find_map(fatal_message).or_else(|| lines().find(|line| !is_frame(line)))?;
+    Some(line.chars().take(LONGEST_LAST_WORDS).collect())
+}
+
+/// The message of a fatal line of XLA's log: `F1120 13:54:07.838683   14146 rendezvous.cc:161] the message`.
+fn fatal_message(line: &str) -> Option<&str> {
+    let (head, message) = line.split_once("] ")?;
+    let date = head.strip_prefix('F')?.split(' ').next()?;
+    (date.len() == 4 && date.bytes().all(|byte| byte.is_ascii_digit())).then_some(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fatal_message_is_preferred_to_the_frames_after_it() {
+        let log = "a warning\nF1120 13:54:07.838683   14146 rendezvous.cc:161] [id=0] Termination timeout\n\
+                   *** Check failure stack trace: ***\n    @     0x7ff3bdf72104  absl::SendToLog()\n";
+        assert_eq!(last_words(log).as_deref(), Some("[id=0] Termination timeout"));
+    }
+
+    #[test]
+    fn else_the_last_line_with_text_counts() {
+        assert_eq!(last_words("one\ntwo\n\n").as_deref(), Some("two"));
+        assert_eq!(last_words("Fine] weather\n").as_deref(), Some("Fine] weather"));
+        assert_eq!(last_words("\n \n"), None);
+    }
 }
