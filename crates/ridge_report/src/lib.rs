@@ -30,10 +30,12 @@ pub mod json;
 pub mod markdown;
 mod note;
 mod number;
+mod select;
 pub mod terminal;
 
 pub use escape::{escape_controls, escape_controls_in_text};
 pub use note::note_line;
+pub use select::texts;
 
 use ridgeline::{Note, Section, Table};
 

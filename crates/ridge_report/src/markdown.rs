@@ -4,9 +4,8 @@
 
 use crate::cell::cell;
 use crate::note::{note_body, of_severity, severity_word};
-use crate::number::{show, show_fact};
+use crate::number::{show, show_fact, show_share};
 use crate::{Listing, Report};
-use ridgeline::units::Share;
 use ridgeline::{Note, Section, Severity, Table, Unit};
 
 /// `report` as Markdown.
@@ -28,7 +27,7 @@ fn quote(note: &Note) -> String {
 fn section(section: &Section) -> String {
     let mut text = format!("### {}\n\n| | | share |\n|---|---:|---:|\n", literal(&section.title));
     for fact in &section.facts {
-        let share = fact.share.map(|share| Share(share).to_string()).unwrap_or_default();
+        let share = fact.share.map(|share| show_share(share).joined()).unwrap_or_default();
         text.push_str(&line(&[fact.title.clone(), show_fact(&fact.value).joined(), share]));
     }
     text

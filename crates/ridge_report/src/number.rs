@@ -4,7 +4,7 @@
 
 use crate::cell::Cell;
 use crate::escape::escape_controls;
-use ridgeline::units::{Bytes, BytesPerSec, Count, FlopsPerSec, Nanos, Share, three_digits};
+use ridgeline::units::{Bytes, BytesPerSec, Count, FlopsPerSec, Nanos, three_digits};
 use ridgeline::{FactValue, Unit};
 
 /// What stands for a value that is not known.
@@ -80,13 +80,21 @@ fn show_whole(value: u64, unit: Unit) -> Shown {
 fn show_real(value: f64, unit: Unit) -> Shown {
     match unit {
         _ if !value.is_finite() => Shown::bare(UNKNOWN.to_owned()),
-        Unit::Share => Shown::scaled(Share(value).to_string()),
+        Unit::Share => show_share(value),
         Unit::BytesPerSec => Shown::scaled(BytesPerSec(value).to_string()),
         Unit::FlopsPerSec => Shown::scaled(FlopsPerSec(value).to_string()),
         Unit::Nanos => Shown::scaled(Nanos(value.round() as i64).to_string()),
         Unit::Bytes => Shown::scaled(Bytes(value.round() as u64).to_string()),
         _ => Shown::bare(real_number(value)),
     }
+}
+
+/// A share in percent with one decimal, so that the points of a column stand under each other.
+pub(crate) fn show_share(share: f64) -> Shown {
+    const HALF_A_TENTH: f64 = 0.0005;
+    let percent = share * 100.0;
+    let body = if share != 0.0 && share.abs() < HALF_A_TENTH { "<0.1".to_owned() } else { format!("{percent:.1}") };
+    Shown { body, unit: "%".to_owned() }
 }
 
 /// Three digits up to 1000, grouped whole numbers up to where a reader stops counting digits, then powers of ten.
@@ -115,6 +123,8 @@ mod tests {
             (Cell::Whole(1 << 20), Unit::Bytes, "1 MiB"),
             (Cell::Whole(5_979_302), Unit::Count, "5 979 302"),
             (Cell::Real(0.1234), Unit::Share, "12.3 %"),
+            (Cell::Real(0.0), Unit::Share, "0.0 %"),
+            (Cell::Real(1e-5), Unit::Share, "<0.1 %"),
             (Cell::Real(5.3e12), Unit::BytesPerSec, "5.3 TB/s"),
             (Cell::Real(f64::NAN), Unit::Number, "–"),
             (Cell::Real(12_345.6), Unit::Number, "12 346"),

@@ -22,36 +22,36 @@ fn a_full_report_at_100() {
         &full_report(),
         &Layout::plain(100),
         expect![[r#"
-        lost: events could not be read (host.xplane.pb, byte 1 204, 3 times)
-        partial: 37 events carry no operation
+            lost: events could not be read (host.xplane.pb, byte 1 204, 3 times)
+            partial: 37 events carry no operation
 
-        GPU 0, H200
-          Wall time         24.1 ms
-          Device busy       14.3 ms     59.5 %  ███████████▉
-          Idle              9.77 ms     40.5 %  ████████▏
-          Copies             3.1 µs   0.0129 %  ▏
-          Kernels      5 979 302
-          Peak memory       1.08 GiB
-          Intensity         0.25
+            GPU 0, H200
+              Wall time         24.1 ms
+              Device busy       14.3 ms   59.5 %  ███████████▉
+              Idle              9.77 ms   40.5 %  ████████▏
+              Copies             3.1 µs   <0.1 %  ▏
+              Kernels      5 979 302
+              Peak memory       1.08 GiB
+              Intensity         0.25
 
-        Versions
-          jax          0.10.2
-          XLA_FLAGS    --xla_gpu_enable_command_buffer= --xla_dump_to=/tmp/dump --xla_gpu_autotune_level=4
-                       --xla_dump_hlo_as_text
+            Versions
+              jax          0.10.2
+              XLA_FLAGS    --xla_gpu_enable_command_buffer= --xla_dump_to=/tmp/dump --xla_gpu_autotune_level=4
+                           --xla_dump_hlo_as_text
 
-        Operations
-        Operation                            Total     Share            Count  Category     Median     Bytes
-        jit(recon)/jit(m…_fusion_name.412  14.3 ms      92 %  ████████     40  fusion       359 µs     1 GiB
-        三角形の投影 größe                  912 µs     5.9 %  ▌         1 204  loop fusion  757 ns  8192 TiB
-        evil\x1b[2J\nname                   999 ns  0.0064 %  ▏             1  –            999 ns     –
-        3 of 4 rows shown
+            Operations
+            Operation                              Total   Share            Count  Category     Median     Bytes
+            jit(recon)/jit(ma…g_fusion_name.412  14.3 ms  92.0 %  ████████     40  fusion       359 µs     1 GiB
+            三角形の投影 größe                    912 µs   5.9 %  ▌         1 204  loop fusion  757 ns  8192 TiB
+            evil\x1b[2J\nname                     999 ns  <0.1 %  ▏             1  –            999 ns     –
+            3 of 4 rows shown
 
-        No rows: Kernels.
+            No rows: Kernels.
 
-        note: clocks of 2 hosts were aligned by their first collective
+            note: clocks of 2 hosts were aligned by their first collective
 
-        Some columns do not fit 100 columns of text; a wider terminal, JSON or CSV shows all.
-    "#]],
+            Some columns do not fit 100 columns of text; a wider terminal, JSON or CSV shows all.
+        "#]],
     );
 }
 
@@ -61,41 +61,41 @@ fn narrow_at_60() {
         &full_report(),
         &Layout::plain(60),
         expect![[r#"
-        lost: events could not be read (host.xplane.pb, byte 1 204,
-              3 times)
-        partial: 37 events carry no operation
+            lost: events could not be read (host.xplane.pb, byte 1 204,
+                  3 times)
+            partial: 37 events carry no operation
 
-        GPU 0, H200
-          Wall time         24.1 ms
-          Device busy       14.3 ms     59.5 %  ███████████▉
-          Idle              9.77 ms     40.5 %  ████████▏
-          Copies             3.1 µs   0.0129 %  ▏
-          Kernels      5 979 302
-          Peak memory       1.08 GiB
-          Intensity         0.25
+            GPU 0, H200
+              Wall time         24.1 ms
+              Device busy       14.3 ms   59.5 %  ███████████▉
+              Idle              9.77 ms   40.5 %  ████████▏
+              Copies             3.1 µs   <0.1 %  ▏
+              Kernels      5 979 302
+              Peak memory       1.08 GiB
+              Intensity         0.25
 
-        Versions
-          jax          0.10.2
-          XLA_FLAGS    --xla_gpu_enable_command_buffer=
-                       --xla_dump_to=/tmp/dump
-                       --xla_gpu_autotune_level=4
-                       --xla_dump_hlo_as_text
+            Versions
+              jax          0.10.2
+              XLA_FLAGS    --xla_gpu_enable_command_buffer=
+                           --xla_dump_to=/tmp/dump
+                           --xla_gpu_autotune_level=4
+                           --xla_dump_hlo_as_text
 
-        Operations
-        Operation                   Total     Share            Count
-        jit(recon)/j…on_name.412  14.3 ms      92 %  ████████     40
-        三角形の投影 größe         912 µs     5.9 %  ▌         1 204
-        evil\x1b[2J\nname          999 ns  0.0064 %  ▏             1
-        3 of 4 rows shown
+            Operations
+            Operation                     Total   Share            Count
+            jit(recon)/ji…ion_name.412  14.3 ms  92.0 %  ████████     40
+            三角形の投影 größe           912 µs   5.9 %  ▌         1 204
+            evil\x1b[2J\nname            999 ns  <0.1 %  ▏             1
+            3 of 4 rows shown
 
-        No rows: Kernels.
+            No rows: Kernels.
 
-        note: clocks of 2 hosts were aligned by their first
-              collective
+            note: clocks of 2 hosts were aligned by their first
+                  collective
 
-        Some columns do not fit 60 columns of text; a wider
-        terminal, JSON or CSV shows all.
-    "#]],
+            Some columns do not fit 60 columns of text; a wider
+            terminal, JSON or CSV shows all.
+        "#]],
     );
 }
 
@@ -105,13 +105,13 @@ fn wide_at_160() {
         &one(operations()),
         &Layout::plain(160),
         expect![[r#"
-        Operations
-        Operation                                                                      Total     Share            Count  Category     Median     Bytes  Bandwidth  Async
-        jit(recon)/jit(main)/while/body/cone_…scatter-add/very_long_fusion_name.412  14.3 ms      92 %  ████████     40  fusion       359 µs     1 GiB  3.35 TB/s  yes
-        三角形の投影 größe                                                            912 µs     5.9 %  ▌         1 204  loop fusion  757 ns  8192 TiB     –       no
-        evil\x1b[2J\nname                                                             999 ns  0.0064 %  ▏             1  –            999 ns     –         –       –
-        dot.1                                                                           –          –                  0  dot            –       17 B      12 B/s   no
-    "#]],
+            Operations
+            Operation                                                                        Total   Share            Count  Category     Median     Bytes  Bandwidth  Async
+            jit(recon)/jit(main)/while/body/cone_b…/scatter-add/very_long_fusion_name.412  14.3 ms  92.0 %  ████████     40  fusion       359 µs     1 GiB  3.35 TB/s  yes
+            三角形の投影 größe                                                              912 µs   5.9 %  ▌         1 204  loop fusion  757 ns  8192 TiB     –       no
+            evil\x1b[2J\nname                                                               999 ns  <0.1 %  ▏             1  –            999 ns     –         –       –
+            dot.1                                                                             –        –                  0  dot            –       17 B      12 B/s   no
+        "#]],
     );
 }
 
@@ -145,30 +145,30 @@ fn ascii_without_marks() {
         &report,
         &layout,
         expect![[r#"
-        GPU 0, H200
-          Wall time         24.1 ms
-          Device busy       14.3 ms     59.5 %  ############
-          Idle              9.77 ms     40.5 %  ########
-          Copies             3.1 us   0.0129 %
-          Kernels      5 979 302
-          Peak memory       1.08 GiB
-          Intensity         0.25
+            GPU 0, H200
+              Wall time         24.1 ms
+              Device busy       14.3 ms   59.5 %  ############
+              Idle              9.77 ms   40.5 %  ########
+              Copies             3.1 us   <0.1 %
+              Kernels      5 979 302
+              Peak memory       1.08 GiB
+              Intensity         0.25
 
-        Versions
-          jax          0.10.2
-          XLA_FLAGS    --xla_gpu_enable_command_buffer= --xla_dump_to=/tmp/dump
-                       --xla_gpu_autotune_level=4 --xla_dump_hlo_as_text
+            Versions
+              jax          0.10.2
+              XLA_FLAGS    --xla_gpu_enable_command_buffer= --xla_dump_to=/tmp/dump
+                           --xla_gpu_autotune_level=4 --xla_dump_hlo_as_text
 
-        Operations
-        Operation                          Total     Share            Count  Category
-        jit(recon)/jit...usion_name.412  14.3 ms      92 %  ########     40  fusion
-        三角形の投影 größe                912 us     5.9 %  #         1 204  loop fusion
-        evil\x1b[2J\nname                 999 ns  0.0064 %                1  -
-        dot.1                               -          -                  0  dot
+            Operations
+            Operation                    Total   Share            Count  Category     Median
+            jit(recon)/...on_name.412  14.3 ms  92.0 %  ########     40  fusion       359 us
+            三角形の投影 größe          912 us   5.9 %  #         1 204  loop fusion  757 ns
+            evil\x1b[2J\nname           999 ns  <0.1 %                1  -            999 ns
+            dot.1                         -        -                  0  dot            -
 
-        Some columns do not fit 80 columns of text; a wider terminal, JSON or CSV shows
-        all.
-    "#]],
+            Some columns do not fit 80 columns of text; a wider terminal, JSON or CSV shows
+            all.
+        "#]],
     );
 }
 
@@ -182,27 +182,28 @@ fn definitions_on_request() {
         &Report { sections, ..one(operations()) },
         &layout,
         expect![[r#"
-        GPU 0, H200
-          Wall time    24.1 ms
-            is: Wall time of the capture
-          Device busy  14.3 ms  59.5 %  ███████████▉
-            is: Device busy of the capture
+            GPU 0, H200
+              Wall time    24.1 ms
+                is: Wall time of the capture
+              Device busy  14.3 ms  59.5 %  ███████████▉
+                is: Device busy of the capture
 
-        Operations
-        Operation                          Total     Share            Count  Category
-        jit(recon)/jit(…fusion_name.412  14.3 ms      92 %  ████████     40  fusion
-        三角形の投影 größe                912 µs     5.9 %  ▌         1 204  loop fusion
-        evil\x1b[2J\nname                 999 ns  0.0064 %  ▏             1  –
-        dot.1                               –          –                  0  dot
-        Operation: Name of the HLO instruction
-        Total: Sum of durations
-        Share: Total as part of device time
-        Count: Executions
-        Category: Kind of work
+            Operations
+            Operation                    Total   Share            Count  Category     Median
+            jit(recon)/j…ion_name.412  14.3 ms  92.0 %  ████████     40  fusion       359 µs
+            三角形の投影 größe          912 µs   5.9 %  ▌         1 204  loop fusion  757 ns
+            evil\x1b[2J\nname           999 ns  <0.1 %  ▏             1  –            999 ns
+            dot.1                         –        –                  0  dot            –
+            Operation: Name of the HLO instruction
+            Total: Sum of durations
+            Share: Total as part of device time
+            Count: Executions
+            Category: Kind of work
+            Median: Median duration
 
-        Some columns do not fit 80 columns of text; a wider terminal, JSON or CSV shows
-        all.
-    "#]],
+            Some columns do not fit 80 columns of text; a wider terminal, JSON or CSV shows
+            all.
+        "#]],
     );
 }
 

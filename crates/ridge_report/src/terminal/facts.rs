@@ -6,9 +6,8 @@ use super::line::{Line, width};
 use super::words::{plain_marks, tagged, wrap};
 use super::{Definitions, Layout, bar, heading};
 use crate::escape_controls;
-use crate::number::{Shown, show_fact};
+use crate::number::{Shown, show_fact, show_share};
 use anstyle::Style;
-use ridgeline::units::Share;
 use ridgeline::{Fact, FactValue, Section};
 
 const INDENT: usize = 2;
@@ -41,7 +40,8 @@ fn edges(sections: &[Section], layout: &Layout) -> Edges {
     let widest = |of: fn(&Shown) -> usize| numbers.iter().map(of).max().unwrap_or(0);
     let name = facts().map(|fact| width(&escape_controls(&fact.title))).max().unwrap_or(0).min(LONGEST_NAME);
     let (number, unit) = (widest(|shown| width(&shown.body)), widest(|shown| width(&shown.unit)));
-    let share = facts().filter_map(|fact| fact.share).map(|share| width(&Share(share).to_string())).max().unwrap_or(0);
+    let share =
+        facts().filter_map(|fact| fact.share).map(|share| width(&show_share(share).joined())).max().unwrap_or(0);
     let used = INDENT + name + GAP + number + 1 + unit + GAP + share + GAP;
     let bar = layout.width.saturating_sub(used).min(BAR);
     Edges { name, number, unit, share, bar: if bar < LEAST_BAR { 0 } else { bar } }
@@ -80,7 +80,7 @@ fn number(fact: &Fact, edges: &Edges, layout: &Layout) -> String {
     line.left(Style::new(), &plain_marks(&shown.unit, layout.glyphs), edges.unit);
     if let Some(share) = fact.share {
         line.skip(GAP);
-        line.right(Style::new(), &plain_marks(&Share(share).to_string(), layout.glyphs), edges.share);
+        line.right(Style::new(), &plain_marks(&show_share(share).joined(), layout.glyphs), edges.share);
         line.skip(GAP);
         line.push(layout.theme.bar, &bar(share, edges.bar, layout.glyphs));
     }
@@ -100,7 +100,7 @@ fn words(fact: &Fact, edges: &Edges, layout: &Layout) -> String {
         }
         line.push(Style::new(), words);
         if let (0, Some(share)) = (index, fact.share) {
-            line.push(Style::new(), &format!("  {}", plain_marks(&Share(share).to_string(), layout.glyphs)));
+            line.push(Style::new(), &format!("  {}", plain_marks(&show_share(share).joined(), layout.glyphs)));
         }
         text.push_str(&line.end());
     }

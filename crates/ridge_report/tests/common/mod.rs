@@ -8,18 +8,18 @@ use ridge_report::{Listing, Report};
 use ridgeline::{Column, Fact, FactValue, Note, Rank, Section, Severity, Table, Unit};
 
 /// A note without a place.
-pub fn note(severity: Severity, message: &str) -> Note {
+pub(crate) fn note(severity: Severity, message: &str) -> Note {
     Note { severity, message: message.to_owned(), file: None, offset: None, count: 1 }
 }
 
 /// A fact with a share of the whole where `share` is not negative.
-pub fn fact(key: &str, title: &str, value: FactValue, share: Option<f64>) -> Fact {
+pub(crate) fn fact(key: &str, title: &str, value: FactValue, share: Option<f64>) -> Fact {
     let definition = format!("{title} of the capture");
     Fact { key: key.to_owned(), title: title.to_owned(), value, share, definition }
 }
 
 /// An overview with one fact of each kind.
-pub fn overview() -> Vec<Section> {
+pub(crate) fn overview() -> Vec<Section> {
     let device = vec![
         fact("wall_ns", "Wall time", FactValue::Nanos(24_113_204), None),
         fact("device_busy_ns", "Device busy", FactValue::Nanos(14_344_140), Some(0.5949)),
@@ -42,7 +42,7 @@ pub fn overview() -> Vec<Section> {
 }
 
 /// Operations: a long name, a wide one, one with controls, and unknown values.
-pub fn operations() -> Table {
+pub(crate) fn operations() -> Table {
     let names = [
         "jit(recon)/jit(main)/while/body/cone_beam_projector/scatter-add/very_long_fusion_name.412",
         "三角形の投影 größe",
@@ -90,7 +90,7 @@ pub fn operations() -> Table {
 }
 
 /// A table with columns and no rows.
-pub fn no_kernels() -> Table {
+pub(crate) fn no_kernels() -> Table {
     let columns = vec![
         Column::text("kernel", "Kernel", "Name of the kernel", Vec::<String>::new()).ranked(Rank::Key),
         Column::nanos("total_ns", "Total", "Sum of durations", Vec::<i64>::new()),
@@ -99,7 +99,7 @@ pub fn no_kernels() -> Table {
 }
 
 /// Everything at once.
-pub fn full_report() -> Report {
+pub(crate) fn full_report() -> Report {
     let lost = Note {
         severity: Severity::Lost,
         message: "events could not be read".to_owned(),

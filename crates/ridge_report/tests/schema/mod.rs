@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 /// What in `document` breaks `page`; empty if nothing does.
-pub fn problems(page: &Value, document: &Value) -> Vec<String> {
+pub(crate) fn problems(page: &Value, document: &Value) -> Vec<String> {
     let mut found = Vec::new();
     check(page, page, document, "", &mut found);
     found

@@ -1,0 +1,136 @@
+//! What the user may type, apart from what belongs to one command.
+
+use crate::commands::{bench, completions, hlo, info, record, reference, stats};
+use crate::output::Format;
+use anstream::AutoStream;
+use anstream::stream::RawStream;
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use std::path::PathBuf;
+
+/// See what a program did on its accelerator, and where the time went
+///
+/// Ridgeline records JAX programs as they are, reads the captures that profilers write, and answers in tables.
+#[derive(Debug, Parser)]
+#[command(name = "ridgeline", version, after_long_help = AFTER_HELP, max_term_width = 100, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// What holds for every command.
+    #[command(flatten)]
+    pub(crate) globals: Globals,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  ridgeline record -- python solver.py     record a program; its output and exit status are its own
+  ridgeline stats run/                     where the time went
+  ridgeline stats run/ --by source         the same by line of Python
+  ridgeline bench mbirjax --sizes 32,64    measure the operations of a suite
+
+Exit status:
+  0  done (record: the program's own status)
+  1  the command failed
+  2  the command line makes no sense";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Record(record::RecordArguments),
+    Stats(stats::StatsArguments),
+    Info(info::InfoArguments),
+    Hlo(hlo::HloArguments),
+    Bench(bench::BenchArguments),
+    Completions(completions::CompletionsArguments),
+    #[command(hide = true)]
+    Reference(reference::ReferenceArguments),
+}
+
+/// What holds for every command.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Globals {
+    /// When to color: `auto` follows the terminal and NO_COLOR, CLICOLOR, CLICOLOR_FORCE
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = false)]
+    pub(crate) color: Color,
+
+    /// Print our own wall time by phase and our peak memory to standard error
+    #[arg(long, global = true)]
+    pub(crate) timings: bool,
+
+    /// Say more: what each number means; with record and bench, what happens as it happens
+    #[arg(short, long, global = true)]
+    pub(crate) verbose: bool,
+}
+
+/// When to color.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// Where a terminal reads it and the environment does not object
+    Auto,
+    /// Everywhere
+    Always,
+    /// Nowhere
+    Never,
+}
+
+impl Color {
+    fn as_choice(self) -> anstream::ColorChoice {
+        match self {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+        }
+    }
+
+    /// Makes this the choice for standard output and standard error.
+    pub(crate) fn write_global(self) {
+        self.as_choice().write_global();
+    }
+
+    /// What this choice means for `stream`.
+    pub(crate) fn choice(self, stream: &impl RawStream) -> anstream::ColorChoice {
+        match self {
+            Color::Auto => AutoStream::choice(stream),
+            decided => decided.as_choice(),
+        }
+    }
+
+    /// Whether colors are wanted even in files.
+    pub(crate) fn is_always(self) -> bool {
+        self == Color::Always
+    }
+}
+
+/// The form of an answer and where it goes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArguments {
+    /// Form of the answer
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "table")]
+    pub(crate) format: Format,
+
+    /// Write to FILE instead of standard output; it is replaced at once, or not at all
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Columns of text for tables; the terminal's width if not given
+    #[arg(long, value_name = "N")]
+    pub(crate) width: Option<usize>,
+
+    /// Draw bars and marks in ASCII
+    #[arg(long)]
+    pub(crate) ascii: bool,
+}
+
+/// The captures to read.
+#[derive(Debug, Args)]
+pub(crate) struct InputArguments {
+    /// Captures: files, run folders, TensorBoard log folders; several are read as one
+    #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(crate) paths: Vec<PathBuf>,
+
+    /// Read the captures as this format rather than as what their content says
+    #[arg(long, value_name = "NAME")]
+    pub(crate) read_as: Option<String>,
+}

@@ -1,0 +1,135 @@
+//! `ridgeline bench`: measure the operations of a suite at several sizes.
+
+mod progress;
+mod summary;
+
+use crate::Ending;
+use crate::arguments::{Globals, OutputArguments};
+use crate::failure::Failure;
+use crate::output::{Format, deliver};
+use crate::quantities::time;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueHint};
+use progress::Progress;
+use ridge_record::HloFormat;
+use ridge_record::bench::{BenchError, BenchOptions, bench};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Measure the operations of a suite at several sizes
+///
+/// Each size runs in a fresh process, so that memory is honest: a first run to compile, one run under the profiler,
+/// then timed runs.
+/// An operation that fails is a row with its reason.
+/// The folder written reads like any capture: `ridgeline stats FOLDER`.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct BenchArguments {
+    /// A suite's name (mbirjax) or the path of its Python file
+    #[arg(value_name = "SUITE", value_hint = ValueHint::FilePath)]
+    suite: String,
+
+    /// Sizes with commas, in the order to run [default: the suite's own]
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    sizes: Vec<u32>,
+
+    /// Only operations whose names match; shell patterns with commas
+    #[arg(long, value_name = "GLOB", value_delimiter = ',')]
+    ops: Vec<String>,
+
+    /// Timed runs per operation
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+
+    /// Start no operation after this long; the rest are rows that say so
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    budget: Option<Duration>,
+
+    /// A variant that the suite declares, such as other kernels
+    #[arg(long, value_name = "NAME")]
+    variant: Option<String>,
+
+    /// Forms of each compiled module to keep, with commas; `none` for none
+    #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "text,proto",
+          value_parser = PossibleValuesParser::new(["text", "proto", "dot", "jaxpr", "stablehlo", "none"]))]
+    hlo: Vec<String>,
+
+    /// The interpreter [default: that of $VIRTUAL_ENV, else of .venv, else python3]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
+    python: Option<PathBuf>,
+
+    /// Folder to write [default: bench-out/SUITE]
+    #[arg(short = 'o', long = "out", value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    out: Option<PathBuf>,
+
+    /// Columns of text for the table; the terminal's width if not given
+    #[arg(long, value_name = "N")]
+    width: Option<usize>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline bench mbirjax --sizes 32,64,128 --ops 'cone_*'
+  ridgeline bench mbirjax --sizes 64 --runs 10 --budget 300s -o before/
+  ridgeline bench my_suite.py --variant no_pallas
+
+Files in the folder:
+  results.json        environment, every measurement, summary and costs
+  size_064/trace/     the traced run of each operation; size_064/hlo/ its modules
+
+Exit status:
+  0 if anything was measured, 1 if nothing was, 130 if interrupted.";
+
+/// Exit code of an interrupted benchmark, as a shell gives for SIGINT.
+const INTERRUPTED: i32 = 130;
+
+/// Runs the command.
+pub(crate) fn run(arguments: &BenchArguments, globals: &Globals) -> Result<Ending, Failure> {
+    let mut progress = Progress::new(globals.verbose);
+    let outcome = bench(&arguments.options(), &mut |event| progress.tell(&event));
+    progress.end();
+    let outcome = outcome?;
+    deliver(&summary::report(&outcome)?, &arguments.table_output(), globals)?;
+    let folder = outcome.out.display();
+    let next = format!("\n  results  {}\n  next     ridgeline stats {folder}\n", outcome.results.display());
+    // The results are on disk whether or not somebody reads this.
+    let _ = anstream::stderr().write_all(next.as_bytes());
+    Ok(Ending::Code(match summary::measured(&outcome) {
+        _ if outcome.interrupted => INTERRUPTED,
+        0 => crate::failure::FAILED,
+        _ => 0,
+    }))
+}
+
+impl BenchArguments {
+    fn options(&self) -> BenchOptions {
+        BenchOptions {
+            suite: self.suite.clone(),
+            out: self.out.clone().unwrap_or_else(|| default_out(&self.suite)),
+            sizes: self.sizes.clone(),
+            operations: self.ops.clone(),
+            runs: self.runs,
+            budget: self.budget,
+            variant: self.variant.clone(),
+            hlo: self.hlo.iter().filter_map(|name| name.parse::<HloFormat>().ok()).collect(),
+            python: self.python.clone(),
+        }
+    }
+
+    fn table_output(&self) -> OutputArguments {
+        OutputArguments { format: Format::Table, output: None, width: self.width, ascii: false }
+    }
+}
+
+/// A place of its own for each suite.
+fn default_out(suite: &str) -> PathBuf {
+    let name = Path::new(suite).file_stem().unwrap_or(suite.as_ref());
+    Path::new("bench-out").join(name)
+}
+
+impl From<BenchError> for Failure {
+    fn from(error: BenchError) -> Failure {
+        Failure::failed(error.to_string()).hints(error.hints())
+    }
+}

@@ -1,0 +1,149 @@
+//! A benchmark's table by size: one row per operation, one median per size, failures named below.
+
+use super::progress::nanos;
+use crate::failure::Failure;
+use ridge_record::bench::{BenchOutcome, BenchRow, BenchStatus};
+use ridge_report::{Listing, Report};
+use ridgeline::{Column, Rank, Table, Unit};
+
+/// Number of operations measured, over all sizes.
+pub(super) fn measured(outcome: &BenchOutcome) -> usize {
+    let cells = outcome.rows.iter().flat_map(|row| &row.cells);
+    cells.filter(|cell| matches!(cell.status, BenchStatus::Ok { .. })).count()
+}
+
+/// The table by size.
+pub(super) fn report(outcome: &BenchOutcome) -> Result<Report, Failure> {
+    let mut columns = vec![
+        Column::text(
+            "operation",
+            "Operation",
+            "operation of the suite",
+            outcome.rows.iter().map(|row| row.operation.clone()),
+        )
+        .ranked(Rank::Key),
+    ];
+    for (index, size) in outcome.sizes.iter().enumerate() {
+        columns.extend(columns_of_size(outcome, index, *size));
+    }
+    let title = format!("{}: median time by size, ± half the distance between the quartiles", outcome.suite);
+    let mut table = Table::from_columns("bench", title, columns)
+        .map_err(|error| Failure::failed(format!("cannot lay out the results: {error}")))?;
+    table.footnotes = footnotes(outcome);
+    Ok(Report { tables: vec![Listing::whole(table)], ..Report::EMPTY })
+}
+
+fn columns_of_size(outcome: &BenchOutcome, index: usize, size: u32) -> [Column; 3] {
+    // Sizes are known only now and headings are static: a few words per size live until the program ends, which is soon.
+    let title: &'static str = size.to_string().leak();
+    let key = |what: &str| -> &'static str { format!("{what}_{size}").leak() };
+    let of = |value: fn(&BenchStatus) -> Option<f64>| {
+        outcome.rows.iter().map(move |row| row.cells.get(index).and_then(|cell| value(&cell.status)))
+    };
+    let whole_nanos = |secs: Option<f64>| secs.map(|secs| nanos(secs).0);
+    [
+        Column::nanos(key("median_ns"), title, "median of the timed runs", of(median).map(whole_nanos))
+            .ranked(Rank::Key),
+        Column::real(key("spread"), "±", "spread as part of the median", Unit::Share, of(spread)).ranked(Rank::Detail),
+        Column::nanos(
+            key("compile_ns"),
+            "compile",
+            "time in the compiler in the first run",
+            of(compile).map(whole_nanos),
+        )
+        .ranked(Rank::Detail),
+    ]
+}
+
+fn median(status: &BenchStatus) -> Option<f64> {
+    match status {
+        BenchStatus::Ok { median_s, .. } => Some(*median_s),
+        _ => None,
+    }
+}
+
+fn spread(status: &BenchStatus) -> Option<f64> {
+    match status {
+        BenchStatus::Ok { median_s, spread_s, .. } if *median_s > 0.0 => Some(spread_s / median_s),
+        _ => None,
+    }
+}
+
+fn compile(status: &BenchStatus) -> Option<f64> {
+    match status {
+        BenchStatus::Ok { compile_s, .. } => *compile_s,
+        _ => None,
+    }
+}
+
+/// Failures one by one; what was not run counted by reason.
+fn footnotes(outcome: &BenchOutcome) -> Vec<String> {
+    let mut lines: Vec<String> = outcome.rows.iter().flat_map(failures).collect();
+    let mut not_run: Vec<(&str, usize)> = Vec::new();
+    for cell in outcome.rows.iter().flat_map(|row| &row.cells) {
+        if let BenchStatus::NotRun { reason } = &cell.status {
+            match not_run.iter_mut().find(|(known, _)| known == reason) {
+                Some((_, count)) => *count += 1,
+                None => not_run.push((reason, 1)),
+            }
+        }
+    }
+    lines.extend(not_run.into_iter().map(|(reason, count)| format!("{count} not run: {reason}")));
+    lines
+}
+
+fn failures(row: &BenchRow) -> impl Iterator<Item = String> {
+    row.cells.iter().filter_map(|cell| match &cell.status {
+        BenchStatus::Failed { reason } => Some(format!("{} at {} failed: {reason}", row.operation, cell.size)),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+    use ridge_record::bench::BenchCell;
+    use ridge_report::terminal::{Layout, render};
+    use std::path::PathBuf;
+
+    fn ok(median_s: f64) -> BenchStatus {
+        let spread_s = median_s / 50.0;
+        BenchStatus::Ok { runs: 5, median_s, min_s: median_s, spread_s, compile_s: Some(1.5), peak_rss_bytes: None }
+    }
+
+    fn row(operation: &str, statuses: [BenchStatus; 2]) -> BenchRow {
+        let cells = [32, 64].into_iter().zip(statuses).map(|(size, status)| BenchCell { size, status }).collect();
+        BenchRow { operation: operation.to_owned(), cells }
+    }
+
+    #[test]
+    fn sizes_are_columns_and_failures_are_named() {
+        let failed = BenchStatus::Failed { reason: "MemoryError: 3 GiB".to_owned() };
+        let not_run = || BenchStatus::NotRun { reason: "budget used up".to_owned() };
+        let outcome = BenchOutcome {
+            suite: "mbirjax".to_owned(),
+            out: PathBuf::from("out"),
+            results: PathBuf::from("out/results.json"),
+            sizes: vec![32, 64],
+            rows: vec![
+                row("cone_forward_project", [ok(0.0123), ok(0.104)]),
+                row("cone_mbir_recon", [ok(1.25), failed]),
+                row("median_filter3d", [not_run(), not_run()]),
+            ],
+            interrupted: false,
+        };
+        assert_eq!(measured(&outcome), 3);
+        let report = report(&outcome).expect("columns of equal length");
+        expect![[r#"
+            mbirjax: median time by size, ± half the distance between the quartiles
+            Operation                  32      ±  compile      64      ±  compile
+            cone_forward_project  12.3 ms  2.0 %    1.5 s  104 ms  2.0 %    1.5 s
+            cone_mbir_recon       1.25 s   2.0 %    1.5 s    –       –        –
+            median_filter3d          –       –        –      –       –        –
+            cone_mbir_recon at 64 failed: MemoryError: 3 GiB
+            2 not run: budget used up
+        "#]]
+        .assert_eq(&render(&report, &Layout::plain(90)));
+    }
+}

@@ -1,0 +1,159 @@
+//! `ridgeline hlo`: the compiled modules of a capture.
+
+use crate::Ending;
+use crate::arguments::{Globals, OutputArguments};
+use crate::failure::Failure;
+use crate::output::{deliver, deliver_text};
+use crate::timings::Timings;
+use clap::{Args, ValueHint};
+use ridge_report::{Listing, Report, texts};
+use ridgeline::{HloStage, Session, Table};
+use std::path::PathBuf;
+
+/// Rows of a listing where none were asked.
+const ROWS: usize = 50;
+/// Modules named in a hint.
+const MODULES_IN_HINT: usize = 8;
+
+/// Show compiled modules: which there are, their operations, their text and graph
+///
+/// Without `--module` the modules are listed, with it the module's operations.
+/// A form (`--text`, `--dot`, …) prints that form instead; a capture with one module needs no `--module`.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct HloArguments {
+    /// A capture: a file, a run folder, a TensorBoard log folder
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    path: PathBuf,
+
+    /// Read the capture as this format rather than as what its content says
+    #[arg(long, value_name = "NAME")]
+    read_as: Option<String>,
+
+    /// Module, by name as listed
+    #[arg(long, short, value_name = "MODULE")]
+    module: Option<String>,
+
+    /// Operation of that module: its text alone
+    #[arg(long, value_name = "OP")]
+    op: Option<String>,
+
+    #[command(flatten)]
+    form: FormArguments,
+
+    /// Rows of a listing, 0 for all [default: 50; all for json, csv and arrow]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline hlo run/                                        the modules
+  ridgeline hlo run/ --module jit_step                      its operations
+  ridgeline hlo run/ --module jit_step --text               what ran, as HLO text
+  ridgeline hlo run/ --module jit_step --before             the same before optimization
+  ridgeline hlo run/ --module jit_step --op fusion.3        one operation with what it calls
+  ridgeline hlo run/ --module jit_step --dot | dot -Tsvg -o step.svg";
+
+/// The forms of a module.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+#[command(next_help_heading = "Form")]
+struct FormArguments {
+    /// HLO text as it ran, the same as --after
+    #[arg(long)]
+    text: bool,
+    /// Graph for Graphviz
+    #[arg(long)]
+    dot: bool,
+    /// HLO text before optimization, where it was recorded
+    #[arg(long)]
+    before: bool,
+    /// HLO text after optimization
+    #[arg(long)]
+    after: bool,
+    /// The jaxpr, where it was recorded
+    #[arg(long)]
+    jaxpr: bool,
+    /// What JAX handed to XLA, where it was recorded
+    #[arg(long)]
+    stablehlo: bool,
+}
+
+/// What to print of a module.
+enum Form {
+    Listing,
+    Text(HloStage),
+    Dot,
+}
+
+impl HloArguments {
+    fn form(&self) -> Form {
+        let form = &self.form;
+        let stages = [
+            (form.before, HloStage::Before),
+            (form.after || form.text, HloStage::After),
+            (form.jaxpr, HloStage::Jaxpr),
+            (form.stablehlo, HloStage::StableHlo),
+        ];
+        match stages.into_iter().find(|(asked, _)| *asked) {
+            Some((_, stage)) => Form::Text(stage),
+            None if form.dot => Form::Dot,
+            None if self.op.is_some() => Form::Text(HloStage::After),
+            None => Form::Listing,
+        }
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &HloArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    let session = super::open_paths(std::slice::from_ref(&arguments.path), arguments.read_as.clone(), timings)?;
+    let op = arguments.op.as_deref();
+    match (arguments.form(), &arguments.module) {
+        (Form::Listing, None) => list(session.hlo_modules(), &session, arguments, globals)?,
+        (Form::Listing, Some(module)) => list(session.hlo_ops(module)?, &session, arguments, globals)?,
+        (Form::Text(stage), module) => {
+            let module = one_module(&session, module.as_deref())?;
+            deliver_text(&session.hlo_text(&module, op, stage)?, &arguments.output)?;
+        }
+        (Form::Dot, module) => {
+            let module = one_module(&session, module.as_deref())?;
+            deliver_text(&session.hlo_dot(&module, op)?, &arguments.output)?;
+        }
+    }
+    Ok(Ending::Code(0))
+}
+
+fn list(table: Table, session: &Session, arguments: &HloArguments, globals: &Globals) -> Result<(), Failure> {
+    let rows = match arguments.top {
+        Some(0) => usize::MAX,
+        Some(rows) => rows,
+        None if arguments.output.format.is_for_programs() => usize::MAX,
+        None => ROWS,
+    };
+    let report = Report { notes: session.notes().to_vec(), tables: vec![Listing::top(table, rows)], ..Report::EMPTY };
+    deliver(&report, &arguments.output, globals)
+}
+
+/// The module asked for, or the only one there is.
+fn one_module(session: &Session, asked: Option<&str>) -> Result<String, Failure> {
+    if let Some(asked) = asked {
+        return Ok(asked.to_owned());
+    }
+    let table = session.hlo_modules();
+    let modules = texts(&table, "module");
+    match modules[..] {
+        [only] => Ok(only.to_owned()),
+        [] => Err(Failure::failed("expected a compiled module, found none in this capture")
+            .hint("`ridgeline record` keeps modules; some profilers do not")),
+        _ => {
+            let more = if modules.len() > MODULES_IN_HINT { ", …" } else { "" };
+            let names = modules[..modules.len().min(MODULES_IN_HINT)].join(", ");
+            Err(Failure::usage(format!("expected one module, found {}", modules.len()))
+                .hint(format!("name one with `--module`: {names}{more}")))
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! `ridgeline info`: what is in a capture.
+
+use crate::Ending;
+use crate::arguments::{Globals, InputArguments, OutputArguments};
+use crate::failure::Failure;
+use crate::output::{Format, deliver, deliver_json};
+use crate::timings::Timings;
+use clap::Args;
+use ridge_report::{Report, json};
+
+/// Say what is in a capture: versions, devices, options, sizes, and what was lost
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct InfoArguments {
+    #[command(flatten)]
+    input: InputArguments,
+
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline info run/                      a folder written by `ridgeline record`
+  ridgeline info host.xplane.pb            anybody's capture
+  ridgeline info run/ -f json              for programs; see docs/json";
+
+/// Runs the command.
+pub(crate) fn run(arguments: &InfoArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    if arguments.output.format.holds_one_table() {
+        return Err(Failure::usage("expected table, json or markdown for facts, which are no table")
+            .hint("`ridgeline stats PATH --by track` gives a table of what was recorded"));
+    }
+    let session = super::open(&arguments.input, timings)?;
+    let report = Report { notes: session.notes().to_vec(), sections: session.info(), tables: Vec::new() };
+    timings.phase("output", || match arguments.output.format {
+        Format::Json => deliver_json(&json::info(&report), &arguments.output),
+        _ => deliver(&report, &arguments.output, globals),
+    })?;
+    Ok(Ending::Code(0))
+}

@@ -1,0 +1,352 @@
+//! `ridgeline record`: run a program under the recorder.
+
+use crate::Ending;
+use crate::arguments::Globals;
+use crate::failure::Failure;
+use crate::quantities::{size, time};
+use anstyle::{AnsiColor, Style};
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::{Args, ValueHint};
+use ridge_record::{
+    HloFormat, Limits, ProgramStatus, RecordError, RecordEvent, RecordOptions, RecordOutcome, StepRange, WarmUp,
+    Window, XlaDump, record,
+};
+use ridge_report::escape_controls;
+use ridgeline::units::{Bytes, Nanos, Share};
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Run a program and record what it does on its devices
+///
+/// The program is not changed: its output, its terminal, its signals and its exit status are its own.
+/// Recording attaches when the program, or a process it starts, first imports jax.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct RecordArguments {
+    /// Capture folder [default: a new one named after the program]
+    #[arg(short = 'o', long = "out", value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    out: Option<PathBuf>,
+
+    #[command(flatten)]
+    window: WindowArguments,
+
+    #[command(flatten)]
+    kept: KeptArguments,
+
+    #[command(flatten)]
+    profiler: ProfilerArguments,
+
+    #[command(flatten)]
+    limits: LimitArguments,
+
+    /// Run the program once more without recording, and compare wall times
+    #[arg(long)]
+    measure_overhead: bool,
+
+    /// The program and its arguments
+    #[arg(required = true, last = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
+    command: Vec<OsString>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline record -- python solver.py --n 384
+  ridgeline record -o run/ --hlo text,proto,dot --steps 3..8 -- python train.py
+  ridgeline record --warm-up quiet:2s -- uv run train.py            begin when nothing was compiled for 2 s
+  ridgeline record --annotation recon -- python -m package          each range of that TraceAnnotation
+  ridgeline record --profile-option host_tracer_level=3 -- python solver.py
+  ridgeline record --expand-command-buffers -- python solver.py     operations of CUDA graphs keep their names
+
+Exit status:
+  The program's own; a signal that ended it ends ridgeline too.
+  126 or 127 if it could not be started, 2 if nothing was run.";
+
+/// Which part of the program to capture.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What to capture")]
+struct WindowArguments {
+    /// Steps A to B, B not captured (`A..=B` for B too), counted from 0 by StepTraceAnnotation
+    #[arg(long, value_name = "A..B", conflicts_with = "annotation")]
+    steps: Option<StepRange>,
+
+    /// Count calls of this jitted function as steps instead
+    #[arg(long, value_name = "NAME", requires = "steps")]
+    step_function: Option<String>,
+
+    /// Each range of the TraceAnnotation with this name
+    #[arg(long, value_name = "NAME")]
+    annotation: Option<String>,
+
+    /// Most captures per process with --annotation
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    max_windows: u32,
+
+    /// Let this pass first: a time (`5s`), or `quiet:2s` until nothing was compiled for 2 s
+    #[arg(long, value_name = "WAIT", default_value = "none", conflicts_with_all = ["steps", "annotation"])]
+    warm_up: WarmUp,
+}
+
+/// What to keep beside the trace.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What to keep")]
+struct KeptArguments {
+    /// Forms of each compiled module to keep, with commas; `none` for none
+    #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "text,proto,jaxpr,stablehlo",
+          value_parser = PossibleValuesParser::new(["text", "proto", "dot", "jaxpr", "stablehlo", "none"]))]
+    hlo: Vec<String>,
+
+    /// Have XLA dump modules itself, in these forms; slow and large
+    #[arg(long, value_name = "FORMS", value_delimiter = ',',
+          value_parser = PossibleValuesParser::new(["text", "proto", "dot", "html", "snapshots"]))]
+    xla_dump: Vec<String>,
+
+    /// Dump also after each pass whose name matches
+    #[arg(long, value_name = "REGEX", requires = "xla_dump")]
+    xla_dump_passes: Option<String>,
+
+    /// Save no device memory profiles
+    #[arg(long)]
+    no_memory_profiles: bool,
+
+    /// Keep host name, user name, home folder and secrets in the manifest
+    #[arg(long)]
+    keep_private: bool,
+}
+
+/// How the profiler works.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Profiler")]
+struct ProfilerArguments {
+    /// A field of jax.profiler.ProfileOptions or of its advanced_configuration; may be repeated
+    #[arg(long, value_name = "KEY=VALUE",
+          value_parser = clap::builder::NonEmptyStringValueParser::new().try_map(|text| key_value(&text)))]
+    profile_option: Vec<(String, String)>,
+
+    /// Record every Python call: slows the program and fills the trace
+    #[arg(long)]
+    python_tracer: bool,
+
+    /// Turn command buffers (CUDA graphs) off, so that each kernel keeps its operation's name
+    #[arg(long)]
+    expand_command_buffers: bool,
+}
+
+/// When to stop.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+struct LimitArguments {
+    /// Longest capture [default: 120s]
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    max_time: Option<Duration>,
+
+    /// Largest capture in memory [default: 2GiB]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_size: Option<u64>,
+
+    /// Most modules kept per process [default: 2000]
+    #[arg(long, value_name = "N")]
+    max_modules: Option<u32>,
+
+    /// Most bytes of modules kept per process [default: 1GiB]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    max_module_size: Option<u64>,
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("expected KEY=VALUE".to_owned()),
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &RecordArguments, globals: &Globals) -> Result<Ending, Failure> {
+    let outcome = record(&arguments.options(), &mut |event| tell(&event, globals))?;
+    print_stderr(&summary(&outcome));
+    Ok(Ending::Like(outcome.status))
+}
+
+impl RecordArguments {
+    fn options(&self) -> RecordOptions {
+        RecordOptions {
+            command: self.command.clone(),
+            out: self.out.clone(),
+            window: self.window.window(),
+            warm_up: self.window.warm_up,
+            step_function: self.window.step_function.clone(),
+            max_windows: self.window.max_windows,
+            hlo: self.kept.hlo.iter().filter_map(|name| name.parse::<HloFormat>().ok()).collect(),
+            xla_dump: self.kept.xla_dump(),
+            profile_options: self.profiler.profile_option.clone(),
+            python_tracer: self.profiler.python_tracer,
+            expand_command_buffers: self.profiler.expand_command_buffers,
+            memory_profiles: !self.kept.no_memory_profiles,
+            limits: self.limits.limits(),
+            keep_private: self.kept.keep_private,
+            measure_overhead: self.measure_overhead,
+        }
+    }
+}
+
+impl WindowArguments {
+    fn window(&self) -> Window {
+        match (self.steps, &self.annotation) {
+            (Some(steps), _) => Window::Steps(steps),
+            (None, Some(name)) => Window::Annotation(name.clone()),
+            (None, None) => Window::WholeProgram,
+        }
+    }
+}
+
+impl KeptArguments {
+    fn xla_dump(&self) -> Option<XlaDump> {
+        let formats = self.xla_dump.iter().cloned().collect();
+        (!self.xla_dump.is_empty()).then(|| XlaDump { formats, passes: self.xla_dump_passes.clone() })
+    }
+}
+
+impl LimitArguments {
+    fn limits(&self) -> Limits {
+        let usual = Limits::usual();
+        Limits {
+            max_trace_time: self.max_time.unwrap_or(usual.max_trace_time),
+            max_trace_bytes: self.max_size.unwrap_or(usual.max_trace_bytes),
+            max_modules: self.max_modules.unwrap_or(usual.max_modules),
+            max_module_bytes: self.max_module_size.unwrap_or(usual.max_module_bytes),
+        }
+    }
+}
+
+/// The program's terminal is its own, so nothing is said while it runs unless asked.
+fn tell(event: &RecordEvent, globals: &Globals) {
+    let text = match event {
+        RecordEvent::RunningWithoutRecorder => "running the program again without recording".to_owned(),
+        _ if !globals.verbose => return,
+        RecordEvent::Prepared { out } => format!("capture folder {}", out.display()),
+        RecordEvent::Started { pid } => format!("process {pid} started"),
+        RecordEvent::Forwarded { signal } => format!("signal {signal} passed on"),
+        RecordEvent::Ended { wall, .. } => format!("ended after {}, gathering", nanos(*wall)),
+        _ => return,
+    };
+    print_stderr(&format!("ridgeline: {text}\n"));
+}
+
+/// What was captured, what it cost, what is missing, what to do next.
+fn summary(outcome: &RecordOutcome) -> String {
+    let bold = Style::new().bold();
+    let missing = AnsiColor::Yellow.on_default().bold();
+    let folder = outcome.out.display().to_string();
+    let mut text = format!("\n{bold}ridgeline:{bold:#} {} in {}\n", captured(outcome), escape_controls(&folder));
+    text.push_str(&format!("  program   {}, {}\n", ended(outcome.status), nanos(outcome.wall)));
+    text.push_str(&format!("  overhead  {}\n", overhead(outcome)));
+    for absent in &outcome.missing {
+        let line = format!("{}: {}", absent.what, absent.why);
+        text.push_str(&format!("  {missing}missing{missing:#}   {}\n", escape_controls(&line)));
+    }
+    if !outcome.traces.is_empty() {
+        text.push_str(&format!("  next      ridgeline stats {}\n", quoted(&folder)));
+    }
+    text
+}
+
+fn captured(outcome: &RecordOutcome) -> String {
+    let bytes: u64 = outcome.traces.iter().map(|(_, bytes)| bytes).sum();
+    let traces = match outcome.traces.len() {
+        0 => "no trace".to_owned(),
+        1 => format!("1 trace ({})", Bytes(bytes)),
+        many => format!("{many} traces ({})", Bytes(bytes)),
+    };
+    let modules = match outcome.modules {
+        1 => "1 module".to_owned(),
+        many => format!("{many} modules"),
+    };
+    format!("{traces}, {modules}")
+}
+
+fn ended(status: ProgramStatus) -> String {
+    match status {
+        ProgramStatus::Exited(code) => format!("exit status {code}"),
+        ProgramStatus::Signaled(signal) => format!("ended by signal {signal}"),
+    }
+}
+
+fn overhead(outcome: &RecordOutcome) -> String {
+    let cost = &outcome.overhead;
+    let share = Share::of(cost.harness.as_secs_f64(), outcome.wall.as_secs_f64());
+    let parts = [
+        ("attaching", cost.attach),
+        ("starting", cost.start_trace),
+        ("draining", cost.drain),
+        ("writing the trace", cost.stop_trace),
+        ("modules", cost.modules),
+        ("memory profiles", cost.memory),
+    ];
+    let longest = parts.iter().max_by_key(|(_, took)| *took).filter(|(_, took)| !took.is_zero());
+    let mostly = longest.map(|(name, took)| format!(", most of it {name}: {}", nanos(*took))).unwrap_or_default();
+    let compared = match cost.unrecorded_wall {
+        Some(plain) => format!("; without recording the program took {}", nanos(plain)),
+        None => String::new(),
+    };
+    format!("{} of {} ({share}, measured){mostly}{compared}", nanos(cost.harness), nanos(outcome.wall))
+}
+
+fn nanos(time: Duration) -> Nanos {
+    Nanos(i64::try_from(time.as_nanos()).unwrap_or(i64::MAX))
+}
+
+/// A path as a shell reads it.
+fn quoted(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%".contains(c);
+    if !path.is_empty() && path.chars().all(plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', "'\\''"))
+    }
+}
+
+fn print_stderr(text: &str) {
+    // The program's status counts, not whether somebody reads this.
+    let _ = anstream::stderr().write_all(text.as_bytes());
+}
+
+impl From<RecordError> for Failure {
+    fn from(error: RecordError) -> Failure {
+        Failure::failed(error.to_string()).hints(error.hints()).code(error.shell_code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+    use ridge_record::{Missing, Overhead};
+
+    #[test]
+    fn the_summary_says_what_where_and_next() {
+        let outcome = RecordOutcome {
+            out: PathBuf::from("my run"),
+            status: ProgramStatus::Exited(3),
+            wall: Duration::from_millis(12_400),
+            overhead: Overhead {
+                harness: Duration::from_millis(812),
+                stop_trace: Duration::from_millis(600),
+                unrecorded_wall: Some(Duration::from_secs(11)),
+                ..Overhead::default()
+            },
+            traces: vec![(PathBuf::from("my run/trace/host.xplane.pb"), 35_700_000)],
+            modules: 12,
+            missing: vec![Missing { what: "memory profiles".to_owned(), why: "the device\x1b has none".to_owned() }],
+        };
+        let text = anstream::adapter::strip_str(&summary(&outcome)).to_string();
+        expect![[r#"
+
+            ridgeline: 1 trace (34 MiB), 12 modules in my run
+              program   exit status 3, 12.4 s
+              overhead  812 ms of 12.4 s (6.55 %, measured), most of it writing the trace: 600 ms; without recording the program took 11 s
+              missing   memory profiles: the device\x1b has none
+              next      ridgeline stats 'my run'
+        "#]].assert_eq(&text);
+    }
+}

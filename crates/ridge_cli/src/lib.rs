@@ -1,0 +1,57 @@
+//! The command line: what the user types becomes calls of the façade and the recorder, and their answers become output.
+//!
+//! [`main`] parses, runs one of the [`commands`], and ends the process.
+//! One decision and why: commands return a [`Failure`](failure::Failure) or an [`Ending`] instead of exiting, so that the exit
+//! status and the form of an error message are decided in one place.
+//!
+//! Nothing is computed here: numbers come from the façade, text from `ridge_report`.
+
+mod arguments;
+mod commands;
+mod failure;
+mod output;
+mod quantities;
+mod timings;
+
+pub use commands::reference::reference;
+
+use arguments::Cli;
+use clap::Parser as _;
+use failure::Failure;
+use ridge_record::ProgramStatus;
+use std::ffi::OsString;
+use timings::Timings;
+
+/// How the process ends after a command that did its work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// With this exit code.
+    Code(i32),
+    /// As the recorded program ended.
+    Like(ProgramStatus),
+}
+
+/// Runs the command in `arguments`, the program's name first, and ends the process.
+pub fn main(arguments: Vec<OsString>) -> ! {
+    let mut timings = Timings::start();
+    let cli = Cli::parse_from(arguments);
+    cli.globals.color.write_global();
+    let result = commands::run(&cli, &mut timings);
+    if cli.globals.timings {
+        timings.print();
+    }
+    match result {
+        Ok(Ending::Code(code)) => std::process::exit(code),
+        Ok(Ending::Like(status)) => status.end_like(),
+        Err(failure) => std::process::exit(report(&failure)),
+    }
+}
+
+/// Says what failed, unless nobody reads any more.
+fn report(failure: &Failure) -> i32 {
+    if failure.is_broken_pipe() {
+        return 0;
+    }
+    failure.print();
+    failure.code
+}

@@ -1,0 +1,186 @@
+//! Where answers go and in which form.
+//!
+//! Files are written beside their target and renamed, so that a reader never sees half of one.
+
+use crate::arguments::{Globals, OutputArguments};
+use crate::failure::Failure;
+use anstream::{AutoStream, ColorChoice};
+use clap::ValueEnum;
+use ridge_report::csv::Controls;
+use ridge_report::terminal::{Definitions, Glyphs, Layout, Theme};
+use ridge_report::{Listing, Report, arrow, csv, escape_controls_in_text, json, markdown, note_line, terminal};
+use ridgeline::{Note, Severity};
+use std::borrow::Cow;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, IsTerminal as _, Write};
+use std::path::{Path, PathBuf};
+
+/// Width where standard output is no terminal and none was asked.
+const USUAL_WIDTH: usize = 120;
+/// Below this nothing useful fits.
+const LEAST_WIDTH: usize = 20;
+
+/// The form of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// Aligned text for a terminal
+    Table,
+    /// A versioned document; see docs/json
+    Json,
+    /// One table: a header of keys, then raw values
+    Csv,
+    /// GitHub-flavored Markdown
+    Markdown,
+    /// One table as Arrow IPC: a stream on standard output, a file (Feather) with -o
+    Arrow,
+}
+
+impl Format {
+    /// Whether this form holds one table and nothing else.
+    pub(crate) fn holds_one_table(self) -> bool {
+        matches!(self, Format::Csv | Format::Arrow)
+    }
+
+    /// Whether a program reads it, which wants all rows.
+    pub(crate) fn is_for_programs(self) -> bool {
+        matches!(self, Format::Csv | Format::Arrow | Format::Json)
+    }
+}
+
+/// Writes `report` in the form and to the place that `output` says.
+pub(crate) fn deliver(report: &Report, output: &OutputArguments, globals: &Globals) -> Result<(), Failure> {
+    match output.format {
+        Format::Table => deliver_table(report, output, globals),
+        Format::Json => write(output, json::stats(report).as_bytes()),
+        Format::Markdown => write(output, markdown::render(report).as_bytes()),
+        Format::Csv => {
+            tell_losses(&report.notes);
+            let controls = if to_terminal(output) { Controls::Escape } else { Controls::Keep };
+            write(output, csv::table(only(report), controls).as_bytes())
+        }
+        Format::Arrow => {
+            tell_losses(&report.notes);
+            deliver_arrow(only(report), output)
+        }
+    }
+}
+
+/// Writes `text`, which may hold anything a capture holds; a terminal gets it with controls made visible.
+pub(crate) fn deliver_text(text: &str, output: &OutputArguments) -> Result<(), Failure> {
+    let shown = if to_terminal(output) { escape_controls_in_text(text) } else { Cow::Borrowed(text) };
+    write(output, shown.as_bytes())
+}
+
+/// Writes JSON, which is safe everywhere.
+pub(crate) fn deliver_json(text: &str, output: &OutputArguments) -> Result<(), Failure> {
+    write(output, text.as_bytes())
+}
+
+/// Commands ask for one table before they open anything, so exactly one is here.
+fn only(report: &Report) -> &Listing {
+    report.tables.first().expect("one table was asked for")
+}
+
+fn deliver_table(report: &Report, output: &OutputArguments, globals: &Globals) -> Result<(), Failure> {
+    let layout = layout(output, globals);
+    let text = terminal::render(report, &layout);
+    match &output.output {
+        None => write_stdout(text.as_bytes(), globals.color.choice(&io::stdout())),
+        Some(path) => {
+            let plain = Layout { theme: Theme::PLAIN, ..layout };
+            let text = if globals.color.is_always() { text } else { terminal::render(report, &plain) };
+            write_file(path, text.as_bytes())
+        }
+    }
+}
+
+/// How tables are laid out on standard output.
+pub(crate) fn layout(output: &OutputArguments, globals: &Globals) -> Layout {
+    Layout {
+        width: output.width.unwrap_or_else(terminal_width).max(LEAST_WIDTH),
+        glyphs: if output.ascii { Glyphs::Ascii } else { Glyphs::Unicode },
+        theme: Theme::COLOR,
+        definitions: if globals.verbose { Definitions::Shown } else { Definitions::Hidden },
+    }
+}
+
+fn terminal_width() -> usize {
+    let asked = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let real = terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| usize::from(width.0));
+    real.filter(|&width| width > 0).or_else(asked).unwrap_or(USUAL_WIDTH)
+}
+
+fn deliver_arrow(listing: &Listing, output: &OutputArguments) -> Result<(), Failure> {
+    if to_terminal(output) {
+        return Err(Failure::usage("expected a file or a pipe for Arrow data, found a terminal")
+            .hint("write it to a file with `-o FILE`, or pipe it to a program"));
+    }
+    let bytes = if output.output.is_some() { arrow::file(listing) } else { arrow::stream(listing) };
+    let bytes = bytes.map_err(|error| Failure::failed(format!("cannot encode the table as Arrow: {error}")))?;
+    write(output, &bytes)
+}
+
+/// Forms that hold nothing but a table cannot say what was lost; standard error can.
+fn tell_losses(notes: &[Note]) {
+    let severe = notes.iter().filter(|note| note.severity != Severity::Info);
+    let text: String = severe.map(|note| note_line(note) + "\n").collect();
+    // Where standard error is closed nobody wants to know.
+    let _ = anstream::stderr().write_all(text.as_bytes());
+}
+
+fn to_terminal(output: &OutputArguments) -> bool {
+    output.output.is_none() && io::stdout().is_terminal()
+}
+
+fn write(output: &OutputArguments, bytes: &[u8]) -> Result<(), Failure> {
+    match &output.output {
+        None => write_stdout(bytes, ColorChoice::AlwaysAnsi),
+        Some(path) => write_file(path, bytes),
+    }
+}
+
+/// Writes `bytes` to standard output as they are, or without styles where `color` says so.
+pub(crate) fn write_stdout(bytes: &[u8], color: ColorChoice) -> Result<(), Failure> {
+    let mut stdout = AutoStream::new(io::stdout().lock(), color);
+    let written = stdout.write_all(bytes).and_then(|()| stdout.flush());
+    written.map_err(|error| Failure::io("cannot write to standard output", &error))
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let written = if is_special(path) { write_in_place(path, bytes) } else { write_and_rename(path, bytes) };
+    written.map_err(|error| Failure::io("cannot write the output", &error).at(path))
+}
+
+/// Devices and pipes are written to, not replaced.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
+}
+
+fn write_in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    OpenOptions::new().write(true).open(path)?.write_all(bytes)
+}
+
+fn write_and_rename(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // A link stays a link: its target is replaced.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let folder: PathBuf = match target.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    };
+    let mut file = new_file_in(&folder)?;
+    file.write_all(bytes)?;
+    file.persist(&target).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// A new file that others may read as far as the user's mask lets them, as for any program's output.
+fn new_file_in(folder: &Path) -> io::Result<tempfile::NamedTempFile<File>> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".ridgeline-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}

@@ -1,0 +1,103 @@
+//! The program as a user meets it: help, wrong options, missing files, colors, completions.
+//!
+//! What needs a real capture is in `captures.rs`.
+
+mod run;
+
+use expect_test::expect;
+use run::{ridgeline, run};
+
+const COMMANDS: [&str; 6] = ["record", "stats", "info", "hlo", "bench", "completions"];
+
+#[test]
+fn every_help_has_examples() {
+    let root = run(&["--help"]);
+    assert_eq!(root.code, Some(0));
+    assert!(root.stdout.contains("Examples:"), "{}", root.stdout);
+    for command in COMMANDS {
+        let help = run(&[command, "--help"]);
+        assert_eq!(help.code, Some(0), "{command}");
+        assert!(help.stdout.contains("Examples:\n  ridgeline "), "{command}: {}", help.stdout);
+        assert!(help.stdout.contains("Global options:"), "{command}: {}", help.stdout);
+    }
+}
+
+#[test]
+fn no_command_shows_the_commands() {
+    let ran = run(&[]);
+    assert_eq!(ran.code, Some(2));
+    assert!(COMMANDS.iter().all(|command| ran.stderr.contains(command)), "{}", ran.stderr);
+}
+
+#[test]
+fn an_unknown_option_is_a_usage_error() {
+    let ran = run(&["stats", "run/", "--bye", "op"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.starts_with("error: unexpected argument '--bye' found"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--by"), "a similar option is offered: {}", ran.stderr);
+}
+
+#[test]
+fn an_unknown_table_lists_the_tables() {
+    let ran = run(&["stats", "run/", "--by", "thing"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.stderr.contains("op, kernel, category, module, source, scope, operation, step, track"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn csv_wants_one_table() {
+    let ran = run(&["stats", "run/", "--format", "csv"]);
+    assert_eq!(ran.code, Some(2));
+    expect![[r#"
+        error: expected one table for this format, found none
+        hint: name one, for example `--by op`; `--format json` holds all of them
+    "#]]
+    .assert_eq(&ran.stderr);
+    assert_eq!(run(&["stats", "run/", "--format", "arrow", "--by", "op,kernel"]).code, Some(2));
+}
+
+#[test]
+fn facts_are_no_table() {
+    let ran = run(&["info", "run/", "--format", "csv"]);
+    assert_eq!(
+        (ran.code, ran.stderr.lines().next()),
+        (Some(2), Some("error: expected table, json or markdown for facts, which are no table"))
+    );
+}
+
+#[test]
+fn record_wants_a_program_after_two_dashes() {
+    assert_eq!(run(&["record"]).code, Some(2));
+    assert_eq!(run(&["record", "python", "x.py"]).code, Some(2));
+    let steps = run(&["record", "--steps", "8..3", "--", "true"]);
+    assert_eq!(steps.code, Some(2));
+    assert!(steps.stderr.contains("expected steps as `A..B`"), "{}", steps.stderr);
+}
+
+#[test]
+fn completions_know_commands_and_values() {
+    for shell in ["bash", "zsh", "fish", "powershell"] {
+        let script = run(&["completions", shell]);
+        assert_eq!(script.code, Some(0), "{shell}");
+        assert!(script.stdout.contains("stats") && script.stdout.contains("timings"), "{shell}");
+        // PowerShell's generator completes options only.
+        assert!(shell == "powershell" || script.stdout.contains("markdown"), "{shell}: values of --format");
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let mut child = ridgeline(&["completions", "zsh"]).spawn().expect("the program starts");
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().expect("the program ends");
+    assert_eq!((ended.status.code(), String::from_utf8_lossy(&ended.stderr).as_ref()), (Some(0), ""));
+}
+
+#[test]
+fn the_version_is_said() {
+    assert_eq!(run(&["--version"]).stdout, format!("ridgeline {}\n", env!("CARGO_PKG_VERSION")));
+}
