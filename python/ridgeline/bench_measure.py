@@ -130,11 +130,13 @@ def _first_run(plan: Plan, row: Row, run: Callable[[], float]) -> None:
     token = _module_token(row)
     gc.collect()
     bench_memory.forget_peak()
-    row.measured["first_run_s"] = run()
-    row.measured["first_run_peak_rss_bytes"] = bench_memory.peak_bytes()
-    with _harmless(row, "modules"):
-        if token is not None:
-            _collect(plan, row, token)
+    try:
+        row.measured["first_run_s"] = run()
+        row.measured["first_run_peak_rss_bytes"] = bench_memory.peak_bytes()
+    finally:  # What was compiled for a run that fails says most of all.
+        with _harmless(row, "modules"):
+            if token is not None:
+                _collect(plan, row, token)
 
 
 def _traced_run(plan: Plan, row: Row, run: Callable[[], float]) -> None:

@@ -154,6 +154,11 @@ def square(image):
 @suite.operation
 def recompiles(image):
     return jax.jit(lambda x: x + 1)(image)
+
+@suite.operation
+def fails_after_compiling(image):
+    jax.jit(lambda x: x - 1)(image)
+    raise MemoryError
 """
 
 
@@ -178,3 +183,39 @@ def test_a_measured_run_that_compiles_is_noted(tmp_path):
     (note,) = run.rows()["recompiles"]["notes"]
     assert note["what"] == "warm runs"
     assert note["why"].startswith("3 modules were compiled after the first run")
+
+
+def test_an_operation_that_fails_leaves_the_modules_it_compiled(tmp_path):
+    pytest.importorskip("jax")
+    run = Run(tmp_path, JAX, "--ops=fails_after_compiling")
+    row = run.rows()["fails_after_compiling"]
+    assert (row["status"], row["reason"], row["phase"]) == ("failed", "MemoryError", "first run")
+    assert [len(event["modules"]) for event in run.events if event["event"] == "modules"] == [1]
+
+
+def test_an_operation_that_fails_under_the_profiler_stops_it(tmp_path):
+    pytest.importorskip("jax")
+    run = Run(tmp_path, FAILS_SECOND_TIME, "--runs=1")
+    rows = run.rows()
+    assert (rows["once"]["reason"], rows["once"]["phase"]) == ("RuntimeError: second time", "traced run")
+    assert (rows["after"]["status"], rows["after"]["notes"]) == ("ok", [])
+    assert rows["after"]["traces"] == ["trace/after/host0.xplane.pb"]
+
+
+FAILS_SECOND_TIME = """
+import jax.numpy as jnp
+from ridgeline.suite import Suite
+
+suite = Suite("second")
+calls = []
+
+@suite.operation
+def once():
+    calls.append(1)
+    if len(calls) > 1:
+        raise RuntimeError("second time")
+
+@suite.operation
+def after():
+    return jnp.ones(3) + 1
+"""

@@ -39,3 +39,27 @@ pub(super) fn write_package(folder: &Path) -> Result<PathBuf, BenchError> {
     }
     Ok(folder.to_path_buf())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_module_that_a_carried_file_imports_is_carried() {
+        for (name, text) in FILES {
+            let imported = text.lines().filter_map(|line| line.trim_start().strip_prefix("from ."));
+            for module in imported.filter_map(|rest| rest.split(' ').next()).filter(|module| !module.is_empty()) {
+                let file = format!("{module}.py");
+                assert!(FILES.iter().any(|(carried, _)| *carried == file), "{name} imports {file}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_package_is_written_as_it_is() {
+        let dir = tempfile::tempdir().expect("a temporary folder can be made");
+        let root = write_package(dir.path()).expect("it can be written");
+        let written = fs::read_to_string(root.join("ridgeline/suite.py")).expect("it was written");
+        assert_eq!(written, include_str!("../../../../python/ridgeline/suite.py"));
+    }
+}
