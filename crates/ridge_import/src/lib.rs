@@ -1,1 +1,21 @@
-//! ridge_import.
+//! Any capture in, one trace out.
+//!
+//! A [`Format`] recognizes its files by content and reads them into a shared [`Import`].
+//! Adding one is a new file under `formats/` and two lines in `formats.rs`.
+//!
+//! Bytes come in, values go out: nothing here opens a file, reads the environment or a clock.
+//! A capture that is broken in part gives [`ImportNote`]s and all that could be read; an error means nothing could.
+//!
+//! ```
+//! use ridge_import::{Source, import};
+//! let error = import(&[Source { name: "x.bin", bytes: b"not a capture" }], None).unwrap_err();
+//! assert!(error.to_string().contains("no known capture format"));
+//! ```
+
+mod formats;
+mod import;
+mod note;
+
+pub use formats::{FORMATS, Format};
+pub use import::{CaptureFacts, Import, ImportError, Imported, Source, import, sniff};
+pub use note::{ImportNote, Severity};

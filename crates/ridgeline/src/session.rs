@@ -1,73 +1,147 @@
-//! Session.
-use super::*;
+//! An opened capture.
+
+use crate::error::OpenError;
+use crate::file_map::FileBytes;
+use crate::find::find;
+use crate::hlo::{HloStage, dumped, module_hlo, module_row};
+use crate::info;
+use crate::manifest::Manifest;
+use crate::note::Note;
+use crate::source_text::SourceText;
+use ridge_analysis::{Analysis, By, WorkGroups, overview};
+use ridge_import::{Imported, Source, import};
+use ridge_trace::{Section, Table, Trace};
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
-/// How grave a note is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Good to know.
-    Info,
-    /// Part of the capture could not be used.
-    Partial,
-    /// Data was lost: every report says so first.
-    Lost,
-}
-
-/// Something a reader must know about a capture.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
-    /// How grave it is.
-    pub severity: Severity,
-    /// What happened, a sentence without a period.
-    pub message: String,
-    /// The file it is about, as the user gave it.
-    pub file: Option<String>,
-    /// Byte offset in that file.
-    pub offset: Option<u64>,
-    /// How often it happened.
-    pub count: u64,
-}
-
-/// What to group device time by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By { Op, Kernel, Category, Module, Source, Scope, Operation, Step, Track }
-
-/// Options of opening.
+/// How to open a capture.
 #[derive(Debug, Clone)]
 pub struct OpenOptions {
-    /// Read as this format rather than what the content says.
+    /// Read every file as this format rather than as what its content says.
     pub format: Option<String>,
 }
 
-/// Why a capture could not be opened.
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
-pub struct OpenError { pub message: String, pub path: Option<PathBuf>, pub hints: Vec<String> }
-
-/// An opened capture.
-pub struct Session {}
-impl Session {
-    /// Opens.
-    pub fn open(_paths: &[PathBuf], _options: &OpenOptions) -> Result<Session, OpenError> { unimplemented!() }
-    /// What was lost.
-    pub fn notes(&self) -> &[Note] { unimplemented!() }
-    /// Overview.
-    pub fn overview(&self) -> Vec<Section> { unimplemented!() }
-    /// Info.
-    pub fn info(&self) -> Vec<Section> { unimplemented!() }
-    /// A table.
-    pub fn table(&self, _by: By) -> Table { unimplemented!() }
-    /// Modules as a table.
-    pub fn hlo_modules(&self) -> Table { unimplemented!() }
-    /// Instructions of modules.
-    pub fn hlo_ops(&self, _module: &str) -> Result<Table, OpenError> { unimplemented!() }
-    /// Text of a module (or one op).
-    pub fn hlo_text(&self, _module: &str, _op: Option<&str>, _stage: HloStage) -> Result<String, OpenError> { unimplemented!() }
-    /// Dot.
-    pub fn hlo_dot(&self, _module: &str, _op: Option<&str>) -> Result<String, OpenError> { unimplemented!() }
-    /// Root folder.
-    pub fn root(&self) -> &Path { unimplemented!() }
+/// An opened capture: one trace of all its files, and every answer about it.
+#[derive(Debug)]
+pub struct Session {
+    root: PathBuf,
+    imported: Imported,
+    manifest: Option<Manifest>,
+    notes: Vec<Note>,
+    groups: OnceCell<WorkGroups>,
 }
-/// Which form of a module.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HloStage { Before, After, Jaxpr, StableHlo }
+
+impl Session {
+    /// Opens the capture that `paths` name: files, run folders or log folders, of one or several hosts.
+    ///
+    /// # Errors
+    /// [`OpenError`] where a path does not exist, a folder holds no capture, or nothing useful can be read.
+    /// What can be read in part opens, and [`Session::notes`] say what is missing.
+    pub fn open(paths: &[PathBuf], options: &OpenOptions) -> Result<Session, OpenError> {
+        let found = find(paths)?;
+        let mut files = Vec::with_capacity(found.files.len());
+        for path in &found.files {
+            files.push((path.display().to_string(), FileBytes::open(path)?));
+        }
+        let sources: Vec<Source<'_>> =
+            files.iter().map(|(name, file)| Source { name, bytes: file.bytes() }).collect();
+        let mut imported = import(&sources, options.format.as_deref())?;
+        let root = paths.first().cloned().unwrap_or_default();
+        let manifest = Manifest::of(&root);
+        let mut notes: Vec<Note> = std::mem::take(&mut imported.notes).into_iter().map(Note::from).collect();
+        notes.extend(found.notes);
+        notes.extend(manifest.iter().flat_map(Manifest::notes));
+        notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
+        Ok(Session { root, imported, manifest, notes, groups: OnceCell::new() })
+    }
+
+    /// What a reader must know, gravest first.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// The first path that was opened.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The trace, for questions that no table answers.
+    pub fn trace(&self) -> &Trace {
+        &self.imported.trace
+    }
+
+    /// Wall time and its parts, each device, and how sure the attribution is.
+    pub fn overview(&self) -> Vec<Section> {
+        self.with_analysis(overview)
+    }
+
+    /// Files, versions, devices and contents.
+    pub fn info(&self) -> Vec<Section> {
+        info::sections(&self.imported, self.manifest.as_ref())
+    }
+
+    /// Device time grouped by `by`.
+    pub fn table(&self, by: By) -> Table {
+        self.with_analysis(|analysis| match by {
+            By::Source => {
+                let mut texts = SourceText::default();
+                analysis.source_table(|file, line| texts.line(file, line))
+            }
+            other => analysis.table(other),
+        })
+    }
+
+    /// Every module with the device time it took.
+    pub fn hlo_modules(&self) -> Table {
+        self.with_analysis(|analysis| analysis.modules_table())
+    }
+
+    /// The instructions of one module, named by name or program id.
+    ///
+    /// # Errors
+    /// [`OpenError`] where the name means no module or several.
+    pub fn hlo_ops(&self, module: &str) -> Result<Table, OpenError> {
+        let row = module_row(&self.imported, module)?;
+        Ok(self.with_analysis(|analysis| analysis.instructions_table(row)))
+    }
+
+    /// A module, or one instruction of it, as text.
+    ///
+    /// # Errors
+    /// [`OpenError`] where the module, the instruction or that form of it is not there.
+    pub fn hlo_text(&self, module: &str, op: Option<&str>, stage: HloStage) -> Result<String, OpenError> {
+        let row = module_row(&self.imported, module)?;
+        if stage != HloStage::After {
+            return dumped(&self.imported, row, stage, self.manifest.as_ref());
+        }
+        let hlo = module_hlo(&self.imported, row)?;
+        match op {
+            None => Ok(hlo.to_text()),
+            Some(name) => Ok(hlo.instruction_text(find_instruction(hlo, name)?)),
+        }
+    }
+
+    /// A module's entry computation, or the computation that `op` calls, as a Graphviz graph.
+    ///
+    /// # Errors
+    /// [`OpenError`] where the module or the instruction is not there.
+    pub fn hlo_dot(&self, module: &str, op: Option<&str>) -> Result<String, OpenError> {
+        let hlo = module_hlo(&self.imported, module_row(&self.imported, module)?)?;
+        let Some(name) = op else { return Ok(hlo.to_dot(None)) };
+        let instruction = hlo.instruction(find_instruction(hlo, name)?);
+        Ok(hlo.to_dot(Some(instruction.called.first().copied().unwrap_or(instruction.computation))))
+    }
+
+    /// Lends the analysis; the device work is grouped once for all tables.
+    fn with_analysis<T>(&self, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
+        let groups = self.groups.get_or_init(|| WorkGroups::new(&self.imported.trace));
+        ask(&Analysis { trace: &self.imported.trace, hlo: &self.imported.hlo, groups })
+    }
+}
+
+fn find_instruction(hlo: &ridge_hlo::HloModule, name: &str) -> Result<ridge_hlo::InstructionId, OpenError> {
+    hlo.instruction_named(name).ok_or_else(|| {
+        OpenError::new(format!("module `{}` has no instruction `{name}`", hlo.name), None)
+            .hint("`ridgeline hlo PATH --module M` lists its instructions")
+    })
+}

@@ -1,0 +1,115 @@
+//! Device time by step: each range that the program marked with a step number.
+
+use crate::annotations::{Owners, is_range};
+use crate::rows::table as build;
+use crate::Analysis;
+use ridge_trace::{Column, NONE, Rank, StringId, Table, TrackKind, Trace, Unit};
+use rustc_hash::FxHashMap;
+
+/// The sums of one step.
+#[derive(Debug, Default, Clone)]
+struct StepSums {
+    device_ns: i64,
+    copies_ns: i64,
+    events: u64,
+    kernels: u64,
+    first_ns: Option<i64>,
+    last_ns: i64,
+}
+
+/// Steps in order of time, with the device work each caused.
+pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
+    let trace = analysis.trace;
+    let positions: FxHashMap<u32, usize> = trace.steps.iter().enumerate().map(|(at, step)| (step.event, at)).collect();
+    let mut sums = vec![StepSums::default(); trace.steps.len()];
+    let mut footnotes = Vec::new();
+    if trace.steps.is_empty() {
+        footnotes.push("the program marked no step; `jax.profiler.StepTraceAnnotation` does".to_owned());
+    } else {
+        let owners = Owners::new(trace);
+        for_each_work(trace, |row, self_ns| {
+            let Some(at) = owners.chain(trace, row).find_map(|range| positions.get(&range)) else { return };
+            let (kind, start) = (trace.events.kind(row as usize), trace.events.start_ns[row as usize]);
+            let step = &mut sums[*at];
+            step.device_ns += self_ns;
+            step.copies_ns += if kind.is_copy() { self_ns } else { 0 };
+            step.events += 1;
+            step.kernels += u64::from(kind.is_compute());
+            step.first_ns = Some(step.first_ns.map_or(start, |first| first.min(start)));
+            step.last_ns = step.last_ns.max(trace.events.end_ns(row as usize));
+        });
+        footnotes.extend(time_note(&owners));
+    }
+    let wall = |event: u32| trace.events.dur_ns[event as usize];
+    let steps = || trace.steps.iter().zip(&sums);
+    let mut table = build(
+        "step",
+        "Steps",
+        vec![
+            Column::text("step", "Step", "name of the range", trace.steps.iter().map(|step| {
+                analysis.text(StringId(trace.events.name[step.event as usize])).to_owned()
+            }))
+            .ranked(Rank::Key),
+            Column::real("number", "Number", "step number as the program gave it", Unit::Number, trace.steps.iter().map(|step| step.number as f64))
+                .ranked(Rank::Key),
+            Column::nanos("wall_ns", "Wall", "duration of the step's range on its thread, measured", trace.steps.iter().map(|step| wall(step.event)))
+                .ranked(Rank::Key),
+            Column::nanos("device_ns", "Device", "self times of the device work the step caused, measured", sums.iter().map(|step| step.device_ns))
+                .ranked(Rank::Key),
+            Column::real(
+                "device_share",
+                "Device share",
+                "device time as a part of the step's wall time; over 100 % where work overlaps or outlasts the range",
+                Unit::Share,
+                steps().map(|(step, sums)| match wall(step.event) { 0 => 0.0, wall => sums.device_ns as f64 / wall as f64 }),
+            ),
+            Column::nanos("copies_ns", "Copies", "part of the device time that is copies", sums.iter().map(|step| step.copies_ns)),
+            Column::whole("kernels", "Kernels", "kernels and device operations", Unit::Count, sums.iter().map(|step| step.kernels)),
+            Column::whole("events", "Events", "kernels, copies and device operations", Unit::Count, sums.iter().map(|step| step.events)),
+            Column::nanos(
+                "device_span_ns",
+                "Device span",
+                "from the first start to the last end of its device work",
+                sums.iter().map(|step| step.first_ns.map(|first| step.last_ns - first)),
+            )
+            .ranked(Rank::Detail),
+        ],
+    );
+    table.footnotes = footnotes;
+    table
+}
+
+/// The rows of all ranges that the program named.
+pub(crate) fn ranges(trace: &Trace) -> impl Iterator<Item = u32> + '_ {
+    let threads = trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread);
+    threads.flat_map(|track| track.rows.clone()).filter(|row| is_range(trace, *row))
+}
+
+/// Calls `visit` with every row of device work and its self time, nanoseconds.
+pub(crate) fn for_each_work(trace: &Trace, mut visit: impl FnMut(u32, i64)) {
+    let events = &trace.events;
+    for track in trace.device_tracks() {
+        let mut self_ns: Vec<i64> = track.rows.clone().map(|row| events.dur_ns[row as usize]).collect();
+        if track.kind == TrackKind::OperationLane {
+            for row in track.rows.clone() {
+                let parent = events.parent[row as usize];
+                if parent != NONE && track.rows.contains(&parent) {
+                    self_ns[(parent - track.rows.start) as usize] -= events.dur_ns[row as usize];
+                }
+            }
+        }
+        for row in track.rows.clone().filter(|row| events.kind(*row as usize).is_device_work()) {
+            visit(row, self_ns[(row - track.rows.start) as usize].max(0));
+        }
+    }
+}
+
+/// Says how much was attributed by time alone.
+pub(crate) fn time_note(owners: &Owners) -> Option<String> {
+    (owners.by_time > 0).then(|| {
+        format!(
+            "{} events lead back to no range of their own thread and were given to the innermost range open when they began",
+            owners.by_time
+        )
+    })
+}

@@ -1,0 +1,255 @@
+//! Device work in its finest groups: like events of one operation on one device, with their durations sorted.
+
+use rayon::prelude::*;
+use ridge_trace::{Attribution, EventKind, NONE, Track, TrackKind, Trace};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Events below this are grouped on one thread: starting others costs more.
+const PARALLEL_EVENTS: usize = 1 << 16;
+
+/// What makes events alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Key {
+    op: u32,
+    name: u32,
+    detail: u32,
+    kind: u8,
+    attribution: u8,
+}
+
+/// Like events of one device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// Row of the devices table.
+    pub device: u32,
+    /// Row of the operations table, or [`NONE`].
+    pub op: u32,
+    /// String id of the event name.
+    pub name: u32,
+    /// Row of the launch shapes or transfers, or [`NONE`].
+    pub detail: u32,
+    /// What the events are.
+    pub kind: EventKind,
+    /// How their operation is known.
+    pub attribution: Attribution,
+    /// Sum of durations, nanoseconds.
+    pub total_ns: i64,
+    /// Sum of durations less what ran nested inside, nanoseconds.
+    pub self_ns: i64,
+    durations: Range<usize>,
+}
+
+/// All device work, grouped.
+#[derive(Debug, Clone, Default)]
+pub struct WorkGroups {
+    /// The groups, in the order they first appear.
+    pub groups: Vec<Group>,
+    /// Times each operation was executed, by row of the operations table.
+    ///
+    /// An execution of an operation may launch several kernels, so kernels do not count it. On a stream it is a run of
+    /// kernels of the operation with no other operation's between, split where the run's first kernel comes again;
+    /// over the streams of a device the most on one stream, over devices the sum. On a lane every event is one.
+    pub executions: Vec<u64>,
+    durations: Vec<i64>,
+}
+
+impl WorkGroups {
+    /// Groups the device work of `trace`.
+    pub fn new(trace: &Trace) -> WorkGroups {
+        let tracks: Vec<&Track> = trace.device_tracks().filter(|track| !track.rows.is_empty()).collect();
+        let events: usize = tracks.iter().map(|track| track.rows.len()).sum();
+        // Long tracks are cut so that one stream keeps all cores busy; runs that cross a cut are joined after.
+        let pieces: Vec<(&Track, Range<u32>)> = tracks.iter().flat_map(|track| cut(track)).collect();
+        let walk = |(track, rows): &(&Track, Range<u32>)| Piece::walk(trace, track, rows.clone());
+        let walked: Vec<Piece> = if events >= PARALLEL_EVENTS {
+            pieces.par_iter().map(walk).collect()
+        } else {
+            pieces.iter().map(walk).collect()
+        };
+        let executions = executions(trace, &pieces, &walked);
+        let mut joined = join(&pieces, walked);
+        let sort = |durations: &mut [i64]| durations.sort_unstable();
+        if events >= PARALLEL_EVENTS {
+            joined.par_iter_mut().for_each(|(_, durations)| sort(durations));
+        } else {
+            joined.iter_mut().for_each(|(_, durations)| sort(durations));
+        }
+        let mut work = WorkGroups { groups: Vec::new(), executions, durations: Vec::with_capacity(events) };
+        for (mut group, durations) in joined {
+            let first = work.durations.len();
+            work.durations.extend_from_slice(&durations);
+            group.durations = first..work.durations.len();
+            work.groups.push(group);
+        }
+        work
+    }
+
+    /// The durations of a group's events, sorted, nanoseconds.
+    pub fn durations(&self, group: &Group) -> &[i64] {
+        &self.durations[group.durations.clone()]
+    }
+
+    /// Sum of self times over all groups, nanoseconds.
+    pub fn total_self_ns(&self) -> i64 {
+        self.groups.iter().map(|group| group.self_ns).sum()
+    }
+}
+
+fn cut<'t>(track: &&'t Track) -> Vec<(&'t Track, Range<u32>)> {
+    const PIECE: u32 = 1 << 18;
+    // A lane's self times need all of it at once.
+    if track.kind == TrackKind::OperationLane {
+        return vec![(*track, track.rows.clone())];
+    }
+    let starts = track.rows.clone().step_by(PIECE as usize);
+    starts.map(|start| (*track, start..(start + PIECE).min(track.rows.end))).collect()
+}
+
+/// The groups of one stretch of a track.
+#[derive(Debug, Default)]
+struct Piece {
+    keys: Vec<Key>,
+    durations: Vec<Vec<i64>>,
+    self_ns: Vec<i64>,
+    /// Runs per operation; the first run may continue the last one of the piece before.
+    executions: FxHashMap<u32, u64>,
+    first: Option<(u32, u32)>,
+    last: Option<(u32, u32)>,
+}
+
+impl Piece {
+    fn walk(trace: &Trace, track: &Track, rows: Range<u32>) -> Piece {
+        let events = &trace.events;
+        let nested = track.kind == TrackKind::OperationLane;
+        let inside = if nested { time_inside(trace, &rows) } else { Vec::new() };
+        let mut piece = Piece::default();
+        let mut ids: FxHashMap<Key, u32> = FxHashMap::default();
+        let mut last_key: Option<(Key, u32)> = None;
+        // Operation of the current run and the name of its first kernel.
+        let mut run: Option<(u32, u32)> = None;
+        for row in rows.clone() {
+            let at = row as usize;
+            let kind = events.kind[at];
+            if !EventKind::from_byte_is_work(kind) {
+                continue;
+            }
+            let (op, name) = (events.op[at], events.name[at]);
+            let key = Key { op, name, detail: events.detail[at], kind, attribution: events.attribution[at] };
+            let id = match last_key {
+                Some((known, id)) if known == key => id,
+                _ => *ids.entry(key).or_insert_with(|| {
+                    piece.keys.push(key);
+                    piece.durations.push(Vec::new());
+                    piece.self_ns.push(0);
+                    piece.keys.len() as u32 - 1
+                }),
+            };
+            last_key = Some((key, id));
+            let dur = events.dur_ns[at];
+            piece.durations[id as usize].push(dur);
+            let within = if nested { inside[(row - rows.start) as usize] } else { 0 };
+            piece.self_ns[id as usize] += (dur - within).max(0);
+            if op != NONE {
+                let begins = nested || run.is_none_or(|(running, first)| running != op || first == name);
+                if begins {
+                    *piece.executions.entry(op).or_default() += 1;
+                    run = Some((op, name));
+                }
+            } else {
+                run = None;
+            }
+            piece.first.get_or_insert((op, name));
+        }
+        piece.last = run;
+        piece
+    }
+}
+
+/// Time that ran directly inside each row of a lane, nanoseconds.
+fn time_inside(trace: &Trace, rows: &Range<u32>) -> Vec<i64> {
+    let events = &trace.events;
+    let mut inside = vec![0; rows.len()];
+    for row in rows.clone() {
+        let parent = events.parent[row as usize];
+        if rows.contains(&parent) {
+            inside[(parent - rows.start) as usize] += events.dur_ns[row as usize];
+        }
+    }
+    inside
+}
+
+fn executions(trace: &Trace, pieces: &[(&Track, Range<u32>)], walked: &[Piece]) -> Vec<u64> {
+    let mut by_device: FxHashMap<(u32, u32), u64> = FxHashMap::default();
+    let mut on_track: FxHashMap<u32, u64> = FxHashMap::default();
+    let mut finish = |track: &Track, on_track: &mut FxHashMap<u32, u64>| {
+        for (op, count) in on_track.drain() {
+            let most = by_device.entry((track.device.unwrap_or(NONE), op)).or_default();
+            // Lanes hold different executions, streams hold parts of the same.
+            *most = if track.kind == TrackKind::OperationLane { *most + count } else { (*most).max(count) };
+        }
+    };
+    for (index, ((track, _), piece)) in pieces.iter().zip(walked).enumerate() {
+        for (&op, &count) in &piece.executions {
+            *on_track.entry(op).or_default() += count;
+        }
+        let next = pieces.get(index + 1).filter(|(next, _)| std::ptr::eq(*next, *track));
+        match (next, piece.last, walked.get(index + 1).and_then(|next| next.first)) {
+            (Some(_), Some((op, first)), Some((next_op, next_name))) if op == next_op && first != next_name => {
+                // The run goes on across the cut: it was counted on both sides.
+                on_track.entry(op).and_modify(|count| *count -= 1);
+            }
+            (Some(_), _, _) => {}
+            (None, _, _) => finish(track, &mut on_track),
+        }
+    }
+    let mut executions = vec![0; trace.operations.len()];
+    for ((_, op), count) in by_device {
+        if let Some(total) = executions.get_mut(op as usize) {
+            *total += count;
+        }
+    }
+    executions
+}
+
+/// Puts the pieces' groups together by device and key, in order of first appearance.
+fn join(pieces: &[(&Track, Range<u32>)], walked: Vec<Piece>) -> Vec<(Group, Vec<i64>)> {
+    let mut ids: FxHashMap<(u32, Key), usize> = FxHashMap::default();
+    let mut joined: Vec<(Group, Vec<i64>)> = Vec::new();
+    for ((track, _), piece) in pieces.iter().zip(walked) {
+        let device = track.device.unwrap_or(NONE);
+        for ((key, durations), self_ns) in piece.keys.into_iter().zip(piece.durations).zip(piece.self_ns) {
+            let total_ns: i64 = durations.iter().sum();
+            let at = *ids.entry((device, key)).or_insert(joined.len());
+            if at == joined.len() {
+                joined.push((Group::empty(device, key), durations));
+            } else {
+                joined[at].1.extend_from_slice(&durations);
+            }
+            joined[at].0.total_ns += total_ns;
+            joined[at].0.self_ns += self_ns;
+        }
+    }
+    joined
+}
+
+impl Group {
+    fn empty(device: u32, key: Key) -> Group {
+        Group {
+            device,
+            op: key.op,
+            name: key.name,
+            detail: key.detail,
+            kind: EventKind::from_byte(key.kind),
+            attribution: Attribution::from_byte(key.attribution),
+            total_ns: 0,
+            self_ns: 0,
+            durations: 0..0,
+        }
+    }
+
+    /// How many events it has.
+    pub fn count(&self) -> u64 {
+        self.durations.len() as u64
+    }
+}

@@ -1,0 +1,144 @@
+//! The first answer: how long the capture lasted, what filled that time, and how sure the attribution is.
+
+use crate::{Analysis, Intervals, by_track};
+use ridge_trace::{Attribution, EventKind, Fact, FactValue, Section, TrackKind};
+
+/// The sections of the overview.
+pub fn overview(analysis: &Analysis<'_>) -> Vec<Section> {
+    let mut sections = vec![wall(analysis)];
+    sections.extend((0..analysis.trace.devices.len() as u32).filter_map(|device| device_section(analysis, device)));
+    sections.extend(attribution(analysis));
+    sections
+}
+
+fn fact(key: &str, title: &str, value: FactValue, share: Option<f64>, definition: &str) -> Fact {
+    Fact { key: key.to_owned(), title: title.to_owned(), value, share, definition: definition.to_owned() }
+}
+
+fn ratio(part: i64, whole: i64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// Wall time and its parts, which add up to it exactly.
+fn wall(analysis: &Analysis<'_>) -> Section {
+    let trace = analysis.trace;
+    let wall = trace.span_ns().map_or(0, |(first, last)| last - first);
+    let busy = Intervals::union(&trace.device_tracks().map(|track| by_track::busy(analysis, track)).collect::<Vec<_>>());
+    let compile = kinds(analysis, |kind| kind == EventKind::Compile);
+    let host = kinds(analysis, |kind| !matches!(kind, EventKind::Instant | EventKind::PoolRegion));
+    let busy_ns = busy.total_ns();
+    let with_compile = Intervals::union([&busy, &compile]);
+    let with_host = Intervals::union([&with_compile, &host]);
+    let compile_ns = with_compile.total_ns() - busy_ns;
+    let host_ns = with_host.total_ns() - with_compile.total_ns();
+    let self_ns = analysis.groups.total_self_ns();
+    let part = |key, title, ns: i64, definition| fact(key, title, FactValue::Nanos(ns), ratio(ns, wall), definition);
+    let mut facts = vec![
+        fact("wall_ns", "Wall time", FactValue::Nanos(wall), None, "from the first start to the last end of all events"),
+        part("busy_ns", "Some device busy", busy_ns, "union of all device work over all devices"),
+        part("idle_compile_ns", "Idle, compiling", compile_ns, "no device busy while tracing, lowering or compiling went on"),
+        part("idle_host_ns", "Idle, host at work", host_ns, "no device busy and no compilation while some host range was open"),
+        part("idle_unknown_ns", "Idle, nothing recorded", wall - with_host.total_ns(), "no event of any kind"),
+        fact("compile_ns", "Compile time", FactValue::Nanos(compile.total_ns()), ratio(compile.total_ns(), wall), "union of tracing, lowering and compiling on all threads"),
+        fact("device_work_ns", "Device work", FactValue::Nanos(self_ns), None, "sum of self times of all device work: what the tables add up to"),
+        fact(
+            "overlap_ns",
+            "Overlap",
+            FactValue::Nanos(self_ns - busy_ns),
+            ratio(self_ns - busy_ns, self_ns),
+            "device work that ran at the same time as other device work: device work less the busy time",
+        ),
+    ];
+    facts.push(fact("events", "Events", FactValue::Count(trace.events.len() as u64), None, "events of the capture"));
+    Section { title: "Overview".to_owned(), facts }
+}
+
+/// When a host event of some kind was open on any thread.
+fn kinds(analysis: &Analysis<'_>, wanted: impl Fn(EventKind) -> bool) -> Intervals {
+    let trace = analysis.trace;
+    let events = &trace.events;
+    let threads = trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread);
+    let unions: Vec<Intervals> = threads
+        .map(|track| {
+            let rows = track.rows.clone().map(|row| row as usize).filter(|row| wanted(events.kind(*row)));
+            Intervals::from_sorted(rows.map(|row| (events.start_ns[row], events.end_ns(row))))
+        })
+        .collect();
+    Intervals::union(&unions)
+}
+
+/// One device: busy, idle, compute and copies; `None` where it did nothing.
+fn device_section(analysis: &Analysis<'_>, device: u32) -> Option<Section> {
+    let trace = analysis.trace;
+    let tracks: Vec<_> = trace.tracks_of_device(device).filter(|track| !track.rows.is_empty()).collect();
+    if tracks.is_empty() {
+        return None;
+    }
+    let wall = trace.span_ns().map_or(0, |(first, last)| last - first);
+    let events = &trace.events;
+    let union = |wanted: &dyn Fn(EventKind) -> bool| {
+        let parts: Vec<Intervals> = (tracks.iter())
+            .map(|track| {
+                let rows = track.rows.clone().map(|row| row as usize).filter(|row| wanted(events.kind(*row)));
+                Intervals::from_sorted(rows.map(|row| (events.start_ns[row], events.end_ns(row))))
+            })
+            .collect();
+        Intervals::union(&parts)
+    };
+    let busy = union(&EventKind::is_device_work);
+    let busy_ns = busy.total_ns();
+    let window = match (busy.spans().first(), busy.spans().last()) {
+        (Some((first, _)), Some((_, last))) => last - first,
+        _ => 0,
+    };
+    let compute = union(&EventKind::is_compute).total_ns();
+    let copies = union(&EventKind::is_copy).total_ns();
+    let groups = || analysis.groups.groups.iter().filter(|group| group.device == device);
+    let kernels: u64 = groups().filter(|group| group.kind.is_compute()).map(crate::Group::count).sum();
+    let transfers = || groups().filter(|group| group.kind.is_copy());
+    let copied: u64 = transfers()
+        .filter_map(|group| Some(trace.transfers.get(group.detail as usize)?.bytes * group.count()))
+        .sum();
+    let part = |key, title, ns: i64, whole, definition| fact(key, title, FactValue::Nanos(ns), ratio(ns, whole), definition);
+    let mut facts = vec![
+        part("busy_ns", "Busy", busy_ns, wall, "union of its device work; the share is of the capture's wall time"),
+        part("idle_ns", "Idle", wall - busy_ns, wall, "wall time less busy time"),
+        part("window_ns", "Active window", window, wall, "from its first work to its last"),
+        part("compute_ns", "Compute", compute, wall, "union of kernels and operations"),
+        part("copies_ns", "Copies", copies, wall, "union of copies; may overlap compute"),
+        fact("kernels", "Kernels and operations", FactValue::Count(kernels), None, "launched kernels and device operations"),
+    ];
+    if copied > 0 {
+        facts.push(fact("copied_bytes", "Copied", FactValue::Bytes(copied), None, "bytes of all copies, as the capture says"));
+    }
+    let found = &trace.devices[device as usize];
+    let model = found.model.as_deref().or(found.vendor.as_deref());
+    let title = model.map_or(found.plane.clone(), |model| format!("{} ({model})", found.plane));
+    Some(Section { title, facts })
+}
+
+/// How the device work's operations are known, by events and by time.
+fn attribution(analysis: &Analysis<'_>) -> Option<Section> {
+    let parts = [
+        (Attribution::ByStat, "by_stat", "Named by the capture", "the event's own stats name its operation"),
+        (Attribution::ByModule, "by_module", "Found by module and name", "through the running module and the kernel's name"),
+        (Attribution::ModuleOnly, "module_only", "Module known only", "the module is known, the operation is not"),
+        (Attribution::Unattributed, "unattributed", "Unattributed", "nothing in the capture says whose work it was"),
+    ];
+    let total = analysis.groups.total_self_ns();
+    if analysis.groups.groups.is_empty() {
+        return None;
+    }
+    let mut facts = Vec::new();
+    for (how, key, title, definition) in parts {
+        let groups = || analysis.groups.groups.iter().filter(|group| group.attribution == how);
+        let (events, ns): (u64, i64) = (groups().map(crate::Group::count).sum(), groups().map(|group| group.self_ns).sum());
+        // The two ends are always shown: a zero is an answer.
+        if events == 0 && matches!(how, Attribution::ByModule | Attribution::ModuleOnly) {
+            continue;
+        }
+        facts.push(fact(&format!("{key}_ns"), title, FactValue::Nanos(ns), ratio(ns, total), definition));
+        facts.push(fact(&format!("{key}_events"), &format!("{title}, events"), FactValue::Count(events), None, ""));
+    }
+    Some(Section { title: "Whose work it was".to_owned(), facts })
+}

@@ -1,0 +1,1 @@
+//! Tables of small traces, input and output side by side.

@@ -1,0 +1,41 @@
+//! XPlane captures (`*.xplane.pb`): what JAX's and TensorFlow's profilers write.
+//!
+//! The file is walked in place: no message is built for it, and no length, id or reference in it is trusted.
+//! Every line's events are decoded in parallel chunks straight into the trace's columns.
+//! Field numbers are those of tensorflow/tsl `profiler/protobuf/xplane.proto`; stat names are those of XLA's
+//! `xplane_schema.cc`, `cupti_collector.cc` and `rocm_collector.cc`.
+//!
+//! It does not derive what viewers derive (steps, name scopes): analyses do that from the events.
+
+mod attribute;
+mod decode;
+mod details;
+mod host;
+mod id_map;
+mod lanes;
+mod metadata;
+mod modules;
+mod plane;
+mod read;
+mod space;
+mod stats;
+
+use crate::formats::Format;
+use crate::import::{Import, ImportError, Source};
+
+/// The XPlane format.
+pub(super) struct XPlane;
+
+impl Format for XPlane {
+    fn name(&self) -> &'static str {
+        "xplane"
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        space::looks_like_space(head)
+    }
+
+    fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {
+        read::read(source, import)
+    }
+}

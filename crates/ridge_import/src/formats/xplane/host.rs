@@ -1,0 +1,333 @@
+//! What host lines mean: pool regions and their causes, steps, annotations, and the operations a CPU ran.
+//!
+//! On a CPU every XLA thunk is an event on the thread that ran it, with an `end:` marker that may come later on
+//! another thread. Thunks become operations of a device, as kernels are on a GPU; the markers only give their end.
+
+use super::decode::Extra;
+use super::stats::Role;
+use crate::import::Import;
+use ridge_trace::{EventKind, NONE, Step, StringId, nest};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// A host line's place in the trace.
+#[derive(Debug, Clone)]
+pub(super) struct HostLine {
+    /// Its raw rows.
+    pub(super) rows: Range<u32>,
+    /// Whether user code runs on it, rather than a runtime's own pool.
+    pub(super) is_user_thread: bool,
+    /// Whether it is a compiler's worker.
+    pub(super) is_compiler: bool,
+}
+
+/// An operation that a CPU ran.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Thunk {
+    /// Raw row.
+    pub(super) row: u32,
+    /// Execution it belongs to.
+    pub(super) run_id: u64,
+    /// Which of the process's CPU devices ran it.
+    pub(super) device_ordinal: u32,
+}
+
+/// Flow stats of one row.
+#[derive(Debug, Clone, Copy, Default)]
+struct Flow {
+    kind: u64,
+    id: Option<u64>,
+}
+
+/// What the sparse stats of one event say together.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sparse {
+    produces: Flow,
+    consumes: Flow,
+    step: Option<i64>,
+    is_root: bool,
+    run_id: u64,
+    device_ordinal: u32,
+}
+
+/// Interprets all host lines of one capture; returns its thunks in raw order.
+pub(super) fn interpret(lines: &[HostLine], extras: &[Extra], import: &mut Import) -> Vec<Thunk> {
+    let sparse = by_row(extras);
+    let flows = Flows::collect(&sparse, import);
+    let mut thunks = Vec::new();
+    for line in lines {
+        close_regions(line, import);
+        link_consumers(line, &sparse, &flows, import);
+        mark_steps(line, &sparse, import);
+        classify(line, import);
+        take_thunks(line, &sparse, &flows, import, &mut thunks);
+    }
+    thunks
+}
+
+/// Extras come row by row, so one walk groups them.
+fn by_row(extras: &[Extra]) -> Vec<(u32, Sparse)> {
+    let mut rows: Vec<(u32, Sparse)> = Vec::new();
+    for extra in extras {
+        if rows.last().is_none_or(|(row, _)| *row != extra.row) {
+            rows.push((extra.row, Sparse::default()));
+        }
+        let Some((_, sparse)) = rows.last_mut() else { continue };
+        match extra.role {
+            Role::ProducerType => sparse.produces.kind = extra.value,
+            Role::ProducerId => sparse.produces.id = Some(extra.value),
+            Role::ConsumerType => sparse.consumes.kind = extra.value,
+            Role::ConsumerId => sparse.consumes.id = Some(extra.value),
+            Role::StepNumber => sparse.step = Some(extra.value as i64),
+            Role::IsRoot => sparse.is_root = extra.value != 0,
+            Role::RunId => sparse.run_id = extra.value,
+            Role::DeviceOrdinal => sparse.device_ordinal = extra.value as u32,
+            _ => {}
+        }
+    }
+    rows
+}
+
+/// Rows of `sparse` within `line`.
+fn of_line<'s>(sparse: &'s [(u32, Sparse)], line: &HostLine) -> &'s [(u32, Sparse)] {
+    let first = sparse.partition_point(|(row, _)| *row < line.rows.start);
+    let end = sparse.partition_point(|(row, _)| *row < line.rows.end);
+    &sparse[first..end]
+}
+
+/// Who produced and who ended each flow.
+struct Flows {
+    producers: FxHashMap<(u64, u64), u32>,
+    /// End of the `end:` marker of a thunk's flow.
+    ends: FxHashMap<(u64, u64), i64>,
+}
+
+impl Flows {
+    fn collect(sparse: &[(u32, Sparse)], import: &mut Import) -> Flows {
+        let mut flows = Flows { producers: FxHashMap::default(), ends: FxHashMap::default() };
+        for (row, events) in sparse {
+            if let Some(id) = events.produces.id {
+                flows.producers.insert((events.produces.kind, id), *row);
+            }
+            let Some(id) = events.consumes.id else { continue };
+            let slices = import.builder.slices(*row..*row + 1);
+            let (end, name) = (slices.start_ns[0].saturating_add(slices.dur_ns[0]), slices.name[0]);
+            if import.builder.strings.get(StringId(name)).starts_with("end: ") {
+                flows.ends.insert((events.consumes.kind, id), end);
+                import.builder.drop_row(*row);
+            }
+        }
+        flows
+    }
+}
+
+/// Turns each pair of start and stop events of a pool worker into one region that lasts between them.
+fn close_regions(line: &HostLine, import: &mut Import) {
+    let ids = ["ThreadpoolListener::StartRegion", "ThreadpoolListener::StopRegion"]
+        .map(|name| import.builder.strings.find(name));
+    let [Some(start_name), stop_name] = ids else { return };
+    let slices = import.builder.slices(line.rows.clone());
+    let mut open: Option<usize> = None;
+    let mut stopped = Vec::new();
+    let mut last_end = i64::MIN;
+    for row in 0..slices.len() {
+        let name = StringId(slices.name[row]);
+        if name == start_name {
+            open = Some(row);
+            slices.kind[row] = EventKind::PoolRegion as u8;
+        } else if Some(name) == stop_name {
+            stopped.push(line.rows.start + row as u32);
+            if let Some(start) = open.take() {
+                slices.dur_ns[start] = slices.start_ns[row].saturating_sub(slices.start_ns[start]).max(0);
+            }
+        }
+        last_end = last_end.max(slices.start_ns[row].saturating_add(slices.dur_ns[row]));
+    }
+    // The capture stopped while the worker ran.
+    if let Some(start) = open {
+        slices.dur_ns[start] = last_end.saturating_sub(slices.start_ns[start]).max(0);
+    }
+    for row in stopped {
+        import.builder.drop_row(row);
+    }
+}
+
+/// Links what was caused on another thread to its cause.
+fn link_consumers(line: &HostLine, sparse: &[(u32, Sparse)], flows: &Flows, import: &mut Import) {
+    let slices = import.builder.slices(line.rows.clone());
+    for (row, events) in of_line(sparse, line) {
+        let Some(id) = events.consumes.id else { continue };
+        if let Some(&producer) = flows.producers.get(&(events.consumes.kind, id))
+            && producer != *row
+        {
+            slices.link[(row - line.rows.start) as usize] = producer;
+        }
+    }
+}
+
+fn mark_steps(line: &HostLine, sparse: &[(u32, Sparse)], import: &mut Import) {
+    for (row, events) in of_line(sparse, line) {
+        let Some(number) = events.step else { continue };
+        // TensorFlow executors repeat the step's number on what belongs to it; only roots are steps.
+        if !events.is_root {
+            continue;
+        }
+        import.builder.steps.push(Step { event: *row, number });
+        import.builder.slices(*row..*row + 1).kind[0] = EventKind::Step as u8;
+    }
+}
+
+/// Says of plain ranges whether they are the user's own, Python's, or compilation.
+fn classify(line: &HostLine, import: &mut Import) {
+    let mut names: FxHashMap<u32, NameKind> = FxHashMap::default();
+    let slices = import.builder.slices(line.rows.clone());
+    let plain: Vec<u32> = slices.name.to_vec();
+    for name in plain {
+        let strings = &import.builder.strings;
+        names.entry(name).or_insert_with(|| NameKind::of(strings.get(StringId(name))));
+    }
+    let slices = import.builder.slices(line.rows.clone());
+    // The user's ranges are those with nothing of the runtime's around them.
+    let mut is_outer = vec![true; slices.len()];
+    let order = start_order(slices.start_ns, slices.dur_ns);
+    let spans = order.iter().map(|&row| span(slices.start_ns, slices.dur_ns, row));
+    let mut parents = vec![NONE; slices.len()];
+    nest(spans, |position, parent| {
+        parents[order[position] as usize] = if parent == NONE { NONE } else { order[parent as usize] };
+    });
+    for &row in &order {
+        let row = row as usize;
+        let inside_user = parents[row] == NONE || is_outer[parents[row] as usize];
+        let kind = EventKind::from_byte(slices.kind[row]);
+        let named = names.get(&slices.name[row]).copied().unwrap_or(NameKind::Runtime);
+        let new = match (kind, named) {
+            (EventKind::HostRange, _) if line.is_compiler => EventKind::Compile,
+            (EventKind::HostRange, NameKind::Compile) => EventKind::Compile,
+            (EventKind::HostRange, NameKind::Python) => EventKind::PythonCall,
+            (EventKind::HostRange, _) if slices.dur_ns[row] == 0 => EventKind::Instant,
+            (EventKind::HostRange, NameKind::Free) if line.is_user_thread && inside_user => EventKind::Annotation,
+            (kind, _) => kind,
+        };
+        slices.kind[row] = new as u8;
+        let is_users = matches!(new, EventKind::Annotation | EventKind::Step | EventKind::PythonCall);
+        is_outer[row] = inside_user && is_users;
+    }
+}
+
+fn span(start_ns: &[i64], dur_ns: &[i64], row: u32) -> (i64, i64) {
+    let start = start_ns[row as usize];
+    (start, start.saturating_add(dur_ns[row as usize]))
+}
+
+fn start_order(start_ns: &[i64], dur_ns: &[i64]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..start_ns.len() as u32).collect();
+    let key = |row: &u32| (start_ns[*row as usize], -dur_ns[*row as usize]);
+    if !order.is_sorted_by_key(key) {
+        order.sort_by_key(key);
+    }
+    order
+}
+
+/// What a range's name alone says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NameKind {
+    /// The runtime's own.
+    Runtime,
+    /// Tracing, lowering or compiling.
+    Compile,
+    /// A Python function from the Python tracer.
+    Python,
+    /// Nothing known: the user's, if nothing of the runtime's is around it.
+    Free,
+}
+
+impl NameKind {
+    /// Names are those that jaxlib 0.4 to 0.11 and XLA write on the threads of user code.
+    fn of(name: &str) -> NameKind {
+        const COMPILE: [&str; 8] = [
+            "backend_compile",
+            "lower_",
+            "trace_to_jaxpr",
+            "_create_pjit_jaxpr",
+            "infer_params",
+            "pxla_lower",
+            "compile_or_get_cached",
+            "XlaCompile",
+        ];
+        const RUNTIME: [&str; 22] = [
+            "PjitFunction(",
+            "ParseArguments",
+            "DevicePut",
+            "CopyToMemorySpace",
+            "np.asarray(jax.Array)",
+            "Wait for ",
+            "Handle inputs",
+            "Handle input",
+            "AllocateOutput",
+            "AllocateDestination",
+            "ExecuteReplicated",
+            "Execute (",
+            "ExecuteHelper",
+            "shard_args",
+            "cpp_pjit",
+            "batched_device_put",
+            "PJRT_",
+            "PyClient",
+            "PyArray",
+            "HostCallback",
+            "pmap_fallback",
+            "apply_primitive",
+        ];
+        if name.starts_with('$') {
+            NameKind::Python
+        } else if COMPILE.iter().any(|start| name.starts_with(start)) || name.ends_with("::Compile") {
+            NameKind::Compile
+        } else if name.contains("::") || RUNTIME.iter().any(|start| name.starts_with(start)) {
+            NameKind::Runtime
+        } else {
+            NameKind::Free
+        }
+    }
+}
+
+/// Collects a line's thunks, gives each its true end and the host event that ran it.
+fn take_thunks(
+    line: &HostLine,
+    sparse: &[(u32, Sparse)],
+    flows: &Flows,
+    import: &mut Import,
+    thunks: &mut Vec<Thunk>,
+) {
+    let first = line.rows.start;
+    let slices = import.builder.slices(line.rows.clone());
+    let is_thunk = |kind: u8| kind == EventKind::DeviceOp as u8;
+    if !slices.kind.iter().any(|kind| is_thunk(*kind)) {
+        return;
+    }
+    let order = start_order(slices.start_ns, slices.dur_ns);
+    let mut runner = vec![NONE; slices.len()];
+    nest(order.iter().map(|&row| span(slices.start_ns, slices.dur_ns, row)), |position, parent| {
+        if parent != NONE {
+            let parent = order[parent as usize] as usize;
+            runner[order[position] as usize] =
+                if is_thunk(slices.kind[parent]) { runner[parent] } else { parent as u32 };
+        }
+    });
+    let known = of_line(sparse, line);
+    for row in 0..slices.len() {
+        if !is_thunk(slices.kind[row]) {
+            continue;
+        }
+        let raw = first + row as u32;
+        let found = known.binary_search_by_key(&raw, |(row, _)| *row).map(|at| known[at].1);
+        let events = found.unwrap_or_default();
+        if runner[row] != NONE {
+            slices.link[row] = first + runner[row];
+        }
+        // An asynchronous thunk returns before its work ends; the marker says when that was.
+        if let Some(&end) = events.produces.id.and_then(|id| flows.ends.get(&(events.produces.kind, id))) {
+            slices.dur_ns[row] = slices.dur_ns[row].max(end.saturating_sub(slices.start_ns[row]));
+        }
+        thunks.push(Thunk { row: raw, run_id: events.run_id, device_ordinal: events.device_ordinal });
+    }
+}

@@ -1,0 +1,495 @@
+//! The whole way of one XPlane file into the trace.
+
+use super::attribute::OperationTable;
+use super::decode::{Allocation, ChunkTables, DetailKey, EventClass, Extra, LineContext, Sample, decode};
+use super::details::{launch_shape, transfer};
+use super::host::{HostLine, interpret};
+use super::id_map::IdMap;
+use super::lanes;
+use super::metadata::{describe_device, space_facts};
+use super::modules::read_modules;
+use super::plane::{Line, Plane, StatTable, first_text, scan_line, split};
+use super::space;
+use super::stats::{Role, TextKey};
+use crate::import::{CaptureFacts, Import, ImportError, Source};
+use crate::note::Severity;
+use rayon::prelude::*;
+use ridge_hlo::wire::text;
+use ridge_trace::{EventKind, NONE, StringId, TrackKind};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Line ids from which viewers derived lines; stored as negative 32-bit numbers by old TensorFlow
+/// (`kThreadIdDerivedMin` in XLA's `xplane_schema.h`).
+const DERIVED_LINES: Range<u32> = 0xDEAD_BEEF..0xDEAD_BFEF;
+
+/// Times beyond this are Unix times, not times since the capture's start: 11 days in nanoseconds.
+const LARGEST_RELATIVE_NS: i64 = 1_000_000_000_000_000;
+
+/// Files smaller than this are read on one thread: starting others costs more.
+const PARALLEL_BYTES: usize = 1 << 20;
+
+/// Reads `source` into `import`.
+pub(super) fn read(source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {
+    let space = space::split(&source);
+    if space.planes.is_empty() && space.broken.as_ref().is_none_or(|(_, cut)| cut.is_none()) {
+        let offset = space.broken.map_or(0, |(error, _)| error.offset as u64);
+        let what = "not an XPlane file: expected planes (length-delimited field 1), found none".to_owned();
+        return Err(ImportError::Broken { source_name: source.name.to_owned(), offset, what });
+    }
+    note_space(&space, &source, import);
+    let mut planes: Vec<Plane<'_>> = space.planes.iter().map(|bytes| split(bytes)).collect();
+    planes.extend(space.broken.and_then(|(_, cut)| cut).map(split));
+    for plane in &planes {
+        if let Some(error) = plane.broken {
+            // The space's own note already says it where the plane was cut by the file's end.
+            let message = format!("plane {} could not be read to its end: {}", text(plane.name), error.what);
+            import.note(Severity::Lost, source.name, None, 1, message);
+        }
+    }
+    Reader::new(source, &planes, import).run(import);
+    Ok(())
+}
+
+fn note_space(space: &space::Space<'_>, source: &Source<'_>, import: &mut Import) {
+    if let Some((error, _)) = &space.broken {
+        let rest = source.bytes.len() - error.offset;
+        let message = format!("{}; {rest} bytes from there on were read as far as possible", error.what);
+        import.note(Severity::Lost, source.name, Some(error.offset as u64), 1, message);
+    }
+    for error in &space.errors {
+        let message = format!("the profiler reported an error: {}", text(error));
+        import.note(Severity::Lost, source.name, Some(source.offset_of(error)), 1, message);
+    }
+    for warning in &space.warnings {
+        let message = format!("the profiler warned: {}", text(warning));
+        import.note(Severity::Partial, source.name, Some(source.offset_of(warning)), 1, message);
+    }
+}
+
+/// A line with its place in the trace.
+struct PlacedLine<'a, 'p> {
+    line: Line<'a>,
+    plane: usize,
+    rows: Range<u32>,
+    context: LineContext<'a, 'p>,
+}
+
+/// One capture being read.
+struct Reader<'a, 'p> {
+    source: Source<'a>,
+    planes: &'p [Plane<'a>],
+    process: u32,
+    /// Added to a line's own time to give the trace clock.
+    shift_ns: i64,
+    in_parallel: bool,
+}
+
+impl<'a, 'p> Reader<'a, 'p> {
+    fn new(source: Source<'a>, planes: &'p [Plane<'a>], import: &mut Import) -> Reader<'a, 'p> {
+        let facts = space_facts(planes);
+        let process = import.builder.add_process(source.name, facts.process_id);
+        let zero = import.captures.iter().find_map(|capture| capture.unix_zero_ns);
+        // Several captures share the clock of the first; they differ by when their sessions began.
+        let shift_ns = match (zero, facts.unix_start_ns) {
+            (Some(zero), Some(start)) => start.wrapping_sub(zero) as i64,
+            _ => 0,
+        };
+        import.captures.push(CaptureFacts {
+            source: source.name.to_owned(),
+            format: "xplane",
+            bytes: source.bytes.len() as u64,
+            facts: facts.facts,
+            unix_zero_ns: zero.or(facts.unix_start_ns),
+        });
+        let in_parallel = source.bytes.len() >= PARALLEL_BYTES;
+        Reader { source, planes, process, shift_ns, in_parallel }
+    }
+
+    fn run(&self, import: &mut Import) {
+        let first_row = import.builder.rows();
+        read_modules(self.planes, &self.source, self.process, import);
+        let tables: Vec<StatTable<'a>> = self.planes.iter().map(|plane| StatTable::new(&plane.stat_names)).collect();
+        let classes: Vec<IdMap<EventClass<'a>>> =
+            self.planes.iter().map(|plane| event_classes(plane, import)).collect();
+        let lines = self.place_lines(&tables, &classes, import);
+        let chunks = self.decode_all(&lines, first_row, import);
+        let mut operations = OperationTable::new(self.process, import);
+        let mut extras = Vec::new();
+        for (line, mut chunk) in chunks {
+            let stats = &tables[lines[line].plane];
+            resolve_chunk(&mut chunk, stats, &mut operations, import);
+            self.keep_samples(&chunk.tables.samples, &lines[line], chunk.rows.clone(), import);
+            self.keep_allocations(&chunk.tables.allocations, stats, chunk.rows.start, import);
+            let first = chunk.rows.start;
+            extras.extend(chunk.tables.extras.iter().map(|extra| Extra { row: first + extra.row, ..*extra }));
+            self.note_broken(&chunk, &lines[line], import);
+        }
+        let hosts: Vec<HostLine> = lines.iter().filter(|line| !line.context.on_device).map(host_line).collect();
+        let thunks = interpret(&hosts, &extras, import);
+        lanes::place(&thunks, self.process, import);
+        import.builder.link_launches(first_row);
+        operations.attribute_by_name(first_row..import.builder.rows(), import);
+        self.drop_graphs_with_nodes(&extras, first_row, import);
+    }
+
+    /// Finds every line's track and reserves its rows, so that decoding only fills them.
+    fn place_lines(
+        &self,
+        tables: &'p [StatTable<'a>],
+        classes: &'p [IdMap<EventClass<'a>>],
+        import: &mut Import,
+    ) -> Vec<PlacedLine<'a, 'p>>
+    where
+        'a: 'p,
+    {
+        let all: Vec<(usize, &'a [u8])> = (self.planes.iter().enumerate())
+            .flat_map(|(plane, parts)| parts.lines.iter().map(move |line| (plane, *line)))
+            .collect();
+        let scan = |(plane, bytes): &(usize, &'a [u8])| (*plane, scan_line(bytes));
+        let scanned: Vec<(usize, Line<'a>)> =
+            if self.in_parallel { all.par_iter().map(scan).collect() } else { all.iter().map(scan).collect() };
+        import.builder.expect_rows(scanned.iter().map(|(_, line)| line.events).sum());
+        let epoch_ns = epoch_of(&scanned, import);
+        let nameless = import.builder.strings.intern("(event without metadata)").0;
+        let mut placed = Vec::new();
+        let mut derived = 0;
+        for (plane, line) in scanned {
+            let name = text(self.planes[plane].name).into_owned();
+            let (device, on_device) = self.device_of(&name, plane, &tables[plane], import);
+            let role = line_role(&line, on_device);
+            if role == LineRole::Derived {
+                derived += line.events as u64;
+                continue;
+            }
+            let track = self.track_of(&line, device, role, import);
+            let first = import.builder.reserve(track, line.events);
+            let rows = first..first + line.events as u32;
+            let context = LineContext {
+                stats: &tables[plane],
+                classes: &classes[plane],
+                nameless,
+                zero_ns: line.timestamp_ns.saturating_sub(epoch_ns).saturating_add(self.shift_ns),
+                on_device,
+                default_kind: role.default_kind(),
+                is_counters: role == LineRole::Counters,
+            };
+            placed.push(PlacedLine { line, plane, rows, context });
+        }
+        if derived > 0 {
+            let message = "events on lines that a viewer derived from others were left out".to_owned();
+            import.note(Severity::Info, self.source.name, None, derived, message);
+        }
+        placed
+    }
+
+    /// The device that a plane is, if it is one.
+    fn device_of(
+        &self,
+        plane_name: &str,
+        plane: usize,
+        table: &StatTable<'a>,
+        import: &mut Import,
+    ) -> (Option<u32>, bool) {
+        if !plane_name.starts_with("/device:") {
+            return (None, false);
+        }
+        let device = import.builder.device(self.process, plane_name);
+        describe_device(import.builder.device_mut(device), &self.planes[plane], table);
+        (Some(device), true)
+    }
+
+    /// The track of a line; planes and lines that repeat share it.
+    fn track_of(&self, line: &Line<'a>, device: Option<u32>, role: LineRole, import: &mut Import) -> u32 {
+        let name = text(line.name).into_owned();
+        let kind = role.track_kind(device.is_some());
+        let known = import.builder.tracks().iter().position(|track| {
+            let same_place = track.process == self.process && track.device == device;
+            same_place && track.native_id == line.id && import.builder.strings.get(track.name) == name
+        });
+        match known {
+            Some(track) => track as u32,
+            None => import.builder.add_track(self.process, device, kind, &name, line.id),
+        }
+    }
+
+    fn decode_all(
+        &self,
+        lines: &[PlacedLine<'a, 'p>],
+        first_row: u32,
+        import: &mut Import,
+    ) -> Vec<(usize, DecodedChunk<'a>)> {
+        let end = import.builder.rows();
+        let mut rest = import.builder.slices(first_row..end);
+        let mut jobs = Vec::new();
+        for (index, placed) in lines.iter().enumerate() {
+            let mut row = placed.rows.start;
+            for (bytes, events) in &placed.line.chunks {
+                let (columns, after) = rest.split_at(*events);
+                rest = after;
+                let rows = row..row + *events as u32;
+                row = rows.end;
+                jobs.push((index, &placed.line.bytes[bytes.clone()], rows, columns));
+            }
+        }
+        let work = |(index, bytes, rows, columns)| {
+            let placed: &PlacedLine<'a, 'p> = &lines[index];
+            (index, DecodedChunk { rows, tables: decode(bytes, placed.context, columns) })
+        };
+        if self.in_parallel { jobs.into_par_iter().map(work).collect() } else { jobs.into_iter().map(work).collect() }
+    }
+
+    fn keep_samples(&self, samples: &[Sample<'a>], line: &PlacedLine<'a, 'p>, rows: Range<u32>, import: &mut Import) {
+        if samples.is_empty() {
+            return;
+        }
+        let plane = text(self.planes[line.plane].name).into_owned();
+        let device = import.builder.device(self.process, &plane);
+        for sample in samples {
+            let metric = import.builder.strings.intern(&text(sample.metric));
+            let counters = &mut import.builder.counters;
+            counters.device.push(device);
+            counters.metric.push(metric);
+            counters.time_ns.push(sample.time_ns);
+            counters.value.push(sample.value);
+        }
+        rows.for_each(|row| import.builder.drop_row(row));
+    }
+
+    fn keep_allocations(&self, events: &[Allocation<'a>], stats: &StatTable<'a>, first: u32, import: &mut Import) {
+        for event in events {
+            let row = first + event.row;
+            let name = StringId(import.builder.slices(row..row + 1).name[0]);
+            let is_free = import.builder.strings.get(name) == "MemoryDeallocation";
+            let lookup = |key: TextKey<'a>| match key {
+                TextKey::None => text(b""),
+                TextKey::Inline(bytes) => text(bytes),
+                TextKey::Ref(id) => text(stats.name(id).unwrap_or_default()),
+            };
+            let allocator = import.builder.strings.intern(&lookup(event.allocator));
+            let owner = import.builder.strings.intern(&lookup(event.owner));
+            let table = &mut import.builder.allocations;
+            table.process.push(self.process);
+            table.time_ns.push(event.time_ns);
+            table.allocator.push(allocator);
+            table.delta_bytes.push(if is_free { -event.bytes } else { event.bytes });
+            table.requested_bytes.push(event.requested);
+            table.in_use_bytes.push(event.in_use);
+            table.peak_bytes.push(event.peak);
+            table.fragmentation.push(event.fragmentation);
+            table.address.push(event.address);
+            table.owner.push(owner);
+            import.builder.drop_row(row);
+        }
+    }
+
+    fn note_broken(&self, chunk: &DecodedChunk<'a>, line: &PlacedLine<'a, 'p>, import: &mut Import) {
+        let offset = Some(self.source.offset_of(line.line.bytes));
+        let name = text(line.line.name);
+        if chunk.tables.broken_events > 0 {
+            let message = format!("events of line {name} are broken; what could be read of them is shown");
+            import.note(Severity::Lost, self.source.name, offset, chunk.tables.broken_events, message);
+        }
+        let is_last = chunk.rows.end == line.rows.end;
+        if let Some(error) = line.line.broken.filter(|_| is_last) {
+            let at = offset.map(|offset| offset + error.offset as u64);
+            let message = format!("line {name} ends early: {}", error.what);
+            import.note(Severity::Lost, self.source.name, at, 1, message);
+        }
+    }
+
+    /// Where a capture has a graph's nodes, the event of the whole graph would count them twice.
+    fn drop_graphs_with_nodes(&self, extras: &[Extra], first_row: u32, import: &mut Import) {
+        if !extras.iter().any(|extra| extra.role == Role::GraphId) {
+            return;
+        }
+        let slices = import.builder.slices(first_row..first_row + 0);
+        drop(slices);
+        let rows = first_row..import.builder.rows();
+        let kinds = import.builder.slices(rows).kind.to_vec();
+        for (index, kind) in kinds.into_iter().enumerate() {
+            if kind == EventKind::GraphLaunch as u8 {
+                import.builder.drop_row(first_row + index as u32);
+            }
+        }
+    }
+}
+
+/// Unix times in a capture are moved to its session's start.
+fn epoch_of(lines: &[(usize, Line<'_>)], import: &Import) -> i64 {
+    let earliest = lines.iter().filter(|(_, line)| line.events > 0).map(|(_, line)| line.timestamp_ns).min();
+    let Some(earliest) = earliest.filter(|time| *time > LARGEST_RELATIVE_NS) else { return 0 };
+    let start = import.captures.last().and_then(|capture| capture.unix_zero_ns);
+    start.and_then(|start| i64::try_from(start).ok()).filter(|start| *start <= earliest).unwrap_or(earliest)
+}
+
+/// A decoded chunk and its raw rows.
+struct DecodedChunk<'a> {
+    rows: Range<u32>,
+    tables: ChunkTables<'a>,
+}
+
+/// Puts trace-wide rows in place of a chunk's own positions of operations and details.
+fn resolve_chunk<'a>(
+    chunk: &mut DecodedChunk<'a>,
+    stats: &StatTable<'a>,
+    operations: &mut OperationTable,
+    import: &mut Import,
+) {
+    let ops: Vec<u32> =
+        chunk.tables.ops.iter().map(|(key, scope)| operations.resolve(key, scope, stats, import)).collect();
+    let details: Vec<u32> = chunk.tables.details.iter().map(|key| detail_row(key, stats, import)).collect();
+    let slices = import.builder.slices(chunk.rows.clone());
+    for row in 0..slices.len() {
+        if slices.op[row] != NONE {
+            slices.op[row] = ops[slices.op[row] as usize];
+        }
+        if slices.detail[row] != NONE {
+            slices.detail[row] = details[slices.detail[row] as usize];
+        }
+        if EventKind::from_byte(slices.kind[row]).is_device_work() {
+            let how = if slices.op[row] == NONE {
+                ridge_trace::Attribution::Unattributed
+            } else {
+                ridge_trace::Attribution::ByStat
+            };
+            slices.attribution[row] = how as u8;
+        }
+    }
+}
+
+fn detail_row(key: &DetailKey<'_>, stats: &StatTable<'_>, import: &mut Import) -> u32 {
+    let words = match key.text {
+        TextKey::None => text(b""),
+        TextKey::Inline(bytes) => text(bytes),
+        TextKey::Ref(id) => text(stats.name(id).unwrap_or_default()),
+    };
+    if key.is_transfer {
+        let found = transfer(&words);
+        let table = &mut import.builder.transfers;
+        return position_or_push(table, found);
+    }
+    let mut shape = launch_shape(&words);
+    let said = key.occupancy.map(|bits| f64::from_bits(bits) as f32).filter(|percent| *percent > 0.0);
+    shape.occupancy_pct = said.or(shape.occupancy_pct);
+    position_or_push(&mut import.builder.launch_shapes, shape)
+}
+
+/// Captures have few distinct shapes; the last ones repeat most.
+fn position_or_push<T: PartialEq>(table: &mut Vec<T>, row: T) -> u32 {
+    const NEAR: usize = 64;
+    let from = table.len().saturating_sub(NEAR);
+    if let Some(position) = table[from..].iter().rposition(|known| *known == row) {
+        return (from + position) as u32;
+    }
+    table.push(row);
+    table.len() as u32 - 1
+}
+
+/// What a line holds, by its plane and its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineRole {
+    Host,
+    Stream,
+    /// Operations as the device itself reports them (TPU).
+    DeviceOps,
+    Counters,
+    Overhead,
+    Derived,
+}
+
+impl LineRole {
+    fn default_kind(self) -> EventKind {
+        match self {
+            LineRole::Host => EventKind::HostRange,
+            LineRole::Stream => EventKind::Kernel,
+            LineRole::DeviceOps => EventKind::DeviceOp,
+            LineRole::Counters | LineRole::Derived => EventKind::Derived,
+            LineRole::Overhead => EventKind::Overhead,
+        }
+    }
+
+    fn track_kind(self, on_device: bool) -> TrackKind {
+        match self {
+            LineRole::DeviceOps => TrackKind::OperationLane,
+            LineRole::Counters | LineRole::Derived => TrackKind::Derived,
+            _ if on_device => TrackKind::Stream,
+            _ => TrackKind::HostThread,
+        }
+    }
+}
+
+fn line_role(line: &Line<'_>, on_device: bool) -> LineRole {
+    const DERIVED_NAMES: [&str; 10] = [
+        "Steps",
+        "XLA Modules",
+        "Async XLA Ops",
+        "Framework Ops",
+        "Framework Name Scope",
+        "TensorFlow Ops",
+        "TensorFlow Name Scope",
+        "Source code",
+        "Launch Stats",
+        "XLA TraceMe",
+    ];
+    let name = text(line.name);
+    let is_derived_id = DERIVED_LINES.contains(&(line.id as u32)) && line.id.unsigned_abs() <= u64::from(u32::MAX);
+    if is_derived_id || (on_device && DERIVED_NAMES.iter().any(|start| name.starts_with(start))) {
+        LineRole::Derived
+    } else if name == "_counters_" {
+        LineRole::Counters
+    } else if !on_device {
+        LineRole::Host
+    } else if name.starts_with("XLA Ops") {
+        LineRole::DeviceOps
+    } else if name.to_ascii_lowercase().contains("overhead") && !name.starts_with("Stream") {
+        LineRole::Overhead
+    } else {
+        LineRole::Stream
+    }
+}
+
+fn host_line(placed: &PlacedLine<'_, '_>) -> HostLine {
+    const POOLS: [&str; 6] = ["tf_", "Host Threads/", "py_xla_execute", "pjrt", "Eigen", "TPU"];
+    let name = text(placed.line.name);
+    HostLine {
+        rows: placed.rows.clone(),
+        is_user_thread: !POOLS.iter().any(|pool| name.starts_with(pool)),
+        is_compiler: name.contains("Compiler") || name.contains("codegen"),
+    }
+}
+
+/// What every event of a metadata entry is; each name is interned once.
+fn event_classes<'a>(plane: &Plane<'a>, import: &mut Import) -> IdMap<EventClass<'a>> {
+    let mut known: FxHashMap<&'a [u8], (u32, EventKind)> = FxHashMap::default();
+    let entries = plane.event_metadata.iter().map(|(id, message)| {
+        let full = first_text(message, 2);
+        // Device planes of TPUs put the whole instruction in the name and its short form beside it.
+        let short = first_text(message, 4);
+        let name = if full.starts_with(b"%") && !short.is_empty() { short } else { full };
+        let (name, kind) = *known.entry(name).or_insert_with(|| {
+            let words = text(name);
+            (import.builder.strings.intern(&words).0, device_kind(&words))
+        });
+        let has_stats = ridge_hlo::wire::Fields::new(message).map_while(Result::ok).any(|(number, _)| number == 5);
+        let is_modules = plane.name == b"/host:metadata";
+        (*id, EventClass { name, kind, shared: if has_stats && !is_modules { message } else { b"" } })
+    });
+    IdMap::collect(entries.collect())
+}
+
+/// What a device event's name says; `HostRange` where it is an ordinary kernel or host event.
+fn device_kind(name: &str) -> EventKind {
+    match name {
+        "MemcpyH2D" => EventKind::CopyHostToDevice,
+        "MemcpyD2H" => EventKind::CopyDeviceToHost,
+        "MemcpyD2D" => EventKind::CopyDeviceToDevice,
+        "MemcpyP2P" => EventKind::CopyPeer,
+        "Memset" => EventKind::Memset,
+        _ if name.starts_with("Memcpy") => EventKind::CopyOther,
+        _ if name.starts_with("MemoryAlloc") || name.starts_with("MemoryFree") => EventKind::DeviceMemory,
+        _ if name.starts_with("MemoryResidency") => EventKind::DeviceMemory,
+        _ if name.starts_with("CudaGraphExec:") => EventKind::GraphLaunch,
+        _ => EventKind::HostRange,
+    }
+}

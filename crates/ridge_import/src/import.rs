@@ -1,0 +1,201 @@
+//! The way from sources to an immutable trace.
+
+use crate::formats::{FORMATS, Format};
+use crate::note::{ImportNote, Severity};
+use ridge_hlo::HloModule;
+use ridge_trace::{Trace, TraceBuilder};
+
+/// How many bytes a format sees to recognize a file by.
+const HEAD_BYTES: usize = 4096;
+
+/// One named blob: a file's bytes, mapped or in memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// Name for messages, as the user would write it.
+    pub name: &'a str,
+    /// All its bytes.
+    pub bytes: &'a [u8],
+}
+
+impl Source<'_> {
+    /// Where `part`, a slice of this source, begins; 0 for any other slice.
+    pub fn offset_of(&self, part: &[u8]) -> u64 {
+        (part.as_ptr() as usize).checked_sub(self.bytes.as_ptr() as usize).map_or(0, |offset| offset as u64)
+    }
+}
+
+/// What a capture says of the program and machine it came from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CaptureFacts {
+    /// Name of the source.
+    pub source: String,
+    /// Name of the format.
+    pub format: &'static str,
+    /// Size of the source in bytes.
+    pub bytes: u64,
+    /// Keys and values as written, such as versions; private ones (host names) are left out.
+    pub facts: Vec<(String, String)>,
+    /// Unix time of the trace clock's zero, nanoseconds, where the capture says it.
+    pub unix_zero_ns: Option<u64>,
+}
+
+/// Collects what formats read; becomes an [`Imported`].
+#[derive(Debug, Default)]
+pub struct Import {
+    /// The trace so far.
+    pub builder: TraceBuilder,
+    /// HLO modules, named by [`ridge_trace::Module::hlo`].
+    pub hlo: Vec<HloModule>,
+    /// What readers must know.
+    pub notes: Vec<ImportNote>,
+    /// What the captures say of themselves.
+    pub captures: Vec<CaptureFacts>,
+}
+
+impl Import {
+    /// Adds a note about `source`.
+    pub fn note(&mut self, severity: Severity, source: &str, offset: Option<u64>, count: u64, message: String) {
+        self.notes.push(ImportNote { severity, message, source: source.to_owned(), offset, count });
+    }
+}
+
+/// A capture, read.
+#[derive(Debug)]
+pub struct Imported {
+    /// The trace.
+    pub trace: Trace,
+    /// HLO modules, named by [`ridge_trace::Module::hlo`].
+    pub hlo: Vec<HloModule>,
+    /// What readers must know, gravest first.
+    pub notes: Vec<ImportNote>,
+    /// What the captures say of themselves.
+    pub captures: Vec<CaptureFacts>,
+}
+
+/// Why nothing could be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// There is no byte.
+    #[error("expected a capture, found an empty file")]
+    Empty {
+        /// Name of the source.
+        source_name: String,
+    },
+    /// No format knows the content.
+    #[error("no known capture format: the file begins with {found}")]
+    Unknown {
+        /// Name of the source.
+        source_name: String,
+        /// The first bytes, printable.
+        found: String,
+    },
+    /// The named format does not exist.
+    #[error("no format is called `{name}`; the formats are {known}")]
+    NoSuchFormat {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// The content is not what its format demands.
+    #[error("{what} at byte {offset}")]
+    Broken {
+        /// Name of the source.
+        source_name: String,
+        /// Byte offset in it.
+        offset: u64,
+        /// What was expected and found.
+        what: String,
+    },
+}
+
+impl ImportError {
+    /// The source the error is about.
+    pub fn source_name(&self) -> Option<&str> {
+        match self {
+            ImportError::Empty { source_name }
+            | ImportError::Unknown { source_name, .. }
+            | ImportError::Broken { source_name, .. } => Some(source_name),
+            ImportError::NoSuchFormat { .. } => None,
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn hints(&self) -> Vec<String> {
+        match self {
+            ImportError::Empty { .. } => vec!["the capture was not written to its end; record it again".to_owned()],
+            ImportError::Unknown { .. } => {
+                vec![format!("these formats are read: {}; `--format NAME` skips the guess", format_names())]
+            }
+            ImportError::NoSuchFormat { .. } | ImportError::Broken { .. } => Vec::new(),
+        }
+    }
+}
+
+fn format_names() -> String {
+    FORMATS.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// The format whose content `bytes` begins with.
+pub fn sniff(bytes: &[u8]) -> Option<&'static dyn Format> {
+    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+    FORMATS.iter().copied().find(|format| format.sniff(head))
+}
+
+/// Reads all sources into one trace; `format` names the format of all of them rather than guessing each.
+///
+/// A source that cannot be read becomes a note where another one can.
+///
+/// # Errors
+/// [`ImportError`] of the first source where none could be read.
+pub fn import(sources: &[Source<'_>], format: Option<&str>) -> Result<Imported, ImportError> {
+    let forced = format.map(named_format).transpose()?;
+    let mut import = Import::default();
+    let mut failures = Vec::new();
+    for source in sources {
+        if let Err(error) = import_one(*source, forced, &mut import) {
+            failures.push((source.name, error));
+        }
+    }
+    if failures.len() == sources.len() {
+        let first = failures.into_iter().next().map(|(_, error)| error);
+        return Err(first.unwrap_or(ImportError::Empty { source_name: String::new() }));
+    }
+    for (name, error) in failures {
+        import.note(Severity::Lost, name, None, 1, format!("the whole file could not be read: {error}"));
+    }
+    Ok(finish(import))
+}
+
+fn import_one(
+    source: Source<'_>,
+    forced: Option<&'static dyn Format>,
+    import: &mut Import,
+) -> Result<(), ImportError> {
+    if source.bytes.is_empty() {
+        return Err(ImportError::Empty { source_name: source.name.to_owned() });
+    }
+    let Some(format) = forced.or_else(|| sniff(source.bytes)) else {
+        let head = &source.bytes[..source.bytes.len().min(16)];
+        return Err(ImportError::Unknown {
+            source_name: source.name.to_owned(),
+            found: format!("\"{}\"", head.escape_ascii()),
+        });
+    };
+    format.import(source, import)
+}
+
+fn named_format(name: &str) -> Result<&'static dyn Format, ImportError> {
+    FORMATS
+        .iter()
+        .copied()
+        .find(|format| format.name() == name)
+        .ok_or_else(|| ImportError::NoSuchFormat { name: name.to_owned(), known: format_names() })
+}
+
+fn finish(import: Import) -> Imported {
+    let Import { builder, hlo, mut notes, captures } = import;
+    notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
+    Imported { trace: builder.finish(), hlo, notes, captures }
+}

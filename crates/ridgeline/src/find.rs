@@ -1,0 +1,119 @@
+//! Which files of a folder make one capture.
+//!
+//! A run folder, a TensorBoard log folder (`plugins/profile/<session>/<host>.xplane.pb`) or a plain folder of captures.
+//! Several hosts of one session belong together; of several TensorBoard sessions the latest is taken and the others
+//! are named.
+
+use crate::error::OpenError;
+use crate::note::{Note, Severity};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Folders deeper than this are not searched.
+const MAX_DEPTH: usize = 8;
+
+/// Entries after which the search ends: this is no capture folder.
+const MAX_ENTRIES: usize = 100_000;
+
+/// The files of a capture.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) files: Vec<PathBuf>,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// The capture files that `paths` name.
+pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, OpenError> {
+    let mut found = Found::default();
+    for path in paths {
+        let metadata = std::fs::metadata(path).map_err(|error| OpenError::io("open", path, &error))?;
+        if metadata.is_dir() {
+            find_in_folder(path, &mut found)?;
+        } else {
+            found.files.push(path.clone());
+        }
+    }
+    if found.files.is_empty() {
+        return Err(OpenError::new("expected a capture, found no path", None));
+    }
+    Ok(found)
+}
+
+fn find_in_folder(folder: &Path, found: &mut Found) -> Result<(), OpenError> {
+    let mut all = Vec::new();
+    let mut entries = 0;
+    walk(folder, 0, &mut entries, &mut all)?;
+    all.sort();
+    let captures: Vec<PathBuf> = all.iter().filter(|path| has_suffix(path, ".xplane.pb")).cloned().collect();
+    if captures.is_empty() {
+        let dumps: Vec<PathBuf> = all.into_iter().filter(|path| has_suffix(path, ".hlo.pb")).collect();
+        if dumps.is_empty() {
+            let message = "expected a capture folder, found no capture in it".to_owned();
+            let looked = "looked for *.xplane.pb and *.hlo.pb; `ridgeline record -- python program.py` makes a capture";
+            return Err(OpenError::new(message, Some(folder)).hint(looked));
+        }
+        found.files.extend(dumps);
+        return Ok(());
+    }
+    let (sessions, plain): (Vec<PathBuf>, Vec<PathBuf>) = captures.into_iter().partition(|path| session_of(path).is_some());
+    found.files.extend(plain);
+    found.files.extend(latest_sessions(sessions, &mut found.notes));
+    Ok(())
+}
+
+fn has_suffix(path: &Path, suffix: &str) -> bool {
+    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.ends_with(suffix))
+}
+
+fn walk(folder: &Path, depth: usize, entries: &mut usize, all: &mut Vec<PathBuf>) -> Result<(), OpenError> {
+    let listing = std::fs::read_dir(folder).map_err(|error| OpenError::io("list the folder", folder, &error))?;
+    for entry in listing.filter_map(Result::ok) {
+        *entries += 1;
+        if *entries > MAX_ENTRIES {
+            let message = format!("expected a capture folder, found one with over {MAX_ENTRIES} entries");
+            return Err(OpenError::new(message, Some(folder)).hint("name the capture's own folder or file"));
+        }
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() && depth < MAX_DEPTH {
+            walk(&entry.path(), depth + 1, entries, all)?;
+        } else if !kind.is_dir() {
+            all.push(entry.path());
+        }
+    }
+    Ok(())
+}
+
+/// The TensorBoard log folder and session that a capture is in, if it is in one.
+fn session_of(path: &Path) -> Option<(PathBuf, PathBuf)> {
+    let session = path.parent()?;
+    let profile = session.parent()?;
+    let is_profile = profile.file_name()? == "profile" && profile.parent()?.file_name()? == "plugins";
+    is_profile.then(|| (profile.to_owned(), session.to_owned()))
+}
+
+/// Of each log folder the files of its last session; session names are times, so the last by name is the latest.
+fn latest_sessions(files: Vec<PathBuf>, notes: &mut Vec<Note>) -> Vec<PathBuf> {
+    let mut logs: BTreeMap<PathBuf, BTreeMap<PathBuf, Vec<PathBuf>>> = BTreeMap::new();
+    for file in files {
+        if let Some((log, session)) = session_of(&file) {
+            logs.entry(log).or_default().entry(session).or_default().push(file);
+        }
+    }
+    let mut latest = Vec::new();
+    for (log, sessions) in logs {
+        let count = sessions.len();
+        let Some((session, files)) = sessions.into_iter().next_back() else { continue };
+        if count > 1 {
+            let name = session.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            notes.push(Note {
+                severity: Severity::Info,
+                message: format!("the latest of {count} sessions is shown, {name}; name another's folder to see it"),
+                file: Some(log.display().to_string()),
+                offset: None,
+                count: 1,
+            });
+        }
+        latest.extend(files);
+    }
+    latest
+}

@@ -1,0 +1,100 @@
+//! Modules of a session: which one a name means, and its forms.
+
+use crate::error::OpenError;
+use crate::manifest::Manifest;
+use ridge_hlo::HloModule;
+use ridge_import::Imported;
+use std::path::PathBuf;
+
+/// A form of a module.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HloStage {
+    /// HLO as JAX handed it to XLA.
+    Before,
+    /// HLO as XLA ran it.
+    After,
+    /// The jaxpr that was traced.
+    Jaxpr,
+    /// StableHLO as JAX lowered it.
+    StableHlo,
+}
+
+impl HloStage {
+    fn file_name(self) -> &'static str {
+        match self {
+            HloStage::Before => "before.txt",
+            HloStage::After => "after.txt",
+            HloStage::Jaxpr => "jaxpr.txt",
+            HloStage::StableHlo => "stablehlo.mlir",
+        }
+    }
+}
+
+/// The row of the modules table that `name` means: a name, a program id, or `name(id)`.
+pub(crate) fn module_row(imported: &Imported, name: &str) -> Result<u32, OpenError> {
+    let trace = &imported.trace;
+    let text = |row: usize| trace.strings.get(trace.modules[row].name);
+    let full = |row: usize| format!("{}({})", text(row), trace.modules[row].program_id);
+    let matching = |accept: &dyn Fn(usize) -> bool| -> Vec<usize> {
+        (0..trace.modules.len()).filter(|row| accept(*row)).collect()
+    };
+    let exact = matching(&|row| text(row) == name || full(row) == name || trace.modules[row].program_id.to_string() == name);
+    let candidates = if exact.is_empty() { matching(&|row| text(row).contains(name)) } else { exact };
+    match candidates[..] {
+        [row] => Ok(row as u32),
+        [] => Err(OpenError::new(format!("no module is called `{name}`"), None)
+            .hint("`ridgeline hlo PATH` without --module lists the modules")),
+        _ => {
+            let names: Vec<String> = candidates.iter().take(8).map(|row| full(*row)).collect();
+            let message = format!("`{name}` means {} modules: {}", candidates.len(), names.join(", "));
+            Err(OpenError::new(message, None).hint("name one of them with its program id"))
+        }
+    }
+}
+
+/// The HLO of a module.
+pub(crate) fn module_hlo(imported: &Imported, row: u32) -> Result<&HloModule, OpenError> {
+    let module = &imported.trace.modules[row as usize];
+    let hlo = module.hlo.and_then(|hlo| imported.hlo.get(hlo as usize));
+    let name = imported.trace.strings.get(module.name);
+    hlo.ok_or_else(|| OpenError::new(format!("the capture has no HLO of module `{name}`"), None))
+}
+
+/// The dumped file of a module in the run folder.
+pub(crate) fn dumped(
+    imported: &Imported,
+    row: u32,
+    stage: HloStage,
+    manifest: Option<&Manifest>,
+) -> Result<String, OpenError> {
+    let module = &imported.trace.modules[row as usize];
+    let name = imported.trace.strings.get(module.name);
+    let advice = "record with `--hlo text,stablehlo,jaxpr` to have every form of every module";
+    let Some(manifest) = manifest else {
+        return Err(OpenError::new(format!("no dump of module `{name}`: the capture is no run folder"), None).hint(advice));
+    };
+    let file = dump_folders(manifest, name, module.program_id).into_iter().map(|folder| folder.join(stage.file_name()));
+    let Some(file) = file.into_iter().find(|file| file.is_file()) else {
+        let message = format!("no {} of module `{name}` in the run folder", stage.file_name());
+        return Err(OpenError::new(message, Some(&manifest.folder)).hint(advice));
+    };
+    let bytes = std::fs::read(&file).map_err(|error| OpenError::io("read the dump", &file, &error))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Folders `hlo/<module>.<id>` of a run folder and of its sizes, the exact id first.
+fn dump_folders(manifest: &Manifest, name: &str, id: u64) -> Vec<PathBuf> {
+    let mut roots = vec![manifest.folder.join("hlo")];
+    let entries = std::fs::read_dir(&manifest.folder).into_iter().flatten().filter_map(Result::ok);
+    roots.extend(entries.map(|entry| entry.path().join("hlo")).filter(|path| path.is_dir()));
+    let mut folders = Vec::new();
+    for root in roots {
+        let inside = std::fs::read_dir(root).into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path());
+        folders.extend(inside.filter(|path| {
+            let file = path.file_name().and_then(|file| file.to_str()).unwrap_or_default();
+            file.rsplit_once('.').map_or(file, |(module, _)| module) == name
+        }));
+    }
+    folders.sort_by_key(|path| !path.to_string_lossy().ends_with(&format!(".{id}")));
+    folders
+}
