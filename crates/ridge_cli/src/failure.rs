@@ -44,6 +44,13 @@ impl Failure {
         Failure { io: Some(error.kind()), ..Failure::failed(format!("{doing}: {error}")) }
     }
 
+    /// A command that could not be done; a `path` at the end of `message` moves to a line of its own.
+    pub(crate) fn about(message: &str, path: Option<&Path>) -> Failure {
+        let Some(path) = path else { return Failure::failed(message) };
+        let message = message.strip_suffix(&format!(": {}", path.display())).unwrap_or(message);
+        Failure::failed(message).at(path)
+    }
+
     /// The same, about `path`.
     pub(crate) fn at(mut self, path: &Path) -> Failure {
         self.path = Some(path.to_path_buf());

@@ -5,7 +5,7 @@
 mod run;
 
 use expect_test::expect;
-use run::{ridgeline, run};
+use run::{finish, ridgeline, run};
 
 const COMMANDS: [&str; 6] = ["record", "stats", "info", "hlo", "bench", "completions"];
 
@@ -76,6 +76,69 @@ fn record_wants_a_program_after_two_dashes() {
     let steps = run(&["record", "--steps", "8..3", "--", "true"]);
     assert_eq!(steps.code, Some(2));
     assert!(steps.stderr.contains("expected steps as `A..B`"), "{}", steps.stderr);
+}
+
+#[test]
+fn record_is_transparent() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let out = folder.path().join("run");
+    let out = out.to_str().expect("a path in UTF-8");
+    let ran = run(&["record", "-o", out, "--", "sh", "-c", "echo said; exit 3"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(3), "said\n"));
+    assert!(ran.stderr.contains("\n  missing   capture: "), "what is missing is said: {}", ran.stderr);
+    assert_eq!(run(&["record", "-o", out, "--", "no-such-program"]).code, Some(127));
+}
+
+#[test]
+fn a_program_ended_by_a_signal_ends_us_by_it() {
+    use std::os::unix::process::ExitStatusExt as _;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut command = ridgeline(&["record", "--", "sh", "-c", "kill -TERM $$"]);
+    let output = command.current_dir(folder.path()).output().expect("the program starts");
+    assert_eq!(output.status.signal(), Some(15));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("ended by signal 15"));
+}
+
+#[test]
+fn a_folder_in_use_is_not_touched() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("thesis.tex"), "x").expect("a temporary file");
+    let ran = run(&["record", "-o", folder.path().to_str().expect("a path in UTF-8"), "--", "true"]);
+    assert_eq!(ran.code, Some(2));
+    let shown = ran.stderr.replace(folder.path().to_str().expect("a path in UTF-8"), "FOLDER");
+    expect![[r#"
+        error: expected an empty folder or an earlier capture, found other files
+          --> FOLDER
+        hint: name another folder with `-o`
+    "#]]
+    .assert_eq(&shown);
+}
+
+#[test]
+fn color_follows_the_option_and_the_environment() {
+    let colored = |arguments: &[&str], variable: Option<&str>| {
+        let mut command = ridgeline(arguments);
+        command.envs(variable.map(|name| (name, "1")));
+        finish(command).stderr.contains('\x1b')
+    };
+    let failing = ["stats", "no-such-file", "-f", "csv"];
+    assert!(!colored(&failing, None), "a pipe gets no colors");
+    assert!(colored(&failing, Some("CLICOLOR_FORCE")));
+    let always = ["stats", "no-such-file", "-f", "csv", "--color", "always"];
+    assert!(colored(&always, None) && colored(&always, Some("NO_COLOR")), "what is typed wins");
+    let never = ["stats", "no-such-file", "-f", "csv", "--color", "never"];
+    assert!(!colored(&never, Some("CLICOLOR_FORCE")));
+}
+
+#[test]
+fn an_unknown_suite_names_the_known_ones() {
+    let ran = run(&["bench", "no-such-suite"]);
+    assert_eq!(ran.code, Some(1));
+    expect![[r#"
+        error: expected a suite's name or a path to its file, found "no-such-suite"
+        hint: built-in suites: mbirjax
+    "#]]
+    .assert_eq(&ran.stderr);
 }
 
 #[test]

@@ -130,6 +130,11 @@ fn default_out(suite: &str) -> PathBuf {
 
 impl From<BenchError> for Failure {
     fn from(error: BenchError) -> Failure {
-        Failure::failed(error.to_string()).hints(error.hints())
+        let path = match &error {
+            BenchError::FolderInUse { path } | BenchError::Write { path, .. } => Some(path.clone()),
+            BenchError::Spawn { python, .. } => Some(python.clone()),
+            _ => None,
+        };
+        Failure::about(&error.to_string(), path.as_deref()).hints(error.hints())
     }
 }

@@ -15,7 +15,7 @@ use ridge_report::escape_controls;
 use ridgeline::units::{Bytes, Nanos, Share};
 use std::ffi::OsString;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Run a program and record what it does on its devices
@@ -237,10 +237,12 @@ fn tell(event: &RecordEvent, globals: &Globals) {
 fn summary(outcome: &RecordOutcome) -> String {
     let bold = Style::new().bold();
     let missing = AnsiColor::Yellow.on_default().bold();
-    let folder = outcome.out.display().to_string();
+    let folder = from_here(&outcome.out).display().to_string();
     let mut text = format!("\n{bold}ridgeline:{bold:#} {} in {}\n", captured(outcome), escape_controls(&folder));
     text.push_str(&format!("  program   {}, {}\n", ended(outcome.status), nanos(outcome.wall)));
-    text.push_str(&format!("  overhead  {}\n", overhead(outcome)));
+    if !outcome.overhead.harness.is_zero() || outcome.overhead.unrecorded_wall.is_some() {
+        text.push_str(&format!("  overhead  {}\n", overhead(outcome)));
+    }
     for absent in &outcome.missing {
         let line = format!("{}: {}", absent.what, absent.why);
         text.push_str(&format!("  {missing}missing{missing:#}   {}\n", escape_controls(&line)));
@@ -296,6 +298,12 @@ fn nanos(time: Duration) -> Nanos {
     Nanos(i64::try_from(time.as_nanos()).unwrap_or(i64::MAX))
 }
 
+/// `path` as seen from the working folder, which is how the user would type it.
+fn from_here(path: &Path) -> &Path {
+    let here = std::env::current_dir().ok();
+    here.and_then(|here| path.strip_prefix(here).ok()).filter(|path| !path.as_os_str().is_empty()).unwrap_or(path)
+}
+
 /// A path as a shell reads it.
 fn quoted(path: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%".contains(c);
@@ -313,7 +321,11 @@ fn print_stderr(text: &str) {
 
 impl From<RecordError> for Failure {
     fn from(error: RecordError) -> Failure {
-        Failure::failed(error.to_string()).hints(error.hints()).code(error.shell_code())
+        let path = match &error {
+            RecordError::FolderInUse { path } | RecordError::Folder { path, .. } => Some(path.clone()),
+            _ => None,
+        };
+        Failure::about(&error.to_string(), path.as_deref()).hints(error.hints()).code(error.shell_code())
     }
 }
 

@@ -88,11 +88,18 @@ impl Progress {
 fn ended(status: &BenchStatus) -> String {
     match status {
         BenchStatus::Ok { median_s, spread_s, runs, .. } => {
-            format!("{} ± {} ({runs} runs)", nanos(*median_s), nanos(*spread_s))
+            let runs = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
+            format!("{} ± {} ({runs})", nanos(*median_s), nanos(*spread_s))
         }
         BenchStatus::Failed { reason } => format!("failed: {reason}"),
-        BenchStatus::NotRun { reason } => format!("not run: {reason}"),
+        BenchStatus::NotRun { reason } => not_run(reason),
     }
+}
+
+/// A reason that says what it is the reason for; the runner's own do already.
+pub(super) fn not_run(reason: &str) -> String {
+    let why = reason.strip_prefix("not run: ").unwrap_or(reason);
+    format!("not run: {why}")
 }
 
 /// Seconds as whole nanoseconds.

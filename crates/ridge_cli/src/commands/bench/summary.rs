@@ -1,6 +1,6 @@
 //! A benchmark's table by size: one row per operation, one median per size, failures named below.
 
-use super::progress::nanos;
+use super::progress::{nanos, not_run};
 use crate::failure::Failure;
 use ridge_record::bench::{BenchOutcome, BenchRow, BenchStatus};
 use ridge_report::{Listing, Report};
@@ -79,16 +79,16 @@ fn compile(status: &BenchStatus) -> Option<f64> {
 /// Failures one by one; what was not run counted by reason.
 fn footnotes(outcome: &BenchOutcome) -> Vec<String> {
     let mut lines: Vec<String> = outcome.rows.iter().flat_map(failures).collect();
-    let mut not_run: Vec<(&str, usize)> = Vec::new();
+    let mut left: Vec<(&str, usize)> = Vec::new();
     for cell in outcome.rows.iter().flat_map(|row| &row.cells) {
         if let BenchStatus::NotRun { reason } = &cell.status {
-            match not_run.iter_mut().find(|(known, _)| known == reason) {
+            match left.iter_mut().find(|(known, _)| known == reason) {
                 Some((_, count)) => *count += 1,
-                None => not_run.push((reason, 1)),
+                None => left.push((reason, 1)),
             }
         }
     }
-    lines.extend(not_run.into_iter().map(|(reason, count)| format!("{count} not run: {reason}")));
+    lines.extend(left.into_iter().map(|(reason, count)| format!("{count} {}", not_run(reason))));
     lines
 }
 
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     fn sizes_are_columns_and_failures_are_named() {
         let failed = BenchStatus::Failed { reason: "MemoryError: 3 GiB".to_owned() };
-        let not_run = || BenchStatus::NotRun { reason: "budget used up".to_owned() };
+        let late = || BenchStatus::NotRun { reason: "not run: budget used up".to_owned() };
         let outcome = BenchOutcome {
             suite: "mbirjax".to_owned(),
             out: PathBuf::from("out"),
@@ -129,7 +129,7 @@ mod tests {
             rows: vec![
                 row("cone_forward_project", [ok(0.0123), ok(0.104)]),
                 row("cone_mbir_recon", [ok(1.25), failed]),
-                row("median_filter3d", [not_run(), not_run()]),
+                row("median_filter3d", [late(), late()]),
             ],
             interrupted: false,
         };
