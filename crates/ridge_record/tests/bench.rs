@@ -237,6 +237,23 @@ fn an_earlier_benchmark_is_replaced_and_other_files_are_not() {
 }
 
 #[test]
+fn the_home_folder_is_not_in_what_is_written() {
+    let Some(home) = std::env::home_dir().filter(|home| home.components().count() > 1) else { return };
+    let suite = r#"
+plan '"a"'
+[ "$list" ] && exit 0
+start a
+printf '{"event":"row","operation":"a","status":"failed","reason":"OSError: no file %s/secret.npy","notes":[]}\n' "$HOME"
+"#;
+    let bench = Bench::new(suite);
+    let outcome = bench.run();
+    assert!(table(&outcome).starts_with("a 8: failed: OSError: no file ~/secret.npy\n"), "{}", table(&outcome));
+    for name in ["results.json", "manifest.json"] {
+        assert!(!fs::read_to_string(bench.out().join(name)).unwrap().contains(&*home.to_string_lossy()), "{name}");
+    }
+}
+
+#[test]
 fn events_come_in_the_order_in_which_things_happen() {
     let bench = Bench::new(TWO_FINE);
     let options = BenchOptions { sizes: vec![8], ..bench.options.clone() };

@@ -12,6 +12,7 @@ use super::event::Plan;
 use super::folder::{size_dir, write_whole};
 use super::options::BenchOptions;
 use super::outcome::{BenchCell, BenchOutcome, BenchRow, BenchStatus};
+use crate::redact::Redaction;
 
 /// Version of `results.json`.
 const RESULTS_SCHEMA: &str = "ridgeline.bench.v1";
@@ -31,14 +32,16 @@ pub(super) struct Results {
     rows: Vec<(u32, String, Value)>,
     costs: Map<String, Value>,
     modules: Vec<Value>,
+    redaction: Redaction,
     pub(super) interrupted: bool,
 }
 
 impl Results {
     pub(super) fn new(options: &BenchOptions, plan: Plan, sizes: Vec<u32>, added: Vec<(String, String)>) -> Results {
+        let redaction = Redaction::of_this_machine();
         Results {
             out: options.out.clone(),
-            asked: asked(options, &sizes),
+            asked: redaction.apply(asked(options, &sizes)),
             plan,
             sizes,
             started: Instant::now(),
@@ -48,6 +51,7 @@ impl Results {
             rows: Vec::new(),
             costs: Map::new(),
             modules: Vec::new(),
+            redaction,
             interrupted: false,
         }
     }
@@ -82,6 +86,10 @@ impl Results {
             for trace in traces {
                 *trace = json!(format!("{}/{}", size_dir(size), trace.as_str().unwrap_or_default()));
             }
+        }
+        // Only what is free text: a path into the folder must stay what it is, even if a user is called like an operation.
+        for key in ["reason", "notes"] {
+            row[key] = self.redaction.apply(row[key].take());
         }
         let status = status_of(&row);
         self.rows.push((size, operation.to_owned(), row));
