@@ -1,45 +1,49 @@
 """Hear when the program's own annotations begin and end.
 
 The methods of JAX's annotation classes are wrapped in place, so it does not matter how the program got hold of the classes.
+An annotation made before the profiler started leaves no event, so one that starts a capture is entered a second time, as a twin that
+is made after the start.
 Nothing is wrapped unless a schedule needs it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any
 
 
-def hear_steps(jax: Any, begins: Callable[[], None], ends: Callable[[], None]) -> None:
-    """Call `begins` before and `ends` after each `StepTraceAnnotation` range; neither may raise."""
-    _wrap(jax.profiler.StepTraceAnnotation, lambda _annotation: begins(), lambda _annotation: ends())
+def hear_steps(jax: Any, begins: Callable[[], bool], ends: Callable[[], None]) -> None:
+    """Call `begins()` before and `ends()` after each `StepTraceAnnotation` range; neither may raise.
+
+    `begins` returns True if it started a capture.
+    """
+    _wrap(jax.profiler.StepTraceAnnotation, lambda _name: begins(), lambda _name: ends())
 
 
-def hear_annotations(jax: Any, begins: Callable[[str], None], ends: Callable[[str], None]) -> None:
-    """Call `begins(name)` before and `ends(name)` after each annotation; neither may raise."""
-    cls = jax.profiler.TraceAnnotation
-    original = cls.__init__
+def hear_annotations(jax: Any, begins: Callable[[str], bool], ends: Callable[[str], None]) -> None:
+    """Call `begins(name)` before and `ends(name)` after each annotation; neither may raise.
 
-    @functools.wraps(original)
-    def init(self: Any, name: str, *args: Any, **kwargs: Any) -> None:
-        self._ridgeline_name = name
-        original(self, name, *args, **kwargs)
-
-    cls.__init__ = init
-    _wrap(cls, lambda annotation: begins(_name(annotation)), lambda annotation: ends(_name(annotation)))
+    `begins` returns True if it started a capture.
+    """
+    _wrap(jax.profiler.TraceAnnotation, begins, ends)
 
 
-def _name(annotation: Any) -> str:
-    return getattr(annotation, "_ridgeline_name", "")
+def _wrap(cls: Any, begins: Callable[[str], bool], ends: Callable[[str], None]) -> None:
+    make, enter, leave = cls.__init__, cls.__enter__, cls.__exit__
 
-
-def _wrap(cls: Any, begins: Callable[[Any], None], ends: Callable[[Any], None]) -> None:
-    enter, leave = cls.__enter__, cls.__exit__
+    @functools.wraps(make)
+    def __init__(self: Any, name: str, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        self._ridgeline_made = (name, args, kwargs)
+        make(self, name, *args, **kwargs)
 
     @functools.wraps(enter)
     def __enter__(self: Any) -> Any:  # noqa: N807
-        begins(self)
+        if begins(_name(self)):
+            with contextlib.suppress(Exception):
+                self._ridgeline_twin = _twin(cls, make, self._ridgeline_made)
+                enter(self._ridgeline_twin)
         return enter(self)
 
     @functools.wraps(leave)
@@ -47,7 +51,22 @@ def _wrap(cls: Any, begins: Callable[[Any], None], ends: Callable[[Any], None]) 
         try:
             return leave(self, *exception)
         finally:
-            ends(self)
+            with contextlib.suppress(Exception):
+                if twin := self.__dict__.pop("_ridgeline_twin", None):
+                    leave(twin, *exception)
+            ends(_name(self))
 
+    cls.__init__ = __init__
     cls.__enter__ = __enter__
     cls.__exit__ = __exit__
+
+
+def _name(annotation: Any) -> str:
+    return getattr(annotation, "_ridgeline_made", ("",))[0]
+
+
+def _twin(cls: Any, make: Callable[..., None], made: tuple[str, tuple[Any, ...], dict[str, Any]]) -> Any:
+    name, args, kwargs = made
+    twin = cls.__new__(cls, name, *args, **kwargs)
+    make(twin, name, *args, **kwargs)
+    return twin

@@ -77,6 +77,8 @@ class Recording:
         signals = endings.EndingSignals(lambda how: session.finish(how, drain=False))
         session.after_busy = signals.send_again
         hooks: list[tuple[str, Callable[[], None]]] = [
+            # Once more: functions registered last run first, and jax takes its backends down in one registered before this.
+            ("attach", lambda: endings.finish_at_exit(self._at_exit)),
             ("signals", signals.install),
             ("hard_exits", lambda: endings.finish_before_hard_exits(lambda how: self._finish(how, drain=False))),
             ("modules", lambda: self._watch_modules(session)),

@@ -27,13 +27,16 @@ def finish_at_exit(finish: Callable[[str], None]) -> None:
 def finish_before_hard_exits(finish: Callable[[str], None]) -> None:
     """Call `finish(how)` before `os._exit`, `os.abort` and the `os.exec` functions; it must not raise."""
     for name in ("_exit", "abort", "execv", "execve"):
-        original = getattr(os, name)
-        setattr(os, name, functools.wraps(original)(functools.partial(_finish_then, finish, f"os.{name}", original)))
+        setattr(os, name, _finishing_first(getattr(os, name), finish))
 
 
-def _finish_then(finish: Callable[[str], None], how: str, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    finish(how)
-    return original(*args, **kwargs)
+def _finishing_first(original: Callable[..., Any], finish: Callable[[str], None]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def finishing(*args: Any, **kwargs: Any) -> Any:
+        finish(f"os.{original.__name__} was called")
+        return original(*args, **kwargs)
+
+    return finishing
 
 
 class EndingSignals:
@@ -56,8 +59,16 @@ class EndingSignals:
         for number in ENDING_SIGNALS:
             if self._real_getsignal(number) == signal.SIG_DFL:
                 self._real_signal(number, self._caught)
-        signal.signal = functools.wraps(self._real_signal)(self._signal)
-        signal.getsignal = functools.wraps(self._real_getsignal)(self._getsignal)
+        self._stand_in("signal", self._signal)
+        self._stand_in("getsignal", self._getsignal)
+
+    @staticmethod
+    def _stand_in(name: str, replacement: Callable[..., Any]) -> None:
+        @functools.wraps(getattr(signal, name))
+        def stand_in(*args: Any) -> Any:
+            return replacement(*args)
+
+        setattr(signal, name, stand_in)
 
     def send_again(self) -> None:
         """End the process by a signal that came at a bad moment, if one did."""

@@ -86,7 +86,12 @@ class ModuleWatch:
     def _wrap(self, module_name: str, name: str, replacement: Callable[..., Any]) -> None:
         owner = importlib.import_module(module_name)
         original = getattr(owner, name)
-        setattr(owner, name, functools.wraps(original)(functools.partial(replacement, original)))
+
+        @functools.wraps(original)
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            return replacement(original, *args, **kwargs)
+
+        setattr(owner, name, wrapper)
         self._originals.append((owner, name, original))
 
     def _lowering(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -25,10 +25,18 @@ def hear_own_traces(jax: Any, session: Session, out: Path, piece: Piece) -> None
     owners = [jax.profiler, sys.modules.get("jax._src.profiler")]
     for name, wrapped in (("start_trace", copies.start), ("stop_trace", copies.stop)):
         original = getattr(jax.profiler, name)
-        replacement = functools.wraps(original)(functools.partial(wrapped, original))
+        replacement = _in_place_of(original, wrapped)
         for owner in owners:
             if getattr(owner, name, None) is original:
                 setattr(owner, name, replacement)
+
+
+def _in_place_of(original: Any, wrapped: Any) -> Any:
+    @functools.wraps(original)
+    def replacement(*args: Any, **kwargs: Any) -> Any:
+        return wrapped(original, *args, **kwargs)
+
+    return replacement
 
 
 class _Copies:

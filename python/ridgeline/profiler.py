@@ -21,7 +21,6 @@ from .xplane import write_xspace
 SENSIBLE_OPTIONS: dict[str, Any] = {
     "python_tracer_level": 0,
     "host_tracer_level": 2,
-    "device_tracer_level": 1,
     "enable_hlo_proto": True,
 }
 
@@ -56,7 +55,7 @@ def start_profiler(options: dict[str, Any]) -> RunningProfiler:
     """
     import jax  # noqa: PLC0415 - the program's
 
-    profile_options, unknown = _profile_options(jax, SENSIBLE_OPTIONS | options)
+    profile_options, unknown = _profile_options(jax, options)
     scratch = Path(tempfile.mkdtemp(prefix="ridgeline-trace-"))
     try:
         jax.profiler.start_trace(str(scratch), profiler_options=profile_options)
@@ -110,6 +109,9 @@ def _stop_through_folder(scratch: Path, path: Path) -> Written:
 def _profile_options(jax: Any, wanted: dict[str, Any]) -> tuple[Any, list[str]]:
     """A `ProfileOptions` with `wanted` set, and the keys that neither it nor a known prefix names."""
     options = jax.profiler.ProfileOptions()
+    for key, value in SENSIBLE_OPTIONS.items():
+        if hasattr(options, key):
+            setattr(options, key, value)
     advanced: dict[str, Any] = {}
     unknown = []
     for key, value in wanted.items():

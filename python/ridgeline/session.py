@@ -66,17 +66,17 @@ class Session:
                 if self.schedule.needs_ticks:
                     self._start_ticker()
 
-    def step_begins(self) -> None:
-        """A step of the program begins."""
-        self._hear(self.schedule.step_begins)
+    def step_begins(self) -> bool:
+        """A step of the program begins; True if it started a capture."""
+        return self._hear(self.schedule.step_begins)
 
     def step_ends(self) -> None:
         """A step of the program ended."""
         self._hear(self.schedule.step_ends)
 
-    def annotation_begins(self, name: str) -> None:
-        """An annotation of the program begins."""
-        self._hear(self.schedule.annotation_begins, name)
+    def annotation_begins(self, name: str) -> bool:
+        """An annotation of the program begins; True if it started a capture."""
+        return self._hear(self.schedule.annotation_begins, name)
 
     def annotation_ends(self, name: str) -> None:
         """An annotation of the program ended."""
@@ -156,14 +156,17 @@ class Session:
                 self._busy_thread = None
         self.after_busy()
 
-    def _hear(self, event: Callable[..., Action], *args: Any) -> None:
+    def _hear(self, event: Callable[..., Action], *args: Any) -> bool:
+        """Act on what the schedule says of `event`; True if a capture was started."""
         if self._is_over or self.is_busy_here:
-            return
+            return False
         action = self.parts.run("schedule", event, *args)
-        if action not in (None, Action.NOTHING):
-            with self._entered() as entered:
-                if entered:
-                    self._act(action)
+        if action in (None, Action.NOTHING):
+            return False
+        with self._entered() as entered:
+            if entered:
+                self._act(action)
+            return action is Action.START and self._running is not None
 
     # Windows.
 

@@ -49,3 +49,23 @@ pub fn write_harness(dir: &Path) -> io::Result<()> {
     fs::write(dir.join("sitecustomize.py"), SITE_CUSTOMIZE)?;
     FILES.iter().try_for_each(|(name, text)| fs::write(package.join(name), text))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Files of the package that only programs which record themselves load.
+    const NOT_CARRIED: [&str; 3] = ["capture", "suite", "bench"];
+
+    #[test]
+    fn every_file_of_the_package_is_carried() {
+        let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/ridgeline");
+        let mut names: Vec<_> = fs::read_dir(package)
+            .expect("the package is beside the crates")
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .filter(|name| name.ends_with(".py") && !NOT_CARRIED.iter().any(|start| name.starts_with(start)))
+            .collect();
+        names.sort();
+        assert_eq!(names, FILES.map(|(name, _)| name));
+    }
+}

@@ -1,0 +1,26 @@
+"""What the tests of the Python side share: where the package and the recording program are."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+sys.path.insert(0, str(ROOT / "python"))
+
+
+@pytest.fixture(scope="session")
+def record_once() -> Path:
+    """The program that makes one recording; `RIDGELINE_RECORD_ONCE` names one that is built already."""
+    if named := os.environ.get("RIDGELINE_RECORD_ONCE"):
+        return Path(named)
+    if shutil.which("cargo") is None:
+        pytest.skip("no cargo to build the recording program with")
+    subprocess.run(["cargo", "build", "-q", "-p", "ridge_record", "--example", "record_once"], cwd=ROOT, check=True)
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "examples" / "record_once"

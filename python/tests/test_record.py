@@ -1,0 +1,406 @@
+"""Programs under the recorder: each must end as it would alone, and leave a capture that tells the truth.
+
+The programs use real jax on the CPU; the recorder is the real one, behind a small driver.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+jax = pytest.importorskip("jax")
+
+STEP = """
+import os, signal, sys
+import jax, jax.numpy as jnp
+
+@jax.jit
+def step(x):
+    return x @ x / jnp.linalg.norm(x) + jnp.sin(x)
+
+x = step(jnp.ones((64, 64)))
+x.block_until_ready()
+"""
+
+LOOP = (
+    STEP
+    + """
+for number in range(8):
+    with jax.profiler.StepTraceAnnotation("train", step_num=number + 100):
+        with jax.profiler.TraceAnnotation("even" if number % 2 == 0 else "odd"):
+            x = step(x)
+print("done", x.shape)
+"""
+)
+
+
+@dataclass
+class Recorded:
+    """A finished recording."""
+
+    out: Path
+    returncode: int
+    stdout: str
+    stderr: str
+    manifest: dict
+
+    def told(self) -> str:
+        """Status, captures and what is missing, in a line each."""
+        program = self.manifest["program"]
+        lines = [f"exit {program['exit_code']} signal {program['signal']}"]
+        lines += [f"trace {trace['path']}" for trace in self.manifest["traces"]]
+        lines += [f"missing {lost['what']}: {lost['why']}" for lost in self.manifest["missing"]]
+        lines += [f"note {note['what']}: {note['why']}" for note in self.manifest["notes"]]
+        return "\n".join(lines)
+
+    def events(self, trace: int = 0) -> list[str]:
+        """Names of the host's events in a capture, as JAX's own reader gives them."""
+        profile = jax.profiler.ProfileData.from_file(str(self.out / self.manifest["traces"][trace]["path"]))
+        planes = [plane for plane in profile.planes if plane.name == "/host:CPU"]
+        return [event.name for plane in planes for line in plane.lines for event in line.events]
+
+
+@dataclass
+class Recorder:
+    """Makes recordings in a folder of the test's own."""
+
+    program: Path
+    folder: Path
+
+    def start(self, text: str, options: dict, env: dict, command: list[str] | None) -> subprocess.Popen:
+        script = self.folder / "program.py"
+        script.write_text(text)
+        command = command or [sys.executable, str(script)]
+        return subprocess.Popen(
+            [self.program, json.dumps({"out": "run"} | options), "--", *command],
+            cwd=self.folder,
+            env={key: value for key, value in os.environ.items() if key != "XLA_FLAGS"} | env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def wait(self, process: subprocess.Popen) -> Recorded:
+        stdout, stderr = process.communicate(timeout=120)
+        out = self.folder / "run"
+        return Recorded(out, process.returncode, stdout, stderr, json.loads((out / "manifest.json").read_text()))
+
+    def __call__(
+        self, text: str, options: dict | None = None, env: dict | None = None, command: list[str] | None = None
+    ) -> Recorded:
+        return self.wait(self.start(text, options or {}, env or {}, command))
+
+
+@pytest.fixture
+def record(record_once: Path, tmp_path: Path) -> Recorder:
+    return Recorder(record_once, tmp_path)
+
+
+WHOLE = "trace trace/host0.xplane.pb"
+
+
+def test_output_and_status_are_the_programs(record: Recorder) -> None:
+    run = record(LOOP + "print('oops', file=sys.stderr)\nsys.exit(3)")
+    assert run.told() == f"exit 3 signal None\n{WHOLE}"
+    assert (run.returncode, run.stdout, run.stderr) == (3, "done (64, 64)\n", "oops\n")
+    assert run.manifest["complete"] is True
+    assert run.events().count("train") == 8
+
+
+def test_everything_is_collected(record: Recorder) -> None:
+    run = record(STEP, {"hlo": "text,proto,dot,jaxpr,stablehlo"})
+    (module,) = [module for module in run.manifest["modules"] if module["name"] == "jit_step"]
+    folder = run.out / module["dir"]
+    starts = {file: (folder / file).read_bytes()[:9] for file in sorted(module["files"])}
+    assert starts == {
+        "after.dot": b"digraph G",
+        "after.hlo.pb": starts["after.hlo.pb"],
+        "after.txt": b"HloModule",
+        "before.txt": b"HloModule",
+        "cost.json": starts["cost.json"],
+        "jaxpr.txt": b"{ lambda ",
+        "memory.json": starts["memory.json"],
+        "stablehlo.mlir": b"module @j",
+    }
+    assert json.loads((folder / "cost.json").read_text())["flops"] > 2 * 64**3
+    assert json.loads((folder / "memory.json").read_text())["output_size_in_bytes"] == 64 * 64 * 4
+    assert "_ridgeline" not in (folder / "after.txt").read_text()
+    memory = {entry["when"]: gzip.decompress((run.out / entry["path"]).read_bytes()) for entry in run.manifest["memory"]}
+    assert b"program.py" in memory["after"]
+    assert sorted(entry.name for entry in run.out.iterdir()) == ["hlo", "manifest.json", "memory", "trace"]
+
+
+def test_nothing_private_is_told(record: Recorder) -> None:
+    env = {"HOME": str(record.folder), "USER": "ada", "HF_TOKEN": "hf_abcdefghijklmnopqrstuvwxyz"}
+    program = record.folder / "program.py"
+    run = record(STEP, env=env, command=[sys.executable, str(program), "--api-key", "s3cret", "ada"])
+    text = (run.out / "manifest.json").read_text()
+    for private in (str(record.folder), os.uname().nodename, "hf_abc", "s3cret"):
+        assert f"{private}" not in text.replace("llvm", ""), private
+    assert run.manifest["command"][-3:] == ["--api-key", "<redacted>", "<user>"]
+    capture = (run.out / run.manifest["traces"][0]["path"]).read_bytes()
+    assert b"\x22" + bytes([len(os.uname().nodename)]) + os.uname().nodename.encode() not in capture
+
+
+@pytest.mark.parametrize(
+    ("ending", "status", "told"),
+    [
+        ("raise ValueError('bad')", 1, "exit 1 signal None"),
+        ("os._exit(7)", 7, "exit 7 signal None"),
+        ("raise KeyboardInterrupt", -signal.SIGINT, "exit None signal SIGINT"),
+        ("os.kill(os.getpid(), signal.SIGINT)", -signal.SIGINT, "exit None signal SIGINT"),
+        ("os.kill(os.getpid(), signal.SIGTERM)", -signal.SIGTERM, "exit None signal SIGTERM"),
+        ("os.kill(os.getpid(), signal.SIGHUP)", -signal.SIGHUP, "exit None signal SIGHUP"),
+        ("signal.signal(signal.SIGTERM, lambda *_: sys.exit(9))\nos.kill(os.getpid(), signal.SIGTERM)", 9, "exit 9 signal None"),
+        ("import threading; threading.Thread(target=os._exit, args=(5,)).start(); threading.Event().wait()", 5, "exit 5 signal None"),
+        ("os.execv('/bin/sh', ['sh', '-c', 'exit 6'])", 6, "exit 6 signal None"),
+        ("os.abort()", -signal.SIGABRT, "exit None signal SIGABRT"),
+    ],
+)
+def test_endings_keep_the_capture(record: Recorder, ending: str, status: int, told: str) -> None:
+    run = record(STEP + ending)
+    assert run.told() == f"{told}\n{WHOLE}"
+    assert run.returncode == status
+    assert any("step" in name for name in run.events())
+
+
+@pytest.mark.parametrize(
+    ("ending", "name"),
+    [("os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL"), ("import ctypes; ctypes.string_at(0)", "SIGSEGV")],
+)
+def test_a_kill_leaves_the_truth(record: Recorder, ending: str, name: str) -> None:
+    run = record(STEP + ending)
+    program = f"exit None signal {name}"
+    first, lost = run.told().splitlines()
+    assert first == program
+    assert lost.startswith("missing trace: not finished in process ")
+    assert lost.endswith(f": the program was ended by {name} while the profiler ran")
+    assert [module["name"] for module in run.manifest["modules"]][-1] == "jit_step"
+    assert run.manifest["complete"] is False
+
+
+def test_a_kill_keeps_earlier_windows(record: Recorder) -> None:
+    run = record(LOOP + "os.kill(os.getpid(), signal.SIGKILL)", {"annotation": "odd"})
+    assert run.told().splitlines()[:2] == ["exit None signal SIGKILL", WHOLE]
+    assert run.told().splitlines()[2:5] == [f"trace trace/host0.window{n}.xplane.pb" for n in (2, 3, 4)]
+
+
+def test_a_signal_to_the_recorder_reaches_the_program(record: Recorder) -> None:
+    process = record.start(STEP + "print('ready', flush=True)\nimport threading; threading.Event().wait()", {}, {}, None)
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGTERM)
+    run = record.wait(process)
+    assert run.told() == f"exit None signal SIGTERM\n{WHOLE}"
+    assert run.returncode == -signal.SIGTERM
+
+
+def test_handlers_look_untouched(record: Recorder) -> None:
+    run = record(
+        STEP
+        + """
+print(signal.getsignal(signal.SIGTERM) == signal.SIG_DFL)
+mine = lambda *_: None
+print(signal.signal(signal.SIGTERM, mine) == signal.SIG_DFL, signal.getsignal(signal.SIGTERM) is mine)
+print(signal.signal(signal.SIGTERM, signal.SIG_DFL) is mine, flush=True)
+os.kill(os.getpid(), signal.SIGTERM)
+"""
+    )
+    assert run.stdout == "True\nTrue True\nTrue\n"
+    assert run.told() == f"exit None signal SIGTERM\n{WHOLE}"
+
+
+def test_steps(record: Recorder) -> None:
+    run = record(LOOP, {"steps": "3..5"})
+    assert run.told() == f"exit 0 signal None\n{WHOLE}"
+    assert [name for name in run.events() if name in ("train", "even", "odd")] == ["train", "odd", "train", "even"]
+    assert run.manifest["traces"][0]["steps"] == [3, 5]
+
+
+def test_steps_that_never_come(record: Recorder) -> None:
+    run = record(LOOP, {"steps": "30..50"})
+    assert run.told().splitlines()[1].startswith("missing trace: expected steps 30..50, found 8;")
+
+
+def test_step_function(record: Recorder) -> None:
+    run = record(LOOP + "print(step.lower(x).as_text()[:6])", {"step_function": "step", "steps": "7..=8"})
+    assert run.told() == f"exit 0 signal None\n{WHOLE}"
+    # Call 0 is before the loop; the capture ends with call 8, before the range of the loop around it does.
+    assert [name for name in run.events() if name in ("train", "step")] == ["step", "step"]
+    assert run.stdout.endswith("module\n")
+
+
+def test_annotation(record: Recorder) -> None:
+    run = record(LOOP, {"annotation": "even"})
+    assert [line for line in run.told().splitlines() if line.startswith("missing")] == []
+    assert len(run.manifest["traces"]) == 4
+    for window in range(4):
+        assert [name for name in run.events(window) if name in ("train", "even", "odd")] == ["even"]
+
+
+def test_warm_up_that_outlasts_the_program(record: Recorder) -> None:
+    run = record(STEP, {"warm_up": "600s"})
+    assert run.told().splitlines()[1:] == [
+        "missing trace: the program ended before the warm-up (time 600 s) was over"
+    ]
+
+
+def test_time_limit(record: Recorder) -> None:
+    wait = """
+import pathlib, time
+while not pathlib.Path("run/trace/host0.xplane.pb").exists():
+    x = step(x).block_until_ready()
+"""
+    run = record(STEP + wait, {"max_trace_s": 0.1})
+    exit_line, trace, lost = run.told().splitlines()
+    assert (exit_line, trace) == ("exit 0 signal None", WHOLE)
+    assert lost.startswith("missing trace after 0.") and lost.endswith("s: capture stopped: it ran for 0.1 s, the limit")
+
+
+def test_the_users_xla_flags_stay(record: Recorder) -> None:
+    flags = "--xla_force_host_platform_device_count=2"
+    run = record(
+        STEP + "print(len(jax.devices()), os.environ['XLA_FLAGS'].split()[0])",
+        {"expand_command_buffers": True, "xla_dump": "text"},
+        {"XLA_FLAGS": flags},
+    )
+    assert run.stdout == f"2 {flags}\n"
+    added = run.manifest["added_environment"]["XLA_FLAGS"]
+    assert "--xla_gpu_enable_command_buffer= --xla_dump_to=" in added
+    assert flags not in added
+    assert any(path.name.endswith("before_optimizations.txt") for path in (run.out / "hlo_dump").iterdir())
+
+
+def test_a_flag_that_xla_does_not_know_is_left_out() -> None:
+    from ridgeline.flags import add_flags
+
+    before = os.environ.get("XLA_FLAGS")
+    added, left_out = add_flags(["--xla_no_such_flag_exists=1"])
+    assert (added, os.environ.get("XLA_FLAGS")) == ([], before)
+    assert left_out == [
+        ("xla_no_such_flag_exists", "libjax_common.so does not know the flag and would end the program")
+    ]
+
+
+def test_profile_options(record: Recorder) -> None:
+    options = {"host_tracer_level": "1", "gpu_max_callback_api_events": "1000", "no_such": "x"}
+    run = record(STEP, {"profile_options": options})
+    assert run.told().splitlines()[1:] == [WHOLE, "note profile option no_such: passed on; JAX may not know it"]
+
+
+def test_a_wrong_profile_option_costs_the_trace_only(record: Recorder) -> None:
+    run = record(LOOP, {"profile_options": {"host_tracer_level": "high"}})
+    assert run.stdout == "done (64, 64)\n"
+    assert run.told() == (
+        "exit 0 signal None\nmissing trace: ValueError: expected int for host_tracer_level, found 'high'"
+    )
+
+
+def test_without_jax(record: Recorder) -> None:
+    run = record("import sys\nprint('hi', [p for p in sys.path if 'ridgeline' in p])\nsys.exit(4)")
+    assert (run.stdout, run.returncode) == ("hi []\n", 4)
+    assert run.told() == (
+        "exit 4 signal None\nmissing capture: no process imported jax; nor any other library that the recorder knows"
+    )
+
+
+def test_jax_without_a_device(record: Recorder) -> None:
+    run = record("import jax\nprint(jax._src.xla_bridge.backends_are_initialized())")
+    assert run.stdout == "False\n"
+    assert run.told() == "exit 0 signal None\nmissing trace: jax was imported, but the program used no device"
+
+
+def test_without_python(record: Recorder) -> None:
+    run = record("", command=["sh", "-c", "exit 2"])
+    assert run.told().splitlines()[1].startswith("missing capture: no Python process loaded the harness; ")
+
+
+def test_isolated_python_is_not_seen(record: Recorder) -> None:
+    run = record("", command=[sys.executable, "-I", "-c", "import sys; sys.exit(2)"])
+    assert run.told().splitlines()[1].startswith("missing capture: no Python process loaded the harness; ")
+
+
+def test_processes_of_the_program(record: Recorder) -> None:
+    child = STEP + "print('child')"
+    run = record(
+        STEP + f"import subprocess\nsubprocess.run([sys.executable, '-c', {child!r}], check=True)\nprint('parent')"
+    )
+    assert run.stdout == "child\nparent\n"
+    assert run.told() == f"exit 0 signal None\n{WHOLE}\ntrace trace/host0.process2.xplane.pb"
+    assert {module["dir"] for module in run.manifest["modules"] if module["name"] == "jit_step"} == {
+        "hlo/jit_step.3",
+        "hlo/jit_step.p1-3",
+    }
+
+
+def test_a_fork_records_nothing_more(record: Recorder) -> None:
+    run = record(STEP + "pid = os.fork()\nif pid == 0: os._exit(0)\nprint(os.waitpid(pid, 0)[1])")
+    assert run.stdout == "0\n"
+    assert run.told() == f"exit 0 signal None\n{WHOLE}"
+
+
+def test_a_program_that_traces_itself(record: Recorder) -> None:
+    run = record(
+        STEP
+        + """
+with jax.profiler.trace("mine"):
+    with jax.profiler.TraceAnnotation("inside"):
+        step(x).block_until_ready()
+with jax.profiler.TraceAnnotation("afterwards"):
+    step(x).block_until_ready()
+import pathlib
+print(len(list(pathlib.Path("mine").rglob("*.xplane.pb"))))
+"""
+    )
+    assert run.stdout == "1\n"
+    paths = [trace["path"].split(".")[0] for trace in run.manifest["traces"]]
+    assert paths == ["trace/host0", "trace/own1", "trace/host0"]
+    assert [n for n in range(3) if "inside" in run.events(n)] == [1]
+    assert [n for n in range(3) if "afterwards" in run.events(n)] == [2]
+
+
+def test_another_sitecustomize_still_runs(record: Recorder) -> None:
+    (record.folder / "site").mkdir()
+    (record.folder / "site" / "sitecustomize.py").write_text("import builtins; builtins.theirs = 'theirs'")
+    run = record(
+        "import sitecustomize\nprint(theirs, sitecustomize.__file__.split('/')[-2])",
+        env={"PYTHONPATH": str(record.folder / "site")},
+    )
+    assert run.stdout == "theirs site\n"
+
+
+def test_overhead_is_compared(record: Recorder) -> None:
+    run = record(STEP, {"measure_overhead": True})
+    overhead = run.manifest["overhead"]
+    assert 0 < overhead["harness_s"] < overhead["unrecorded_wall_s"] < 120
+
+
+PARTS = [
+    "attach", "session", "signals", "hard_exits", "modules", "own_traces", "annotations", "xla_flags", "backends", "trace_start",
+    "trace_stop", "memory_profile", "jaxpr", "stablehlo", "hlo_before", "hlo_text", "hlo_proto", "hlo_dot", "cost_analysis",
+    "memory_analysis", "schedule", "limits", "ticker", "drain", "finish", "source_exclusion",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_broken_part_harms_nobody(record: Recorder, part: str) -> None:
+    run = record(LOOP + "sys.exit(3)", {"hlo": "text,proto,dot,jaxpr,stablehlo"}, {"RIDGELINE_TEST_FAIL": part})
+    assert (run.returncode, run.stdout, run.stderr) == (3, "done (64, 64)\n", "")
+    harmless = {"schedule", "step_function"}  # not reached without steps or annotations
+    if part not in harmless and part != "finish":
+        assert "failure injected by a test" in run.told()
+
+
+def test_a_disk_that_fills_up(record: Recorder) -> None:
+    command = ["sh", "-c", f"ulimit -f 40; exec {sys.executable} program.py"]
+    run = record(LOOP, command=command)
+    assert run.stdout == "done (64, 64)\n"
+    assert run.manifest["complete"] is False
+    assert "File too large" in run.told()
