@@ -251,7 +251,14 @@ pub enum ReplicaGroups {
         /// Order its dimensions are then read in; empty if unchanged.
         transpose: Vec<i64>,
     },
-    /// Another notation (mesh axes), as text.
+    /// Groups along axes of a device mesh, `mesh['x'=2,'y'=4] {'x'}`.
+    Mesh {
+        /// The notation as text.
+        text: String,
+        /// Devices per group, where every axis has a known extent.
+        size: Option<u64>,
+    },
+    /// A notation this crate does not know, as text.
     Other(String),
 }
 
@@ -264,6 +271,7 @@ impl ReplicaGroups {
                 groups.iter().all(|group| group.len() == size).then_some(size as u64)
             }
             ReplicaGroups::Iota { size, .. } => u64::try_from(*size).ok(),
+            ReplicaGroups::Mesh { size, .. } => *size,
             ReplicaGroups::Unsaid | ReplicaGroups::Other(_) => None,
         }
     }

@@ -27,6 +27,8 @@
 //!
 //! It opens no file and knows nothing of traces.
 
+#[cfg(test)]
+mod agreement;
 mod attributes;
 mod backend_config;
 mod buffers;

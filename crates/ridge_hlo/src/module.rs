@@ -2,7 +2,7 @@
 
 use crate::error::HloNote;
 use crate::names::{NameTable, hash_bytes};
-use crate::{BufferAssignment, Computation, HloError, Instruction, SourceFrame, StackFrames};
+use crate::{BufferAssignment, Computation, ElementType, HloError, Instruction, SourceFrame, StackFrames};
 
 /// Position of a computation in [`HloModule::computations`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -177,8 +177,28 @@ impl HloModule {
         }]
     }
 
+    /// Says what one of the two forms leaves unsaid, so that readers need not know the defaults.
+    fn say_defaults(&mut self) {
+        for position in 0..self.instructions.len() {
+            let instruction = &self.instructions[position];
+            match &*instruction.opcode {
+                "compare" if instruction.attributes().comparison_type.is_none() => {
+                    let compared = instruction.operands.first().map(|&id| self.instruction(id).shape.element_type);
+                    if let Some(kind) = compared.and_then(default_comparison) {
+                        self.instructions[position].attributes_mut().comparison_type = Some(kind.to_owned());
+                    }
+                }
+                "fft" if instruction.attributes().fft_type.is_none() => {
+                    self.instructions[position].attributes_mut().fft_type = Some("FFT".to_owned());
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// Fills the indexes; both readers end with it.
     pub(crate) fn index(&mut self) {
+        self.say_defaults();
         let instructions = &self.instructions;
         self.by_name = NameTable::build(instructions.len(), |position| hash_bytes(instructions[position].name.bytes()));
         self.by_kernel_name =
@@ -193,6 +213,17 @@ impl HloModule {
             }
         }
     }
+}
+
+/// How XLA compares elements of this type unless told otherwise.
+fn default_comparison(element_type: ElementType) -> Option<&'static str> {
+    Some(match element_type {
+        ElementType::Pred => "UNSIGNED",
+        _ if element_type.is_integer() && element_type.name().starts_with('s') => "SIGNED",
+        _ if element_type.is_integer() => "UNSIGNED",
+        _ if element_type.is_float() || element_type.is_complex() => "FLOAT",
+        _ => return None,
+    })
 }
 
 /// The id of a position that is known to fit.

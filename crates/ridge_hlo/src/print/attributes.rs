@@ -158,7 +158,7 @@ fn write_groups(out: &mut String, attributes: &Attributes) -> fmt::Result {
     }
     match &attributes.replica_groups {
         ReplicaGroups::Unsaid => {}
-        ReplicaGroups::Other(text) => write!(out, ", replica_groups={text}")?,
+        ReplicaGroups::Mesh { text, .. } | ReplicaGroups::Other(text) => write!(out, ", replica_groups={text}")?,
         ReplicaGroups::Listed(groups) => {
             out.push_str(", replica_groups={");
             for (position, group) in groups.iter().enumerate() {

@@ -180,6 +180,50 @@ impl Reader<'_> {
         ReplicaGroups::Iota { groups, size, reshape, transpose }
     }
 
+    /// Groups along mesh axes, rendered as HLO text has them.
+    pub(super) fn mesh_groups(&mut self, message: &[u8]) -> ReplicaGroups {
+        let mut axes: Vec<(String, i64)> = Vec::new();
+        // Which axis, and the part of it: extent before it and of it.
+        let mut chosen: Vec<(i64, Option<(i64, i64)>)> = Vec::new();
+        self.each(message, "mesh axes replica groups", |reader, number, value| match (number, value) {
+            (1, Value::Bytes(mesh)) => reader.each(mesh, "mesh", |reader, number, value| {
+                if let (1, Value::Bytes(part)) = (number, value) {
+                    let mut axis = (String::new(), 0);
+                    reader.numbers(part, "mesh axis", |number, value| match (number, value) {
+                        (1, Value::Bytes(name)) => axis.0 = string(name),
+                        (2, value) => axis.1 = integer(value),
+                        _ => {}
+                    });
+                    axes.push(axis);
+                }
+            }),
+            (2, Value::Bytes(part)) => {
+                let axis = reader.axis(part);
+                chosen.push(axis);
+            }
+            _ => {}
+        });
+        render_mesh_groups(&axes, &chosen)
+    }
+
+    fn axis(&mut self, message: &[u8]) -> (i64, Option<(i64, i64)>) {
+        let (mut index, mut part_of) = (0, None);
+        self.each(message, "mesh axis reference", |reader, number, value| match (number, value) {
+            (2, Value::Bytes(part)) => {
+                let mut sub = (0, 0);
+                reader.numbers(part, "part of a mesh axis", |number, value| match number {
+                    1 => sub.0 = integer(value),
+                    2 => sub.1 = integer(value),
+                    _ => {}
+                });
+                part_of = Some(sub);
+            }
+            (1, value) => index = integer(value),
+            _ => {}
+        });
+        (index, part_of)
+    }
+
     pub(super) fn source_target(&mut self, message: &[u8]) -> (i64, i64) {
         let mut pair = (0, 0);
         self.numbers(message, "source and target", |number, value| match number {
@@ -245,6 +289,24 @@ impl Reader<'_> {
         });
         alias
     }
+}
+
+fn render_mesh_groups(axes: &[(String, i64)], chosen: &[(i64, Option<(i64, i64)>)]) -> ReplicaGroups {
+    let mesh: Vec<String> = axes.iter().map(|(name, extent)| format!("'{name}'={extent}")).collect();
+    let mut size = Some(1u64);
+    let mut names = Vec::new();
+    for (index, part_of) in chosen {
+        let axis = usize::try_from(*index).ok().and_then(|index| axes.get(index));
+        let (name, whole) = axis.map_or(("?", -1), |(name, extent)| (name.as_str(), *extent));
+        let extent = part_of.map_or(whole, |(_, extent)| extent);
+        size = size.and_then(|size| size.checked_mul(u64::try_from(extent).ok()?));
+        names.push(match part_of {
+            Some((before, extent)) => format!("'{name}':({before}){extent}"),
+            None => format!("'{name}'"),
+        });
+    }
+    let text = format!("mesh[{}] {{{}}}", mesh.join(","), names.join(","));
+    ReplicaGroups::Mesh { text, size }
 }
 
 /// A number field; lengths where a number should stand count as 0.

@@ -3,7 +3,7 @@
 use super::attributes::integer;
 use super::{Reader, extend, names, small, string};
 use crate::wire::{self, Value};
-use crate::{Attributes, Instruction, Metadata, Opcode, ReplicaGroups};
+use crate::{Attributes, Instruction, Metadata, Opcode};
 
 /// Numbers an instruction refers to, to be resolved once all instructions are known.
 #[derive(Default)]
@@ -115,7 +115,7 @@ impl Reader<'_> {
             49 => self.replica_group(part, groups),
             87 => self.device_list(part, groups),
             92 => *groups = self.iota_groups(part),
-            93 if *groups == ReplicaGroups::Unsaid => *groups = ReplicaGroups::Other("mesh axes".to_owned()),
+            93 => *groups = self.mesh_groups(part),
             15 => attributes.window = Some(self.window(part)),
             16 => attributes.convolution = Some(self.convolution(part)),
             17 => attributes.slices.push(self.slice_bounds(part)),
@@ -188,7 +188,8 @@ fn plain_attribute(instruction: &mut Instruction, number: u32, value: i64, bits:
         71 => attributes.use_global_device_ids = true,
         75 => attributes.padding_type = Some(names::padding_type(unsigned)),
         76 => attributes.custom_call_schedule = Some(names::call_schedule(unsigned)),
-        77 => attributes.custom_call_api_version = Some(names::api_version(unsigned)),
+        // Version 1 is what an unsaid version means.
+        77 if value != 1 => attributes.custom_call_api_version = Some(names::api_version(unsigned)),
         80 => attributes.cross_program_prefetch_index = Some(value),
         81 => attributes.k = Some(value),
         85 => attributes.largest = true,

@@ -15,15 +15,42 @@ impl Reader<'_> {
                 kind.take(value, shape.element_type, &mut values, &mut seen);
             }
         });
-        // XLA stores elements in memory order, which is logical order for the usual layout only.
-        let is_logical_order =
-            shape.layout.as_ref().is_none_or(|layout| layout.minor_to_major.windows(2).all(|pair| pair[0] > pair[1]));
-        if !is_logical_order && values.len() > 1 {
-            values.clear();
+        let expected = expected_elements(shape);
+        if values.len() > 1 && !is_row_major(shape) {
+            // XLA stores elements in memory order.
+            values = if expected == Some(values.len() as u64) { logical_order(shape, values) } else { Vec::new() };
         }
-        let is_cut = expected_elements(shape) != Some(values.len() as u64);
+        let is_cut = expected != Some(values.len() as u64);
         Literal { values, is_cut }
     }
+}
+
+fn is_row_major(shape: &Shape) -> bool {
+    shape.layout.as_ref().is_none_or(|layout| layout.minor_to_major.windows(2).all(|pair| pair[0] > pair[1]))
+}
+
+/// Few elements in memory order, reordered as they count; none if the layout makes no sense.
+fn logical_order(shape: &Shape, values: Vec<Scalar>) -> Vec<Scalar> {
+    let Some(layout) = &shape.layout else { return values };
+    let mut strides = vec![0usize; shape.dimensions.len()];
+    let mut stride = 1usize;
+    for &dimension in &layout.minor_to_major {
+        let Some(slot) = usize::try_from(dimension).ok().filter(|&dimension| dimension < strides.len()) else {
+            return Vec::new();
+        };
+        strides[slot] = stride;
+        stride *= usize::try_from(shape.dimensions[slot]).unwrap_or(0);
+    }
+    let in_memory = |mut logical: usize| {
+        let mut at = 0;
+        for (&extent, stride) in shape.dimensions.iter().zip(&strides).rev() {
+            let extent = usize::try_from(extent).unwrap_or(1).max(1);
+            at += logical % extent * stride;
+            logical /= extent;
+        }
+        values.get(at).copied()
+    };
+    (0..values.len()).map(in_memory).collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 /// How a literal field stores its elements.
@@ -40,7 +67,7 @@ impl Encoding {
     fn of_field(number: u32) -> Option<Encoding> {
         Some(match number {
             2 | 4..=7 => Encoding::Varints,
-            3 | 15 | 19..=31 | 33 => Encoding::Bytes(1),
+            3 | 15 | 19..=33 => Encoding::Bytes(1),
             11 | 13 | 16 | 17 => Encoding::Bytes(2),
             8 | 12 => Encoding::Floats,
             9 | 18 => Encoding::Doubles,
@@ -127,8 +154,9 @@ fn bits_scalar(bits: u64, element_type: ElementType) -> Option<Scalar> {
         S8 => Scalar::Int((bits as u8 as i8).into()),
         S16 => Scalar::Int((bits as u16 as i16).into()),
         U8 | U16 => Scalar::Uint(bits),
-        // Elements below a byte are packed, low bits first; a scalar is its low bits.
-        S4 | U4 | S2 | U2 | S1 | U1 => return None,
+        // Elements below a byte may be packed, low bits first; only the first of each byte is sure.
+        S4 => Scalar::Int(((bits as u8) << 4) as i8 as i64 >> 4),
+        U4 => Scalar::Uint(bits & 0xf),
         _ => return None,
     })
 }
