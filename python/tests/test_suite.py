@@ -159,3 +159,13 @@ def test_the_mbirjax_suite_covers_every_operation():
     assert sorted(suite.operations) == sorted(expected)
     assert suite.sizes == (32, 64, 128, 256)
     assert suite.variants["no_pallas"] == {"MBIRJAX_DISABLE_PALLAS": "1"}
+
+
+def test_the_example_of_the_suites_page_is_a_suite(tmp_path):
+    pytest.importorskip("jax")
+    page = (SUITES / "README.md").read_text()
+    path = tmp_path / "blur.py"
+    path.write_text(page.split("```python\n")[1].split("```")[0])
+    suite = load_suite(path)
+    assert call(suite, "blur", size=4).shape == (4, 4)
+    assert list(suite.variants) == ["full_precision"]
