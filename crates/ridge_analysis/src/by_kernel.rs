@@ -6,7 +6,10 @@ use ridge_trace::{Column, EventKind, LaunchShape, NONE, Rank, StringId, Table, U
 
 /// Kernels with their launches, most self time first; copies and memory sets are rows too.
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
-    let key = |group: &crate::Group| Some((group.name, group.op, group.detail, group.kind));
+    // Operations of a CPU launch no kernels.
+    let key = |group: &crate::Group| {
+        (group.kind != EventKind::DeviceOp).then_some((group.name, group.op, group.detail, group.kind))
+    };
     let rows = partition(&analysis.groups.groups, key);
     let shape = |row: &Row<'_, (u32, u32, u32, EventKind)>| -> Option<LaunchShape> {
         let (_, _, detail, kind) = row.key;
@@ -16,7 +19,10 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     let mut columns = vec![
         Column::text("kernel", "Kernel", "name of the kernel", rows.iter().map(|row| analysis.text(StringId(row.key.0)).to_owned()))
             .ranked(Rank::Key),
-        Column::text("op", "Operation", "operation it worked for", rows.iter().map(|row| Some(by_op::name(analysis, row.key.1)))),
+        Column::text("op", "Operation", "operation it worked for", rows.iter().map(|row| {
+            let (_, op, _, kind) = row.key;
+            (op != NONE || kind.is_compute()).then(|| by_op::name(analysis, op))
+        })),
     ];
     columns.extend(time_columns(analysis, &rows));
     let whole = |key, title, definition, unit, value: fn(&LaunchShape) -> Option<u32>| {

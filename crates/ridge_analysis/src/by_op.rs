@@ -2,20 +2,28 @@
 
 use crate::rows::{Row, partition, table as build, time_columns};
 use crate::{Analysis, category};
-use ridge_trace::{Attribution, Column, NONE, Rank, Table, Unit};
+use ridge_trace::{Attribution, Column, EventKind, NONE, Rank, Table, Unit};
+
+/// What a row is: an operation and how it is known, or the kind of work that has none.
+type Key = (u32, Attribution, Option<EventKind>);
 
 /// Operations, most self time first; work without an operation is a row too.
+///
+/// An operation that is partly named by the capture and partly inferred has a row for each, so that no measured
+/// number contains a guess.
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
-    let rows = partition(&analysis.groups.groups, |group| Some(key(analysis, group.op)));
-    let executions = |row: &Row<'_, u32>| match analysis.groups.executions.get(row.key as usize) {
-        Some(count) if row.key != NONE => *count,
-        _ => row.events,
+    let rows = partition(&analysis.groups.groups, |group| {
+        Some((group.op, group.attribution, (group.op == NONE).then_some(group.kind)))
+    });
+    let executions = |row: &Row<'_, Key>| match row.key {
+        (NONE, ..) => None,
+        (op, attribution, _) => Some(analysis.groups.executions.of(op, attribution)),
     };
-    let scope = |row: &Row<'_, u32>| analysis.operation(row.key).map(|op| analysis.text(op.scope).to_owned());
+    let scope = |row: &Row<'_, Key>| analysis.operation(row.key.0).map(|op| analysis.text(op.scope).to_owned());
     let mut columns = vec![
-        Column::text("op", "Operation", "HLO instruction or framework operation", rows.iter().map(|row| name(analysis, row.key)))
+        Column::text("op", "Operation", "HLO instruction or framework operation", rows.iter().map(|row| row_name(analysis, row.key)))
             .ranked(Rank::Key),
-        Column::text("module", "Module", "compiled program the operation belongs to", rows.iter().map(|row| module(analysis, row.key))),
+        Column::text("module", "Module", "compiled program the operation belongs to", rows.iter().map(|row| module(analysis, row.key.0))),
         Column::text(
             "category",
             "Category",
@@ -36,7 +44,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             "attribution",
             "Known by",
             "how the operation is known: the capture's own stat, or module and kernel name",
-            rows.iter().map(|row| row.groups.first().map(|group| known_by(group.attribution).to_owned())),
+            rows.iter().map(|row| known_by(row.key.1).to_owned()),
         )
         .ranked(Rank::Detail),
     );
@@ -44,11 +52,10 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     build("op", "Operations", columns)
 }
 
-/// Work whose module alone is known has no operation.
-fn key(analysis: &Analysis<'_>, op: u32) -> u32 {
-    match analysis.operation(op) {
-        Some(_) => op,
-        None => NONE,
+fn row_name(analysis: &Analysis<'_>, (op, _, kind): Key) -> String {
+    match kind {
+        Some(kind) if !kind.is_compute() => format!("({})", kind.name()),
+        _ => name(analysis, op),
     }
 }
 
@@ -63,13 +70,18 @@ pub(crate) fn name(analysis: &Analysis<'_>, op: u32) -> String {
 
 /// The name of an operation's module.
 pub(crate) fn module(analysis: &Analysis<'_>, op: u32) -> Option<String> {
-    let module = analysis.trace.modules.get(analysis.operation(op)?.module as usize)?;
-    Some(analysis.text(module.name).to_owned())
+    let row = analysis.operation(op)?.module;
+    let module = analysis.trace.modules.get(row as usize)?;
+    let name = analysis.text(module.name);
+    // Programs compiled for several shapes share a name; then the id tells them apart.
+    let is_shared = analysis.trace.modules.iter().filter(|other| other.name == module.name).nth(1).is_some();
+    Some(if is_shared { format!("{name}({})", module.program_id) } else { name.to_owned() })
 }
 
 fn known_by(attribution: Attribution) -> &'static str {
     match attribution {
         Attribution::ByStat => "stat",
+        Attribution::ByLaunch => "launch",
         Attribution::ByModule => "module and kernel name",
         Attribution::ModuleOnly => "module only",
         Attribution::Unattributed => "nothing",

@@ -17,6 +17,7 @@ struct Node {
 /// One line of the finished tree.
 struct Line {
     path: String,
+    label: String,
     depth: u64,
     self_ns: i64,
     inclusive_ns: i64,
@@ -48,8 +49,13 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         "scope",
         "Scopes",
         vec![
-            Column::text("scope", "Scope", "scope path; the last part is the primitive", lines.iter().map(|line| line.path.clone()))
-                .ranked(Rank::Key),
+            Column::text(
+                "tree",
+                "Scope",
+                "scope, indented under the one it is in; scopes that hold nothing but one other are on its line",
+                lines.iter().map(|line| line.label.clone()),
+            )
+            .ranked(Rank::Key),
             Column::whole("depth", "Depth", "how deep the scope is nested", Unit::Count, lines.iter().map(|line| line.depth)).ranked(Rank::Detail),
             Column::nanos(
                 "inclusive_ns",
@@ -62,6 +68,8 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
                 .ranked(Rank::Key),
             Column::nanos("self_ns", "Self", "device time of operations with exactly this path, measured", lines.iter().map(|line| line.self_ns)),
             Column::whole("events", "Events", "kernels, copies and device operations", Unit::Count, lines.iter().map(|line| line.events)),
+            Column::text("scope", "Path", "whole scope path; the last part is the primitive", lines.iter().map(|line| line.path.clone()))
+                .ranked(Rank::Detail),
         ],
     )
 }
@@ -84,9 +92,11 @@ fn flatten(node: &Node, path: &str, depth: u64, lines: &mut Vec<Line>) {
     let mut children: Vec<(&String, &Node)> = node.children.iter().collect();
     children.sort_by_key(|(_, child)| std::cmp::Reverse(child.inclusive_ns));
     for (name, child) in children {
-        let path = if path.is_empty() { name.clone() } else { format!("{path}/{name}") };
+        let (label, child) = chain(name, child);
+        let path = if path.is_empty() { label.clone() } else { format!("{path}/{label}") };
         lines.push(Line {
             path: path.clone(),
+            label: format!("{}{label}", "  ".repeat(depth as usize)),
             depth,
             self_ns: child.self_ns,
             inclusive_ns: child.inclusive_ns,
@@ -94,6 +104,16 @@ fn flatten(node: &Node, path: &str, depth: u64, lines: &mut Vec<Line>) {
         });
         flatten(child, &path, depth + 1, lines);
     }
+}
+
+/// Follows scopes that hold nothing but one other scope.
+fn chain<'n>(name: &str, node: &'n Node) -> (String, &'n Node) {
+    let (mut label, mut node) = (name.to_owned(), node);
+    while let (0, 1, Some((name, only))) = (node.self_ns, node.children.len(), node.children.iter().next()) {
+        label = format!("{label}/{name}");
+        node = only;
+    }
+    (label, node)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Device work in its finest groups: like events of one operation on one device, with their durations sorted.
 
+use crate::executions::Executions;
 use rayon::prelude::*;
 use ridge_trace::{Attribution, EventKind, NONE, Track, TrackKind, Trace};
 use rustc_hash::FxHashMap;
@@ -45,12 +46,8 @@ pub struct Group {
 pub struct WorkGroups {
     /// The groups, in the order they first appear.
     pub groups: Vec<Group>,
-    /// Times each operation was executed, by row of the operations table.
-    ///
-    /// An execution of an operation may launch several kernels, so kernels do not count it. On a stream it is a run of
-    /// kernels of the operation with no other operation's between, split where the run's first kernel comes again;
-    /// over the streams of a device the most on one stream, over devices the sum. On a lane every event is one.
-    pub executions: Vec<u64>,
+    /// Times each operation was executed.
+    pub executions: Executions,
     durations: Vec<i64>,
 }
 
@@ -59,7 +56,7 @@ impl WorkGroups {
     pub fn new(trace: &Trace) -> WorkGroups {
         let tracks: Vec<&Track> = trace.device_tracks().filter(|track| !track.rows.is_empty()).collect();
         let events: usize = tracks.iter().map(|track| track.rows.len()).sum();
-        // Long tracks are cut so that one stream keeps all cores busy; runs that cross a cut are joined after.
+        // Long tracks are cut so that one stream keeps all cores busy.
         let pieces: Vec<(&Track, Range<u32>)> = tracks.iter().flat_map(|track| cut(track)).collect();
         let walk = |(track, rows): &(&Track, Range<u32>)| Piece::walk(trace, track, rows.clone());
         let walked: Vec<Piece> = if events >= PARALLEL_EVENTS {
@@ -67,7 +64,7 @@ impl WorkGroups {
         } else {
             pieces.iter().map(walk).collect()
         };
-        let executions = executions(trace, &pieces, &walked);
+        let executions = Executions::count(trace, &tracks);
         let mut joined = join(&pieces, walked);
         let sort = |durations: &mut [i64]| durations.sort_unstable();
         if events >= PARALLEL_EVENTS {
@@ -112,10 +109,6 @@ struct Piece {
     keys: Vec<Key>,
     durations: Vec<Vec<i64>>,
     self_ns: Vec<i64>,
-    /// Runs per operation; the first run may continue the last one of the piece before.
-    executions: FxHashMap<u32, u64>,
-    first: Option<(u32, u32)>,
-    last: Option<(u32, u32)>,
 }
 
 impl Piece {
@@ -126,8 +119,6 @@ impl Piece {
         let mut piece = Piece::default();
         let mut ids: FxHashMap<Key, u32> = FxHashMap::default();
         let mut last_key: Option<(Key, u32)> = None;
-        // Operation of the current run and the name of its first kernel.
-        let mut run: Option<(u32, u32)> = None;
         for row in rows.clone() {
             let at = row as usize;
             let kind = events.kind[at];
@@ -150,18 +141,7 @@ impl Piece {
             piece.durations[id as usize].push(dur);
             let within = if nested { inside[(row - rows.start) as usize] } else { 0 };
             piece.self_ns[id as usize] += (dur - within).max(0);
-            if op != NONE {
-                let begins = nested || run.is_none_or(|(running, first)| running != op || first == name);
-                if begins {
-                    *piece.executions.entry(op).or_default() += 1;
-                    run = Some((op, name));
-                }
-            } else {
-                run = None;
-            }
-            piece.first.get_or_insert((op, name));
         }
-        piece.last = run;
         piece
     }
 }
@@ -177,39 +157,6 @@ fn time_inside(trace: &Trace, rows: &Range<u32>) -> Vec<i64> {
         }
     }
     inside
-}
-
-fn executions(trace: &Trace, pieces: &[(&Track, Range<u32>)], walked: &[Piece]) -> Vec<u64> {
-    let mut by_device: FxHashMap<(u32, u32), u64> = FxHashMap::default();
-    let mut on_track: FxHashMap<u32, u64> = FxHashMap::default();
-    let mut finish = |track: &Track, on_track: &mut FxHashMap<u32, u64>| {
-        for (op, count) in on_track.drain() {
-            let most = by_device.entry((track.device.unwrap_or(NONE), op)).or_default();
-            // Lanes hold different executions, streams hold parts of the same.
-            *most = if track.kind == TrackKind::OperationLane { *most + count } else { (*most).max(count) };
-        }
-    };
-    for (index, ((track, _), piece)) in pieces.iter().zip(walked).enumerate() {
-        for (&op, &count) in &piece.executions {
-            *on_track.entry(op).or_default() += count;
-        }
-        let next = pieces.get(index + 1).filter(|(next, _)| std::ptr::eq(*next, *track));
-        match (next, piece.last, walked.get(index + 1).and_then(|next| next.first)) {
-            (Some(_), Some((op, first)), Some((next_op, next_name))) if op == next_op && first != next_name => {
-                // The run goes on across the cut: it was counted on both sides.
-                on_track.entry(op).and_modify(|count| *count -= 1);
-            }
-            (Some(_), _, _) => {}
-            (None, _, _) => finish(track, &mut on_track),
-        }
-    }
-    let mut executions = vec![0; trace.operations.len()];
-    for ((_, op), count) in by_device {
-        if let Some(total) = executions.get_mut(op as usize) {
-            *total += count;
-        }
-    }
-    executions
 }
 
 /// Puts the pieces' groups together by device and key, in order of first appearance.

@@ -24,6 +24,7 @@ mod by_source;
 mod by_step;
 mod by_track;
 mod category;
+mod executions;
 mod groups;
 mod intervals;
 mod modules;
@@ -34,6 +35,7 @@ mod rows;
 mod tests;
 
 pub use category::kernel_category;
+pub use executions::Executions;
 pub use groups::{Group, WorkGroups};
 pub use intervals::Intervals;
 pub use overview::overview;

@@ -117,28 +117,36 @@ fn device_section(analysis: &Analysis<'_>, device: u32) -> Option<Section> {
     Some(Section { title, facts })
 }
 
-/// How the device work's operations are known, by events and by time.
+/// How the operations of kernels are known, by time and by events; copies need none.
 fn attribution(analysis: &Analysis<'_>) -> Option<Section> {
     let parts = [
         (Attribution::ByStat, "by_stat", "Named by the capture", "the event's own stats name its operation"),
+        (Attribution::ByLaunch, "by_launch", "Named by their launch", "the host call that launched them names the operation"),
         (Attribution::ByModule, "by_module", "Found by module and name", "through the running module and the kernel's name"),
         (Attribution::ModuleOnly, "module_only", "Module known only", "the module is known, the operation is not"),
         (Attribution::Unattributed, "unattributed", "Unattributed", "nothing in the capture says whose work it was"),
     ];
-    let total = analysis.groups.total_self_ns();
-    if analysis.groups.groups.is_empty() {
-        return None;
-    }
+    let compute = || analysis.groups.groups.iter().filter(|group| group.kind.is_compute());
+    let total: i64 = compute().map(|group| group.self_ns).sum();
+    compute().next()?;
     let mut facts = Vec::new();
     for (how, key, title, definition) in parts {
-        let groups = || analysis.groups.groups.iter().filter(|group| group.attribution == how);
+        let groups = || compute().filter(|group| group.attribution == how);
         let (events, ns): (u64, i64) = (groups().map(crate::Group::count).sum(), groups().map(|group| group.self_ns).sum());
         // The two ends are always shown: a zero is an answer.
-        if events == 0 && matches!(how, Attribution::ByModule | Attribution::ModuleOnly) {
+        if events == 0 && !matches!(how, Attribution::ByStat | Attribution::Unattributed) {
             continue;
         }
         facts.push(fact(&format!("{key}_ns"), title, FactValue::Nanos(ns), ratio(ns, total), definition));
         facts.push(fact(&format!("{key}_events"), &format!("{title}, events"), FactValue::Count(events), None, ""));
     }
-    Some(Section { title: "Whose work it was".to_owned(), facts })
+    let unnamed: u64 = compute().filter(|group| group.attribution != Attribution::ByStat).map(crate::Group::count).sum();
+    facts.push(fact(
+        "unnamed_events",
+        "Events that name no operation",
+        FactValue::Count(unnamed),
+        None,
+        "kernels whose own stats name no operation: all of the above but the first",
+    ));
+    Some(Section { title: "Whose work the kernels were".to_owned(), facts })
 }

@@ -142,6 +142,8 @@ pub enum Attribution {
     ModuleOnly = 3,
     /// Nothing says whose work it was.
     Unattributed = 4,
+    /// The host call that launched it names the operation.
+    ByLaunch = 5,
 }
 
 impl Attribution {
@@ -152,6 +154,7 @@ impl Attribution {
             2 => Attribution::ByModule,
             3 => Attribution::ModuleOnly,
             4 => Attribution::Unattributed,
+            5 => Attribution::ByLaunch,
             _ => Attribution::NotAsked,
         }
     }

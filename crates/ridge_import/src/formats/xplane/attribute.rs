@@ -1,4 +1,4 @@
-//! Whose work a kernel was: the operation its stats name, else the one its module and its name point to.
+//! Whose work a kernel was: the operation its stats name, else its launch's, else what its module and name point to.
 //!
 //! Kernels inside CUDA graphs and command buffers carry no operation when the graph was built before the capture.
 //! XLA names a generated kernel after its instruction, so the module that was running and the kernel's name find it.
@@ -126,6 +126,12 @@ impl OperationTable {
         }
         let running = RunningModules::new(&lost, import);
         for kernel in lost {
+            if let Some(op) = launch_operation(kernel.launch, import) {
+                let slices = import.builder.slices(kernel.row..kernel.row + 1);
+                slices.op[0] = op;
+                slices.attribution[0] = Attribution::ByLaunch as u8;
+                continue;
+            }
             let module = running.module_of(&kernel, import);
             let name = import.builder.strings.get(StringId(kernel.name)).to_owned();
             let (op, how) = match module {
@@ -169,7 +175,6 @@ fn unnamed(rows: Range<u32>, import: &mut Import) -> Vec<Unnamed> {
 /// Which module was running when kernels without an operation did.
 ///
 /// Kernels of one launch (a graph) belong to one module: the one that explains most of their names.
-/// A launch that names its own module decides for itself.
 #[derive(Debug)]
 struct RunningModules {
     by_launch: FxHashMap<u32, u32>,
@@ -189,8 +194,7 @@ impl RunningModules {
         for (launch, mut names) in by_launch {
             names.sort_unstable();
             names.dedup();
-            let said = launch_module(launch, import);
-            let found = said.or_else(|| *answers.entry(names).or_insert_with_key(|names| best_module(names, import)));
+            let found = *answers.entry(names).or_insert_with_key(|names| best_module(names, import));
             if let Some(module) = found {
                 modules.insert(launch, module);
             }
@@ -207,11 +211,13 @@ impl RunningModules {
     }
 }
 
-/// The module that the launch's own stats name.
-fn launch_module(launch: u32, import: &mut Import) -> Option<u32> {
+/// The operation that the launch's own stats name.
+fn launch_operation(launch: u32, import: &mut Import) -> Option<u32> {
+    if launch == NONE {
+        return None;
+    }
     let op = import.builder.slices(launch..launch + 1).op[0];
-    let module = import.builder.operations.get(op as usize)?.module;
-    (module != NONE).then_some(module)
+    (op != NONE).then_some(op)
 }
 
 /// The module with most of these kernel names; none where two explain as many or none explains any.
