@@ -120,7 +120,7 @@ def _measure(plan: Plan, declared: Declared, inputs: Inputs, row: Row) -> None:
     token = _module_token(row)
     _traced_run(plan, row, run)
     _timed_runs(plan, row, run)
-    _note_late_compilation(row, token)
+    _count_late_modules(row, token)
 
 
 def _first_run(plan: Plan, row: Row, run: Callable[[], float]) -> None:
@@ -204,18 +204,16 @@ def _module_token(row: Row) -> int | None:
     return None
 
 
-def _note_late_compilation(row: Row, token: int | None) -> None:
-    """Say so if a measured run compiled something: its time is then no time of a warm operation."""
+def _count_late_modules(row: Row, token: int | None) -> None:
+    """Say what the traced and timed runs compiled: an operation that compiles at every call has no warm time."""
     if token is None:
         return
     with _harmless(row, "modules"):
         from . import capture  # noqa: PLC0415
 
         late = capture.xla_costs(since=token)
-        if late:
-            seconds = sum(module["compile_s"] for module in late)
-            why = f"{len(late)} modules were compiled after the first run ({seconds:.3f} s)"
-            row.notes.append({"what": "warm runs", "why": why})
+        row.measured["late_modules"] = len(late)
+        row.measured["late_compile_s"] = sum(module["compile_s"] for module in late)
 
 
 def _collect(plan: Plan, row: Row, token: int) -> None:

@@ -155,6 +155,12 @@ def square(image):
 def recompiles(image):
     return jax.jit(lambda x: x + 1)(image)
 
+add_one = jax.jit(lambda x: x + 1)
+
+@suite.operation
+def compiles_once(image):
+    return add_one(image)
+
 @suite.operation
 def fails_after_compiling(image):
     jax.jit(lambda x: x - 1)(image)
@@ -177,12 +183,13 @@ def test_an_operation_leaves_its_trace_and_its_own_modules(tmp_path):
     assert not list(run.out.glob(".*"))
 
 
-def test_a_measured_run_that_compiles_is_noted(tmp_path):
+def test_what_measured_runs_compile_is_counted(tmp_path):
     pytest.importorskip("jax")
-    run = Run(tmp_path, JAX, "--runs=2", "--ops=recompiles")
-    (note,) = run.rows()["recompiles"]["notes"]
-    assert note["what"] == "warm runs"
-    assert note["why"].startswith("3 modules were compiled after the first run")
+    run = Run(tmp_path, JAX, "--runs=2", "--ops=recompiles", "--ops=compiles_once")
+    rows = run.rows()
+    assert rows["recompiles"]["late_modules"] == 3
+    assert rows["recompiles"]["late_compile_s"] > 0
+    assert (rows["compiles_once"]["late_modules"], rows["compiles_once"]["notes"]) == (0, [])
 
 
 def test_an_operation_that_fails_leaves_the_modules_it_compiled(tmp_path):
