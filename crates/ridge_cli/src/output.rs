@@ -65,9 +65,14 @@ pub(crate) fn deliver(report: &Report, output: &OutputArguments, globals: &Globa
     }
 }
 
-/// Writes `text`, which may hold anything a capture holds; a terminal gets it with controls made visible.
+/// Writes `text`, which may hold anything a capture holds, and ends its last line.
+///
+/// A terminal gets it with controls made visible.
 pub(crate) fn deliver_text(text: &str, output: &OutputArguments) -> Result<(), Failure> {
-    let shown = if to_terminal(output) { escape_controls_in_text(text) } else { Cow::Borrowed(text) };
+    let mut shown = if to_terminal(output) { escape_controls_in_text(text) } else { Cow::Borrowed(text) };
+    if !shown.ends_with('\n') {
+        shown.to_mut().push('\n');
+    }
     write(output, shown.as_bytes())
 }
 

@@ -11,6 +11,7 @@ mod columns;
 mod facts;
 mod fit;
 mod line;
+mod matrix;
 mod table;
 mod theme;
 mod words;
@@ -70,22 +71,18 @@ pub fn render(report: &Report, layout: &Layout) -> String {
     let severe: Vec<String> =
         [Severity::Lost, Severity::Partial].map(|severity| notes(&report.notes, severity, layout)).into();
     blocks.push(severe.concat());
-    blocks.extend(facts::sections(&report.sections, layout));
-
     let (empty, full): (Vec<_>, Vec<_>) = report.tables.iter().partition(|listing| listing.rows_total == 0);
     let mut hidden = false;
-    for listing in &full {
-        let rendered = table::render(listing, layout);
+    let sections = facts::sections(&report.sections, layout);
+    for rendered in sections.into_iter().chain(full.iter().map(|listing| table::render(listing, layout))) {
         hidden |= rendered.columns_hidden;
         blocks.push(rendered.text);
     }
     blocks.push(no_rows(&empty, layout));
     blocks.push(notes(&report.notes, Severity::Info, layout));
     if hidden {
-        let hint = format!(
-            "Some columns do not fit {} columns of text; a wider terminal, JSON or CSV shows all.",
-            layout.width
-        );
+        let hint =
+            format!("some columns do not fit a width of {}; a wider terminal, JSON or CSV shows all", layout.width);
         blocks.push(words::paragraph(&hint, layout.theme.quiet, layout));
     }
     blocks.retain(|block| !block.is_empty());
@@ -114,7 +111,7 @@ fn no_rows(empty: &[&crate::Listing], layout: &Layout) -> String {
     let mut text = String::new();
     if !empty.is_empty() {
         let titles: Vec<&str> = empty.iter().map(|listing| listing.table.title.as_str()).collect();
-        text.push_str(&words::paragraph(&format!("No rows: {}.", titles.join(", ")), layout.theme.quiet, layout));
+        text.push_str(&words::paragraph(&format!("no rows: {}", titles.join(", ")), layout.theme.quiet, layout));
     }
     for footnote in empty.iter().flat_map(|listing| &listing.table.footnotes) {
         text.push_str(&words::paragraph(footnote, layout.theme.quiet, layout));

@@ -6,7 +6,7 @@ use common::{full_report, no_kernels, note, operations, overview};
 use expect_test::{Expect, expect};
 use ridge_report::terminal::{Definitions, Glyphs, Layout, Theme, render};
 use ridge_report::{Listing, Report};
-use ridgeline::Severity;
+use ridgeline::{FactValue, Severity};
 
 fn check(report: &Report, layout: &Layout, expected: Expect) {
     expected.assert_eq(&render(report, layout));
@@ -46,11 +46,11 @@ fn a_full_report_at_100() {
             evil\x1b[2J\nname                     999 ns  <0.1 %  ▏             1  –            999 ns     –
             3 of 4 rows shown
 
-            No rows: Kernels.
+            no rows: Kernels
 
             note: clocks of 2 hosts were aligned by their first collective
 
-            Some columns do not fit 100 columns of text; a wider terminal, JSON or CSV shows all.
+            some columns do not fit a width of 100; a wider terminal, JSON or CSV shows all
         "#]],
     );
 }
@@ -88,13 +88,13 @@ fn narrow_at_60() {
             evil\x1b[2J\nname            999 ns  <0.1 %  ▏             1
             3 of 4 rows shown
 
-            No rows: Kernels.
+            no rows: Kernels
 
             note: clocks of 2 hosts were aligned by their first
                   collective
 
-            Some columns do not fit 60 columns of text; a wider
-            terminal, JSON or CSV shows all.
+            some columns do not fit a width of 60; a wider terminal,
+            JSON or CSV shows all
         "#]],
     );
 }
@@ -121,19 +121,18 @@ fn very_narrow_keeps_numbers_whole() {
         &one(operations()),
         &Layout::plain(20),
         expect![[r#"
-        Operations
-        Operation       Total
-        jit(re…e.412  14.3 ms
-        三角形…größe   912 µs
-        evil\x…nname   999 ns
-        dot.1            –
+            Operations
+            Operation       Total
+            jit(re…e.412  14.3 ms
+            三角形…größe   912 µs
+            evil\x…nname   999 ns
+            dot.1            –
 
-        Some columns do not
-        fit 20 columns of
-        text; a wider
-        terminal, JSON or
-        CSV shows all.
-    "#]],
+            some columns do not
+            fit a width of 20; a
+            wider terminal, JSON
+            or CSV shows all
+        "#]],
     );
 }
 
@@ -166,8 +165,7 @@ fn ascii_without_marks() {
             evil\x1b[2J\nname           999 ns  <0.1 %                1  -            999 ns
             dot.1                         -        -                  0  dot            -
 
-            Some columns do not fit 80 columns of text; a wider terminal, JSON or CSV shows
-            all.
+            some columns do not fit a width of 80; a wider terminal, JSON or CSV shows all
         "#]],
     );
 }
@@ -201,9 +199,59 @@ fn definitions_on_request() {
             Category: Kind of work
             Median: Median duration
 
-            Some columns do not fit 80 columns of text; a wider terminal, JSON or CSV shows
-            all.
+            some columns do not fit a width of 80; a wider terminal, JSON or CSV shows all
         "#]],
+    );
+}
+
+#[test]
+fn like_sections_are_one_table() {
+    let mut sections = overview();
+    for index in 1..4 {
+        let mut device = sections[0].clone();
+        device.title = format!("GPU {index}, H200");
+        device.facts[1].share = Some(0.2 * f64::from(index));
+        device.facts[2].value = FactValue::Nanos(100 * i64::from(index));
+        sections.insert(1, device);
+    }
+    let report = Report { sections, ..Report::EMPTY };
+    check(
+        &report,
+        &Layout::plain(120),
+        expect![[r#"
+                     Wall time  Device busy                              Idle          Copies    Kernels  Peak memory  Intensity
+        GPU 0, H200    24.1 ms      14.3 ms  59.5 %  ████████▉        9.77 ms  40.5 %  3.1 µs  5 979 302     1.08 GiB       0.25
+        GPU 3, H200    24.1 ms      14.3 ms  60.0 %  █████████         300 ns  40.5 %  3.1 µs  5 979 302     1.08 GiB       0.25
+        GPU 2, H200    24.1 ms      14.3 ms  40.0 %  ██████            200 ns  40.5 %  3.1 µs  5 979 302     1.08 GiB       0.25
+        GPU 1, H200    24.1 ms      14.3 ms  20.0 %  ███               100 ns  40.5 %  3.1 µs  5 979 302     1.08 GiB       0.25
+
+        Versions
+          jax        0.10.2
+          XLA_FLAGS  --xla_gpu_enable_command_buffer= --xla_dump_to=/tmp/dump --xla_gpu_autotune_level=4 --xla_dump_hlo_as_text
+
+        some columns do not fit a width of 120; a wider terminal, JSON or CSV shows all
+    "#]],
+    );
+    check(
+        &report,
+        &Layout::plain(60),
+        expect![[r#"
+                     Wall time  Device busy
+        GPU 0, H200    24.1 ms      14.3 ms  59.5 %  ████████▉
+        GPU 3, H200    24.1 ms      14.3 ms  60.0 %  █████████
+        GPU 2, H200    24.1 ms      14.3 ms  40.0 %  ██████
+        GPU 1, H200    24.1 ms      14.3 ms  20.0 %  ███
+
+        Versions
+          jax        0.10.2
+          XLA_FLAGS  --xla_gpu_enable_command_buffer=
+                     --xla_dump_to=/tmp/dump
+                     --xla_gpu_autotune_level=4
+                     --xla_dump_hlo_as_text
+
+        some columns do not fit a width of 60; a wider terminal,
+        JSON or CSV shows all
+    "#]],
     );
 }
 
@@ -213,8 +261,8 @@ fn an_empty_table_is_an_answer() {
         &one(no_kernels()),
         &Layout::plain(80),
         expect![[r#"
-        No rows: Kernels.
-    "#]],
+            no rows: Kernels
+        "#]],
     );
     check(&Report::EMPTY, &Layout::plain(80), expect![[""]]);
 }

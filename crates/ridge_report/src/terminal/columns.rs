@@ -55,7 +55,7 @@ fn names(shown: impl Iterator<Item = Shown>, glyphs: Glyphs) -> Vec<String> {
 }
 
 /// Numbers with their units under each other: the unit field is as wide as the widest unit of the column.
-fn aligned(shown: Vec<Shown>, glyphs: Glyphs) -> Vec<String> {
+pub(super) fn aligned(shown: Vec<Shown>, glyphs: Glyphs) -> Vec<String> {
     let units = shown.iter().map(|value| width(&value.unit)).max().unwrap_or(0);
     let lines = shown.into_iter().map(|value| match units {
         0 => value.body,

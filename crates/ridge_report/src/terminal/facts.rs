@@ -3,6 +3,8 @@
 //! Columns are shared by all sections of a report, so that the eye runs down one edge.
 
 use super::line::{Line, width};
+use super::matrix::{self, is_matrix};
+use super::table::Rendered;
 use super::words::{plain_marks, tagged, wrap};
 use super::{Definitions, Layout, bar, heading};
 use crate::escape_controls;
@@ -28,13 +30,22 @@ struct Edges {
     bar: usize,
 }
 
-/// Each section as a block of text.
-pub(super) fn sections(sections: &[Section], layout: &Layout) -> Vec<String> {
-    let edges = edges(sections, layout);
-    sections.iter().map(|section| render(section, &edges, layout)).collect()
+/// Each section as a block of text; many like sections as one block.
+pub(super) fn sections(sections: &[Section], layout: &Layout) -> Vec<Rendered> {
+    let runs = matrix::runs(sections);
+    let alone: Vec<&Section> = runs.iter().filter(|run| !is_matrix(run)).flat_map(|run| run.iter()).collect();
+    let edges = edges(&alone, layout);
+    let block = |run: &&[Section]| match run {
+        run if is_matrix(run) => matrix::render(run, layout),
+        run => Rendered {
+            text: run.iter().map(|section| render(section, &edges, layout)).collect(),
+            columns_hidden: false,
+        },
+    };
+    runs.iter().map(block).collect()
 }
 
-fn edges(sections: &[Section], layout: &Layout) -> Edges {
+fn edges(sections: &[&Section], layout: &Layout) -> Edges {
     let facts = || sections.iter().flat_map(|section| &section.facts);
     let numbers: Vec<Shown> = facts().filter(|fact| !is_words(fact)).map(|fact| show_fact(&fact.value)).collect();
     let widest = |of: fn(&Shown) -> usize| numbers.iter().map(of).max().unwrap_or(0);

@@ -24,10 +24,7 @@ pub(super) fn render(listing: &Listing, layout: &Layout) -> Rendered {
     let bars = bar_column(listing);
     let fit = fit(&columns, bars.as_ref().map(|bars| bars.after), layout.width);
     let mut text = heading(&listing.table.title, layout);
-    text.push_str(&header(&columns, &fit, bars.as_ref(), layout));
-    for row in 0..listing.table.batch.num_rows() {
-        text.push_str(&row_line(row, &columns, &fit, bars.as_ref(), layout));
-    }
+    text.push_str(&lines(&columns, &fit, bars.as_ref(), listing.table.batch.num_rows(), layout));
     for footnote in &listing.table.footnotes {
         text.push_str(&paragraph(footnote, layout.theme.quiet, layout));
     }
@@ -35,6 +32,19 @@ pub(super) fn render(listing: &Listing, layout: &Layout) -> Rendered {
         text.push_str(&definitions(listing, &fit, layout));
     }
     Rendered { text, columns_hidden: fit.columns.len() < columns.len() }
+}
+
+/// The header and `rows` rows of `columns`.
+pub(super) fn lines(
+    columns: &[TextColumn],
+    fit: &Fit,
+    bars: Option<&BarColumn>,
+    rows: usize,
+    layout: &Layout,
+) -> String {
+    let mut text = header(columns, fit, bars, layout);
+    text.extend((0..rows).map(|row| row_line(row, columns, fit, bars, layout)));
+    text
 }
 
 fn header(columns: &[TextColumn], fit: &Fit, bars: Option<&BarColumn>, layout: &Layout) -> String {
