@@ -161,7 +161,7 @@ fn lines_that_are_no_events_are_passed_over() {
         r#"
 plan '"a"'
 [ "$list" ] && exit 0
-echo hello; echo '{"event":"from a later version"}'; echo '{"event":"row"}'
+echo hello; printf 'not text: \377\n'; echo '{"event":"from a later version"}'; echo '{"event":"row"}'
 start a; ok a
 "#,
     );

@@ -89,8 +89,8 @@ impl Worker {
         let stdout = child.stdout.take().expect("standard output was asked for as a pipe");
         let (sender, events) = sync_channel(WAITING_EVENTS);
         thread::spawn(move || {
-            let lines = BufReader::new(stdout).lines().map_while(Result::ok);
-            for event in lines.filter_map(|line| parse(&line)) {
+            let lines = BufReader::new(stdout).split(b'\n').map_while(Result::ok);
+            for event in lines.filter_map(|line| parse(&String::from_utf8_lossy(&line))) {
                 if sender.send(event).is_err() {
                     break;
                 }
