@@ -101,6 +101,10 @@ pub struct Attributes {
     pub padding_type: Option<String>,
     /// Which of several prefetches across programs a `copy-start` is.
     pub cross_program_prefetch_index: Option<i64>,
+    /// The name a scheduler gave the instruction, from its metadata.
+    pub scheduling_name: Option<String>,
+    /// The name of the instruction this one is a copy of, from its metadata.
+    pub deduplicated_name: Option<String>,
     /// Attributes with no field here, by name, as text; only the text reader fills it.
     pub other: Vec<(String, String)>,
 }

@@ -11,7 +11,8 @@ pub struct Computation {
     pub name: String,
     /// Its number in the proto; 0 where the module was read from text.
     pub id: i64,
-    /// Positions of its instructions in [`crate::HloModule::instructions`], in file order: operands before users.
+    /// Positions of its instructions in [`crate::HloModule::instructions`], in file order;
+    /// XLA writes operands before users.
     pub instructions: Range<u32>,
     /// The instruction whose value it returns.
     pub root: Option<InstructionId>,

@@ -63,10 +63,6 @@ pub struct Metadata {
     pub source_end_column: u32,
     /// Frame in the module's stack frame table, from 1; 0 if none.
     pub stack_frame_id: u32,
-    /// The name a scheduler gave it.
-    pub scheduling_name: String,
-    /// The name of the instruction this one is a copy of.
-    pub deduplicated_name: String,
 }
 
 static NO_ATTRIBUTES: std::sync::LazyLock<Attributes> = std::sync::LazyLock::new(Attributes::default);

@@ -70,16 +70,20 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// HLO's spelling: `inf`, `-inf`, `nan`, integers without a point.
+/// HLO's spelling: `inf`, `-inf`, `nan`, integers without a point; as few digits as a single-precision value needs.
 fn write_float(f: &mut fmt::Formatter<'_>, value: f64) -> fmt::Result {
+    let narrow = value as f32;
+    let is_plain = value == 0.0 || (1e-5..1e16).contains(&value.abs());
     if value.is_nan() {
         f.write_str("nan")
     } else if value.is_infinite() {
         f.write_str(if value > 0.0 { "inf" } else { "-inf" })
-    } else if value != 0.0 && !(1e-5..1e16).contains(&value.abs()) {
-        write!(f, "{value:e}")
-    } else {
+    } else if f64::from(narrow) == value {
+        if is_plain { write!(f, "{narrow}") } else { write!(f, "{narrow:e}") }
+    } else if is_plain {
         write!(f, "{value}")
+    } else {
+        write!(f, "{value:e}")
     }
 }
 

@@ -41,9 +41,9 @@ impl NameTable {
     }
 }
 
-/// The multiplicative hash is best in its high bits.
+/// Where a hash begins to look; the hasher ends by bringing its best bits to the low end.
 fn start(hash: u64) -> usize {
-    (hash >> 20) as usize
+    hash as usize
 }
 
 /// The hash of a name read byte by byte, so that a changed spelling need not be stored to be hashed.

@@ -16,7 +16,7 @@ fn corpus(test: &str) -> Option<PathBuf> {
     Some(folder)
 }
 
-fn parts<'a>(message: &'a [u8], field: u32) -> impl Iterator<Item = &'a [u8]> {
+fn parts(message: &[u8], field: u32) -> impl Iterator<Item = &[u8]> {
     Fields::new(message)
         .map_while(Result::ok)
         .filter(move |(number, _)| *number == field)

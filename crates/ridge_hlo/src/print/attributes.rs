@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use super::write_quoted;
 use crate::shape::write_joined;
-use crate::{Attributes, HloModule, Instruction, Metadata, ReplicaGroups, Window};
+use crate::{Attributes, HloModule, Instruction, ReplicaGroups, Window};
 
 impl HloModule {
     pub(super) fn write_attributes(&self, out: &mut String, instruction: &Instruction) -> fmt::Result {
@@ -36,7 +36,7 @@ impl HloModule {
             let names = instruction.control_predecessors.iter().map(|id| format!("%{}", self.instruction(*id).name));
             write!(out, ", control-predecessors={{{}}}", names.collect::<Vec<_>>().join(", "))?;
         }
-        write_metadata(out, &instruction.metadata)?;
+        write_metadata(out, instruction)?;
         let config = instruction.backend_config.raw.as_str();
         match config.trim_start().starts_with('{') {
             _ if config.is_empty() => Ok(()),
@@ -311,13 +311,14 @@ pub(super) fn write_frontend(out: &mut String, attributes: &[(String, String)]) 
     Ok(())
 }
 
-fn write_metadata(out: &mut String, metadata: &Metadata) -> fmt::Result {
+fn write_metadata(out: &mut String, instruction: &Instruction) -> fmt::Result {
+    let (metadata, attributes) = (&instruction.metadata, instruction.attributes());
     let texts = [
-        ("op_type", &metadata.op_type),
-        ("op_name", &metadata.op_name),
-        ("source_file", &metadata.source_file),
-        ("deduplicated_name", &metadata.deduplicated_name),
-        ("scheduling_name", &metadata.scheduling_name),
+        ("op_type", metadata.op_type.as_str()),
+        ("op_name", metadata.op_name.as_str()),
+        ("source_file", metadata.source_file.as_str()),
+        ("deduplicated_name", attributes.deduplicated_name.as_deref().unwrap_or_default()),
+        ("scheduling_name", attributes.scheduling_name.as_deref().unwrap_or_default()),
     ];
     let numbers = [
         ("source_line", metadata.source_line),

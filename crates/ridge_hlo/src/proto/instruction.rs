@@ -24,7 +24,7 @@ impl Reader<'_> {
             (1, Value::Bytes(text)) => instruction.name = string(text),
             (2, Value::Bytes(text)) => instruction.opcode = Opcode::new(&wire::text(text)),
             (3, Value::Bytes(part)) => instruction.shape = reader.shape(part, 0),
-            (7, Value::Bytes(part)) => instruction.metadata = reader.metadata(part),
+            (7, Value::Bytes(part)) => reader.metadata(part, &mut instruction),
             (8, Value::Bytes(part)) => literal = Some(part),
             (9, value) => instruction.parameter_number = Some(integer(value)),
             (11, Value::Bytes(text)) if !text.is_empty() => instruction.fusion_kind = Some(string(text)),
@@ -69,22 +69,22 @@ impl Reader<'_> {
         });
     }
 
-    fn metadata(&mut self, message: &[u8]) -> Metadata {
+    fn metadata(&mut self, message: &[u8], instruction: &mut Instruction) {
         let mut metadata = Metadata::default();
         self.each(message, "metadata", |_, number, value| match (number, value) {
             (1, Value::Bytes(text)) => metadata.op_type = string(text),
             (2, Value::Bytes(text)) => metadata.op_name = string(text),
             (3, Value::Bytes(text)) => metadata.source_file = string(text),
             (4, value) => metadata.source_line = small(value),
-            (12, Value::Bytes(text)) => metadata.deduplicated_name = string(text),
+            (12, Value::Bytes(name)) => instruction.attributes_mut().deduplicated_name = text(name),
             (15, value) => metadata.stack_frame_id = small(value),
-            (16, Value::Bytes(text)) => metadata.scheduling_name = string(text),
+            (16, Value::Bytes(name)) => instruction.attributes_mut().scheduling_name = text(name),
             (17, value) => metadata.source_end_line = small(value),
             (18, value) => metadata.source_column = small(value),
             (19, value) => metadata.source_end_column = small(value),
             _ => {}
         });
-        metadata
+        instruction.metadata = metadata;
     }
 
     /// The less common fields; absent and default ones make no [`Attributes`].

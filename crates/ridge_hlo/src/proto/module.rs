@@ -55,9 +55,12 @@ pub(crate) fn read(bytes: &[u8]) -> Result<HloModule, HloError> {
 /// An `HloProto` has fields 1 and 3 alone and its field 1 is a message; a module's field 1 is its name, and it has
 /// numbers (ids) or a second string, which an `HloProto` never has.
 fn is_bare_module(bytes: &[u8]) -> bool {
+    let mut has_name = false;
     for (number, value) in Fields::new(bytes).map_while(Result::ok) {
         match (number, value) {
             (1, Value::Bytes(part)) if looks_like_module(part) => return false,
+            (1, Value::Bytes(_)) => has_name = true,
+            (3, Value::Bytes(_)) if has_name => return true,
             (2 | 17, Value::Bytes(_)) | (5 | 6, Value::Varint(_)) => return true,
             _ => {}
         }
@@ -152,11 +155,9 @@ impl Reader<'_> {
         let mut root = 0;
         self.each(message, "computation", |reader, number, value| match (number, value) {
             (1, Value::Bytes(text)) => computation.name = string(text),
-            (2, Value::Bytes(part)) => {
-                if loading.module.instructions.len() < INSTRUCTION_LIMIT {
-                    let instruction = reader.instruction(part, references);
-                    loading.add(instruction, position, references);
-                }
+            (2, Value::Bytes(part)) if loading.module.instructions.len() < INSTRUCTION_LIMIT => {
+                let instruction = reader.instruction(part, references);
+                loading.add(instruction, position, references);
             }
             (5, value) => computation.id = integer(value),
             (6, value) => root = integer(value),

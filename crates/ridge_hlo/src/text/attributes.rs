@@ -18,7 +18,7 @@ impl<'t> Loading<'t> {
         calls: &mut Vec<(u32, &'t str)>,
     ) {
         match name {
-            "metadata" => instruction.metadata = metadata(value),
+            "metadata" => metadata(instruction, value),
             "backend_config" => instruction.backend_config.raw = unquote(value),
             "dimensions" => instruction.dimensions = numbers(value),
             "iota_dimension" | "dimension" => instruction.dimensions = numbers(value),
@@ -172,7 +172,7 @@ fn option_attribute(instruction: &mut Instruction, name: &str, value: &str) -> b
     true
 }
 
-fn metadata(text: &str) -> Metadata {
+fn metadata(instruction: &mut Instruction, text: &str) {
     let mut metadata = Metadata::default();
     for (key, value) in pairs(text) {
         let number = || value.parse().unwrap_or(0);
@@ -185,12 +185,12 @@ fn metadata(text: &str) -> Metadata {
             "source_column" => metadata.source_column = number(),
             "source_end_column" => metadata.source_end_column = number(),
             "stack_frame_id" => metadata.stack_frame_id = number(),
-            "scheduling_name" => metadata.scheduling_name = unquote(value),
-            "deduplicated_name" => metadata.deduplicated_name = unquote(value),
+            "scheduling_name" => instruction.attributes_mut().scheduling_name = Some(unquote(value)),
+            "deduplicated_name" => instruction.attributes_mut().deduplicated_name = Some(unquote(value)),
             _ => {}
         }
     }
-    metadata
+    instruction.metadata = metadata;
 }
 
 /// `{size=3x3 stride=2x1 pad=0_1x2_2 lhs_dilate=1x2 rhs_dilate=1x2 rhs_reversal=0x1}`
