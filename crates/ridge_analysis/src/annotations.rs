@@ -9,7 +9,7 @@ use ridge_trace::{EventKind, NONE, TrackKind, Trace};
 
 /// For every event of a trace, the innermost annotation or step that caused it.
 #[derive(Debug)]
-pub(crate) struct Owners {
+pub struct Owners {
     owner: Vec<u32>,
     /// How many device rows were given to a range by time rather than by their chain.
     pub(crate) by_time: u64,
@@ -20,7 +20,7 @@ const LONGEST_CHAIN: usize = 1 << 12;
 
 impl Owners {
     /// Follows every chain once.
-    pub(crate) fn new(trace: &Trace) -> Owners {
+    pub fn new(trace: &Trace) -> Owners {
         let events = &trace.events;
         let mut owner = vec![UNKNOWN; events.len()];
         for track in trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread) {

@@ -1,6 +1,5 @@
 //! Device time by the ranges that the program named (`TraceAnnotation`), with all device work they caused.
 
-use crate::annotations::Owners;
 use crate::quantiles::quantile;
 use crate::rows::table as build;
 use crate::{Analysis, by_step};
@@ -20,7 +19,7 @@ struct Named {
 /// Ranges by name, most device time first; ranges inside ranges count in both.
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     let trace = analysis.trace;
-    let owners = Owners::new(trace);
+    let owners = analysis.owners();
     let mut named: FxHashMap<u32, Named> = FxHashMap::default();
     for row in by_step::ranges(trace).filter(|row| trace.events.kind(*row as usize) == EventKind::Annotation) {
         let entry = named.entry(trace.events.name[row as usize]).or_default();
@@ -28,8 +27,9 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         entry.depth = entry.depth.max(owners.chain(trace, row).count() as u64 - 1);
     }
     let (mut outside_ns, mut outside_events) = (0, 0);
+    let mut seen: Vec<u32> = Vec::new();
     by_step::for_each_work(trace, |row, self_ns| {
-        let mut seen: Vec<u32> = Vec::new();
+        seen.clear();
         for (position, range) in owners.chain(trace, row).enumerate() {
             if trace.events.kind(range as usize) != EventKind::Annotation {
                 continue;
@@ -86,6 +86,6 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             Column::whole("depth", "Depth", "named ranges around it, at most", Unit::Count, rows.iter().map(|(_, sums)| sums.depth)).ranked(Rank::Detail),
         ],
     );
-    table.footnotes.extend(by_step::time_note(&owners));
+    table.footnotes.extend(by_step::time_note(owners));
     table
 }

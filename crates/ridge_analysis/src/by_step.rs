@@ -1,9 +1,10 @@
 //! Device time by step: each range that the program marked with a step number.
 
 use crate::annotations::{Owners, is_range};
+use crate::groups::time_inside;
 use crate::rows::table as build;
 use crate::Analysis;
-use ridge_trace::{Column, NONE, Rank, StringId, Table, TrackKind, Trace, Unit};
+use ridge_trace::{Column, EventKind, Rank, StringId, Table, TrackKind, Trace, Unit};
 use rustc_hash::FxHashMap;
 
 /// The sums of one step.
@@ -26,7 +27,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     if trace.steps.is_empty() {
         footnotes.push("the program marked no step; `jax.profiler.StepTraceAnnotation` does".to_owned());
     } else {
-        let owners = Owners::new(trace);
+        let owners = analysis.owners();
         for_each_work(trace, |row, self_ns| {
             let Some(at) = owners.chain(trace, row).find_map(|range| positions.get(&range)) else { return };
             let (kind, start) = (trace.events.kind(row as usize), trace.events.start_ns[row as usize]);
@@ -38,7 +39,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             step.first_ns = Some(step.first_ns.map_or(start, |first| first.min(start)));
             step.last_ns = step.last_ns.max(trace.events.end_ns(row as usize));
         });
-        footnotes.extend(time_note(&owners));
+        footnotes.extend(time_note(owners));
     }
     let wall = |event: u32| trace.events.dur_ns[event as usize];
     let steps = || trace.steps.iter().zip(&sums);
@@ -89,17 +90,11 @@ pub(crate) fn ranges(trace: &Trace) -> impl Iterator<Item = u32> + '_ {
 pub(crate) fn for_each_work(trace: &Trace, mut visit: impl FnMut(u32, i64)) {
     let events = &trace.events;
     for track in trace.device_tracks() {
-        let mut self_ns: Vec<i64> = track.rows.clone().map(|row| events.dur_ns[row as usize]).collect();
-        if track.kind == TrackKind::OperationLane {
-            for row in track.rows.clone() {
-                let parent = events.parent[row as usize];
-                if parent != NONE && track.rows.contains(&parent) {
-                    self_ns[(parent - track.rows.start) as usize] -= events.dur_ns[row as usize];
-                }
-            }
-        }
-        for row in track.rows.clone().filter(|row| events.kind(*row as usize).is_device_work()) {
-            visit(row, self_ns[(row - track.rows.start) as usize].max(0));
+        let is_lane = track.kind == TrackKind::OperationLane;
+        let inside = if is_lane { time_inside(trace, &track.rows) } else { Vec::new() };
+        for row in track.rows.clone().filter(|row| EventKind::from_byte_is_work(events.kind[*row as usize])) {
+            let within = inside.get((row - track.rows.start) as usize).copied().unwrap_or(0);
+            visit(row, (events.dur_ns[row as usize] - within).max(0));
         }
     }
 }

@@ -1,14 +1,15 @@
 //! Time by track: each stream, lane and thread with how long it was busy.
 
 use crate::rows::table as build;
-use crate::{Analysis, Intervals};
+use crate::Analysis;
+use crate::coverage::Union;
 use ridge_trace::{Column, EventKind, Rank, Table, Track, TrackKind, Unit};
 
 /// Tracks, devices first, then most busy first.
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     let trace = analysis.trace;
     let shown = trace.tracks.iter().filter(|track| track.kind != TrackKind::Derived && !track.rows.is_empty());
-    let mut rows: Vec<(&Track, i64)> = shown.map(|track| (track, busy(analysis, track).total_ns())).collect();
+    let mut rows: Vec<(&Track, i64)> = shown.map(|track| (track, busy_ns(analysis, track))).collect();
     rows.sort_by_key(|(track, busy)| (track.kind == TrackKind::HostThread, std::cmp::Reverse(*busy)));
     let wall = trace.span_ns().map_or(0, |(first, last)| last - first);
     let device = |track: &Track| track.device.map(|device| trace.devices[device as usize].plane.clone());
@@ -41,13 +42,19 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     )
 }
 
-/// When a track was busy: device work on devices; on threads every range but a pool worker's mere presence.
-pub(crate) fn busy(analysis: &Analysis<'_>, track: &Track) -> Intervals {
+/// How long a track was busy: device work on devices; on threads every range but a pool worker's mere presence.
+fn busy_ns(analysis: &Analysis<'_>, track: &Track) -> i64 {
     let events = &analysis.trace.events;
     let counts = |kind: EventKind| match track.kind {
         TrackKind::HostThread => !matches!(kind, EventKind::Instant | EventKind::PoolRegion),
         _ => kind.is_device_work(),
     };
-    let rows = track.rows.clone().map(|row| row as usize).filter(|row| counts(events.kind(*row)));
-    Intervals::from_sorted(rows.map(|row| (events.start_ns[row], events.end_ns(row))))
+    let counted: Vec<bool> = (0..=u8::MAX).map(|byte| counts(EventKind::from_byte(byte))).collect();
+    let mut union = Union::default();
+    for row in track.rows.start as usize..track.rows.end as usize {
+        if counted[events.kind[row] as usize] {
+            union.add(events.start_ns[row], events.end_ns(row));
+        }
+    }
+    union.total_ns()
 }

@@ -38,7 +38,8 @@ pub struct Group {
     pub total_ns: i64,
     /// Sum of durations less what ran nested inside, nanoseconds.
     pub self_ns: i64,
-    durations: Range<usize>,
+    events: u64,
+    index: usize,
 }
 
 /// All device work, grouped.
@@ -48,7 +49,7 @@ pub struct WorkGroups {
     pub groups: Vec<Group>,
     /// Times each operation was executed.
     pub executions: Executions,
-    durations: Vec<i64>,
+    durations: Vec<Vec<i64>>,
 }
 
 impl WorkGroups {
@@ -72,19 +73,13 @@ impl WorkGroups {
         } else {
             joined.iter_mut().for_each(|(_, durations)| sort(durations));
         }
-        let mut work = WorkGroups { groups: Vec::new(), executions, durations: Vec::with_capacity(events) };
-        for (mut group, durations) in joined {
-            let first = work.durations.len();
-            work.durations.extend_from_slice(&durations);
-            group.durations = first..work.durations.len();
-            work.groups.push(group);
-        }
-        work
+        let (groups, durations) = joined.into_iter().unzip();
+        WorkGroups { groups, executions, durations }
     }
 
     /// The durations of a group's events, sorted, nanoseconds.
     pub fn durations(&self, group: &Group) -> &[i64] {
-        &self.durations[group.durations.clone()]
+        &self.durations[group.index]
     }
 
     /// Sum of self times over all groups, nanoseconds.
@@ -147,7 +142,7 @@ impl Piece {
 }
 
 /// Time that ran directly inside each row of a lane, nanoseconds.
-fn time_inside(trace: &Trace, rows: &Range<u32>) -> Vec<i64> {
+pub(crate) fn time_inside(trace: &Trace, rows: &Range<u32>) -> Vec<i64> {
     let events = &trace.events;
     let mut inside = vec![0; rows.len()];
     for row in rows.clone() {
@@ -169,10 +164,11 @@ fn join(pieces: &[(&Track, Range<u32>)], walked: Vec<Piece>) -> Vec<(Group, Vec<
             let total_ns: i64 = durations.iter().sum();
             let at = *ids.entry((device, key)).or_insert(joined.len());
             if at == joined.len() {
-                joined.push((Group::empty(device, key), durations));
+                joined.push((Group::empty(device, key, at), durations));
             } else {
                 joined[at].1.extend_from_slice(&durations);
             }
+            joined[at].0.events = joined[at].1.len() as u64;
             joined[at].0.total_ns += total_ns;
             joined[at].0.self_ns += self_ns;
         }
@@ -181,7 +177,7 @@ fn join(pieces: &[(&Track, Range<u32>)], walked: Vec<Piece>) -> Vec<(Group, Vec<
 }
 
 impl Group {
-    fn empty(device: u32, key: Key) -> Group {
+    fn empty(device: u32, key: Key, index: usize) -> Group {
         Group {
             device,
             op: key.op,
@@ -191,12 +187,13 @@ impl Group {
             attribution: Attribution::from_byte(key.attribution),
             total_ns: 0,
             self_ns: 0,
-            durations: 0..0,
+            events: 0,
+            index,
         }
     }
 
     /// How many events it has.
     pub fn count(&self) -> u64 {
-        self.durations.len() as u64
+        self.events
     }
 }

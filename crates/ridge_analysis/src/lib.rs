@@ -24,9 +24,9 @@ mod by_source;
 mod by_step;
 mod by_track;
 mod category;
+mod coverage;
 mod executions;
 mod groups;
-mod intervals;
 mod modules;
 mod overview;
 mod quantiles;
@@ -34,14 +34,15 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
+pub use annotations::Owners;
 pub use category::kernel_category;
 pub use executions::Executions;
 pub use groups::{Group, WorkGroups};
-pub use intervals::Intervals;
 pub use overview::overview;
 
 use ridge_hlo::{HloModule, InstructionId};
 use ridge_trace::{NONE, Operation, StringId, Table, Trace};
+use std::sync::OnceLock;
 
 /// What tables can be grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -105,6 +106,8 @@ pub struct Analysis<'a> {
     pub hlo: &'a [HloModule],
     /// Device work in its finest groups.
     pub groups: &'a WorkGroups,
+    /// Which range of the program caused which event, found when a table first asks.
+    pub owners: &'a OnceLock<Owners>,
 }
 
 impl<'a> Analysis<'a> {
@@ -149,6 +152,10 @@ impl<'a> Analysis<'a> {
         let hlo = self.trace.modules.get(op.module as usize)?.hlo?;
         let module = self.hlo.get(hlo as usize)?;
         (op.instruction != NONE).then_some((module, InstructionId(op.instruction)))
+    }
+
+    fn owners(&self) -> &'a Owners {
+        self.owners.get_or_init(|| Owners::new(self.trace))
     }
 
     fn text(&self, id: StringId) -> &'a str {

@@ -1,12 +1,15 @@
 //! The first answer: how long the capture lasted, what filled that time, and how sure the attribution is.
 
-use crate::{Analysis, Intervals, by_track};
-use ridge_trace::{Attribution, EventKind, Fact, FactValue, Section, TrackKind};
+use crate::Analysis;
+use crate::coverage::{Coverage, DeviceCoverage};
+use ridge_trace::{Attribution, Fact, FactValue, Section};
 
 /// The sections of the overview.
 pub fn overview(analysis: &Analysis<'_>) -> Vec<Section> {
-    let mut sections = vec![wall(analysis)];
-    sections.extend((0..analysis.trace.devices.len() as u32).filter_map(|device| device_section(analysis, device)));
+    let coverage = Coverage::new(analysis.trace);
+    let mut sections = vec![wall(analysis, &coverage)];
+    let devices = coverage.devices.iter().enumerate();
+    sections.extend(devices.filter_map(|(device, covered)| device_section(analysis, device as u32, covered)));
     sections.extend(attribution(analysis));
     sections
 }
@@ -20,17 +23,13 @@ fn ratio(part: i64, whole: i64) -> Option<f64> {
 }
 
 /// Wall time and its parts, which add up to it exactly.
-fn wall(analysis: &Analysis<'_>) -> Section {
+fn wall(analysis: &Analysis<'_>, coverage: &Coverage) -> Section {
     let trace = analysis.trace;
     let wall = trace.span_ns().map_or(0, |(first, last)| last - first);
-    let busy = Intervals::union(&trace.device_tracks().map(|track| by_track::busy(analysis, track)).collect::<Vec<_>>());
-    let compile = kinds(analysis, |kind| kind == EventKind::Compile);
-    let host = kinds(analysis, |kind| !matches!(kind, EventKind::Instant | EventKind::PoolRegion));
-    let busy_ns = busy.total_ns();
-    let with_compile = Intervals::union([&busy, &compile]);
-    let with_host = Intervals::union([&with_compile, &host]);
-    let compile_ns = with_compile.total_ns() - busy_ns;
-    let host_ns = with_host.total_ns() - with_compile.total_ns();
+    let busy_ns = coverage.busy.total_ns();
+    let compile_ns = coverage.busy_or_compile.total_ns() - busy_ns;
+    let host_ns = coverage.recorded.total_ns() - coverage.busy_or_compile.total_ns();
+    let whole_compile_ns = coverage.compile.total_ns();
     let self_ns = analysis.groups.total_self_ns();
     let part = |key, title, ns: i64, definition| fact(key, title, FactValue::Nanos(ns), ratio(ns, wall), definition);
     let mut facts = vec![
@@ -38,8 +37,8 @@ fn wall(analysis: &Analysis<'_>) -> Section {
         part("busy_ns", "Some device busy", busy_ns, "union of all device work over all devices"),
         part("idle_compile_ns", "Idle, compiling", compile_ns, "no device busy while tracing, lowering or compiling went on"),
         part("idle_host_ns", "Idle, host at work", host_ns, "no device busy and no compilation while some host range was open"),
-        part("idle_unknown_ns", "Idle, nothing recorded", wall - with_host.total_ns(), "no event of any kind"),
-        fact("compile_ns", "Compile time", FactValue::Nanos(compile.total_ns()), ratio(compile.total_ns(), wall), "union of tracing, lowering and compiling on all threads"),
+        part("idle_unknown_ns", "Idle, nothing recorded", wall - coverage.recorded.total_ns(), "no event of any kind"),
+        fact("compile_ns", "Compile time", FactValue::Nanos(whole_compile_ns), ratio(whole_compile_ns, wall), "union of tracing, lowering and compiling on all threads"),
         fact("device_work_ns", "Device work", FactValue::Nanos(self_ns), None, "sum of self times of all device work: what the tables add up to"),
         fact(
             "overlap_ns",
@@ -53,46 +52,13 @@ fn wall(analysis: &Analysis<'_>) -> Section {
     Section { title: "Overview".to_owned(), facts }
 }
 
-/// When a host event of some kind was open on any thread.
-fn kinds(analysis: &Analysis<'_>, wanted: impl Fn(EventKind) -> bool) -> Intervals {
-    let trace = analysis.trace;
-    let events = &trace.events;
-    let threads = trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread);
-    let unions: Vec<Intervals> = threads
-        .map(|track| {
-            let rows = track.rows.clone().map(|row| row as usize).filter(|row| wanted(events.kind(*row)));
-            Intervals::from_sorted(rows.map(|row| (events.start_ns[row], events.end_ns(row))))
-        })
-        .collect();
-    Intervals::union(&unions)
-}
-
 /// One device: busy, idle, compute and copies; `None` where it did nothing.
-fn device_section(analysis: &Analysis<'_>, device: u32) -> Option<Section> {
+fn device_section(analysis: &Analysis<'_>, device: u32, covered: &DeviceCoverage) -> Option<Section> {
     let trace = analysis.trace;
-    let tracks: Vec<_> = trace.tracks_of_device(device).filter(|track| !track.rows.is_empty()).collect();
-    if tracks.is_empty() {
-        return None;
-    }
+    let (first, last) = covered.window?;
     let wall = trace.span_ns().map_or(0, |(first, last)| last - first);
-    let events = &trace.events;
-    let union = |wanted: &dyn Fn(EventKind) -> bool| {
-        let parts: Vec<Intervals> = (tracks.iter())
-            .map(|track| {
-                let rows = track.rows.clone().map(|row| row as usize).filter(|row| wanted(events.kind(*row)));
-                Intervals::from_sorted(rows.map(|row| (events.start_ns[row], events.end_ns(row))))
-            })
-            .collect();
-        Intervals::union(&parts)
-    };
-    let busy = union(&EventKind::is_device_work);
-    let busy_ns = busy.total_ns();
-    let window = match (busy.spans().first(), busy.spans().last()) {
-        (Some((first, _)), Some((_, last))) => last - first,
-        _ => 0,
-    };
-    let compute = union(&EventKind::is_compute).total_ns();
-    let copies = union(&EventKind::is_copy).total_ns();
+    let (busy_ns, window) = (covered.busy.total_ns(), last - first);
+    let (compute, copies) = (covered.compute.total_ns(), covered.copies.total_ns());
     let groups = || analysis.groups.groups.iter().filter(|group| group.device == device);
     let kernels: u64 = groups().filter(|group| group.kind.is_compute()).map(crate::Group::count).sum();
     let transfers = || groups().filter(|group| group.kind.is_copy());

@@ -10,7 +10,7 @@ use crate::side_tables::{
     Allocations, Counters, Device, LaunchShape, Module, Operation, Process, Step, Track, TrackKind, Transfer,
 };
 use crate::strings::{StringId, Strings};
-use crate::trace::Trace;
+use crate::trace::{Trace, span_of};
 use arrow_buffer::ScalarBuffer;
 use std::ops::Range;
 
@@ -318,6 +318,7 @@ impl TraceBuilder {
         sort_allocations(&mut self.allocations);
         self.steps.sort_by_key(|step| step.event);
         Trace {
+            span_ns: span_of(&self.tracks, &events),
             strings: self.strings,
             processes: self.processes,
             devices: self.devices,

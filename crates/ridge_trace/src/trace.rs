@@ -33,6 +33,7 @@ pub struct Trace {
     pub allocations: Allocations,
     /// Marked steps by event row.
     pub steps: Vec<Step>,
+    pub(crate) span_ns: Option<(i64, i64)>,
 }
 
 impl Trace {
@@ -72,13 +73,18 @@ impl Trace {
 
     /// First start and last end over all counted events, nanoseconds on the trace clock; `None` without events.
     pub fn span_ns(&self) -> Option<(i64, i64)> {
-        let counted = self.tracks.iter().filter(|track| track.kind != TrackKind::Derived && !track.rows.is_empty());
-        counted.fold(None, |span, track| {
-            let first = self.events.start_ns[track.rows.start as usize];
-            let rows = track.rows.start as usize..track.rows.end as usize;
-            let last = rows.map(|row| self.events.end_ns(row)).max().unwrap_or(first);
-            let (low, high) = span.unwrap_or((first, last));
-            Some((low.min(first), high.max(last)))
-        })
+        self.span_ns
     }
+}
+
+/// The span of all tracks but derived ones.
+pub(crate) fn span_of(tracks: &[Track], events: &Events) -> Option<(i64, i64)> {
+    let counted = tracks.iter().filter(|track| track.kind != TrackKind::Derived && !track.rows.is_empty());
+    counted.fold(None, |span, track| {
+        let rows = track.rows.start as usize..track.rows.end as usize;
+        let first = events.start_ns[rows.start];
+        let last = rows.map(|row| events.end_ns(row)).max().unwrap_or(first);
+        let (low, high) = span.unwrap_or((first, last));
+        Some((low.min(first), high.max(last)))
+    })
 }

@@ -8,11 +8,15 @@ use crate::info;
 use crate::manifest::Manifest;
 use crate::note::Note;
 use crate::source_text::SourceText;
-use ridge_analysis::{Analysis, By, WorkGroups, overview};
+use rayon::prelude::*;
+use ridge_analysis::{Analysis, By, Owners, WorkGroups, overview};
 use ridge_import::{Imported, Source, import};
 use ridge_trace::{Section, Table, Trace};
-use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Captures with fewer events are analyzed on one thread: starting others costs more.
+const PARALLEL_EVENTS: usize = 1 << 16;
 
 /// How to open a capture.
 #[derive(Debug, Clone)]
@@ -28,7 +32,8 @@ pub struct Session {
     imported: Imported,
     manifest: Option<Manifest>,
     notes: Vec<Note>,
-    groups: OnceCell<WorkGroups>,
+    groups: OnceLock<WorkGroups>,
+    owners: OnceLock<Owners>,
 }
 
 impl Session {
@@ -52,7 +57,7 @@ impl Session {
         notes.extend(found.notes);
         notes.extend(manifest.iter().flat_map(Manifest::notes));
         notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
-        Ok(Session { root, imported, manifest, notes, groups: OnceCell::new() })
+        Ok(Session { root, imported, manifest, notes, groups: OnceLock::new(), owners: OnceLock::new() })
     }
 
     /// What a reader must know, gravest first.
@@ -89,6 +94,19 @@ impl Session {
             }
             other => analysis.table(other),
         })
+    }
+
+    /// The overview and several tables; those of a large capture are made in parallel.
+    pub fn report(&self, groupings: &[By]) -> (Vec<Section>, Vec<Table>) {
+        if self.imported.trace.events.len() < PARALLEL_EVENTS {
+            return (self.overview(), groupings.iter().map(|by| self.table(*by)).collect());
+        }
+        // Both are used by all of them: made here, no table waits for another's.
+        rayon::join(
+            || self.groups.get_or_init(|| WorkGroups::new(&self.imported.trace)),
+            || self.owners.get_or_init(|| Owners::new(&self.imported.trace)),
+        );
+        rayon::join(|| self.overview(), || groupings.par_iter().map(|by| self.table(*by)).collect())
     }
 
     /// Every module with the device time it took.
@@ -135,7 +153,7 @@ impl Session {
     /// Lends the analysis; the device work is grouped once for all tables.
     fn with_analysis<T>(&self, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
         let groups = self.groups.get_or_init(|| WorkGroups::new(&self.imported.trace));
-        ask(&Analysis { trace: &self.imported.trace, hlo: &self.imported.hlo, groups })
+        ask(&Analysis { trace: &self.imported.trace, hlo: &self.imported.hlo, groups, owners: &self.owners })
     }
 }
 

@@ -120,10 +120,15 @@ fn report(session: &Session, arguments: &StatsArguments) -> Report {
     let named = !arguments.by.is_empty();
     let groupings = if named { &arguments.by[..] } else { &Grouping::ALL[..] };
     let rows = rows(arguments, named);
+    let groupings: Vec<By> = groupings.iter().map(|grouping| grouping.by()).collect();
+    let (sections, tables) = match groupings[..] {
+        [one] if named => (Vec::new(), vec![session.table(one)]),
+        _ => session.report(&groupings),
+    };
     Report {
         notes: session.notes().to_vec(),
-        sections: if named { Vec::new() } else { session.overview() },
-        tables: groupings.iter().map(|grouping| Listing::top(session.table(grouping.by()), rows)).collect(),
+        sections: if named { Vec::new() } else { sections },
+        tables: tables.into_iter().map(|table| Listing::top(table, rows)).collect(),
     }
 }
 

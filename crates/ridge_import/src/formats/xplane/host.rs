@@ -181,7 +181,14 @@ fn mark_steps(line: &HostLine, sparse: &[(u32, Sparse)], import: &mut Import) {
 fn classify(line: &HostLine, import: &mut Import) {
     let mut names: FxHashMap<u32, NameKind> = FxHashMap::default();
     let slices = import.builder.slices(line.rows.clone());
-    let plain: Vec<u32> = slices.name.to_vec();
+    let is_plain = |row: &usize| slices.kind[*row] == EventKind::HostRange as u8;
+    let mut plain: Vec<u32> = (0..slices.len()).filter(is_plain).map(|row| slices.name[row]).collect();
+    // A line of launches alone, as long ones are, has nothing to say.
+    if plain.is_empty() {
+        return;
+    }
+    plain.sort_unstable();
+    plain.dedup();
     for name in plain {
         let strings = &import.builder.strings;
         names.entry(name).or_insert_with(|| NameKind::of(strings.get(StringId(name))));

@@ -15,7 +15,7 @@ use crate::import::{CaptureFacts, Import, ImportError, Source};
 use crate::note::Severity;
 use rayon::prelude::*;
 use ridge_hlo::wire::text;
-use ridge_trace::{EventKind, NONE, StringId, TrackKind};
+use ridge_trace::{Attribution, EventKind, EventSlices, NONE, StringId, TrackKind};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -116,9 +116,12 @@ impl<'a, 'p> Reader<'a, 'p> {
         let chunks = self.decode_all(&lines, first_row, import);
         let mut operations = OperationTable::new(self.process, import);
         let mut extras = Vec::new();
-        for (line, mut chunk) in chunks {
+        let resolved: Vec<ChunkRows> = (chunks.iter())
+            .map(|(line, chunk)| ChunkRows::resolve(chunk, &tables[lines[*line].plane], &mut operations, import))
+            .collect();
+        self.apply_all(&resolved, &chunks, first_row, import);
+        for (line, chunk) in chunks {
             let stats = &tables[lines[line].plane];
-            resolve_chunk(&mut chunk, stats, &mut operations, import);
             self.keep_samples(&chunk.tables.samples, &lines[line], chunk.rows.clone(), import);
             self.keep_allocations(&chunk.tables.allocations, stats, chunk.rows.start, import);
             let first = chunk.rows.start;
@@ -239,6 +242,20 @@ impl<'a, 'p> Reader<'a, 'p> {
         if self.in_parallel { jobs.into_par_iter().map(work).collect() } else { jobs.into_iter().map(work).collect() }
     }
 
+    /// Puts trace-wide rows in place of the chunks' own positions of operations and details.
+    fn apply_all(&self, resolved: &[ChunkRows], chunks: &[(usize, DecodedChunk<'a>)], first_row: u32, import: &mut Import) {
+        let end = import.builder.rows();
+        let mut rest = import.builder.slices(first_row..end);
+        let mut jobs = Vec::new();
+        for (rows, (_, chunk)) in resolved.iter().zip(chunks) {
+            let (columns, after) = rest.split_at(chunk.rows.len());
+            rest = after;
+            jobs.push((rows, columns));
+        }
+        let work = |(rows, columns): (&ChunkRows, _)| rows.apply(columns);
+        if self.in_parallel { jobs.into_par_iter().for_each(work) } else { jobs.into_iter().for_each(work) }
+    }
+
     fn keep_samples(&self, samples: &[Sample<'a>], line: &PlacedLine<'a, 'p>, rows: Range<u32>, import: &mut Import) {
         if samples.is_empty() {
             return;
@@ -303,8 +320,6 @@ impl<'a, 'p> Reader<'a, 'p> {
         if !extras.iter().any(|extra| extra.role == Role::GraphId) {
             return;
         }
-        let slices = import.builder.slices(first_row..first_row + 0);
-        drop(slices);
         let rows = first_row..import.builder.rows();
         let kinds = import.builder.slices(rows).kind.to_vec();
         for (index, kind) in kinds.into_iter().enumerate() {
@@ -329,31 +344,39 @@ struct DecodedChunk<'a> {
     tables: ChunkTables<'a>,
 }
 
-/// Puts trace-wide rows in place of a chunk's own positions of operations and details.
-fn resolve_chunk<'a>(
-    chunk: &mut DecodedChunk<'a>,
-    stats: &StatTable<'a>,
-    operations: &mut OperationTable,
-    import: &mut Import,
-) {
-    let ops: Vec<u32> =
-        chunk.tables.ops.iter().map(|(key, scope)| operations.resolve(key, scope, stats, import)).collect();
-    let details: Vec<u32> = chunk.tables.details.iter().map(|key| detail_row(key, stats, import)).collect();
-    let slices = import.builder.slices(chunk.rows.clone());
-    for row in 0..slices.len() {
-        if slices.op[row] != NONE {
-            slices.op[row] = ops[slices.op[row] as usize];
+/// The trace-wide rows of a chunk's operations and details, by their positions in the chunk.
+struct ChunkRows {
+    ops: Vec<u32>,
+    details: Vec<u32>,
+}
+
+impl ChunkRows {
+    fn resolve<'a>(
+        chunk: &DecodedChunk<'a>,
+        stats: &StatTable<'a>,
+        operations: &mut OperationTable,
+        import: &mut Import,
+    ) -> ChunkRows {
+        let ops = &chunk.tables.ops;
+        ChunkRows {
+            ops: ops.iter().map(|(key, scope)| operations.resolve(key, scope, stats, import)).collect(),
+            details: chunk.tables.details.iter().map(|key| detail_row(key, stats, import)).collect(),
         }
-        if slices.detail[row] != NONE {
-            slices.detail[row] = details[slices.detail[row] as usize];
-        }
-        if EventKind::from_byte(slices.kind[row]).is_device_work() {
-            let how = if slices.op[row] == NONE {
-                ridge_trace::Attribution::Unattributed
-            } else {
-                ridge_trace::Attribution::ByStat
-            };
-            slices.attribution[row] = how as u8;
+    }
+
+    fn apply(&self, columns: EventSlices<'_>) {
+        for row in 0..columns.len() {
+            if let Some(op) = self.ops.get(columns.op[row] as usize) {
+                columns.op[row] = *op;
+            }
+            if let Some(detail) = self.details.get(columns.detail[row] as usize) {
+                columns.detail[row] = *detail;
+            }
+            if EventKind::from_byte_is_work(columns.kind[row]) {
+                let is_known = columns.op[row] != NONE;
+                let how = if is_known { Attribution::ByStat } else { Attribution::Unattributed };
+                columns.attribution[row] = how as u8;
+            }
         }
     }
 }
