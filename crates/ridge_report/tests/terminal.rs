@@ -256,6 +256,24 @@ fn like_sections_are_one_table() {
 }
 
 #[test]
+fn many_like_sections_are_counted() {
+    let device = |index: usize| {
+        let mut device = overview().swap_remove(0);
+        device.title = format!("GPU {index}");
+        device.facts.truncate(2);
+        if index == 1 {
+            device.facts.reverse();
+        }
+        device
+    };
+    let report = Report { sections: (0..20).map(device).collect(), ..Report::EMPTY };
+    let text = render(&report, &Layout::plain(80));
+    assert_eq!(text.lines().count(), 18, "{text}");
+    assert!(text.ends_with("4 more like these; JSON lists all\n"), "{text}");
+    assert!(text.contains("GPU 1     24.1 ms      14.3 ms  59.5 %"), "facts are found by key: {text}");
+}
+
+#[test]
 fn an_empty_table_is_an_answer() {
     check(
         &one(no_kernels()),

@@ -7,7 +7,8 @@ use unicode_width::UnicodeWidthChar;
 
 /// `text` in at most `room` columns: its two ends with a mark between them.
 ///
-/// Names of operations differ at both ends (`jit(f)/while/body/…/dot_general`), so neither end is kept alone.
+/// Names of operations differ at both ends (`jit(f)/while/body/…/dot_general`), so neither end is kept alone;
+/// paths from the root mostly begin alike, so they keep their end.
 pub(super) fn shorten_middle(text: &str, room: usize, glyphs: Glyphs) -> String {
     if width(text) <= room {
         return text.to_owned();
@@ -19,10 +20,25 @@ pub(super) fn shorten_middle(text: &str, room: usize, glyphs: Glyphs) -> String 
     let Some(rest) = room.checked_sub(width(mark)) else {
         return mark.chars().take(room).collect();
     };
+    if text.starts_with('/') {
+        return format!("{mark}{}", path_end(text, rest));
+    }
     let tail_room = rest / 2;
     let head = take_columns(text.chars(), rest - tail_room);
-    let tail: String = take_columns(text.chars().rev(), tail_room).chars().rev().collect();
-    format!("{head}{mark}{tail}")
+    format!("{head}{mark}{}", last_columns(text, tail_room))
+}
+
+/// The end of the path `text` in at most `room` columns, from a slash on where that costs little.
+fn path_end(text: &str, room: usize) -> String {
+    let end = last_columns(text, room);
+    match end.find('/') {
+        Some(slash) if slash < end.len() / 2 => end[slash..].to_owned(),
+        _ => end,
+    }
+}
+
+fn last_columns(text: &str, room: usize) -> String {
+    take_columns(text.chars().rev(), room).chars().rev().collect()
 }
 
 fn take_columns(chars: impl Iterator<Item = char>, room: usize) -> String {
@@ -109,6 +125,8 @@ mod tests {
         for (text, room, short) in [
             ("dot.1", 5, "dot.1"),
             ("jit(f)/while/body/dot_general", 16, "jit(f)/w…general"),
+            ("/home/me/venv/lib/projectors.py:747", 22, "…/projectors.py:747"),
+            ("/home/me/venv/lib/projectors.py:747", 18, "…projectors.py:747"),
             ("三角形三角形三角形", 9, "三角…角形"),
             ("abcdef", 1, "…"),
             ("abcdef", 0, ""),
