@@ -37,7 +37,7 @@ fn wall(analysis: &Analysis<'_>, coverage: &Coverage) -> Section {
         part("busy_ns", "Some device busy", busy_ns, "union of all device work over all devices"),
         part("idle_compile_ns", "Idle, compiling", compile_ns, "no device busy while tracing, lowering or compiling went on"),
         part("idle_host_ns", "Idle, host at work", host_ns, "no device busy and no compilation while some host range was open"),
-        part("idle_unknown_ns", "Idle, nothing recorded", wall - coverage.recorded.total_ns(), "no event of any kind"),
+        part("idle_unknown_ns", "Idle, nothing recorded", wall - coverage.recorded.total_ns(), "no event of any kind: the program's own code between the ranges that the profiler records"),
         fact("compile_ns", "Compile time", FactValue::Nanos(whole_compile_ns), ratio(whole_compile_ns, wall), "union of tracing, lowering and compiling on all threads"),
         fact("device_work_ns", "Device work", FactValue::Nanos(self_ns), None, "sum of self times of all device work: what the tables add up to"),
         fact(

@@ -23,7 +23,4 @@ pub trait Format: Sync {
 }
 
 /// Every format, in the order the formats page lists them.
-pub static FORMATS: &[&dyn Format] = &[
-    &xplane::XPlane,
-    &hlo_dump::HloDump,
-];
+pub static FORMATS: &[&dyn Format] = &[&xplane::XPlane, &hlo_dump::HloDump];

@@ -168,11 +168,7 @@ pub fn import(sources: &[Source<'_>], format: Option<&str>) -> Result<Imported, 
     Ok(finish(import))
 }
 
-fn import_one(
-    source: Source<'_>,
-    forced: Option<&'static dyn Format>,
-    import: &mut Import,
-) -> Result<(), ImportError> {
+fn import_one(source: Source<'_>, forced: Option<&'static dyn Format>, import: &mut Import) -> Result<(), ImportError> {
     if source.bytes.is_empty() {
         return Err(ImportError::Empty { source_name: source.name.to_owned() });
     }

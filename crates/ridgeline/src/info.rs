@@ -31,7 +31,7 @@ fn captures(imported: &Imported) -> Vec<Section> {
 }
 
 fn recording(manifest: &Manifest) -> Section {
-    let facts = manifest.facts().into_iter().map(|(key, value)| fact(&key, &key, FactValue::Text(value)));
+    let facts = manifest.facts().into_iter().map(|(key, value)| fact(&key, &key, value));
     Section { title: "Recording".to_owned(), facts: facts.collect() }
 }
 

@@ -3,6 +3,7 @@
 //! Any part of it may be absent; nothing in it can stop a capture from opening.
 
 use crate::note::{Note, Severity};
+use ridge_trace::FactValue;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -53,7 +54,7 @@ impl Manifest {
     }
 
     /// Top-level values as words: command, exit status, versions, devices, overhead.
-    pub(crate) fn facts(&self) -> Vec<(String, String)> {
+    pub(crate) fn facts(&self) -> Vec<(String, FactValue)> {
         let mut facts = Vec::new();
         for key in ["command", "program", "versions", "devices", "added_environment", "timings", "overhead"] {
             if let Some(value) = self.json.get(key) {
@@ -65,22 +66,37 @@ impl Manifest {
 }
 
 /// `{"a": {"b": 1}}` → `a.b = 1`; lists of plain values on one line.
-fn flatten(path: &str, value: &Value, depth: usize, facts: &mut Vec<(String, String)>) {
+fn flatten(path: &str, value: &Value, depth: usize, facts: &mut Vec<(String, FactValue)>) {
     match value {
         Value::Object(members) if depth < 4 => {
             members.iter().for_each(|(key, value)| flatten(&format!("{path}.{key}"), value, depth + 1, facts));
         }
         Value::Array(items) if items.iter().all(|item| !item.is_object() && !item.is_array()) => {
             let words: Vec<String> = items.iter().map(plain).collect();
-            facts.push((path.to_owned(), words.join(" ")));
+            facts.push((path.to_owned(), FactValue::Text(words.join(" "))));
         }
         Value::Array(items) if depth < 4 => {
             let named = items.iter().enumerate().take(64);
             named.for_each(|(index, item)| flatten(&format!("{path}.{index}"), item, depth + 1, facts));
         }
         Value::Null => {}
-        other => facts.push((path.to_owned(), plain(other))),
+        other => facts.push(quantity(path, other)),
     }
+}
+
+/// A value with the unit its key ends in: `wall_s` is seconds, `…_bytes` is bytes, a share is of one.
+fn quantity(path: &str, value: &Value) -> (String, FactValue) {
+    let bare = |suffix: &str| path.strip_suffix(suffix).map(str::to_owned);
+    if let (Some(name), Some(secs)) = (bare("_s"), value.as_f64()) {
+        return (name, FactValue::Nanos((secs * 1e9) as i64));
+    }
+    if let (Some(name), Some(bytes)) = (bare("_bytes"), value.as_u64()) {
+        return (name, FactValue::Bytes(bytes));
+    }
+    if let (true, Some(share)) = (path.contains("share"), value.as_f64()) {
+        return (path.to_owned(), FactValue::Text(ridge_units::Share(share).to_string()));
+    }
+    (path.to_owned(), FactValue::Text(plain(value)))
 }
 
 fn plain(value: &Value) -> String {

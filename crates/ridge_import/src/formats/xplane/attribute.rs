@@ -169,7 +169,9 @@ fn unnamed(rows: Range<u32>, import: &mut Import) -> Vec<Unnamed> {
     let slices = import.builder.slices(rows.clone());
     let is_unnamed = |row: &usize| slices.kind[*row] == EventKind::Kernel as u8 && slices.op[*row] == NONE;
     let kernels = (0..slices.len()).filter(is_unnamed);
-    kernels.map(|row| Unnamed { row: rows.start + row as u32, name: slices.name[row], launch: slices.link[row] }).collect()
+    kernels
+        .map(|row| Unnamed { row: rows.start + row as u32, name: slices.name[row], launch: slices.link[row] })
+        .collect()
 }
 
 /// Which module was running when kernels without an operation did.
@@ -225,9 +227,8 @@ fn best_module(names: &[u32], import: &Import) -> Option<u32> {
     let mut best: Option<(usize, u32)> = None;
     let mut is_tie = false;
     for module in modules_with_hlo(import) {
-        let known = |name: &&u32| {
-            instruction_of(module, import.builder.strings.get(StringId(**name)), import).is_some()
-        };
+        let known =
+            |name: &&u32| instruction_of(module, import.builder.strings.get(StringId(**name)), import).is_some();
         let score = names.iter().filter(known).count();
         match best {
             Some((top, _)) if score < top => {}

@@ -111,11 +111,7 @@ pub(super) struct LineContext<'a, 'p> {
 }
 
 /// Decodes the events of `bytes` into `columns`, which has a row for each.
-pub(super) fn decode<'a>(
-    bytes: &'a [u8],
-    line: LineContext<'a, '_>,
-    mut columns: EventSlices<'_>,
-) -> ChunkTables<'a> {
+pub(super) fn decode<'a>(bytes: &'a [u8], line: LineContext<'a, '_>, mut columns: EventSlices<'_>) -> ChunkTables<'a> {
     let mut tables = ChunkTables::default();
     let mut row = 0;
     for field in Fields::new(bytes).map_while(Result::ok) {

@@ -62,7 +62,8 @@ mod tests {
 
     #[test]
     fn launches_of_every_collector() {
-        let shape = launch_shape("regs:128 static_shared:1024 dynamic_shared:65536 grid:132,1,1 block:256,1,1 occ_pct:25");
+        let shape =
+            launch_shape("regs:128 static_shared:1024 dynamic_shared:65536 grid:132,1,1 block:256,1,1 occ_pct:25");
         assert_eq!((shape.registers, shape.grid, shape.occupancy_pct), (Some(128), [132, 1, 1], Some(25.0)));
         let old = launch_shape("regs:38 shm:16 grid:160,2,1 block:1024,1,1");
         assert_eq!((old.static_shared_bytes, old.grid, old.block), (Some(16), [160, 2, 1], [1024, 1, 1]));

@@ -261,7 +261,9 @@ impl NameKind {
             "compile_or_get_cached",
             "XlaCompile",
         ];
-        const RUNTIME: [&str; 22] = [
+        const RUNTIME: [&str; 23] = [
+            // The recorder's own work inside the program.
+            "ridgeline: ",
             "PjitFunction(",
             "ParseArguments",
             "DevicePut",
@@ -298,13 +300,7 @@ impl NameKind {
 }
 
 /// Collects a line's thunks, gives each its true end and the host event that ran it.
-fn take_thunks(
-    line: &HostLine,
-    sparse: &[(u32, Sparse)],
-    flows: &Flows,
-    import: &mut Import,
-    thunks: &mut Vec<Thunk>,
-) {
+fn take_thunks(line: &HostLine, sparse: &[(u32, Sparse)], flows: &Flows, import: &mut Import, thunks: &mut Vec<Thunk>) {
     let first = line.rows.start;
     let slices = import.builder.slices(line.rows.clone());
     let is_thunk = |kind: u8| kind == EventKind::DeviceOp as u8;

@@ -243,7 +243,13 @@ impl<'a, 'p> Reader<'a, 'p> {
     }
 
     /// Puts trace-wide rows in place of the chunks' own positions of operations and details.
-    fn apply_all(&self, resolved: &[ChunkRows], chunks: &[(usize, DecodedChunk<'a>)], first_row: u32, import: &mut Import) {
+    fn apply_all(
+        &self,
+        resolved: &[ChunkRows],
+        chunks: &[(usize, DecodedChunk<'a>)],
+        first_row: u32,
+        import: &mut Import,
+    ) {
         let end = import.builder.rows();
         let mut rest = import.builder.slices(first_row..end);
         let mut jobs = Vec::new();
