@@ -56,7 +56,8 @@ impl HloModule {
             let _ = write!(label, "\n{}", instruction.metadata.op_name);
         }
         if let Some(literal) = &instruction.literal {
-            let _ = write!(label, "\n{literal}");
+            label.push('\n');
+            let _ = literal.write(&mut label, instruction.shape.element_type);
         }
         let _ = write!(out, "    i{} [label=", id.0);
         quote(out, &label);

@@ -52,56 +52,80 @@ impl Literal {
     }
 }
 
+/// How many digits a real number is printed with.
+#[derive(Clone, Copy)]
+enum Digits {
+    /// As many as a single-precision number needs.
+    Single,
+    /// As many as a double-precision number needs.
+    Double,
+}
+
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, Digits::Double)
+    }
+}
+
+impl Scalar {
+    fn write(self, out: &mut impl fmt::Write, digits: Digits) -> fmt::Result {
         match self {
-            Scalar::Bool(value) => write!(f, "{value}"),
-            Scalar::Int(value) => write!(f, "{value}"),
-            Scalar::Uint(value) => write!(f, "{value}"),
-            Scalar::Float(value) => write_float(f, *value),
+            Scalar::Bool(value) => write!(out, "{value}"),
+            Scalar::Int(value) => write!(out, "{value}"),
+            Scalar::Uint(value) => write!(out, "{value}"),
+            Scalar::Float(value) => write_float(out, value, digits),
             Scalar::Complex(real, imaginary) => {
-                f.write_str("(")?;
-                write_float(f, *real)?;
-                f.write_str(", ")?;
-                write_float(f, *imaginary)?;
-                f.write_str(")")
+                out.write_str("(")?;
+                write_float(out, real, digits)?;
+                out.write_str(", ")?;
+                write_float(out, imaginary, digits)?;
+                out.write_str(")")
             }
         }
     }
 }
 
-/// HLO's spelling: `inf`, `-inf`, `nan`, integers without a point; as few digits as a single-precision value needs.
-fn write_float(f: &mut fmt::Formatter<'_>, value: f64) -> fmt::Result {
-    let narrow = value as f32;
+/// HLO's spelling: `inf`, `-inf`, `nan`, integers without a point.
+fn write_float(out: &mut impl fmt::Write, value: f64, digits: Digits) -> fmt::Result {
     let is_plain = value == 0.0 || (1e-5..1e16).contains(&value.abs());
-    if value.is_nan() {
-        f.write_str("nan")
-    } else if value.is_infinite() {
-        f.write_str(if value > 0.0 { "inf" } else { "-inf" })
-    } else if f64::from(narrow) == value {
-        if is_plain { write!(f, "{narrow}") } else { write!(f, "{narrow:e}") }
-    } else if is_plain {
-        write!(f, "{value}")
-    } else {
-        write!(f, "{value:e}")
+    match digits {
+        _ if value.is_nan() => out.write_str("nan"),
+        _ if value.is_infinite() => out.write_str(if value > 0.0 { "inf" } else { "-inf" }),
+        Digits::Single if is_plain => write!(out, "{}", value as f32),
+        Digits::Single => write!(out, "{:e}", value as f32),
+        Digits::Double if is_plain => write!(out, "{value}"),
+        Digits::Double => write!(out, "{value:e}"),
     }
 }
 
-impl fmt::Display for Literal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Literal {
+    /// Writes it as HLO text does for elements of this type.
+    pub(crate) fn write(&self, out: &mut impl fmt::Write, element_type: ElementType) -> fmt::Result {
+        let digits = match element_type {
+            ElementType::F64 | ElementType::C128 | ElementType::Unknown => Digits::Double,
+            _ => Digits::Single,
+        };
         if let Some(value) = self.scalar() {
-            return write!(f, "{value}");
+            return value.write(out, digits);
         }
-        f.write_str("{")?;
+        out.write_str("{")?;
         for (position, value) in self.values.iter().enumerate() {
-            write!(f, "{}{value}", if position == 0 { "" } else { ", " })?;
+            out.write_str(if position == 0 { "" } else { ", " })?;
+            value.write(out, digits)?;
         }
-        f.write_str(match (self.is_cut, self.values.is_empty()) {
+        out.write_str(match (self.is_cut, self.values.is_empty()) {
             (true, true) => "...",
             (true, false) => ", ...",
             (false, _) => "",
         })?;
-        f.write_str("}")
+        out.write_str("}")
+    }
+}
+
+impl fmt::Display for Literal {
+    /// All digits of real numbers, since a literal does not know its type.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, ElementType::Unknown)
     }
 }
 

@@ -145,7 +145,7 @@ impl HloModule {
         if let Some(number) = instruction.parameter_number {
             write!(out, "{number}")?;
         } else if let Some(literal) = &instruction.literal {
-            write!(out, "{literal}")?;
+            literal.write(out, instruction.shape.element_type)?;
         }
         for (position, operand) in instruction.operands.iter().enumerate() {
             write!(out, "{}%{}", if position == 0 { "" } else { ", " }, self.instruction(*operand).name)?;
