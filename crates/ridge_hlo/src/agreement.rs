@@ -3,6 +3,8 @@
 //! XLA dumps each module twice, as proto and as text. What the two readers make of them is compared through the HLO
 //! text this crate prints, instruction by instruction; what one of the two files does not hold is left out.
 
+#![allow(clippy::disallowed_methods, reason = "tests read fixtures and take the time")]
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

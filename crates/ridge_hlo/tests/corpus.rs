@@ -1,5 +1,7 @@
 //! Modules inside real captures, where the corpus of captures is at hand.
 
+#![allow(clippy::disallowed_methods, reason = "tests read fixtures and take the time")]
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,7 @@
 //! Notations of several years of XLA, and what is made of them.
 
+#![allow(clippy::disallowed_methods, reason = "tests read fixtures and take the time")]
+
 use expect_test::expect;
 use ridge_hlo::{HloModule, ReplicaGroups};
 

@@ -1,5 +1,7 @@
 //! Broken input: cut, flipped and inflated modules give an error or notes, never a panic, never much memory.
 
+#![allow(clippy::disallowed_methods, reason = "tests read fixtures and take the time")]
+
 use std::path::Path;
 
 use ridge_hlo::HloModule;
