@@ -1,5 +1,6 @@
 //! Time by track: each stream, lane and thread with how long it was busy.
 
+use crate::labels::{device_label, process_labels};
 use crate::rows::table as build;
 use crate::Analysis;
 use crate::coverage::Union;
@@ -11,8 +12,9 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     let shown = trace.tracks.iter().filter(|track| track.kind != TrackKind::Derived && !track.rows.is_empty());
     let mut rows: Vec<(&Track, i64)> = shown.map(|track| (track, busy_ns(analysis, track))).collect();
     rows.sort_by_key(|(track, busy)| (track.kind == TrackKind::HostThread, std::cmp::Reverse(*busy)));
-    let wall = trace.span_ns().map_or(0, |(first, last)| last - first);
-    let device = |track: &Track| track.device.map(|device| trace.devices[device as usize].plane.clone());
+    let wall = trace.wall_ns();
+    let labels = process_labels(trace);
+    let device = |track: &Track| track.device.map(|device| device_label(trace, &labels, device));
     let kind = |track: &Track| match track.kind {
         TrackKind::HostThread => "thread",
         TrackKind::Stream => "stream",

@@ -27,6 +27,7 @@ mod category;
 mod coverage;
 mod executions;
 mod groups;
+mod labels;
 mod modules;
 mod overview;
 mod quantiles;

@@ -2,15 +2,38 @@
 
 use crate::Analysis;
 use crate::coverage::{Coverage, DeviceCoverage};
+use crate::labels::{device_label, process_labels};
 use ridge_trace::{Attribution, Fact, FactValue, Section};
 
 /// The sections of the overview.
 pub fn overview(analysis: &Analysis<'_>) -> Vec<Section> {
     let coverage = Coverage::new(analysis.trace);
     let mut sections = vec![wall(analysis, &coverage)];
-    let devices = coverage.devices.iter().enumerate();
-    sections.extend(devices.filter_map(|(device, covered)| device_section(analysis, device as u32, covered)));
+    sections.extend(devices(analysis, &coverage));
     sections.extend(attribution(analysis));
+    sections
+}
+
+/// The devices that worked, at most so many; of more, those that were busy longest.
+const DEVICES_SHOWN: usize = 16;
+
+fn devices(analysis: &Analysis<'_>, coverage: &Coverage) -> Vec<Section> {
+    let mut worked: Vec<usize> =
+        (0..coverage.devices.len()).filter(|device| coverage.devices[*device].window.is_some()).collect();
+    let left_out = worked.len().saturating_sub(DEVICES_SHOWN);
+    if left_out > 0 {
+        worked.sort_by_key(|device| std::cmp::Reverse(coverage.devices[*device].busy.total_ns()));
+        worked.truncate(DEVICES_SHOWN);
+        worked.sort_unstable();
+    }
+    let labels = process_labels(analysis.trace);
+    let mut sections: Vec<Section> = (worked.into_iter())
+        .filter_map(|device| device_section(analysis, device as u32, &coverage.devices[device], &labels))
+        .collect();
+    if left_out > 0 {
+        let more = fact("more_devices", "Devices not shown", FactValue::Count(left_out as u64), None, "less busy than those shown");
+        sections.push(Section { title: "More devices".to_owned(), facts: vec![more] });
+    }
     sections
 }
 
@@ -25,7 +48,7 @@ fn ratio(part: i64, whole: i64) -> Option<f64> {
 /// Wall time and its parts, which add up to it exactly.
 fn wall(analysis: &Analysis<'_>, coverage: &Coverage) -> Section {
     let trace = analysis.trace;
-    let wall = trace.span_ns().map_or(0, |(first, last)| last - first);
+    let wall = trace.wall_ns();
     let busy_ns = coverage.busy.total_ns();
     let compile_ns = coverage.busy_or_compile.total_ns() - busy_ns;
     let host_ns = coverage.recorded.total_ns() - coverage.busy_or_compile.total_ns();
@@ -33,7 +56,7 @@ fn wall(analysis: &Analysis<'_>, coverage: &Coverage) -> Section {
     let self_ns = analysis.groups.total_self_ns();
     let part = |key, title, ns: i64, definition| fact(key, title, FactValue::Nanos(ns), ratio(ns, wall), definition);
     let mut facts = vec![
-        fact("wall_ns", "Wall time", FactValue::Nanos(wall), None, "from the first start to the last end of all events"),
+        fact("wall_ns", "Wall time", FactValue::Nanos(wall), None, "from the first start to the last end of all events; time between captures that follow one another does not count"),
         part("busy_ns", "Some device busy", busy_ns, "union of all device work over all devices"),
         part("idle_compile_ns", "Idle, compiling", compile_ns, "no device busy while tracing, lowering or compiling went on"),
         part("idle_host_ns", "Idle, host at work", host_ns, "no device busy and no compilation while some host range was open"),
@@ -53,10 +76,15 @@ fn wall(analysis: &Analysis<'_>, coverage: &Coverage) -> Section {
 }
 
 /// One device: busy, idle, compute and copies; `None` where it did nothing.
-fn device_section(analysis: &Analysis<'_>, device: u32, covered: &DeviceCoverage) -> Option<Section> {
+fn device_section(
+    analysis: &Analysis<'_>,
+    device: u32,
+    covered: &DeviceCoverage,
+    labels: &[String],
+) -> Option<Section> {
     let trace = analysis.trace;
     let (first, last) = covered.window?;
-    let wall = trace.span_ns().map_or(0, |(first, last)| last - first);
+    let wall = trace.process_wall_ns(trace.devices[device as usize].process);
     let (busy_ns, window) = (covered.busy.total_ns(), last - first);
     let (compute, copies) = (covered.compute.total_ns(), covered.copies.total_ns());
     let groups = || analysis.groups.groups.iter().filter(|group| group.device == device);
@@ -67,8 +95,8 @@ fn device_section(analysis: &Analysis<'_>, device: u32, covered: &DeviceCoverage
         .sum();
     let part = |key, title, ns: i64, whole, definition| fact(key, title, FactValue::Nanos(ns), ratio(ns, whole), definition);
     let mut facts = vec![
-        part("busy_ns", "Busy", busy_ns, wall, "union of its device work; the share is of the capture's wall time"),
-        part("idle_ns", "Idle", wall - busy_ns, wall, "wall time less busy time"),
+        part("busy_ns", "Busy", busy_ns, wall, "union of its device work; the share is of its process's wall time"),
+        part("idle_ns", "Idle", wall - busy_ns, wall, "its process's wall time less busy time"),
         part("window_ns", "Active window", window, wall, "from its first work to its last"),
         part("compute_ns", "Compute", compute, wall, "union of kernels and operations"),
         part("copies_ns", "Copies", copies, wall, "union of copies; may overlap compute"),
@@ -79,7 +107,8 @@ fn device_section(analysis: &Analysis<'_>, device: u32, covered: &DeviceCoverage
     }
     let found = &trace.devices[device as usize];
     let model = found.model.as_deref().or(found.vendor.as_deref());
-    let title = model.map_or(found.plane.clone(), |model| format!("{} ({model})", found.plane));
+    let name = device_label(trace, labels, device);
+    let title = model.map_or(name.clone(), |model| format!("{name} ({model})"));
     Some(Section { title, facts })
 }
 

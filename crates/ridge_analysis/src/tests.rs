@@ -1,1 +1,380 @@
 //! Tables of small traces, input and output side by side.
+//!
+//! Every table goes through [`check`] and every overview through [`check_overview`]: when the API changes, two
+//! functions do.
+
+use crate::{Analysis, By, WorkGroups, overview};
+use expect_test::{Expect, expect};
+use ridge_hlo::HloModule;
+use ridge_test::{render, render_sections};
+use ridge_trace::Trace;
+use std::sync::OnceLock;
+
+fn analyzed<T>(trace: &Trace, hlo: &[HloModule], ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
+    let groups = WorkGroups::new(trace);
+    let owners = OnceLock::new();
+    ask(&Analysis { trace, hlo, groups: &groups, owners: &owners })
+}
+
+/// The columns that tests of a table look at.
+fn columns(by: By) -> &'static [&'static str] {
+    match by {
+        By::Op => &["op", "category", "self_ns", "self_share", "total_ns", "events", "executions", "attribution"],
+        By::Kernel => &["kernel", "op", "self_ns", "events", "min_ns", "median_ns", "max_ns", "grid", "block"],
+        By::Category => &["category", "self_ns", "self_share", "events"],
+        By::Module => &["module", "self_ns", "self_share", "events"],
+        By::Source => &["source", "self_ns", "self_share", "inclusive_ns", "events"],
+        By::Scope => &["tree", "inclusive_ns", "inclusive_share", "self_ns", "events"],
+        By::Operation => &["operation", "device_ns", "device_self_ns", "count", "wall_ns", "events", "depth"],
+        By::Step => &["step", "number", "wall_ns", "device_ns", "device_share", "copies_ns", "kernels", "device_span_ns"],
+        By::Track => &["track", "device", "kind", "busy_ns", "busy_share", "events"],
+    }
+}
+
+#[track_caller]
+fn check_with(text: &str, hlo: &[&str], by: By, expected: Expect) {
+    let trace = ridge_test::trace(text);
+    let hlo: Vec<HloModule> = hlo.iter().map(|text| HloModule::from_text(text).expect("HLO text of the test")).collect();
+    let table = analyzed(&trace, &hlo, |analysis| analysis.table(by));
+    expected.assert_eq(&render(&table, columns(by)));
+}
+
+#[track_caller]
+fn check(text: &str, by: By, expected: Expect) {
+    check_with(text, &[], by, expected);
+}
+
+#[track_caller]
+fn check_overview(text: &str, expected: Expect) {
+    let trace = ridge_test::trace(text);
+    let sections = analyzed(&trace, &[], overview);
+    let nanos = |key: &str| {
+        let fact = sections[0].facts.iter().find(|fact| fact.key == key).expect("every overview has it");
+        match fact.value {
+            ridge_trace::FactValue::Nanos(nanos) => nanos,
+            ref other => panic!("{key} is no time: {other:?}"),
+        }
+    };
+    let parts = ["busy_ns", "idle_compile_ns", "idle_host_ns", "idle_unknown_ns"].map(nanos);
+    assert!(parts.iter().all(|part| *part >= 0), "{parts:?}");
+    assert_eq!(parts.iter().sum::<i64>(), nanos("wall_ns"), "the parts add up to the wall time");
+    expected.assert_eq(&render_sections(&sections));
+}
+
+#[test]
+fn parts_of_the_wall_time() {
+    check_overview(
+        "thread python
+           0 +100 compile compile
+           50 +100 setup
+           300 +20 wait
+           310 +0 marker instant
+           500 +100 \"worker is there\" pool
+         stream 1 on gpu
+           140 +60 a op=a
+           180 +40 b op=b
+           305 +5 copy h2d bytes=64
+         stream 2 on gpu
+           150 +10 c
+         derived Steps on gpu
+           0 +9999 step",
+        expect![[""]],
+    );
+}
+
+#[test]
+fn busy_is_a_union_over_streams_and_devices() {
+    check_overview(
+        "stream 1 on gpu0
+           0 +10 a op=a
+           10 +10 a op=a
+         stream 2 on gpu0
+           5 +10 b op=b
+         stream 1 on gpu1
+           15 +15 a op=a
+           40 +10 d2d d2d bytes=8",
+        expect![[""]],
+    );
+}
+
+#[test]
+fn nothing_at_all() {
+    check_overview("", expect![[""]]);
+    check("", By::Op, expect![[""]]);
+    check("", By::Step, expect![[""]]);
+    check("", By::Operation, expect![[""]]);
+    check("", By::Source, expect![[""]]);
+    check("", By::Track, expect![[""]]);
+}
+
+#[test]
+fn one_event() {
+    check_overview("stream 1 on gpu\n 7 +3 k", expect![[""]]);
+    check("stream 1 on gpu\n 7 +3 k", By::Op, expect![[""]]);
+    check("stream 1 on gpu\n 7 +3 k grid=2,1,1 block=64,1,1", By::Kernel, expect![[""]]);
+}
+
+#[test]
+fn no_duration() {
+    let text = "thread python
+          5 +0 mark annotation
+          5 +0 step step=1
+        stream 1 on gpu
+          5 +0 k op=k
+          5 +0 k op=k";
+    check_overview(text, expect![[""]]);
+    check(text, By::Op, expect![[""]]);
+    check(text, By::Scope, expect![[""]]);
+    check(text, By::Step, expect![[""]]);
+    check(text, By::Operation, expect![[""]]);
+    check(text, By::Category, expect![[""]]);
+}
+
+#[test]
+fn self_time_on_lanes_leaves_out_what_runs_inside() {
+    let text = "lane 0 on cpu
+          0 +100 while.1 op=while.1
+          10 +30 dot.2 op=dot.2
+          15 +5 add.3 op=add.3
+          50 +20 dot.2 op=dot.2
+          200 +10 add.3 op=add.3
+        lane 1 on cpu
+          20 +10 dot.2 op=dot.2";
+    check(text, By::Op, expect![[""]]);
+    // Operations of a CPU launch no kernels.
+    check(text, By::Kernel, expect![[""]]);
+    check_overview(text, expect![[""]]);
+}
+
+#[test]
+fn kernels_on_a_stream_never_nest() {
+    check(
+        "stream 1 on gpu
+           0 +100 outer op=outer
+           10 +10 inner op=inner",
+        By::Op,
+        expect![[""]],
+    );
+}
+
+#[test]
+fn executions_are_not_kernels() {
+    check(
+        "stream 1 on gpu
+           0 +10 im2col op=conv
+           10 +30 gemm op=conv
+           40 +5 add op=add
+           50 +10 im2col op=conv
+           60 +30 gemm op=conv
+           90 +5 rest
+         stream 1 on gpu1
+           0 +30 gemm op=conv",
+        By::Op,
+        expect![[""]],
+    );
+}
+
+#[test]
+fn kernels_by_name_operation_and_launch() {
+    check(
+        "stream 1 on gpu
+           0 +10 gemm op=dot.1 grid=4,1,1 block=64,1,1
+           20 +20 gemm op=dot.1 grid=4,1,1 block=64,1,1
+           40 +60 gemm op=dot.1 grid=8,1,1 block=64,1,1
+           110 +5 gemm op=dot.2 grid=4,1,1 block=64,1,1
+           120 +7 MemcpyH2D h2d bytes=4096
+           130 +1 Memset memset bytes=16
+           140 +2 MemoryAlloc memory
+           150 +3 flush overhead",
+        By::Kernel,
+        expect![[""]],
+    );
+}
+
+#[test]
+fn categories_come_from_instructions_or_names() {
+    check_with(
+        "module jit_f 1 hlo=0
+         stream 1 on gpu
+           0 +10 wrapped_thing op=dot.3 in=jit_f at=2
+           10 +20 nvjet_tst_128
+           30 +40 MemcpyD2H d2h bytes=64
+           70 +1 whatever",
+        &[DOT],
+        By::Category,
+        expect![[""]],
+    );
+}
+
+#[test]
+fn modules_of_one_name_are_told_apart() {
+    check(
+        "module jit_f 1
+         stream 1 on gpu
+           0 +10 k op=k in=jit_f
+           10 +5 rest",
+        By::Module,
+        expect![[""]],
+    );
+}
+
+#[test]
+fn scopes_are_a_tree() {
+    check(
+        "stream 1 on gpu
+           0 +10 a op=a scope=jit(f)/while/body/mul
+           10 +20 b op=b scope=jit(f)/while/body/add
+           30 +5 c op=c scope=jit(f)/dot
+           40 +3 d op=d scope=jit(g)/vmap(a/b)/sin
+           50 +1 e",
+        By::Scope,
+        expect![[""]],
+    );
+}
+
+#[test]
+fn annotations_nest_and_reach_across_threads() {
+    let text = "thread python
+          0 +100 solve annotation as=solve
+          10 +40 forward annotation
+          20 +5 cuLaunch launch id=1
+          60 +5 cuLaunch launch id=2
+          70 +5 schedule as=schedule
+          200 +50 solve annotation
+        thread pool
+          80 +300 region pool by=schedule
+          90 +5 cuLaunch launch id=3
+        stream 7 on gpu
+          100 +10 a op=a id=1
+          110 +20 b op=b id=2
+          130 +40 c op=c id=3
+          190 +1 nobody op=n
+          210 +2 \"by time\" op=t";
+    check(text, By::Operation, expect![[""]]);
+}
+
+#[test]
+fn one_name_inside_itself_counts_once() {
+    check(
+        "thread python
+           0 +100 solve annotation
+           10 +50 solve annotation
+           20 +5 cuLaunch launch id=1
+         stream 7 on gpu
+           200 +10 a op=a id=1",
+        By::Operation,
+        expect![[""]],
+    );
+}
+
+#[test]
+fn causes_in_a_circle_end() {
+    check(
+        "thread a
+           0 +10 x as=x
+         thread b
+           0 +10 y as=y by=x
+           5 +50 z annotation
+         stream 1 on gpu
+           3 +4 k op=k by=y",
+        By::Operation,
+        expect![[""]],
+    );
+}
+
+#[test]
+fn steps_with_the_work_they_caused() {
+    check(
+        "thread python
+           0 +100 train step=0
+           5 +2 cuLaunch launch id=1
+           10 +60 forward annotation
+           20 +2 cuLaunch launch id=2
+           100 +100 train step=1
+           120 +2 cuMemcpy launch id=3
+         stream 7 on gpu
+           50 +40 a op=a id=1
+           90 +30 b op=b id=2
+           130 +50 MemcpyH2D h2d bytes=4096 id=3
+           190 +5 \"by time\"
+           400 +1 after",
+        By::Step,
+        expect![[""]],
+    );
+}
+
+#[test]
+fn tracks_by_how_busy_they_were() {
+    check(
+        "thread python
+           0 +100 f
+           10 +20 g
+           200 +10 region pool
+         stream 1 on gpu
+           0 +10 a
+           5 +10 b
+           40 +5 MemoryAlloc memory
+         lane 0 on cpu
+           0 +30 while
+           5 +5 dot
+         derived Steps on gpu
+           0 +1000 step",
+        By::Track,
+        expect![[""]],
+    );
+}
+
+const DOT: &str = r#"HloModule jit_f, entry_computation_layout={(f32[4,4]{1,0})->f32[4,4]{1,0}}
+
+FileNames
+1 "/home/user/solver.py"
+2 "/home/user/helpers.py"
+
+FunctionNames
+1 "main"
+2 "solve"
+3 "product"
+
+FileLocations
+1 {file_name_id=1 function_name_id=1 line=30 end_line=30 column=0 end_column=9}
+2 {file_name_id=1 function_name_id=2 line=12 end_line=12 column=4 end_column=20}
+3 {file_name_id=2 function_name_id=3 line=5 end_line=5 column=4 end_column=20}
+
+StackFrames
+1 {file_location_id=1 parent_frame_id=1}
+2 {file_location_id=2 parent_frame_id=1}
+3 {file_location_id=3 parent_frame_id=2}
+
+ENTRY %main (x: f32[4,4]) -> f32[4,4] {
+  %x = f32[4,4]{1,0} parameter(0)
+  %sin.2 = f32[4,4]{1,0} sine(%x), metadata={op_name="jit(f)/sin" stack_frame_id=2}
+  ROOT %dot.3 = f32[4,4]{1,0} dot(%sin.2, %x), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="jit(f)/dot_general" stack_frame_id=3}
+}
+"#;
+
+#[test]
+fn source_lines_with_the_stack_above_them() {
+    check_with(
+        "module jit_f 1 hlo=0
+         stream 1 on gpu
+           0 +10 sine op=sin.2 in=jit_f at=1
+           10 +30 gemm op=dot.3 in=jit_f at=2
+           40 +2 nobody
+           50 +4 MemcpyH2D h2d bytes=64",
+        &[DOT],
+        By::Source,
+        expect![[""]],
+    );
+}
+
+#[test]
+fn shares_of_what_is_known() {
+    check(
+        "stream 1 on gpu
+           0 +60 a op=a
+           60 +30 b
+           90 +10 MemcpyH2D h2d bytes=64",
+        By::Op,
+        expect![[""]],
+    );
+}

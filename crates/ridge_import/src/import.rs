@@ -35,6 +35,8 @@ pub struct CaptureFacts {
     pub bytes: u64,
     /// Keys and values as written, such as versions; private ones (host names) are left out.
     pub facts: Vec<(String, String)>,
+    /// When its session began on the trace clock, nanoseconds.
+    pub start_ns: i64,
     /// Unix time of the trace clock's zero, nanoseconds, where the capture says it.
     pub unix_zero_ns: Option<u64>,
 }
@@ -191,7 +193,15 @@ fn named_format(name: &str) -> Result<&'static dyn Format, ImportError> {
 }
 
 fn finish(import: Import) -> Imported {
-    let Import { builder, hlo, mut notes, captures } = import;
+    let Import { mut builder, hlo, mut notes, mut captures } = import;
+    let earliest = captures.iter().map(|capture| capture.start_ns).min().filter(|start| *start < 0);
+    if let Some(earliest) = earliest {
+        builder.set_zero(earliest);
+        for capture in &mut captures {
+            capture.start_ns -= earliest;
+            capture.unix_zero_ns = capture.unix_zero_ns.map(|zero| zero.saturating_add_signed(earliest));
+        }
+    }
     notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
     Imported { trace: builder.finish(), hlo, notes, captures }
 }

@@ -10,7 +10,7 @@ use crate::side_tables::{
     Allocations, Counters, Device, LaunchShape, Module, Operation, Process, Step, Track, TrackKind, Transfer,
 };
 use crate::strings::{StringId, Strings};
-use crate::trace::{Trace, span_of};
+use crate::trace::{Trace, process_spans};
 use arrow_buffer::ScalarBuffer;
 use std::ops::Range;
 
@@ -301,6 +301,12 @@ impl TraceBuilder {
         link_by_correlation(rows, &self.raw.kind, &self.raw.correlation, &mut self.raw.link)
     }
 
+    /// Moves the trace clock's zero to `zero_ns`, for captures of which the earliest was not the first to be read.
+    pub fn set_zero(&mut self, zero_ns: i64) {
+        let times = [&mut self.raw.start_ns, &mut self.counters.time_ns, &mut self.allocations.time_ns];
+        times.into_iter().flatten().for_each(|time| *time = time.saturating_sub(zero_ns));
+    }
+
     /// Groups rows by track, sorts them by start, nests them and freezes all.
     pub fn finish(mut self) -> Trace {
         self.raw.correlation = Vec::new();
@@ -318,7 +324,7 @@ impl TraceBuilder {
         sort_allocations(&mut self.allocations);
         self.steps.sort_by_key(|step| step.event);
         Trace {
-            span_ns: span_of(&self.tracks, &events),
+            process_spans: process_spans(self.processes.len(), &self.tracks, &events),
             strings: self.strings,
             processes: self.processes,
             devices: self.devices,

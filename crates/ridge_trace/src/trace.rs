@@ -33,7 +33,7 @@ pub struct Trace {
     pub allocations: Allocations,
     /// Marked steps by event row.
     pub steps: Vec<Step>,
-    pub(crate) span_ns: Option<(i64, i64)>,
+    pub(crate) process_spans: Vec<Option<(i64, i64)>>,
 }
 
 impl Trace {
@@ -73,18 +73,43 @@ impl Trace {
 
     /// First start and last end over all counted events, nanoseconds on the trace clock; `None` without events.
     pub fn span_ns(&self) -> Option<(i64, i64)> {
-        self.span_ns
+        let spans = || self.process_spans.iter().flatten();
+        let first = spans().map(|(first, _)| *first).min()?;
+        Some((first, spans().map(|(_, last)| *last).max()?))
+    }
+
+    /// Wall time of the captures, nanoseconds: from the first event to the last of each process, overlaps counted once.
+    ///
+    /// Time between captures that follow one another is nobody's and does not count.
+    pub fn wall_ns(&self) -> i64 {
+        let mut spans: Vec<(i64, i64)> = self.process_spans.iter().flatten().copied().collect();
+        spans.sort_unstable();
+        let (mut wall, mut until) = (0, i64::MIN);
+        for (first, last) in spans {
+            wall += (last - first.max(until)).max(0);
+            until = until.max(last);
+        }
+        wall
+    }
+
+    /// Wall time of one process, nanoseconds: from its first event to its last.
+    pub fn process_wall_ns(&self, process: u32) -> i64 {
+        self.process_spans.get(process as usize).copied().flatten().map_or(0, |(first, last)| last - first)
     }
 }
 
-/// The span of all tracks but derived ones.
-pub(crate) fn span_of(tracks: &[Track], events: &Events) -> Option<(i64, i64)> {
+/// First start and last end of every process that has counted events.
+pub(crate) fn process_spans(processes: usize, tracks: &[Track], events: &Events) -> Vec<Option<(i64, i64)>> {
+    let mut spans: Vec<Option<(i64, i64)>> = vec![None; processes];
     let counted = tracks.iter().filter(|track| track.kind != TrackKind::Derived && !track.rows.is_empty());
-    counted.fold(None, |span, track| {
+    for track in counted {
         let rows = track.rows.start as usize..track.rows.end as usize;
         let first = events.start_ns[rows.start];
         let last = rows.map(|row| events.end_ns(row)).max().unwrap_or(first);
-        let (low, high) = span.unwrap_or((first, last));
-        Some((low.min(first), high.max(last)))
-    })
+        if let Some(span) = spans.get_mut(track.process as usize) {
+            let (low, high) = span.unwrap_or((first, last));
+            *span = Some((low.min(first), high.max(last)));
+        }
+    }
+    spans
 }

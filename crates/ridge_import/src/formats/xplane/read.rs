@@ -26,6 +26,10 @@ const DERIVED_LINES: Range<u32> = 0xDEAD_BEEF..0xDEAD_BFEF;
 /// Times beyond this are Unix times, not times since the capture's start: 11 days in nanoseconds.
 const LARGEST_RELATIVE_NS: i64 = 1_000_000_000_000_000;
 
+/// Lines after which no more are read: a real capture has one a thread and a stream, and each costs over a kilobyte
+/// to read where it may cost two bytes in a hostile file.
+const MAX_LINES: usize = 1 << 16;
+
 /// Files smaller than this are read on one thread: starting others costs more.
 const PARALLEL_BYTES: usize = 1 << 20;
 
@@ -100,6 +104,7 @@ impl<'a, 'p> Reader<'a, 'p> {
             format: "xplane",
             bytes: source.bytes.len() as u64,
             facts: facts.facts,
+            start_ns: shift_ns,
             unix_zero_ns: zero.or(facts.unix_start_ns),
         });
         let in_parallel = source.bytes.len() >= PARALLEL_BYTES;
@@ -146,9 +151,16 @@ impl<'a, 'p> Reader<'a, 'p> {
     where
         'a: 'p,
     {
-        let all: Vec<(usize, &'a [u8])> = (self.planes.iter().enumerate())
-            .flat_map(|(plane, parts)| parts.lines.iter().map(move |line| (plane, *line)))
-            .collect();
+        let lines = || {
+            let planes = self.planes.iter().enumerate();
+            planes.flat_map(|(plane, parts)| parts.lines.iter().map(move |line| (plane, *line)))
+        };
+        let all: Vec<(usize, &'a [u8])> = lines().take(MAX_LINES).collect();
+        let left_out = lines().count() - all.len();
+        if left_out > 0 {
+            let message = format!("lines beyond the first {MAX_LINES} were not read");
+            import.note(Severity::Lost, self.source.name, None, left_out as u64, message);
+        }
         let scan = |(plane, bytes): &(usize, &'a [u8])| (*plane, scan_line(bytes));
         let scanned: Vec<(usize, Line<'a>)> =
             if self.in_parallel { all.par_iter().map(scan).collect() } else { all.iter().map(scan).collect() };
@@ -295,7 +307,7 @@ impl<'a, 'p> Reader<'a, 'p> {
             table.process.push(self.process);
             table.time_ns.push(event.time_ns);
             table.allocator.push(allocator);
-            table.delta_bytes.push(if is_free { -event.bytes } else { event.bytes });
+            table.delta_bytes.push(if is_free { event.bytes.saturating_neg() } else { event.bytes });
             table.requested_bytes.push(event.requested);
             table.in_use_bytes.push(event.in_use);
             table.peak_bytes.push(event.peak);

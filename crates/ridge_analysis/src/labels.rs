@@ -1,0 +1,57 @@
+//! Short names for the processes of a capture, where there are several.
+
+use ridge_trace::{StringId, Trace};
+
+/// A label for every process: the parts of its source's path that tell it from the others; empty where there is one.
+pub(crate) fn process_labels(trace: &Trace) -> Vec<String> {
+    let names: Vec<Vec<&str>> = (trace.processes.iter())
+        .map(|process| trace.strings.get(StringId(process.name.0)).split('/').collect())
+        .collect();
+    let Some((first, rest)) = names.split_first().filter(|(_, rest)| !rest.is_empty()) else {
+        return vec![String::new(); names.len()];
+    };
+    let common = |ends: fn(&Vec<&str>) -> Vec<String>| {
+        let wanted = ends(first);
+        let same = |name: &Vec<&str>| ends(name).iter().zip(&wanted).take_while(|(a, b)| a == b).count();
+        rest.iter().map(same).min().unwrap_or(0).min(wanted.len().saturating_sub(1))
+    };
+    let head = common(|name| name.iter().map(|part| (*part).to_owned()).collect());
+    let tail = common(|name| name.iter().rev().map(|part| (*part).to_owned()).collect());
+    let short = |name: &Vec<&str>| {
+        let end = name.len().saturating_sub(tail).max(head + 1).min(name.len());
+        name[head.min(end)..end].join("/")
+    };
+    names.iter().map(short).collect()
+}
+
+/// Name of a device, with its process where that is needed to tell it from others.
+pub(crate) fn device_label(trace: &Trace, labels: &[String], device: u32) -> String {
+    let found = &trace.devices[device as usize];
+    match labels.get(found.process as usize).filter(|label| !label.is_empty()) {
+        Some(label) => format!("{} {label}", found.plane),
+        None => found.plane.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ridge_trace::TraceBuilder;
+
+    #[track_caller]
+    fn check(sources: &[&str], expected: &[&str]) {
+        let mut builder = TraceBuilder::new();
+        for source in sources {
+            builder.add_process(source, None);
+        }
+        assert_eq!(process_labels(&builder.finish()), expected);
+    }
+
+    #[test]
+    fn labels_are_what_differs() {
+        check(&["run/trace/host0.xplane.pb"], &[""]);
+        check(&["b/32/trace/add/h.pb", "b/32/trace/mul/h.pb", "b/64/trace/add/h.pb"], &["32/trace/add", "32/trace/mul", "64/trace/add"]);
+        check(&["log/host0.pb", "log/host1.pb"], &["host0.pb", "host1.pb"]);
+        check(&["same", "same"], &["same", "same"]);
+    }
+}
