@@ -20,6 +20,7 @@ from typing import Any
 
 from . import endings, flags
 from .annotations import hear_annotations, hear_steps
+from .backends import FirstBackend
 from .manifest import Piece
 from .modules import ModuleWatch
 from .own_traces import hear_own_traces
@@ -50,6 +51,7 @@ class Recording:
         """Claims a piece of the manifest; raises OSError if it cannot be written."""
         self.config = config
         self.session: Session | None = None
+        self._first_backend: FirstBackend | None = None
         self._begin()
         endings.finish_at_exit(self._at_exit)
         if hasattr(os, "register_at_fork"):
@@ -92,7 +94,12 @@ class Recording:
             self.parts.run(part, hook)
 
     def _watch_modules(self, session: Session) -> None:
-        watch = ModuleWatch(formats=set(self.config["hlo"]), parts=self.parts, sink=session.module_compiled)
+        watch = ModuleWatch(
+            formats=set(self.config["hlo"]),
+            parts=self.parts,
+            sink=session.module_compiled,
+            before_compile=lambda: self._first_backend and self._first_backend.look(),
+        )
         try:
             watch.install()
         except (ImportError, AttributeError) as error:
@@ -121,19 +128,8 @@ class Recording:
             self.piece.append("missing", {"what": f"XLA flag {name}", "why": why})
 
     def _await_backend(self, jax: ModuleType, session: Session) -> None:
-        """Have the session told when the program's first backend is ready."""
-        bridge = sys.modules.get("jax._src.xla_bridge")
-        if hasattr(bridge, "backends"):
-            _call_once_after(bridge, "backends", lambda: self.parts.run("backends", session.backend_ready))
-            return
-
-        # Without that function the first compilation tells, and is itself not captured.
-        def compiled(event: str, *_: Any, **__: Any) -> None:
-            if event.endswith("backend_compile_duration"):
-                self.parts.run("backends", session.backend_ready)
-
-        self.piece.append("notes", {"what": "first compilation", "why": "not captured: this JAX has no known sign of a new backend"})
-        jax.monitoring.register_event_duration_secs_listener(compiled)
+        self._first_backend = FirstBackend(lambda: self.parts.run("backends", session.backend_ready))
+        self._first_backend.watch()
 
     def _at_exit(self, how: str) -> None:
         self._finish(how, drain=True)
@@ -178,18 +174,3 @@ class _AfterImport:
 
             loader.exec_module = functools.wraps(original)(exec_module)
         return spec
-
-
-def _call_once_after(owner: Any, name: str, call: Callable[[], Any]) -> None:
-    """Wrap `owner.name` so that `call()` follows its first success, and then put the original back."""
-    original = getattr(owner, name)
-
-    @functools.wraps(original)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        result = original(*args, **kwargs)
-        if getattr(owner, name, None) is wrapper:
-            setattr(owner, name, original)
-            call()
-        return result
-
-    setattr(owner, name, wrapper)

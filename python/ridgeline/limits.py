@@ -7,11 +7,17 @@ The least of the last few estimates counts, because a trace only grows while a p
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 
-from .memory import is_main_memory_short, live_host_array_bytes, resident_bytes
+from .memory import available_bytes, live_host_array_bytes, resident_bytes
 
-_SAMPLES = 5
+_SAMPLES = 3
+
+#: Main memory that stopping takes, as a multiple of what the running capture holds.
+#: Measured on a CPU with jaxlib 0.10.1: a growth of 2.19 GB became a peak of 12.8 GB, and one of 162 MB a peak of 3.1 GB with the
+#: events that arrived while it stopped.
+_STOPPING_MULTIPLE = 6
 
 
 class LimitWatch:
@@ -30,12 +36,15 @@ class LimitWatch:
         """Why the capture must stop, None while it may go on."""
         if now - self._began >= self._max_s:
             return f"it ran for {self._max_s:g} s, the limit"
-        if is_main_memory_short():
-            return "less than 5 % of main memory was left"
+        # Counting arrays takes a while in a program that has many, so it is done only when it may matter.
+        most = min(self._max_bytes, (available_bytes() or sys.maxsize) // _STOPPING_MULTIPLE)
         growth = resident_bytes() - self._resident
-        if growth > self._max_bytes:
+        if growth > most:
             growth -= live_host_array_bytes() - self._arrays
         self._growths.append(growth)
-        if len(self._growths) == _SAMPLES and min(self._growths) > self._max_bytes:
-            return f"the process grew by {min(self._growths)} bytes (estimated), above the limit of {self._max_bytes}"
-        return None
+        least = min(self._growths)
+        if len(self._growths) < _SAMPLES or least <= most:
+            return None
+        if least > self._max_bytes:
+            return f"the process grew by {least} bytes (estimated), above the limit of {self._max_bytes}"
+        return f"the process grew by {least} bytes (estimated), and stopping later could need more main memory than was left"

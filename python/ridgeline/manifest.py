@@ -47,6 +47,7 @@ class Piece:
         self._folder = folder
         self._lock = threading.RLock()
         self._is_live = True
+        self._written_at = 0.0
         self._path = _claim(folder, f"{os.getpid()}-{{}}.json")
         self.content: dict[str, Any] = {
             "schema": "ridgeline.piece.v1",
@@ -88,11 +89,13 @@ class Piece:
             self.append("notes", {"what": part, "why": why})
 
     def add_time(self, key: str, seconds: float) -> None:
-        """Add to a timing and to the harness's total; written with the next change."""
+        """Add to a timing and to the harness's total; on disk within a second of the next change."""
         with self._lock:
             timings = self.content["timings"]
             for name in (key, "harness_s"):
                 timings[name] = round(timings.get(name, 0.0) + seconds, 6)
+            if time.monotonic() - self._written_at > 1.0:
+                self.write()
 
     @contextmanager
     def timed(self, key: str) -> Iterator[None]:
@@ -113,6 +116,7 @@ class Piece:
         if not self._is_live:
             return
         with self._lock:
+            self._written_at = time.monotonic()
             partial = self._path.with_suffix(".partial")
             try:
                 partial.write_text(json.dumps(self.content), encoding="utf-8")

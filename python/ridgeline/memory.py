@@ -54,11 +54,13 @@ def live_host_array_bytes() -> int:
     )
 
 
-def is_main_memory_short() -> bool:
-    """True if less than a twentieth of main memory is available."""
+def available_bytes() -> int | None:
+    """Main memory that could be had without swapping; None where the system does not say."""
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
-            kib = {line.split(":")[0]: int(line.split()[1]) for line in file if line.startswith(("MemTotal", "MemAvailable"))}
-        return kib["MemAvailable"] * 20 < kib["MemTotal"]
-    except (OSError, ValueError, KeyError, IndexError):
-        return False
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    return None

@@ -58,8 +58,16 @@ class CompiledModule:
 class ModuleWatch:
     """Wraps JAX's compiler and hands each compiled module to a sink, until removed."""
 
-    def __init__(self, *, formats: set[str], parts: Parts, sink: Callable[[CompiledModule], None]) -> None:
-        """`formats` is a subset of `FORMATS`; `sink` runs on the compiling thread."""
+    def __init__(
+        self,
+        *,
+        formats: set[str],
+        parts: Parts,
+        sink: Callable[[CompiledModule], None],
+        before_compile: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`formats` is a subset of `FORMATS`; `sink` and `before_compile` run on the compiling thread."""
+        self._before_compile = before_compile
         self.formats = set(formats)
         self._parts = parts
         self._sink = sink
@@ -110,6 +118,7 @@ class ModuleWatch:
                 self._jaxprs.popitem(last=False)
 
     def _compiling(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        self._parts.run("before_compile", self._before_compile)
         started = time.perf_counter()
         executable = original(*args, **kwargs)
         compile_s = time.perf_counter() - started
@@ -170,7 +179,10 @@ def _hlo_before(stablehlo: Any) -> str:
 
 
 def _dot(hlo: Any) -> str:
-    return importlib.import_module("jax._src.lib")._jax.hlo_module_to_dot_graph(hlo)
+    lib = importlib.import_module("jax._src.lib")
+    # A module of its own since jaxlib 0.12.
+    owner = next(owner for name in ("_jax", "hlo") if hasattr(owner := getattr(lib, name, None), "hlo_module_to_dot_graph"))
+    return owner.hlo_module_to_dot_graph(hlo)
 
 
 def _cost(executable: Any) -> dict[str, float]:

@@ -43,6 +43,7 @@ class Session:
         self._out = Path(config["out"])
         self._piece = piece
         self._ordinal = piece.claim_ordinal()
+        piece.set(ordinal=self._ordinal)
         self._lock = threading.RLock()
         self._busy_thread: int | None = None
         self._running: RunningProfiler | None = None

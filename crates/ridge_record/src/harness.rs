@@ -16,10 +16,11 @@ macro_rules! python_files {
 }
 
 /// Files of the package that the harness needs.
-const FILES: [(&str, &str); 18] = python_files![
+const FILES: [(&str, &str); 19] = python_files![
     "__init__.py",
     "annotations.py",
     "attach.py",
+    "backends.py",
     "endings.py",
     "environment.py",
     "flags.py",

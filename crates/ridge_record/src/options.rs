@@ -128,7 +128,9 @@ pub struct XlaDump {
 pub struct Limits {
     /// Longest capture, per window.
     pub max_trace_time: Duration,
-    /// Largest capture in bytes of memory, per window; estimated from the growth of the process.
+    /// Most main memory that a running capture may hold, in bytes per window; estimated from the growth of the process.
+    ///
+    /// Stopping takes about six times as much for a moment, and the file has about a quarter of it (measured on a CPU).
     pub max_trace_bytes: u64,
     /// Most modules kept per process.
     pub max_modules: u32,
@@ -137,11 +139,11 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// 120 s and 2 GiB of trace per window, 2000 modules and 1 GiB of module files per process.
+    /// 120 s and 512 MiB of trace per window, 2000 modules and 1 GiB of module files per process.
     pub fn usual() -> Limits {
         Limits {
             max_trace_time: Duration::from_secs(120),
-            max_trace_bytes: 2 << 30,
+            max_trace_bytes: 512 << 20,
             max_modules: 2000,
             max_module_bytes: 1 << 30,
         }
