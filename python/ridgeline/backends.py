@@ -52,7 +52,11 @@ class FirstBackend:
         try:
             if not backends_are_ready():
                 return False
+            # What the profiler and the snapshots will ask; JAX's caches hold the two ways of asking for a backend apart.
             self._bridge.get_backend()
+            self._bridge.get_backend(None)
+            self._bridge.process_index()
+            self._bridge.local_devices()
         except Exception:  # noqa: BLE001 - RecursionError inside JAX's own look-up, or no backend that works
             return False
         return True

@@ -255,7 +255,8 @@ def test_warm_up_that_outlasts_the_program(record: Recorder) -> None:
 def test_time_limit(record: Recorder) -> None:
     wait = """
 import pathlib, time
-while not pathlib.Path("run/trace/host0.xplane.pb").exists():
+end = time.monotonic() + 60
+while not pathlib.Path("run/trace/host0.xplane.pb").exists() and time.monotonic() < end:
     x = step(x).block_until_ready()
 """
     run = record(STEP + wait, {"max_trace_s": 0.1})
