@@ -121,7 +121,9 @@ impl OpenRanges {
 
 fn open_ranges(trace: &Trace) -> OpenRanges {
     let threads = trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread);
-    let rows = threads.flat_map(|track| track.rows.clone()).filter(|row| is_range(trace, *row));
+    // A range of no length is open at no time.
+    let is_open = |row: &u32| is_range(trace, *row) && trace.events.dur_ns[*row as usize] > 0;
+    let rows = threads.flat_map(|track| track.rows.clone()).filter(is_open);
     let mut changes: Vec<(i64, bool, u32)> = Vec::new();
     for row in rows {
         changes.push((trace.events.start_ns[row as usize], true, row));

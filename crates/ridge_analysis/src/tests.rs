@@ -78,7 +78,32 @@ fn parts_of_the_wall_time() {
            150 +10 c
          derived Steps on gpu
            0 +9999 step",
-        expect![[""]],
+        expect![[r#"
+            Overview
+              wall_ns              600
+              busy_ns              85  0.142
+              idle_compile_ns      100  0.167
+              idle_host_ns         55  0.092
+              idle_unknown_ns      360  0.6
+              compile_ns           100  0.167
+              device_work_ns       115
+              overlap_ns           30  0.261
+              events               10
+            gpu
+              busy_ns              85  0.142
+              idle_ns              515  0.858
+              window_ns            170  0.283
+              compute_ns           80  0.133
+              copies_ns            5  0.008
+              kernels              3
+              copied_bytes         64
+            Whose work the kernels were
+              by_stat_ns           100  0.909
+              by_stat_events       2
+              unattributed_ns      10  0.091
+              unattributed_events  1
+              unnamed_events       1
+        "#]],
     );
 }
 
@@ -93,25 +118,109 @@ fn busy_is_a_union_over_streams_and_devices() {
          stream 1 on gpu1
            15 +15 a op=a
            40 +10 d2d d2d bytes=8",
-        expect![[""]],
+        expect![[r#"
+            Overview
+              wall_ns              50
+              busy_ns              40  0.8
+              idle_compile_ns      0  0
+              idle_host_ns         0  0
+              idle_unknown_ns      10  0.2
+              compile_ns           0  0
+              device_work_ns       55
+              overlap_ns           15  0.273
+              events               5
+            gpu0
+              busy_ns              20  0.4
+              idle_ns              30  0.6
+              window_ns            20  0.4
+              compute_ns           20  0.4
+              copies_ns            0  0
+              kernels              3
+            gpu1
+              busy_ns              25  0.5
+              idle_ns              25  0.5
+              window_ns            35  0.7
+              compute_ns           15  0.3
+              copies_ns            10  0.2
+              kernels              1
+              copied_bytes         8
+            Whose work the kernels were
+              by_stat_ns           45  1
+              by_stat_events       4
+              unattributed_ns      0  0
+              unattributed_events  0
+              unnamed_events       0
+        "#]],
     );
 }
 
 #[test]
 fn nothing_at_all() {
-    check_overview("", expect![[""]]);
-    check("", By::Op, expect![[""]]);
-    check("", By::Step, expect![[""]]);
-    check("", By::Operation, expect![[""]]);
-    check("", By::Source, expect![[""]]);
-    check("", By::Track, expect![[""]]);
+    check_overview("", expect![[r#"
+        Overview
+          wall_ns              0
+          busy_ns              0
+          idle_compile_ns      0
+          idle_host_ns         0
+          idle_unknown_ns      0
+          compile_ns           0
+          device_work_ns       0
+          overlap_ns           0
+          events               0
+    "#]]);
+    check("", By::Op, expect![[r#"
+        op  category  self_ns  self_share  total_ns  events  executions  attribution
+    "#]]);
+    check("", By::Step, expect![[r#"
+        step  number  wall_ns  device_ns  device_share  copies_ns  kernels  device_span_ns
+        * the program marked no step; `jax.profiler.StepTraceAnnotation` does
+    "#]]);
+    check("", By::Operation, expect![[r#"
+        operation  device_ns  device_self_ns  count  wall_ns  events  depth
+    "#]]);
+    check("", By::Source, expect![[r#"
+        source  self_ns  self_share  inclusive_ns  events
+    "#]]);
+    check("", By::Track, expect![[r#"
+        track  device  kind  busy_ns  busy_share  events
+    "#]]);
 }
 
 #[test]
 fn one_event() {
-    check_overview("stream 1 on gpu\n 7 +3 k", expect![[""]]);
-    check("stream 1 on gpu\n 7 +3 k", By::Op, expect![[""]]);
-    check("stream 1 on gpu\n 7 +3 k grid=2,1,1 block=64,1,1", By::Kernel, expect![[""]]);
+    check_overview("stream 1 on gpu\n 7 +3 k", expect![[r#"
+        Overview
+          wall_ns              3
+          busy_ns              3  1
+          idle_compile_ns      0  0
+          idle_host_ns         0  0
+          idle_unknown_ns      0  0
+          compile_ns           0  0
+          device_work_ns       3
+          overlap_ns           0  0
+          events               1
+        gpu
+          busy_ns              3  1
+          idle_ns              0  0
+          window_ns            3  1
+          compute_ns           3  1
+          copies_ns            0  0
+          kernels              1
+        Whose work the kernels were
+          by_stat_ns           0  0
+          by_stat_events       0
+          unattributed_ns      3  1
+          unattributed_events  1
+          unnamed_events       1
+    "#]]);
+    check("stream 1 on gpu\n 7 +3 k", By::Op, expect![[r#"
+        op              category         self_ns  self_share  total_ns  events  executions  attribution
+        (unattributed)  kernel, unknown  3        1           3         1       -           nothing
+    "#]]);
+    check("stream 1 on gpu\n 7 +3 k grid=2,1,1 block=64,1,1", By::Kernel, expect![[r#"
+        kernel  op              self_ns  events  min_ns  median_ns  max_ns  grid   block
+        k       (unattributed)  3        1       3       3          3       2,1,1  64,1,1
+    "#]]);
 }
 
 #[test]
@@ -122,12 +231,52 @@ fn no_duration() {
         stream 1 on gpu
           5 +0 k op=k
           5 +0 k op=k";
-    check_overview(text, expect![[""]]);
-    check(text, By::Op, expect![[""]]);
-    check(text, By::Scope, expect![[""]]);
-    check(text, By::Step, expect![[""]]);
-    check(text, By::Operation, expect![[""]]);
-    check(text, By::Category, expect![[""]]);
+    check_overview(text, expect![[r#"
+        Overview
+          wall_ns              0
+          busy_ns              0
+          idle_compile_ns      0
+          idle_host_ns         0
+          idle_unknown_ns      0
+          compile_ns           0
+          device_work_ns       0
+          overlap_ns           0
+          events               4
+        gpu
+          busy_ns              0
+          idle_ns              0
+          window_ns            0
+          compute_ns           0
+          copies_ns            0
+          kernels              2
+        Whose work the kernels were
+          by_stat_ns           0
+          by_stat_events       2
+          unattributed_ns      0
+          unattributed_events  0
+          unnamed_events       0
+    "#]]);
+    check(text, By::Op, expect![[r#"
+        op  category         self_ns  self_share  total_ns  events  executions  attribution
+        k   kernel, unknown  0        0           0         2       2           stat
+    "#]]);
+    check(text, By::Scope, expect![[r#"
+        tree              inclusive_ns  inclusive_share  self_ns  events
+        (no scope known)  0             0                0        2
+    "#]]);
+    check(text, By::Step, expect![[r#"
+        step  number  wall_ns  device_ns  device_share  copies_ns  kernels  device_span_ns
+        step  1       0        0          0             0          0        -
+    "#]]);
+    check(text, By::Operation, expect![[r#"
+        operation              device_ns  device_self_ns  count  wall_ns  events  depth
+        (outside every range)  0          0               0      0        2       0
+        mark                   0          0               1      0        0       0
+    "#]]);
+    check(text, By::Category, expect![[r#"
+        category         self_ns  self_share  events
+        kernel, unknown  0        0           2
+    "#]]);
 }
 
 #[test]
@@ -140,10 +289,41 @@ fn self_time_on_lanes_leaves_out_what_runs_inside() {
           200 +10 add.3 op=add.3
         lane 1 on cpu
           20 +10 dot.2 op=dot.2";
-    check(text, By::Op, expect![[""]]);
+    check(text, By::Op, expect![[r#"
+        op       category         self_ns  self_share  total_ns  events  executions  attribution
+        dot.2    kernel, unknown  55       0.458       60        3       3           stat
+        while.1  kernel, unknown  50       0.417       100       1       1           stat
+        add.3    kernel, unknown  15       0.125       15        2       2           stat
+    "#]]);
     // Operations of a CPU launch no kernels.
-    check(text, By::Kernel, expect![[""]]);
-    check_overview(text, expect![[""]]);
+    check(text, By::Kernel, expect![[r#"
+        kernel  op  self_ns  events  min_ns  median_ns  max_ns  grid  block
+    "#]]);
+    check_overview(text, expect![[r#"
+        Overview
+          wall_ns              210
+          busy_ns              110  0.524
+          idle_compile_ns      0  0
+          idle_host_ns         0  0
+          idle_unknown_ns      100  0.476
+          compile_ns           0  0
+          device_work_ns       120
+          overlap_ns           10  0.083
+          events               6
+        cpu
+          busy_ns              110  0.524
+          idle_ns              100  0.476
+          window_ns            210  1
+          compute_ns           110  0.524
+          copies_ns            0  0
+          kernels              6
+        Whose work the kernels were
+          by_stat_ns           120  1
+          by_stat_events       6
+          unattributed_ns      0  0
+          unattributed_events  0
+          unnamed_events       0
+    "#]]);
 }
 
 #[test]
@@ -153,7 +333,11 @@ fn kernels_on_a_stream_never_nest() {
            0 +100 outer op=outer
            10 +10 inner op=inner",
         By::Op,
-        expect![[""]],
+        expect![[r#"
+            op     category         self_ns  self_share  total_ns  events  executions  attribution
+            outer  kernel, unknown  100      0.909       100       1       1           stat
+            inner  kernel, unknown  10       0.091       10        1       1           stat
+        "#]],
     );
 }
 
@@ -170,7 +354,12 @@ fn executions_are_not_kernels() {
          stream 1 on gpu1
            0 +30 gemm op=conv",
         By::Op,
-        expect![[""]],
+        expect![[r#"
+            op              category         self_ns  self_share  total_ns  events  executions  attribution
+            conv            kernel, unknown  110      0.917       110       5       3           stat
+            add             kernel, unknown  5        0.042       5         1       1           stat
+            (unattributed)  kernel, unknown  5        0.042       5         1       -           nothing
+        "#]],
     );
 }
 
@@ -187,7 +376,14 @@ fn kernels_by_name_operation_and_launch() {
            140 +2 MemoryAlloc memory
            150 +3 flush overhead",
         By::Kernel,
-        expect![[""]],
+        expect![[r#"
+            kernel     op     self_ns  events  min_ns  median_ns  max_ns  grid   block
+            gemm       dot.1  60       1       60      60         60      8,1,1  64,1,1
+            gemm       dot.1  30       2       10      10         20      4,1,1  64,1,1
+            MemcpyH2D  -      7        1       7       7          7       -      -
+            gemm       dot.2  5        1       5       5          5       4,1,1  64,1,1
+            Memset     -      1        1       1       1          1       -      -
+        "#]],
     );
 }
 
@@ -202,7 +398,13 @@ fn categories_come_from_instructions_or_names() {
            70 +1 whatever",
         &[DOT],
         By::Category,
-        expect![[""]],
+        expect![[r#"
+            category             self_ns  self_share  events
+            copy device to host  40       0.563       1
+            matrix product       20       0.282       1
+            dot                  10       0.141       1
+            kernel, unknown      1        0.014       1
+        "#]],
     );
 }
 
@@ -210,11 +412,21 @@ fn categories_come_from_instructions_or_names() {
 fn modules_of_one_name_are_told_apart() {
     check(
         "module jit_f 1
+         module jit_g 2
+         module jit_f 3
          stream 1 on gpu
-           0 +10 k op=k in=jit_f
-           10 +5 rest",
+           0 +10 k op=k in=jit_f(1)
+           10 +20 k op=k in=jit_f(3)
+           30 +7 k op=k in=jit_g
+           40 +5 rest",
         By::Module,
-        expect![[""]],
+        expect![[r#"
+            module       self_ns  self_share  events
+            jit_f        20       0.476       1
+            jit_f        10       0.238       1
+            jit_g        7        0.167       1
+            (no module)  5        0.119       1
+        "#]],
     );
 }
 
@@ -228,7 +440,16 @@ fn scopes_are_a_tree() {
            40 +3 d op=d scope=jit(g)/vmap(a/b)/sin
            50 +1 e",
         By::Scope,
-        expect![[""]],
+        expect![[r#"
+            tree                  inclusive_ns  inclusive_share  self_ns  events
+            jit(f)                35            0.897            0        3
+              while/body          30            0.769            0        2
+                add               20            0.513            20       1
+                mul               10            0.256            10       1
+              dot                 5             0.128            5        1
+            jit(g)/vmap(a/b)/sin  3             0.077            3        1
+            (no scope known)      1             0.026            1        1
+        "#]],
     );
 }
 
@@ -250,7 +471,34 @@ fn annotations_nest_and_reach_across_threads() {
           130 +40 c op=c id=3
           190 +1 nobody op=n
           210 +2 \"by time\" op=t";
-    check(text, By::Operation, expect![[""]]);
+    check(text, By::Operation, expect![[r#"
+        operation              device_ns  device_self_ns  count  wall_ns  events  depth
+        solve                  72         62              2      150      4       0
+        forward                10         10              1      40       1       1
+        (outside every range)  1          1               0      0        1       0
+        * 1 events lead back to no range of their own thread and were given to the innermost range open when they began
+    "#]]);
+}
+
+#[test]
+fn a_range_of_no_length_owns_nothing_that_comes_later() {
+    check(
+        "thread python
+           5 +0 mark annotation
+           10 +10 solve annotation
+         stream 1 on gpu
+           5 +1 a
+           12 +2 b
+           50 +4 c",
+        By::Operation,
+        expect![[r#"
+            operation              device_ns  device_self_ns  count  wall_ns  events  depth
+            (outside every range)  5          5               0      0        2       0
+            solve                  2          2               1      10       1       0
+            mark                   0          0               1      0        0       0
+            * 1 events lead back to no range of their own thread and were given to the innermost range open when they began
+        "#]],
+    );
 }
 
 #[test]
@@ -263,7 +511,10 @@ fn one_name_inside_itself_counts_once() {
          stream 7 on gpu
            200 +10 a op=a id=1",
         By::Operation,
-        expect![[""]],
+        expect![[r#"
+            operation  device_ns  device_self_ns  count  wall_ns  events  depth
+            solve      10         10              2      150      1       1
+        "#]],
     );
 }
 
@@ -278,7 +529,11 @@ fn causes_in_a_circle_end() {
          stream 1 on gpu
            3 +4 k op=k by=y",
         By::Operation,
-        expect![[""]],
+        expect![[r#"
+            operation              device_ns  device_self_ns  count  wall_ns  events  depth
+            (outside every range)  4          4               0      0        1       0
+            z                      0          0               1      50       0       0
+        "#]],
     );
 }
 
@@ -299,7 +554,12 @@ fn steps_with_the_work_they_caused() {
            190 +5 \"by time\"
            400 +1 after",
         By::Step,
-        expect![[""]],
+        expect![[r#"
+            step   number  wall_ns  device_ns  device_share  copies_ns  kernels  device_span_ns
+            train  0       100      70         0.7           0          2        70
+            train  1       100      55         0.55          50         1        65
+            * 1 events lead back to no range of their own thread and were given to the innermost range open when they began
+        "#]],
     );
 }
 
@@ -320,10 +580,16 @@ fn tracks_by_how_busy_they_were() {
          derived Steps on gpu
            0 +1000 step",
         By::Track,
-        expect![[""]],
+        expect![[r#"
+            track      device  kind    busy_ns  busy_share  events
+            lane 0     cpu     lane    30       0.143       2
+            Stream #1  gpu     stream  15       0.071       3
+            python     -       thread  100      0.476       3
+        "#]],
     );
 }
 
+// As XLA prints them, frames count from 1 and the number of a parent is one more than its own.
 const DOT: &str = r#"HloModule jit_f, entry_computation_layout={(f32[4,4]{1,0})->f32[4,4]{1,0}}
 
 FileNames
@@ -342,8 +608,8 @@ FileLocations
 
 StackFrames
 1 {file_location_id=1 parent_frame_id=1}
-2 {file_location_id=2 parent_frame_id=1}
-3 {file_location_id=3 parent_frame_id=2}
+2 {file_location_id=2 parent_frame_id=2}
+3 {file_location_id=3 parent_frame_id=3}
 
 ENTRY %main (x: f32[4,4]) -> f32[4,4] {
   %x = f32[4,4]{1,0} parameter(0)
@@ -363,7 +629,13 @@ fn source_lines_with_the_stack_above_them() {
            50 +4 MemcpyH2D h2d bytes=64",
         &[DOT],
         By::Source,
-        expect![[""]],
+        expect![[r#"
+            source                   self_ns  self_share  inclusive_ns  events
+            /home/user/helpers.py:5  30       0.652       30            1
+            /home/user/solver.py:12  10       0.217       40            1
+            (no source line known)   6        0.13        6             2
+            /home/user/solver.py:30  0        0           40            0
+        "#]],
     );
 }
 
@@ -375,6 +647,11 @@ fn shares_of_what_is_known() {
            60 +30 b
            90 +10 MemcpyH2D h2d bytes=64",
         By::Op,
-        expect![[""]],
+        expect![[r#"
+            op                     category             self_ns  self_share  total_ns  events  executions  attribution
+            a                      kernel, unknown      60       0.6         60        1       1           stat
+            (unattributed)         kernel, unknown      30       0.3         30        1       -           nothing
+            (copy host to device)  copy host to device  10       0.1         10        1       -           nothing
+        "#]],
     );
 }

@@ -1,1 +1,22 @@
-//! ridge_test.
+//! Development only: small traces written as text, and the walk to real captures.
+//!
+//! [`trace`] turns a few lines of text into a [`ridge_trace::Trace`], so that a test shows its input beside its output.
+//! [`corpus`] and [`fixtures`] find real files.
+//! [`render`] and [`render_sections`] write answers as plain text.
+//! No importer is known here.
+//!
+//! ```
+//! let trace = ridge_test::trace("
+//!     stream 7 on gpu
+//!       0 +10 gemm op=dot.1
+//! ");
+//! assert_eq!(trace.name(0), "gemm");
+//! ```
+
+mod corpus;
+mod notation;
+mod render;
+
+pub use corpus::{corpus, files, fixtures};
+pub use notation::trace;
+pub use render::{render, render_sections};

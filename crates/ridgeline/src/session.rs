@@ -6,7 +6,7 @@ use crate::find::find;
 use crate::hlo::{HloStage, dumped, module_hlo, module_row};
 use crate::info;
 use crate::manifest::Manifest;
-use crate::note::Note;
+use crate::note::{Note, Severity};
 use crate::source_text::SourceText;
 use rayon::prelude::*;
 use ridge_analysis::{Analysis, By, Owners, WorkGroups, overview};
@@ -44,10 +44,7 @@ impl Session {
     /// What can be read in part opens, and [`Session::notes`] say what is missing.
     pub fn open(paths: &[PathBuf], options: &OpenOptions) -> Result<Session, OpenError> {
         let found = find(paths)?;
-        let mut files = Vec::with_capacity(found.files.len());
-        for path in &found.files {
-            files.push((path.display().to_string(), FileBytes::open(path)?));
-        }
+        let (files, unreadable) = open_files(&found.files)?;
         let sources: Vec<Source<'_>> =
             files.iter().map(|(name, file)| Source { name, bytes: file.bytes() }).collect();
         let mut imported = import(&sources, options.format.as_deref())?;
@@ -55,6 +52,7 @@ impl Session {
         let manifest = Manifest::of(&root);
         let mut notes: Vec<Note> = std::mem::take(&mut imported.notes).into_iter().map(Note::from).collect();
         notes.extend(found.notes);
+        notes.extend(unreadable);
         notes.extend(manifest.iter().flat_map(Manifest::notes));
         notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
         Ok(Session { root, imported, manifest, notes, groups: OnceLock::new(), owners: OnceLock::new() })
@@ -154,6 +152,25 @@ impl Session {
     fn with_analysis<T>(&self, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
         let groups = self.groups.get_or_init(|| WorkGroups::new(&self.imported.trace));
         ask(&Analysis { trace: &self.imported.trace, hlo: &self.imported.hlo, groups, owners: &self.owners })
+    }
+}
+
+/// Opens what can be opened; a file that cannot be is a note where another one can.
+fn open_files(paths: &[PathBuf]) -> Result<(Vec<(String, FileBytes)>, Vec<Note>), OpenError> {
+    let (mut files, mut notes, mut first_error) = (Vec::with_capacity(paths.len()), Vec::new(), None);
+    for path in paths {
+        match FileBytes::open(path) {
+            Ok(bytes) => files.push((path.display().to_string(), bytes)),
+            Err(error) => {
+                let file = Some(path.display().to_string());
+                notes.push(Note { severity: Severity::Lost, message: error.message.clone(), file, offset: None, count: 1 });
+                first_error.get_or_insert(error);
+            }
+        }
+    }
+    match first_error {
+        Some(error) if files.is_empty() => Err(error),
+        _ => Ok((files, notes)),
     }
 }
 

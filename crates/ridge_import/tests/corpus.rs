@@ -1,0 +1,443 @@
+//! Real captures and their true answers, where the corpus of captures is at hand.
+//!
+//! The numbers come from elsewhere: the corpus's own `*.truth.json`, another tool's table beside a capture, and
+//! `golden/*.json`, which `golden/make.py` decodes with protobuf itself.
+//! How broken captures are met is in `robust.rs`.
+
+use expect_test::{Expect, expect};
+use ridge_analysis::{Analysis, By, Group, WorkGroups, overview};
+use ridge_import::{Imported, Severity, Source, import};
+use ridge_test::{corpus, render, render_sections};
+use ridge_trace::{Attribution, EventKind, NONE, StringId, TrackKind};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+fn open(path: &Path) -> Imported {
+    let bytes = std::fs::read(path).expect("a file of the corpus");
+    import(&[Source { name: "capture", bytes: &bytes }], None).expect("an intact capture")
+}
+
+/// The capture called `name`, or `None` where there is no corpus.
+fn capture(test: &str, name: &str) -> Option<Imported> {
+    Some(open(&corpus(test, "xplane")?.join(format!("{name}.xplane.pb"))))
+}
+
+fn analyzed<T>(imported: &Imported, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
+    let groups = WorkGroups::new(&imported.trace);
+    let owners = OnceLock::new();
+    ask(&Analysis { trace: &imported.trace, hlo: &imported.hlo, groups: &groups, owners: &owners })
+}
+
+#[track_caller]
+fn check(imported: &Imported, by: By, columns: &[&str], expected: Expect) {
+    let table = analyzed(imported, |analysis| analysis.table(by));
+    expected.assert_eq(&render(&table, columns));
+}
+
+fn json(path: PathBuf) -> Value {
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).expect("valid JSON")
+}
+
+fn whole(value: &Value) -> i64 {
+    value.as_i64().expect("a whole number")
+}
+
+/// Microseconds with three digits after the point, as nanoseconds.
+fn nanos(micros: &Value) -> i64 {
+    (micros.as_f64().expect("a number") * 1000.0).round() as i64
+}
+
+#[test]
+fn convolution_to_the_nanosecond() {
+    let Some(folder) = corpus("convolution_to_the_nanosecond", "xplane") else { return };
+    let imported = open(&folder.join("mi300_conv_08.xplane.pb"));
+    let truth = json(folder.join("mi300_conv_08.truth.json"));
+    let trace = &imported.trace;
+    analyzed(&imported, |analysis| {
+        let groups = &analysis.groups.groups;
+        for (key, expected) in truth["ops"].as_object().expect("operations by name") {
+            let (program, name) = key.split_once('/').expect("program id and name");
+            let is_it = |group: &&Group| {
+                let Some(op) = analysis.operation(group.op) else { return false };
+                let module = &trace.modules[op.module as usize];
+                group.attribution == Attribution::ByStat
+                    && trace.strings.get(op.name) == name
+                    && module.program_id.to_string() == program
+            };
+            let found: Vec<&Group> = groups.iter().filter(is_it).collect();
+            let kernels: u64 = found.iter().map(|group| group.count()).sum();
+            let time: i64 = found.iter().map(|group| group.self_ns).sum();
+            let executions = analysis.groups.executions.of(found[0].op, Attribution::ByStat);
+            let numbers = (whole(&expected["kernels"]), whole(&expected["executions"]), nanos(&expected["time_us"]));
+            assert_eq!((kernels as i64, executions as i64, time), numbers, "{key}");
+        }
+        let unnamed = groups.iter().filter(|group| group.attribution != Attribution::ByStat);
+        let mut by_kernel: BTreeMap<&str, i64> = BTreeMap::new();
+        let (mut count, mut time) = (0, 0);
+        for group in unnamed {
+            count += group.count() as i64;
+            time += group.self_ns;
+            *by_kernel.entry(trace.strings.get(StringId(group.name))).or_default() += group.count() as i64;
+        }
+        let expected = &truth["events_without_hlo_op"];
+        assert_eq!((count, time), (whole(&expected["count"]), nanos(&expected["time_us"])));
+        let breakdown = expected["breakdown"].as_object().expect("counts by kernel");
+        let breakdown: BTreeMap<&str, i64> = breakdown.iter().map(|(name, count)| (name.as_str(), whole(count))).collect();
+        assert_eq!(by_kernel, breakdown);
+        let all: u64 = groups.iter().map(Group::count).sum();
+        assert_eq!(all as i64, whole(&truth["device_events_total"]));
+    });
+}
+
+#[test]
+fn allocator_history_is_consistent() {
+    let Some(imported) = capture("allocator_history_is_consistent", "mi300_conv_08") else { return };
+    let history = &imported.trace.allocations;
+    assert!(history.time_ns.is_sorted());
+    let mut last: HashMap<StringId, i64> = HashMap::new();
+    let (mut steps, mut wrong) = (0, 0);
+    for row in 0..history.time_ns.len() {
+        if let Some(before) = last.insert(history.allocator[row], history.in_use_bytes[row]) {
+            steps += 1;
+            wrong += usize::from(before + history.delta_bytes[row] != history.in_use_bytes[row]);
+        }
+    }
+    assert_eq!((wrong, steps, history.time_ns.len()), (0, 222, 230));
+}
+
+/// Rows of a CSV file with quoted fields.
+fn csv(path: &Path) -> Vec<Vec<String>> {
+    let text = std::fs::read_to_string(path).expect("a table of the corpus");
+    let row = |line: &str| {
+        let mut fields = vec![String::new()];
+        let mut quoted = false;
+        for letter in line.chars() {
+            match letter {
+                '"' => quoted = !quoted,
+                ',' if !quoted => fields.push(String::new()),
+                letter => fields.last_mut().expect("there is one from the start").push(letter),
+            }
+        }
+        fields
+    };
+    text.lines().skip(1).map(row).collect()
+}
+
+/// Count and total nanoseconds of kernels by name, as another tool's table has them, and as the trace has them.
+type Totals = BTreeMap<String, (u64, i64)>;
+
+fn said_totals(path: &Path) -> Totals {
+    let mut totals = Totals::new();
+    for row in csv(path) {
+        let number = |at: usize| row[at].parse::<f64>().expect("a number");
+        let entry = totals.entry(row[1].clone()).or_default();
+        entry.0 += number(10) as u64;
+        entry.1 += (number(11) * 1000.0).round() as i64;
+    }
+    totals
+}
+
+fn kernel_totals(imported: &Imported) -> Totals {
+    let mut totals = Totals::new();
+    analyzed(imported, |analysis| {
+        for group in analysis.groups.groups.iter().filter(|group| group.kind == EventKind::Kernel) {
+            let entry = totals.entry(imported.trace.strings.get(StringId(group.name)).to_owned()).or_default();
+            entry.0 += group.count();
+            entry.1 += group.total_ns;
+        }
+    });
+    totals
+}
+
+#[test]
+fn kernel_tables_agree_with_another_tools() {
+    let Some(folder) = corpus("kernel_tables_agree_with_another_tools", "xplane") else { return };
+    for path in ridge_test::files(&folder, ".xplane.pb") {
+        let table = PathBuf::from(path.to_string_lossy().replace(".xplane.pb", ".xprof.kernel_stats.csv"));
+        let (said, found) = (said_totals(&table), kernel_totals(&open(&path)));
+        let names = |totals: &Totals| totals.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(names(&found), names(&said), "{}", path.display());
+        for (name, (count, time)) in &said {
+            let (found_count, found_time) = found[name];
+            assert_eq!(found_count, *count, "{name}");
+            // The other table rounds every row to a nanosecond of its own.
+            let rows = 64;
+            assert!((found_time - time).abs() <= rows, "{name}: {found_time} ns, the other tool says {time}");
+        }
+    }
+}
+
+#[test]
+fn every_kernel_of_tensorflow_names_its_operation() {
+    let Some(imported) = capture("every_kernel_of_tensorflow_names_its_operation", "nvidia_tf_multi_worker") else { return };
+    analyzed(&imported, |analysis| {
+        for group in analysis.groups.groups.iter().filter(|group| group.kind == EventKind::Kernel) {
+            let name = analysis.operation(group.op).map(|op| imported.trace.strings.get(op.name));
+            assert!(name.is_some_and(|name| !name.is_empty()), "{}", imported.trace.strings.get(StringId(group.name)));
+        }
+    });
+    let derived: Vec<u64> =
+        imported.notes.iter().filter(|note| note.message.contains("derived")).map(|note| note.count).collect();
+    assert_eq!(derived, [6218]);
+    assert!(imported.trace.tracks.iter().all(|track| track.kind != TrackKind::Derived || track.rows.is_empty()));
+}
+
+#[test]
+fn operations_of_graphs_are_found() {
+    for name in ["nvidia_like", "nvidia_like_cudagraph"] {
+        let Some(imported) = capture("operations_of_graphs_are_found", name) else { return };
+        let text = analyzed(&imported, |analysis| render_sections(&overview(analysis)));
+        let expected = if name == "nvidia_like" {
+            expect![[r#"
+                Overview
+                  wall_ns              27405000
+                  busy_ns              26424000  0.964
+                  idle_compile_ns      0  0
+                  idle_host_ns         344000  0.013
+                  idle_unknown_ns      637000  0.023
+                  compile_ns           0  0
+                  device_work_ns       26424000
+                  overlap_ns           0  0
+                  events               296
+                /device:GPU:0 (NVIDIA H200)
+                  busy_ns              26424000  0.964
+                  idle_ns              981000  0.036
+                  window_ns            27395000  1
+                  compute_ns           6400000  0.234
+                  copies_ns            20024000  0.731
+                  kernels              128
+                  copied_bytes         536903680
+                Whose work the kernels were
+                  by_stat_ns           6400000  1
+                  by_stat_events       128
+                  unattributed_ns      0  0
+                  unattributed_events  0
+                  unnamed_events       0
+            "#]]
+        } else {
+            expect![[r#"
+                Overview
+                  wall_ns              27405000
+                  busy_ns              26424000  0.964
+                  idle_compile_ns      0  0
+                  idle_host_ns         344000  0.013
+                  idle_unknown_ns      637000  0.023
+                  compile_ns           0  0
+                  device_work_ns       26424000
+                  overlap_ns           0  0
+                  events               176
+                /device:GPU:0 (NVIDIA H200)
+                  busy_ns              26424000  0.964
+                  idle_ns              981000  0.036
+                  window_ns            27395000  1
+                  compute_ns           6400000  0.234
+                  copies_ns            20024000  0.731
+                  kernels              128
+                  copied_bytes         536903680
+                Whose work the kernels were
+                  by_stat_ns           0  0
+                  by_stat_events       0
+                  by_module_ns         1200000  0.188
+                  by_module_events     24
+                  module_only_ns       5200000  0.812
+                  module_only_events   104
+                  unattributed_ns      0  0
+                  unattributed_events  0
+                  unnamed_events       128
+            "#]]
+        };
+        expected.assert_eq(&text);
+        // A copy of 2.5 ms a step is no computation.
+        let copies = imported.trace.transfers.iter().map(|transfer| transfer.bytes).collect::<Vec<_>>();
+        assert_eq!(copies, [67_108_864, 4096], "{name}");
+        assert_eq!(imported.trace.steps.len(), 8, "{name}");
+    }
+}
+
+#[test]
+fn steps_of_a_training_loop() {
+    let Some(imported) = capture("steps_of_a_training_loop", "nvidia_like") else { return };
+    check(&imported, By::Step, &["step", "number", "wall_ns", "device_ns", "copies_ns", "kernels", "events"], expect![[r#"
+        step   number  wall_ns  device_ns  copies_ns  kernels  events
+        train  0       3345000  3303000    2503000    16       18
+        train  1       3345000  3303000    2503000    16       18
+        train  2       3345000  3303000    2503000    16       18
+        train  3       3345000  3303000    2503000    16       18
+        train  4       3345000  3303000    2503000    16       18
+        train  5       3345000  3303000    2503000    16       18
+        train  6       3345000  3303000    2503000    16       18
+        train  7       3345000  3303000    2503000    16       18
+    "#]]);
+}
+
+#[test]
+fn an_attention_runs_five_times_and_not_25() {
+    let Some(imported) = capture("an_attention_runs_five_times_and_not_25", "mi300_te_fused_attn") else { return };
+    check(&imported, By::Op, &["op", "events", "executions", "self_ns", "category"], expect![[r#"
+        op                             events  executions  self_ns  category
+        te_fused_attn_backward_ffi.18  25      5           2330620  custom-call
+        te_fused_attn_backward_ffi.12  25      5           2315140  custom-call
+        te_fused_attn_forward_ffi.10   10      5           1069529  custom-call
+        te_fused_attn_forward_ffi.15   10      5           1026290  custom-call
+        gemm_fusion_dot                5       5           857328   custom fusion (triton)
+        gemm_fusion_dot.3              5       5           855927   custom fusion (triton)
+        gemm_fusion_dot.6              5       5           835887   custom fusion (triton)
+        gemm_fusion_dot.7              5       5           593445   custom fusion (triton)
+        custom-call.1                  5       5           584605   custom-call
+        gemm_fusion_dot.1              5       5           485285   custom fusion (triton)
+        input_reduce_fusion.1          5       5           234603   input fusion
+        loop_reduce_fusion             5       5           222761   loop fusion
+        loop_reduce_fusion.1           5       5           178321   loop fusion
+        loop_reduce_fusion.3           5       5           171642   loop fusion
+        loop_reduce_fusion.2           5       5           167601   loop fusion
+        loop_reduce_fusion.4           5       5           118320   loop fusion
+        input_reduce_fusion            5       5           27160    input fusion
+        wrapped_convert.1              5       5           22520    loop fusion
+        wrapped_convert                5       5           19161    loop fusion
+        input_concatenate_fusion       5       5           17440    input fusion
+    "#]]);
+}
+
+#[test]
+fn source_lines_come_from_stack_frames() {
+    let Some(imported) = capture("source_lines_come_from_stack_frames", "mi300_te_fused_attn") else { return };
+    let module = imported.hlo.iter().max_by_key(|module| module.instructions.len()).expect("the capture has HLO");
+    assert!(!module.instructions.is_empty());
+    check(&imported, By::Source, &["source", "self_ns", "events"], expect![[r#"
+        source                                                                                          self_ns  events
+        /workspace/12_te_fused_attn.py:92                                                               5071122  55
+        /opt/venv/lib/python3.12/site-packages/transformer_engine/jax/attention.py:1110                 4645760  50
+        /opt/venv/lib/python3.12/site-packages/transformer_engine/jax/cpp_extensions/attention.py:2680  2113259  25
+        /workspace/12_te_fused_attn.py:100                                                              234603   5
+        /opt/venv/lib/python3.12/site-packages/transformer_engine/jax/cpp_extensions/attention.py:249   41681    10
+        /workspace/12_te_fused_attn.py:134                                                              27160    5
+        /workspace/12_te_fused_attn.py:158                                                              0        0
+        /workspace/12_te_fused_attn.py:187                                                              0        0
+        /workspace/12_te_fused_attn.py:98                                                               0        0
+        /workspace/12_te_fused_attn.py:77                                                               0        0
+        /opt/venv/lib/python3.12/site-packages/transformer_engine/jax/attention.py:916                  0        0
+        /opt/venv/lib/python3.12/site-packages/transformer_engine/jax/cpp_extensions/attention.py:2630  0        0
+    "#]]);
+}
+
+#[test]
+fn matrix_products() {
+    let Some(imported) = capture("matrix_products", "mi300_gemm") else { return };
+    check(&imported, By::Op, &["op", "module", "events", "executions", "self_ns", "attribution"], expect![[r#"
+        op                         module                    events  executions  self_ns  attribution
+        custom-call.1              jit_dot(49)               3       3           1833003  stat
+        custom-call.1              jit_dot(79)               3       3           552961   stat
+        custom-call.1              jit_dot(34)               3       3           449280   stat
+        custom-call.1              jit_dot(64)               3       3           352280   stat
+        (unattributed)             -                         12      -           60240    nothing
+        custom-call.1              jit_dot(21)               3       3           31360    stat
+        wrapped_broadcast          jit_broadcast_in_dim(32)  2       2           29600    stat
+        copy.1                     jit_convert_element_type  12      12          27640    stat
+        wrapped_broadcast          jit_broadcast_in_dim(45)  1       1           23160    stat
+        wrapped_broadcast          jit_broadcast_in_dim(47)  1       1           22920    stat
+        wrapped_broadcast          jit_broadcast_in_dim(60)  1       1           16160    stat
+        wrapped_broadcast          jit_broadcast_in_dim(62)  1       1           15440    stat
+        gemm_fusion_dot_general.1  jit_dot(5)                3       3           15000    stat
+        wrapped_broadcast          jit_broadcast_in_dim(75)  1       1           13800    stat
+        wrapped_broadcast          jit_broadcast_in_dim(3)   2       2           11080    stat
+        wrapped_broadcast          jit_broadcast_in_dim(19)  2       2           11000    stat
+        wrapped_broadcast          jit_broadcast_in_dim(77)  1       1           10560    stat
+    "#]]);
+}
+
+#[test]
+fn every_module_is_read_without_notes() {
+    let Some(folder) = corpus("every_module_is_read_without_notes", "xplane") else { return };
+    let mut modules = 0;
+    for path in ridge_test::files(&folder, ".xplane.pb") {
+        let imported = open(&path);
+        modules += imported.hlo.len();
+        let grave: Vec<_> = imported.notes.iter().filter(|note| note.severity > Severity::Info).collect();
+        assert!(grave.is_empty(), "{}: {grave:?}", path.display());
+        for module in &imported.trace.modules {
+            assert!(module.hlo.is_some(), "{}: a module without HLO", path.display());
+        }
+        assert!(imported.hlo.iter().all(|module| module.notes.is_empty() && !module.instructions.is_empty()));
+    }
+    assert!(modules > 10, "{modules} modules");
+}
+
+#[test]
+fn numbers_of_every_line_agree_with_protobuf() {
+    let Some(folder) = corpus("numbers_of_every_line_agree_with_protobuf", "xplane") else { return };
+    for path in ridge_test::files(&folder, ".xplane.pb") {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().replace(".xplane.pb", ".json");
+        let golden = json(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(&name));
+        let imported = open(&path);
+        assert_eq!(device_lines(&imported), golden["device_lines"], "{name}: device lines");
+        assert_eq!(device_events(&imported), golden["device_events"], "{name}: events by name");
+        assert_eq!(host_threads(&imported), golden["host_threads"], "{name}: host threads");
+        let allocations = imported.trace.allocations.time_ns.len() as i64;
+        assert_eq!(allocations, whole(&golden["allocator_events"]), "{name}: allocator events");
+    }
+}
+
+fn device_lines(imported: &Imported) -> Value {
+    let trace = &imported.trace;
+    let mut lines = serde_json::Map::new();
+    for track in trace.tracks.iter().filter(|track| !track.rows.is_empty()) {
+        let Some(device) = track.device else { continue };
+        let rows = || track.rows.start as usize..track.rows.end as usize;
+        let key = format!("{}|{}|{}", trace.devices[device as usize].plane, track.native_id, trace.strings.get(track.name));
+        let numbers = serde_json::json!({
+            "dur_ns": rows().map(|row| trace.events.dur_ns[row]).sum::<i64>(),
+            "events": track.rows.len(),
+            "first_ns": rows().map(|row| trace.events.start_ns[row]).min(),
+            "last_ns": rows().map(|row| trace.events.end_ns(row)).max(),
+        });
+        lines.insert(key, numbers);
+    }
+    sorted(lines)
+}
+
+fn device_events(imported: &Imported) -> Value {
+    let trace = &imported.trace;
+    let mut totals: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
+    for track in trace.tracks.iter().filter(|track| track.device.is_some()) {
+        for row in track.rows.start as usize..track.rows.end as usize {
+            let entry = totals.entry(trace.name(row)).or_default();
+            entry.0 += 1;
+            entry.1 += trace.events.dur_ns[row];
+        }
+    }
+    let entry = |(name, (events, dur_ns)): (&str, (i64, i64))| {
+        (name.to_owned(), serde_json::json!({"dur_ns": dur_ns, "events": events}))
+    };
+    sorted(totals.into_iter().map(entry).collect())
+}
+
+fn host_threads(imported: &Imported) -> Value {
+    let trace = &imported.trace;
+    let mut threads = serde_json::Map::new();
+    for track in trace.tracks.iter().filter(|track| track.device.is_none() && !track.rows.is_empty()) {
+        let key = format!("{}|{}", track.native_id, trace.strings.get(track.name));
+        threads.insert(key, serde_json::json!({"events": track.rows.len()}));
+    }
+    sorted(threads)
+}
+
+/// Keys in order, as in the golden files.
+fn sorted(map: serde_json::Map<String, Value>) -> Value {
+    let ordered: BTreeMap<String, Value> = map.into_iter().collect();
+    Value::Object(ordered.into_iter().collect())
+}
+
+#[test]
+fn every_operation_belongs_to_a_module_with_its_instruction() {
+    let Some(folder) = corpus("every_operation_belongs_to_a_module_with_its_instruction", "xplane") else { return };
+    for path in ridge_test::files(&folder, ".xplane.pb") {
+        let imported = open(&path);
+        for op in imported.trace.operations.iter().filter(|op| op.module != NONE && op.name != StringId(0)) {
+            let name = imported.trace.strings.get(op.name);
+            assert_ne!(op.instruction, NONE, "{}: {name} is not in its module", path.display());
+        }
+    }
+}

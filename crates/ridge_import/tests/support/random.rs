@@ -1,0 +1,20 @@
+//! Numbers that look random and are the same in every run (splitmix64).
+
+/// A stream of numbers.
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    /// The next number.
+    pub(crate) fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `limit`, which is positive.
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        (self.number() % limit as u64) as usize
+    }
+}

@@ -1,0 +1,295 @@
+//! The notation for small traces.
+//!
+//! One thing a line, indented as one likes; `#` begins a comment:
+//!
+//! ```text
+//! module jit_step 15 hlo=0       a compiled program: name, program id, position of its HLO if there is any
+//! thread python                  begins a host thread
+//! stream 7 on gpu                begins a stream of the device called gpu
+//! lane 0 on cpu                  begins a lane of operations, which nest
+//! derived Steps on gpu           begins a line that a viewer derived
+//!   0 +10 gemm op=dot.1          an event of the track above: start, duration, name, then any of the words below
+//! ```
+//!
+//! Words after an event's name; a name with spaces stands in double quotes:
+//!
+//! | word | meaning |
+//! |---|---|
+//! | a kind | `annotation`, `step=3`, `launch`, `pool`, `compile`, `instant`, `python`, `h2d`, `d2h`, `d2d`, `memset`, `graph`, `overhead`, `memory` |
+//! | `op=name` | its operation |
+//! | `in=module` | the module of the operation; `in=module(15)` where several share a name |
+//! | `at=4` | position of its instruction in the module's HLO |
+//! | `scope=path` | scope path of the operation |
+//! | `id=9` | correlation id, on a launch and on the work it launched |
+//! | `as=x`, `by=x` | a name for this event, and the event of that name that caused it; `as` comes first |
+//! | `bytes=1024` | what a copy moved |
+//! | `grid=2,1,1`, `block=64,1,1` | how a kernel was launched |
+//!
+//! Times are nanoseconds. Events on threads are host ranges, on streams kernels, on lanes device operations, unless
+//! a word says otherwise.
+//! Work whose operation is known counts as known by the capture's own stat; the notation cannot say otherwise.
+
+use ridge_trace::{
+    EventKind, LaunchShape, MemoryKind, Module, NONE, NewEvent, Operation, Step, StringId, Trace, TraceBuilder,
+    TrackKind, Transfer,
+};
+use std::collections::HashMap;
+
+/// The trace that `text` describes.
+///
+/// # Panics
+/// Where the text is not in the notation, with the line: it is a test that is wrong.
+#[track_caller]
+pub fn trace(text: &str) -> Trace {
+    let mut reader = Reader::new();
+    for line in text.lines() {
+        let words = words(line);
+        if let Err(why) = reader.line(&words) {
+            panic!("{why} in the line `{}`", line.trim());
+        }
+    }
+    reader.builder.link_launches(0);
+    reader.builder.finish()
+}
+
+/// Splits at spaces outside double quotes and drops the comment.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for letter in line.chars() {
+        match letter {
+            '"' => quoted = !quoted,
+            '#' if !quoted => break,
+            letter if letter.is_whitespace() && !quoted => words.push(String::new()),
+            letter => words.last_mut().expect("there is one from the start").push(letter),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+struct Reader {
+    builder: TraceBuilder,
+    process: u32,
+    track: Option<(u32, EventKind)>,
+    modules: HashMap<String, u32>,
+    named: HashMap<String, u32>,
+}
+
+impl Reader {
+    fn new() -> Reader {
+        let mut builder = TraceBuilder::new();
+        let process = builder.add_process("host0", None);
+        Reader { builder, process, track: None, modules: HashMap::new(), named: HashMap::new() }
+    }
+
+    fn line(&mut self, words: &[String]) -> Result<(), String> {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match words[..] {
+            [] => {}
+            ["module", name, id, ref rest @ ..] => self.module(name, id, rest)?,
+            ["thread", name] => self.begin(None, TrackKind::HostThread, name),
+            ["stream", id, "on", device] => self.begin(Some(device), TrackKind::Stream, &format!("Stream #{id}")),
+            ["lane", id, "on", device] => self.begin(Some(device), TrackKind::OperationLane, &format!("lane {id}")),
+            ["derived", name, "on", device] => self.begin(Some(device), TrackKind::Derived, name),
+            [start, dur, name, ref rest @ ..] => self.event(start, dur, name, rest)?,
+            _ => return Err("expected a track, a module or `start +duration name`".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, device: Option<&str>, kind: TrackKind, name: &str) {
+        let device = device.map(|device| self.builder.device(self.process, device));
+        let native_id = self.builder.tracks().len() as i64;
+        let track = self.builder.add_track(self.process, device, kind, name, native_id);
+        let usual = match kind {
+            TrackKind::HostThread => EventKind::HostRange,
+            TrackKind::Stream => EventKind::Kernel,
+            TrackKind::OperationLane => EventKind::DeviceOp,
+            TrackKind::Derived => EventKind::Derived,
+        };
+        self.track = Some((track, usual));
+    }
+
+    fn module(&mut self, name: &str, id: &str, rest: &[&str]) -> Result<(), String> {
+        let hlo = match rest {
+            [] => None,
+            [word] => Some(word.strip_prefix("hlo=").ok_or("expected hlo=N")?),
+            _ => return Err("expected at most hlo=N".to_owned()),
+        };
+        let hlo = hlo.map(number::<u32>).transpose()?;
+        let text = self.builder.strings.intern(name);
+        let module = Module { process: self.process, name: text, program_id: number(id)?, hlo };
+        self.builder.modules.push(module);
+        let row = self.builder.modules.len() as u32 - 1;
+        self.modules.insert(name.to_owned(), row);
+        self.modules.insert(format!("{name}({id})"), row);
+        Ok(())
+    }
+
+    fn event(&mut self, start: &str, dur: &str, name: &str, rest: &[&str]) -> Result<(), String> {
+        let (track, usual) = self.track.ok_or("expected a track before the first event")?;
+        let said = Words::read(rest)?;
+        let name = self.builder.strings.intern(name);
+        let kind = said.kind.unwrap_or(usual);
+        let mut event =
+            NewEvent::new(kind, name, number(start)?, number(dur.strip_prefix('+').ok_or("expected +duration")?)?);
+        event.op = self.operation(&said)?;
+        event.detail = self.detail(kind, &said);
+        event.correlation = said.correlation;
+        let row = self.builder.push(track, event);
+        if let Some(number) = said.step {
+            self.builder.steps.push(Step { event: row, number });
+        }
+        if let Some(name) = said.name {
+            self.named.insert(name.to_owned(), row);
+        }
+        if let Some(cause) = said.cause {
+            let cause = *self.named.get(cause).ok_or("expected by=NAME of an event above")?;
+            self.builder.slices(row..row + 1).link[0] = cause;
+        }
+        Ok(())
+    }
+
+    /// The row of the operation that the words name; like ones share it.
+    fn operation(&mut self, said: &Words<'_>) -> Result<u32, String> {
+        let Some(name) = said.op else { return Ok(NONE) };
+        let module = match said.module {
+            None => NONE,
+            Some(name) => *self.modules.get(name).ok_or("expected in=MODULE of a module above")?,
+        };
+        let scope = said.scope.map_or(StringId(0), |scope| self.builder.strings.intern(scope));
+        let name = self.builder.strings.intern(name);
+        let op = Operation { name, module, instruction: said.instruction, scope };
+        let operations = &mut self.builder.operations;
+        let known = operations.iter().position(|other| *other == op);
+        Ok(known.unwrap_or_else(|| {
+            operations.push(op);
+            operations.len() - 1
+        }) as u32)
+    }
+
+    fn detail(&mut self, kind: EventKind, said: &Words<'_>) -> u32 {
+        if let Some(bytes) = said.bytes {
+            let kinds = (MemoryKind::Pinned, MemoryKind::Device);
+            let transfer = Transfer { bytes, source: kinds.0, destination: kinds.1, is_async: None };
+            return known_or_new(&mut self.builder.transfers, transfer);
+        }
+        if kind == EventKind::Kernel && (said.grid.is_some() || said.block.is_some()) {
+            let (grid, block) = (said.grid.unwrap_or([1; 3]), said.block.unwrap_or([1; 3]));
+            return known_or_new(
+                &mut self.builder.launch_shapes,
+                LaunchShape { grid, block, ..LaunchShape::default() },
+            );
+        }
+        NONE
+    }
+}
+
+fn known_or_new<T: PartialEq>(table: &mut Vec<T>, row: T) -> u32 {
+    let known = table.iter().position(|other| *other == row);
+    known.unwrap_or_else(|| {
+        table.push(row);
+        table.len() - 1
+    }) as u32
+}
+
+/// The words after an event's name.
+#[derive(Debug, Default)]
+struct Words<'a> {
+    kind: Option<EventKind>,
+    step: Option<i64>,
+    op: Option<&'a str>,
+    module: Option<&'a str>,
+    instruction: u32,
+    scope: Option<&'a str>,
+    correlation: u32,
+    name: Option<&'a str>,
+    cause: Option<&'a str>,
+    bytes: Option<u64>,
+    grid: Option<[u32; 3]>,
+    block: Option<[u32; 3]>,
+}
+
+impl<'a> Words<'a> {
+    fn read(words: &[&'a str]) -> Result<Words<'a>, String> {
+        let mut said = Words { instruction: NONE, ..Words::default() };
+        for word in words {
+            match word.split_once('=') {
+                None => said.kind = Some(kind(word)?),
+                Some(("step", value)) => {
+                    said.kind = Some(EventKind::Step);
+                    said.step = Some(number(value)?);
+                }
+                Some(("op", value)) => said.op = Some(value),
+                Some(("in", value)) => said.module = Some(value),
+                Some(("at", value)) => said.instruction = number(value)?,
+                Some(("scope", value)) => said.scope = Some(value),
+                Some(("id", value)) => said.correlation = number(value)?,
+                Some(("as", value)) => said.name = Some(value),
+                Some(("by", value)) => said.cause = Some(value),
+                Some(("bytes", value)) => said.bytes = Some(number(value)?),
+                Some(("grid", value)) => said.grid = Some(triple(value)?),
+                Some(("block", value)) => said.block = Some(triple(value)?),
+                Some((word, _)) => return Err(format!("expected a word of the notation, found `{word}=`")),
+            }
+        }
+        Ok(said)
+    }
+}
+
+fn kind(word: &str) -> Result<EventKind, String> {
+    Ok(match word {
+        "annotation" => EventKind::Annotation,
+        "launch" => EventKind::Launch,
+        "pool" => EventKind::PoolRegion,
+        "compile" => EventKind::Compile,
+        "instant" => EventKind::Instant,
+        "python" => EventKind::PythonCall,
+        "h2d" => EventKind::CopyHostToDevice,
+        "d2h" => EventKind::CopyDeviceToHost,
+        "d2d" => EventKind::CopyDeviceToDevice,
+        "memset" => EventKind::Memset,
+        "graph" => EventKind::GraphLaunch,
+        "overhead" => EventKind::Overhead,
+        "memory" => EventKind::DeviceMemory,
+        _ => return Err(format!("expected a kind of event, found `{word}`")),
+    })
+}
+
+fn number<T: std::str::FromStr>(word: &str) -> Result<T, String> {
+    word.parse().map_err(|_| format!("expected a number, found `{word}`"))
+}
+
+fn triple(word: &str) -> Result<[u32; 3], String> {
+    let parts: Vec<u32> = word.split(',').map(number).collect::<Result<_, _>>()?;
+    parts.try_into().map_err(|_| format!("expected three numbers, found `{word}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_arrives_in_the_trace() {
+        let found = trace(
+            "module jit_f 15 hlo=0
+             thread python
+               0 +9 cuLaunch launch id=3 # a comment
+               10 +5 \"a long name\" step=7 as=here
+             stream 7 on gpu
+               20 +4 gemm op=dot.1 in=jit_f at=2 scope=jit(f)/dot id=3 grid=2,1,1 block=64,1,1
+               25 +0 MemcpyH2D h2d bytes=512
+               24 +1 other by=here",
+        );
+        assert_eq!((found.events.link[2], found.events.link[3]), (0, 1));
+        assert_eq!((found.steps[0].event, found.steps[0].number), (1, 7));
+        assert_eq!(found.name(1), "a long name");
+        let op = found.operation(2).copied().expect("it names one");
+        assert_eq!((found.strings.get(op.name), op.instruction), ("dot.1", 2));
+        assert_eq!(found.strings.get(op.scope), "jit(f)/dot");
+        assert_eq!((found.modules[op.module as usize].program_id, found.modules[0].hlo), (15, Some(0)));
+        assert_eq!(found.launch_shape(2).map(|shape| (shape.grid, shape.block)), Some(([2, 1, 1], [64, 1, 1])));
+        assert_eq!(found.transfer(4).map(|transfer| transfer.bytes), Some(512));
+    }
+}
