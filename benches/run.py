@@ -13,9 +13,11 @@ import argparse
 import json
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -204,14 +206,17 @@ def best(capture: Capture, tool: str, command: list[str], rounds: int) -> Measur
 def once(command: list[str]) -> tuple[float, float, float]:
     """Wall seconds, processor seconds and peak megabytes of one process."""
     begun = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    wall_s = time.perf_counter() - begun
-    process.returncode = os.waitstatus_to_exitcode(status)
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(command, stdout=said, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        wall_s = time.perf_counter() - begun
+        process.returncode = os.waitstatus_to_exitcode(status)
+        # XProf's runner exits well even where XProf failed, and says so in one line of JSON.
+        said.seek(0)
+        failed = process.returncode != 0 or bool(re.search(rb'"err": "', said.read(1 << 20)))
     # Linux counts in kilobytes, macOS in bytes.
     scale = 1 if sys.platform == "darwin" else 1024
-    wall_s = -1.0 if process.returncode else wall_s
-    return wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * scale / 1e6
+    return -1.0 if failed else wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * scale / 1e6
 
 
 def print_table(capture: Capture, size: int, measured: list[Measured]) -> None:

@@ -57,7 +57,8 @@ fn is_capture(path: &Path) -> bool {
 fn each_file_is_claimed_by_its_format_alone() {
     for fixture in fixtures() {
         let head = &fixture.bytes[..fixture.bytes.len().min(HEAD_BYTES)];
-        let claims: Vec<&str> = FORMATS.iter().filter(|format| format.sniff(head)).map(|format| format.name()).collect();
+        let claims: Vec<&str> =
+            FORMATS.iter().filter(|format| format.sniff(head)).map(|format| format.name()).collect();
         assert_eq!(claims, [fixture.format.as_str()], "{}", fixture.name);
         assert_eq!(sniff(&fixture.bytes).map(|format| format.name()), Some(fixture.format.as_str()));
     }
@@ -127,7 +128,13 @@ fn summary(imported: &Imported) -> String {
         let _ = writeln!(text, "module {} {}", trace.strings.get(module.name), module.program_id);
     }
     for hlo in &imported.hlo {
-        let _ = writeln!(text, "hlo {}: {} computations, {} instructions", hlo.name, hlo.computations.len(), hlo.instructions.len());
+        let _ = writeln!(
+            text,
+            "hlo {}: {} computations, {} instructions",
+            hlo.name,
+            hlo.computations.len(),
+            hlo.instructions.len()
+        );
     }
     let side = [
         ("launch shapes", trace.launch_shapes.len()),

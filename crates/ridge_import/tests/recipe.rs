@@ -1,7 +1,7 @@
 //! Follows the recipe "a trace format" of CONTRIBUTING.md with a made-up format, in a copy of the project.
 //!
 //! The files that changed must be those that the recipe lists; the tests that walk formats must find the new one.
-//! The copy is under `target/recipe/`, where the outside crates are built already.
+//! The copy builds in a folder of its own: Cargo takes two checkouts in one target folder for the same packages.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,8 @@ fn event(line: &str) -> Option<(&str, i64, i64)> {
 "#;
 
 const CAPTURE: &str = "foo 1\nload 0 10\nsolve 10 32\n";
-const README: &str = "# Foo captures\n\n`small.foo` (made up by hand; MIT or Apache-2.0), what is read of it: `golden.txt`.\n";
+const README: &str =
+    "# Foo captures\n\n`small.foo` (made up by hand; MIT or Apache-2.0), what is read of it: `golden.txt`.\n";
 
 /// Left out of the copy: builds and what runs leave behind.
 const NOT_COPIED: [&str; 8] =
@@ -61,7 +62,7 @@ const NOT_COPIED: [&str; 8] =
 fn a_made_up_format_touches_what_the_recipe_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project's root");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |set| root.join(set));
-    let copy = target.join("recipe");
+    let (copy, target) = (target.join("recipe/project"), target.join("recipe/target"));
     synchronize(&root, &copy);
     let before = contents(&copy);
 
@@ -70,7 +71,8 @@ fn a_made_up_format_touches_what_the_recipe_says() {
     cargo(&copy, &target, &["run", "-p", "xtask", "--", "gen"], false);
 
     let after = contents(&copy);
-    let changed: Vec<&String> = after.iter().filter(|(path, bytes)| before.get(*path) != Some(*bytes)).map(|(path, _)| path).collect();
+    let changed: Vec<&String> =
+        after.iter().filter(|(path, bytes)| before.get(*path) != Some(*bytes)).map(|(path, _)| path).collect();
     let mut listed = listed_files(&root);
     listed.sort();
     assert_eq!(changed, listed.iter().collect::<Vec<_>>());
@@ -100,12 +102,19 @@ fn listed_files(root: &Path) -> Vec<String> {
     let page = std::fs::read_to_string(root.join("CONTRIBUTING.md")).expect("CONTRIBUTING.md");
     let recipe = page.split("## Recipe: a trace format").nth(1).expect("the recipe is there");
     let recipe = recipe.split("\n## ").next().unwrap_or_default();
-    recipe.lines().filter_map(|line| line.strip_prefix("- `")?.split_once('`')).map(|(path, _)| path.to_owned()).collect()
+    recipe
+        .lines()
+        .filter_map(|line| line.strip_prefix("- `")?.split_once('`'))
+        .map(|(path, _)| path.to_owned())
+        .collect()
 }
 
 fn cargo(copy: &Path, target: &Path, arguments: &[&str], update: bool) {
     let mut command = Command::new(env!("CARGO"));
-    command.current_dir(copy).args(arguments).env("CARGO_TARGET_DIR", target).env("CARGO_NET_OFFLINE", "true");
+    command.current_dir(copy).env("CARGO_TARGET_DIR", target).env("CARGO_NET_OFFLINE", "true");
+    // Built once and run for a moment: nothing is optimized.
+    command.args(["--config", "profile.dev.opt-level=0", "--config", "profile.dev.package.\"*\".opt-level=0"]);
+    command.env("CARGO_PROFILE_DEV_DEBUG", "false").env("CARGO_INCREMENTAL", "0").args(arguments);
     command.env_remove("UPDATE");
     if update {
         command.env("UPDATE", "1");
