@@ -26,7 +26,9 @@ fn columns(by: By) -> &'static [&'static str] {
         By::Source => &["source", "self_ns", "self_share", "inclusive_ns", "events"],
         By::Scope => &["tree", "inclusive_ns", "inclusive_share", "self_ns", "events"],
         By::Operation => &["operation", "device_ns", "device_self_ns", "count", "wall_ns", "events", "depth"],
-        By::Step => &["step", "number", "wall_ns", "device_ns", "device_share", "copies_ns", "kernels", "device_span_ns"],
+        By::Step => {
+            &["step", "number", "wall_ns", "device_ns", "device_share", "copies_ns", "kernels", "device_span_ns"]
+        }
         By::Track => &["track", "device", "kind", "busy_ns", "busy_share", "events"],
     }
 }
@@ -34,7 +36,8 @@ fn columns(by: By) -> &'static [&'static str] {
 #[track_caller]
 fn check_with(text: &str, hlo: &[&str], by: By, expected: Expect) {
     let trace = ridge_test::trace(text);
-    let hlo: Vec<HloModule> = hlo.iter().map(|text| HloModule::from_text(text).expect("HLO text of the test")).collect();
+    let hlo: Vec<HloModule> =
+        hlo.iter().map(|text| HloModule::from_text(text).expect("HLO text of the test")).collect();
     let table = analyzed(&trace, &hlo, |analysis| analysis.table(by));
     expected.assert_eq(&render(&table, columns(by)));
 }
@@ -156,7 +159,9 @@ fn busy_is_a_union_over_streams_and_devices() {
 
 #[test]
 fn nothing_at_all() {
-    check_overview("", expect![[r#"
+    check_overview(
+        "",
+        expect![[r#"
         Overview
           wall_ns              0
           busy_ns              0
@@ -167,28 +172,51 @@ fn nothing_at_all() {
           device_work_ns       0
           overlap_ns           0
           events               0
-    "#]]);
-    check("", By::Op, expect![[r#"
+    "#]],
+    );
+    check(
+        "",
+        By::Op,
+        expect![[r#"
         op  category  self_ns  self_share  total_ns  events  executions  attribution
-    "#]]);
-    check("", By::Step, expect![[r#"
+    "#]],
+    );
+    check(
+        "",
+        By::Step,
+        expect![[r#"
         step  number  wall_ns  device_ns  device_share  copies_ns  kernels  device_span_ns
         * the program marked no step; `jax.profiler.StepTraceAnnotation` does
-    "#]]);
-    check("", By::Operation, expect![[r#"
+    "#]],
+    );
+    check(
+        "",
+        By::Operation,
+        expect![[r#"
         operation  device_ns  device_self_ns  count  wall_ns  events  depth
-    "#]]);
-    check("", By::Source, expect![[r#"
+    "#]],
+    );
+    check(
+        "",
+        By::Source,
+        expect![[r#"
         source  self_ns  self_share  inclusive_ns  events
-    "#]]);
-    check("", By::Track, expect![[r#"
+    "#]],
+    );
+    check(
+        "",
+        By::Track,
+        expect![[r#"
         track  device  kind  busy_ns  busy_share  events
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn one_event() {
-    check_overview("stream 1 on gpu\n 7 +3 k", expect![[r#"
+    check_overview(
+        "stream 1 on gpu\n 7 +3 k",
+        expect![[r#"
         Overview
           wall_ns              3
           busy_ns              3  1
@@ -212,15 +240,24 @@ fn one_event() {
           unattributed_ns      3  1
           unattributed_events  1
           unnamed_events       1
-    "#]]);
-    check("stream 1 on gpu\n 7 +3 k", By::Op, expect![[r#"
+    "#]],
+    );
+    check(
+        "stream 1 on gpu\n 7 +3 k",
+        By::Op,
+        expect![[r#"
         op              category         self_ns  self_share  total_ns  events  executions  attribution
         (unattributed)  kernel, unknown  3        1           3         1       -           nothing
-    "#]]);
-    check("stream 1 on gpu\n 7 +3 k grid=2,1,1 block=64,1,1", By::Kernel, expect![[r#"
+    "#]],
+    );
+    check(
+        "stream 1 on gpu\n 7 +3 k grid=2,1,1 block=64,1,1",
+        By::Kernel,
+        expect![[r#"
         kernel  op              self_ns  events  min_ns  median_ns  max_ns  grid   block
         k       (unattributed)  3        1       3       3          3       2,1,1  64,1,1
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -231,7 +268,9 @@ fn no_duration() {
         stream 1 on gpu
           5 +0 k op=k
           5 +0 k op=k";
-    check_overview(text, expect![[r#"
+    check_overview(
+        text,
+        expect![[r#"
         Overview
           wall_ns              0
           busy_ns              0
@@ -255,28 +294,49 @@ fn no_duration() {
           unattributed_ns      0
           unattributed_events  0
           unnamed_events       0
-    "#]]);
-    check(text, By::Op, expect![[r#"
+    "#]],
+    );
+    check(
+        text,
+        By::Op,
+        expect![[r#"
         op  category         self_ns  self_share  total_ns  events  executions  attribution
         k   kernel, unknown  0        0           0         2       2           stat
-    "#]]);
-    check(text, By::Scope, expect![[r#"
+    "#]],
+    );
+    check(
+        text,
+        By::Scope,
+        expect![[r#"
         tree              inclusive_ns  inclusive_share  self_ns  events
         (no scope known)  0             0                0        2
-    "#]]);
-    check(text, By::Step, expect![[r#"
+    "#]],
+    );
+    check(
+        text,
+        By::Step,
+        expect![[r#"
         step  number  wall_ns  device_ns  device_share  copies_ns  kernels  device_span_ns
         step  1       0        0          0             0          0        -
-    "#]]);
-    check(text, By::Operation, expect![[r#"
+    "#]],
+    );
+    check(
+        text,
+        By::Operation,
+        expect![[r#"
         operation              device_ns  device_self_ns  count  wall_ns  events  depth
         (outside every range)  0          0               0      0        2       0
         mark                   0          0               1      0        0       0
-    "#]]);
-    check(text, By::Category, expect![[r#"
+    "#]],
+    );
+    check(
+        text,
+        By::Category,
+        expect![[r#"
         category         self_ns  self_share  events
         kernel, unknown  0        0           2
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -289,17 +349,27 @@ fn self_time_on_lanes_leaves_out_what_runs_inside() {
           200 +10 add.3 op=add.3
         lane 1 on cpu
           20 +10 dot.2 op=dot.2";
-    check(text, By::Op, expect![[r#"
+    check(
+        text,
+        By::Op,
+        expect![[r#"
         op       category         self_ns  self_share  total_ns  events  executions  attribution
         dot.2    kernel, unknown  55       0.458       60        3       3           stat
         while.1  kernel, unknown  50       0.417       100       1       1           stat
         add.3    kernel, unknown  15       0.125       15        2       2           stat
-    "#]]);
+    "#]],
+    );
     // Operations of a CPU launch no kernels.
-    check(text, By::Kernel, expect![[r#"
+    check(
+        text,
+        By::Kernel,
+        expect![[r#"
         kernel  op  self_ns  events  min_ns  median_ns  max_ns  grid  block
-    "#]]);
-    check_overview(text, expect![[r#"
+    "#]],
+    );
+    check_overview(
+        text,
+        expect![[r#"
         Overview
           wall_ns              210
           busy_ns              110  0.524
@@ -323,7 +393,8 @@ fn self_time_on_lanes_leaves_out_what_runs_inside() {
           unattributed_ns      0  0
           unattributed_events  0
           unnamed_events       0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -471,13 +542,17 @@ fn annotations_nest_and_reach_across_threads() {
           130 +40 c op=c id=3
           190 +1 nobody op=n
           210 +2 \"by time\" op=t";
-    check(text, By::Operation, expect![[r#"
+    check(
+        text,
+        By::Operation,
+        expect![[r#"
         operation              device_ns  device_self_ns  count  wall_ns  events  depth
         solve                  72         62              2      150      4       0
         forward                10         10              1      40       1       1
         (outside every range)  1          1               0      0        1       0
         * 1 events lead back to no range of their own thread and were given to the innermost range open when they began
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

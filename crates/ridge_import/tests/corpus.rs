@@ -85,7 +85,8 @@ fn convolution_to_the_nanosecond() {
         let expected = &truth["events_without_hlo_op"];
         assert_eq!((count, time), (whole(&expected["count"]), nanos(&expected["time_us"])));
         let breakdown = expected["breakdown"].as_object().expect("counts by kernel");
-        let breakdown: BTreeMap<&str, i64> = breakdown.iter().map(|(name, count)| (name.as_str(), whole(count))).collect();
+        let breakdown: BTreeMap<&str, i64> =
+            breakdown.iter().map(|(name, count)| (name.as_str(), whole(count))).collect();
         assert_eq!(by_kernel, breakdown);
         let all: u64 = groups.iter().map(Group::count).sum();
         assert_eq!(all as i64, whole(&truth["device_events_total"]));
@@ -172,7 +173,9 @@ fn kernel_tables_agree_with_another_tools() {
 
 #[test]
 fn every_kernel_of_tensorflow_names_its_operation() {
-    let Some(imported) = capture("every_kernel_of_tensorflow_names_its_operation", "nvidia_tf_multi_worker") else { return };
+    let Some(imported) = capture("every_kernel_of_tensorflow_names_its_operation", "nvidia_tf_multi_worker") else {
+        return;
+    };
     analyzed(&imported, |analysis| {
         for group in analysis.groups.groups.iter().filter(|group| group.kind == EventKind::Kernel) {
             let name = analysis.operation(group.op).map(|op| imported.trace.strings.get(op.name));
@@ -260,7 +263,11 @@ fn operations_of_graphs_are_found() {
 #[test]
 fn steps_of_a_training_loop() {
     let Some(imported) = capture("steps_of_a_training_loop", "nvidia_like") else { return };
-    check(&imported, By::Step, &["step", "number", "wall_ns", "device_ns", "copies_ns", "kernels", "events"], expect![[r#"
+    check(
+        &imported,
+        By::Step,
+        &["step", "number", "wall_ns", "device_ns", "copies_ns", "kernels", "events"],
+        expect![[r#"
         step   number  wall_ns  device_ns  copies_ns  kernels  events
         train  0       3345000  3303000    2503000    16       18
         train  1       3345000  3303000    2503000    16       18
@@ -270,13 +277,18 @@ fn steps_of_a_training_loop() {
         train  5       3345000  3303000    2503000    16       18
         train  6       3345000  3303000    2503000    16       18
         train  7       3345000  3303000    2503000    16       18
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn an_attention_runs_five_times_and_not_25() {
     let Some(imported) = capture("an_attention_runs_five_times_and_not_25", "mi300_te_fused_attn") else { return };
-    check(&imported, By::Op, &["op", "events", "executions", "self_ns", "category"], expect![[r#"
+    check(
+        &imported,
+        By::Op,
+        &["op", "events", "executions", "self_ns", "category"],
+        expect![[r#"
         op                             events  executions  self_ns  category
         te_fused_attn_backward_ffi.18  25      5           2330620  custom-call
         te_fused_attn_backward_ffi.12  25      5           2315140  custom-call
@@ -298,7 +310,8 @@ fn an_attention_runs_five_times_and_not_25() {
         wrapped_convert.1              5       5           22520    loop fusion
         wrapped_convert                5       5           19161    loop fusion
         input_concatenate_fusion       5       5           17440    input fusion
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -306,7 +319,11 @@ fn source_lines_come_from_stack_frames() {
     let Some(imported) = capture("source_lines_come_from_stack_frames", "mi300_te_fused_attn") else { return };
     let module = imported.hlo.iter().max_by_key(|module| module.instructions.len()).expect("the capture has HLO");
     assert!(!module.instructions.is_empty());
-    check(&imported, By::Source, &["source", "self_ns", "events"], expect![[r#"
+    check(
+        &imported,
+        By::Source,
+        &["source", "self_ns", "events"],
+        expect![[r#"
         source                                                                                          self_ns  events
         /workspace/12_te_fused_attn.py:92                                                               5071122  55
         /opt/venv/lib/python3.12/site-packages/transformer_engine/jax/attention.py:1110                 4645760  50
@@ -320,13 +337,18 @@ fn source_lines_come_from_stack_frames() {
         /workspace/12_te_fused_attn.py:77                                                               0        0
         /opt/venv/lib/python3.12/site-packages/transformer_engine/jax/attention.py:916                  0        0
         /opt/venv/lib/python3.12/site-packages/transformer_engine/jax/cpp_extensions/attention.py:2630  0        0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn matrix_products() {
     let Some(imported) = capture("matrix_products", "mi300_gemm") else { return };
-    check(&imported, By::Op, &["op", "module", "events", "executions", "self_ns", "attribution"], expect![[r#"
+    check(
+        &imported,
+        By::Op,
+        &["op", "module", "events", "executions", "self_ns", "attribution"],
+        expect![[r#"
         op                         module                    events  executions  self_ns  attribution
         custom-call.1              jit_dot(49)               3       3           1833003  stat
         custom-call.1              jit_dot(79)               3       3           552961   stat
@@ -345,7 +367,8 @@ fn matrix_products() {
         wrapped_broadcast          jit_broadcast_in_dim(3)   2       2           11080    stat
         wrapped_broadcast          jit_broadcast_in_dim(19)  2       2           11000    stat
         wrapped_broadcast          jit_broadcast_in_dim(77)  1       1           10560    stat
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -386,7 +409,8 @@ fn device_lines(imported: &Imported) -> Value {
     for track in trace.tracks.iter().filter(|track| !track.rows.is_empty()) {
         let Some(device) = track.device else { continue };
         let rows = || track.rows.start as usize..track.rows.end as usize;
-        let key = format!("{}|{}|{}", trace.devices[device as usize].plane, track.native_id, trace.strings.get(track.name));
+        let key =
+            format!("{}|{}|{}", trace.devices[device as usize].plane, track.native_id, trace.strings.get(track.name));
         let numbers = serde_json::json!({
             "dur_ns": rows().map(|row| trace.events.dur_ns[row]).sum::<i64>(),
             "events": track.rows.len(),

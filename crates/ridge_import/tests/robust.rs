@@ -292,10 +292,9 @@ fn many_small_things() {
     for _ in 0..200_000 {
         events = events.message(4, &Message::new());
     }
-    for (what, capture, expected) in [
-        ("planes", planes, 0),
-        ("events", space(&plane("/device:GPU:0", &["k"]).message(3, &events)), 200_000),
-    ] {
+    for (what, capture, expected) in
+        [("planes", planes, 0), ("events", space(&plane("/device:GPU:0", &["k"]).message(3, &events)), 200_000)]
+    {
         let imported = survive_within(what, &capture.0, 2 * CONSTANT).expect("it is well formed");
         assert_eq!(imported.trace.events.len(), expected, "{what}");
         every_table(&imported);

@@ -21,9 +21,8 @@ pub fn render(table: &Table, keys: &[&str]) -> String {
     let columns: Vec<ArrayRef> = keys.iter().map(column).collect();
     let mut lines: Vec<Vec<String>> = vec![keys.iter().map(|key| (*key).to_owned()).collect()];
     lines.extend((0..table.batch.num_rows()).map(|row| columns.iter().map(|column| cell(column, row)).collect()));
-    let widths: Vec<usize> = (0..keys.len())
-        .map(|at| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0))
-        .collect();
+    let widths: Vec<usize> =
+        (0..keys.len()).map(|at| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0)).collect();
     let mut text = String::new();
     for line in lines {
         let cells: Vec<String> = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();

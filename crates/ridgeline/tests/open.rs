@@ -42,7 +42,12 @@ fn notes(session: &Session) -> Vec<String> {
 #[test]
 fn nothing_there() {
     let root = folder();
-    check_error(&root.path().join("absent"), root.path(), "could not open: No such file or directory (os error 2)", false);
+    check_error(
+        &root.path().join("absent"),
+        root.path(),
+        "could not open: No such file or directory (os error 2)",
+        false,
+    );
     assert!(Session::open(&[], &OpenOptions { format: None }).is_err());
 }
 
@@ -75,7 +80,8 @@ fn one_good_file_beside_bad_ones() {
     let alone = open(&put(root.path(), "a.xplane.pb")).expect("a whole capture").trace().events.len();
     fs::write(root.path().join("b.xplane.pb"), "").expect("a temporary folder");
     // Even root cannot read a folder as a file; a link to nothing cannot be opened by anybody.
-    std::os::unix::fs::symlink(root.path().join("absent"), root.path().join("c.xplane.pb")).expect("a temporary folder");
+    std::os::unix::fs::symlink(root.path().join("absent"), root.path().join("c.xplane.pb"))
+        .expect("a temporary folder");
     let session = open(root.path()).expect("one can be read");
     assert_eq!(session.trace().events.len(), alone);
     let lost: Vec<String> = notes(&session).into_iter().filter(|note| note.starts_with("Lost")).collect();
