@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 SECONDS ?= 3600
-DEMO_OPS ?= cone_forward_project,cone_back_project,cone_fdk_recon,parallel_fbp_recon,denoise
+DEMO_OPS ?= cone_forward_project,cone_back_project,cone_fdk_recon,parallel_fbp_recon,median_filter3d
 DEMO_SIZES ?= 32
 
 .PHONY: help demo test bench fuzz

@@ -5,7 +5,7 @@
 //! Where no such chain reaches a range, the range is the innermost one that was open, on any thread, when the work
 //! began: that is right for programs that wait inside their ranges, and said in the footnote.
 
-use ridge_trace::{EventKind, NONE, TrackKind, Trace};
+use ridge_trace::{EventKind, NONE, Trace, TrackKind};
 
 /// For every event of a trace, the innermost annotation or step that caused it.
 #[derive(Debug)]

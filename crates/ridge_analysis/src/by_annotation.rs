@@ -65,25 +65,66 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         "operation",
         "Annotated operations",
         vec![
-            Column::text("operation", "Operation", "range that the program named", rows.iter().map(|(name, _)| name.clone())).ranked(Rank::Key),
-            Column::nanos("device_ns", "Device", "self times of all device work the ranges caused, measured", rows.iter().map(|(_, sums)| sums.device_ns))
-                .ranked(Rank::Key),
-            Column::real("device_share", "Share", "device time as a part of all device work", Unit::Share, rows.iter().map(|(_, sums)| share(sums)))
-                .ranked(Rank::Key),
+            Column::text(
+                "operation",
+                "Operation",
+                "range that the program named",
+                rows.iter().map(|(name, _)| name.clone()),
+            )
+            .ranked(Rank::Key),
+            Column::nanos(
+                "device_ns",
+                "Device",
+                "self times of all device work the ranges caused, measured",
+                rows.iter().map(|(_, sums)| sums.device_ns),
+            )
+            .ranked(Rank::Key),
+            Column::real(
+                "device_share",
+                "Share",
+                "device time as a part of all device work",
+                Unit::Share,
+                rows.iter().map(|(_, sums)| share(sums)),
+            )
+            .ranked(Rank::Key),
             Column::nanos(
                 "device_self_ns",
                 "Device self",
                 "device work caused directly, not by a range inside",
                 rows.iter().map(|(_, sums)| sums.self_ns),
             ),
-            Column::whole("count", "Count", "how often the range was entered", Unit::Count, rows.iter().map(|(_, sums)| sums.walls.len() as u64)),
-            Column::nanos("wall_ns", "Wall", "sum of the ranges' own durations on their threads", rows.iter().map(|(_, sums)| sums.walls.iter().sum::<i64>())),
+            Column::whole(
+                "count",
+                "Count",
+                "how often the range was entered",
+                Unit::Count,
+                rows.iter().map(|(_, sums)| sums.walls.len() as u64),
+            ),
+            Column::nanos(
+                "wall_ns",
+                "Wall",
+                "sum of the ranges' own durations on their threads",
+                rows.iter().map(|(_, sums)| sums.walls.iter().sum::<i64>()),
+            ),
             Column::nanos("median_ns", "Median", "range that half of them do not exceed", wall(0.5)),
             Column::nanos("min_ns", "Min", "shortest range", wall(0.0)).ranked(Rank::Detail),
             Column::nanos("p95_ns", "p95", "range that 95 % of them do not exceed", wall(0.95)).ranked(Rank::Detail),
             Column::nanos("max_ns", "Max", "longest range", wall(1.0)).ranked(Rank::Detail),
-            Column::whole("events", "Events", "kernels, copies and device operations they caused", Unit::Count, rows.iter().map(|(_, sums)| sums.events)),
-            Column::whole("depth", "Depth", "named ranges around it, at most", Unit::Count, rows.iter().map(|(_, sums)| sums.depth)).ranked(Rank::Detail),
+            Column::whole(
+                "events",
+                "Events",
+                "kernels, copies and device operations they caused",
+                Unit::Count,
+                rows.iter().map(|(_, sums)| sums.events),
+            ),
+            Column::whole(
+                "depth",
+                "Depth",
+                "named ranges around it, at most",
+                Unit::Count,
+                rows.iter().map(|(_, sums)| sums.depth),
+            )
+            .ranked(Rank::Detail),
         ],
     );
     table.footnotes.extend(by_step::time_note(owners));

@@ -17,12 +17,22 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     };
     let triple = |sizes: [u32; 3]| format!("{},{},{}", sizes[0], sizes[1], sizes[2]);
     let mut columns = vec![
-        Column::text("kernel", "Kernel", "name of the kernel", rows.iter().map(|row| analysis.text(StringId(row.key.0)).to_owned()))
-            .ranked(Rank::Key),
-        Column::text("op", "Operation", "operation it worked for", rows.iter().map(|row| {
-            let (_, op, _, kind) = row.key;
-            (op != NONE || kind.is_compute()).then(|| by_op::name(analysis, op))
-        })),
+        Column::text(
+            "kernel",
+            "Kernel",
+            "name of the kernel",
+            rows.iter().map(|row| analysis.text(StringId(row.key.0)).to_owned()),
+        )
+        .ranked(Rank::Key),
+        Column::text(
+            "op",
+            "Operation",
+            "operation it worked for",
+            rows.iter().map(|row| {
+                let (_, op, _, kind) = row.key;
+                (op != NONE || kind.is_compute()).then(|| by_op::name(analysis, op))
+            }),
+        ),
     ];
     columns.extend(time_columns(analysis, &rows));
     let whole = |key, title, definition, unit, value: fn(&LaunchShape) -> Option<u32>| {
@@ -30,19 +40,34 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         Column::whole(key, title, definition, unit, values)
     };
     columns.extend([
-        Column::text("grid", "Grid", "blocks in x, y, z", rows.iter().map(|row| shape(row).map(|shape| triple(shape.grid)))),
-        Column::text("block", "Block", "threads per block in x, y, z", rows.iter().map(|row| shape(row).map(|shape| triple(shape.block)))),
+        Column::text(
+            "grid",
+            "Grid",
+            "blocks in x, y, z",
+            rows.iter().map(|row| shape(row).map(|shape| triple(shape.grid))),
+        ),
+        Column::text(
+            "block",
+            "Block",
+            "threads per block in x, y, z",
+            rows.iter().map(|row| shape(row).map(|shape| triple(shape.block))),
+        ),
         whole("registers", "Registers", "registers per thread", Unit::Count, |shape| shape.registers),
-        whole("static_shared_bytes", "Static shared", "static shared memory per block", Unit::Bytes, |shape| shape.static_shared_bytes)
-            .ranked(Rank::Detail),
-        whole("dynamic_shared_bytes", "Dynamic shared", "dynamic shared memory per block", Unit::Bytes, |shape| shape.dynamic_shared_bytes)
-            .ranked(Rank::Detail),
+        whole("static_shared_bytes", "Static shared", "static shared memory per block", Unit::Bytes, |shape| {
+            shape.static_shared_bytes
+        })
+        .ranked(Rank::Detail),
+        whole("dynamic_shared_bytes", "Dynamic shared", "dynamic shared memory per block", Unit::Bytes, |shape| {
+            shape.dynamic_shared_bytes
+        })
+        .ranked(Rank::Detail),
         Column::real(
             "occupancy",
             "Occupancy",
             "theoretical occupancy as the capture says it",
             Unit::Share,
-            rows.iter().map(|row| shape(row).and_then(|shape| shape.occupancy_pct).map(|percent| f64::from(percent) / 100.0)),
+            rows.iter()
+                .map(|row| shape(row).and_then(|shape| shape.occupancy_pct).map(|percent| f64::from(percent) / 100.0)),
         ),
     ]);
     build("kernel", "Kernels", columns)

@@ -7,9 +7,8 @@ use rustc_hash::FxHashSet;
 
 /// Modules that ran, most self time first; work of no known module is a row too.
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
-    let rows = partition(&analysis.groups.groups, |group| {
-        Some(analysis.operation(group.op).map_or(NONE, |op| op.module))
-    });
+    let rows =
+        partition(&analysis.groups.groups, |group| Some(analysis.operation(group.op).map_or(NONE, |op| op.module)));
     let module = |row: u32| analysis.trace.modules.get(row as usize);
     let operations = rows.iter().map(|row| {
         let distinct: FxHashSet<u32> = row.groups.iter().map(|group| group.op).filter(|op| *op != NONE).collect();
@@ -18,12 +17,11 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     let name = |row: u32| module(row).map_or("(no module)".to_owned(), |module| analysis.text(module.name).to_owned());
     let mut columns = vec![
         Column::text("module", "Module", "compiled program", rows.iter().map(|row| name(row.key))).ranked(Rank::Key),
-        Column::whole(
+        Column::text(
             "program_id",
             "Program",
             "program id in the capture",
-            Unit::Count,
-            rows.iter().map(|row| module(row.key).map(|module| module.program_id)),
+            rows.iter().map(|row| module(row.key).map(|module| module.program_id.to_string())),
         ),
     ];
     columns.extend(time_columns(analysis, &rows));

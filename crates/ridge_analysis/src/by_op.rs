@@ -21,9 +21,19 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     };
     let scope = |row: &Row<'_, Key>| analysis.operation(row.key.0).map(|op| analysis.text(op.scope).to_owned());
     let mut columns = vec![
-        Column::text("op", "Operation", "HLO instruction or framework operation", rows.iter().map(|row| row_name(analysis, row.key)))
-            .ranked(Rank::Key),
-        Column::text("module", "Module", "compiled program the operation belongs to", rows.iter().map(|row| module(analysis, row.key.0))),
+        Column::text(
+            "op",
+            "Operation",
+            "HLO instruction or framework operation",
+            rows.iter().map(|row| row_name(analysis, row.key)),
+        )
+        .ranked(Rank::Key),
+        Column::text(
+            "module",
+            "Module",
+            "compiled program the operation belongs to",
+            rows.iter().map(|row| module(analysis, row.key.0)),
+        ),
         Column::text(
             "category",
             "Category",
@@ -48,7 +58,9 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         )
         .ranked(Rank::Detail),
     );
-    columns.push(Column::text("scope", "Scope", "scope path of the instruction", rows.iter().map(scope)).ranked(Rank::Detail));
+    columns.push(
+        Column::text("scope", "Scope", "scope path of the instruction", rows.iter().map(scope)).ranked(Rank::Detail),
+    );
     build("op", "Operations", columns)
 }
 

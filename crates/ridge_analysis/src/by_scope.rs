@@ -1,7 +1,7 @@
 //! Device time by scope: the tree that `jit(f)/while/body/mul` spells, each node with all that is below it.
 
-use crate::rows::table as build;
 use crate::Analysis;
+use crate::rows::table as build;
 use ridge_trace::{Column, Rank, Table, Unit};
 use std::collections::BTreeMap;
 
@@ -56,7 +56,14 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
                 lines.iter().map(|line| line.label.clone()),
             )
             .ranked(Rank::Key),
-            Column::whole("depth", "Depth", "how deep the scope is nested", Unit::Count, lines.iter().map(|line| line.depth)).ranked(Rank::Detail),
+            Column::whole(
+                "depth",
+                "Depth",
+                "how deep the scope is nested",
+                Unit::Count,
+                lines.iter().map(|line| line.depth),
+            )
+            .ranked(Rank::Detail),
             Column::nanos(
                 "inclusive_ns",
                 "Inclusive",
@@ -64,12 +71,34 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
                 lines.iter().map(|line| line.inclusive_ns),
             )
             .ranked(Rank::Key),
-            Column::real("inclusive_share", "Share", "inclusive time as a part of all device work", Unit::Share, lines.iter().map(share))
-                .ranked(Rank::Key),
-            Column::nanos("self_ns", "Self", "device time of operations with exactly this path, measured", lines.iter().map(|line| line.self_ns)),
-            Column::whole("events", "Events", "kernels, copies and device operations", Unit::Count, lines.iter().map(|line| line.events)),
-            Column::text("scope", "Path", "whole scope path; the last part is the primitive", lines.iter().map(|line| line.path.clone()))
-                .ranked(Rank::Detail),
+            Column::real(
+                "inclusive_share",
+                "Share",
+                "inclusive time as a part of all device work",
+                Unit::Share,
+                lines.iter().map(share),
+            )
+            .ranked(Rank::Key),
+            Column::nanos(
+                "self_ns",
+                "Self",
+                "device time of operations with exactly this path, measured",
+                lines.iter().map(|line| line.self_ns),
+            ),
+            Column::whole(
+                "events",
+                "Events",
+                "kernels, copies and device operations",
+                Unit::Count,
+                lines.iter().map(|line| line.events),
+            ),
+            Column::text(
+                "scope",
+                "Path",
+                "whole scope path; the last part is the primitive",
+                lines.iter().map(|line| line.path.clone()),
+            )
+            .ranked(Rank::Detail),
         ],
     )
 }

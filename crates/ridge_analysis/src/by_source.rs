@@ -4,8 +4,8 @@
 //! every line of the stack once, so a line that only calls others has a total and no self time.
 //! A fusion counts where its main instruction came from.
 
-use crate::rows::table as build;
 use crate::Analysis;
+use crate::rows::table as build;
 use ridge_trace::{Column, NONE, Rank, Table, Unit};
 use rustc_hash::FxHashMap;
 
@@ -61,7 +61,8 @@ pub(crate) fn table(analysis: &Analysis<'_>, mut line_text: impl FnMut(&str, u32
         "source",
         "Source lines",
         vec![
-            Column::text("source", "Line", "file and line of the program", rows.iter().map(|(key, _)| place(key))).ranked(Rank::Key),
+            Column::text("source", "Line", "file and line of the program", rows.iter().map(|(key, _)| place(key)))
+                .ranked(Rank::Key),
             Column::nanos(
                 "self_ns",
                 "Self",
@@ -69,17 +70,39 @@ pub(crate) fn table(analysis: &Analysis<'_>, mut line_text: impl FnMut(&str, u32
                 rows.iter().map(|(_, line)| line.self_ns),
             )
             .ranked(Rank::Key),
-            Column::real("self_share", "Share", "self time as a part of all device work", Unit::Share, rows.iter().map(|(_, line)| share(line.self_ns)))
-                .ranked(Rank::Key),
+            Column::real(
+                "self_share",
+                "Share",
+                "self time as a part of all device work",
+                Unit::Share,
+                rows.iter().map(|(_, line)| share(line.self_ns)),
+            )
+            .ranked(Rank::Key),
             Column::nanos(
                 "inclusive_ns",
                 "Inclusive",
                 "device time of operations with this line anywhere on their stack, each once, measured",
                 rows.iter().map(|(_, line)| line.inclusive_ns),
             ),
-            Column::whole("events", "Events", "kernels, copies and device operations", Unit::Count, rows.iter().map(|(_, line)| line.events)),
-            Column::text("function", "Function", "function the line is in", rows.iter().map(|(_, line)| line.function.clone())),
-            Column::text("text", "Code", "the line as its file has it now", rows.iter().map(|((file, line), _)| line_text(file, *line))),
+            Column::whole(
+                "events",
+                "Events",
+                "kernels, copies and device operations",
+                Unit::Count,
+                rows.iter().map(|(_, line)| line.events),
+            ),
+            Column::text(
+                "function",
+                "Function",
+                "function the line is in",
+                rows.iter().map(|(_, line)| line.function.clone()),
+            ),
+            Column::text(
+                "text",
+                "Code",
+                "the line as its file has it now",
+                rows.iter().map(|((file, line), _)| line_text(file, *line)),
+            ),
         ],
     )
 }

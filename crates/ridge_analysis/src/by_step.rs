@@ -1,10 +1,10 @@
 //! Device time by step: each range that the program marked with a step number.
 
+use crate::Analysis;
 use crate::annotations::{Owners, is_range};
 use crate::groups::time_inside;
 use crate::rows::table as build;
-use crate::Analysis;
-use ridge_trace::{Column, EventKind, Rank, StringId, Table, TrackKind, Trace, Unit};
+use ridge_trace::{Column, EventKind, Rank, StringId, Table, Trace, TrackKind, Unit};
 use rustc_hash::FxHashMap;
 
 /// The sums of one step.
@@ -47,26 +47,68 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         "step",
         "Steps",
         vec![
-            Column::text("step", "Step", "name of the range", trace.steps.iter().map(|step| {
-                analysis.text(StringId(trace.events.name[step.event as usize])).to_owned()
-            }))
+            Column::text(
+                "step",
+                "Step",
+                "name of the range",
+                trace
+                    .steps
+                    .iter()
+                    .map(|step| analysis.text(StringId(trace.events.name[step.event as usize])).to_owned()),
+            )
             .ranked(Rank::Key),
-            Column::real("number", "Number", "step number as the program gave it", Unit::Number, trace.steps.iter().map(|step| step.number as f64))
-                .ranked(Rank::Key),
-            Column::nanos("wall_ns", "Wall", "duration of the step's range on its thread, measured", trace.steps.iter().map(|step| wall(step.event)))
-                .ranked(Rank::Key),
-            Column::nanos("device_ns", "Device", "self times of the device work the step caused, measured", sums.iter().map(|step| step.device_ns))
-                .ranked(Rank::Key),
+            Column::real(
+                "number",
+                "Number",
+                "step number as the program gave it",
+                Unit::Number,
+                trace.steps.iter().map(|step| step.number as f64),
+            )
+            .ranked(Rank::Key),
+            Column::nanos(
+                "wall_ns",
+                "Wall",
+                "duration of the step's range on its thread, measured",
+                trace.steps.iter().map(|step| wall(step.event)),
+            )
+            .ranked(Rank::Key),
+            Column::nanos(
+                "device_ns",
+                "Device",
+                "self times of the device work the step caused, measured",
+                sums.iter().map(|step| step.device_ns),
+            )
+            .ranked(Rank::Key),
             Column::real(
                 "device_share",
                 "Device share",
                 "device time as a part of the step's wall time; over 100 % where work overlaps or outlasts the range",
                 Unit::Share,
-                steps().map(|(step, sums)| match wall(step.event) { 0 => 0.0, wall => sums.device_ns as f64 / wall as f64 }),
+                steps().map(|(step, sums)| match wall(step.event) {
+                    0 => 0.0,
+                    wall => sums.device_ns as f64 / wall as f64,
+                }),
             ),
-            Column::nanos("copies_ns", "Copies", "part of the device time that is copies", sums.iter().map(|step| step.copies_ns)),
-            Column::whole("kernels", "Kernels", "kernels and device operations", Unit::Count, sums.iter().map(|step| step.kernels)),
-            Column::whole("events", "Events", "kernels, copies and device operations", Unit::Count, sums.iter().map(|step| step.events)),
+            Column::nanos(
+                "copies_ns",
+                "Copies",
+                "part of the device time that is copies",
+                sums.iter().map(|step| step.copies_ns),
+            ),
+            Column::whole(
+                "kernels",
+                "Kernels",
+                "kernels and device operations",
+                Unit::Count,
+                sums.iter().map(|step| step.kernels),
+            ),
+            Column::whole(
+                "events",
+                "Events",
+                "kernels, copies and device operations",
+                Unit::Count,
+                sums.iter().map(|step| step.events),
+            ),
             Column::nanos(
                 "device_span_ns",
                 "Device span",

@@ -1,9 +1,9 @@
 //! Time by track: each stream, lane and thread with how long it was busy.
 
-use crate::labels::{device_label, process_labels};
-use crate::rows::table as build;
 use crate::Analysis;
 use crate::coverage::Union;
+use crate::labels::{device_label, process_labels};
+use crate::rows::table as build;
 use ridge_trace::{Column, EventKind, Rank, Table, Track, TrackKind, Unit};
 
 /// Tracks, devices first, then most busy first.
@@ -26,10 +26,22 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         "track",
         "Tracks",
         vec![
-            Column::text("track", "Track", "stream, lane or thread", rows.iter().map(|(track, _)| analysis.text(track.name).to_owned())).ranked(Rank::Key),
+            Column::text(
+                "track",
+                "Track",
+                "stream, lane or thread",
+                rows.iter().map(|(track, _)| analysis.text(track.name).to_owned()),
+            )
+            .ranked(Rank::Key),
             Column::text("device", "Device", "device of a stream or lane", rows.iter().map(|(track, _)| device(track))),
             Column::text("kind", "Kind", "what the track is", rows.iter().map(|(track, _)| kind(track).to_owned())),
-            Column::nanos("busy_ns", "Busy", "union of the track's intervals, measured", rows.iter().map(|(_, busy)| *busy)).ranked(Rank::Key),
+            Column::nanos(
+                "busy_ns",
+                "Busy",
+                "union of the track's intervals, measured",
+                rows.iter().map(|(_, busy)| *busy),
+            )
+            .ranked(Rank::Key),
             Column::real(
                 "busy_share",
                 "Share",
@@ -38,8 +50,20 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
                 rows.iter().map(|(_, busy)| if wall > 0 { *busy as f64 / wall as f64 } else { 0.0 }),
             )
             .ranked(Rank::Key),
-            Column::whole("events", "Events", "events on the track", Unit::Count, rows.iter().map(|(track, _)| track.rows.len() as u64)),
-            Column::nanos("first_ns", "First", "start of its first event on the trace clock", rows.iter().map(|(track, _)| first(track))).ranked(Rank::Detail),
+            Column::whole(
+                "events",
+                "Events",
+                "events on the track",
+                Unit::Count,
+                rows.iter().map(|(track, _)| track.rows.len() as u64),
+            ),
+            Column::nanos(
+                "first_ns",
+                "First",
+                "start of its first event on the trace clock",
+                rows.iter().map(|(track, _)| first(track)),
+            )
+            .ranked(Rank::Detail),
         ],
     )
 }

@@ -3,7 +3,7 @@
 //! The tracks are merged by start, so each union needs only the time up to which it is covered; nothing is stored
 //! per event.
 
-use ridge_trace::{EventKind, TrackKind, Trace};
+use ridge_trace::{EventKind, Trace, TrackKind};
 
 /// Length of a union of spans that come in order of start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +100,8 @@ impl Coverage {
         let table: Vec<Covers> = (0..=u8::MAX).map(|byte| covers(EventKind::from_byte(byte))).collect();
         let events = &trace.events;
         let (starts, durations, kinds) = (&events.start_ns[..], &events.dur_ns[..], &events.kind[..]);
-        let mut coverage = Coverage { devices: vec![DeviceCoverage::default(); trace.devices.len()], ..Coverage::default() };
+        let mut coverage =
+            Coverage { devices: vec![DeviceCoverage::default(); trace.devices.len()], ..Coverage::default() };
         let counted = trace.tracks.iter().filter(|track| track.kind != TrackKind::Derived && !track.rows.is_empty());
         let mut heads: Vec<Head> = counted
             .map(|track| {

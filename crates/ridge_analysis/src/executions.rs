@@ -6,7 +6,7 @@
 //! Over the streams of a device it is the most on one stream, since parts of one execution may run on several;
 //! over devices it is the sum. On a lane every event is one execution.
 
-use ridge_trace::{Attribution, EventKind, NONE, Track, TrackKind, Trace};
+use ridge_trace::{Attribution, EventKind, NONE, Trace, Track, TrackKind};
 use rustc_hash::FxHashMap;
 
 /// Executions by operation and by how the operation is known.
@@ -52,7 +52,9 @@ struct Run {
 impl Run {
     /// Ends the run and adds its executions.
     fn close(&mut self, counts: &mut FxHashMap<Identity, u64>) {
-        if let (Some(identity), Some(rarest)) = (self.identity.take(), self.kernels.iter().map(|(_, count)| *count).min()) {
+        if let (Some(identity), Some(rarest)) =
+            (self.identity.take(), self.kernels.iter().map(|(_, count)| *count).min())
+        {
             *counts.entry(identity).or_default() += rarest;
         }
         self.kernels.clear();

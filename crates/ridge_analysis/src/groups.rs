@@ -2,7 +2,7 @@
 
 use crate::executions::Executions;
 use rayon::prelude::*;
-use ridge_trace::{Attribution, EventKind, NONE, Track, TrackKind, Trace};
+use ridge_trace::{Attribution, EventKind, NONE, Trace, Track, TrackKind};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 

@@ -50,7 +50,10 @@ mod tests {
     #[test]
     fn labels_are_what_differs() {
         check(&["run/trace/host0.xplane.pb"], &[""]);
-        check(&["b/32/trace/add/h.pb", "b/32/trace/mul/h.pb", "b/64/trace/add/h.pb"], &["32/trace/add", "32/trace/mul", "64/trace/add"]);
+        check(
+            &["b/32/trace/add/h.pb", "b/32/trace/mul/h.pb", "b/64/trace/add/h.pb"],
+            &["32/trace/add", "32/trace/mul", "64/trace/add"],
+        );
         check(&["log/host0.pb", "log/host1.pb"], &["host0.pb", "host1.pb"]);
         check(&["same", "same"], &["same", "same"]);
     }

@@ -70,17 +70,8 @@ pub enum By {
 
 impl By {
     /// Every grouping, in the order reports show them.
-    pub const ALL: [By; 9] = [
-        By::Op,
-        By::Kernel,
-        By::Category,
-        By::Module,
-        By::Source,
-        By::Scope,
-        By::Operation,
-        By::Step,
-        By::Track,
-    ];
+    pub const ALL: [By; 9] =
+        [By::Op, By::Kernel, By::Category, By::Module, By::Source, By::Scope, By::Operation, By::Step, By::Track];
 
     /// Its name on the command line and in JSON.
     pub fn name(self) -> &'static str {

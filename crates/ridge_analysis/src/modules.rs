@@ -23,23 +23,52 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         "modules",
         "HLO modules",
         vec![
-            Column::text("module", "Module", "compiled program", rows.iter().map(|row| analysis.text(modules[*row as usize].name).to_owned()))
-                .ranked(Rank::Key),
-            Column::whole("program_id", "Program", "program id in the capture", Unit::Count, rows.iter().map(|row| modules[*row as usize].program_id))
-                .ranked(Rank::Key),
-            Column::nanos("self_ns", "Device", "self times of its operations, measured", rows.iter().map(|row| self_ns(*row))).ranked(Rank::Key),
-            Column::whole("instructions", "Instructions", "instructions in all its computations", Unit::Count, rows.iter().map(|row| {
-                hlo(*row).map(|module| module.instructions.len() as u64)
-            })),
-            Column::whole("computations", "Computations", "computations, fusions included", Unit::Count, rows.iter().map(|row| {
-                hlo(*row).map(|module| module.computations.len() as u64)
-            })),
-            Column::flag("has_hlo", "HLO", "whether the capture has its HLO", rows.iter().map(|row| hlo(*row).is_some())),
+            Column::text(
+                "module",
+                "Module",
+                "compiled program",
+                rows.iter().map(|row| analysis.text(modules[*row as usize].name).to_owned()),
+            )
+            .ranked(Rank::Key),
+            Column::text(
+                "program_id",
+                "Program",
+                "program id in the capture",
+                rows.iter().map(|row| modules[*row as usize].program_id.to_string()),
+            )
+            .ranked(Rank::Key),
+            Column::nanos(
+                "self_ns",
+                "Device",
+                "self times of its operations, measured",
+                rows.iter().map(|row| self_ns(*row)),
+            )
+            .ranked(Rank::Key),
+            Column::whole(
+                "instructions",
+                "Instructions",
+                "instructions in all its computations",
+                Unit::Count,
+                rows.iter().map(|row| hlo(*row).map(|module| module.instructions.len() as u64)),
+            ),
+            Column::whole(
+                "computations",
+                "Computations",
+                "computations, fusions included",
+                Unit::Count,
+                rows.iter().map(|row| hlo(*row).map(|module| module.computations.len() as u64)),
+            ),
+            Column::flag(
+                "has_hlo",
+                "HLO",
+                "whether the capture has its HLO",
+                rows.iter().map(|row| hlo(*row).is_some()),
+            ),
         ],
     )
 }
 
-/// Instructions of one module outside fusions, in program order, with the device time of each.
+/// Instructions of one module outside fusions, most device time first, those without any in program order.
 pub(crate) fn instructions(analysis: &Analysis<'_>, module: u32) -> Table {
     let mut time: FxHashMap<u32, (i64, u64)> = FxHashMap::default();
     for group in &analysis.groups.groups {
@@ -54,6 +83,8 @@ pub(crate) fn instructions(analysis: &Analysis<'_>, module: u32) -> Table {
         let all = (0..hlo.instructions.len() as u32).map(InstructionId);
         all.filter(|id| !hlo.computation(hlo.instruction(*id).computation).is_fusion).collect()
     });
+    let mut shown = shown;
+    shown.sort_by_key(|id| std::cmp::Reverse(time.get(&id.0).map_or(0, |(ns, _)| *ns)));
     let get = |id: &InstructionId| hlo.map(|hlo| hlo.instruction(*id));
     let all = analysis.groups.total_self_ns() as f64;
     let spent = |id: &InstructionId| time.get(&id.0).copied().unwrap_or((0, 0));
@@ -61,10 +92,28 @@ pub(crate) fn instructions(analysis: &Analysis<'_>, module: u32) -> Table {
         "instructions",
         "Instructions",
         vec![
-            Column::text("instruction", "Instruction", "name in the module", shown.iter().map(|id| get(id).map(|found| found.name.clone()))).ranked(Rank::Key),
-            Column::text("opcode", "Opcode", "what it does", shown.iter().map(|id| get(id).map(|found| found.opcode.to_string()))).ranked(Rank::Key),
-            Column::text("shape", "Shape", "type, dimensions and layout of its value", shown.iter().map(|id| get(id).map(|found| found.shape.to_string()))),
-            Column::nanos("self_ns", "Device", "self time, measured", shown.iter().map(|id| spent(id).0)).ranked(Rank::Key),
+            Column::text(
+                "instruction",
+                "Instruction",
+                "name in the module",
+                shown.iter().map(|id| get(id).map(|found| found.name.clone())),
+            )
+            .ranked(Rank::Key),
+            Column::text(
+                "opcode",
+                "Opcode",
+                "what it does",
+                shown.iter().map(|id| get(id).map(|found| found.opcode.to_string())),
+            )
+            .ranked(Rank::Key),
+            Column::text(
+                "shape",
+                "Shape",
+                "type, dimensions and layout of its value",
+                shown.iter().map(|id| get(id).map(|found| found.shape.to_string())),
+            ),
+            Column::nanos("self_ns", "Device", "self time, measured", shown.iter().map(|id| spent(id).0))
+                .ranked(Rank::Key),
             Column::real(
                 "self_share",
                 "Share",
@@ -72,12 +121,28 @@ pub(crate) fn instructions(analysis: &Analysis<'_>, module: u32) -> Table {
                 Unit::Share,
                 shown.iter().map(|id| if all > 0.0 { spent(id).0 as f64 / all } else { 0.0 }),
             ),
-            Column::whole("events", "Events", "kernels and device operations", Unit::Count, shown.iter().map(|id| spent(id).1)),
-            Column::text("computation", "Computation", "computation it is in", shown.iter().map(|id| {
-                hlo.zip(get(id)).map(|(hlo, found)| hlo.computation(found.computation).name.clone())
-            }))
+            Column::whole(
+                "events",
+                "Events",
+                "kernels and device operations",
+                Unit::Count,
+                shown.iter().map(|id| spent(id).1),
+            ),
+            Column::text(
+                "computation",
+                "Computation",
+                "computation it is in",
+                shown
+                    .iter()
+                    .map(|id| hlo.zip(get(id)).map(|(hlo, found)| hlo.computation(found.computation).name.clone())),
+            )
             .ranked(Rank::Detail),
-            Column::text("scope", "Scope", "scope path", shown.iter().map(|id| get(id).map(|found| found.metadata.op_name.clone()))),
+            Column::text(
+                "scope",
+                "Scope",
+                "scope path",
+                shown.iter().map(|id| get(id).map(|found| found.metadata.op_name.clone())),
+            ),
         ],
     )
 }

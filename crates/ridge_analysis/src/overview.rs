@@ -31,7 +31,13 @@ fn devices(analysis: &Analysis<'_>, coverage: &Coverage) -> Vec<Section> {
         .filter_map(|device| device_section(analysis, device as u32, &coverage.devices[device], &labels))
         .collect();
     if left_out > 0 {
-        let more = fact("more_devices", "Devices not shown", FactValue::Count(left_out as u64), None, "less busy than those shown");
+        let more = fact(
+            "more_devices",
+            "Devices not shown",
+            FactValue::Count(left_out as u64),
+            None,
+            "less busy than those shown",
+        );
         sections.push(Section { title: "More devices".to_owned(), facts: vec![more] });
     }
     sections
@@ -56,13 +62,46 @@ fn wall(analysis: &Analysis<'_>, coverage: &Coverage) -> Section {
     let self_ns = analysis.groups.total_self_ns();
     let part = |key, title, ns: i64, definition| fact(key, title, FactValue::Nanos(ns), ratio(ns, wall), definition);
     let mut facts = vec![
-        fact("wall_ns", "Wall time", FactValue::Nanos(wall), None, "from the first start to the last end of all events; time between captures that follow one another does not count"),
+        fact(
+            "wall_ns",
+            "Wall time",
+            FactValue::Nanos(wall),
+            None,
+            "from the first start to the last end of all events; time between captures that follow one another does not count",
+        ),
         part("busy_ns", "Some device busy", busy_ns, "union of all device work over all devices"),
-        part("idle_compile_ns", "Idle, compiling", compile_ns, "no device busy while tracing, lowering or compiling went on"),
-        part("idle_host_ns", "Idle, host at work", host_ns, "no device busy and no compilation while some host range was open"),
-        part("idle_unknown_ns", "Idle, nothing recorded", wall - coverage.recorded.total_ns(), "no event of any kind: the program's own code between the ranges that the profiler records"),
-        fact("compile_ns", "Compile time", FactValue::Nanos(whole_compile_ns), ratio(whole_compile_ns, wall), "union of tracing, lowering and compiling on all threads"),
-        fact("device_work_ns", "Device work", FactValue::Nanos(self_ns), None, "sum of self times of all device work: what the tables add up to"),
+        part(
+            "idle_compile_ns",
+            "Idle, compiling",
+            compile_ns,
+            "no device busy while tracing, lowering or compiling went on",
+        ),
+        part(
+            "idle_host_ns",
+            "Idle, host at work",
+            host_ns,
+            "no device busy and no compilation while some host range was open",
+        ),
+        part(
+            "idle_unknown_ns",
+            "Idle, nothing recorded",
+            wall - coverage.recorded.total_ns(),
+            "no event of any kind: the program's own code between the ranges that the profiler records",
+        ),
+        fact(
+            "compile_ns",
+            "Compile time",
+            FactValue::Nanos(whole_compile_ns),
+            ratio(whole_compile_ns, wall),
+            "union of tracing, lowering and compiling on all threads",
+        ),
+        fact(
+            "device_work_ns",
+            "Device work",
+            FactValue::Nanos(self_ns),
+            None,
+            "sum of self times of all device work: what the tables add up to",
+        ),
         fact(
             "overlap_ns",
             "Overlap",
@@ -90,20 +129,32 @@ fn device_section(
     let groups = || analysis.groups.groups.iter().filter(|group| group.device == device);
     let kernels: u64 = groups().filter(|group| group.kind.is_compute()).map(crate::Group::count).sum();
     let transfers = || groups().filter(|group| group.kind.is_copy());
-    let copied: u64 = transfers()
-        .filter_map(|group| Some(trace.transfers.get(group.detail as usize)?.bytes * group.count()))
-        .sum();
-    let part = |key, title, ns: i64, whole, definition| fact(key, title, FactValue::Nanos(ns), ratio(ns, whole), definition);
+    let copied: u64 =
+        transfers().filter_map(|group| Some(trace.transfers.get(group.detail as usize)?.bytes * group.count())).sum();
+    let part =
+        |key, title, ns: i64, whole, definition| fact(key, title, FactValue::Nanos(ns), ratio(ns, whole), definition);
     let mut facts = vec![
         part("busy_ns", "Busy", busy_ns, wall, "union of its device work; the share is of its process's wall time"),
         part("idle_ns", "Idle", wall - busy_ns, wall, "its process's wall time less busy time"),
         part("window_ns", "Active window", window, wall, "from its first work to its last"),
         part("compute_ns", "Compute", compute, wall, "union of kernels and operations"),
         part("copies_ns", "Copies", copies, wall, "union of copies; may overlap compute"),
-        fact("kernels", "Kernels and operations", FactValue::Count(kernels), None, "launched kernels and device operations"),
+        fact(
+            "kernels",
+            "Kernels and operations",
+            FactValue::Count(kernels),
+            None,
+            "launched kernels and device operations",
+        ),
     ];
     if copied > 0 {
-        facts.push(fact("copied_bytes", "Copied", FactValue::Bytes(copied), None, "bytes of all copies, as the capture says"));
+        facts.push(fact(
+            "copied_bytes",
+            "Copied",
+            FactValue::Bytes(copied),
+            None,
+            "bytes of all copies, as the capture says",
+        ));
     }
     let found = &trace.devices[device as usize];
     let model = found.model.as_deref().or(found.vendor.as_deref());
@@ -116,8 +167,18 @@ fn device_section(
 fn attribution(analysis: &Analysis<'_>) -> Option<Section> {
     let parts = [
         (Attribution::ByStat, "by_stat", "Named by the capture", "the event's own stats name its operation"),
-        (Attribution::ByLaunch, "by_launch", "Named by their launch", "the host call that launched them names the operation"),
-        (Attribution::ByModule, "by_module", "Found by module and name", "through the running module and the kernel's name"),
+        (
+            Attribution::ByLaunch,
+            "by_launch",
+            "Named by their launch",
+            "the host call that launched them names the operation",
+        ),
+        (
+            Attribution::ByModule,
+            "by_module",
+            "Found by module and name",
+            "through the running module and the kernel's name",
+        ),
         (Attribution::ModuleOnly, "module_only", "Module known only", "the module is known, the operation is not"),
         (Attribution::Unattributed, "unattributed", "Unattributed", "nothing in the capture says whose work it was"),
     ];
@@ -127,7 +188,8 @@ fn attribution(analysis: &Analysis<'_>) -> Option<Section> {
     let mut facts = Vec::new();
     for (how, key, title, definition) in parts {
         let groups = || compute().filter(|group| group.attribution == how);
-        let (events, ns): (u64, i64) = (groups().map(crate::Group::count).sum(), groups().map(|group| group.self_ns).sum());
+        let (events, ns): (u64, i64) =
+            (groups().map(crate::Group::count).sum(), groups().map(|group| group.self_ns).sum());
         // The two ends are always shown: a zero is an answer.
         if events == 0 && !matches!(how, Attribution::ByStat | Attribution::Unattributed) {
             continue;
@@ -135,7 +197,8 @@ fn attribution(analysis: &Analysis<'_>) -> Option<Section> {
         facts.push(fact(&format!("{key}_ns"), title, FactValue::Nanos(ns), ratio(ns, total), definition));
         facts.push(fact(&format!("{key}_events"), &format!("{title}, events"), FactValue::Count(events), None, ""));
     }
-    let unnamed: u64 = compute().filter(|group| group.attribution != Attribution::ByStat).map(crate::Group::count).sum();
+    let unnamed: u64 =
+        compute().filter(|group| group.attribution != Attribution::ByStat).map(crate::Group::count).sum();
     facts.push(fact(
         "unnamed_events",
         "Events that name no operation",

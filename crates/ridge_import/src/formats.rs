@@ -7,7 +7,7 @@ mod xplane;
 
 /// A kind of capture: how it is recognized and read.
 pub trait Format: Sync {
-    /// Its name in `--format` and on the formats page.
+    /// Its name in `--read-as` and on the formats page.
     fn name(&self) -> &'static str;
 
     /// Whether these first bytes of a file are of this format.

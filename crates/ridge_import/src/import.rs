@@ -128,7 +128,7 @@ impl ImportError {
         match self {
             ImportError::Empty { .. } => vec!["the capture was not written to its end; record it again".to_owned()],
             ImportError::Unknown { .. } => {
-                vec![format!("these formats are read: {}; `--format NAME` skips the guess", format_names())]
+                vec![format!("these formats are read: {}; `--read-as NAME` skips the guess", format_names())]
             }
             ImportError::NoSuchFormat { .. } | ImportError::Broken { .. } => Vec::new(),
         }

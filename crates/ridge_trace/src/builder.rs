@@ -187,14 +187,7 @@ impl TraceBuilder {
     }
 
     /// Adds a track and returns its row.
-    pub fn add_track(
-        &mut self,
-        process: u32,
-        device: Option<u32>,
-        kind: TrackKind,
-        name: &str,
-        native_id: i64,
-    ) -> u32 {
+    pub fn add_track(&mut self, process: u32, device: Option<u32>, kind: TrackKind, name: &str, native_id: i64) -> u32 {
         let name = self.strings.intern(name);
         self.tracks.push(Track { name, kind, process, device, native_id, rows: 0..0 });
         self.tracks.len() as u32 - 1

@@ -39,7 +39,8 @@ pub use builder::{EventSlices, NewEvent, TraceBuilder};
 pub use event::{Attribution, EventKind, Events, NONE};
 pub use nesting::nest;
 pub use side_tables::{
-    Allocations, Counters, Device, LaunchShape, MemoryKind, Module, Operation, Process, Step, Track, TrackKind, Transfer,
+    Allocations, Counters, Device, LaunchShape, MemoryKind, Module, Operation, Process, Step, Track, TrackKind,
+    Transfer,
 };
 pub use strings::{StringId, Strings};
 pub use table::{Column, Fact, FactValue, Meaning, Rank, Section, Table, Unit};

@@ -167,12 +167,8 @@ impl Column {
             Rank::Normal => "normal",
             Rank::Detail => "detail",
         };
-        let meaning = [
-            ("title", self.title),
-            ("definition", self.definition),
-            ("unit", self.unit.name()),
-            ("rank", rank),
-        ];
+        let meaning =
+            [("title", self.title), ("definition", self.definition), ("unit", self.unit.name()), ("rank", rank)];
         let metadata: HashMap<String, String> =
             meaning.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
         Field::new(self.key, self.values.data_type().clone(), true).with_metadata(metadata)
@@ -295,7 +291,8 @@ mod tests {
     #[test]
     fn columns_carry_their_meaning() {
         let columns = vec![
-            Column::text("op", "Operation", "HLO instruction", ["dot.1".to_owned(), "add".to_owned()]).ranked(Rank::Key),
+            Column::text("op", "Operation", "HLO instruction", ["dot.1".to_owned(), "add".to_owned()])
+                .ranked(Rank::Key),
             Column::nanos("total_ns", "Total", "sum of durations", [Some(3), None]),
         ];
         let table = Table::from_columns("op", "Operations".to_owned(), columns).expect("equal lengths");

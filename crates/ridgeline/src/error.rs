@@ -32,10 +32,6 @@ impl OpenError {
 
 impl From<ImportError> for OpenError {
     fn from(error: ImportError) -> OpenError {
-        OpenError {
-            path: error.source_name().map(PathBuf::from),
-            hints: error.hints(),
-            message: error.to_string(),
-        }
+        OpenError { path: error.source_name().map(PathBuf::from), hints: error.hints(), message: error.to_string() }
     }
 }

@@ -55,7 +55,8 @@ fn find_in_folder(folder: &Path, found: &mut Found) -> Result<(), OpenError> {
         found.files.extend(dumps);
         return Ok(());
     }
-    let (sessions, plain): (Vec<PathBuf>, Vec<PathBuf>) = captures.into_iter().partition(|path| session_of(path).is_some());
+    let (sessions, plain): (Vec<PathBuf>, Vec<PathBuf>) =
+        captures.into_iter().partition(|path| session_of(path).is_some());
     found.files.extend(plain);
     found.files.extend(latest_sessions(sessions, &mut found.notes));
     Ok(())

@@ -38,7 +38,8 @@ pub(crate) fn module_row(imported: &Imported, name: &str) -> Result<u32, OpenErr
     let matching = |accept: &dyn Fn(usize) -> bool| -> Vec<usize> {
         (0..trace.modules.len()).filter(|row| accept(*row)).collect()
     };
-    let exact = matching(&|row| text(row) == name || full(row) == name || trace.modules[row].program_id.to_string() == name);
+    let exact =
+        matching(&|row| text(row) == name || full(row) == name || trace.modules[row].program_id.to_string() == name);
     let candidates = if exact.is_empty() { matching(&|row| text(row).contains(name)) } else { exact };
     match candidates[..] {
         [row] => Ok(row as u32),
@@ -71,7 +72,9 @@ pub(crate) fn dumped(
     let name = imported.trace.strings.get(module.name);
     let advice = "record with `--hlo text,stablehlo,jaxpr` to have every form of every module";
     let Some(manifest) = manifest else {
-        return Err(OpenError::new(format!("no dump of module `{name}`: the capture is no run folder"), None).hint(advice));
+        return Err(
+            OpenError::new(format!("no dump of module `{name}`: the capture is no run folder"), None).hint(advice)
+        );
     };
     let file = dump_folders(manifest, name, module.program_id).into_iter().map(|folder| folder.join(stage.file_name()));
     let Some(file) = file.into_iter().find(|file| file.is_file()) else {

@@ -43,7 +43,11 @@ fn devices(imported: &Imported) -> Vec<Section> {
         };
         text("vendor", "Vendor", device.vendor.clone());
         text("model", "Model", device.model.clone());
-        text("compute_capability", "Compute capability", device.compute_capability.map(|(major, minor)| format!("{major}.{minor}")));
+        text(
+            "compute_capability",
+            "Compute capability",
+            device.compute_capability.map(|(major, minor)| format!("{major}.{minor}")),
+        );
         text("clock", "Core clock", device.clock_khz.map(|khz| format!("{} MHz", khz / 1000)));
         text(
             "memory_bandwidth",

@@ -45,8 +45,7 @@ impl Session {
     pub fn open(paths: &[PathBuf], options: &OpenOptions) -> Result<Session, OpenError> {
         let found = find(paths)?;
         let (files, unreadable) = open_files(&found.files)?;
-        let sources: Vec<Source<'_>> =
-            files.iter().map(|(name, file)| Source { name, bytes: file.bytes() }).collect();
+        let sources: Vec<Source<'_>> = files.iter().map(|(name, file)| Source { name, bytes: file.bytes() }).collect();
         let mut imported = import(&sources, options.format.as_deref())?;
         let root = paths.first().cloned().unwrap_or_default();
         let manifest = Manifest::of(&root);
@@ -155,15 +154,24 @@ impl Session {
     }
 }
 
+/// Opened files with their names, and what could not be opened.
+type Opened = (Vec<(String, FileBytes)>, Vec<Note>);
+
 /// Opens what can be opened; a file that cannot be is a note where another one can.
-fn open_files(paths: &[PathBuf]) -> Result<(Vec<(String, FileBytes)>, Vec<Note>), OpenError> {
+fn open_files(paths: &[PathBuf]) -> Result<Opened, OpenError> {
     let (mut files, mut notes, mut first_error) = (Vec::with_capacity(paths.len()), Vec::new(), None);
     for path in paths {
         match FileBytes::open(path) {
             Ok(bytes) => files.push((path.display().to_string(), bytes)),
             Err(error) => {
                 let file = Some(path.display().to_string());
-                notes.push(Note { severity: Severity::Lost, message: error.message.clone(), file, offset: None, count: 1 });
+                notes.push(Note {
+                    severity: Severity::Lost,
+                    message: error.message.clone(),
+                    file,
+                    offset: None,
+                    count: 1,
+                });
                 first_error.get_or_insert(error);
             }
         }

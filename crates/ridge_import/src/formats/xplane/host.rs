@@ -317,15 +317,15 @@ fn take_thunks(line: &HostLine, sparse: &[(u32, Sparse)], flows: &Flows, import:
         }
     });
     let known = of_line(sparse, line);
-    for row in 0..slices.len() {
+    for (row, &runner) in runner.iter().enumerate() {
         if !is_thunk(slices.kind[row]) {
             continue;
         }
         let raw = first + row as u32;
         let found = known.binary_search_by_key(&raw, |(row, _)| *row).map(|at| known[at].1);
         let events = found.unwrap_or_default();
-        if runner[row] != NONE {
-            slices.link[row] = first + runner[row];
+        if runner != NONE {
+            slices.link[row] = first + runner;
         }
         // An asynchronous thunk returns before its work ends; the marker says when that was.
         if let Some(&end) = events.produces.id.and_then(|id| flows.ends.get(&(events.produces.kind, id))) {

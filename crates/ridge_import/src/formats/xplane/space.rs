@@ -23,8 +23,7 @@ pub(super) struct Space<'a> {
 /// Splits the source into planes; a cut last plane is returned as far as it goes.
 pub(super) fn split<'a>(source: &Source<'a>) -> Space<'a> {
     let mut space = Space::default();
-    let mut fields = Fields::new(source.bytes);
-    while let Some(field) = fields.next() {
+    for field in Fields::new(source.bytes) {
         match field {
             Ok((1, Value::Bytes(plane))) => space.planes.push(plane),
             Ok((2, Value::Bytes(text))) => space.errors.push(text),
