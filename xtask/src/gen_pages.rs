@@ -64,7 +64,10 @@ fn section(name: &str, source: &str, captures: &[&str]) -> String {
     let words =
         source.lines().map_while(|line| line.strip_prefix("//!")).map(|line| line.strip_prefix(' ').unwrap_or(line));
     let words = words.collect::<Vec<_>>().join("\n");
-    let files = captures.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let files = match captures {
+        few if few.len() <= 6 => few.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+        many => format!("{} files in `fixtures/{name}/`", many.len()),
+    };
     format!("\n## {name}\n\n{words}\n\nTested with: {files}.\n")
 }
 
