@@ -143,10 +143,10 @@ pub(crate) fn for_each_work(trace: &Trace, mut visit: impl FnMut(u32, i64)) {
 
 /// Says how much was attributed by time alone.
 pub(crate) fn time_note(owners: &Owners) -> Option<String> {
-    (owners.by_time > 0).then(|| {
-        format!(
-            "{} events lead back to no range of their own thread and were given to the innermost range open when they began",
-            owners.by_time
-        )
-    })
+    let what = match owners.by_time {
+        0 => return None,
+        1 => "1 event leads back to no range of its own thread and was".to_owned(),
+        count => format!("{count} events lead back to no range of their own thread and were"),
+    };
+    Some(format!("{what} given to the innermost range open when the work began"))
 }

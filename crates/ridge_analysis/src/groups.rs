@@ -84,7 +84,7 @@ impl WorkGroups {
 
     /// Sum of self times over all groups, nanoseconds.
     pub fn total_self_ns(&self) -> i64 {
-        self.groups.iter().map(|group| group.self_ns).sum()
+        self.groups.iter().fold(0, |sum, group| sum.saturating_add(group.self_ns))
     }
 }
 
@@ -135,7 +135,8 @@ impl Piece {
             let dur = events.dur_ns[at];
             piece.durations[id as usize].push(dur);
             let within = if nested { inside[(row - rows.start) as usize] } else { 0 };
-            piece.self_ns[id as usize] += (dur - within).max(0);
+            let own = &mut piece.self_ns[id as usize];
+            *own = own.saturating_add(dur.saturating_sub(within).max(0));
         }
         piece
     }
@@ -161,7 +162,7 @@ fn join(pieces: &[(&Track, Range<u32>)], walked: Vec<Piece>) -> Vec<(Group, Vec<
     for ((track, _), piece) in pieces.iter().zip(walked) {
         let device = track.device.unwrap_or(NONE);
         for ((key, durations), self_ns) in piece.keys.into_iter().zip(piece.durations).zip(piece.self_ns) {
-            let total_ns: i64 = durations.iter().sum();
+            let total_ns = durations.iter().fold(0_i64, |sum, dur| sum.saturating_add(*dur));
             let at = *ids.entry((device, key)).or_insert(joined.len());
             if at == joined.len() {
                 joined.push((Group::empty(device, key, at), durations));
@@ -169,8 +170,8 @@ fn join(pieces: &[(&Track, Range<u32>)], walked: Vec<Piece>) -> Vec<(Group, Vec<
                 joined[at].1.extend_from_slice(&durations);
             }
             joined[at].0.events = joined[at].1.len() as u64;
-            joined[at].0.total_ns += total_ns;
-            joined[at].0.self_ns += self_ns;
+            joined[at].0.total_ns = joined[at].0.total_ns.saturating_add(total_ns);
+            joined[at].0.self_ns = joined[at].0.self_ns.saturating_add(self_ns);
         }
     }
     joined

@@ -36,8 +36,8 @@ pub(crate) fn partition<'g, K: Hash + Eq + Clone>(
         }
         let row = &mut rows[at];
         row.groups.push(group);
-        row.total_ns += group.total_ns;
-        row.self_ns += group.self_ns;
+        row.total_ns = row.total_ns.saturating_add(group.total_ns);
+        row.self_ns = row.self_ns.saturating_add(group.self_ns);
         row.events += group.count();
     }
     rows.sort_by_key(|row| (std::cmp::Reverse(row.self_ns), std::cmp::Reverse(row.total_ns)));

@@ -550,7 +550,7 @@ fn annotations_nest_and_reach_across_threads() {
         solve                  72         62              2      150      4       0
         forward                10         10              1      40       1       1
         (outside every range)  1          1               0      0        1       0
-        * 1 events lead back to no range of their own thread and were given to the innermost range open when they began
+        * 1 event leads back to no range of its own thread and was given to the innermost range open when the work began
     "#]],
     );
 }
@@ -571,7 +571,7 @@ fn a_range_of_no_length_owns_nothing_that_comes_later() {
             (outside every range)  5          5               0      0        2       0
             solve                  2          2               1      10       1       0
             mark                   0          0               1      0        0       0
-            * 1 events lead back to no range of their own thread and were given to the innermost range open when they began
+            * 1 event leads back to no range of its own thread and was given to the innermost range open when the work began
         "#]],
     );
 }
@@ -633,7 +633,7 @@ fn steps_with_the_work_they_caused() {
             step   number  wall_ns  device_ns  device_share  copies_ns  kernels  device_span_ns
             train  0       100      70         0.7           0          2        70
             train  1       100      55         0.55          50         1        65
-            * 1 events lead back to no range of their own thread and were given to the innermost range open when they began
+            * 1 event leads back to no range of its own thread and was given to the innermost range open when the work began
         "#]],
     );
 }

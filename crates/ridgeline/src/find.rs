@@ -42,7 +42,7 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, OpenError> {
 fn find_in_folder(folder: &Path, found: &mut Found) -> Result<(), OpenError> {
     let mut all = Vec::new();
     let mut entries = 0;
-    walk(folder, 0, &mut entries, &mut all)?;
+    walk(folder, 0, &mut entries, &mut all, &mut found.notes)?;
     all.sort();
     let captures: Vec<PathBuf> = all.iter().filter(|path| has_suffix(path, ".xplane.pb")).cloned().collect();
     if captures.is_empty() {
@@ -66,8 +66,28 @@ fn has_suffix(path: &Path, suffix: &str) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.ends_with(suffix))
 }
 
-fn walk(folder: &Path, depth: usize, entries: &mut usize, all: &mut Vec<PathBuf>) -> Result<(), OpenError> {
-    let listing = std::fs::read_dir(folder).map_err(|error| OpenError::io("list the folder", folder, &error))?;
+fn walk(
+    folder: &Path,
+    depth: usize,
+    entries: &mut usize,
+    all: &mut Vec<PathBuf>,
+    notes: &mut Vec<Note>,
+) -> Result<(), OpenError> {
+    let listing = match std::fs::read_dir(folder) {
+        Ok(listing) => listing,
+        Err(error) if depth == 0 => return Err(OpenError::io("list the folder", folder, &error)),
+        Err(error) => {
+            // One folder that cannot be read must not cost the captures beside it.
+            notes.push(Note {
+                severity: Severity::Partial,
+                message: format!("could not list the folder: {error}"),
+                file: Some(folder.display().to_string()),
+                offset: None,
+                count: 1,
+            });
+            return Ok(());
+        }
+    };
     for entry in listing.filter_map(Result::ok) {
         *entries += 1;
         if *entries > MAX_ENTRIES {
@@ -76,7 +96,7 @@ fn walk(folder: &Path, depth: usize, entries: &mut usize, all: &mut Vec<PathBuf>
         }
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() && depth < MAX_DEPTH {
-            walk(&entry.path(), depth + 1, entries, all)?;
+            walk(&entry.path(), depth + 1, entries, all, notes)?;
         } else if !kind.is_dir() {
             all.push(entry.path());
         }

@@ -30,6 +30,9 @@ const LARGEST_RELATIVE_NS: i64 = 1_000_000_000_000_000;
 /// to read where it may cost two bytes in a hostile file.
 const MAX_LINES: usize = 1 << 16;
 
+/// Rows that a trace can name with 32 bits, less those that stand for "none".
+const MAX_ROWS: u32 = u32::MAX - 16;
+
 /// Files smaller than this are read on one thread: starting others costs more.
 const PARALLEL_BYTES: usize = 1 << 20;
 
@@ -167,17 +170,28 @@ impl<'a, 'p> Reader<'a, 'p> {
         import.builder.expect_rows(scanned.iter().map(|(_, line)| line.events).sum());
         let epoch_ns = epoch_of(&scanned, import);
         let nameless = import.builder.strings.intern("(event without metadata)").0;
+        let devices: Vec<Option<u32>> =
+            (self.planes.iter().zip(tables)).map(|(plane, table)| self.device_of(plane, table, import)).collect();
+        let mut tracks: FxHashMap<(Option<u32>, i64, &'a [u8]), u32> = FxHashMap::default();
         let mut placed = Vec::new();
         let mut derived = 0;
         for (plane, line) in scanned {
-            let name = text(self.planes[plane].name).into_owned();
-            let (device, on_device) = self.device_of(&name, plane, &tables[plane], import);
-            let role = line_role(&line, on_device);
+            let device = devices[plane];
+            let role = line_role(&line, device.is_some());
             if role == LineRole::Derived {
                 derived += line.events as u64;
                 continue;
             }
-            let track = self.track_of(&line, device, role, import);
+            if line.events as u64 > u64::from(MAX_ROWS.saturating_sub(import.builder.rows())) {
+                let message = format!("line {} was left out: a trace holds at most {MAX_ROWS} events", text(line.name));
+                import.note(Severity::Lost, self.source.name, None, line.events as u64, message);
+                continue;
+            }
+            // Planes and lines that repeat share a track.
+            let track = *tracks.entry((device, line.id, line.name)).or_insert_with(|| {
+                let kind = role.track_kind(device.is_some());
+                import.builder.add_track(self.process, device, kind, &text(line.name), line.id)
+            });
             let first = import.builder.reserve(track, line.events);
             let rows = first..first + line.events as u32;
             let context = LineContext {
@@ -185,7 +199,7 @@ impl<'a, 'p> Reader<'a, 'p> {
                 classes: &classes[plane],
                 nameless,
                 zero_ns: line.timestamp_ns.saturating_sub(epoch_ns).saturating_add(self.shift_ns),
-                on_device,
+                on_device: device.is_some(),
                 default_kind: role.default_kind(),
                 is_counters: role == LineRole::Counters,
             };
@@ -199,33 +213,14 @@ impl<'a, 'p> Reader<'a, 'p> {
     }
 
     /// The device that a plane is, if it is one.
-    fn device_of(
-        &self,
-        plane_name: &str,
-        plane: usize,
-        table: &StatTable<'a>,
-        import: &mut Import,
-    ) -> (Option<u32>, bool) {
-        if !plane_name.starts_with("/device:") {
-            return (None, false);
+    fn device_of(&self, plane: &Plane<'a>, table: &StatTable<'a>, import: &mut Import) -> Option<u32> {
+        let name = text(plane.name);
+        if !name.starts_with("/device:") {
+            return None;
         }
-        let device = import.builder.device(self.process, plane_name);
-        describe_device(import.builder.device_mut(device), &self.planes[plane], table);
-        (Some(device), true)
-    }
-
-    /// The track of a line; planes and lines that repeat share it.
-    fn track_of(&self, line: &Line<'a>, device: Option<u32>, role: LineRole, import: &mut Import) -> u32 {
-        let name = text(line.name).into_owned();
-        let kind = role.track_kind(device.is_some());
-        let known = import.builder.tracks().iter().position(|track| {
-            let same_place = track.process == self.process && track.device == device;
-            same_place && track.native_id == line.id && import.builder.strings.get(track.name) == name
-        });
-        match known {
-            Some(track) => track as u32,
-            None => import.builder.add_track(self.process, device, kind, &name, line.id),
-        }
+        let device = import.builder.device(self.process, &name);
+        describe_device(import.builder.device_mut(device), plane, table);
+        Some(device)
     }
 
     fn decode_all(
