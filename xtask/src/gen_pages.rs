@@ -6,8 +6,11 @@ use crate::tree::{Tree, root};
 use anyhow::{Context as _, bail};
 use ridge_import::FORMATS;
 
-/// A page by its path from the root, and what makes it.
-const PAGES: &[(&str, fn(&Tree) -> anyhow::Result<String>)] = &[("docs/formats.md", formats)];
+/// What makes a page.
+type Make = fn(&Tree) -> anyhow::Result<String>;
+
+/// Every page by its path from the root.
+const PAGES: &[(&str, Make)] = &[("docs/formats.md", formats)];
 
 /// Writes every page.
 pub(crate) fn write() -> anyhow::Result<()> {
