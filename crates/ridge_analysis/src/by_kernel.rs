@@ -13,7 +13,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     let rows = partition(&analysis.groups.groups, key);
     let shape = |row: &Row<'_, (u32, u32, u32, EventKind)>| -> Option<LaunchShape> {
         let (_, _, detail, kind) = row.key;
-        (kind == EventKind::Kernel && detail != NONE).then(|| analysis.trace.launch_shapes[detail as usize])
+        (kind == EventKind::Kernel).then(|| analysis.trace.launch_shapes.get(detail as usize).copied()).flatten()
     };
     let triple = |sizes: [u32; 3]| format!("{},{},{}", sizes[0], sizes[1], sizes[2]);
     let mut columns = vec![

@@ -243,6 +243,22 @@ fn an_allocator_event_of_any_size() {
     }
 }
 
+/// Found by fuzzing: the row of a transfer was taken for that of a launch shape.
+#[test]
+fn a_kernel_described_as_a_copy() {
+    let _alone = alone();
+    for (name, stat_name, details) in
+        [("kernel", "memcpy_details", "size:4 dest:1"), ("MemcpyH2D", "kernel_details", "regs:8 grid:1,1,1")]
+    {
+        let described = event(1, 0, 5).message(4, &Message::new().int(1, 1).text(5, details));
+        let named = with_stats(plane("/device:GPU:0", &[name]), &[stat_name]);
+        let capture = space(&named.message(3, &line(1, "Stream #1", 0).message(4, &described)));
+        let imported = survive("a wrong description", &capture.0).expect("it is well formed");
+        assert_eq!(imported.trace.events.detail[0], ridge_trace::NONE, "{name} has no {stat_name}");
+        every_table(&imported);
+    }
+}
+
 #[test]
 fn announced_and_not_there() {
     let _alone = alone();

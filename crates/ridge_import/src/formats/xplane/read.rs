@@ -360,7 +360,8 @@ struct DecodedChunk<'a> {
 /// The trace-wide rows of a chunk's operations and details, by their positions in the chunk.
 struct ChunkRows {
     ops: Vec<u32>,
-    details: Vec<u32>,
+    /// Row and whether it is one of the transfers rather than of the launch shapes.
+    details: Vec<(u32, bool)>,
 }
 
 impl ChunkRows {
@@ -373,7 +374,9 @@ impl ChunkRows {
         let ops = &chunk.tables.ops;
         ChunkRows {
             ops: ops.iter().map(|(key, scope)| operations.resolve(key, scope, stats, import)).collect(),
-            details: chunk.tables.details.iter().map(|key| detail_row(key, stats, import)).collect(),
+            details: (chunk.tables.details.iter())
+                .map(|key| (detail_row(key, stats, import), key.is_transfer))
+                .collect(),
         }
     }
 
@@ -382,8 +385,10 @@ impl ChunkRows {
             if let Some(op) = self.ops.get(columns.op[row] as usize) {
                 columns.op[row] = *op;
             }
-            if let Some(detail) = self.details.get(columns.detail[row] as usize) {
-                columns.detail[row] = *detail;
+            if let Some((detail, is_transfer)) = self.details.get(columns.detail[row] as usize) {
+                // A kernel described as a copy, or a copy as a kernel, is described wrongly.
+                let moves_memory = !EventKind::from_byte(columns.kind[row]).is_compute();
+                columns.detail[row] = if moves_memory == *is_transfer { *detail } else { NONE };
             }
             if EventKind::from_byte_is_work(columns.kind[row]) {
                 let is_known = columns.op[row] != NONE;
