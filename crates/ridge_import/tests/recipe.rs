@@ -4,7 +4,7 @@
 //! The copy builds in a folder of its own: Cargo takes two checkouts in one target folder for the same packages.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// A format of one line per event: name, start and duration in nanoseconds.
@@ -152,7 +152,7 @@ fn contents(root: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-fn is_of_project(path: &PathBuf) -> bool {
+fn is_of_project(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     !NOT_COPIED.contains(&name.as_ref()) && !name.contains("__pycache__") && !name.contains(".pytest_cache")
 }
