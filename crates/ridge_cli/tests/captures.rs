@@ -181,7 +181,7 @@ fn modules_are_listed_and_printed() {
     let Some(capture) = capture("modules_are_listed_and_printed") else { return };
     let listed: Value = serde_json::from_str(&run(&["hlo", &capture, "-f", "json"]).stdout).expect("JSON");
     let row = &listed["tables"][0]["rows"][0];
-    let module = format!("{}({})", row["module"].as_str().expect("a name"), row["program_id"]);
+    let module = format!("{}({})", row["module"].as_str().expect("a name"), row["program_id"].as_str().expect("an id"));
     assert!(run(&["hlo", &capture, "--module", &module]).stdout.contains("Opcode"));
     let text = run(&["hlo", &capture, "--module", &module, "--text"]);
     assert!(text.stdout.starts_with("HloModule ") && text.stdout.ends_with('\n'), "{}", text.stdout);
