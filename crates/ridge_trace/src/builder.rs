@@ -12,7 +12,11 @@ use crate::side_tables::{
 use crate::strings::{StringId, Strings};
 use crate::trace::{Trace, process_spans};
 use arrow_buffer::ScalarBuffer;
+use rayon::prelude::*;
 use std::ops::Range;
+
+/// Traces with fewer rows are finished on one thread: starting others costs more.
+pub(crate) const PARALLEL_ROWS: usize = 1 << 16;
 
 /// An event as an importer adds it.
 #[derive(Debug, Clone, Copy)]
@@ -111,9 +115,10 @@ impl<'a> EventSlices<'a> {
     }
 }
 
-/// Raw rows before they are grouped.
+/// Raw rows before they are grouped; the vectors may be longer than the rows in use.
 #[derive(Debug, Default)]
 struct RawColumns {
+    rows: usize,
     start_ns: Vec<i64>,
     dur_ns: Vec<i64>,
     name: Vec<u32>,
@@ -123,6 +128,44 @@ struct RawColumns {
     link: Vec<u32>,
     kind: Vec<u8>,
     attribution: Vec<u8>,
+}
+
+impl RawColumns {
+    /// Makes room for `capacity` rows in all.
+    ///
+    /// Zeroed memory that is asked for at once is not touched until it is used, so the threads that decode share the
+    /// cost of its first touch.
+    fn make_room(&mut self, capacity: usize) {
+        fn grow<T: Copy + Default>(column: &mut Vec<T>, capacity: usize) {
+            if column.is_empty() {
+                *column = vec![T::default(); capacity];
+            } else if column.len() < capacity {
+                column.resize(capacity, T::default());
+            }
+        }
+        grow(&mut self.start_ns, capacity);
+        grow(&mut self.dur_ns, capacity);
+        grow(&mut self.name, capacity);
+        grow(&mut self.op, capacity);
+        grow(&mut self.detail, capacity);
+        grow(&mut self.correlation, capacity);
+        grow(&mut self.link, capacity);
+        grow(&mut self.kind, capacity);
+        grow(&mut self.attribution, capacity);
+    }
+
+    /// Cuts the columns to the rows in use.
+    fn trim(&mut self) {
+        self.start_ns.truncate(self.rows);
+        self.dur_ns.truncate(self.rows);
+        self.name.truncate(self.rows);
+        self.op.truncate(self.rows);
+        self.detail.truncate(self.rows);
+        self.correlation.truncate(self.rows);
+        self.link.truncate(self.rows);
+        self.kind.truncate(self.rows);
+        self.attribution.truncate(self.rows);
+    }
 }
 
 /// Collects a trace; [`TraceBuilder::finish`] freezes it.
@@ -210,6 +253,7 @@ impl TraceBuilder {
         raw.op[at] = event.op;
         raw.detail[at] = event.detail;
         raw.correlation[at] = event.correlation;
+        raw.link[at] = NONE;
         raw.kind[at] = event.kind as u8;
         if event.kind.is_device_work() {
             let known = event.op != NONE;
@@ -221,23 +265,20 @@ impl TraceBuilder {
 
     /// Number of raw rows so far.
     pub fn rows(&self) -> u32 {
-        self.raw.kind.len() as u32
+        self.raw.rows as u32
     }
 
-    /// Adds `count` blank rows to a track and returns the first; decode into them through [`TraceBuilder::slices`].
+    /// Adds `count` rows to a track and returns the first; decode into them through [`TraceBuilder::slices`].
+    ///
+    /// The rows hold zeros until then: whoever decodes writes every column but the attribution.
     pub fn reserve(&mut self, track: u32, count: usize) -> u32 {
         let first = self.rows();
         let end = first as usize + count;
-        let raw = &mut self.raw;
-        raw.start_ns.resize(end, 0);
-        raw.dur_ns.resize(end, 0);
-        raw.name.resize(end, 0);
-        raw.op.resize(end, NONE);
-        raw.detail.resize(end, NONE);
-        raw.correlation.resize(end, 0);
-        raw.link.resize(end, NONE);
-        raw.kind.resize(end, 0);
-        raw.attribution.resize(end, 0);
+        if end > self.raw.kind.len() {
+            // Rows pushed one by one double the room.
+            self.raw.make_room(end.max(2 * first as usize));
+        }
+        self.raw.rows = end;
         match self.pieces.last_mut() {
             Some((last, rows)) if *last == track && rows.end == first => rows.end = end as u32,
             _ => self.pieces.push((track, first..end as u32)),
@@ -247,16 +288,7 @@ impl TraceBuilder {
 
     /// Makes room for `count` more rows at once, so that [`TraceBuilder::reserve`] need not copy.
     pub fn expect_rows(&mut self, count: usize) {
-        let raw = &mut self.raw;
-        raw.start_ns.reserve_exact(count);
-        raw.dur_ns.reserve_exact(count);
-        raw.name.reserve_exact(count);
-        raw.op.reserve_exact(count);
-        raw.detail.reserve_exact(count);
-        raw.correlation.reserve_exact(count);
-        raw.link.reserve_exact(count);
-        raw.kind.reserve_exact(count);
-        raw.attribution.reserve_exact(count);
+        self.raw.make_room(self.raw.rows + count);
     }
 
     /// The raw columns of `rows`.
@@ -290,7 +322,7 @@ impl TraceBuilder {
     ///
     /// Returns how many device rows have an id that no launch has.
     pub fn link_launches(&mut self, first: u32) -> usize {
-        let rows = first as usize..self.raw.kind.len();
+        let rows = first as usize..self.raw.rows;
         link_by_correlation(rows, &self.raw.kind, &self.raw.correlation, &mut self.raw.link)
     }
 
@@ -302,6 +334,7 @@ impl TraceBuilder {
 
     /// Groups rows by track, sorts them by start, nests them and freezes all.
     pub fn finish(mut self) -> Trace {
+        self.raw.trim();
         self.raw.correlation = Vec::new();
         let order = self.order();
         let total = self.tracks.last().map_or(0, |track| track.rows.end as usize);
@@ -373,11 +406,19 @@ impl TraceBuilder {
         if !self.moved.is_empty() || !self.dropped.is_empty() {
             return false;
         }
+        let is_sorted = |(_, rows): &(u32, Range<u32>)| {
+            let mut pairs = rows.start as usize + 1..rows.end as usize;
+            pairs.all(|row| sort_key(&self.raw, row - 1) <= sort_key(&self.raw, row))
+        };
+        let in_parallel = self.raw.rows >= PARALLEL_ROWS;
+        let all_sorted =
+            if in_parallel { self.pieces.par_iter().all(is_sorted) } else { self.pieces.iter().all(is_sorted) };
+        if !all_sorted {
+            return false;
+        }
         let mut next_track = 0;
         for (track, rows) in &self.pieces {
-            let sorted = (rows.start as usize + 1..rows.end as usize)
-                .all(|row| sort_key(&self.raw, row - 1) <= sort_key(&self.raw, row));
-            if *track < next_track || !sorted {
+            if *track < next_track {
                 return false;
             }
             for skipped in next_track..*track {
@@ -428,6 +469,7 @@ fn gathered(raw: RawColumns, order: &[u32]) -> RawColumns {
         }
     }
     RawColumns {
+        rows: order.len(),
         start_ns: pick(raw.start_ns, order),
         dur_ns: pick(raw.dur_ns, order),
         name: pick(raw.name, order),
@@ -442,15 +484,25 @@ fn gathered(raw: RawColumns, order: &[u32]) -> RawColumns {
 
 fn frozen(raw: RawColumns, tracks: &[Track]) -> Events {
     let mut parent = vec![NONE; raw.kind.len()];
+    let mut parts = Vec::with_capacity(tracks.len());
+    let mut rest = parent.as_mut_slice();
     for track in tracks {
+        let (part, after) = rest.split_at_mut(track.rows.len());
+        rest = after;
+        parts.push((track, part));
+    }
+    let nest_track = |(track, part): (&Track, &mut [u32])| {
         let first = track.rows.start;
         let spans = track.rows.clone().map(|row| {
             let start = raw.start_ns[row as usize];
             (start, start.saturating_add(raw.dur_ns[row as usize]))
         });
-        nest(spans, |position, above| {
-            parent[first as usize + position] = if above == NONE { NONE } else { first + above };
-        });
+        nest(spans, |position, above| part[position] = if above == NONE { NONE } else { first + above });
+    };
+    if raw.kind.len() >= PARALLEL_ROWS {
+        parts.into_par_iter().for_each(nest_track);
+    } else {
+        parts.into_iter().for_each(nest_track);
     }
     Events {
         start_ns: ScalarBuffer::from(raw.start_ns),

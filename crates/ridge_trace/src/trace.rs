@@ -1,10 +1,12 @@
 //! The finished trace and the questions every analysis asks of it.
 
+use crate::builder::PARALLEL_ROWS;
 use crate::event::{Events, NONE};
 use crate::side_tables::{
     Allocations, Counters, Device, LaunchShape, Module, Operation, Process, Step, Track, TrackKind, Transfer,
 };
 use crate::strings::{StringId, Strings};
+use rayon::prelude::*;
 
 /// What a program did: event columns and side tables, unchanging.
 #[derive(Debug, Clone)]
@@ -100,13 +102,21 @@ impl Trace {
 
 /// First start and last end of every process that has counted events.
 pub(crate) fn process_spans(processes: usize, tracks: &[Track], events: &Events) -> Vec<Option<(i64, i64)>> {
-    let mut spans: Vec<Option<(i64, i64)>> = vec![None; processes];
-    let counted = tracks.iter().filter(|track| track.kind != TrackKind::Derived && !track.rows.is_empty());
-    for track in counted {
+    let counted: Vec<&Track> =
+        tracks.iter().filter(|track| track.kind != TrackKind::Derived && !track.rows.is_empty()).collect();
+    let span = |track: &&Track| {
         let rows = track.rows.start as usize..track.rows.end as usize;
         let first = events.start_ns[rows.start];
-        let last = rows.map(|row| events.end_ns(row)).max().unwrap_or(first);
-        if let Some(span) = spans.get_mut(track.process as usize) {
+        (track.process, first, rows.map(|row| events.end_ns(row)).max().unwrap_or(first))
+    };
+    let found: Vec<(u32, i64, i64)> = if events.len() >= PARALLEL_ROWS {
+        counted.par_iter().map(span).collect()
+    } else {
+        counted.iter().map(span).collect()
+    };
+    let mut spans: Vec<Option<(i64, i64)>> = vec![None; processes];
+    for (process, first, last) in found {
+        if let Some(span) = spans.get_mut(process as usize) {
             let (low, high) = span.unwrap_or((first, last));
             *span = Some((low.min(first), high.max(last)));
         }

@@ -124,6 +124,11 @@ pub(super) fn decode<'a>(bytes: &'a [u8], line: LineContext<'a, '_>, mut columns
         }
         row += 1;
     }
+    // The scan counted an event for every row; if it was wrong, the rest is empty rather than nonsense.
+    while row < columns.len() {
+        decode_event(&[], line, &mut columns, row, &mut tables);
+        row += 1;
+    }
     tables.op_ids = FxHashMap::default();
     tables.detail_ids = FxHashMap::default();
     tables
@@ -142,6 +147,47 @@ struct EventStats<'a> {
     sample: Option<(u64, f64)>,
 }
 
+/// An event's own fields but its stats.
+#[derive(Debug, Default)]
+struct EventHead {
+    metadata: u64,
+    offset_ps: i64,
+    dur_ps: i64,
+}
+
+/// Reads an event's fields up to the first broken one; `None` where there is one.
+fn walk_event<'a>(
+    event: &'a [u8],
+    line: LineContext<'a, '_>,
+    row: usize,
+    head: &mut EventHead,
+    stats: &mut EventStats<'a>,
+    tables: &mut ChunkTables<'a>,
+) -> Option<()> {
+    let mut at = 0;
+    while at < event.len() {
+        match event[at] {
+            0x08 => head.metadata = number(event, &mut at)?,
+            0x10 => head.offset_ps = number(event, &mut at)? as i64,
+            0x18 => head.dur_ps = number(event, &mut at)? as i64,
+            0x22 => {
+                at += 1;
+                let length = usize::try_from(varint(event, &mut at)?).ok()?;
+                let bytes = event.get(at..at.checked_add(length)?)?;
+                at += length;
+                take_stat(bytes, line, row, stats, tables);
+            }
+            _ => {
+                let mut fields = Fields::new(&event[at..]);
+                fields.next()?.ok()?;
+                at += fields.offset();
+            }
+        }
+    }
+    Some(())
+}
+
+/// Decodes one event into its row; `None` where it is broken, and then the row has what could be read.
 fn decode_event<'a>(
     event: &'a [u8],
     line: LineContext<'a, '_>,
@@ -149,41 +195,16 @@ fn decode_event<'a>(
     row: usize,
     tables: &mut ChunkTables<'a>,
 ) -> Option<()> {
-    let (mut metadata, mut offset_ps, mut dur_ps) = (0, 0, 0);
-    let mut stats = EventStats::default();
-    let mut at = 0;
-    let mut whole = Some(());
-    while at < event.len() {
-        match event[at] {
-            0x08 => metadata = number(event, &mut at)?,
-            0x10 => offset_ps = number(event, &mut at)? as i64,
-            0x18 => dur_ps = number(event, &mut at)? as i64,
-            0x22 => {
-                at += 1;
-                let length = usize::try_from(varint(event, &mut at)?).ok()?;
-                let Some(bytes) = at.checked_add(length).and_then(|end| event.get(at..end)) else {
-                    whole = None;
-                    break;
-                };
-                at += length;
-                take_stat(bytes, line, row, &mut stats, tables);
-            }
-            _ => {
-                let mut fields = Fields::new(&event[at..]);
-                if !matches!(fields.next(), Some(Ok(_))) {
-                    whole = None;
-                    break;
-                }
-                at += fields.offset();
-            }
-        }
-    }
+    let (mut head, mut stats) = (EventHead::default(), EventStats::default());
+    let whole = walk_event(event, line, row, &mut head, &mut stats, tables);
+    let EventHead { metadata, offset_ps, dur_ps } = head;
     let class = line.classes.get(metadata);
     if let Some(class) = class.filter(|class| !class.shared.is_empty()) {
         take_shared(class.shared, line, row, &mut stats, tables);
     }
     columns.start_ns[row] = line.zero_ns.saturating_add(offset_ps.div_euclid(1000));
     columns.dur_ns[row] = nearest_ns(dur_ps);
+    columns.link[row] = NONE;
     columns.name[row] = class.map_or(line.nameless, |class| class.name);
     columns.correlation[row] = fold_correlation(stats.correlation);
     let kind = kind_of(class.map_or(EventKind::HostRange, |class| class.kind), line, &stats);
