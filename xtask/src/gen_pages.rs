@@ -38,7 +38,7 @@ const HEAD: &str = "\
 
 This page is made by `cargo xtask gen` from the readers themselves; do not edit it by hand.
 
-Formats are told apart by content, never by file name; `--format NAME` skips the guess.
+Formats are told apart by content, never by file name; `--read-as NAME` skips the guess.
 ";
 
 /// Each format in the words at the head of its file, with the captures that its tests read.
