@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "../../ridge_report/tests/schema/mod.rs"]
+mod schema;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -99,6 +102,19 @@ fn every_size_of_the_suite_is_measured() {
     let outcome = bench.run();
     assert_eq!(table(&outcome), "a 8: 0.5 ± 0.1\na 16: 0.5 ± 0.1\nb 8: 0.5 ± 0.1\nb 16: 0.5 ± 0.1\n");
     assert!(!outcome.interrupted);
+}
+
+#[test]
+fn results_and_manifest_keep_to_their_schemas() {
+    let failing = format!("{TWO_FINE}\nexit 9");
+    for suite in [TWO_FINE, failing.as_str()] {
+        let bench = Bench::new(suite);
+        bench.run();
+        for (file, page) in [("results.json", "bench.v1.schema.json"), ("manifest.json", "manifest.v1.schema.json")] {
+            let page = json(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json").join(page));
+            assert_eq!(schema::problems(&page, &json(&bench.out().join(file))), Vec::<String>::new(), "{file}");
+        }
+    }
 }
 
 #[test]

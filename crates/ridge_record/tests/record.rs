@@ -2,6 +2,9 @@
 //!
 //! What the harness does inside a program that uses jax is tested on the Python side, with this recorder.
 
+#[path = "../../ridge_report/tests/schema/mod.rs"]
+mod schema;
+
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -47,6 +50,17 @@ impl Folder {
 
 fn manifest(out: &Path) -> Value {
     serde_json::from_str(&fs::read_to_string(out.join("manifest.json")).expect("a manifest")).expect("JSON")
+}
+
+#[test]
+fn manifests_keep_to_their_schema() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json/manifest.v1.schema.json");
+    let page: Value = serde_json::from_str(&fs::read_to_string(page).expect("the page")).expect("JSON");
+    for script in ["exit 0", "exit 3", "kill -TERM $$"] {
+        let folder = Folder::new();
+        folder.shell(script);
+        assert_eq!(schema::problems(&page, &folder.manifest()), Vec::<String>::new(), "{script}");
+    }
 }
 
 /// Status and what is missing, as outcome and manifest tell it.

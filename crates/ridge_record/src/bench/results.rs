@@ -82,7 +82,7 @@ impl Results {
 
     /// Add a finished row and write everything.
     pub(super) fn row(&mut self, size: u32, operation: &str, mut row: Value) -> Result<BenchStatus, BenchError> {
-        if let Some(traces) = row["traces"].as_array_mut() {
+        if let Some(traces) = row.get_mut("traces").and_then(Value::as_array_mut) {
             for trace in traces {
                 *trace = json!(format!("{}/{}", size_dir(size), trace.as_str().unwrap_or_default()));
             }
