@@ -23,9 +23,10 @@ impl Owners {
     pub fn new(trace: &Trace) -> Owners {
         let events = &trace.events;
         let mut owner = vec![UNKNOWN; events.len()];
+        let mut chain = Vec::new();
         for track in trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread) {
             for row in track.rows.clone() {
-                resolve(trace, row, &mut owner);
+                resolve(trace, row, &mut owner, &mut chain);
             }
         }
         let ranges = open_ranges(trace);
@@ -80,8 +81,9 @@ pub(crate) fn is_range(trace: &Trace, row: u32) -> bool {
 }
 
 /// The owner of a host row: itself if it is a range, else its parent's, else its cause's.
-fn resolve(trace: &Trace, row: u32, owner: &mut [u32]) {
-    let mut chain = Vec::new();
+///
+/// `chain` is room to work in, so that no row allocates.
+fn resolve(trace: &Trace, row: u32, owner: &mut [u32], chain: &mut Vec<u32>) {
     let mut at = row;
     let found = loop {
         if owner[at as usize] != UNKNOWN {
@@ -101,7 +103,7 @@ fn resolve(trace: &Trace, row: u32, owner: &mut [u32]) {
         at = next;
     };
     owner[at as usize] = if is_range(trace, at) { at } else { found };
-    for row in chain {
+    for row in chain.drain(..) {
         owner[row as usize] = found;
     }
 }

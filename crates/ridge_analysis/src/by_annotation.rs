@@ -58,8 +58,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         rows.push(("(outside every range)".to_owned(), outside));
     }
     rows.sort_by(|(a, left), (b, right)| right.device_ns.cmp(&left.device_ns).then_with(|| a.cmp(b)));
-    let all = analysis.groups.total_self_ns() as f64;
-    let share = |sums: &Named| if all > 0.0 { sums.device_ns as f64 / all } else { 0.0 };
+    let share = |sums: &Named| analysis.share_of_work(sums.device_ns);
     let wall = |share: f64| rows.iter().map(|(_, sums)| quantile(&[&sums.walls], share)).collect::<Vec<_>>();
     let mut table = build(
         "operation",

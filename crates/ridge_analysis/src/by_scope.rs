@@ -43,8 +43,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     }
     let mut lines = Vec::new();
     flatten(&root, "", 0, &mut lines);
-    let all = analysis.groups.total_self_ns() as f64;
-    let share = |line: &Line| if all > 0.0 { line.inclusive_ns as f64 / all } else { 0.0 };
+    let share = |line: &Line| analysis.share_of_work(line.inclusive_ns);
     build(
         "scope",
         "Scopes",

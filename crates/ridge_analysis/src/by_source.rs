@@ -54,8 +54,7 @@ pub(crate) fn table(analysis: &Analysis<'_>, mut line_text: impl FnMut(&str, u32
     rows.sort_by(|(a, left), (b, right)| {
         (right.self_ns, right.inclusive_ns).cmp(&(left.self_ns, left.inclusive_ns)).then_with(|| a.cmp(b))
     });
-    let all = analysis.groups.total_self_ns() as f64;
-    let share = |ns: i64| if all > 0.0 { ns as f64 / all } else { 0.0 };
+    let share = |ns: i64| analysis.share_of_work(ns);
     let place = |(file, line): &(String, u32)| if *line == 0 { file.clone() } else { format!("{file}:{line}") };
     build(
         "source",

@@ -50,6 +50,7 @@ pub struct WorkGroups {
     /// Times each operation was executed.
     pub executions: Executions,
     durations: Vec<Vec<i64>>,
+    total_self_ns: i64,
 }
 
 impl WorkGroups {
@@ -73,8 +74,9 @@ impl WorkGroups {
         } else {
             joined.iter_mut().for_each(|(_, durations)| sort(durations));
         }
-        let (groups, durations) = joined.into_iter().unzip();
-        WorkGroups { groups, executions, durations }
+        let (groups, durations): (Vec<Group>, _) = joined.into_iter().unzip();
+        let total_self_ns = groups.iter().fold(0_i64, |sum, group| sum.saturating_add(group.self_ns));
+        WorkGroups { groups, executions, durations, total_self_ns }
     }
 
     /// The durations of a group's events, sorted, nanoseconds.
@@ -84,7 +86,7 @@ impl WorkGroups {
 
     /// Sum of self times over all groups, nanoseconds.
     pub fn total_self_ns(&self) -> i64 {
-        self.groups.iter().fold(0, |sum, group| sum.saturating_add(group.self_ns))
+        self.total_self_ns
     }
 }
 

@@ -1,12 +1,11 @@
 //! Short names for the processes of a capture, where there are several.
 
-use ridge_trace::{StringId, Trace};
+use ridge_trace::Trace;
 
 /// A label for every process: the parts of its source's path that tell it from the others; empty where there is one.
 pub(crate) fn process_labels(trace: &Trace) -> Vec<String> {
-    let names: Vec<Vec<&str>> = (trace.processes.iter())
-        .map(|process| trace.strings.get(StringId(process.name.0)).split('/').collect())
-        .collect();
+    let names: Vec<Vec<&str>> =
+        (trace.processes.iter()).map(|process| trace.strings.get(process.name).split('/').collect()).collect();
     let Some((first, rest)) = names.split_first().filter(|(_, rest)| !rest.is_empty()) else {
         return vec![String::new(); names.len()];
     };

@@ -146,6 +146,14 @@ impl<'a> Analysis<'a> {
         (op.instruction != NONE).then_some((module, InstructionId(op.instruction)))
     }
 
+    /// `self_ns` as a part of all device work; 0 where there was none.
+    fn share_of_work(&self, self_ns: i64) -> f64 {
+        match self.groups.total_self_ns() {
+            0 => 0.0,
+            all => self_ns as f64 / all as f64,
+        }
+    }
+
     fn owners(&self) -> &'a Owners {
         self.owners.get_or_init(|| Owners::new(self.trace))
     }

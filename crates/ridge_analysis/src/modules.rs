@@ -86,7 +86,6 @@ pub(crate) fn instructions(analysis: &Analysis<'_>, module: u32) -> Table {
     let mut shown = shown;
     shown.sort_by_key(|id| std::cmp::Reverse(time.get(&id.0).map_or(0, |(ns, _)| *ns)));
     let get = |id: &InstructionId| hlo.map(|hlo| hlo.instruction(*id));
-    let all = analysis.groups.total_self_ns() as f64;
     let spent = |id: &InstructionId| time.get(&id.0).copied().unwrap_or((0, 0));
     build(
         "instructions",
@@ -119,7 +118,7 @@ pub(crate) fn instructions(analysis: &Analysis<'_>, module: u32) -> Table {
                 "Share",
                 "self time as a part of all device work of the capture",
                 Unit::Share,
-                shown.iter().map(|id| if all > 0.0 { spent(id).0 as f64 / all } else { 0.0 }),
+                shown.iter().map(|id| analysis.share_of_work(spent(id).0)),
             ),
             Column::whole(
                 "events",

@@ -46,7 +46,6 @@ pub(crate) fn partition<'g, K: Hash + Eq + Clone>(
 
 /// The columns every table of device time has: self, total, share, events and their spread.
 pub(crate) fn time_columns<K>(analysis: &Analysis<'_>, rows: &[Row<'_, K>]) -> Vec<Column> {
-    let all = analysis.groups.total_self_ns() as f64;
     let durations =
         |row: &Row<'_, K>| -> Vec<&[i64]> { row.groups.iter().map(|group| analysis.groups.durations(group)).collect() };
     let at = |share: f64| rows.iter().map(|row| quantile(&durations(row), share)).collect::<Vec<_>>();
@@ -63,7 +62,7 @@ pub(crate) fn time_columns<K>(analysis: &Analysis<'_>, rows: &[Row<'_, K>]) -> V
             "Share",
             "self time as a part of all device work of the capture",
             Unit::Share,
-            rows.iter().map(|row| if all > 0.0 { row.self_ns as f64 / all } else { 0.0 }),
+            rows.iter().map(|row| analysis.share_of_work(row.self_ns)),
         )
         .ranked(Rank::Key),
         Column::nanos("total_ns", "Total", "sum of durations, measured", rows.iter().map(|row| row.total_ns)),

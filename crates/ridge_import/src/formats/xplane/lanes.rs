@@ -5,7 +5,7 @@
 
 use super::host::Thunk;
 use crate::import::Import;
-use ridge_trace::{Attribution, NONE, Operation, StringId, TrackKind};
+use ridge_trace::{Attribution, NONE, Operation, TrackKind};
 use std::collections::BTreeMap;
 
 /// An operation being placed.
@@ -57,7 +57,7 @@ fn is_container(op: &Operation, import: &Import) -> bool {
         let opcode = &import.hlo[hlo as usize].instructions[op.instruction as usize].opcode;
         return CONTAINERS.iter().any(|name| **name == **opcode);
     }
-    let name = import.builder.strings.get(StringId(op.name.0));
+    let name = import.builder.strings.get(op.name);
     CONTAINERS.iter().any(|container| name.starts_with(container))
 }
 
