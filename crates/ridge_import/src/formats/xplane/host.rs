@@ -59,8 +59,11 @@ pub(super) fn interpret(lines: &[HostLine], extras: &[Extra], import: &mut Impor
         close_regions(line, import);
         link_consumers(line, &sparse, &flows, import);
         mark_steps(line, &sparse, import);
-        classify(line, import);
-        take_thunks(line, &sparse, &flows, import, &mut thunks);
+        // A line of launches alone, as long ones are, has nothing more to say.
+        if let Some(nesting) = Nesting::of(line, import) {
+            classify(line, &nesting, import);
+            take_thunks(line, &nesting, &sparse, &flows, import, &mut thunks);
+        }
     }
     thunks
 }
@@ -178,15 +181,11 @@ fn mark_steps(line: &HostLine, sparse: &[(u32, Sparse)], import: &mut Import) {
 }
 
 /// Says of plain ranges whether they are the user's own, Python's, or compilation.
-fn classify(line: &HostLine, import: &mut Import) {
+fn classify(line: &HostLine, nesting: &Nesting, import: &mut Import) {
     let mut names: FxHashMap<u32, NameKind> = FxHashMap::default();
     let slices = import.builder.slices(line.rows.clone());
     let is_plain = |row: &usize| slices.kind[*row] == EventKind::HostRange as u8;
     let mut plain: Vec<u32> = (0..slices.len()).filter(is_plain).map(|row| slices.name[row]).collect();
-    // A line of launches alone, as long ones are, has nothing to say.
-    if plain.is_empty() {
-        return;
-    }
     plain.sort_unstable();
     plain.dedup();
     for name in plain {
@@ -196,15 +195,10 @@ fn classify(line: &HostLine, import: &mut Import) {
     let slices = import.builder.slices(line.rows.clone());
     // The user's ranges are those with nothing of the runtime's around them.
     let mut is_outer = vec![true; slices.len()];
-    let order = start_order(slices.start_ns, slices.dur_ns);
-    let spans = order.iter().map(|&row| span(slices.start_ns, slices.dur_ns, row));
-    let mut parents = vec![NONE; slices.len()];
-    nest(spans, |position, parent| {
-        parents[order[position] as usize] = if parent == NONE { NONE } else { order[parent as usize] };
-    });
-    for &row in &order {
+    for &row in &nesting.order {
         let row = row as usize;
-        let inside_user = parents[row] == NONE || is_outer[parents[row] as usize];
+        let parent = nesting.parents[row];
+        let inside_user = parent == NONE || is_outer[parent as usize];
         let kind = EventKind::from_byte(slices.kind[row]);
         let named = names.get(&slices.name[row]).copied().unwrap_or(NameKind::Runtime);
         let new = match (kind, named) {
@@ -221,18 +215,37 @@ fn classify(line: &HostLine, import: &mut Import) {
     }
 }
 
-fn span(start_ns: &[i64], dur_ns: &[i64], row: u32) -> (i64, i64) {
-    let start = start_ns[row as usize];
-    (start, start.saturating_add(dur_ns[row as usize]))
+/// Which row of a line encloses which; rows are counted from the line's first.
+struct Nesting {
+    /// The rows by start, enclosing ones first.
+    order: Vec<u32>,
+    /// The innermost row around each, or [`NONE`].
+    parents: Vec<u32>,
 }
 
-fn start_order(start_ns: &[i64], dur_ns: &[i64]) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..start_ns.len() as u32).collect();
-    let key = |row: &u32| (start_ns[*row as usize], -dur_ns[*row as usize]);
-    if !order.is_sorted_by_key(key) {
-        order.sort_by_key(key);
+impl Nesting {
+    /// The nesting of a line; `None` where it holds neither plain ranges nor operations, which alone need it.
+    fn of(line: &HostLine, import: &mut Import) -> Option<Nesting> {
+        let slices = import.builder.slices(line.rows.clone());
+        let needs_it = |kind: &u8| [EventKind::HostRange as u8, EventKind::DeviceOp as u8].contains(kind);
+        if !slices.kind.iter().any(needs_it) {
+            return None;
+        }
+        let mut order: Vec<u32> = (0..slices.len() as u32).collect();
+        let key = |row: &u32| (slices.start_ns[*row as usize], -slices.dur_ns[*row as usize]);
+        if !order.is_sorted_by_key(key) {
+            order.sort_by_key(key);
+        }
+        let spans = order.iter().map(|&row| {
+            let start = slices.start_ns[row as usize];
+            (start, start.saturating_add(slices.dur_ns[row as usize]))
+        });
+        let mut parents = vec![NONE; order.len()];
+        nest(spans, |position, parent| {
+            parents[order[position] as usize] = if parent == NONE { NONE } else { order[parent as usize] };
+        });
+        Some(Nesting { order, parents })
     }
-    order
 }
 
 /// What a range's name alone says.
@@ -300,22 +313,29 @@ impl NameKind {
 }
 
 /// Collects a line's thunks, gives each its true end and the host event that ran it.
-fn take_thunks(line: &HostLine, sparse: &[(u32, Sparse)], flows: &Flows, import: &mut Import, thunks: &mut Vec<Thunk>) {
+fn take_thunks(
+    line: &HostLine,
+    nesting: &Nesting,
+    sparse: &[(u32, Sparse)],
+    flows: &Flows,
+    import: &mut Import,
+    thunks: &mut Vec<Thunk>,
+) {
     let first = line.rows.start;
     let slices = import.builder.slices(line.rows.clone());
     let is_thunk = |kind: u8| kind == EventKind::DeviceOp as u8;
     if !slices.kind.iter().any(|kind| is_thunk(*kind)) {
         return;
     }
-    let order = start_order(slices.start_ns, slices.dur_ns);
+    // The innermost host event around a thunk, past the thunks it is inside of.
     let mut runner = vec![NONE; slices.len()];
-    nest(order.iter().map(|&row| span(slices.start_ns, slices.dur_ns, row)), |position, parent| {
+    for &row in &nesting.order {
+        let parent = nesting.parents[row as usize];
         if parent != NONE {
-            let parent = order[parent as usize] as usize;
-            runner[order[position] as usize] =
-                if is_thunk(slices.kind[parent]) { runner[parent] } else { parent as u32 };
+            let inside_thunk = is_thunk(slices.kind[parent as usize]);
+            runner[row as usize] = if inside_thunk { runner[parent as usize] } else { parent };
         }
-    });
+    }
     let known = of_line(sparse, line);
     for (row, &runner) in runner.iter().enumerate() {
         if !is_thunk(slices.kind[row]) {
