@@ -3,9 +3,16 @@
 //! An importer reserves as many rows as a line of its capture has and decodes into them in place
 //! ([`TraceBuilder::reserve`]), so that nothing is copied when the capture is already in order, as big ones are.
 
+mod bounds;
+
+pub use bounds::OutOfBounds;
+
 use crate::event::{Attribution, EventKind, Events, NONE};
+use crate::framework_tables::{Collective, OperatorShape};
 use crate::links::link_by_correlation;
+use crate::memory::Memory;
 use crate::nesting::nest;
+use crate::profiles::KernelProfiles;
 use crate::side_tables::{
     Allocations, Counters, Device, LaunchShape, Module, Operation, Process, Step, Track, TrackKind, Transfer,
 };
@@ -185,8 +192,16 @@ pub struct TraceBuilder {
     pub counters: Counters,
     /// Allocator events, in any order.
     pub allocations: Allocations,
+    /// Memory snapshots, call stacks and segments.
+    pub memory: Memory,
+    /// Kernels under a hardware profiler.
+    pub profiles: KernelProfiles,
     /// Steps; `event` is a raw row until the trace is finished.
     pub steps: Vec<Step>,
+    /// Operator shapes that operators refer to.
+    pub operator_shapes: Vec<OperatorShape>,
+    /// Collectives; `event` is a raw row until the trace is finished.
+    pub collectives: Vec<Collective>,
     processes: Vec<Process>,
     devices: Vec<Device>,
     tracks: Vec<Track>,
@@ -205,8 +220,38 @@ impl TraceBuilder {
     /// Adds a captured process and returns its row.
     pub fn add_process(&mut self, name: &str, pid: Option<u64>) -> u32 {
         let name = self.strings.intern(name);
-        self.processes.push(Process { name, pid });
+        self.processes.push(Process { name, pid, rank: None });
         self.processes.len() as u32 - 1
+    }
+
+    /// The processes so far.
+    pub fn processes(&self) -> &[Process] {
+        &self.processes
+    }
+
+    /// The process whose track raw row `row` was added to.
+    pub fn process_of_row(&self, row: u32) -> Option<u32> {
+        let piece = self.pieces.partition_point(|(_, rows)| rows.end <= row);
+        let (track, _) = self.pieces.get(piece)?;
+        Some(self.tracks[*track as usize].process)
+    }
+
+    /// Moves all times of a process by `shift_ns`: its events and its allocator's.
+    pub fn shift_process(&mut self, process: u32, shift_ns: i64) {
+        for (track, rows) in &self.pieces {
+            if self.tracks[*track as usize].process == process {
+                let times = &mut self.raw.start_ns[rows.start as usize..rows.end as usize];
+                times.iter_mut().for_each(|time| *time = time.saturating_add(shift_ns));
+            }
+        }
+        let table = &mut self.allocations;
+        let of_process = table.time_ns.iter_mut().zip(&table.process).filter(|(_, found)| **found == process);
+        of_process.for_each(|(time, _)| *time = time.saturating_add(shift_ns));
+    }
+
+    /// What is known of process `row`, to fill in.
+    pub fn process_mut(&mut self, row: u32) -> &mut Process {
+        &mut self.processes[row as usize]
     }
 
     /// The device of `process` with that plane name, new or known.
@@ -328,7 +373,8 @@ impl TraceBuilder {
 
     /// Moves the trace clock's zero to `zero_ns`, for captures of which the earliest was not the first to be read.
     pub fn set_zero(&mut self, zero_ns: i64) {
-        let times = [&mut self.raw.start_ns, &mut self.counters.time_ns, &mut self.allocations.time_ns];
+        let segments = &mut self.memory.segments.time_ns;
+        let times = [&mut self.raw.start_ns, &mut self.counters.time_ns, &mut self.allocations.time_ns, segments];
         times.into_iter().flatten().for_each(|time| *time = time.saturating_sub(zero_ns));
     }
 
@@ -343,12 +389,13 @@ impl TraceBuilder {
             None => frozen(raw, &self.tracks),
             Some(order) => {
                 debug_assert_eq!(order.len(), total);
-                self.remap_steps(&order, raw.kind.len());
+                self.remap_side_tables(&order, raw.kind.len());
                 frozen(gathered(raw, &order), &self.tracks)
             }
         };
         sort_allocations(&mut self.allocations);
         self.steps.sort_by_key(|step| step.event);
+        self.collectives.sort_by_key(|collective| collective.event);
         Trace {
             process_spans: process_spans(self.processes.len(), &self.tracks, &events),
             strings: self.strings,
@@ -362,7 +409,11 @@ impl TraceBuilder {
             operations: self.operations,
             counters: self.counters,
             allocations: self.allocations,
+            memory: self.memory,
+            profiles: self.profiles,
             steps: self.steps,
+            operator_shapes: self.operator_shapes,
+            collectives: self.collectives,
         }
     }
 
@@ -434,12 +485,16 @@ impl TraceBuilder {
         true
     }
 
-    fn remap_steps(&mut self, order: &[u32], raw_rows: usize) {
+    fn remap_side_tables(&mut self, order: &[u32], raw_rows: usize) {
         let position = inverse(order, raw_rows);
         for step in &mut self.steps {
             step.event = position[step.event as usize];
         }
         self.steps.retain(|step| step.event != NONE);
+        for collective in &mut self.collectives {
+            collective.event = position[collective.event as usize];
+        }
+        self.collectives.retain(|collective| collective.event != NONE);
     }
 }
 
@@ -519,6 +574,7 @@ fn frozen(raw: RawColumns, tracks: &[Track]) -> Events {
 
 /// Sorts allocator events by time; events at one instant keep the order of the capture.
 fn sort_allocations(table: &mut Allocations) {
+    table.pad_stacks();
     if table.time_ns.is_sorted() {
         return;
     }
@@ -534,7 +590,9 @@ fn sort_allocations(table: &mut Allocations) {
     pick(&mut table.requested_bytes, &order);
     pick(&mut table.in_use_bytes, &order);
     pick(&mut table.peak_bytes, &order);
+    pick(&mut table.reserved_bytes, &order);
     pick(&mut table.fragmentation, &order);
     pick(&mut table.address, &order);
     pick(&mut table.owner, &order);
+    pick(&mut table.stack, &order);
 }

@@ -25,6 +25,8 @@ pub enum EventKind {
     Compile = 6,
     /// A point in time on the host.
     Instant = 7,
+    /// An operator of a framework on a host thread (`aten::mm`); its detail is a row of the operator shapes.
+    Operator = 8,
     /// A kernel on a device.
     Kernel = 16,
     /// An operation on a device that is not a kernel of its own: an XLA thunk on a CPU, an HLO on a TPU.
@@ -49,10 +51,14 @@ pub enum EventKind {
     Overhead = 26,
     /// A line that a viewer derived from others: never counted.
     Derived = 27,
+    /// A stream waits for an event, another stream or the host: no work.
+    Synchronization = 28,
+    /// A range of the program as its work appears on a device's stream: no work of its own.
+    DeviceRange = 29,
 }
 
 impl EventKind {
-    const ALL: [EventKind; 20] = [
+    const ALL: [EventKind; 23] = [
         EventKind::HostRange,
         EventKind::Annotation,
         EventKind::Step,
@@ -61,6 +67,7 @@ impl EventKind {
         EventKind::PoolRegion,
         EventKind::Compile,
         EventKind::Instant,
+        EventKind::Operator,
         EventKind::Kernel,
         EventKind::DeviceOp,
         EventKind::CopyHostToDevice,
@@ -73,6 +80,8 @@ impl EventKind {
         EventKind::DeviceMemory,
         EventKind::Overhead,
         EventKind::Derived,
+        EventKind::Synchronization,
+        EventKind::DeviceRange,
     ];
 
     /// The kind of a stored byte; `HostRange` for a byte that names none.
@@ -112,6 +121,7 @@ impl EventKind {
             EventKind::PoolRegion => "thread pool region",
             EventKind::Compile => "compile",
             EventKind::Instant => "instant",
+            EventKind::Operator => "operator",
             EventKind::Kernel => "kernel",
             EventKind::DeviceOp => "device operation",
             EventKind::CopyHostToDevice => "copy host to device",
@@ -124,6 +134,8 @@ impl EventKind {
             EventKind::DeviceMemory => "device memory",
             EventKind::Overhead => "profiler overhead",
             EventKind::Derived => "derived",
+            EventKind::Synchronization => "synchronization",
+            EventKind::DeviceRange => "range on a device",
         }
     }
 }
@@ -173,7 +185,8 @@ pub struct Events {
     pub op: ScalarBuffer<u32>,
     /// The event that caused this one: a kernel's launch, a pool region's scheduler; or [`NONE`].
     pub link: ScalarBuffer<u32>,
-    /// Row of the launch shapes (kernels) or of the transfers (copies, memsets), or [`NONE`].
+    /// Row of the launch shapes (kernels), of the transfers (copies, memsets) or of the operator shapes (operators), or
+    /// [`NONE`].
     pub detail: ScalarBuffer<u32>,
     /// The innermost event of the same track that encloses this one, or [`NONE`].
     pub parent: ScalarBuffer<u32>,

@@ -4,7 +4,7 @@
 //! operations) and sorted by start inside each, so a track is a range of rows and needs no column of its own.
 //! Names are ids into one string table.
 //! What only some events have lives in side tables: [`LaunchShape`] for kernels, [`Transfer`] for copies, [`Counters`],
-//! [`Allocations`], [`Step`]s, [`Module`]s and [`Operation`]s.
+//! [`Allocations`], [`Memory`] snapshots, [`Step`]s, [`Module`]s, [`Operation`]s, [`OperatorShape`]s and [`Collective`]s.
 //!
 //! One row costs [`Events::BYTES_PER_ROW`] bytes; the side tables are shared between like events.
 //! The decision behind it: captures hold millions of events with a few hundred distinct shapes, so whatever repeats is an id.
@@ -27,21 +27,27 @@
 mod arrow_view;
 mod builder;
 mod event;
+mod framework_tables;
 mod links;
+mod memory;
 mod nesting;
+mod profiles;
 mod side_tables;
 mod strings;
 mod table;
 mod trace;
 
 pub use arrow_view::{event_batch, track_batch};
-pub use builder::{EventSlices, NewEvent, TraceBuilder};
+pub use builder::{EventSlices, NewEvent, OutOfBounds, TraceBuilder};
 pub use event::{Attribution, EventKind, Events, NONE};
+pub use framework_tables::{Collective, OperatorShape};
+pub use memory::{BlockState, Memory, MemoryBlocks, SegmentEventKind, SegmentEvents, Stacks};
 pub use nesting::nest;
+pub use profiles::{KernelProfile, KernelProfiles, ProfileRule, RuleKind};
 pub use side_tables::{
     Allocations, Counters, Device, LaunchShape, MemoryKind, Module, Operation, Process, Step, Track, TrackKind,
     Transfer,
 };
 pub use strings::{StringId, Strings};
-pub use table::{Column, Fact, FactValue, Meaning, Rank, Section, Table, Unit};
+pub use table::{Basis, Column, Fact, FactValue, Meaning, Rank, Section, Table, Unit};
 pub use trace::Trace;

@@ -12,6 +12,8 @@ pub struct Process {
     pub name: StringId,
     /// Process id on its host, where the capture says it.
     pub pid: Option<u64>,
+    /// Its rank among the processes of a distributed program, where the capture says it.
+    pub rank: Option<u32>,
 }
 
 /// What a track's rows are.
@@ -159,12 +161,35 @@ pub struct Allocations {
     pub in_use_bytes: Vec<i64>,
     /// Most bytes in use so far.
     pub peak_bytes: Vec<i64>,
+    /// Bytes that the allocator holds from the device, in use or cached; -1 where the capture does not say.
+    pub reserved_bytes: Vec<i64>,
     /// Fragmentation, 0 to 1, as the allocator defines it.
     pub fragmentation: Vec<f64>,
     /// Address of the buffer.
     pub address: Vec<u64>,
     /// What asked for it (a TensorFlow operation, an annotation), or the empty string.
     pub owner: Vec<StringId>,
+    /// Row of [`crate::Stacks`] that asked for it, or [`crate::NONE`].
+    ///
+    /// A reader whose captures have no stacks leaves this column alone; the finished trace pads it.
+    pub stack: Vec<u32>,
+}
+
+impl Allocations {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.time_ns.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.time_ns.is_empty()
+    }
+
+    /// Pads `stack`, which readers may leave alone, to the rows there are; to call before it is written to.
+    pub fn pad_stacks(&mut self) {
+        self.stack.resize(self.len(), crate::NONE);
+    }
 }
 
 /// A step that the program marked.

@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// A string of a [`Strings`] table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// A string of a [`Strings`] table; the default is the empty string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct StringId(pub u32);
 
 /// Distinct strings in the order of their first appearance; id 0 is the empty string.

@@ -28,6 +28,12 @@ pub enum Unit {
     BytesPerSec,
     /// Floating-point operations per second, `f64`.
     FlopsPerSec,
+    /// Operations of any kind per second, `f64`: integer ones, where that matters.
+    OpsPerSec,
+    /// Floating-point operations, `f64`; a multiply-add is two.
+    Flops,
+    /// Arithmetic intensity: floating-point operations per byte, `f64`.
+    FlopPerByte,
     /// Yes or no.
     Flag,
 }
@@ -44,6 +50,9 @@ impl Unit {
             Unit::Number => "number",
             Unit::BytesPerSec => "bytes/s",
             Unit::FlopsPerSec => "flop/s",
+            Unit::OpsPerSec => "op/s",
+            Unit::Flops => "flop",
+            Unit::FlopPerByte => "flop/byte",
             Unit::Flag => "flag",
         }
     }
@@ -59,9 +68,45 @@ impl Unit {
             Unit::Number,
             Unit::BytesPerSec,
             Unit::FlopsPerSec,
+            Unit::OpsPerSec,
+            Unit::Flops,
+            Unit::FlopPerByte,
             Unit::Flag,
         ];
         all.into_iter().find(|unit| unit.name() == name)
+    }
+}
+
+/// Where a number comes from, and so how far to trust it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// A clock or a hardware counter said it.
+    Measured,
+    /// Counted exactly from the program, such as operations from shapes.
+    Counted,
+    /// From a device's data sheet.
+    Sheet,
+    /// Computed by a model from the others, under assumptions that the definition names.
+    Modelled,
+}
+
+impl Basis {
+    /// Every basis.
+    pub const ALL: [Basis; 4] = [Basis::Measured, Basis::Counted, Basis::Sheet, Basis::Modelled];
+
+    /// The word in reports, Arrow metadata and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Basis::Measured => "measured",
+            Basis::Counted => "counted",
+            Basis::Sheet => "sheet",
+            Basis::Modelled => "modelled",
+        }
+    }
+
+    /// The basis that [`Basis::name`] names.
+    pub fn from_name(name: &str) -> Option<Basis> {
+        Basis::ALL.into_iter().find(|basis| basis.name() == name)
     }
 }
 
@@ -89,13 +134,15 @@ pub struct Column {
     pub unit: Unit,
     /// Room it deserves.
     pub rank: Rank,
+    /// Where its numbers come from; `None` for words, and where the definition says it.
+    pub basis: Option<Basis>,
     /// The values.
     pub values: ArrayRef,
 }
 
 impl Column {
     fn new(key: &'static str, title: &'static str, definition: &'static str, unit: Unit, values: ArrayRef) -> Column {
-        Column { key, title, definition, unit, rank: Rank::Normal, values }
+        Column { key, title, definition, unit, rank: Rank::Normal, basis: None, values }
     }
 
     /// A column of words.
@@ -132,6 +179,18 @@ impl Column {
         Column::new(key, title, definition, unit, Arc::new(values))
     }
 
+    /// A column of whole numbers of `unit` that may be negative: a change of bytes, of a count.
+    pub fn signed<T: Into<Option<i64>>>(
+        key: &'static str,
+        title: &'static str,
+        definition: &'static str,
+        unit: Unit,
+        values: impl IntoIterator<Item = T>,
+    ) -> Column {
+        let values: Int64Array = values.into_iter().map(Into::into).collect();
+        Column::new(key, title, definition, unit, Arc::new(values))
+    }
+
     /// A column of real numbers of `unit`.
     pub fn real<T: Into<Option<f64>>>(
         key: &'static str,
@@ -161,6 +220,12 @@ impl Column {
         self
     }
 
+    /// The same column saying where its numbers come from.
+    pub fn basis(mut self, basis: Basis) -> Column {
+        self.basis = Some(basis);
+        self
+    }
+
     fn field(&self) -> Field {
         let rank = match self.rank {
             Rank::Key => "key",
@@ -169,8 +234,9 @@ impl Column {
         };
         let meaning =
             [("title", self.title), ("definition", self.definition), ("unit", self.unit.name()), ("rank", rank)];
+        let basis = self.basis.map(|basis| ("basis", basis.name()));
         let metadata: HashMap<String, String> =
-            meaning.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+            meaning.into_iter().chain(basis).map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
         Field::new(self.key, self.values.data_type().clone(), true).with_metadata(metadata)
     }
 }
@@ -228,6 +294,7 @@ impl Table {
                 Some("detail") => Rank::Detail,
                 _ => Rank::Normal,
             },
+            basis: get("basis").and_then(Basis::from_name),
         }
     }
 }
@@ -243,6 +310,8 @@ pub struct Meaning<'a> {
     pub unit: Unit,
     /// Room it deserves.
     pub rank: Rank,
+    /// Where its numbers come from, where the column says it.
+    pub basis: Option<Basis>,
 }
 
 /// One number of an overview, with its definition.
@@ -273,6 +342,8 @@ pub enum FactValue {
     Count(u64),
     /// A plain number.
     Number(f64),
+    /// A real number in `Unit`: a rate, an intensity.
+    Real(f64, Unit),
 }
 
 /// Facts under one heading: a device, the versions, what was lost.
@@ -293,12 +364,13 @@ mod tests {
         let columns = vec![
             Column::text("op", "Operation", "HLO instruction", ["dot.1".to_owned(), "add".to_owned()])
                 .ranked(Rank::Key),
-            Column::nanos("total_ns", "Total", "sum of durations", [Some(3), None]),
+            Column::nanos("total_ns", "Total", "sum of durations", [Some(3), None]).basis(Basis::Measured),
         ];
         let table = Table::from_columns("op", "Operations".to_owned(), columns).expect("equal lengths");
         let schema = table.batch.schema();
         let meaning = Table::meaning(schema.field(1));
         assert_eq!((meaning.title, meaning.unit, meaning.rank), ("Total", Unit::Nanos, Rank::Normal));
+        assert_eq!(meaning.basis, Some(Basis::Measured));
         let top = table.top(1);
         assert_eq!((top.batch.num_rows(), top.footnotes.join("")), (1, "1 of 2 rows shown".to_owned()));
     }

@@ -1,7 +1,10 @@
 //! The finished trace and the questions every analysis asks of it.
 
 use crate::builder::PARALLEL_ROWS;
-use crate::event::{Events, NONE};
+use crate::event::{EventKind, Events, NONE};
+use crate::framework_tables::{Collective, OperatorShape};
+use crate::memory::Memory;
+use crate::profiles::KernelProfiles;
 use crate::side_tables::{
     Allocations, Counters, Device, LaunchShape, Module, Operation, Process, Step, Track, TrackKind, Transfer,
 };
@@ -33,8 +36,16 @@ pub struct Trace {
     pub counters: Counters,
     /// Allocator events by time.
     pub allocations: Allocations,
+    /// Memory snapshots, call stacks and segments.
+    pub memory: Memory,
+    /// Kernels under a hardware profiler, with their metrics.
+    pub profiles: KernelProfiles,
     /// Marked steps by event row.
     pub steps: Vec<Step>,
+    /// What framework operators were called with.
+    pub operator_shapes: Vec<OperatorShape>,
+    /// Collectives by event row.
+    pub collectives: Vec<Collective>,
     pub(crate) process_spans: Vec<Option<(i64, i64)>>,
 }
 
@@ -59,8 +70,14 @@ impl Trace {
     /// What the copy or memory set at event `row` moved, where it is one and the capture says it.
     pub fn transfer(&self, row: usize) -> Option<&Transfer> {
         let kind = self.events.kind(row);
-        let moves = kind.is_copy() || kind == crate::EventKind::Memset;
+        let moves = kind.is_copy() || kind == EventKind::Memset;
         moves.then(|| self.transfers.get(self.events.detail[row] as usize)).flatten()
+    }
+
+    /// What the operator at event `row` was called with, where it is one and the capture says it.
+    pub fn operator_shape(&self, row: usize) -> Option<&OperatorShape> {
+        let is_operator = self.events.kind(row) == EventKind::Operator;
+        is_operator.then(|| self.operator_shapes.get(self.events.detail[row] as usize)).flatten()
     }
 
     /// The tracks that hold device work: streams and operation lanes.
@@ -92,6 +109,11 @@ impl Trace {
             until = until.max(last);
         }
         wall
+    }
+
+    /// First start and last end of the counted events of one process, nanoseconds on the trace clock.
+    pub fn process_span_ns(&self, process: u32) -> Option<(i64, i64)> {
+        self.process_spans.get(process as usize).copied().flatten()
     }
 
     /// Wall time of one process, nanoseconds: from its first event to its last.

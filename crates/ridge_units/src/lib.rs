@@ -20,6 +20,6 @@ mod time;
 
 pub use bytes::Bytes;
 pub use digits::three_digits;
-pub use rates::{BytesPerSec, Count, FlopPerByte, Flops, FlopsPerSec};
+pub use rates::{BytesPerSec, Count, FlopPerByte, Flops, FlopsPerSec, OpsPerSec};
 pub use share::Share;
 pub use time::{Nanos, Picos};

@@ -55,6 +55,16 @@ impl fmt::Display for FlopsPerSec {
     }
 }
 
+/// Operations of any kind per second.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct OpsPerSec(pub f64);
+
+impl fmt::Display for OpsPerSec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        decimal(f, self.0, ["Pop/s", "Top/s", "Gop/s", "Mop/s", "kop/s", "op/s"])
+    }
+}
+
 /// Bytes per second, in decimal units as memory bandwidth is quoted.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct BytesPerSec(pub f64);
@@ -82,6 +92,7 @@ mod tests {
     #[test]
     fn rates_are_decimal_and_counts_are_whole() {
         assert_eq!(FlopsPerSec(104_425.7e9).to_string(), "104 TFLOP/s");
+        assert_eq!(OpsPerSec(232e9).to_string(), "232 Gop/s");
         assert_eq!(BytesPerSec(5.3e12).to_string(), "5.3 TB/s");
         assert_eq!(Flops(32_715_571_200.0).to_string(), "32.7 GFLOP");
         assert_eq!(FlopPerByte(0.25).to_string(), "0.25 FLOP/B");
