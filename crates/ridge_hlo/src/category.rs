@@ -67,7 +67,7 @@ impl HloModule {
 }
 
 /// Operations that compute each output element from the input elements at the same place.
-fn is_elementwise(opcode: &str) -> bool {
+pub(crate) fn is_elementwise(opcode: &str) -> bool {
     matches!(
         opcode,
         "abs"

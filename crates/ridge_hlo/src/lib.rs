@@ -34,6 +34,7 @@ mod backend_config;
 mod buffers;
 mod category;
 mod computation;
+pub mod cost;
 mod dot;
 mod error;
 mod frames;

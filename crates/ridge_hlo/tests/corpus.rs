@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use expect_test::expect;
+use ridge_hlo::cost::ModuleCosts;
 use ridge_hlo::wire::{Fields, text};
 use ridge_hlo::{HloModule, InstructionId};
 
@@ -167,4 +168,29 @@ fn the_planned_peak_is_the_one_xprof_gives() {
     let at = peak.at.map(|id: InstructionId| module.instruction(id).name.clone());
     // peakHeapMib and indefiniteBufferAllocationMib of mi300_conv_08.xprof.memory_viewer.json.
     assert_eq!((mib(peak.bytes), mib(peak.always_bytes)), (1104.4921875, 552.24609375), "{at:?}");
+}
+
+/// The costs of one instruction, as the numbers that are known of it.
+fn flops(module: &HloModule, name: &str) -> f64 {
+    let id = module.instruction_named(name).expect("the instruction");
+    let costs = ModuleCosts::new(module);
+    assert_eq!(costs.of(id).unknown, None, "{name}");
+    costs.of(id).work.flops()
+}
+
+#[test]
+fn library_calls_cost_what_is_known_of_them() {
+    let Some(folder) = corpus("library_calls_cost_what_is_known_of_them") else { return };
+    // Sixteen features of 32 x 60 x 104, 5120 kernels of 1 x 2 x 2 as far apart as they are long, padded by one on all
+    // sides: each input element meets one tap of each kernel. 32.715 GFLOP.
+    let conv = module(&folder, "mi300_conv_08.xplane.pb", "jit_forward_3d_conv(15)");
+    assert_eq!(flops(&conv, "cudnn-conv.1"), 2.0 * 5120.0 * 16.0 * 32.0 * 60.0 * 104.0);
+    let gemm = module(&folder, "mi300_gemm.xplane.pb", "jit_dot(79)");
+    assert_eq!(flops(&gemm, "custom-call.1"), 2.0 * 16384.0 * 4096.0 * 1024.0);
+    // Two sequences of 2048, 16 heads of 128, a causal mask: two products forward and five backward over half of the
+    // pairs, and five operations of the softmax per pair.
+    let attention = module(&folder, "mi300_te_fused_attn.xplane.pb", "jit_loss_fn(17)");
+    let pairs = 2.0 * 16.0 * 2048.0 * 2048.0 / 2.0;
+    assert_eq!(flops(&attention, "te_fused_attn_forward_ffi.10"), pairs * (4.0 * 128.0 + 5.0));
+    assert_eq!(flops(&attention, "te_fused_attn_backward_ffi.12"), pairs * (10.0 * 128.0 + 5.0));
 }

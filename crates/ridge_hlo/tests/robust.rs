@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use ridge_hlo::HloModule;
+use ridge_hlo::cost::ModuleCosts;
 
 fn fixture(name: &str) -> Vec<u8> {
     std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/hlo").join(name)).expect("a fixture")
@@ -23,6 +24,8 @@ fn walk(module: &HloModule) {
         assert!(instruction.called.iter().all(|called| (called.0 as usize) < module.computations.len()));
         module.kernel_candidates(&instruction.name.replace('.', "_"));
     }
+    let costs = ModuleCosts::new(module);
+    assert!(costs.total().work.flops().is_finite() && costs.total().bytes_accessed.total().is_finite());
     let printed = module.to_text().len() + module.to_dot(None).len();
     assert!(printed < 50_000_000, "{printed} bytes printed");
     if let Some(buffers) = &module.buffers {

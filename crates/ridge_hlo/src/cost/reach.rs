@@ -1,0 +1,297 @@
+//! Which elements of an operand an instruction needs for given elements of its result.
+//!
+//! Where it cannot be said exactly, the answer is more than is needed and never more than the operand.
+
+use super::demand::{Demand, Region, Span};
+use super::sizes;
+use crate::category::is_elementwise;
+use crate::{HloModule, Instruction, InstructionId, Shape};
+
+/// Whether an update lands in the buffer of what it updates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Update {
+    /// The buffer is the operand's: what is not updated is not touched.
+    InPlace,
+    /// The result is a value of its own.
+    Fresh,
+}
+
+/// What `instruction` needs of its operand at `position` for the elements `wanted` of its result.
+pub(super) fn operand_demand(
+    module: &HloModule,
+    instruction: &Instruction,
+    wanted: &Demand,
+    position: usize,
+    update: Update,
+) -> Demand {
+    let Some(&id) = instruction.operands.get(position).filter(|_| !wanted.is_none()) else { return Demand::default() };
+    let operand = &module.instruction(id).shape;
+    let reach = Reach { module, instruction, wanted, operand };
+    match &*instruction.opcode {
+        "slice" => reach.slice(),
+        "dynamic-slice" if position == 0 => reach.dynamic_slice(),
+        "dynamic-update-slice" if position == 0 => match update {
+            Update::InPlace => Demand::default(),
+            Update::Fresh => wanted.clone(),
+        },
+        "gather" if position == 0 => Demand::loose(wanted.elements(&instruction.shape)),
+        "scatter" => reach.scatter(position, update),
+        "broadcast" => reach.broadcast(),
+        "transpose" => reach.transpose(),
+        "bitcast" | "reshape" => reach.reshape(),
+        "concatenate" => reach.concatenate(position),
+        "pad" if position == 0 => reach.pad(),
+        "reverse" => reach.reverse(),
+        "reduce" if !instruction.shape.is_tuple() && position == 0 => reach.reduce(),
+        "reduce-window" if !instruction.shape.is_tuple() && position == 0 => reach.window(),
+        "dot" if position < 2 => reach.dot(position),
+        opcode if is_elementwise(opcode) || opcode == "copy" => {
+            if operand.dimensions == instruction.shape.dimensions {
+                wanted.clone()
+            } else {
+                Demand::full()
+            }
+        }
+        _ => Demand::full(),
+    }
+}
+
+struct Reach<'a> {
+    module: &'a HloModule,
+    instruction: &'a Instruction,
+    wanted: &'a Demand,
+    operand: &'a Shape,
+}
+
+impl Reach<'_> {
+    fn map(&self, map: impl Fn(&Region) -> Option<Region>) -> Demand {
+        self.wanted.map(&self.instruction.shape, map)
+    }
+
+    fn extent(&self, dimension: usize) -> i64 {
+        sizes::extent_at(self.operand, dimension as i64) as i64
+    }
+
+    /// Every dimension of the operand in full, to be narrowed.
+    fn whole(&self) -> Region {
+        self.operand.dimensions.iter().map(|&extent| Span::all(extent)).collect()
+    }
+
+    fn slice(&self) -> Demand {
+        let bounds = &self.instruction.attributes().slices;
+        self.map(|region| {
+            let spans = region.iter().zip(bounds).map(|(span, bounds)| Span {
+                start: bounds.start.saturating_add(span.start.saturating_mul(bounds.stride)),
+                count: span.count,
+                stride: span.stride.saturating_mul(bounds.stride.max(1)),
+            });
+            (bounds.len() == region.len()).then(|| spans.collect())
+        })
+    }
+
+    fn dynamic_slice(&self) -> Demand {
+        let starts: Option<Vec<i64>> =
+            (0..self.operand.dimensions.len()).map(|dimension| self.slice_start(dimension)).collect();
+        let Some(starts) = starts else { return Demand::loose(self.wanted.elements(&self.instruction.shape)) };
+        let shift = |(span, start): (&Span, &i64)| Span { start: span.start.saturating_add(*start), ..*span };
+        self.map(|region| Some(region.iter().zip(&starts).map(shift).collect()))
+    }
+
+    /// Where a dynamic slice starts, if it is the same each time: it takes the whole dimension, or starts at a constant.
+    fn slice_start(&self, dimension: usize) -> Option<i64> {
+        let taken = *self.instruction.shape.dimensions.get(dimension)?;
+        let room = self.extent(dimension).saturating_sub(taken);
+        if room <= 0 {
+            return Some(0);
+        }
+        let start = self.module.instruction(*self.instruction.operands.get(dimension + 1)?);
+        start.literal.as_ref()?.integer().map(|start| start.clamp(0, room))
+    }
+
+    fn scatter(&self, position: usize, update: Update) -> Demand {
+        let arrays = self.instruction.operands.len().saturating_sub(1) / 2;
+        if position >= arrays {
+            return Demand::full();
+        }
+        match update {
+            Update::Fresh if !self.instruction.shape.is_tuple() => self.wanted.clone(),
+            Update::Fresh => Demand::full(),
+            Update::InPlace if overwrites(self.module, self.instruction) => Demand::default(),
+            Update::InPlace => {
+                let updates = self.instruction.operands.get(arrays + 1 + position);
+                Demand::loose(updates.map_or(0.0, |&id| sizes::elements(&self.module.instruction(id).shape)))
+            }
+        }
+    }
+
+    fn broadcast(&self) -> Demand {
+        if self.operand.dimensions.is_empty() || self.wanted.is_full() {
+            return Demand::full();
+        }
+        let dimensions = &self.instruction.dimensions;
+        self.map(|region| dimensions.iter().map(|&at| region.get(usize::try_from(at).ok()?).copied()).collect())
+    }
+
+    fn transpose(&self) -> Demand {
+        if self.wanted.is_full() {
+            return Demand::full();
+        }
+        let order = &self.instruction.dimensions;
+        self.map(|region| {
+            let mut moved = self.whole();
+            for (span, &at) in region.iter().zip(order) {
+                *moved.get_mut(usize::try_from(at).ok()?)? = *span;
+            }
+            Some(moved)
+        })
+    }
+
+    /// Elements keep their order, so boxes stay boxes where only dimensions of one element come or go.
+    fn reshape(&self) -> Demand {
+        if self.wanted.is_full() {
+            return Demand::full();
+        }
+        let is_long = |extent: &&i64| **extent != 1;
+        let own = self.instruction.shape.dimensions.iter().filter(is_long);
+        let is_plain = is_row_major(self.operand) && is_row_major(&self.instruction.shape);
+        if !is_plain || !own.eq(self.operand.dimensions.iter().filter(is_long)) {
+            return Demand::loose(self.wanted.elements(&self.instruction.shape));
+        }
+        self.map(|region| {
+            let mut long = region.iter().zip(&self.instruction.shape.dimensions).filter(|(_, extent)| **extent != 1);
+            let next = |extent: &i64| if *extent == 1 { Some(Span::all(1)) } else { Some(*long.next()?.0) };
+            self.operand.dimensions.iter().map(next).collect()
+        })
+    }
+
+    fn concatenate(&self, position: usize) -> Demand {
+        let Some(joined) = self.instruction.dimensions.first().and_then(|&at| usize::try_from(at).ok()) else {
+            return Demand::full();
+        };
+        let extent_of =
+            |id: &InstructionId| sizes::extent_at(&self.module.instruction(*id).shape, joined as i64) as i64;
+        let before: i64 = self.instruction.operands[..position]
+            .iter()
+            .map(extent_of)
+            .fold(0, |sum, extent| sum.saturating_add(extent));
+        if self.wanted.is_full() {
+            return Demand::full();
+        }
+        self.map(|region| {
+            let mut own = region.clone();
+            let span = own.get_mut(joined)?;
+            *span = span.within(before, before.saturating_add(self.extent(joined)));
+            Some(own)
+        })
+    }
+
+    fn pad(&self) -> Demand {
+        let edges = &self.instruction.attributes().padding;
+        if edges.iter().any(|edge| edge.interior != 0) {
+            return Demand::full();
+        }
+        self.map(|region| {
+            let clip = |(at, span): (usize, &Span)| {
+                let low = edges.get(at)?.low;
+                Some(span.within(low, low.saturating_add(self.extent(at)))).map(|own| Span { start: own.start, ..own })
+            };
+            region.iter().enumerate().map(clip).collect()
+        })
+    }
+
+    fn reverse(&self) -> Demand {
+        if self.wanted.is_full() {
+            return Demand::full();
+        }
+        let is_turned = |at: usize| self.instruction.dimensions.contains(&(at as i64));
+        let turn = |(at, span): (usize, &Span)| match is_turned(at) {
+            true => Span { start: (self.extent(at) - 1).saturating_sub(span.last()), ..*span },
+            false => *span,
+        };
+        self.map(|region| Some(region.iter().enumerate().map(turn).collect()))
+    }
+
+    fn reduce(&self) -> Demand {
+        if self.wanted.is_full() {
+            return Demand::full();
+        }
+        let is_reduced = |at: usize| self.instruction.dimensions.contains(&(at as i64));
+        self.grow(|region| {
+            let mut kept = region.iter();
+            let span = |(at, &extent): (usize, &i64)| match is_reduced(at) {
+                true => Some(Span::all(extent)),
+                false => kept.next().copied(),
+            };
+            self.operand.dimensions.iter().enumerate().map(span).collect()
+        })
+    }
+
+    fn window(&self) -> Demand {
+        let Some(window) = &self.instruction.attributes().window else { return Demand::full() };
+        self.grow(|region| {
+            let span = |(at, span): (usize, &Span)| {
+                let window = window.dimensions.get(at)?;
+                let holes = window.base_dilation.max(1);
+                let low = span.start.saturating_mul(window.stride).saturating_sub(window.padding_low);
+                let high = span.last().saturating_mul(window.stride).saturating_sub(window.padding_low);
+                let reach = (window.size - 1).max(0).saturating_mul(window.window_dilation.max(1));
+                let end = high.saturating_add(reach).div_euclid(holes).saturating_add(1).min(self.extent(at));
+                Some(Span::between((low.saturating_add(holes - 1)).div_euclid(holes).max(0), end))
+            };
+            region.iter().enumerate().map(span).collect()
+        })
+    }
+
+    fn dot(&self, position: usize) -> Demand {
+        let Some(dimensions) = self.instruction.attributes().dot.as_ref().filter(|_| !self.wanted.is_full()) else {
+            return Demand::full();
+        };
+        let (batch, contracted) = match position {
+            0 => (&dimensions.lhs_batch, &dimensions.lhs_contracting),
+            _ => (&dimensions.rhs_batch, &dimensions.rhs_contracting),
+        };
+        let is_free = |at: &usize| !batch.contains(&(*at as i64)) && !contracted.contains(&(*at as i64));
+        let free: Vec<usize> = (0..self.operand.dimensions.len()).filter(is_free).collect();
+        // The result's dimensions: those of the batch, the left operand's own, the right operand's own.
+        let first = if position == 0 {
+            batch.len()
+        } else {
+            self.instruction.shape.dimensions.len().saturating_sub(free.len())
+        };
+        self.grow(|region| {
+            let mut own = self.whole();
+            for (&at, span) in free.iter().zip(region.get(first..)?) {
+                own[at] = *span;
+            }
+            for (&at, span) in batch.iter().zip(region) {
+                *own.get_mut(usize::try_from(at).ok()?)? = *span;
+            }
+            Some(own)
+        })
+    }
+
+    /// As [`Reach::map`] for operations that need several elements for one: what cannot be told is everything.
+    fn grow(&self, mut grow: impl FnMut(&Region) -> Option<Region>) -> Demand {
+        let is_loose = std::cell::Cell::new(false);
+        let grow = std::cell::RefCell::new(&mut grow);
+        let mapped = self.map(|region| {
+            let grown = grow.borrow_mut()(region);
+            is_loose.set(is_loose.get() || grown.is_none());
+            grown
+        });
+        if is_loose.get() || self.wanted.has_loose() { Demand::full() } else { mapped }
+    }
+}
+
+/// Whether a scatter's combiner takes the update as it is.
+fn overwrites(module: &HloModule, scatter: &Instruction) -> bool {
+    let root = scatter.called.first().and_then(|&combiner| module.computation(combiner).root);
+    root.is_some_and(|root| module.instruction(root).parameter_number == Some(1))
+}
+
+/// Whether elements lie in the order of their positions.
+pub(super) fn is_row_major(shape: &Shape) -> bool {
+    let Some(layout) = &shape.layout else { return true };
+    let is_falling = layout.minor_to_major.windows(2).all(|pair| pair[0] > pair[1]);
+    is_falling && layout.tiles.is_empty()
+}
