@@ -1,8 +1,17 @@
 //! The formats: one file each, listed here.
 
 use crate::import::{Import, ImportError, Source};
+use crate::note::Severity;
+use crate::packed::Packed;
 
+mod chrome;
 mod hlo_dump;
+mod memory_timeline;
+mod monitor;
+mod ncu;
+mod nsys;
+mod pprof;
+mod torch_snapshot;
 mod xplane;
 
 /// A kind of capture: how it is recognized and read.
@@ -20,7 +29,36 @@ pub trait Format: Sync {
     /// # Errors
     /// Only where nothing useful could be read.
     fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError>;
+
+    /// Reads one compressed source into `import`.
+    ///
+    /// Formats that read from front to back do so while it is unpacked; the others get all of it at once.
+    ///
+    /// # Errors
+    /// Only where nothing useful could be read.
+    fn import_packed(&self, packed: Packed<'_>, import: &mut Import) -> Result<(), ImportError> {
+        let mut bytes = Vec::new();
+        let mut reader = packed.reader();
+        while reader.fill(&mut bytes, UNPACK_STEP) > 0 {}
+        if let Some(damage) = reader.damage() {
+            import.note(Severity::Lost, packed.source.name, None, 1, damage.to_owned());
+        }
+        self.import(Source { name: packed.source.name, bytes: &bytes }, import)
+    }
 }
 
+/// How many bytes are unpacked at a time.
+const UNPACK_STEP: usize = 16 << 20;
+
 /// Every format, in the order the formats page lists them.
-pub static FORMATS: &[&dyn Format] = &[&xplane::XPlane, &hlo_dump::HloDump];
+pub static FORMATS: &[&dyn Format] = &[
+    &xplane::XPlane,
+    &chrome::Chrome,
+    &hlo_dump::HloDump,
+    &nsys::Nsys,
+    &ncu::Ncu,
+    &pprof::Pprof,
+    &torch_snapshot::TorchSnapshot,
+    &memory_timeline::MemoryTimeline,
+    &monitor::Monitor,
+];

@@ -2,8 +2,10 @@
 
 use crate::formats::{FORMATS, Format};
 use crate::note::{ImportNote, Severity};
+use crate::packed::Packed;
+use crate::ranks;
 use ridge_hlo::HloModule;
-use ridge_trace::{Trace, TraceBuilder};
+use ridge_trace::{OutOfBounds, Trace, TraceBuilder};
 
 /// How many bytes a format sees to recognize a file by.
 const HEAD_BYTES: usize = 4096;
@@ -126,7 +128,16 @@ impl ImportError {
     /// What the user can do about it.
     pub fn hints(&self) -> Vec<String> {
         match self {
+            ImportError::Broken { source_name, .. } if source_name.ends_with(".ncu-rep") => {
+                vec![format!("`ncu --import {source_name} --csv --page raw > FILE.csv` makes a page that is read here")]
+            }
             ImportError::Empty { .. } => vec!["the capture was not written to its end; record it again".to_owned()],
+            ImportError::Unknown { source_name, .. } if is_nsys_report(source_name) => {
+                let command = "nsys export --type sqlite --output FILE.sqlite";
+                vec![format!(
+                    "only Nsight Systems itself reads its reports; `{command} {source_name}` makes a file that is read here"
+                )]
+            }
             ImportError::Unknown { .. } => {
                 vec![format!("these formats are read: {}; `--read-as NAME` skips the guess", format_names())]
             }
@@ -135,12 +146,31 @@ impl ImportError {
     }
 }
 
+/// Whether the file is called as the reports of Nsight Systems are, whose format is not public.
+fn is_nsys_report(name: &str) -> bool {
+    [".nsys-rep", ".qdrep", ".qdstrm"].iter().any(|end| name.ends_with(end))
+}
+
 fn format_names() -> String {
     FORMATS.iter().map(|format| format.name()).collect::<Vec<_>>().join(", ")
 }
 
-/// The format whose content `bytes` begins with.
+/// How to read sources.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ImportOptions<'a> {
+    /// Name of the format of all of them; each is guessed by its content where this is `None`.
+    pub format: Option<&'a str>,
+    /// What one compressed source may grow to, in bytes; `None` for as much as captures do.
+    pub max_unpacked_bytes: Option<u64>,
+}
+
+/// The format whose content `bytes` begins with, compressed or not.
 pub fn sniff(bytes: &[u8]) -> Option<&'static dyn Format> {
+    let packed = || Packed::of(Source { name: "", bytes }, None);
+    sniff_plain(bytes).or_else(|| sniff_plain(&packed()?.head(HEAD_BYTES)))
+}
+
+fn sniff_plain(bytes: &[u8]) -> Option<&'static dyn Format> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     FORMATS.iter().copied().find(|format| format.sniff(head))
 }
@@ -152,11 +182,19 @@ pub fn sniff(bytes: &[u8]) -> Option<&'static dyn Format> {
 /// # Errors
 /// [`ImportError`] of the first source where none could be read.
 pub fn import(sources: &[Source<'_>], format: Option<&str>) -> Result<Imported, ImportError> {
-    let forced = format.map(named_format).transpose()?;
+    import_with(sources, ImportOptions { format, ..ImportOptions::default() })
+}
+
+/// [`import`] with all that can be chosen.
+///
+/// # Errors
+/// [`ImportError`] of the first source where none could be read.
+pub fn import_with(sources: &[Source<'_>], options: ImportOptions<'_>) -> Result<Imported, ImportError> {
+    let forced = options.format.map(named_format).transpose()?;
     let mut import = Import::default();
     let mut failures = Vec::new();
     for source in sources {
-        if let Err(error) = import_one(*source, forced, &mut import) {
+        if let Err(error) = import_one(*source, forced, options.max_unpacked_bytes, &mut import) {
             failures.push((source.name, error));
         }
     }
@@ -170,18 +208,30 @@ pub fn import(sources: &[Source<'_>], format: Option<&str>) -> Result<Imported, 
     Ok(finish(import))
 }
 
-fn import_one(source: Source<'_>, forced: Option<&'static dyn Format>, import: &mut Import) -> Result<(), ImportError> {
+fn import_one(
+    source: Source<'_>,
+    forced: Option<&'static dyn Format>,
+    max_unpacked_bytes: Option<u64>,
+    import: &mut Import,
+) -> Result<(), ImportError> {
     if source.bytes.is_empty() {
         return Err(ImportError::Empty { source_name: source.name.to_owned() });
     }
-    let Some(format) = forced.or_else(|| sniff(source.bytes)) else {
-        let head = &source.bytes[..source.bytes.len().min(16)];
-        return Err(ImportError::Unknown {
-            source_name: source.name.to_owned(),
-            found: format!("\"{}\"", head.escape_ascii()),
-        });
+    // A format may itself be a packed one, and says so by recognizing the packed bytes.
+    let plain = sniff_plain(source.bytes);
+    let packed = if plain.is_some() { None } else { Packed::of(source, max_unpacked_bytes) };
+    let Some(packed) = packed else {
+        let format = forced.or(plain).ok_or_else(|| unknown(source.name, source.bytes, ""))?;
+        return format.import(source, import);
     };
-    format.import(source, import)
+    let head = packed.head(HEAD_BYTES);
+    let format = forced.or_else(|| sniff_plain(&head)).ok_or_else(|| unknown(source.name, &head, "unpacked, "))?;
+    format.import_packed(packed, import)
+}
+
+fn unknown(source_name: &str, bytes: &[u8], how: &str) -> ImportError {
+    let head = &bytes[..bytes.len().min(16)];
+    ImportError::Unknown { source_name: source_name.to_owned(), found: format!("{how}\"{}\"", head.escape_ascii()) }
 }
 
 fn named_format(name: &str) -> Result<&'static dyn Format, ImportError> {
@@ -192,16 +242,52 @@ fn named_format(name: &str) -> Result<&'static dyn Format, ImportError> {
         .ok_or_else(|| ImportError::NoSuchFormat { name: name.to_owned(), known: format_names() })
 }
 
-fn finish(import: Import) -> Imported {
+fn finish(mut import: Import) -> Imported {
+    ranks::align(&mut import);
     let Import { mut builder, hlo, mut notes, mut captures } = import;
     let earliest = captures.iter().map(|capture| capture.start_ns).min().filter(|start| *start < 0);
     if let Some(earliest) = earliest {
         builder.set_zero(earliest);
         for capture in &mut captures {
-            capture.start_ns -= earliest;
+            capture.start_ns = capture.start_ns.saturating_sub(earliest);
             capture.unix_zero_ns = capture.unix_zero_ns.map(|zero| zero.saturating_add_signed(earliest));
         }
     }
+    notes.extend(out_of_bounds(builder.bound(), &captures));
     notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
     Imported { trace: builder.finish(), hlo, notes, captures }
+}
+
+/// What is said of values that no capture can mean.
+fn out_of_bounds(found: OutOfBounds, captures: &[CaptureFacts]) -> Option<ImportNote> {
+    let kinds = [(found.durations, "durations"), (found.sizes, "sizes"), (found.times, "times")];
+    let parts: Vec<String> =
+        kinds.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let source = match captures {
+        [only] => only.source.clone(),
+        _ => "the capture".to_owned(),
+    };
+    let count = (found.durations + found.sizes + found.times) as u64;
+    (count > 0).then(|| ImportNote {
+        severity: Severity::Lost,
+        message: format!(
+            "{} are too large to be true (years, exbibytes): such durations and sizes count as zero; is the file damaged?",
+            parts.join(", ")
+        ),
+        source,
+        offset: None,
+        count,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_of_nsight_systems_gets_the_command_that_exports_it() {
+        let error = import(&[Source { name: "run/a.nsys-rep", bytes: b"\x01\x02what only it knows" }], None);
+        let hints = error.expect_err("its format is not public").hints().join("");
+        assert!(hints.contains("nsys export --type sqlite") && hints.contains("run/a.nsys-rep"), "{hints}");
+    }
 }

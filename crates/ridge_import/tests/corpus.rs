@@ -5,7 +5,7 @@
 //! How broken captures are met is in `robust.rs`.
 
 use expect_test::{Expect, expect};
-use ridge_analysis::{Analysis, By, Group, WorkGroups, overview};
+use ridge_analysis::{Analysis, By, Ceilings, Group, WorkGroups, ceilings, overview};
 use ridge_import::{Imported, Severity, Source, import};
 use ridge_test::{corpus, render, render_sections};
 use ridge_trace::{Attribution, EventKind, NONE, StringId, TrackKind};
@@ -26,8 +26,16 @@ fn capture(test: &str, name: &str) -> Option<Imported> {
 
 fn analyzed<T>(imported: &Imported, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
     let groups = WorkGroups::new(&imported.trace);
-    let owners = OnceLock::new();
-    ask(&Analysis { trace: &imported.trace, hlo: &imported.hlo, groups: &groups, owners: &owners })
+    let (owners, workload) = (OnceLock::new(), OnceLock::new());
+    let ceilings: Vec<Ceilings> = imported.trace.devices.iter().map(ceilings).collect();
+    ask(&Analysis {
+        trace: &imported.trace,
+        hlo: &imported.hlo,
+        groups: &groups,
+        owners: &owners,
+        ceilings: &ceilings,
+        workload: &workload,
+    })
 }
 
 #[track_caller]
@@ -289,28 +297,29 @@ fn an_attention_runs_five_times_and_not_25() {
         By::Op,
         &["op", "events", "executions", "self_ns", "category"],
         expect![[r#"
-        op                             events  executions  self_ns  category
-        te_fused_attn_backward_ffi.18  25      5           2330620  custom-call
-        te_fused_attn_backward_ffi.12  25      5           2315140  custom-call
-        te_fused_attn_forward_ffi.10   10      5           1069529  custom-call
-        te_fused_attn_forward_ffi.15   10      5           1026290  custom-call
-        gemm_fusion_dot                5       5           857328   custom fusion (triton)
-        gemm_fusion_dot.3              5       5           855927   custom fusion (triton)
-        gemm_fusion_dot.6              5       5           835887   custom fusion (triton)
-        gemm_fusion_dot.7              5       5           593445   custom fusion (triton)
-        custom-call.1                  5       5           584605   custom-call
-        gemm_fusion_dot.1              5       5           485285   custom fusion (triton)
-        input_reduce_fusion.1          5       5           234603   input fusion
-        loop_reduce_fusion             5       5           222761   loop fusion
-        loop_reduce_fusion.1           5       5           178321   loop fusion
-        loop_reduce_fusion.3           5       5           171642   loop fusion
-        loop_reduce_fusion.2           5       5           167601   loop fusion
-        loop_reduce_fusion.4           5       5           118320   loop fusion
-        input_reduce_fusion            5       5           27160    input fusion
-        wrapped_convert.1              5       5           22520    loop fusion
-        wrapped_convert                5       5           19161    loop fusion
-        input_concatenate_fusion       5       5           17440    input fusion
-    "#]],
+            op                             events  executions  self_ns  category
+            te_fused_attn_backward_ffi.18  25      5           2330620  custom-call
+            te_fused_attn_backward_ffi.12  25      5           2315140  custom-call
+            te_fused_attn_forward_ffi.10   10      5           1069529  custom-call
+            te_fused_attn_forward_ffi.15   10      5           1026290  custom-call
+            gemm_fusion_dot                5       5           857328   custom fusion (triton)
+            gemm_fusion_dot.3              5       5           855927   custom fusion (triton)
+            gemm_fusion_dot.6              5       5           835887   custom fusion (triton)
+            gemm_fusion_dot.7              5       5           593445   custom fusion (triton)
+            custom-call.1                  5       5           584605   custom-call
+            gemm_fusion_dot.1              5       5           485285   custom fusion (triton)
+            input_reduce_fusion.1          5       5           234603   input fusion
+            loop_reduce_fusion             5       5           222761   loop fusion
+            loop_reduce_fusion.1           5       5           178321   loop fusion
+            loop_reduce_fusion.3           5       5           171642   loop fusion
+            loop_reduce_fusion.2           5       5           167601   loop fusion
+            loop_reduce_fusion.4           5       5           118320   loop fusion
+            input_reduce_fusion            5       5           27160    input fusion
+            wrapped_convert.1              5       5           22520    loop fusion
+            wrapped_convert                5       5           19161    loop fusion
+            input_concatenate_fusion       5       5           17440    input fusion
+            * AMD Instinct MI355X: the capture says 4.1 TB/s of memory bandwidth, the data sheet 8 TB/s; the data sheet is used
+        "#]],
     );
 }
 
@@ -349,25 +358,27 @@ fn matrix_products() {
         By::Op,
         &["op", "module", "events", "executions", "self_ns", "attribution"],
         expect![[r#"
-        op                         module                    events  executions  self_ns  attribution
-        custom-call.1              jit_dot(49)               3       3           1833003  stat
-        custom-call.1              jit_dot(79)               3       3           552961   stat
-        custom-call.1              jit_dot(34)               3       3           449280   stat
-        custom-call.1              jit_dot(64)               3       3           352280   stat
-        (unattributed)             -                         12      -           60240    nothing
-        custom-call.1              jit_dot(21)               3       3           31360    stat
-        wrapped_broadcast          jit_broadcast_in_dim(32)  2       2           29600    stat
-        copy.1                     jit_convert_element_type  12      12          27640    stat
-        wrapped_broadcast          jit_broadcast_in_dim(45)  1       1           23160    stat
-        wrapped_broadcast          jit_broadcast_in_dim(47)  1       1           22920    stat
-        wrapped_broadcast          jit_broadcast_in_dim(60)  1       1           16160    stat
-        wrapped_broadcast          jit_broadcast_in_dim(62)  1       1           15440    stat
-        gemm_fusion_dot_general.1  jit_dot(5)                3       3           15000    stat
-        wrapped_broadcast          jit_broadcast_in_dim(75)  1       1           13800    stat
-        wrapped_broadcast          jit_broadcast_in_dim(3)   2       2           11080    stat
-        wrapped_broadcast          jit_broadcast_in_dim(19)  2       2           11000    stat
-        wrapped_broadcast          jit_broadcast_in_dim(77)  1       1           10560    stat
-    "#]],
+            op                         module                    events  executions  self_ns  attribution
+            custom-call.1              jit_dot(49)               3       3           1833003  stat
+            custom-call.1              jit_dot(79)               3       3           552961   stat
+            custom-call.1              jit_dot(34)               3       3           449280   stat
+            custom-call.1              jit_dot(64)               3       3           352280   stat
+            (unattributed)             -                         12      -           60240    nothing
+            custom-call.1              jit_dot(21)               3       3           31360    stat
+            wrapped_broadcast          jit_broadcast_in_dim(32)  2       2           29600    stat
+            copy.1                     jit_convert_element_type  12      12          27640    stat
+            wrapped_broadcast          jit_broadcast_in_dim(45)  1       1           23160    stat
+            wrapped_broadcast          jit_broadcast_in_dim(47)  1       1           22920    stat
+            wrapped_broadcast          jit_broadcast_in_dim(60)  1       1           16160    stat
+            wrapped_broadcast          jit_broadcast_in_dim(62)  1       1           15440    stat
+            gemm_fusion_dot_general.1  jit_dot(5)                3       3           15000    stat
+            wrapped_broadcast          jit_broadcast_in_dim(75)  1       1           13800    stat
+            wrapped_broadcast          jit_broadcast_in_dim(3)   2       2           11080    stat
+            wrapped_broadcast          jit_broadcast_in_dim(19)  2       2           11000    stat
+            wrapped_broadcast          jit_broadcast_in_dim(77)  1       1           10560    stat
+            * the work of 1.73 % of the time is not known: kernels of no known operation (1.73 %)
+            * AMD Instinct MI300X: the capture says 2.66 TB/s of memory bandwidth, the data sheet 5.3 TB/s; the data sheet is used
+        "#]],
     );
 }
 

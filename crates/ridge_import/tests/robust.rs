@@ -5,7 +5,7 @@
 
 mod support;
 
-use ridge_analysis::{Analysis, By, WorkGroups, overview};
+use ridge_analysis::{Analysis, By, Ceilings, ROOFLINE_GROUPINGS, WorkGroups, ceilings, overview};
 use ridge_import::{ImportError, Imported, Severity, Source, import};
 use ridge_trace::{NONE, TrackKind};
 use std::path::PathBuf;
@@ -71,14 +71,25 @@ fn check_ids(what: &str, imported: &Imported) {
 
 fn every_table(imported: &Imported) {
     let groups = WorkGroups::new(&imported.trace);
-    let owners = OnceLock::new();
-    let analysis = Analysis { trace: &imported.trace, hlo: &imported.hlo, groups: &groups, owners: &owners };
+    let (owners, workload) = (OnceLock::new(), OnceLock::new());
+    let ceilings: Vec<Ceilings> = imported.trace.devices.iter().map(ceilings).collect();
+    let analysis = Analysis {
+        trace: &imported.trace,
+        hlo: &imported.hlo,
+        groups: &groups,
+        owners: &owners,
+        ceilings: &ceilings,
+        workload: &workload,
+    };
     assert!(!overview(&analysis).is_empty());
     for by in By::ALL {
         assert_eq!(analysis.table(by).name, by.name());
     }
     for module in 0..imported.trace.modules.len() as u32 {
         analysis.instructions_table(module);
+    }
+    for by in ROOFLINE_GROUPINGS {
+        assert_eq!(analysis.roofline(by).table.name, "roofline");
     }
 }
 
@@ -184,7 +195,7 @@ fn files_of_other_kinds() {
         ("text", b"step,loss\n1,0.5\n2,0.25\n".to_vec()),
         ("a zip archive", b"PK\x03\x04\x14\x00\x00\x00\x08\x00 and so on".to_vec()),
         ("a gzip file", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03 and so on".to_vec()),
-        ("JSON", b"{\"traceEvents\": []}".to_vec()),
+        ("JSON", b"{\"step\": 1, \"loss\": 0.5}".to_vec()),
         ("zeros", vec![0; 100_000]),
         ("noise", noise),
         ("one byte", vec![0x0a]),

@@ -9,16 +9,20 @@
 
 mod attribute;
 mod decode;
-mod details;
-mod host;
+pub(super) mod details;
+pub(super) mod host;
 mod id_map;
-mod lanes;
+pub(super) mod lanes;
 mod metadata;
 mod modules;
 mod plane;
 mod read;
+pub(super) mod role;
 mod space;
 mod stats;
+
+pub(super) use decode::Extra as SparseStat;
+pub(super) use stats::Role as StatRole;
 
 use crate::formats::Format;
 use crate::import::{Import, ImportError, Source};

@@ -47,11 +47,11 @@ pub(super) struct DetailKey<'a> {
 
 /// A stat that few events have, kept beside the columns.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Extra {
+pub(in crate::formats) struct Extra {
     /// Row within the chunk, later within the trace.
-    pub(super) row: u32,
-    pub(super) role: Role,
-    pub(super) value: u64,
+    pub(in crate::formats) row: u32,
+    pub(in crate::formats) role: Role,
+    pub(in crate::formats) value: u64,
 }
 
 /// A sample of a counter line.

@@ -12,24 +12,24 @@ use std::ops::Range;
 
 /// A host line's place in the trace.
 #[derive(Debug, Clone)]
-pub(super) struct HostLine {
+pub(in crate::formats) struct HostLine {
     /// Its raw rows.
-    pub(super) rows: Range<u32>,
+    pub(in crate::formats) rows: Range<u32>,
     /// Whether user code runs on it, rather than a runtime's own pool.
-    pub(super) is_user_thread: bool,
+    pub(in crate::formats) is_user_thread: bool,
     /// Whether it is a compiler's worker.
-    pub(super) is_compiler: bool,
+    pub(in crate::formats) is_compiler: bool,
 }
 
 /// An operation that a CPU ran.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Thunk {
+pub(in crate::formats) struct Thunk {
     /// Raw row.
-    pub(super) row: u32,
+    pub(in crate::formats) row: u32,
     /// Execution it belongs to.
-    pub(super) run_id: u64,
+    pub(in crate::formats) run_id: u64,
     /// Which of the process's CPU devices ran it.
-    pub(super) device_ordinal: u32,
+    pub(in crate::formats) device_ordinal: u32,
 }
 
 /// Flow stats of one row.
@@ -51,7 +51,7 @@ struct Sparse {
 }
 
 /// Interprets all host lines of one capture; returns its thunks in raw order.
-pub(super) fn interpret(lines: &[HostLine], extras: &[Extra], import: &mut Import) -> Vec<Thunk> {
+pub(in crate::formats) fn interpret(lines: &[HostLine], extras: &[Extra], import: &mut Import) -> Vec<Thunk> {
     let sparse = by_row(extras);
     let flows = Flows::collect(&sparse, import);
     let mut thunks = Vec::new();

@@ -19,7 +19,7 @@ struct Placed {
 }
 
 /// Moves thunks from the threads they ran on to lanes of their devices.
-pub(super) fn place(thunks: &[Thunk], process: u32, import: &mut Import) {
+pub(in crate::formats) fn place(thunks: &[Thunk], process: u32, import: &mut Import) {
     let mut by_device: BTreeMap<u32, Vec<Placed>> = BTreeMap::new();
     for thunk in thunks {
         let slices = import.builder.slices(thunk.row..thunk.row + 1);

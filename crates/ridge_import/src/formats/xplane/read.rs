@@ -9,19 +9,16 @@ use super::lanes;
 use super::metadata::{describe_device, space_facts};
 use super::modules::read_modules;
 use super::plane::{Line, Plane, StatTable, first_text, scan_line, split};
+use super::role::{LineRole, device_kind, host_role, line_role};
 use super::space;
 use super::stats::{Role, TextKey};
 use crate::import::{CaptureFacts, Import, ImportError, Source};
 use crate::note::Severity;
 use rayon::prelude::*;
 use ridge_hlo::wire::text;
-use ridge_trace::{Attribution, EventKind, EventSlices, NONE, StringId, TrackKind};
+use ridge_trace::{Attribution, EventKind, EventSlices, NONE, StringId};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-
-/// Line ids from which viewers derived lines; stored as negative 32-bit numbers by old TensorFlow
-/// (`kThreadIdDerivedMin` in XLA's `xplane_schema.h`).
-const DERIVED_LINES: Range<u32> = 0xDEAD_BEEF..0xDEAD_BFEF;
 
 /// Times beyond this are Unix times, not times since the capture's start: 11 days in nanoseconds.
 const LARGEST_RELATIVE_NS: i64 = 1_000_000_000_000_000;
@@ -177,7 +174,7 @@ impl<'a, 'p> Reader<'a, 'p> {
         let mut derived = 0;
         for (plane, line) in scanned {
             let device = devices[plane];
-            let role = line_role(&line, device.is_some());
+            let role = line_role(&text(line.name), line.id, device.is_some());
             if role == LineRole::Derived {
                 derived += line.events as u64;
                 continue;
@@ -306,6 +303,7 @@ impl<'a, 'p> Reader<'a, 'p> {
             table.requested_bytes.push(event.requested);
             table.in_use_bytes.push(event.in_use);
             table.peak_bytes.push(event.peak);
+            table.reserved_bytes.push(-1);
             table.fragmentation.push(event.fragmentation);
             table.address.push(event.address);
             table.owner.push(owner);
@@ -427,77 +425,8 @@ fn position_or_push<T: PartialEq>(table: &mut Vec<T>, row: T) -> u32 {
     table.len() as u32 - 1
 }
 
-/// What a line holds, by its plane and its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LineRole {
-    Host,
-    Stream,
-    /// Operations as the device itself reports them (TPU).
-    DeviceOps,
-    Counters,
-    Overhead,
-    Derived,
-}
-
-impl LineRole {
-    fn default_kind(self) -> EventKind {
-        match self {
-            LineRole::Host => EventKind::HostRange,
-            LineRole::Stream => EventKind::Kernel,
-            LineRole::DeviceOps => EventKind::DeviceOp,
-            LineRole::Counters | LineRole::Derived => EventKind::Derived,
-            LineRole::Overhead => EventKind::Overhead,
-        }
-    }
-
-    fn track_kind(self, on_device: bool) -> TrackKind {
-        match self {
-            LineRole::DeviceOps => TrackKind::OperationLane,
-            LineRole::Counters | LineRole::Derived => TrackKind::Derived,
-            _ if on_device => TrackKind::Stream,
-            _ => TrackKind::HostThread,
-        }
-    }
-}
-
-fn line_role(line: &Line<'_>, on_device: bool) -> LineRole {
-    const DERIVED_NAMES: [&str; 10] = [
-        "Steps",
-        "XLA Modules",
-        "Async XLA Ops",
-        "Framework Ops",
-        "Framework Name Scope",
-        "TensorFlow Ops",
-        "TensorFlow Name Scope",
-        "Source code",
-        "Launch Stats",
-        "XLA TraceMe",
-    ];
-    let name = text(line.name);
-    let is_derived_id = DERIVED_LINES.contains(&(line.id as u32)) && line.id.unsigned_abs() <= u64::from(u32::MAX);
-    if is_derived_id || (on_device && DERIVED_NAMES.iter().any(|start| name.starts_with(start))) {
-        LineRole::Derived
-    } else if name == "_counters_" {
-        LineRole::Counters
-    } else if !on_device {
-        LineRole::Host
-    } else if name.starts_with("XLA Ops") {
-        LineRole::DeviceOps
-    } else if name.to_ascii_lowercase().contains("overhead") && !name.starts_with("Stream") {
-        LineRole::Overhead
-    } else {
-        LineRole::Stream
-    }
-}
-
 fn host_line(placed: &PlacedLine<'_, '_>) -> HostLine {
-    const POOLS: [&str; 6] = ["tf_", "Host Threads/", "py_xla_execute", "pjrt", "Eigen", "TPU"];
-    let name = text(placed.line.name);
-    HostLine {
-        rows: placed.rows.clone(),
-        is_user_thread: !POOLS.iter().any(|pool| name.starts_with(pool)),
-        is_compiler: name.contains("Compiler") || name.contains("codegen"),
-    }
+    host_role(&text(placed.line.name), placed.rows.clone())
 }
 
 /// What every event of a metadata entry is; each name is interned once.
@@ -517,20 +446,4 @@ fn event_classes<'a>(plane: &Plane<'a>, import: &mut Import) -> IdMap<EventClass
         (*id, EventClass { name, kind, shared: if has_stats && !is_modules { message } else { b"" } })
     });
     IdMap::collect(entries.collect())
-}
-
-/// What a device event's name says; `HostRange` where it is an ordinary kernel or host event.
-fn device_kind(name: &str) -> EventKind {
-    match name {
-        "MemcpyH2D" => EventKind::CopyHostToDevice,
-        "MemcpyD2H" => EventKind::CopyDeviceToHost,
-        "MemcpyD2D" => EventKind::CopyDeviceToDevice,
-        "MemcpyP2P" => EventKind::CopyPeer,
-        "Memset" => EventKind::Memset,
-        _ if name.starts_with("Memcpy") => EventKind::CopyOther,
-        _ if name.starts_with("MemoryAlloc") || name.starts_with("MemoryFree") => EventKind::DeviceMemory,
-        _ if name.starts_with("MemoryResidency") => EventKind::DeviceMemory,
-        _ if name.starts_with("CudaGraphExec:") => EventKind::GraphLaunch,
-        _ => EventKind::HostRange,
-    }
 }

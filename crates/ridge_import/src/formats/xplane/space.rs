@@ -52,8 +52,11 @@ pub(super) fn looks_like_space(head: &[u8]) -> bool {
     let mut at = 0;
     let Some(key) = ridge_hlo::wire::varint(inner, &mut at) else { return false };
     match key {
-        // Plane id.
-        0x08 => true,
+        // Plane id. A pprof profile begins with two small numbers in the same place, a plane never has a second.
+        0x08 => {
+            let id = ridge_hlo::wire::varint(inner, &mut at);
+            id.is_some() && ridge_hlo::wire::varint(inner, &mut at) != Some(0x10)
+        }
         // Plane name: they begin with a slash or are one of a few words.
         0x12 => {
             let length = ridge_hlo::wire::varint(inner, &mut at);

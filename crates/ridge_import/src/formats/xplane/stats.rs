@@ -7,7 +7,7 @@ use ridge_hlo::wire::{Fields, Value, varint};
 
 /// What a stat says, known by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Role {
+pub(in crate::formats) enum Role {
     /// Nothing that is used.
     Other,
     HloOp,

@@ -1,0 +1,97 @@
+//! Traces in Chrome's JSON format: PyTorch's (Kineto), those that XLA's profiler exports (`*.trace.json.gz`), and plain
+//! ones of any program.
+//!
+//! Spellings of 2021 to 2026, keys in any order, objects and bare lists, files cut short or slightly broken.
+//! The text is walked once, in stretches that are read in parallel where the file is large; compressed files are walked
+//! while they are unpacked. Times become nanoseconds from their decimal text, exactly.
+//!
+//! It derives nothing: steps, operators and collectives are those the file names.
+
+mod chunk;
+mod classify;
+mod decimal;
+mod event;
+mod flaws;
+mod header;
+mod json;
+mod link;
+mod memory;
+mod names;
+mod place;
+mod read;
+mod steps;
+mod store;
+mod text;
+mod walk;
+mod xla;
+
+use crate::formats::Format;
+use crate::import::{Import, ImportError, Source};
+use crate::packed::Packed;
+
+/// The Chrome trace format.
+pub(super) struct Chrome;
+
+impl Format for Chrome {
+    fn name(&self) -> &'static str {
+        "chrome"
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        looks_like_trace(head)
+    }
+
+    fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {
+        read::read(source, import)
+    }
+
+    fn import_packed(&self, packed: Packed<'_>, import: &mut Import) -> Result<(), ImportError> {
+        read::read_packed(packed, import)
+    }
+}
+
+/// Whether a file that begins with `head` is a trace: an object with one of its keys first, or a list of events.
+fn looks_like_trace(head: &[u8]) -> bool {
+    /// Keys that nothing else begins with.
+    const OWN: [&[u8]; 8] = [
+        b"\"traceEvents\"",
+        b"\"deviceProperties\"",
+        b"\"baseTimeNanoseconds\"",
+        b"\"distributedInfo\"",
+        b"\"displayTimeUnit\"",
+        b"\"traceName\"",
+        b"\"systemTraceEvents\"",
+        b"\"stackFrames\"",
+    ];
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let has = |word: &[u8]| memchr::memmem::find(text, word).is_some();
+    match text {
+        [b'{', rest @ ..] if rest.trim_ascii_start().starts_with(b"\"") => {
+            // Other tools put a block of their own first.
+            OWN.iter().any(|key| has(key)) || rest.trim_ascii_start().starts_with(b"\"metadata\"")
+        }
+        [b'[', rest @ ..] if rest.trim_ascii_start().starts_with(b"{") => has(b"\"ph\""),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traces_are_told_from_other_json() {
+        for (head, expected) in [
+            (r#"{"traceEvents": ["#, true),
+            ("{\n \"schemaVersion\": 1,\n \"deviceProperties\": [", true),
+            (r#"[{"name": "a", "ph": "X"}"#, true),
+            ("[\n{\"ph\":", true),
+            (r#"[[-1, 1, 512, 0], [0, 2"#, false),
+            (r#"{"schema": 1, "command": ["python"]}"#, false),
+            ("HloModule jit_f", false),
+            ("", false),
+        ] {
+            assert_eq!(looks_like_trace(head.as_bytes()), expected, "{head}");
+        }
+    }
+}

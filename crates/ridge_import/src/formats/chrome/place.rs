@@ -1,0 +1,309 @@
+//! From stored rows to the trace: ranges closed, tracks sorted and written, and what refers to rows put beside them.
+
+use super::chunk::{Extra, Row, TrackKey};
+use super::flaws::{Flaw, Flaws, NOWHERE};
+use super::header::Header;
+use super::link::{Placed, attribute, fill_missing_correlations, note_unlinked};
+use super::memory::place_allocations;
+use super::steps::mark_steps;
+use super::store::{Store, StoredTrack};
+use super::xla;
+use crate::import::{CaptureFacts, Import};
+use rayon::prelude::*;
+use ridge_trace::{Attribution, Collective, EventKind, EventSlices, NONE, StringId, TrackKind};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Traces with fewer rows are sorted on one thread: starting others costs more.
+const PARALLEL_ROWS: u64 = 1 << 16;
+
+/// Times beyond this are Unix times, not times since some start: the year 2001 in nanoseconds.
+const SMALLEST_UNIX_NS: i64 = 1_000_000_000_000_000_000;
+
+/// A track with its place in the trace.
+#[derive(Debug)]
+pub(super) struct PlacedTrack {
+    pub(super) key: TrackKey<StringId>,
+    pub(super) rows: Range<u32>,
+    /// What the rows were made from, in the same order.
+    pub(super) stored: Vec<Row>,
+}
+
+/// Writes `store` into the trace.
+pub(super) fn place(mut store: Store, header: &Header, name: &str, bytes: u64, import: &mut Import) {
+    fill_missing_correlations(&mut store);
+    let is_xla = xla::is_from_xla(&store, import);
+    let mut flaws = store.flaws;
+    close_ranges(&mut store.tracks, &mut flaws);
+    let in_parallel = store.tracks.iter().map(|track| track.rows.len() as u64).sum::<u64>() >= PARALLEL_ROWS;
+    let sort = |track: &mut StoredTrack| sort_rows(&mut track.rows);
+    if in_parallel {
+        store.tracks.par_iter_mut().for_each(sort)
+    } else {
+        store.tracks.iter_mut().for_each(sort)
+    }
+    let clock = Clock::of(&store, header, is_xla, import);
+    let process = import.builder.add_process(name, None);
+    import.builder.process_mut(process).rank = header.rank.or_else(|| rank_in_name(name));
+    import.captures.push(clock.facts(header, name, bytes));
+    let first_row = import.builder.rows();
+    let tracks = write_tracks(&mut store, header, process, &clock, is_xla, import);
+    let placed = Placed { first_row, process, tracks };
+    if is_xla {
+        xla::interpret(&store, &placed, import);
+    } else {
+        mark_steps(&placed, name, import);
+        attribute(&placed, import);
+        place_collectives(&store, &placed, import);
+    }
+    place_allocations(&store, &placed, &clock, import);
+    place_samples(&store, &clock, import);
+    note_unlinked(&placed, name, import);
+    flaws.note(name, import);
+    header.note_logs(name, import);
+}
+
+/// How times of the file become times of the trace.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Clock {
+    /// Time in the file that is the capture's start.
+    zero_ns: i64,
+    /// The capture's start on the trace clock.
+    shift_ns: i64,
+    unix_zero_ns: Option<u64>,
+}
+
+impl Clock {
+    fn of(store: &Store, header: &Header, is_xla: bool, import: &Import) -> Clock {
+        let counted = store.tracks.iter().filter(|track| track.key != TrackKey::Derived);
+        let first = counted.filter_map(|track| track.rows.first()).map(|row| row.start_ns).min().unwrap_or(0);
+        // XLA's times begin with its session, as in its other files.
+        let zero_ns = if is_xla { 0 } else { first };
+        let unix = match header.base_ns {
+            Some(base) => base.checked_add(zero_ns),
+            None => (zero_ns >= SMALLEST_UNIX_NS).then_some(zero_ns),
+        };
+        let unix = unix.and_then(|unix| u64::try_from(unix).ok());
+        let known = import.captures.iter().find_map(|capture| capture.unix_zero_ns);
+        // Several captures share the clock of the first; they differ by when they began.
+        let shift_ns = match (known, unix) {
+            (Some(known), Some(unix)) => unix.wrapping_sub(known) as i64,
+            _ => 0,
+        };
+        Clock { zero_ns, shift_ns, unix_zero_ns: known.or(unix) }
+    }
+
+    /// A time of the file on the trace clock.
+    #[inline]
+    pub(super) fn at(&self, time_ns: i64) -> i64 {
+        time_ns.saturating_sub(self.zero_ns).saturating_add(self.shift_ns)
+    }
+
+    fn facts(&self, header: &Header, name: &str, bytes: u64) -> CaptureFacts {
+        CaptureFacts {
+            source: name.to_owned(),
+            format: "chrome",
+            bytes,
+            facts: header.facts.clone(),
+            start_ns: self.shift_ns,
+            unix_zero_ns: self.unix_zero_ns,
+        }
+    }
+}
+
+/// Rank as file names say it: `rank3.json.gz`, `trace_rank_3.json`, `rank-3_…`.
+fn rank_in_name(name: &str) -> Option<u32> {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let (_, after) =
+        file.to_ascii_lowercase().rsplit_once("rank").map(|(before, after)| (before.len(), after.to_owned()))?;
+    let digits = after.trim_start_matches(['_', '-', '=']);
+    let end = digits.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(digits.len());
+    digits[..end].parse().ok()
+}
+
+/// Start, then longest first, so that what encloses comes before what it encloses.
+fn sort_rows(rows: &mut [Row]) {
+    let key = |row: &Row| (row.start_ns, -row.dur_ns);
+    if !rows.is_sorted_by_key(key) {
+        rows.sort_by_key(key);
+    }
+}
+
+/// Joins beginnings and ends that are events of their own.
+fn close_ranges(tracks: &mut [StoredTrack], flaws: &mut Flaws) {
+    for track in tracks.iter_mut().filter(|track| track.rows.iter().any(|row| row.phase != b'X')) {
+        track.rows.sort_by_key(|row| row.start_ns);
+        let mut open: FxHashMap<(u32, u32), Vec<usize>> = FxHashMap::default();
+        for at in 0..track.rows.len() {
+            let row = track.rows[at];
+            // Asynchronous ranges are told apart by their ids and names, those of a thread by their order.
+            let key = if matches!(row.phase, b'b' | b'e') { (row.external, row.name) } else { (0, NONE) };
+            match row.phase {
+                b'B' | b'b' => open.entry(key).or_default().push(at),
+                b'E' | b'e' => match open.get_mut(&key).and_then(Vec::pop) {
+                    Some(begin) => {
+                        let begun = &mut track.rows[begin];
+                        begun.dur_ns = row.start_ns.saturating_sub(begun.start_ns);
+                        begun.phase = b'X';
+                    }
+                    None => flaws.add(Flaw::HalfRanges, NOWHERE),
+                },
+                _ => {}
+            }
+        }
+        let unclosed = open.values().map(Vec::len).sum::<usize>();
+        (0..unclosed).for_each(|_| flaws.add(Flaw::HalfRanges, NOWHERE));
+        track.rows.retain(|row| row.phase == b'X');
+    }
+}
+
+fn write_tracks(
+    store: &mut Store,
+    header: &Header,
+    process: u32,
+    clock: &Clock,
+    is_xla: bool,
+    import: &mut Import,
+) -> Vec<PlacedTrack> {
+    let mut tracks: Vec<StoredTrack> = store.tracks.drain(..).collect();
+    let mut order: Vec<usize> = (0..tracks.len()).collect();
+    // Threads as they come, then streams by device and number.
+    order.sort_by_key(|at| match tracks[*at].key {
+        TrackKey::Stream(device, stream) => (1, device, stream),
+        _ => (0, *at as i64, 0),
+    });
+    import.builder.expect_rows(tracks.iter().map(|track| track.rows.len()).sum());
+    let namer = Namer::of(store, &tracks, import);
+    let mut placed: Vec<(usize, PlacedTrack)> = Vec::with_capacity(tracks.len());
+    for at in order {
+        let stored = std::mem::take(&mut tracks[at].rows);
+        let key = tracks[at].key;
+        if stored.is_empty() {
+            placed.push((at, PlacedTrack { key, rows: 0..0, stored }));
+            continue;
+        }
+        let home = if is_xla { xla::home_of(key, store, process, import) } else { None };
+        let track = home.unwrap_or_else(|| add_track(key, &namer, header, process, import));
+        let first = import.builder.reserve(track, stored.len());
+        let rows = first..first + stored.len() as u32;
+        write_rows(&stored, clock, import.builder.slices(rows.clone()));
+        placed.push((at, PlacedTrack { key, rows, stored }));
+    }
+    // Allocator events and arrows name tracks by their place in the store.
+    placed.sort_by_key(|(at, _)| *at);
+    placed.into_iter().map(|(_, track)| track).collect()
+}
+
+fn add_track(key: TrackKey<StringId>, namer: &Namer<'_>, header: &Header, process: u32, import: &mut Import) -> u32 {
+    match key {
+        TrackKey::Stream(device, stream) => {
+            let row = import.builder.device(process, &format!("/device:GPU:{device}"));
+            header.describe(device, import.builder.device_mut(row));
+            import.builder.add_track(process, Some(row), TrackKind::Stream, &format!("Stream #{stream}"), stream)
+        }
+        TrackKey::Derived => import.builder.add_track(process, None, TrackKind::Derived, "derived", 0),
+        TrackKey::Thread(..) | TrackKey::Async(_) => {
+            let (name, id) = namer.thread(key, import);
+            import.builder.add_track(process, None, TrackKind::HostThread, &name, id)
+        }
+    }
+}
+
+/// How threads are called.
+struct Namer<'s> {
+    store: &'s Store,
+    /// A profiler of programs, whose thread names are those of processes and users; a plain trace's are its own.
+    is_kineto: bool,
+    has_processes: bool,
+}
+
+impl<'s> Namer<'s> {
+    fn of(store: &'s Store, tracks: &[StoredTrack], import: &Import) -> Namer<'s> {
+        let pids = tracks.iter().filter_map(|track| match track.key {
+            TrackKey::Thread(pid, _) => Some(import.builder.strings.get(pid)),
+            _ => None,
+        });
+        let mut real: Vec<&str> = pids.filter(|pid| *pid != "-1").collect();
+        real.sort_unstable();
+        real.dedup();
+        let is_kineto = tracks.iter().any(|track| {
+            let kinds = [EventKind::Operator as u8, EventKind::Kernel as u8, EventKind::PythonCall as u8];
+            track.rows.iter().take(1000).any(|row| kinds.contains(&row.kind))
+        });
+        Namer { store, is_kineto, has_processes: real.len() > 1 }
+    }
+
+    fn thread(&self, key: TrackKey<StringId>, import: &Import) -> (String, i64) {
+        let text = |id: StringId| import.builder.strings.get(id);
+        let (pid, tid) = match key {
+            TrackKey::Thread(pid, tid) => (pid, tid),
+            TrackKey::Async(pid) => return (format!("asynchronous ranges of {}", text(pid)), 0),
+            TrackKey::Stream(..) | TrackKey::Derived => return (String::new(), 0),
+        };
+        let id = text(tid).parse().unwrap_or(0);
+        if text(pid) == "-1" {
+            return ("profiler overhead".to_owned(), id);
+        }
+        let called = self.store.thread_names.get(&(pid, tid)).filter(|_| !self.is_kineto).map(|name| text(*name));
+        let thread = called.map_or_else(|| format!("thread {}", text(tid)), str::to_owned);
+        let process = self.store.process_names.get(&pid).filter(|_| !self.is_kineto).map(|name| text(*name));
+        match (self.has_processes, process) {
+            (false, _) => (thread, id),
+            (true, Some(process)) => (format!("{process}/{thread}"), id),
+            (true, None) => (format!("process {}/{thread}", text(pid)), id),
+        }
+    }
+}
+
+fn write_rows(stored: &[Row], clock: &Clock, slices: EventSlices<'_>) {
+    for (at, row) in stored.iter().enumerate() {
+        slices.start_ns[at] = clock.at(row.start_ns);
+        slices.dur_ns[at] = row.dur_ns;
+        slices.name[at] = row.name;
+        slices.op[at] = NONE;
+        slices.detail[at] = row.detail;
+        slices.correlation[at] = row.correlation;
+        slices.link[at] = NONE;
+        slices.kind[at] = row.kind;
+        let is_work = EventKind::from_byte_is_work(row.kind);
+        slices.attribution[at] = if is_work { Attribution::Unattributed } else { Attribution::NotAsked } as u8;
+    }
+}
+
+fn place_collectives(store: &Store, placed: &Placed, import: &mut Import) {
+    for track in placed.tracks.iter().filter(|track| matches!(track.key, TrackKey::Stream(..))) {
+        for (row, stored) in track.rows.clone().zip(&track.stored) {
+            let Some(Extra::Collective { name, group, sequence, group_size, element_type, bytes_in, bytes_out }) =
+                store.extras.get(stored.extra as usize)
+            else {
+                continue;
+            };
+            import.builder.collectives.push(Collective {
+                event: row,
+                name: StringId(name.0),
+                group: StringId(group.0),
+                sequence: *sequence,
+                group_size: *group_size,
+                element_type: StringId(element_type.0),
+                bytes_in: *bytes_in,
+                bytes_out: *bytes_out,
+            });
+        }
+    }
+}
+
+fn place_samples(store: &Store, clock: &Clock, import: &mut Import) {
+    for sample in &store.samples {
+        let text = |id: u32| import.builder.strings.get(StringId(id));
+        let metric = match (text(sample.name.0), text(sample.series.0)) {
+            (name, "" | "value") => name.to_owned(),
+            (name, series) => format!("{name} {series}"),
+        };
+        let metric = import.builder.strings.intern(&metric);
+        let counters = &mut import.builder.counters;
+        counters.device.push(NONE);
+        counters.metric.push(metric);
+        counters.time_ns.push(clock.at(sample.time_ns));
+        counters.value.push(sample.value);
+    }
+}

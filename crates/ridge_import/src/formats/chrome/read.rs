@@ -1,0 +1,162 @@
+//! Reading the whole file: mapped and in several stretches at once, or piece by piece as it is unpacked.
+
+use super::chunk::Chunk;
+use super::header::Header;
+use super::place::place;
+use super::store::Store;
+use super::walk::{Mode, Position, Window, find_event_start, walk};
+use crate::import::{Import, ImportError, Source};
+use crate::note::Severity;
+use crate::packed::Packed;
+use rayon::prelude::*;
+use std::sync::mpsc::{Receiver, sync_channel};
+
+/// Bytes that one thread walks before the stretches are joined.
+const STRETCH_BYTES: usize = 8 << 20;
+
+/// Stretches that are walked at once: enough to keep a few cores busy, few enough that a wrong guess costs little.
+const STRETCHES: usize = 8;
+
+/// Files smaller than this are walked on one thread: starting others costs more.
+const PARALLEL_BYTES: usize = 2 << 20;
+
+/// Bytes that are unpacked before they are walked.
+const BLOCK_BYTES: usize = 4 << 20;
+
+/// Reads `source` into `import`.
+pub(super) fn read(source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {
+    let mut file = File::default();
+    let window = Window { bytes: source.bytes, base: 0, is_last: true };
+    let mut position = file.walk_on(window, Position::START, 0, import);
+    while let Mode::Events { .. } = position.mode
+        && !position.is_cut
+    {
+        position = match source.bytes.len() - position.at >= PARALLEL_BYTES {
+            true => file.walk_stretches(window, position, import),
+            false => file.walk_on(window, position, usize::MAX, import),
+        };
+    }
+    file.finish(source.name, source.bytes.len() as u64, position, None, import)
+}
+
+/// Reads a compressed source into `import` while another thread unpacks it.
+pub(super) fn read_packed(packed: Packed<'_>, import: &mut Import) -> Result<(), ImportError> {
+    let (send, receive) = sync_channel(2);
+    std::thread::scope(|scope| {
+        let unpacking = scope.spawn(move || {
+            let mut reader = packed.reader();
+            loop {
+                let mut block = Vec::with_capacity(BLOCK_BYTES);
+                if reader.fill(&mut block, BLOCK_BYTES) == 0 || send.send(block).is_err() {
+                    return reader.damage().map(str::to_owned);
+                }
+            }
+        });
+        let mut file = File::default();
+        let position = file.walk_blocks(&receive, import);
+        drop(receive);
+        let damage = unpacking.join().unwrap_or_else(|_| Some("unpacking failed".to_owned()));
+        file.finish(packed.source.name, packed.source.bytes.len() as u64, position, damage, import)
+    })
+}
+
+/// A file being read.
+#[derive(Debug, Default)]
+struct File {
+    store: Store,
+    header: Header,
+}
+
+impl File {
+    /// Walks on one thread and takes in what is found.
+    fn walk_on(&mut self, window: Window<'_>, from: Position, until: usize, import: &mut Import) -> Position {
+        let mut chunk = Chunk::default();
+        let position = walk(window, from, until, &mut chunk, &mut self.header);
+        self.store.join(chunk, &mut import.builder);
+        position
+    }
+
+    /// Walks several stretches at once, each from where an event seems to begin.
+    ///
+    /// A stretch counts only if the one before it ended exactly where it began, with an event to come: what came
+    /// before it is known by then, so the guess is checked for any content.
+    fn walk_stretches(&mut self, window: Window<'_>, from: Position, import: &mut Import) -> Position {
+        let mut starts = vec![from.at];
+        for stretch in 1..STRETCHES {
+            let Some(start) = find_event_start(window.bytes, from.at + stretch * STRETCH_BYTES) else { break };
+            starts.push(start);
+        }
+        starts.dedup();
+        let last = starts[starts.len() - 1];
+        let ends = starts[1..].iter().copied().chain([last.saturating_add(STRETCH_BYTES)]);
+        let stretches: Vec<(usize, usize)> = starts.iter().copied().zip(ends).collect();
+        let walk_one = |(start, end): (usize, usize)| {
+            let (mut chunk, mut header) = (Chunk::default(), Header::default());
+            let begin = Position { at: start, ..from };
+            let position = walk(window, begin, end, &mut chunk, &mut header);
+            (start, chunk, header, position)
+        };
+        let walked: Vec<_> = stretches.into_par_iter().map(walk_one).collect();
+        let mut position = from;
+        for (start, chunk, header, end) in walked {
+            if position.mode != from.mode || position.is_cut || position.at != start {
+                break;
+            }
+            self.store.join(chunk, &mut import.builder);
+            self.header.join(header);
+            position = end;
+        }
+        position
+    }
+
+    fn walk_blocks(&mut self, blocks: &Receiver<Vec<u8>>, import: &mut Import) -> Position {
+        let mut position = Position::START;
+        let mut bytes: Vec<u8> = Vec::new();
+        let mut base = 0;
+        let mut enough = 0;
+        let mut is_last = false;
+        while !is_last && position.mode != Mode::Done {
+            match blocks.recv() {
+                Ok(block) => bytes.extend_from_slice(&block),
+                Err(_) => is_last = true,
+            }
+            if bytes.len() < enough && !is_last {
+                continue;
+            }
+            let window = Window { bytes: &bytes, base, is_last };
+            position = self.walk_on(window, position, usize::MAX, import);
+            bytes.drain(..position.at);
+            base += position.at as u64;
+            // A unit longer than what is there is not begun again for every block.
+            enough = if position.at == 0 { 2 * bytes.len() } else { 0 };
+            position.at = 0;
+        }
+        // What comes behind the end is unpacked all the same, so that damage in it is known.
+        while blocks.recv().is_ok() {}
+        Position { at: base as usize, ..position }
+    }
+
+    fn finish(
+        self,
+        name: &str,
+        bytes: u64,
+        position: Position,
+        damage: Option<String>,
+        import: &mut Import,
+    ) -> Result<(), ImportError> {
+        if self.store.events == 0 && !self.header.has_events {
+            let what = "not a trace: expected a list of events or an object with `traceEvents`, found neither";
+            let (source_name, offset) = (name.to_owned(), position.at as u64);
+            return Err(ImportError::Broken { source_name, offset, what: what.to_owned() });
+        }
+        if let Some(damage) = &damage {
+            import.note(Severity::Lost, name, None, 1, damage.clone());
+        }
+        if position.mode != Mode::Done && damage.is_none() {
+            let message = "the file ends before its end; what came before was read".to_owned();
+            import.note(Severity::Lost, name, Some(position.at as u64), 1, message);
+        }
+        place(self.store, &self.header, name, bytes, import);
+        Ok(())
+    }
+}

@@ -1,0 +1,180 @@
+//! PyTorch's memory timelines (`export_memory_timeline("*.raw.json.gz")`): bytes by category over time.
+//!
+//! The file is one list of `[time, action, bytes, category]`. Actions and categories are those of torch's
+//! `_memory_profiler.py`; usage is the running sum of the bytes, which are negative where memory goes.
+//! A timeline names no addresses and no stacks: its allocator events have a category as their owner and nothing else.
+
+use crate::formats::Format;
+use crate::import::{CaptureFacts, Import, ImportError, Source};
+use crate::note::Severity;
+use ridge_trace::StringId;
+
+/// The memory timeline format.
+pub(super) struct MemoryTimeline;
+
+/// `Category` of `_memory_profiler.py` in the order of its raw export.
+const CATEGORIES: [&str; 8] =
+    ["parameter", "optimizer state", "input", "temporary", "activation", "gradient", "autograd detail", "unknown"];
+
+/// The time of what was there before the profile began.
+const BEFORE: i64 = -1;
+
+impl Format for MemoryTimeline {
+    fn name(&self) -> &'static str {
+        "memory-timeline"
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        let mut walk = Walk { bytes: head, at: 0 };
+        walk.opens() && walk.row().is_some_and(|[_, action, _, category]| is_row(action, category))
+    }
+
+    fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {
+        let mut walk = Walk { bytes: source.bytes, at: 0 };
+        let broken = |walk: &Walk<'_>, what: &str| ImportError::Broken {
+            source_name: source.name.to_owned(),
+            offset: walk.at as u64,
+            what: what.to_owned(),
+        };
+        if !walk.opens() {
+            return Err(broken(&walk, "expected a list of [time, action, bytes, category]"));
+        }
+        let mut rows: Vec<[i64; 4]> = Vec::new();
+        let mut is_whole = walk.closes();
+        while !is_whole {
+            let Some(row) = walk.row() else { break };
+            rows.push(row);
+            is_whole = walk.closes();
+            if !is_whole && !walk.skip(b',') {
+                break;
+            }
+        }
+        if rows.is_empty() && !is_whole {
+            return Err(broken(&walk, "expected a row of four whole numbers"));
+        }
+        if !is_whole {
+            let message = "expected the end of the list or another row; what came before is read".to_owned();
+            import.note(Severity::Lost, source.name, Some(walk.at as u64), 1, message);
+        }
+        keep(rows, source, import);
+        Ok(())
+    }
+}
+
+fn is_row(action: i64, category: i64) -> bool {
+    (1..=4).contains(&action) && (0..CATEGORIES.len() as i64).contains(&category)
+}
+
+fn keep(mut rows: Vec<[i64; 4]>, source: Source<'_>, import: &mut Import) {
+    let first = rows.iter().map(|row| row[0]).filter(|time| *time != BEFORE).min().unwrap_or(0);
+    rows.iter_mut().filter(|row| row[0] == BEFORE).for_each(|row| row[0] = first);
+    // Categories are walked in the order of time, as `_coalesce_timeline` of torch does.
+    rows.sort_by_key(|row| row[0]);
+    let odd = rows.iter().filter(|row| !is_row(row[1], row[3])).count() as u64;
+    if odd > 0 {
+        let message = "rows have an action or a category that is not known; their bytes count as unknown".to_owned();
+        import.note(Severity::Partial, source.name, None, odd, message);
+    }
+    let known = import.captures.iter().find_map(|capture| capture.unix_zero_ns);
+    let zero = known.and_then(|zero| i64::try_from(zero).ok()).unwrap_or(first);
+    let process = import.builder.add_process(source.name, None);
+    let allocator = import.builder.strings.intern("memory timeline");
+    let owners: Vec<StringId> = CATEGORIES.iter().map(|name| import.builder.strings.intern(name)).collect();
+    let (mut in_use, mut peak) = (0i64, 0i64);
+    let table = &mut import.builder.allocations;
+    table.pad_stacks();
+    for [time, _, bytes, category] in rows {
+        in_use = in_use.saturating_add(bytes);
+        peak = peak.max(in_use);
+        let owner =
+            usize::try_from(category).ok().and_then(|at| owners.get(at)).unwrap_or(&owners[CATEGORIES.len() - 1]);
+        table.process.push(process);
+        table.time_ns.push(time.saturating_sub(zero));
+        table.allocator.push(allocator);
+        table.delta_bytes.push(bytes);
+        table.requested_bytes.push(0);
+        table.in_use_bytes.push(in_use);
+        table.peak_bytes.push(peak);
+        table.reserved_bytes.push(-1);
+        table.fragmentation.push(0.0);
+        table.address.push(0);
+        table.owner.push(*owner);
+    }
+    table.pad_stacks();
+    import.captures.push(CaptureFacts {
+        source: source.name.to_owned(),
+        format: "memory-timeline",
+        bytes: source.bytes.len() as u64,
+        facts: Vec::new(),
+        start_ns: first.saturating_sub(zero),
+        unix_zero_ns: u64::try_from(zero).ok().filter(|zero| *zero > 0),
+    });
+}
+
+/// Walks the text; only what a timeline has is understood.
+struct Walk<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Walk<'_> {
+    /// Passes over space and `expected`, if that is next.
+    fn skip(&mut self, expected: u8) -> bool {
+        while self.bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
+            self.at += 1;
+        }
+        let found = self.bytes.get(self.at) == Some(&expected);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn opens(&mut self) -> bool {
+        self.skip(b'[')
+    }
+
+    fn closes(&mut self) -> bool {
+        self.skip(b']')
+    }
+
+    /// `[1, 2, 3, 4]`
+    fn row(&mut self) -> Option<[i64; 4]> {
+        let mut row = [0; 4];
+        if !self.skip(b'[') {
+            return None;
+        }
+        for (place, value) in row.iter_mut().enumerate() {
+            if place > 0 && !self.skip(b',') {
+                return None;
+            }
+            *value = self.number()?;
+        }
+        self.closes().then_some(row)
+    }
+
+    /// A whole number; what stands after a point is left out, as times of some versions have one.
+    fn number(&mut self) -> Option<i64> {
+        let negative = self.skip(b'-');
+        let digits = self.digits();
+        if digits.is_empty() {
+            return None;
+        }
+        let size =
+            digits.iter().fold(0i64, |number, digit| number.saturating_mul(10).saturating_add(i64::from(digit - b'0')));
+        if self.bytes.get(self.at) == Some(&b'.') {
+            self.at += 1;
+            self.digits();
+        }
+        Some(if negative { -size } else { size })
+    }
+
+    fn digits(&mut self) -> &[u8] {
+        while self.bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
+            self.at += 1;
+        }
+        let first = self.at;
+        while self.bytes.get(self.at).is_some_and(u8::is_ascii_digit) {
+            self.at += 1;
+        }
+        &self.bytes[first..self.at]
+    }
+}

@@ -1,0 +1,48 @@
+//! Nsight Compute: reports (`.ncu-rep`) read directly, and the `raw` and `details` pages of `ncu --csv`.
+//!
+//! Every profiled launch becomes a row of the trace's kernel profiles, with each metric in base units and what the
+//! profiler's own rules said. A metric that was not collected stays absent.
+//! Reports of file version 7 are read, the layout that NVIDIA documents in the Customization Guide's section on the file
+//! format; other versions are refused, and their CSV pages are the way in.
+//! CSV values are scaled back by their units row, so that a report and its pages give the same numbers.
+//!
+//! Process, host and file names are never read. These captures have no clock: there are no events in them.
+
+mod device;
+mod launches;
+mod pages;
+mod report;
+mod result;
+mod units;
+
+use crate::formats::Format;
+use crate::import::{CaptureFacts, Import, ImportError, Source};
+
+/// The format of reports and of their pages.
+pub(super) struct Ncu;
+
+impl Format for Ncu {
+    fn name(&self) -> &'static str {
+        "ncu"
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        report::is_report(head) || pages::find_header(head).is_some()
+    }
+
+    fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {
+        let launches =
+            if report::is_report(source.bytes) { report::read(source, import)? } else { pages::read(source, import)? };
+        import.captures.push(CaptureFacts {
+            source: source.name.to_owned(),
+            format: "ncu",
+            bytes: source.bytes.len() as u64,
+            ..CaptureFacts::default()
+        });
+        launches::add(launches, source, import);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

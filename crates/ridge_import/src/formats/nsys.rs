@@ -1,0 +1,94 @@
+//! Nsight Systems exports: the SQLite database that `nsys export --type sqlite` writes.
+//!
+//! Tables and columns are taken as they are there, never by version: schemas 2.9 to 3.x differ in columns, and tables
+//! appear only where there is something in them. A new major version is refused.
+//! Kernels, copies, memory sets, synchronization and whole graphs become streams; runtime and driver calls, NVTX
+//! ranges, operating-system calls and overhead become threads; work is joined to its call by process and correlation id.
+//! GPU metrics become counters, memory events allocations.
+//!
+//! Ranges of PyTorch's `emit_nvtx` become framework operators, and XLA's own ranges (`TSL:Thunk`) name the operation
+//! of the work they launched.
+//! The environment, users, hosts, command lines and process names that such a file holds are never read.
+//! Enum values are those of the `ENUM_*` tables inside the exports, which differ from CUPTI's.
+
+mod allocations;
+mod counters;
+mod device;
+mod facts;
+mod host;
+mod names;
+mod place;
+mod rows;
+mod tables;
+mod targets;
+mod xla;
+
+use crate::formats::Format;
+use crate::import::{Import, ImportError, Source};
+use crate::note::Severity;
+use crate::sqlite::{Database, is_database};
+use tables::{SqliteTables, Tables};
+
+/// The format of SQLite exports.
+pub(super) struct Nsys;
+
+impl Format for Nsys {
+    fn name(&self) -> &'static str {
+        "nsys"
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        is_database(head)
+    }
+
+    fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {
+        let broken =
+            |offset: u64, what: String| ImportError::Broken { source_name: source.name.to_owned(), offset, what };
+        let database = Database::open(source.bytes).map_err(|error| broken(error.offset, error.what))?;
+        if database.damaged_schema > 0 {
+            let message = "tables could not be found: the schema is damaged".to_owned();
+            import.note(Severity::Lost, source.name, None, database.damaged_schema, message);
+        }
+        let tables = SqliteTables::new(&database);
+        read(&tables, source, import).map_err(|what| broken(0, what))
+    }
+}
+
+/// Tables that make a file an export of Nsight Systems; any one of them does.
+const TELLING: [&str; 9] = [
+    device::KERNELS,
+    device::COPIES,
+    device::MEMORY_SETS,
+    device::GRAPHS,
+    host::CALLS,
+    host::RANGES,
+    host::SYSTEM_CALLS,
+    counters::METRICS,
+    facts::EXPORT,
+];
+
+/// Reads all tables into `import`; the error says what was expected and found.
+fn read<T: Tables>(tables: &T, source: Source<'_>, import: &mut Import) -> Result<(), String> {
+    if !TELLING.iter().any(|name| tables.has(name)) {
+        let found: Vec<String> = tables.names().into_iter().take(5).collect();
+        let found = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
+        return Err(format!(
+            "not an Nsight Systems export: expected tables such as {}, found {found}",
+            device::KERNELS
+        ));
+    }
+    let shift_ns = facts::read(tables, source, import)?;
+    let mut timeline = rows::Timeline::default();
+    let mut names = names::Names::read(tables);
+    device::read(tables, &mut timeline, &mut names, import);
+    host::read(tables, &mut timeline, &mut names, import);
+    let placed = place::place(timeline, &names, shift_ns, source, import);
+    targets::describe(tables, &placed, import);
+    allocations::read(tables, &placed, &mut names, shift_ns, import);
+    counters::read(tables, &placed, shift_ns, import);
+    tables.note_damage(source, import);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

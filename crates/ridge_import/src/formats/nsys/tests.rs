@@ -1,0 +1,194 @@
+//! The made-up exports of `fixtures/nsys/`, each trap with what must be made of it.
+
+use super::Nsys;
+use crate::formats::Format;
+use crate::import::{Import, Imported, Source, import};
+use expect_test::{Expect, expect};
+use ridge_analysis::{Analysis, By, WorkGroups};
+use ridge_test::render;
+use ridge_trace::{EventKind, NONE, Trace};
+use std::sync::OnceLock;
+
+const TWO_PROCESSES: &[u8] = include_bytes!("../../../../../fixtures/nsys/two_processes.sqlite");
+const OLD_SCHEMA: &[u8] = include_bytes!("../../../../../fixtures/nsys/old_schema.sqlite");
+
+fn open(bytes: &[u8]) -> Imported {
+    import(&[Source { name: "capture", bytes }], None).expect("it can be read")
+}
+
+#[track_caller]
+fn check(imported: &Imported, by: By, columns: &[&str], expected: Expect) {
+    let groups = WorkGroups::new(&imported.trace);
+    let owners = OnceLock::new();
+    let workload = OnceLock::new();
+    let analysis = Analysis {
+        trace: &imported.trace,
+        hlo: &imported.hlo,
+        groups: &groups,
+        owners: &owners,
+        ceilings: &[],
+        workload: &workload,
+    };
+    expected.assert_eq(&render(&analysis.table(by), columns));
+}
+
+/// What launched each row of device work: `work <- call`.
+fn causes(trace: &Trace) -> String {
+    let work = (0..trace.events.len()).filter(|row| trace.events.kind(*row).is_device_work());
+    let line = |row: usize| {
+        let link = trace.events.link[row];
+        let cause = if link == NONE { "-" } else { trace.name(link as usize) };
+        format!("{} {} <- {cause}\n", trace.events.start_ns[row], trace.name(row))
+    };
+    work.map(line).collect()
+}
+
+#[test]
+fn correlation_ids_are_per_process() {
+    expect![[r#"
+        450 Memset <- -
+        500 MemcpyH2D <- cudaMemcpyAsync
+        1000 gemm<float>(int) <- cudaLaunchKernel
+        1400 axpy(float*) <- cuLaunchKernel
+        1500 MemcpyD2H <- cudaMemcpyAsync
+        1700 axpy(float*) <- -
+        1100 axpy <- cudaLaunchKernel
+        2000 graph 5 <- cuGraphLaunch
+    "#]]
+    .assert_eq(&causes(&open(TWO_PROCESSES).trace));
+}
+
+#[test]
+fn ranges_own_the_work_they_launched() {
+    let imported = open(TWO_PROCESSES);
+    check(
+        &imported,
+        By::Operation,
+        &["operation", "device_ns", "device_self_ns", "count", "events"],
+        expect![[r#"
+        operation              device_ns  device_self_ns  count  events
+        train step             1010       610             1      5
+        (outside every range)  620        620             0      2
+        registered range       400        400             1      1
+        across                 50         50              1      1
+        * 1 event leads back to no range of its own thread and was given to the innermost range open when the work began
+    "#]],
+    );
+    check(
+        &imported,
+        By::Op,
+        &["op", "self_ns", "events", "attribution"],
+        expect![[r#"
+        op                     self_ns  events  attribution
+        (unattributed)         600      1       nothing
+        (copy host to device)  400      1       nothing
+        dot.1                  400      1       launch
+        (unattributed)         170      3       nothing
+        (copy device to host)  100      1       nothing
+        (memset)               10       1       nothing
+    "#]],
+    );
+    check(
+        &imported,
+        By::Track,
+        &["track", "device", "kind", "busy_ns", "events"],
+        expect![[r#"
+        track        device                     kind    busy_ns  events
+        Stream #7    /device:GPU:0 process 501  stream  1010     6
+        Stream #7    /device:GPU:0 process 502  stream  650      2
+        Stream #13   /device:GPU:0 process 501  stream  20       1
+        (no stream)  /device:GPU:0 process 501  stream  0        1
+        thread 501   -                          thread  1360     10
+        thread 777   -                          thread  150      2
+        thread 502   -                          thread  105      4
+    "#]],
+    );
+}
+
+#[test]
+fn ranges_of_frameworks_are_told_from_the_programs() {
+    let imported = open(TWO_PROCESSES);
+    let trace = &imported.trace;
+    let named = |kind: EventKind| {
+        let rows = (0..trace.events.len()).filter(move |row| trace.events.kind(*row) == kind);
+        rows.map(|row| trace.name(row)).collect::<Vec<_>>()
+    };
+    assert_eq!(named(EventKind::Annotation), ["train step", "registered range", "across"]);
+    assert_eq!(named(EventKind::Operator), ["aten::mm"]);
+    assert_eq!(named(EventKind::Instant), ["here"]);
+    assert_eq!(trace.strings.get(trace.operator_shapes[0].dims), "[[2, 3], [3, 2]]");
+}
+
+#[test]
+fn memory_events_add_up() {
+    let imported = open(TWO_PROCESSES);
+    let table = &imported.trace.allocations;
+    assert_eq!(table.time_ns, [50, 60, 1800]);
+    assert_eq!(table.in_use_bytes, [1000, 1500, 500]);
+    assert_eq!(table.peak_bytes, [1000, 1500, 1500]);
+    assert_eq!(imported.trace.strings.get(table.allocator[0]), "GPU 0 device memory");
+}
+
+#[test]
+fn devices_are_found_through_their_process() {
+    let imported = open(TWO_PROCESSES);
+    let described: Vec<(&str, Option<&str>, Option<u64>)> = (imported.trace.devices.iter())
+        .map(|device| (device.plane.as_str(), device.model.as_deref(), device.memory_bytes_per_sec))
+        .collect();
+    let expected = [
+        ("/device:GPU:0", Some("NVIDIA H100 80GB HBM3"), Some(3_352_320_000_000)),
+        ("/device:GPU:0", Some("NVIDIA A100"), Some(1_555_200_000_000)),
+    ];
+    assert_eq!(described, expected);
+    let counters = &imported.trace.counters;
+    let names: Vec<&str> = counters.metric.iter().map(|metric| imported.trace.strings.get(*metric)).collect();
+    assert_eq!(names, ["SM Active [Throughput %]", "SM Active [Throughput %]", "metric 2"]);
+    assert_eq!((&counters.value[..], &counters.device[..]), (&[55.0, 60.0, 7.0][..], &[0, 0, 0][..]));
+}
+
+#[test]
+fn nothing_private_arrives() {
+    let imported = open(TWO_PROCESSES);
+    let everything = format!("{:?} {:?} {:?}", imported.trace, imported.notes, imported.captures);
+    assert!(!everything.contains("secret"), "{everything}");
+}
+
+#[test]
+fn an_old_export_is_read_by_its_columns() {
+    let imported = open(OLD_SCHEMA);
+    let notes: Vec<String> = imported.notes.iter().map(|note| format!("{} x{}", note.message, note.count)).collect();
+    assert_eq!(
+        notes,
+        [
+            "device events without a start were left out x1",
+            "device events have no call in the capture that launched them x1"
+        ]
+    );
+    expect![[r#"
+        10 saxpy(int) <- cudaLaunchKernel
+        40 saxpy(int) <- -
+    "#]]
+    .assert_eq(&causes(&imported.trace));
+}
+
+#[test]
+fn two_exports_share_a_clock() {
+    let sources = [Source { name: "a", bytes: OLD_SCHEMA }, Source { name: "b", bytes: TWO_PROCESSES }];
+    let imported = import(&sources, None).expect("both can be read");
+    assert_eq!((imported.trace.processes.len(), imported.captures.len()), (3, 2));
+}
+
+#[test]
+fn other_databases_and_other_versions_are_refused() {
+    let refused = |bytes: &[u8]| {
+        Nsys.import(Source { name: "x", bytes }, &mut Import::default()).map_err(|error| error.to_string())
+    };
+    let other = include_bytes!("../../../tests/sqlite/small_pages.sqlite");
+    let expected = "not an Nsight Systems export: expected tables such as CUPTI_ACTIVITY_KIND_KERNEL, found a b, plain, \
+                    keyed at byte 0";
+    assert_eq!(refused(other), Err(expected.to_owned()));
+    let mut newer = TWO_PROCESSES.to_vec();
+    let at = newer.windows(6).position(|bytes| bytes == b"3.13.2").expect("the version stands in the file");
+    newer[at] = b'4';
+    assert_eq!(refused(&newer), Err("expected schema version 2 or 3, found 4 at byte 0".to_owned()));
+}

@@ -1,0 +1,36 @@
+//! Snapshots of PyTorch's device allocator (`torch.cuda.memory._dump_snapshot`): a pickle of plain data.
+//!
+//! The pickle is read by a reader of its own that knows the opcodes of lists, tuples, dictionaries, numbers and text.
+//! An opcode that names code or builds objects is refused, so that opening a snapshot never runs anything.
+//! The blocks become a snapshot; the history of allocations, where one was recorded, becomes allocator events, and
+//! blocks that are older than the history are put at its start.
+//!
+//! Sizes of the history are those that were asked for, which is how the allocator records them; sizes of blocks are
+//! also known as they were rounded. A block counts as in use until its free is completed.
+
+mod pickle;
+mod read;
+
+use crate::formats::Format;
+use crate::import::{Import, ImportError, Source};
+
+/// The snapshot format.
+pub(super) struct TorchSnapshot;
+
+impl Format for TorchSnapshot {
+    fn name(&self) -> &'static str {
+        "torch-snapshot"
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        // A snapshot is a dictionary whose first key is one of these.
+        let keys: [&[u8]; 2] = [b"segments", b"device_traces"];
+        let begins = matches!(head, [0x80, 2..=5, ..]);
+        let near = &head[..head.len().min(64)];
+        begins && keys.iter().any(|key| near.windows(key.len()).any(|window| window == *key))
+    }
+
+    fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {
+        read::read(source, import)
+    }
+}

@@ -1,0 +1,137 @@
+//! Compressed sources: gzip (of several members, too) and Zstandard, unpacked within bounds.
+//!
+//! Any format may come packed. What is inside is recognized by its own first bytes; formats that read from front to
+//! back take a [`PackedReader`], the others get all bytes at once.
+//! A packed source that is damaged gives what came before the damage. One that grows beyond all measure gives what
+//! came before the bound: a bomb costs no more memory than the bound says.
+
+use crate::import::Source;
+use flate2::bufread::MultiGzDecoder;
+use ridge_units::Bytes;
+use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
+use std::io::Read;
+
+/// What one source may grow to, in bytes, unless the caller says otherwise.
+const MAX_UNPACKED_BYTES: u64 = 16 << 30;
+
+/// Growth that needs no explanation, in bytes.
+const FREE_BYTES: u64 = 256 << 20;
+
+/// The most that captures shrink: real JSON traces reach 40, and DEFLATE ends at 1032.
+const MAX_RATIO: u64 = 250;
+
+/// How a source is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Packing {
+    Gzip,
+    Zstd,
+}
+
+/// A source that is compressed.
+#[derive(Debug, Clone, Copy)]
+pub struct Packed<'a> {
+    /// The source, compressed.
+    pub source: Source<'a>,
+    packing: Packing,
+    allowed: u64,
+}
+
+impl<'a> Packed<'a> {
+    /// `source` as a packed one, if its first bytes say so.
+    ///
+    /// It may grow to `max_bytes`; where nobody said how far, to 250 times its size and 16 GiB.
+    pub fn of(source: Source<'a>, max_bytes: Option<u64>) -> Option<Packed<'a>> {
+        let packing = match source.bytes {
+            [0x1f, 0x8b, 0x08, ..] => Packing::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
+            _ => return None,
+        };
+        let plausible = (source.bytes.len() as u64).saturating_mul(MAX_RATIO).max(FREE_BYTES);
+        Some(Packed { source, packing, allowed: max_bytes.unwrap_or(plausible.min(MAX_UNPACKED_BYTES)) })
+    }
+
+    /// Its first `bytes` bytes, or fewer where it is shorter or damaged.
+    pub fn head(&self, bytes: usize) -> Vec<u8> {
+        let mut head = Vec::with_capacity(bytes);
+        self.reader().fill(&mut head, bytes);
+        head
+    }
+
+    /// Reads it from front to back.
+    pub fn reader(&self) -> PackedReader<'a> {
+        let inner: Box<dyn Read + Send + 'a> = match self.packing {
+            Packing::Gzip => Box::new(MultiGzDecoder::new(self.source.bytes)),
+            Packing::Zstd => Box::new(ZstdFrames { rest: self.source.bytes, frame: None }),
+        };
+        PackedReader { inner, left: self.allowed, allowed: self.allowed, packing: self.packing, damage: None }
+    }
+}
+
+/// Unpacks from front to back.
+pub struct PackedReader<'a> {
+    inner: Box<dyn Read + Send + 'a>,
+    left: u64,
+    allowed: u64,
+    packing: Packing,
+    damage: Option<String>,
+}
+
+impl PackedReader<'_> {
+    /// Appends up to `bytes` bytes to `buffer` and returns how many; fewer only at the end.
+    pub fn fill(&mut self, buffer: &mut Vec<u8>, bytes: usize) -> usize {
+        if self.damage.is_some() {
+            return 0;
+        }
+        let before = buffer.len();
+        let wanted = (bytes as u64).min(self.left);
+        let result = self.inner.by_ref().take(wanted).read_to_end(buffer);
+        let found = buffer.len() - before;
+        self.left -= (found as u64).min(self.left);
+        if let Err(error) = result {
+            let name = if self.packing == Packing::Gzip { "gzip" } else { "Zstandard" };
+            self.damage =
+                Some(format!("the {name} data is damaged or cut short ({error}); what came before it was read"));
+        } else if self.left == 0 && self.inner.read(&mut [0]).is_ok_and(|more| more > 0) {
+            let bound = Bytes(self.allowed);
+            self.damage = Some(format!(
+                "the file unpacks to more than {bound}, which is the bound here; what comes after that was not read"
+            ));
+        }
+        found
+    }
+
+    /// What cut it short, once it has ended.
+    pub fn damage(&self) -> Option<&str> {
+        self.damage.as_deref()
+    }
+}
+
+/// The frames of a Zstandard file, one after another.
+struct ZstdFrames<'a> {
+    rest: &'a [u8],
+    frame: Option<Box<StreamingDecoder<&'a [u8], FrameDecoder>>>,
+}
+
+/// Windows above this are refused, as `zstd` itself does without being asked: a decoder holds the whole window.
+const MAX_WINDOW_BYTES: u64 = 128 << 20;
+
+impl Read for ZstdFrames<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        loop {
+            let Some(frame) = &mut self.frame else {
+                if self.rest.is_empty() {
+                    return Ok(0);
+                }
+                let opened = StreamingDecoder::new_with_max_window_size(self.rest, MAX_WINDOW_BYTES)
+                    .map_err(std::io::Error::other)?;
+                self.frame = Some(Box::new(opened));
+                continue;
+            };
+            let found = frame.read(buffer)?;
+            if found > 0 || buffer.is_empty() {
+                return Ok(found);
+            }
+            self.rest = self.frame.take().map_or(&[][..], |frame| frame.into_inner());
+        }
+    }
+}

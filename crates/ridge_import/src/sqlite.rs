@@ -1,0 +1,92 @@
+//! SQLite databases, read in place: pages, records and the schema, no C library and no path.
+//!
+//! Profilers export their captures as SQLite, and all we ever ask of one is to walk a table: a [`Database`] finds a
+//! table's columns by name and [`Database::scan`] visits its rows, leaf pages in parallel, decoding only the columns
+//! that were asked for.
+//! No query, no index, no write, no journal: rows that only a write-ahead log holds are not seen.
+//!
+//! Everything follows the public file format (<https://www.sqlite.org/fileformat2.html>), whose section numbers the
+//! comments name. No page number, offset, length or type in the file is trusted: a page is walked once, a chain of
+//! overflow pages is as long as its payload says and no longer, and what does not fit is counted as damaged.
+
+mod page;
+mod record;
+mod scan;
+mod schema;
+
+pub(crate) use record::Row;
+pub(crate) use scan::Scanned;
+pub(crate) use schema::TableSchema;
+
+use page::Pages;
+
+/// The first bytes of every SQLite database (section 1.3.1).
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// Whether a file that begins with `head` is a SQLite database.
+pub(crate) fn is_database(head: &[u8]) -> bool {
+    head.starts_with(MAGIC)
+}
+
+/// How the texts of a database are encoded (section 1.3.13).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    Utf8,
+    Utf16Le,
+    Utf16Be,
+}
+
+/// Why a database or a table of it could not be read: what was expected and found, and the byte.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what} at byte {offset}")]
+pub(crate) struct SqliteError {
+    pub(crate) offset: u64,
+    pub(crate) what: String,
+}
+
+/// An open database: its pages and its tables.
+#[derive(Debug)]
+pub(crate) struct Database<'a> {
+    pages: Pages<'a>,
+    tables: Vec<TableSchema>,
+    /// Rows of the schema table that could not be read.
+    pub(crate) damaged_schema: u64,
+}
+
+impl<'a> Database<'a> {
+    /// Reads the header and the schema.
+    pub(crate) fn open(bytes: &'a [u8]) -> Result<Database<'a>, SqliteError> {
+        let pages = Pages::open(bytes)?;
+        let mut database = Database { pages, tables: Vec::new(), damaged_schema: 0 };
+        let scanned: Scanned<Vec<TableSchema>> = database.scan(
+            &schema::schema_table(),
+            &[Some(0), Some(1), Some(3), Some(4)],
+            |found: &mut Vec<TableSchema>, row: &Row<'_>| {
+                let (Some(kind), Some(name), Some(root), Some(sql)) =
+                    (row.text(0), row.text(1), row.int(2), row.text(3))
+                else {
+                    return;
+                };
+                if kind == "table" {
+                    found.extend(u32::try_from(root).ok().map(|root| schema::parse(&name, root, &sql)));
+                }
+            },
+        );
+        database.damaged_schema = scanned.damaged;
+        database.tables = scanned.parts.into_iter().flatten().collect();
+        Ok(database)
+    }
+
+    /// The table called `name`; names are compared without case, as SQL does.
+    pub(crate) fn table(&self, name: &str) -> Option<&TableSchema> {
+        self.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name))
+    }
+
+    /// Names of all tables.
+    pub(crate) fn table_names(&self) -> impl Iterator<Item = &str> {
+        self.tables.iter().map(|table| table.name.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! Records: one row's cells, decoded as far as they are asked for (section 2.1).
+
+use super::Encoding;
+use std::borrow::Cow;
+
+/// One value of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Cell<'r> {
+    Null,
+    Int(i64),
+    Real(f64),
+    Text(&'r [u8]),
+    Blob(&'r [u8]),
+}
+
+/// The asked cells of a row, in the order they were asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Row<'r> {
+    pub(crate) cells: &'r [Cell<'r>],
+    pub(crate) encoding: Encoding,
+}
+
+impl<'r> Row<'r> {
+    /// The whole number in place `at`; `None` where there is another thing or nothing.
+    #[inline]
+    pub(crate) fn int(&self, at: usize) -> Option<i64> {
+        match self.cells.get(at) {
+            Some(Cell::Int(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The number in place `at`.
+    pub(crate) fn real(&self, at: usize) -> Option<f64> {
+        match self.cells.get(at) {
+            Some(Cell::Int(value)) => Some(*value as f64),
+            Some(Cell::Real(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// The text in place `at`; what does not decode becomes U+FFFD.
+    pub(crate) fn text(&self, at: usize) -> Option<Cow<'r, str>> {
+        match *self.cells.get(at)? {
+            Cell::Text(bytes) => Some(decoded(bytes, self.encoding)),
+            _ => None,
+        }
+    }
+}
+
+fn decoded(bytes: &[u8], encoding: Encoding) -> Cow<'_, str> {
+    let wide = |unit: fn([u8; 2]) -> u16| -> Cow<'_, str> {
+        let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
+        Cow::Owned(String::from_utf16_lossy(&units))
+    };
+    match encoding {
+        Encoding::Utf8 => String::from_utf8_lossy(bytes),
+        Encoding::Utf16Le => wide(u16::from_le_bytes),
+        Encoding::Utf16Be => wide(u16::from_be_bytes),
+    }
+}
+
+/// Reads one big-endian varint of at most nine bytes at `at` and moves past it (section 1.6).
+#[inline]
+pub(super) fn varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
+    let first = *bytes.get(*at)?;
+    if first < 0x80 {
+        *at += 1;
+        return Some(u64::from(first));
+    }
+    let mut value = 0_u64;
+    for index in 0..9 {
+        let byte = *bytes.get(*at + index)?;
+        if index == 8 {
+            *at += 9;
+            return Some(value << 8 | u64::from(byte));
+        }
+        value = value << 7 | u64::from(byte & 0x7f);
+        if byte < 0x80 {
+            *at += index + 1;
+            return Some(value);
+        }
+    }
+    None
+}
+
+/// Decodes the columns `wanted` of a record into `cells`; `None` where the record is broken before the last of them.
+///
+/// `wanted` is pairs of a stored column and a place in `cells`, sorted by column.
+/// A column beyond the record's end was added to the table later and is null.
+pub(super) fn decode<'r>(payload: &'r [u8], wanted: &[(usize, usize)], cells: &mut [Cell<'r>]) -> Option<()> {
+    let mut head = 0;
+    let header_end = usize::try_from(varint(payload, &mut head)?).ok()?;
+    let header = payload.get(..header_end)?;
+    let (mut column, mut body) = (0, header_end);
+    for &(want, place) in wanted {
+        while column < want && head < header_end {
+            body = body.checked_add(stored_bytes(varint(header, &mut head)?)?)?;
+            column += 1;
+        }
+        if head >= header_end {
+            cells[place] = Cell::Null;
+            continue;
+        }
+        // Two places may ask for one column: its type stays unread until the column is passed.
+        let mut peek = head;
+        let kind = varint(header, &mut peek)?;
+        let end = body.checked_add(stored_bytes(kind)?)?;
+        cells[place] = value(kind, payload.get(body..end)?);
+    }
+    Some(())
+}
+
+/// Bytes of a value of serial type `kind`; `None` for a reserved one.
+fn stored_bytes(kind: u64) -> Option<usize> {
+    match kind {
+        0 | 8 | 9 => Some(0),
+        1..=4 => Some(kind as usize),
+        5 => Some(6),
+        6 | 7 => Some(8),
+        10 | 11 => None,
+        _ => usize::try_from((kind - 12) / 2).ok(),
+    }
+}
+
+#[inline]
+fn value(kind: u64, bytes: &[u8]) -> Cell<'_> {
+    match kind {
+        0 => Cell::Null,
+        1..=6 => Cell::Int(integer(bytes)),
+        7 => Cell::Real(f64::from_bits(integer(bytes) as u64)),
+        8 => Cell::Int(0),
+        9 => Cell::Int(1),
+        _ if kind % 2 == 1 => Cell::Text(bytes),
+        _ => Cell::Blob(bytes),
+    }
+}
+
+/// A big-endian two's complement integer of one to eight bytes.
+fn integer(bytes: &[u8]) -> i64 {
+    let first = bytes.first().map_or(0, |first| i64::from(*first as i8));
+    bytes.iter().skip(1).fold(first, |value, byte| value << 8 | i64::from(*byte))
+}

@@ -1,0 +1,173 @@
+//! The walk over a table's rows: leaf pages in parallel, payloads put together where they overflow (section 1.6).
+
+use super::page::{PageNumber, Pages, TreePage};
+use super::record::{Cell, Row, decode, varint};
+use super::{Database, TableSchema};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Leaf pages that one thread walks at a time.
+const PAGES_OF_PART: usize = 512;
+
+/// What the visits of a table left, part by part in order of row id.
+#[derive(Debug)]
+pub(crate) struct Scanned<T> {
+    pub(crate) parts: Vec<T>,
+    /// Rows that were visited.
+    pub(crate) rows: u64,
+    /// Pages and rows that could not be read.
+    pub(crate) damaged: u64,
+    /// Byte of the first of them.
+    pub(crate) first_damage: Option<u64>,
+}
+
+impl<T> Default for Scanned<T> {
+    fn default() -> Scanned<T> {
+        Scanned { parts: Vec::new(), rows: 0, damaged: 0, first_damage: None }
+    }
+}
+
+/// What one part of the walk needs.
+struct Walk<'a, 'w> {
+    pages: Pages<'a>,
+    /// Stored column and place, sorted by column.
+    wanted: &'w [(usize, usize)],
+    /// Places that get the row id.
+    row_ids: &'w [usize],
+    cells: usize,
+    /// Bytes of overflowing payloads that may still be put together: chains that share pages must not multiply them.
+    overflow_left: AtomicUsize,
+}
+
+impl<'a> Database<'a> {
+    /// Visits every row of `table` with the cells of `columns`; a place that is `None` gets null.
+    ///
+    /// `visit` collects into one `T` per part; parts are walked in parallel.
+    pub(crate) fn scan<T: Default + Send>(
+        &self,
+        table: &TableSchema,
+        columns: &[Option<usize>],
+        visit: impl Fn(&mut T, &Row<'_>) + Sync,
+    ) -> Scanned<T> {
+        let places = || columns.iter().enumerate().filter_map(|(place, column)| Some(((*column)?, place)));
+        let (row_ids, mut wanted): (Vec<_>, Vec<_>) = places().partition(|(column, _)| Some(*column) == table.row_id);
+        let row_ids: Vec<usize> = row_ids.into_iter().map(|(_, place)| place).collect();
+        wanted.sort_unstable();
+        let pages = self.pages;
+        let walk = Walk {
+            pages,
+            wanted: &wanted,
+            row_ids: &row_ids,
+            cells: columns.len(),
+            overflow_left: AtomicUsize::new(pages.file_bytes()),
+        };
+        let leaves = pages.leaves(table.root);
+        let part = |numbers: &[PageNumber]| walk.part(numbers, &visit);
+        let parts: Vec<(T, Counts)> = if leaves.pages.len() <= PAGES_OF_PART {
+            vec![part(&leaves.pages)]
+        } else {
+            leaves.pages.par_chunks(PAGES_OF_PART).map(part).collect()
+        };
+        let mut scanned = Scanned { damaged: leaves.damaged, first_damage: leaves.first_damage, ..Scanned::default() };
+        for (part, counts) in parts {
+            scanned.parts.push(part);
+            scanned.rows += counts.rows;
+            scanned.damaged += counts.damaged;
+            scanned.first_damage = scanned.first_damage.or(counts.first_damage);
+        }
+        scanned
+    }
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    rows: u64,
+    damaged: u64,
+    first_damage: Option<u64>,
+}
+
+impl Walk<'_, '_> {
+    fn part<T: Default>(&self, numbers: &[PageNumber], visit: &impl Fn(&mut T, &Row<'_>)) -> (T, Counts) {
+        let (mut collected, mut counts, mut payload) = (T::default(), Counts::default(), Vec::new());
+        for number in numbers {
+            let Some(page) = self.pages.tree_page(*number) else { continue };
+            counts.damaged += page.impossible_cells();
+            for index in 0..page.cells {
+                let row = page.cell(index).and_then(|at| self.row(&page, at, &mut payload, &mut collected, visit));
+                counts.rows += u64::from(row.is_some());
+                if row.is_none() {
+                    counts.damaged += 1;
+                    counts.first_damage.get_or_insert(self.pages.offset(*number));
+                }
+            }
+        }
+        (collected, counts)
+    }
+
+    /// Visits the row whose cell begins at `at`; `None` where it is broken.
+    fn row<T>(
+        &self,
+        page: &TreePage<'_>,
+        mut at: usize,
+        scratch: &mut Vec<u8>,
+        collected: &mut T,
+        visit: &impl Fn(&mut T, &Row<'_>),
+    ) -> Option<()> {
+        let length = usize::try_from(varint(page.page, &mut at)?).ok()?;
+        let row_id = varint(page.page, &mut at)? as i64;
+        let local = local_bytes(length, self.pages.usable);
+        let here = page.page.get(at..at.checked_add(local)?)?;
+        let payload = if local == length {
+            here
+        } else {
+            self.overflowing(here, length, page.page.get(at + local..at + local + 4)?, scratch)?;
+            &scratch[..]
+        };
+        let mut cells = [Cell::Null; 32];
+        let mut many = Vec::new();
+        let cells = match cells.get_mut(..self.cells) {
+            Some(cells) => cells,
+            None => {
+                many.resize(self.cells, Cell::Null);
+                &mut many[..]
+            }
+        };
+        decode(payload, self.wanted, cells)?;
+        for place in self.row_ids {
+            cells[*place] = Cell::Int(row_id);
+        }
+        visit(collected, &Row { cells, encoding: self.pages.encoding });
+        Some(())
+    }
+
+    /// Puts a payload of `length` bytes together from its local part and its chain of pages.
+    fn overflowing(&self, here: &[u8], length: usize, first: &[u8], payload: &mut Vec<u8>) -> Option<()> {
+        let take = |left: usize| left.checked_sub(length);
+        self.overflow_left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+        payload.clear();
+        payload.extend_from_slice(here);
+        let mut next = PageNumber::from_be_bytes(first.try_into().ok()?);
+        while payload.len() < length {
+            let page = self.pages.page(next)?;
+            let rest = page.get(4..)?;
+            let taken = rest.len().min(length - payload.len());
+            if taken == 0 {
+                return None;
+            }
+            payload.extend_from_slice(&rest[..taken]);
+            next = PageNumber::from_be_bytes(page[..4].try_into().ok()?);
+        }
+        Some(())
+    }
+}
+
+/// Bytes of a payload that stay on its leaf page: the rule at the end of section 1.6.
+fn local_bytes(length: usize, usable: usize) -> usize {
+    let most = usable - 35;
+    if length <= most {
+        return length;
+    }
+    let least = (usable - 12) * 32 / 255 - 23;
+    let fitting = least + (length - least) % (usable - 4);
+    if fitting <= most { fitting } else { least }
+}

@@ -1,0 +1,321 @@
+//! Real PyTorch traces of the corpus against numbers that were computed without this project, to the nanosecond.
+
+use ridge_analysis::{Analysis, By, WorkGroups, overview};
+use ridge_import::{Imported, Source, import};
+use ridge_trace::{EventKind, FactValue, NONE, Trace, TrackKind};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Every trace of the corpus with a golden beside it.
+fn goldens(test: &str) -> Vec<(PathBuf, Value)> {
+    let Some(folder) = ridge_test::corpus(test, "kineto") else { return Vec::new() };
+    let files =
+        [ridge_test::files(&folder, ".json.gz"), ridge_test::files(&folder.join("v100_dlrm_8rank"), ".json.gz")];
+    let with_golden = files.concat().into_iter().map(|path| {
+        let golden = format!("{}.golden.json", path.display());
+        let text = std::fs::read_to_string(&golden).unwrap_or_else(|error| panic!("{golden}: {error}"));
+        (path, serde_json::from_str(&text).expect("a golden is JSON"))
+    });
+    with_golden.collect()
+}
+
+fn open(path: &Path) -> Imported {
+    let bytes = std::fs::read(path).expect("a file of the corpus");
+    let name = path.display().to_string();
+    import(&[Source { name: &name, bytes: &bytes }], None).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Nanoseconds from a golden's microseconds, which have three decimals.
+fn ns(value: &Value) -> i64 {
+    (value.as_f64().expect("a number") * 1000.0).round() as i64
+}
+
+#[test]
+fn devices_equal_the_truth() {
+    for (path, golden) in goldens("devices_equal_the_truth") {
+        let Some(devices) = golden["truth"]["devices"].as_object() else { continue };
+        let imported = open(&path);
+        let name = path.file_name().expect("a listed file").to_string_lossy().into_owned();
+        assert_eq!(imported.trace.devices.len(), devices.len(), "{name}");
+        for (device, truth) in devices {
+            check_times(&imported, &format!("/device:GPU:{device}"), truth, &name);
+            check_kernels(&imported.trace, device, truth, &name);
+            check_links(&imported.trace, device, truth, &name);
+        }
+    }
+}
+
+/// Busy, span and idle as the overview says them.
+fn check_times(imported: &Imported, plane: &str, truth: &Value, name: &str) {
+    let (groups, owners) = (WorkGroups::new(&imported.trace), OnceLock::new());
+    let workload = OnceLock::new();
+    let analysis = Analysis {
+        trace: &imported.trace,
+        hlo: &imported.hlo,
+        groups: &groups,
+        owners: &owners,
+        ceilings: &[],
+        workload: &workload,
+    };
+    let sections = overview(&analysis);
+    let section = sections.iter().find(|section| section.title.starts_with(plane)).expect("the device worked");
+    let fact = |key: &str| match section.facts.iter().find(|fact| fact.key == key).map(|fact| &fact.value) {
+        Some(FactValue::Nanos(value)) => *value,
+        other => panic!("{name}: {key} is {other:?}"),
+    };
+    assert_eq!(fact("busy_ns"), ns(&truth["busy_us"]), "{name}: busy");
+    assert_eq!(fact("window_ns"), ns(&truth["span_us"]), "{name}: span");
+    assert_eq!(fact("window_ns") - fact("busy_ns"), ns(&truth["idle_us"]), "{name}: idle");
+    assert_eq!(fact("copies_ns"), ns(&truth["memcpy_union_us"]), "{name}: copies");
+}
+
+/// Count, sum, shortest and longest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Sums(u64, i64, i64, i64);
+
+fn check_kernels(trace: &Trace, device: &str, truth: &Value, name: &str) {
+    let mut kernels: BTreeMap<&str, Sums> = BTreeMap::new();
+    let (mut copies, mut sets, mut collectives) = ((0, 0), (0, 0), (0, 0));
+    let is_collective: Vec<u32> = trace.collectives.iter().map(|found| found.event).collect();
+    for row in work_of(trace, device) {
+        let dur = trace.events.dur_ns[row];
+        let kind = trace.events.kind(row);
+        let add = |sums: &mut (u64, i64)| *sums = (sums.0 + 1, sums.1 + dur);
+        match kind {
+            EventKind::Kernel => {
+                let sums = kernels.entry(trace.name(row)).or_insert(Sums(0, 0, i64::MAX, 0));
+                *sums = Sums(sums.0 + 1, sums.1 + dur, sums.2.min(dur), sums.3.max(dur));
+                if is_collective.binary_search(&(row as u32)).is_ok() {
+                    add(&mut collectives);
+                }
+            }
+            EventKind::Memset => add(&mut sets),
+            _ => add(&mut copies),
+        }
+    }
+    let total: i64 = kernels.values().map(|sums| sums.1).sum();
+    assert_eq!(total, ns(&truth["total_kernel_us"]), "{name}: kernels");
+    assert_eq!(kernels.len() as u64, truth["distinct_kernels"].as_u64().expect("a count"), "{name}");
+    for (class, found) in [("memcpy", copies), ("memset", sets), ("comm", collectives)] {
+        let expected = &truth["by_class"][class];
+        let expected = if expected.is_null() {
+            (0, 0)
+        } else {
+            (expected["count"].as_u64().expect("a count"), ns(&expected["sum_us"]))
+        };
+        assert_eq!(found, expected, "{name}: {class}");
+    }
+    let mut ranked: Vec<(&str, Sums)> = kernels.into_iter().collect();
+    ranked.sort_by_key(|(kernel, sums)| (-sums.1, *kernel));
+    let top = truth["top10_kernels"].as_array().expect("a list");
+    for (found, expected) in ranked.iter().zip(top) {
+        let text = expected["name"].as_str().expect("a name");
+        let count = expected["count"].as_u64().expect("a count");
+        let sums = Sums(count, ns(&expected["sum_us"]), ns(&expected["min_us"]), ns(&expected["max_us"]));
+        assert_eq!(*found, (text, sums), "{name}");
+    }
+}
+
+fn check_links(trace: &Trace, device: &str, truth: &Value, name: &str) {
+    let work: Vec<usize> = work_of(trace, device).collect();
+    let linked = work.iter().filter(|row| trace.events.link[**row] != NONE).count();
+    let by_graph = work.iter().filter(|row| {
+        let launch = trace.events.link[**row];
+        launch != NONE && trace.name(launch as usize).contains("GraphLaunch")
+    });
+    assert_eq!(linked as u64, truth["gpu_events_linked_to_launch"].as_u64().expect("a count"), "{name}: linked");
+    assert_eq!(by_graph.count() as u64, truth["of_which_graph_launch"].as_u64().expect("a count"), "{name}: graphs");
+    assert_eq!(work.len() as u64, truth["gpu_events"].as_u64().expect("a count"), "{name}");
+}
+
+fn work_of(trace: &Trace, device: &str) -> impl Iterator<Item = usize> {
+    let plane = format!("/device:GPU:{device}");
+    let row = trace.devices.iter().position(|found| found.plane == plane).expect("the device is there") as u32;
+    let tracks = trace.tracks_of_device(row);
+    tracks
+        .flat_map(|track| track.rows.clone())
+        .map(|row| row as usize)
+        .filter(|row| EventKind::from_byte_is_work(trace.events.kind[*row]))
+}
+
+#[test]
+fn memory_and_steps_equal_the_truth() {
+    for (path, golden) in goldens("memory_and_steps_equal_the_truth") {
+        let truth = &golden["truth"];
+        let Some(devices) = truth["memory_by_device"].as_object() else { continue };
+        let name = path.display().to_string();
+        let trace = open(&path).trace;
+        for (key, expected) in devices {
+            let allocator = match key.strip_prefix("type0:") {
+                Some(_) => "CPU".to_owned(),
+                None => format!("GPU_{}", key.split(':').nth(1).expect("type:device")),
+            };
+            check_memory(&trace, &allocator, expected, &name);
+        }
+        let profiler_steps = truth["profiler_steps"].as_array().expect("a list");
+        let found: Vec<(&str, i64)> = (trace.steps.iter())
+            .filter(|step| trace.name(step.event as usize).starts_with("ProfilerStep"))
+            .map(|step| (trace.name(step.event as usize), trace.events.dur_ns[step.event as usize]))
+            .collect();
+        let expected: Vec<(&str, i64)> =
+            profiler_steps.iter().map(|step| (step["name"].as_str().expect("a name"), ns(&step["dur_us"]))).collect();
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+fn check_memory(trace: &Trace, allocator: &str, expected: &Value, name: &str) {
+    let table = &trace.allocations;
+    let rows = || (0..table.time_ns.len()).filter(|row| trace.strings.get(table.allocator[*row]) == allocator);
+    let number = |key: &str| expected[key].as_i64().expect("a number");
+    let sum = |sign: i64| -> i64 { rows().map(|row| (sign * table.delta_bytes[row]).max(0)).sum() };
+    assert_eq!(rows().count() as i64, number("n"), "{name}");
+    assert_eq!((sum(1), sum(-1)), (number("alloc_bytes"), number("free_bytes")), "{name}");
+    // Profilers of 2021 wrote no totals.
+    if number("max_total_allocated") > 0 {
+        let peak = rows().map(|row| table.in_use_bytes[row]).max().unwrap_or(0);
+        let reserved = rows().map(|row| table.reserved_bytes[row]).max().unwrap_or(0);
+        assert_eq!(peak, number("max_total_allocated"), "{name}: peak");
+        assert_eq!(reserved.max(0), number("max_total_reserved"), "{name}: reserved");
+    }
+}
+
+#[test]
+fn calls_equal_the_truth() {
+    for (path, golden) in goldens("calls_equal_the_truth") {
+        let truth = &golden["truth"];
+        let Some(calls) = truth["top_runtime_calls"].as_array() else { continue };
+        let trace = open(&path).trace;
+        let mut found: BTreeMap<&str, (u64, i64)> = BTreeMap::new();
+        let threads = trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread);
+        for row in threads.flat_map(|track| track.rows.clone()).map(|row| row as usize) {
+            if matches!(trace.events.kind(row), EventKind::Launch | EventKind::HostRange) {
+                let sums = found.entry(trace.name(row)).or_default();
+                *sums = (sums.0 + 1, sums.1 + trace.events.dur_ns[row]);
+            }
+        }
+        for call in calls {
+            let name = call["name"].as_str().expect("a name");
+            let expected = (call["count"].as_u64().expect("a count"), ns(&call["sum_us"]));
+            assert_eq!(found.get(name), Some(&expected), "{}: {name}", path.display());
+        }
+    }
+}
+
+/// Every table of every trace can be made, and adds up to the same.
+#[test]
+fn every_table_of_every_trace() {
+    for (path, _) in goldens("every_table_of_every_trace") {
+        let imported = open(&path);
+        let (groups, owners) = (WorkGroups::new(&imported.trace), OnceLock::new());
+        let workload = OnceLock::new();
+        let analysis = Analysis {
+            trace: &imported.trace,
+            hlo: &imported.hlo,
+            groups: &groups,
+            owners: &owners,
+            ceilings: &[],
+            workload: &workload,
+        };
+        for by in By::ALL {
+            analysis.table(by);
+        }
+        for note in &imported.notes {
+            println!("{}: {:?} x{} {}", path.display(), note.severity, note.count, note.message);
+        }
+    }
+}
+
+/// `key_averages()` of the profiler itself, which rounds to floats; times and counts of all keys are exact.
+#[test]
+fn operators_equal_key_averages() {
+    let Some(folder) = ridge_test::corpus("operators_equal_key_averages", "kineto") else { return };
+    let imported = open(&folder.join("cpu_mlp_3steps.json.gz"));
+    let text = std::fs::read_to_string(folder.join("cpu_mlp_3steps.json.gz.golden.json")).expect("a golden");
+    let golden: Value = serde_json::from_str(&text).expect("a golden is JSON");
+    let (groups, owners) = (WorkGroups::new(&imported.trace), OnceLock::new());
+    let workload = OnceLock::new();
+    let analysis = Analysis {
+        trace: &imported.trace,
+        hlo: &imported.hlo,
+        groups: &groups,
+        owners: &owners,
+        ceilings: &[],
+        workload: &workload,
+    };
+    let table = analysis.table(By::Operator);
+    let text = ridge_test::render(
+        &table,
+        &["calls", "self_cpu_ns", "total_cpu_ns", "self_cpu_bytes", "cpu_bytes", "operator"],
+    );
+    let found: BTreeMap<String, [i64; 5]> = (text.lines().skip(1))
+        .map(|line| {
+            let mut words = line.split_whitespace();
+            let numbers = [(); 5].map(|()| words.next().expect("a number").parse().expect("a number"));
+            (words.collect::<Vec<_>>().join(" "), numbers)
+        })
+        .collect();
+    let expected = golden["key_averages"].as_array().expect("a list");
+    assert_eq!((found.len(), expected.len()), (48, 48));
+    let mut other_memory = Vec::new();
+    for row in expected {
+        let key = row["key"].as_str().expect("a key");
+        let times =
+            [row["count"].as_i64().expect("a count"), ns(&row["self_cpu_time_total"]), ns(&row["cpu_time_total"])];
+        let numbers = found.get(key).unwrap_or_else(|| panic!("{key} is missing"));
+        assert_eq!(numbers[..3], times, "{key}");
+        let memory =
+            [&row["self_cpu_memory_usage"], &row["cpu_memory_usage"]].map(|value| value.as_i64().expect("bytes"));
+        if numbers[3..] != memory {
+            other_memory.push(key);
+        }
+    }
+    // Two frees of 8 bytes come 40 and 50 ns before the end of a call: the profiler's own clock has them behind it.
+    assert_eq!(other_memory, ["aten::mean", "aten::div_"]);
+}
+
+/// Eight ranks against an independent computation.
+#[test]
+fn eight_ranks_meet_in_collectives() {
+    let Some(folder) = ridge_test::corpus("eight_ranks_meet_in_collectives", "kineto") else { return };
+    let folder = folder.join("v100_dlrm_8rank");
+    let files: Vec<(String, Vec<u8>)> = (ridge_test::files(&folder, ".json.gz").iter())
+        .map(|path| (path.display().to_string(), std::fs::read(path).expect("a file of the corpus")))
+        .collect();
+    let sources: Vec<Source<'_>> = files.iter().map(|(name, bytes)| Source { name, bytes }).collect();
+    let imported = import(&sources, None).expect("eight traces");
+    assert!(!imported.notes.iter().any(|note| note.message.contains("shifted")), "one host has one clock");
+    let text = std::fs::read_to_string(folder.join("multirank.golden.json")).expect("a golden");
+    let golden: Value = serde_json::from_str(&text).expect("a golden is JSON");
+    let (groups, owners) = (WorkGroups::new(&imported.trace), OnceLock::new());
+    let workload = OnceLock::new();
+    let analysis = Analysis {
+        trace: &imported.trace,
+        hlo: &imported.hlo,
+        groups: &groups,
+        owners: &owners,
+        ceilings: &[],
+        workload: &workload,
+    };
+    let keys = ["kernel", "latency_ns", "longest_ns", "skew_ns", "last_rank", "first_rank", "ranks"];
+    let found = ridge_test::render(&analysis.table(By::Collective), &keys);
+    let rows: Vec<Vec<&str>> = found.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
+    let expected: Vec<Vec<String>> = (golden["collectives"].as_array().expect("a list").iter())
+        .map(|row| {
+            let us = |key: &str| (row[key].as_i64().expect("a time") * 1000).to_string();
+            let kernel = row["kernel"].as_str().expect("a name").to_owned();
+            let (last, first) = (row["last_rank"].to_string(), row["first_rank"].to_string());
+            vec![kernel, us("min_dur_us"), us("max_dur_us"), us("start_skew_us"), last, first, "8".to_owned()]
+        })
+        .collect();
+    assert_eq!(rows, expected);
+    let ranks = ridge_test::render(&analysis.table(By::Rank), &["rank", "wait_ns", "times_last"]);
+    for line in ranks.lines().skip(1).filter(|line| !line.starts_with('*')) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let wait = golden["total_wait_us_by_rank"][words[0]].as_i64().expect("a time") * 1000;
+        let last = golden["times_last"][words[0]].as_i64().unwrap_or(0);
+        assert_eq!(words[1..], [wait.to_string(), last.to_string()], "rank {}", words[0]);
+    }
+    assert!(ranks.contains("rank 7 waited least and was the last to begin in 5 of 8 collectives"), "{ranks}");
+}
