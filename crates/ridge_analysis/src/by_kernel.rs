@@ -1,6 +1,7 @@
 //! Device time by kernel: its name, the operation it worked for and how it was launched.
 
-use crate::rows::{Row, partition, table as build, time_columns};
+use crate::roofline::Rows;
+use crate::rows::{Row, partition, table as build, time_and_work_columns};
 use crate::{Analysis, by_op};
 use ridge_trace::{Column, EventKind, LaunchShape, NONE, Rank, StringId, Table, Unit};
 
@@ -34,7 +35,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             }),
         ),
     ];
-    columns.extend(time_columns(analysis, &rows));
+    columns.extend(time_and_work_columns(analysis, &rows, Rows::SingleKernels));
     let whole = |key, title, definition, unit, value: fn(&LaunchShape) -> Option<u32>| {
         let values = rows.iter().map(|row| shape(row).as_ref().and_then(value).map(u64::from));
         Column::whole(key, title, definition, unit, values)

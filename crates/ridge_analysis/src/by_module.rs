@@ -1,7 +1,8 @@
 //! Device time by compiled program.
 
 use crate::Analysis;
-use crate::rows::{partition, table as build, time_columns};
+use crate::roofline::Rows;
+use crate::rows::{partition, table as build, time_and_work_columns};
 use ridge_trace::{Column, NONE, Rank, Table, Unit};
 use rustc_hash::FxHashSet;
 
@@ -24,7 +25,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             rows.iter().map(|row| module(row.key).map(|module| module.program_id.to_string())),
         ),
     ];
-    columns.extend(time_columns(analysis, &rows));
+    columns.extend(time_and_work_columns(analysis, &rows, Rows::WholeExecutions));
     columns.push(Column::whole("operations", "Operations", "distinct operations that ran", Unit::Count, operations));
     build("module", "Modules", columns)
 }

@@ -1,6 +1,7 @@
 //! Device time by operation: the HLO instruction of a compiled module, or a framework's operation.
 
-use crate::rows::{Row, partition, table as build, time_columns};
+use crate::roofline::{Rows, work_note};
+use crate::rows::{Row, partition, table as build, time_and_work_columns};
 use crate::{Analysis, category};
 use ridge_trace::{Attribution, Column, EventKind, NONE, Rank, Table, Unit};
 
@@ -37,11 +38,11 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         Column::text(
             "category",
             "Category",
-            "kind of work, from the instruction or else from the kernel's name",
-            rows.iter().map(|row| row.groups.first().map(|group| category::of(analysis, group).into_owned())),
+            "kind of work, from the instruction or else from the name of the kernel that took most of its time",
+            rows.iter().map(|row| row.largest().map(|group| category::of(analysis, group).into_owned())),
         ),
     ];
-    columns.extend(time_columns(analysis, &rows));
+    columns.extend(time_and_work_columns(analysis, &rows, Rows::WholeExecutions));
     columns.push(Column::whole(
         "executions",
         "Executions",
@@ -61,7 +62,9 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     columns.push(
         Column::text("scope", "Scope", "scope path of the instruction", rows.iter().map(scope)).ranked(Rank::Detail),
     );
-    build("op", "Operations", columns)
+    let mut table = build("op", "Operations", columns);
+    table.footnotes = work_note(analysis);
+    table
 }
 
 fn row_name(analysis: &Analysis<'_>, (op, _, kind): Key) -> String {

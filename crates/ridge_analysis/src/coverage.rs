@@ -82,6 +82,7 @@ fn covers(kind: EventKind) -> Covers {
         // A pool worker's presence is not work, and a point covers nothing.
         EventKind::Instant | EventKind::PoolRegion => Covers::Nothing,
         EventKind::DeviceMemory | EventKind::Overhead | EventKind::Derived => Covers::Nothing,
+        EventKind::Synchronization | EventKind::DeviceRange => Covers::Nothing,
         _ => Covers::Host,
     }
 }

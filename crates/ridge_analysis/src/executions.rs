@@ -11,38 +11,89 @@ use rustc_hash::FxHashMap;
 
 /// Executions by operation and by how the operation is known.
 #[derive(Debug, Clone, Default)]
-pub struct Executions(FxHashMap<(u32, u8), u64>);
+pub struct Executions {
+    known: FxHashMap<Identity, u64>,
+    /// Of operations that are known in several ways: by the surest way among the kernels of a run.
+    mixed: FxHashMap<Identity, u64>,
+}
 
 /// What belongs together: an operation known one way.
 type Identity = (u32, u8);
 
+/// What a run of kernels is: of one operation known one way, or of one operation however each kernel is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RunsOf {
+    OneWay,
+    AnyWay,
+}
+
 impl Executions {
     /// Counts the executions on `tracks`.
     pub(crate) fn count(trace: &Trace, tracks: &[&Track]) -> Executions {
-        let mut on_device: FxHashMap<(u32, Identity), u64> = FxHashMap::default();
-        for track in tracks {
-            let device = track.device.unwrap_or(NONE);
-            let is_lane = track.kind == TrackKind::OperationLane;
-            for (identity, count) in on_track(trace, track) {
-                let most = on_device.entry((device, identity)).or_default();
-                // Lanes hold different executions, streams hold parts of the same.
-                *most = if is_lane { *most + count } else { (*most).max(count) };
-            }
+        let known = over_tracks(trace, tracks, RunsOf::OneWay);
+        let mut ways: FxHashMap<u32, u32> = FxHashMap::default();
+        known.keys().for_each(|(op, _)| *ways.entry(*op).or_default() += 1);
+        ways.retain(|_, ways| *ways > 1);
+        let mut mixed = FxHashMap::default();
+        if !ways.is_empty() {
+            mixed = over_tracks(trace, tracks, RunsOf::AnyWay);
+            mixed.retain(|(op, _), _| ways.contains_key(op));
+            // A way that never is a run's surest has none of the work.
+            known.keys().filter(|(op, _)| ways.contains_key(op)).for_each(|known| {
+                mixed.entry(*known).or_insert(0);
+            });
         }
-        let mut all: FxHashMap<Identity, u64> = FxHashMap::default();
-        for ((_, identity), count) in on_device {
-            *all.entry(identity).or_default() += count;
-        }
-        Executions(all)
+        Executions { known, mixed }
     }
 
     /// Executions of the operation at row `op` that is known by `attribution`.
     pub fn of(&self, op: u32, attribution: Attribution) -> u64 {
-        self.0.get(&(op, attribution as u8)).copied().unwrap_or(0)
+        self.known.get(&(op, attribution as u8)).copied().unwrap_or(0)
+    }
+
+    /// Executions whose work belongs to the events known by `attribution`.
+    ///
+    /// Where the kernels of one execution are known in several ways, those known best have its work and the others
+    /// have none, so that no work counts twice.
+    pub(crate) fn with_work(&self, op: u32, attribution: Attribution) -> u64 {
+        self.mixed.get(&(op, attribution as u8)).copied().unwrap_or_else(|| self.of(op, attribution))
     }
 }
 
-/// A run being read: its operation and how often each of its kernels came.
+/// Ways to know an operation, the surest first.
+const BEST_FIRST: [Attribution; 5] = [
+    Attribution::ByStat,
+    Attribution::ByLaunch,
+    Attribution::ByModule,
+    Attribution::ModuleOnly,
+    Attribution::Unattributed,
+];
+
+/// How sure a way is, 0 the surest.
+fn rank(way: u8) -> usize {
+    BEST_FIRST.iter().position(|known| *known as u8 == way).unwrap_or(BEST_FIRST.len())
+}
+
+/// Executions of each identity over all tracks.
+fn over_tracks(trace: &Trace, tracks: &[&Track], runs_of: RunsOf) -> FxHashMap<Identity, u64> {
+    let mut on_device: FxHashMap<(u32, Identity), u64> = FxHashMap::default();
+    for track in tracks {
+        let device = track.device.unwrap_or(NONE);
+        let is_lane = track.kind == TrackKind::OperationLane;
+        for (identity, count) in on_track(trace, track, runs_of) {
+            let most = on_device.entry((device, identity)).or_default();
+            // Lanes hold different executions, streams hold parts of the same.
+            *most = if is_lane { *most + count } else { (*most).max(count) };
+        }
+    }
+    let mut all: FxHashMap<Identity, u64> = FxHashMap::default();
+    for ((_, identity), count) in on_device {
+        *all.entry(identity).or_default() += count;
+    }
+    all
+}
+
+/// A run being read: its operation, the surest way it is known, and how often each of its kernels came.
 #[derive(Debug, Default)]
 struct Run {
     identity: Option<Identity>,
@@ -60,7 +111,15 @@ impl Run {
         self.kernels.clear();
     }
 
-    fn add(&mut self, name: u32) {
+    /// Whether an event of `identity` belongs to the run.
+    fn holds(&self, (op, way): Identity, runs_of: RunsOf) -> bool {
+        self.identity.is_some_and(|own| own.0 == op && (own.1 == way || runs_of == RunsOf::AnyWay))
+    }
+
+    fn add(&mut self, name: u32, way: u8) {
+        if let Some(own) = self.identity.as_mut().filter(|own| rank(way) < rank(own.1)) {
+            own.1 = way;
+        }
         // The last kernel often comes again, and a run has few different ones.
         match self.kernels.iter_mut().rev().find(|(known, _)| *known == name) {
             Some((_, count)) => *count += 1,
@@ -69,7 +128,7 @@ impl Run {
     }
 }
 
-fn on_track(trace: &Trace, track: &Track) -> FxHashMap<Identity, u64> {
+fn on_track(trace: &Trace, track: &Track, runs_of: RunsOf) -> FxHashMap<Identity, u64> {
     let events = &trace.events;
     let mut counts = FxHashMap::default();
     let mut run = Run::default();
@@ -82,11 +141,11 @@ fn on_track(trace: &Trace, track: &Track) -> FxHashMap<Identity, u64> {
             *counts.entry(identity).or_default() += 1;
             continue;
         }
-        if run.identity != Some(identity) {
+        if !run.holds(identity, runs_of) {
             run.close(&mut counts);
             run.identity = (identity.0 != NONE).then_some(identity);
         }
-        run.add(events.name[row]);
+        run.add(events.name[row], identity.1);
     }
     run.close(&mut counts);
     counts
@@ -133,5 +192,29 @@ mod tests {
         check("attn:fill attn:dot attn:fill attn:bwd attn:cast", "attn=1");
         check("body:k body:k body:k", "body=3");
         check("conv:gemm add:add conv:im2col conv:gemm", "conv=2 add=1");
+    }
+
+    #[test]
+    fn work_of_an_execution_known_in_two_ways_counts_once() {
+        let mut builder = TraceBuilder::new();
+        let process = builder.add_process("", None);
+        let device = builder.device(process, "/device:GPU:0");
+        let track = builder.add_track(process, Some(device), TrackKind::Stream, "s", 1);
+        let name = builder.strings.intern("conv");
+        builder.operations.push(Operation { name, module: NONE, instruction: NONE, scope: StringId(0) });
+        let kernels = [("im2col", Attribution::ByModule), ("gemm", Attribution::ByStat)];
+        let later = [("im2col", Attribution::ByStat), ("gemm", Attribution::ByStat)];
+        for (start, (kernel, attribution)) in kernels.into_iter().chain(later).enumerate() {
+            let name = builder.strings.intern(kernel);
+            let event = NewEvent::new(EventKind::Kernel, name, start as i64 * 10, 5);
+            let row = builder.push(track, NewEvent { op: 0, ..event });
+            builder.slices(row..row + 1).attribution[0] = attribution as u8;
+        }
+        let trace = builder.finish();
+        let found = Executions::count(&trace, &trace.tracks.iter().collect::<Vec<_>>());
+        let ways = [Attribution::ByStat, Attribution::ByModule];
+        // The runs of the named alone: gemm, im2col, gemm.
+        assert_eq!(ways.map(|way| found.of(0, way)), [1, 1]);
+        assert_eq!(ways.map(|way| found.with_work(0, way)), [2, 0]);
     }
 }

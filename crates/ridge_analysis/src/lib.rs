@@ -15,31 +15,58 @@
 
 mod annotations;
 mod by_annotation;
+mod by_call;
 mod by_category;
+mod by_collective;
+mod by_copy;
 mod by_kernel;
+mod by_launch;
 mod by_module;
 mod by_op;
+mod by_operator;
+mod by_profile;
+mod by_rank;
 mod by_scope;
 mod by_source;
 mod by_step;
 mod by_track;
 mod category;
+mod ceilings;
+mod collectives;
 mod coverage;
+mod device;
 mod executions;
 mod groups;
+mod idle;
+mod in_order;
 mod labels;
+mod memory;
 mod modules;
+mod observed_trips;
 mod overview;
+mod profile_join;
+mod profile_numbers;
 mod quantiles;
+mod roofline;
 mod rows;
+pub mod scaling;
+mod spread;
 #[cfg(test)]
 mod tests;
+mod transfers;
 
 pub use annotations::Owners;
 pub use category::kernel_category;
+pub use ceilings::{Ceiling, CeilingBasis, Ceilings, ComputeUnit, Limit, NumberType};
+pub use device::{DeviceSheet, Figure, SheetError, ceilings, sheet_of, sheets};
 pub use executions::Executions;
 pub use groups::{Group, WorkGroups};
+pub use idle::{Idle, IdleBy};
+pub use memory::{Memory, MemoryBy};
 pub use overview::overview;
+pub use profile_numbers::ProfileNumbers;
+pub use roofline::{Bound, Chart, ChartPoint, ChartRoof, ROOFLINE_GROUPINGS, Roofline, WorkSums, Workload};
+pub use transfers::{Transfers, TransfersBy};
 
 use ridge_hlo::{HloModule, InstructionId};
 use ridge_trace::{NONE, Operation, StringId, Table, Trace};
@@ -62,16 +89,49 @@ pub enum By {
     Scope,
     /// Range that the program named.
     Operation,
+    /// Operator of a framework on the host (`aten::mm`), with the device work it launched.
+    Operator,
+    /// Operator and the sizes of its inputs.
+    OperatorShapes,
+    /// Collective operation, matched over the ranks that took part.
+    Collective,
+    /// Rank of a distributed program.
+    Rank,
     /// Step that the program marked.
     Step,
     /// Stream, lane or thread.
     Track,
+    /// Launch of a kernel under a hardware profiler.
+    Profile,
+    /// Call of the host: runtime and driver API, libraries.
+    Call,
+    /// Copy or memory set, by direction and memory.
+    Copy,
+    /// Call and the kernel that it launched.
+    Launch,
 }
 
 impl By {
     /// Every grouping, in the order reports show them.
-    pub const ALL: [By; 9] =
-        [By::Op, By::Kernel, By::Category, By::Module, By::Source, By::Scope, By::Operation, By::Step, By::Track];
+    pub const ALL: [By; 17] = [
+        By::Op,
+        By::Kernel,
+        By::Category,
+        By::Module,
+        By::Source,
+        By::Scope,
+        By::Operation,
+        By::Operator,
+        By::OperatorShapes,
+        By::Collective,
+        By::Rank,
+        By::Step,
+        By::Track,
+        By::Profile,
+        By::Call,
+        By::Copy,
+        By::Launch,
+    ];
 
     /// Its name on the command line and in JSON.
     pub fn name(self) -> &'static str {
@@ -83,8 +143,16 @@ impl By {
             By::Source => "source",
             By::Scope => "scope",
             By::Operation => "operation",
+            By::Operator => "operator",
+            By::OperatorShapes => "operator_shapes",
+            By::Collective => "collective",
+            By::Rank => "rank",
             By::Step => "step",
             By::Track => "track",
+            By::Profile => "profile",
+            By::Call => "call",
+            By::Copy => "copy",
+            By::Launch => "launch",
         }
     }
 }
@@ -100,6 +168,10 @@ pub struct Analysis<'a> {
     pub groups: &'a WorkGroups,
     /// Which range of the program caused which event, found when a table first asks.
     pub owners: &'a OnceLock<Owners>,
+    /// What each device can do, by row of the devices table; a device without an entry has no known ceilings.
+    pub ceilings: &'a [Ceilings],
+    /// The work of the operations, counted when a table first asks.
+    pub workload: &'a OnceLock<Workload>,
 }
 
 impl<'a> Analysis<'a> {
@@ -113,8 +185,16 @@ impl<'a> Analysis<'a> {
             By::Source => by_source::table(self, |_, _| None),
             By::Scope => by_scope::table(self),
             By::Operation => by_annotation::table(self),
+            By::Operator => by_operator::table(self, by_operator::Detail::Name),
+            By::OperatorShapes => by_operator::table(self, by_operator::Detail::InputShapes),
+            By::Collective => by_collective::table(self),
+            By::Rank => by_rank::table(self),
             By::Step => by_step::table(self),
             By::Track => by_track::table(self),
+            By::Profile => by_profile::table(self),
+            By::Call => by_call::table(self),
+            By::Copy => by_copy::table(self),
+            By::Launch => by_launch::table(self),
         }
     }
 
@@ -152,6 +232,15 @@ impl<'a> Analysis<'a> {
             0 => 0.0,
             all => self_ns as f64 / all as f64,
         }
+    }
+
+    /// How far operations are from what their device allows, by one of [`ROOFLINE_GROUPINGS`].
+    pub fn roofline(&self, by: By) -> Roofline {
+        Roofline::new(self, by)
+    }
+
+    fn workload(&self) -> &'a Workload {
+        self.workload.get_or_init(|| Workload::new(self))
     }
 
     fn owners(&self) -> &'a Owners {

@@ -3,6 +3,7 @@
 use crate::Analysis;
 use crate::coverage::{Coverage, DeviceCoverage};
 use crate::labels::{device_label, process_labels};
+use crate::rows::ratio;
 use ridge_trace::{Attribution, Fact, FactValue, Section};
 
 /// The sections of the overview.
@@ -45,10 +46,6 @@ fn devices(analysis: &Analysis<'_>, coverage: &Coverage) -> Vec<Section> {
 
 fn fact(key: &str, title: &str, value: FactValue, share: Option<f64>, definition: &str) -> Fact {
     Fact { key: key.to_owned(), title: title.to_owned(), value, share, definition: definition.to_owned() }
-}
-
-fn ratio(part: i64, whole: i64) -> Option<f64> {
-    (whole > 0).then(|| part as f64 / whole as f64)
 }
 
 /// Wall time and its parts, which add up to it exactly.

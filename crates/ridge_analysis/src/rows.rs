@@ -1,6 +1,7 @@
 //! Rows of device time: any partition of the groups becomes the same columns.
 
 use crate::quantiles::quantile;
+use crate::roofline::{Rows, WorkSums, sums, work_columns};
 use crate::{Analysis, Group};
 use ridge_trace::{Column, Rank, Table, Unit};
 use rustc_hash::FxHashMap;
@@ -19,6 +20,13 @@ pub(crate) struct Row<'g, K> {
     pub(crate) self_ns: i64,
     /// Number of events.
     pub(crate) events: u64,
+}
+
+impl<'g, K> Row<'g, K> {
+    /// The group that took most of its time; of equal ones the first.
+    pub(crate) fn largest(&self) -> Option<&'g Group> {
+        self.groups.iter().copied().rev().max_by_key(|group| group.self_ns)
+    }
 }
 
 /// Partitions all groups by `key`; a group without a key is left out. Most self time first.
@@ -80,7 +88,21 @@ pub(crate) fn time_columns<K>(analysis: &Analysis<'_>, rows: &[Row<'_, K>]) -> V
     ]
 }
 
+/// [`time_columns`] with the columns of work behind the share, where the work is known.
+pub(crate) fn time_and_work_columns<K>(analysis: &Analysis<'_>, rows: &[Row<'_, K>], kind: Rows) -> Vec<Column> {
+    let mut columns = time_columns(analysis, rows);
+    let work: Vec<WorkSums> = rows.iter().map(|row| sums(analysis, &row.groups, kind)).collect();
+    let after_share = 2;
+    columns.splice(after_share..after_share, work_columns(analysis, &work));
+    columns
+}
+
 /// A table from columns that are all of one length by construction.
 pub(crate) fn table(name: &'static str, title: &str, columns: Vec<Column>) -> Table {
     Table::from_columns(name, title.to_owned(), columns).expect("every column has one value a row")
+}
+
+/// `part` of `whole`; `None` where there is no whole.
+pub(crate) fn ratio(part: i64, whole: i64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
 }

@@ -12,8 +12,9 @@ use std::sync::OnceLock;
 
 fn analyzed<T>(trace: &Trace, hlo: &[HloModule], ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
     let groups = WorkGroups::new(trace);
-    let owners = OnceLock::new();
-    ask(&Analysis { trace, hlo, groups: &groups, owners: &owners })
+    let (owners, workload) = (OnceLock::new(), OnceLock::new());
+    let ceilings: Vec<crate::Ceilings> = trace.devices.iter().map(crate::ceilings).collect();
+    ask(&Analysis { trace, hlo, groups: &groups, owners: &owners, ceilings: &ceilings, workload: &workload })
 }
 
 /// The columns that tests of a table look at.
@@ -26,10 +27,19 @@ fn columns(by: By) -> &'static [&'static str] {
         By::Source => &["source", "self_ns", "self_share", "inclusive_ns", "events"],
         By::Scope => &["tree", "inclusive_ns", "inclusive_share", "self_ns", "events"],
         By::Operation => &["operation", "device_ns", "device_self_ns", "count", "wall_ns", "events", "depth"],
+        By::Operator | By::OperatorShapes => {
+            &["operator", "calls", "self_cpu_ns", "total_cpu_ns", "self_device_ns", "device_ns"]
+        }
+        By::Collective => &["kernel", "ranks", "latency_ns"],
+        By::Rank => &["rank", "busy_ns", "wait_ns", "times_last"],
         By::Step => {
             &["step", "number", "wall_ns", "device_ns", "device_share", "copies_ns", "kernels", "device_span_ns"]
         }
         By::Track => &["track", "device", "kind", "busy_ns", "busy_share", "events"],
+        By::Profile => &["kernel", "duration_ns", "bound", "dram_bytes", "rule"],
+        By::Call => &["call", "total_ns", "total_share", "count", "launches", "mean_ns", "median_ns"],
+        By::Copy => &["copy", "source", "destination", "total_ns", "count", "bytes", "bytes_per_sec"],
+        By::Launch => &["kernel", "call", "count", "mean_total_ns", "mean_call_ns", "mean_queue_ns", "mean_kernel_ns"],
     }
 }
 
@@ -427,7 +437,7 @@ fn executions_are_not_kernels() {
         By::Op,
         expect![[r#"
             op              category         self_ns  self_share  total_ns  events  executions  attribution
-            conv            kernel, unknown  110      0.917       110       5       3           stat
+            conv            matrix product   110      0.917       110       5       3           stat
             add             kernel, unknown  5        0.042       5         1       1           stat
             (unattributed)  kernel, unknown  5        0.042       5         1       -           nothing
         "#]],
@@ -728,5 +738,94 @@ fn shares_of_what_is_known() {
             (unattributed)         kernel, unknown      30       0.3         30        1       -           nothing
             (copy host to device)  copy host to device  10       0.1         10        1       -           nothing
         "#]],
+    );
+}
+
+#[test]
+fn operators_nest_and_own_the_work_they_launch() {
+    check(
+        "thread python
+           0 +100 \"ProfilerStep#4\" step=4
+           5 +90 f.py python
+           10 +50 aten::mean operator
+           12 +40 aten::mean operator      # the same call again
+           15 +20 aten::sum operator
+           20 +10 cudaLaunchKernel launch id=1
+           70 +20 aten::add operator
+           75 +30 overlaps operator        # ends after what it began in
+           76 +2 aten::is_leaf operator
+           110 +10 \"ProfilerStep#5\" step=5
+         stream 7 on gpu
+           40 +30 sum_kernel id=1
+           80 +5 nobody's id=9",
+        By::Operator,
+        expect![[r#"
+            operator          calls  self_cpu_ns  total_cpu_ns  self_device_ns  device_ns
+            aten::sum         1      10           20            30              30
+            ProfilerStep*     2      40           110           0               30
+            aten::mean        1      30           50            0               30
+            overlaps          1      30           30            0               0
+            aten::add         1      20           20            0               0
+            cudaLaunchKernel  1      10           10            0               0
+        "#]],
+    );
+    check(
+        "thread python\n 0 +1 solve annotation",
+        By::Operator,
+        expect![[r#"
+        operator  calls  self_cpu_ns  total_cpu_ns  self_device_ns  device_ns
+        * the capture holds no framework operators; PyTorch's profiler writes them
+    "#]],
+    );
+}
+
+/// Two launches and a wait on the host; a kernel that begins before its call returns, one that queues, copies.
+const CALLS: &str = "thread python
+       0 +10 cuLaunchKernel launch id=1
+       20 +10 cuLaunchKernel launch id=2
+       40 +60 cuStreamSynchronize
+       0 +100 step annotation
+     stream 7 on gpu
+       5 +20 gemm id=1
+       50 +30 gemm id=2
+       80 +5 orphan
+       90 +10 MemcpyH2D h2d bytes=1000
+       100 +30 MemcpyH2D h2d bytes=3000";
+
+#[test]
+fn calls_of_the_host() {
+    check(
+        CALLS,
+        By::Call,
+        expect![[r#"
+        call                 total_ns  total_share  count  launches  mean_ns  median_ns
+        cuStreamSynchronize  60        0.75         1      false     60       60
+        cuLaunchKernel       20        0.25         2      true      10       10
+    "#]],
+    );
+}
+
+#[test]
+fn copies_have_bytes_and_a_rate() {
+    check(
+        CALLS,
+        By::Copy,
+        expect![[r#"
+        copy                 source  destination  total_ns  count  bytes  bytes_per_sec
+        copy host to device  pinned  device       40        2      4000   100000000000
+    "#]],
+    );
+}
+
+#[test]
+fn launches_wait_in_their_queue() {
+    check(
+        CALLS,
+        By::Launch,
+        expect![[r#"
+        kernel  call            count  mean_total_ns  mean_call_ns  mean_queue_ns  mean_kernel_ns
+        gemm    cuLaunchKernel  2      43             10            10             25
+        * left out, with no call in the capture: 1
+    "#]],
     );
 }

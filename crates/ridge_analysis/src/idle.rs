@@ -1,0 +1,179 @@
+//! Why each device stood still: every gap of the union of its streams, with its causes.
+//!
+//! A device's *capture window* is the time of its process, first event to last; its *active window* is from its first
+//! work to the end of its last. The capture window is the sum of a head, the active window's busy time and gaps, and a
+//! tail; each gap is the sum of its parts. All of it is whole nanoseconds, so the sums are exact.
+//!
+//! [`Idle`] sweeps each device once and keeps gaps as pairs of rows; what a gap's parts are is worked out again where a
+//! table shows them.
+
+mod activity;
+mod attribute;
+mod by_next;
+mod cause;
+mod context;
+mod latency;
+mod queue;
+mod sections;
+mod sums;
+mod sweep;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod threads;
+
+use crate::Analysis;
+use attribute::{Gap, work_end};
+use context::Context;
+use latency::Latency;
+use queue::{Queue, SmallKernels};
+use rayon::prelude::*;
+use ridge_trace::{NONE, Table, Trace};
+use std::ops::Range;
+use sums::Sums;
+use sweep::{Gaps, Swept, sweep};
+
+/// Gaps attributed by one task.
+const GAPS_PER_TASK: usize = 1 << 15;
+
+/// What idle time can be grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IdleBy {
+    /// Device.
+    Device,
+    /// Device and cause.
+    Cause,
+    /// Cause and what the host did meanwhile.
+    Host,
+    /// Operation of the next work.
+    Op,
+    /// Named range that caused the next work.
+    Annotation,
+    /// Source line of the next work.
+    Source,
+    /// Nothing: each gap is a row.
+    Gap,
+}
+
+/// The idle time of devices, attributed.
+#[derive(Debug)]
+pub struct Idle {
+    context: Context,
+    devices: Vec<DeviceIdle>,
+    /// Devices that did no work.
+    unused: usize,
+}
+
+/// The idle time of one device.
+#[derive(Debug)]
+pub(crate) struct DeviceIdle {
+    /// Row of the devices table.
+    pub(crate) device: u32,
+    /// First and last event of its process, nanoseconds.
+    pub(crate) capture: (i64, i64),
+    /// Start of its first work and end of its last, nanoseconds.
+    pub(crate) active: (i64, i64),
+    /// Length of the union of its work, nanoseconds.
+    pub(crate) busy_ns: i64,
+    /// Its gaps, without head and tail.
+    pub(crate) gaps: Gaps,
+    pub(crate) sums: Sums,
+    pub(crate) latency: Option<Latency>,
+    pub(crate) queue: Queue,
+    pub(crate) small: SmallKernels,
+}
+
+impl Idle {
+    /// Attributes the idle time of `devices`, rows of the devices table; of all of them where there is no choice.
+    pub fn new(trace: &Trace, devices: Option<&[u32]>) -> Idle {
+        let context = Context::new(trace);
+        let all: Vec<u32> = (0..trace.devices.len() as u32).collect();
+        let asked = devices.unwrap_or(&all);
+        let found: Vec<Option<DeviceIdle>> =
+            asked.par_iter().map(|device| DeviceIdle::new(trace, &context, *device)).collect();
+        let unused = found.iter().filter(|device| device.is_none()).count();
+        Idle { devices: found.into_iter().flatten().collect(), context, unused }
+    }
+
+    /// The table grouped by `by`; of gaps only the `rows` longest.
+    pub fn table(&self, analysis: &Analysis<'_>, by: IdleBy, rows: usize) -> Table {
+        match by {
+            IdleBy::Device => self.by_device(analysis),
+            IdleBy::Cause => self.by_cause(analysis),
+            IdleBy::Host => self.by_host(analysis),
+            IdleBy::Op => self.by_op(analysis),
+            IdleBy::Annotation => self.by_annotation(analysis),
+            IdleBy::Source => self.by_source(analysis),
+            IdleBy::Gap => self.gaps(analysis, rows),
+        }
+    }
+
+    /// How many gaps there are, over all devices, without heads and tails.
+    pub fn gap_count(&self) -> usize {
+        self.devices.iter().map(|device| device.gaps.len()).sum()
+    }
+
+    /// Calls `visit` once for each stretch of gaps of each device, in parallel.
+    fn map_gaps<T: Send>(&self, visit: impl Fn(&DeviceIdle, Range<usize>) -> T + Sync) -> Vec<T> {
+        let tasks = self.devices.iter().flat_map(|device| tasks(device.gaps.len()).map(move |range| (device, range)));
+        let tasks: Vec<(&DeviceIdle, Range<usize>)> = tasks.collect();
+        tasks.into_par_iter().map(|(device, range)| visit(device, range)).collect()
+    }
+}
+
+/// The positions of `gaps` gaps, a task's share at a time.
+fn tasks(gaps: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..gaps).step_by(GAPS_PER_TASK).map(move |first| first..(first + GAPS_PER_TASK).min(gaps))
+}
+
+impl DeviceIdle {
+    /// `None` where the device did no work.
+    fn new(trace: &Trace, context: &Context, device: u32) -> Option<DeviceIdle> {
+        let Swept { busy_ns, ends, gaps } = sweep(trace, device);
+        let (first, last) = ends?;
+        let active = (trace.events.start_ns[first as usize], work_end(trace, last as usize));
+        let process = trace.devices[device as usize].process;
+        let (from, until) = trace.process_span_ns(process).unwrap_or(active);
+        let capture = (from.min(active.0), until.max(active.1));
+        let head = Gap { start: capture.0, end: active.0, prev: NONE, next: first };
+        let tail = Gap { start: active.1, end: capture.1, prev: last, next: NONE };
+        let latency = context.latencies[device as usize];
+        let threshold = latency.map_or(0, |latency| latency.median_ns);
+        let (sums, (queue, small)) = rayon::join(
+            || sums(trace, context, device, &gaps, [head, tail]),
+            || {
+                rayon::join(
+                    || queue::queue(trace, device, active.0, active.1),
+                    || queue::small_kernels(trace, device, threshold),
+                )
+            },
+        );
+        Some(DeviceIdle { device, capture, active, busy_ns, gaps, sums, latency, queue, small })
+    }
+
+    /// Length of the capture window, nanoseconds.
+    pub(crate) fn capture_ns(&self) -> i64 {
+        self.capture.1.saturating_sub(self.capture.0)
+    }
+
+    /// Length of the active window, nanoseconds.
+    pub(crate) fn active_ns(&self) -> i64 {
+        self.active.1.saturating_sub(self.active.0)
+    }
+
+    /// Idle time inside the active window, nanoseconds.
+    pub(crate) fn idle_ns(&self) -> i64 {
+        self.active_ns().saturating_sub(self.busy_ns)
+    }
+}
+
+/// The sums over all gaps of a device, its head and its tail.
+fn sums(trace: &Trace, context: &Context, device: u32, gaps: &Gaps, ends: [Gap; 2]) -> Sums {
+    let ranges: Vec<Range<usize>> = tasks(gaps.len()).collect();
+    let of = |range: Range<usize>| Sums::of(trace, context, device, gaps.iter(trace, range));
+    let parts: Vec<Sums> = ranges.into_par_iter().map(of).collect();
+    let ends = ends.into_iter().filter(|gap| gap.length() > 0);
+    let mut sums = Sums::of(trace, context, device, ends);
+    parts.into_iter().for_each(|part| sums.merge(part));
+    sums
+}

@@ -1,0 +1,215 @@
+//! What the host was doing, in the words of a user: from an event's kind and name, and what encloses it.
+
+use super::attribute::Doing;
+use super::context::{COMPILING, Context, LOADING};
+use ridge_trace::{EventKind, Trace};
+
+/// What a thread did while a device stood still.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Activity {
+    /// Tracing, lowering, compiling.
+    Compiling,
+    /// Loading data, in the loader of a framework.
+    Loading,
+    /// A call that waits for a device, a lock or a time.
+    Blocking,
+    /// Allocating or freeing memory.
+    Allocating,
+    /// A call that launches work.
+    Launching,
+    /// An operator of a framework.
+    Operator,
+    /// A function of Python.
+    Python,
+    /// The program's own code inside a range that it named.
+    Program,
+    /// The runtime or a library.
+    Runtime,
+    /// One thread had handed work to another, which had not begun.
+    HandOver,
+    /// A pool worker that ran something no event names.
+    Pool,
+    /// The profiler.
+    Profiler,
+    /// Work of another device or another stream.
+    Device,
+    /// Nothing was recorded.
+    Nothing,
+}
+
+impl Activity {
+    /// The name in tables and JSON.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Activity::Compiling => "compiling",
+            Activity::Loading => "loading data",
+            Activity::Blocking => "blocking call",
+            Activity::Allocating => "allocating memory",
+            Activity::Launching => "launching",
+            Activity::Operator => "operator",
+            Activity::Python => "Python",
+            Activity::Program => "program's own code",
+            Activity::Runtime => "runtime or library",
+            Activity::HandOver => "hand-over to a thread",
+            Activity::Pool => "pool worker",
+            Activity::Profiler => "profiler",
+            Activity::Device => "device",
+            Activity::Nothing => "nothing recorded",
+        }
+    }
+}
+
+/// What makes parts alike in sums: everything that decides the activity, and the name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct DoingKey {
+    /// [`EventKind`] as a byte, or one of the two below.
+    kind: u8,
+    /// What encloses the event.
+    around: u8,
+    /// String id of the event's name; 0 without one.
+    pub(super) name: u32,
+}
+
+/// A kind byte that no event has: nothing recorded.
+const NOTHING: u8 = u8::MAX;
+/// A kind byte that no event has: a hand-over.
+const HANDOVER: u8 = u8::MAX - 1;
+
+impl DoingKey {
+    /// The key of what the host did, knowing what encloses it.
+    #[inline]
+    pub(super) fn of(trace: &Trace, context: &Context, doing: Doing) -> DoingKey {
+        let events = &trace.events;
+        match doing {
+            Doing::Nothing => DoingKey { kind: NOTHING, around: 0, name: 0 },
+            Doing::HandOver(row) => DoingKey { kind: HANDOVER, around: 0, name: events.name[row as usize] },
+            Doing::Event(row) => {
+                let (kind, name) = (events.kind[row as usize], events.name[row as usize]);
+                DoingKey { kind, around: context.around(row), name }
+            }
+        }
+    }
+
+    /// The activity, given the event's name.
+    pub(super) fn activity(self, name: &str) -> Activity {
+        match self.kind {
+            NOTHING => return Activity::Nothing,
+            HANDOVER => return Activity::HandOver,
+            _ => {}
+        }
+        let kind = EventKind::from_byte(self.kind);
+        match kind {
+            _ if self.around & LOADING != 0 => Activity::Loading,
+            _ if self.around & COMPILING != 0 => Activity::Compiling,
+            EventKind::Overhead => Activity::Profiler,
+            kind if kind.is_device_work() || kind == EventKind::Synchronization => Activity::Device,
+            kind if blocks(kind, name) => Activity::Blocking,
+            _ if allocates(name) => Activity::Allocating,
+            EventKind::Launch => Activity::Launching,
+            EventKind::Operator => Activity::Operator,
+            EventKind::PythonCall => Activity::Python,
+            EventKind::Annotation | EventKind::Step => Activity::Program,
+            EventKind::PoolRegion => Activity::Pool,
+            _ => Activity::Runtime,
+        }
+    }
+}
+
+/// Whether a call of that name returns only when something else has ended.
+///
+/// The CUDA and HIP runtime and driver APIs name their waits `…Synchronize`, and their copies that wait have no `Async`;
+/// XLA and JAX say `Await`, `BlockUntil…`, `block_until_ready` and `wait for …`; PyTorch reads a value back in `aten::item`.
+/// Of Python's own functions these are the waits of `threading`, `time`, `select` and `queue`.
+fn blocks(kind: EventKind, name: &str) -> bool {
+    const WAITS: [&str; 10] = [
+        "Synchronize",
+        "block_until_ready",
+        "try_to_block",
+        "BlockUntil",
+        "BlockHost",
+        "::Await",
+        "Wait for ",
+        "wait for completion",
+        "np.asarray(jax.Array)",
+        "_local_scalar_dense",
+    ];
+    const PYTHON_WAITS: [&str; 7] = ["acquire", "wait", "sleep", "select", "poll", "synchronize", "join"];
+    const COPIES: [&str; 9] = [
+        "cudaMemcpy",
+        "cudaMemcpy2D",
+        "cuMemcpy",
+        "cuMemcpyHtoD",
+        "cuMemcpyDtoH",
+        "hipMemcpy",
+        "hipMemcpyWithStream",
+        "hipMemcpyHtoD",
+        "hipMemcpyDtoH",
+    ];
+    if kind == EventKind::PythonCall {
+        let method = name.split_once("built-in method ").and_then(|(_, rest)| rest.split(' ').next());
+        let function = method.or_else(|| name.trim_end_matches('>').rsplit([' ', '.']).next()).unwrap_or(name);
+        return PYTHON_WAITS.contains(&function) || WAITS.iter().any(|word| name.contains(word));
+    }
+    name == "aten::item" || COPIES.contains(&without_version(name)) || WAITS.iter().any(|word| name.contains(word))
+}
+
+/// Whether a call of that name allocates or frees memory, in the words of CUDA, HIP and XLA.
+fn allocates(name: &str) -> bool {
+    const WORDS: [&str; 9] = [
+        "cudaMalloc",
+        "cudaFree",
+        "cudaHostAlloc",
+        "cuMemAlloc",
+        "cuMemFree",
+        "hipMalloc",
+        "hipFree",
+        "hipHostMalloc",
+        "Allocator::Alloc",
+    ];
+    WORDS.iter().any(|word| name.contains(word))
+}
+
+/// The name of an API call without the version that Nsight Systems and the driver add (`_v3020`, `_v2`).
+fn without_version(name: &str) -> &str {
+    match name.rsplit_once("_v") {
+        Some((call, version)) if !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit()) => call,
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(kind: EventKind, name: &str, expected: Activity) {
+        let key = DoingKey { kind: kind as u8, around: 0, name: 0 };
+        assert_eq!(key.activity(name), expected, "{name}");
+    }
+
+    #[test]
+    fn calls_by_their_names() {
+        check(EventKind::Launch, "cudaStreamSynchronize", Activity::Blocking);
+        check(EventKind::HostRange, "cudaMemcpy_v3020", Activity::Blocking);
+        check(EventKind::Launch, "cuMemcpyHtoD_v2", Activity::Blocking);
+        check(EventKind::Launch, "cuMemcpyHtoDAsync_v2", Activity::Launching);
+        check(EventKind::Launch, "cudaStreamWaitEvent", Activity::Launching);
+        check(EventKind::HostRange, "cudaMallocAsync_v11020", Activity::Allocating);
+        check(EventKind::HostRange, "CommonPjRtBuffer::Await", Activity::Blocking);
+        check(EventKind::Operator, "aten::item", Activity::Blocking);
+        check(EventKind::Operator, "aten::mm", Activity::Operator);
+        check(EventKind::PythonCall, "<built-in method acquire of _thread.lock object at 0x7f>", Activity::Blocking);
+        check(EventKind::PythonCall, "$threading.py:637 wait", Activity::Blocking);
+        check(EventKind::PythonCall, "<built-in function sleep>", Activity::Blocking);
+        check(EventKind::PythonCall, "$solver.py:5 step", Activity::Python);
+        check(EventKind::Step, "train", Activity::Program);
+    }
+
+    #[test]
+    fn what_encloses_decides_first() {
+        let loading = DoingKey { kind: EventKind::PythonCall as u8, around: LOADING, name: 0 };
+        assert_eq!(loading.activity("$PIL/Image.py:3 open"), Activity::Loading);
+        let compiling = DoingKey { kind: EventKind::PythonCall as u8, around: COMPILING, name: 0 };
+        assert_eq!(compiling.activity("$mlir.py:9 lower"), Activity::Compiling);
+    }
+}

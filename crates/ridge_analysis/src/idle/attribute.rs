@@ -1,0 +1,324 @@
+//! The rules: from one gap to its parts, which add up to it exactly.
+//!
+//! A part is a stretch of the gap with a cause, and what the host did in it where the cause is the host's.
+//! The rules are tried in the order of [`Cause`]; `docs/idle.md` states them for users.
+
+use super::cause::Cause;
+use super::context::{Awaited, Context};
+use super::latency::{STEP_BACK, previous_work};
+use super::threads::Cursors;
+use ridge_trace::{NONE, Trace, Track};
+use std::ops::Range;
+
+/// Hand-overs between threads that are followed back from a launch.
+const HANDOVERS: usize = 64;
+/// Ancestors that are searched for a hand-over.
+const ANCESTORS: usize = 256;
+/// Work of other devices that is looked at for one wait.
+const AWAITED: usize = 64;
+
+/// Time in which a device stood still.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Gap {
+    /// Start, nanoseconds on the trace clock.
+    pub(crate) start: i64,
+    /// End, nanoseconds on the trace clock.
+    pub(crate) end: i64,
+    /// The work whose end began the gap, or [`NONE`] before the first.
+    pub(crate) prev: u32,
+    /// The work that ended the gap, or [`NONE`] after the last.
+    pub(crate) next: u32,
+}
+
+impl Gap {
+    /// The gap between the end of `prev` and the start of `next`.
+    pub(crate) fn between(trace: &Trace, prev: u32, next: u32) -> Gap {
+        Gap { start: work_end(trace, prev as usize), end: trace.events.start_ns[next as usize], prev, next }
+    }
+
+    /// Its length, nanoseconds.
+    pub(crate) fn length(&self) -> i64 {
+        self.end.saturating_sub(self.start)
+    }
+}
+
+/// When the work at `row` ended; a negative duration is a broken capture's and counts as none.
+#[inline]
+pub(crate) fn work_end(trace: &Trace, row: usize) -> i64 {
+    trace.events.end_ns(row).max(trace.events.start_ns[row])
+}
+
+/// What the host did in a part of a gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Doing {
+    /// Nothing that was recorded, or the cause is not the host's.
+    Nothing,
+    /// One thread had handed over and the next had not begun this event.
+    HandOver(u32),
+    /// This event was the innermost.
+    Event(u32),
+}
+
+impl Doing {
+    /// The event it names.
+    pub(crate) fn row(self) -> Option<u32> {
+        match self {
+            Doing::Nothing => None,
+            Doing::HandOver(row) | Doing::Event(row) => Some(row),
+        }
+    }
+}
+
+/// A stretch of a gap with one cause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Part {
+    /// Why the device stood still.
+    pub(crate) cause: Cause,
+    /// What the host did, or the event that explains the wait.
+    pub(crate) doing: Doing,
+    /// Length, nanoseconds; positive.
+    pub(crate) ns: i64,
+}
+
+/// The call that launched a piece of work.
+#[derive(Debug, Clone, Copy)]
+struct Launch {
+    row: u32,
+    thread: usize,
+    start: i64,
+    end: i64,
+}
+
+/// Attributes gaps one after another; room to work in is kept between them.
+#[derive(Debug)]
+pub(crate) struct Attributor<'t> {
+    trace: &'t Trace,
+    context: &'t Context,
+    device: u32,
+    process: u32,
+    cursors: Cursors,
+    tracks: Vec<&'t Track>,
+    parts: Vec<Part>,
+    uncovered: Vec<(i64, i64)>,
+}
+
+impl<'t> Attributor<'t> {
+    /// An attributor for the gaps of `device`, fastest for gaps in order of time.
+    pub(crate) fn new(trace: &'t Trace, context: &'t Context, device: u32) -> Attributor<'t> {
+        let process = trace.devices[device as usize].process;
+        let mut tracks: Vec<&Track> = trace.tracks_of_device(device).filter(|track| !track.rows.is_empty()).collect();
+        tracks.sort_by_key(|track| track.rows.start);
+        let cursors = context.threads.cursors();
+        Attributor { trace, context, device, process, cursors, tracks, parts: Vec::new(), uncovered: Vec::new() }
+    }
+
+    /// The parts of `gap` in the order the rules found them; their lengths add up to the gap's.
+    pub(crate) fn parts(&mut self, gap: &Gap) -> &[Part] {
+        self.parts.clear();
+        let overhead = self.context.overhead(self.process);
+        let mut from = gap.start;
+        let first = overhead.partition_point(|(_, end, _)| *end <= gap.start);
+        for &(start, end, row) in overhead[first..].iter().take_while(|(start, _, _)| *start < gap.end) {
+            let (start, end) = (start.max(from), end.min(gap.end));
+            self.stretch(gap, from, start);
+            self.push(Cause::Profiler, Doing::Event(row), start, end);
+            from = end;
+        }
+        self.stretch(gap, from, gap.end);
+        let end_of_window = match (gap.prev, gap.next) {
+            (NONE, _) => Some(Cause::BeforeFirst),
+            (_, NONE) => Some(Cause::AfterLast),
+            _ => None,
+        };
+        if let Some(cause) = end_of_window {
+            self.parts.iter_mut().for_each(|part| part.cause = cause);
+        }
+        &self.parts
+    }
+
+    /// Adds a part; one that goes on as the last one did makes it longer.
+    fn push(&mut self, cause: Cause, doing: Doing, from: i64, until: i64) {
+        let ns = until.saturating_sub(from);
+        if ns <= 0 {
+            return;
+        }
+        match self.parts.last_mut() {
+            Some(last) if last.cause == cause && last.doing == doing => last.ns = last.ns.saturating_add(ns),
+            _ => self.parts.push(Part { cause, doing, ns }),
+        }
+    }
+
+    /// Attributes a stretch of `gap` in which the profiler did nothing.
+    fn stretch(&mut self, gap: &Gap, from: i64, until: i64) {
+        if from >= until {
+            return;
+        }
+        let launched = if gap.next == NONE { gap.prev } else { gap.next };
+        let Some(launch) = self.launch_of(launched) else {
+            return self.push(Cause::Unknown, Doing::Nothing, from, until);
+        };
+        if gap.next == NONE {
+            return self.host(Cause::AfterLast, launch.thread, from, until);
+        }
+        if gap.prev != NONE && self.trace.events.link[gap.prev as usize] == launch.row && launch.start <= gap.start {
+            return self.inside(launch, from, until);
+        }
+        let called = launch.start.clamp(from, until);
+        let returned = launch.end.clamp(called, until);
+        self.late(launch, from, called);
+        self.host(Cause::LaunchCall, launch.thread, called, returned);
+        self.wait(gap, launch, returned, until);
+    }
+
+    /// The call that launched the work at `row`.
+    fn launch_of(&self, row: u32) -> Option<Launch> {
+        let events = &self.trace.events;
+        let call = events.link[row as usize];
+        if call == NONE {
+            return None;
+        }
+        let thread = self.context.threads.of(call)?;
+        Some(Launch { row: call, thread, start: events.start_ns[call as usize], end: events.end_ns(call as usize) })
+    }
+
+    /// Between two pieces of work of one launch.
+    fn inside(&mut self, launch: Launch, from: i64, until: i64) {
+        if self.context.launches_graph(self.trace, launch.row) {
+            self.push(Cause::Graph, Doing::Event(launch.row), from, until);
+        } else {
+            self.host(Cause::Run, launch.thread, from, until);
+        }
+    }
+
+    /// Before the launch call began: what its thread did, and before that whoever handed the work to the thread.
+    fn late(&mut self, launch: Launch, from: i64, until: i64) {
+        let (mut thread, mut at, mut until) = (launch.thread, launch.row, until);
+        for _ in 0..HANDOVERS {
+            if from >= until {
+                return;
+            }
+            let Some((region, began, cause)) = self.handed_over(thread, at, from) else { break };
+            let began = began.min(until);
+            self.host(Cause::HostLate, thread, began, until);
+            let handed = self.trace.events.end_ns(cause as usize).clamp(from, began);
+            self.push(Cause::HostLate, Doing::HandOver(region), handed, began);
+            let Some(other) = self.context.threads.of(cause) else { return self.none(from, handed) };
+            (thread, at, until) = (other, cause, handed);
+        }
+        self.host(Cause::HostLate, thread, from, until);
+    }
+
+    fn none(&mut self, from: i64, until: i64) {
+        self.push(Cause::HostLate, Doing::Nothing, from, until);
+    }
+
+    /// Where the outermost range around `at` began after `from` because another thread's event caused it or something
+    /// inside it: the range caused, when the outermost began, and the cause.
+    fn handed_over(&mut self, thread: usize, at: u32, from: i64) -> Option<(u32, i64, u32)> {
+        let events = &self.trace.events;
+        let beside = self.context.threads.companion(thread);
+        let row = match beside {
+            Some(other) => {
+                self.context.threads.innermost(self.trace, other, events.start_ns[at as usize], &mut self.cursors)?
+            }
+            None => at,
+        };
+        let (mut outermost, mut caused) = (row, None);
+        let mut next = row;
+        for _ in 0..ANCESTORS {
+            let cause = events.link[next as usize];
+            let is_earlier = cause != NONE && events.start_ns[cause as usize] <= events.start_ns[next as usize];
+            if caused.is_none() && is_earlier && self.context.threads.of(cause) != self.context.threads.of(next) {
+                caused = Some((next, cause));
+            }
+            outermost = next;
+            next = events.parent[next as usize];
+            if next == NONE {
+                break;
+            }
+        }
+        let (region, cause) = caused?;
+        let began = events.start_ns[outermost as usize];
+        (began > from).then_some((region, began, cause))
+    }
+
+    /// Cuts the time by what `thread` did; where it did nothing recorded, by what the thread beside it did.
+    fn host(&mut self, cause: Cause, thread: usize, from: i64, until: i64) {
+        if from >= until {
+            return;
+        }
+        let (trace, context) = (self.trace, self.context);
+        let threads = &context.threads;
+        let mut cursors = std::mem::take(&mut self.cursors);
+        let mut uncovered = std::mem::take(&mut self.uncovered);
+        let beside = threads.companion(thread);
+        threads.split(trace, thread, from, until, &mut cursors, |row, start, end| match row {
+            NONE if beside.is_some() => uncovered.push((start, end)),
+            NONE => self.push(cause, Doing::Nothing, start, end),
+            row => self.push(cause, Doing::Event(row), start, end),
+        });
+        for (start, end) in uncovered.drain(..) {
+            let Some(beside) = beside else { break };
+            threads.split(trace, beside, start, end, &mut cursors, |row, start, end| {
+                let doing = if row == NONE { Doing::Nothing } else { Doing::Event(row) };
+                self.push(cause, doing, start, end);
+            });
+        }
+        (self.cursors, self.uncovered) = (cursors, uncovered);
+    }
+
+    /// After the launch call returned and before the work began.
+    fn wait(&mut self, gap: &Gap, launch: Launch, from: i64, until: i64) {
+        if from >= until {
+            return;
+        }
+        if self.trace.events.kind(gap.next as usize).is_copy() {
+            return self.push(Cause::Copy, Doing::Event(launch.row), from, until);
+        }
+        if let Some(row) = self.gated_by(gap.next) {
+            return self.push(Cause::OtherStream, Doing::Event(row), from, until);
+        }
+        let latency = self.context.latencies[self.device as usize];
+        let ordinary = latency.map(|latency| latency.ordinary_ns());
+        let (mut from, mut began) = (from, launch.end.max(gap.start));
+        if let Some(work) = ordinary.and_then(|ordinary| self.awaited(gap.end, ordinary)) {
+            let (start, end) = (work.start.clamp(from, until), work.end.clamp(from, until));
+            self.latency(gap, launch, began..start, from, ordinary);
+            let is_copy = self.trace.events.kind(work.row as usize).is_copy();
+            let cause = if is_copy { Cause::Copy } else { Cause::OtherStream };
+            self.push(cause, Doing::Event(work.row), start, end);
+            (from, began) = (end, end);
+        }
+        self.latency(gap, launch, began..until, from, ordinary);
+    }
+
+    /// The rest of a `wait` from `from` on: launch latency up to what is ordinary in the capture; more is unknown.
+    fn latency(&mut self, gap: &Gap, launch: Launch, wait: Range<i64>, from: i64, ordinary: Option<i64>) {
+        let cause = if launch.end <= gap.start { Cause::Queued } else { Cause::LaunchLatency };
+        let limit = ordinary.map_or(wait.end, |ordinary| wait.start.saturating_add(ordinary));
+        let limit = limit.clamp(from, wait.end.max(from));
+        self.push(cause, Doing::Event(launch.row), from, limit);
+        self.push(Cause::Unknown, Doing::Nothing, limit, wait.end);
+    }
+
+    /// A wait for an event on the stream of `next`, between its work before and `next`.
+    fn gated_by(&self, next: u32) -> Option<u32> {
+        if !self.context.has_stream_waits {
+            return None;
+        }
+        let track = self.tracks[self.tracks.partition_point(|track| track.rows.start <= next).checked_sub(1)?];
+        let first = previous_work(self.trace, track, next as usize).map_or(track.rows.start, |row| row as u32 + 1);
+        let between = first.max(next.saturating_sub(STEP_BACK as u32))..next;
+        between.rev().find(|row| self.context.is_stream_wait(self.trace, *row))
+    }
+
+    /// A collective of another device, or a copy between devices, that ended within `ordinary` before `time`.
+    fn awaited(&self, time: i64, ordinary: i64) -> Option<Awaited> {
+        let awaited = &self.context.awaited;
+        let after = awaited.partition_point(|work| work.end <= time);
+        let recent = awaited[..after].iter().rev().take(AWAITED);
+        let recent = recent.take_while(|work| work.end >= time.saturating_sub(ordinary));
+        let mut others = recent.filter(|work| work.device != self.device && work.process == self.process);
+        others.next().copied()
+    }
+}

@@ -1,0 +1,107 @@
+//! Sums of parts: by cause, and by cause and what the host did.
+
+use super::activity::DoingKey;
+use super::attribute::{Attributor, Gap, Part};
+use super::cause::Cause;
+use super::context::Context;
+use ridge_trace::Trace;
+use rustc_hash::FxHashMap;
+
+/// The sum of some parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Sum {
+    /// Their time, nanoseconds.
+    pub(crate) ns: i64,
+    /// Gaps that hold such parts; for what the host did, the parts themselves.
+    pub(crate) count: u64,
+    /// The longest, nanoseconds.
+    pub(crate) longest_ns: i64,
+}
+
+impl Sum {
+    fn add(&mut self, ns: i64) {
+        self.merge(&Sum { ns, count: 1, longest_ns: ns });
+    }
+
+    pub(super) fn merge(&mut self, other: &Sum) {
+        self.ns = self.ns.saturating_add(other.ns);
+        self.count += other.count;
+        self.longest_ns = self.longest_ns.max(other.longest_ns);
+    }
+}
+
+/// Time of one gap by cause, nanoseconds.
+pub(crate) type ByCause = [i64; Cause::ALL.len()];
+
+/// The parts of one gap by cause.
+pub(crate) fn by_cause(parts: &[Part]) -> ByCause {
+    let mut sums: ByCause = Default::default();
+    for part in parts {
+        let sum = &mut sums[part.cause as usize];
+        *sum = sum.saturating_add(part.ns);
+    }
+    sums
+}
+
+/// Sums over gaps.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sums {
+    /// By [`Cause`]; a gap counts once for each cause in it.
+    pub(crate) causes: [Sum; Cause::ALL.len()],
+    /// By cause and what the host did.
+    pub(super) doings: FxHashMap<(Cause, DoingKey), Sum>,
+}
+
+impl Sums {
+    /// Attributes `gaps` and sums their parts.
+    pub(crate) fn of(trace: &Trace, context: &Context, device: u32, gaps: impl Iterator<Item = Gap>) -> Sums {
+        let mut sums = Sums::default();
+        let mut attributor = Attributor::new(trace, context, device);
+        let mut last: Option<((Cause, DoingKey), Sum)> = None;
+        for gap in gaps {
+            let parts = attributor.parts(&gap);
+            sums.add_gap(parts);
+            for part in parts {
+                let key = (part.cause, DoingKey::of(trace, context, part.doing));
+                // Loops wait for the same reason again and again.
+                match &mut last {
+                    Some((known, sum)) if *known == key => sum.add(part.ns),
+                    _ => {
+                        sums.flush(last.take());
+                        last = Some((key, Sum { ns: part.ns, count: 1, longest_ns: part.ns }));
+                    }
+                }
+            }
+        }
+        sums.flush(last);
+        sums
+    }
+
+    fn add_gap(&mut self, parts: &[Part]) {
+        if let [part] = parts {
+            return self.causes[part.cause as usize].add(part.ns);
+        }
+        for (sum, ns) in self.causes.iter_mut().zip(by_cause(parts)).filter(|(_, ns)| *ns > 0) {
+            sum.add(ns);
+        }
+    }
+
+    fn flush(&mut self, pending: Option<((Cause, DoingKey), Sum)>) {
+        if let Some((key, sum)) = pending {
+            self.doings.entry(key).or_default().merge(&sum);
+        }
+    }
+
+    /// Adds the sums of other gaps.
+    pub(crate) fn merge(&mut self, other: Sums) {
+        self.causes.iter_mut().zip(&other.causes).for_each(|(own, sum)| own.merge(sum));
+        for (key, sum) in other.doings {
+            self.doings.entry(key).or_default().merge(&sum);
+        }
+    }
+
+    /// Time of one cause, nanoseconds.
+    pub(crate) fn ns(&self, cause: Cause) -> i64 {
+        self.causes[cause as usize].ns
+    }
+}

@@ -1,0 +1,120 @@
+//! The numbers of a roofline drawing, for whoever draws it.
+
+use super::light::Bound;
+use super::rows::RooflineRow;
+use crate::Analysis;
+use crate::ceilings::{CeilingBasis, Ceilings, Limit};
+
+/// One horizontal roof: a peak rate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChartRoof {
+    /// Its name: `bf16 matrix`.
+    pub name: String,
+    /// Operations per second.
+    pub flops_per_sec: f64,
+}
+
+/// One row of the roofline.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChartPoint {
+    /// Its name.
+    pub name: String,
+    /// Operations per byte of compulsory traffic, positive.
+    pub intensity: f64,
+    /// Operations per byte as XLA counts bytes, positive, where that is known.
+    pub xla_intensity: Option<f64>,
+    /// Operations per second, positive.
+    pub flops_per_sec: f64,
+    /// Part of the measured time of all rows on this kind of device, 0 to 1.
+    pub share: f64,
+    /// What bounds it; `None` where no roof is known.
+    pub bound: Option<Bound>,
+}
+
+/// The drawing of one kind of device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    /// The device's name.
+    pub device: String,
+    /// Where its ceilings are from, in a few words.
+    pub basis: String,
+    /// Bytes per second of its memory, where known.
+    pub bytes_per_sec: Option<f64>,
+    /// Its peak rates that some point needs, highest first.
+    pub roofs: Vec<ChartRoof>,
+    /// The points, most time first.
+    pub points: Vec<ChartPoint>,
+    /// Part of the measured time that has no place in the drawing: unknown work, or none.
+    pub share_left_out: f64,
+}
+
+/// One chart per kind of device that did countable work.
+pub(crate) fn charts(analysis: &Analysis<'_>, rows: &[RooflineRow]) -> Vec<Chart> {
+    let classes = analysis.workload().classes.iter().enumerate();
+    let charts = classes.map(|(class, ceilings)| {
+        let own: Vec<&RooflineRow> = rows.iter().filter(|row| row.class as usize == class).collect();
+        chart(ceilings, &own)
+    });
+    charts.filter(|chart| !chart.points.is_empty()).collect()
+}
+
+fn chart(ceilings: &Ceilings, rows: &[&RooflineRow]) -> Chart {
+    let all: f64 = rows.iter().map(|row| row.sums.self_ns()).sum();
+    let points: Vec<ChartPoint> = rows.iter().filter_map(|row| point(row, all)).collect();
+    let shown: f64 = points.iter().map(|point| point.share).sum();
+    Chart {
+        device: ceilings.device.clone(),
+        basis: basis(ceilings),
+        bytes_per_sec: ceilings.value(Limit::Memory),
+        roofs: roofs(ceilings, rows),
+        points,
+        share_left_out: (1.0 - shown).clamp(0.0, 1.0),
+    }
+}
+
+fn point(row: &RooflineRow, all: f64) -> Option<ChartPoint> {
+    let sums = &row.sums;
+    let positive = |value: Option<f64>| value.filter(|value| *value > 0.0 && value.is_finite());
+    Some(ChartPoint {
+        name: row.name.clone(),
+        intensity: positive(sums.intensity())?,
+        xla_intensity: positive(sums.xla_intensity()),
+        flops_per_sec: positive(sums.flops_per_sec())?,
+        share: if all > 0.0 { sums.self_ns() / all } else { 0.0 },
+        bound: sums.bound(),
+    })
+}
+
+/// The ceilings of the rates that rows are bounded by, highest first; roofs of one height are one.
+fn roofs(ceilings: &Ceilings, rows: &[&RooflineRow]) -> Vec<ChartRoof> {
+    let mut limits: Vec<Limit> = rows.iter().filter_map(|row| row.sums.roof()).collect();
+    limits.sort_unstable();
+    limits.dedup();
+    let mut roofs: Vec<ChartRoof> = limits
+        .into_iter()
+        .filter_map(|limit| {
+            let flops_per_sec = ceilings.value(limit)?;
+            Some(ChartRoof { name: limit.to_string().replace('.', " "), flops_per_sec })
+        })
+        .collect();
+    roofs.sort_by(|one, other| other.flops_per_sec.total_cmp(&one.flops_per_sec));
+    roofs.dedup_by(|next, first| {
+        let is_same = next.flops_per_sec == first.flops_per_sec;
+        if is_same {
+            first.name = format!("{}, {}", first.name, next.name);
+        }
+        is_same
+    });
+    roofs
+}
+
+fn basis(ceilings: &Ceilings) -> String {
+    let has = |basis| ceilings.entries.iter().any(|entry| entry.basis == basis);
+    let words = [
+        (CeilingBasis::Measured, "measured ceilings"),
+        (CeilingBasis::Sheet, "data sheet"),
+        (CeilingBasis::Capture, "the capture's word"),
+    ];
+    let found: Vec<&str> = words.into_iter().filter(|(basis, _)| has(*basis)).map(|(_, words)| words).collect();
+    if found.is_empty() { "no ceilings known".to_owned() } else { found.join(", ") }
+}

@@ -1,0 +1,107 @@
+//! The columns of work that tables of device time share.
+
+use super::sums::WorkSums;
+use crate::{Analysis, Group};
+use ridge_trace::{Basis, Column, Rank, Unit};
+
+/// Which rows of a table may have the work of their events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rows {
+    /// Rows hold whole executions.
+    WholeExecutions,
+    /// Rows may hold some of an execution's kernels.
+    SingleKernels,
+}
+
+/// The work of `groups`.
+pub(crate) fn sums(analysis: &Analysis<'_>, groups: &[&Group], rows: Rows) -> WorkSums {
+    let workload = analysis.workload();
+    let mut sums = WorkSums::default();
+    for group in groups {
+        let self_ns = group.self_ns as f64;
+        match workload.of_group(group) {
+            Some(work) if rows == Rows::WholeExecutions || work.is_whole() => {
+                sums.add(work, group.count() as f64, self_ns);
+            }
+            // Copies that no program asked for do no work, known or not.
+            None if group.kind.is_copy() => {}
+            _ => sums.add_unknown(self_ns),
+        }
+    }
+    sums
+}
+
+/// Rates, intensity, bound and headroom of rows; none where no work of the capture is known.
+pub(crate) fn columns(analysis: &Analysis<'_>, rows: &[WorkSums]) -> Vec<Column> {
+    if !analysis.workload().has_counts() {
+        return Vec::new();
+    }
+    let real = |key, title, definition, unit, value: fn(&WorkSums) -> Option<f64>| {
+        Column::real(key, title, definition, unit, rows.iter().map(value))
+    };
+    vec![
+        real(
+            "flops_per_sec",
+            "FLOP/s",
+            "floating-point operations, and integer ones of matrix units, counted from the HLO per second of measured \
+             self time; a lower bound where some work is not known",
+            Unit::FlopsPerSec,
+            WorkSums::flops_per_sec,
+        )
+        .basis(Basis::Counted),
+        real(
+            "bytes_per_sec",
+            "B/s",
+            "compulsory traffic counted from the HLO per second of measured self time: what must be read and written \
+             at least, not what the memory really moved",
+            Unit::BytesPerSec,
+            WorkSums::bytes_per_sec,
+        )
+        .basis(Basis::Counted),
+        real(
+            "intensity",
+            "Intensity",
+            "operations per byte of compulsory traffic, both counted",
+            Unit::FlopPerByte,
+            WorkSums::intensity,
+        )
+        .basis(Basis::Counted)
+        .ranked(Rank::Detail),
+        Column::text(
+            "bound",
+            "Bound",
+            "what takes most of the time at the roof: compute, memory, or launch where that time is shorter than \
+             starting a kernel; unknown where the work is not known",
+            rows.iter().map(|sums| sums.bound().map(|bound| bound.name().to_owned())),
+        )
+        .basis(Basis::Modelled),
+        real(
+            "headroom",
+            "Headroom",
+            "measured time over the time at the roof: the longer of operations by the peak rate of their type and \
+             compulsory bytes by the bandwidth, operation by operation",
+            Unit::Number,
+            WorkSums::headroom,
+        )
+        .basis(Basis::Modelled),
+        real(
+            "unknown_share",
+            "Unknown",
+            "part of the self time whose work is not known",
+            Unit::Share,
+            WorkSums::unknown_share,
+        )
+        .basis(Basis::Measured)
+        .ranked(Rank::Detail),
+    ]
+}
+
+/// How much of the time has no known work and why, and which roofs are missing; sentences for a table's footnotes.
+pub(crate) fn note(analysis: &Analysis<'_>) -> Vec<String> {
+    if !analysis.workload().has_counts() {
+        return Vec::new();
+    }
+    let mut notes: Vec<String> = super::totals::unknown_note(analysis).into_iter().collect();
+    notes.extend(super::totals::ceiling_notes(analysis));
+    notes
+}
