@@ -1,7 +1,7 @@
 """Hear when the program's own annotations begin and end.
 
-The methods of JAX's annotation classes are wrapped in place, so it does not matter how the program got hold of the classes.
-An annotation made before the profiler started leaves no event, so one that starts a capture is entered a second time, as a twin that
+The methods of the annotation classes are wrapped in place, so it does not matter how the program got hold of the classes.
+An annotation of JAX made before the profiler started leaves no event, so one that starts a capture is entered a second time, as a twin that
 is made after the start.
 Nothing is wrapped unless a schedule needs it.
 """
@@ -28,6 +28,11 @@ def hear_annotations(jax: Any, begins: Callable[[str], bool], ends: Callable[[st
     `begins` returns True if it started a capture.
     """
     _wrap(jax.profiler.TraceAnnotation, begins, ends)
+
+
+def hear_record_functions(torch: Any, begins: Callable[[str], bool], ends: Callable[[str], None]) -> None:
+    """The same for PyTorch's `record_function`, which leaves an event if it is entered after the start."""
+    _wrap(torch.autograd.profiler.record_function, lambda name: begins(name) and False, ends)
 
 
 def _wrap(cls: Any, begins: Callable[[str], bool], ends: Callable[[str], None]) -> None:

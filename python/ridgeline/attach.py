@@ -1,8 +1,9 @@
-"""Attach to a program that knows nothing of it: wait until it imports jax, then hook what a recording needs.
+"""Attach to a program that knows nothing of it: wait until it imports jax or torch, then hook what a recording needs.
 
 `attach` is called once, by `sitecustomize`, before the program's first line.
-Until the program imports jax nothing is done but to watch for that import.
-A backend is never initialized here: programs choose platforms and start distributed systems between importing jax and using it.
+Until the program imports one of them nothing is done but to watch for that import.
+A device is never initialized here: programs choose platforms and start distributed systems between importing a library and using it.
+What is hooked in PyTorch is in `torch_attach`.
 """
 
 from __future__ import annotations
@@ -25,22 +26,24 @@ from .manifest import Piece
 from .modules import ModuleWatch
 from .own_traces import hear_own_traces
 from .safely import Parts
+from .jax_tracer import JaxTracer
 from .session import Session
 from .step_function import hear_calls
+from .torch_attach import hook_torch, torch_session
 
-#: Libraries that compute on devices; the manifest names those that a program without jax imported.
-KNOWN_LIBRARIES = ("torch", "tensorflow", "cupy", "numba", "triton", "warp", "pycuda", "mxnet", "paddle", "onnxruntime")
+#: Libraries that compute on devices; the manifest names those that a program without a recorded one imported.
+KNOWN_LIBRARIES = ("tensorflow", "cupy", "numba", "triton", "warp", "pycuda", "mxnet", "paddle", "onnxruntime")
 
 
 def attach(config_path: str) -> None:
-    """Begin to watch for `import jax`, as told by the file at `config_path`.
+    """Begin to watch for imports, as told by the file at `config_path`.
 
     Raises OSError or ValueError if the file cannot be read; the caller keeps that from the program.
     """
     started = time.perf_counter()
     config = json.loads(Path(config_path).read_text(encoding="utf-8"))
     recording = Recording(config)
-    recording.watch_for_jax()
+    recording.watch_for_imports()
     recording.piece.add_time("attach_s", time.perf_counter() - started)
 
 
@@ -50,8 +53,9 @@ class Recording:
     def __init__(self, config: dict[str, Any]) -> None:
         """Claims a piece of the manifest; raises OSError if it cannot be written."""
         self.config = config
-        self.session: Session | None = None
+        self.sessions: list[Session] = []
         self._first_backend: FirstBackend | None = None
+        self._signals: endings.EndingSignals | None = None
         self._begin()
         endings.finish_at_exit(self._at_exit)
         if hasattr(os, "register_at_fork"):
@@ -61,42 +65,71 @@ class Recording:
         self.piece = Piece(Path(self.config["pieces"]))
         self.parts = Parts(self.piece.lost)
 
-    def watch_for_jax(self) -> None:
-        """Have `jax_imported` called when the program has imported jax."""
+    def watch_for_imports(self) -> None:
+        """Have `jax_imported` or `torch_imported` called when the program has imported that library."""
         sys.meta_path.insert(0, _AfterImport("jax", self.jax_imported))
+        sys.meta_path.insert(0, _AfterImport("torch", self.torch_imported))
 
     def jax_imported(self, jax: ModuleType) -> None:
-        """Hook everything that the recording needs; never raises."""
-        started = time.perf_counter()
-        self.piece.set(jax=True, state="waiting")
-        self.session = self.parts.run("session", Session, self.config, self.piece, self.parts)
-        if self.session is not None:
-            self._hook(jax, self.session)
-        self.piece.add_time("attach_s", time.perf_counter() - started)
-        self.piece.write()
+        """Hook everything that a recording of JAX needs; never raises."""
+        self._imported("jax", lambda piece, parts: Session(self.config, piece, parts, JaxTracer()), functools.partial(self._hook_jax, jax))
 
-    def _hook(self, jax: ModuleType, session: Session) -> None:
-        signals = endings.EndingSignals(lambda how: session.finish(how, drain=False))
-        session.after_busy = signals.send_again
+    def torch_imported(self, torch: ModuleType) -> None:
+        """Hook everything that a recording of PyTorch needs; never raises."""
+        self._imported(
+            "torch",
+            lambda piece, parts: torch_session(torch, self.config, piece, parts),
+            lambda session, piece: hook_torch(torch, session, self.config, piece),
+        )
+
+    def _imported(
+        self, library: str, make: Callable[[Piece, Parts], Session], hook: Callable[[Session, Piece], None]
+    ) -> None:
+        started = time.perf_counter()
+        piece, parts = self._piece_of_next()
+        if piece is None or parts is None:
+            return
+        piece.set(state="waiting", **{library: True})
+        session = parts.run("session", make, piece, parts)
+        if session is not None:
+            self.sessions.append(session)
+            self._hook_endings(session)
+            hook(session, piece)
+        piece.add_time("attach_s", time.perf_counter() - started)
+        piece.write()
+
+    def _piece_of_next(self) -> tuple[Piece | None, Parts | None]:
+        """The piece of the next library: this process's own for the first, one more for another."""
+        if not self.piece.content["jax"] and not self.piece.content["torch"]:
+            return self.piece, self.parts
+        piece = self.parts.run("session", Piece, Path(self.config["pieces"]))
+        return piece, Parts(piece.lost) if piece else None
+
+    def _hook_endings(self, session: Session) -> None:
+        # Once more: functions registered last run first, and jax takes its backends down in one registered before this.
+        session.parts.run("attach", endings.finish_at_exit, self._at_exit)
+        if self._signals is None:
+            self._signals = endings.EndingSignals(lambda how: self._finish(how, drain=False))
+            session.parts.run("signals", self._signals.install)
+            session.parts.run("hard_exits", endings.finish_before_hard_exits, lambda how: self._finish(how, drain=False))
+        session.after_busy = self._signals.send_again
+
+    def _hook_jax(self, jax: ModuleType, session: Session, piece: Piece) -> None:
         hooks: list[tuple[str, Callable[[], None]]] = [
-            # Once more: functions registered last run first, and jax takes its backends down in one registered before this.
-            ("attach", lambda: endings.finish_at_exit(self._at_exit)),
-            ("signals", signals.install),
-            ("hard_exits", lambda: endings.finish_before_hard_exits(lambda how: self._finish(how, drain=False))),
             ("modules", lambda: self._watch_modules(session)),
-            ("own_traces", lambda: hear_own_traces(jax, session, Path(self.config["out"]), self.piece)),
+            ("own_traces", lambda: hear_own_traces(jax, session, Path(self.config["out"]), piece)),
             ("annotations", lambda: self._hear_annotations(jax, session)),
             ("step_function", lambda: self._hear_step_function(jax, session)),
-            ("xla_flags", self._add_flags),
+            ("xla_flags", lambda: self._add_flags(piece)),
             ("attach", lambda: self._await_backend(jax, session)),
         ]
         for part, hook in hooks:
-            self.parts.run(part, hook)
+            session.parts.run(part, hook)
 
     def _watch_modules(self, session: Session) -> None:
         watch = ModuleWatch(
             formats=set(self.config["hlo"]),
-            parts=self.parts,
+            parts=session.parts,
             sink=session.module_compiled,
             before_compile=lambda: self._first_backend and self._first_backend.look(),
         )
@@ -118,36 +151,41 @@ class Recording:
         if name := self.config.get("step_function"):
             hear_calls(jax, name, session.step_begins, session.step_ends)
 
-    def _add_flags(self) -> None:
+    def _add_flags(self, piece: Piece) -> None:
         wanted = flags.wanted_flags(self.config)
         if not wanted:
             return
         added, left_out = flags.add_flags(wanted)
-        self.piece.set(added_flags=added)
+        piece.set(added_flags=added)
         for name, why in left_out:
-            self.piece.append("missing", {"what": f"XLA flag {name}", "why": why})
+            piece.append("missing", {"what": f"XLA flag {name}", "why": why})
 
     def _await_backend(self, jax: ModuleType, session: Session) -> None:
-        self._first_backend = FirstBackend(lambda: self.parts.run("backends", session.backend_ready))
+        self._first_backend = FirstBackend(lambda: session.parts.run("backends", session.backend_ready))
         self._first_backend.watch()
 
     def _at_exit(self, how: str) -> None:
         self._finish(how, drain=True)
 
-    def _finish(self, how: str, *, drain: bool) -> None:
-        if self.session is not None:
-            self.parts.run("finish", self.session.finish, how, drain=drain)
-        else:
+    def _finish(self, how: str, *, drain: bool) -> bool:
+        """End every session; False if one of them is in the middle of starting or stopping a capture."""
+        if not self.sessions:
             libraries = [name for name in KNOWN_LIBRARIES if name in sys.modules]
             self.parts.run("finish", self.piece.set, state="ended", how=how, libraries=libraries)
+        ends = [session.parts.run("finish", session.finish, how, drain=drain) for session in self.sessions]
+        if False in ends:
+            return False
+        for session in self.sessions:
+            session.abandon()
+        return True
 
     def _after_fork(self) -> None:
-        """A forked copy of a process that uses jax records nothing; one that does not may still import jax itself."""
-        if self.session is not None:
-            self.session.let_go()
-            return
-        self.piece.let_go()
-        self.parts.run("fork", self._begin)
+        """A forked copy of a process that is recorded records nothing; one that is not may still import a library itself."""
+        for session in self.sessions:
+            session.let_go()
+        if not self.sessions:
+            self.piece.let_go()
+            self.parts.run("fork", self._begin)
 
 
 class _AfterImport:

@@ -3,51 +3,31 @@
 The parent starts a fresh process per size, so that peak memory is honest and a crash costs one operation:
 it starts another with `--after` naming the operation that this one died in.
 
-One JSON object per line goes to what was standard output at the start; everything that the suite prints goes to standard error.
-When standard input ends, the parent is gone or wants an end, and the process interrupts itself.
+How events travel, and how the parent ends the process, is said in `worker`.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import json
-import os
-import signal
 import sys
-import threading
 import time
 import traceback
 from pathlib import Path
-from typing import Any, TextIO
 
 from .bench_measure import Plan, Row, measure, reason_of
 from .suite import Inputs, Suite, load_suite
+from .worker import INTERRUPTED_STATUS, Events, interrupt_at_end_of_stdin, private_stdout
 
 NOT_RUN_BUDGET = "not run: budget used up"
-INTERRUPTED_STATUS = 130
 BROKEN_SUITE_STATUS = 3
-
-
-class Events:
-    """The stream of JSON lines to the parent."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def emit(self, event: str, **fields: Any) -> None:
-        """Send one event at once. Does nothing when nobody reads: the parent is gone, and standard input will end."""
-        with contextlib.suppress(BrokenPipeError):
-            self._stream.write(json.dumps({"event": event, **fields}, allow_nan=False, default=str) + "\n")
-            self._stream.flush()
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the suite and return the exit status: 0, `INTERRUPTED_STATUS` or `BROKEN_SUITE_STATUS`."""
     started = time.monotonic()
     options = _options(arguments)
-    events = Events(_private_stdout())
-    _interrupt_at_end_of_stdin()
+    events = Events(private_stdout())
+    interrupt_at_end_of_stdin()
     try:
         _run(options, events, started)
     except KeyboardInterrupt:
@@ -97,33 +77,6 @@ def _describe_environment(events: Events) -> None:
         events.emit("environment", environment=environment())
     except Exception as error:  # noqa: BLE001 - a description must not cost the results
         events.emit("environment", environment={"failed": reason_of(error)})
-
-
-def _private_stdout() -> TextIO:
-    """Keep the parent's pipe for events, and send everything else written to standard output to standard error."""
-    sys.stdout.flush()
-    private = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    return private
-
-
-def _interrupt_once(*_: object) -> None:
-    """Raise KeyboardInterrupt for the first SIGINT only: a terminal and the parent may both send one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    raise KeyboardInterrupt
-
-
-def _interrupt_at_end_of_stdin() -> None:
-    signal.signal(signal.SIGINT, _interrupt_once)
-
-    def wait() -> None:
-        with contextlib.suppress(OSError):
-            while os.read(0, 4096):
-                pass
-        os.kill(os.getpid(), signal.SIGINT)
-
-    if not sys.stdin.isatty():
-        threading.Thread(target=wait, daemon=True, name="ridgeline-stdin").start()
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:

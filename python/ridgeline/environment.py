@@ -16,6 +16,7 @@ from typing import Any
 PACKAGES = (
     "jax", "jaxlib", "jax-cuda12-plugin", "jax-cuda12-pjrt", "jax-cuda13-plugin", "jax-cuda13-pjrt",
     "jax-rocm7-plugin", "jax-rocm7-pjrt", "libtpu", "numpy", "scipy", "ml_dtypes", "flax", "equinox", "optax", "mbirjax",
+    "torch", "triton", "torchvision", "transformers",
 )  # fmt: skip
 
 
@@ -42,7 +43,7 @@ def devices() -> list[dict[str, Any]]:
     """One entry per JAX device that this process can see."""
     if not backends_are_ready():
         return []
-    return [_device(device) for device in sys.modules["jax"].devices()]
+    return [describe_device(device) for device in sys.modules["jax"].devices()]
 
 
 def backends_are_ready() -> bool:
@@ -65,7 +66,8 @@ def memory_stats(device: Any) -> dict[str, int] | None:
     return {key: int(value) for key, value in stats.items()} if stats else None
 
 
-def _device(device: Any) -> dict[str, Any]:
+def describe_device(device: Any) -> dict[str, Any]:
+    """One JAX device: what it is and how much memory it has, in bytes."""
     described = {
         "id": int(device.id),
         "kind": str(device.device_kind),

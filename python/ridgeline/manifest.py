@@ -35,6 +35,8 @@ CAPTURING_PARTS = {
     "memory_profile": "device memory profile",
     "annotations": "steps and annotations",
     "step_function": "steps",
+    "steps": "steps",
+    "allocator": "allocator snapshots",
     "xla_flags": "XLA flags",
 }
 
@@ -54,6 +56,7 @@ class Piece:
             "pid": os.getpid(),
             "state": "attached",
             "jax": False,
+            "torch": False,
             "started_unix_s": time.time(),
             "timings": {},
             "traces": [],
@@ -64,9 +67,9 @@ class Piece:
         }
         self.write()
 
-    def claim_ordinal(self) -> int:
-        """Number of this process among those that imported jax, from 0; its files are named by it."""
-        path = _claim(self._folder, "ordinal-{}")
+    def claim_ordinal(self, library: str) -> int:
+        """Number of this process among those that imported `library`, from 0; its files are named by it."""
+        path = _claim(self._folder, f"ordinal-{library}-{{}}")
         return int(path.name.rpartition("-")[2])
 
     def set(self, **fields: Any) -> None:

@@ -56,10 +56,19 @@ def live_host_array_bytes() -> int:
 
 def available_bytes() -> int | None:
     """Main memory that could be had without swapping; None where the system does not say."""
+    return _memory_info("MemAvailable:")
+
+
+def total_bytes() -> int | None:
+    """Main memory of the machine; None where the system does not say."""
+    return _memory_info("MemTotal:")
+
+
+def _memory_info(key: str) -> int | None:
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
             for line in file:
-                if line.startswith("MemAvailable:"):
+                if line.startswith(key):
                     return int(line.split()[1]) * 1024
     except (OSError, ValueError, IndexError):
         pass

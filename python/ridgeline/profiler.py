@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .tracer import Written
 from .xplane import write_xspace
 
 #: What is recorded if nothing else is asked for: host events at the level of XLA's runtime, device events, the HLO of what
@@ -26,15 +27,6 @@ SENSIBLE_OPTIONS: dict[str, Any] = {
 
 #: Settings of the device tracers that JAX documents; others are passed on, and noted.
 KNOWN_ADVANCED_PREFIXES = ("gpu_", "tpu_")
-
-
-@dataclass(frozen=True)
-class Written:
-    """A capture on disk: where, how many bytes, and whether it was left as JAX wrote it."""
-
-    path: Path
-    bytes: int
-    hostnames_removed: bool
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,9 @@ class Schedule:
         self._runs = False
         self._windows = 0
         self.steps_seen = 0
+        self._steps_ended = 0
+        #: What a step is, for a reader who finds none.
+        self.what_counts = "steps are StepTraceAnnotation ranges, or the calls of a jitted function named with --step-function"
 
     @property
     def counts_steps(self) -> bool:
@@ -49,6 +52,11 @@ class Schedule:
     def followed_annotation(self) -> str | None:
         """Name of the annotation that decides, if one does."""
         return self._name if self.kind == "annotation" else None
+
+    @property
+    def was_ready(self) -> bool:
+        """True once a device could be used."""
+        return self._ready_at is not None
 
     @property
     def needs_ticks(self) -> bool:
@@ -101,6 +109,7 @@ class Schedule:
 
     def step_ends(self) -> Action:
         """A step ended."""
+        self._steps_ended += 1
         return Action.STOP if self.counts_steps and self._runs and self.steps_seen >= self._end else Action.NOTHING
 
     def annotation_begins(self, name: str) -> Action:
@@ -122,12 +131,9 @@ class Schedule:
         if self._windows:
             return None
         if self._ready_at is None:
-            return "jax was imported, but the program used no device"
+            return "the program used no device"
         if self.kind == "steps":
-            return (
-                f"expected steps {self._first}..{self._end}, found {self.steps_seen}; steps are StepTraceAnnotation "
-                "ranges, or the calls of a jitted function named with --step-function"
-            )
+            return f"expected steps {self._first}..{self._end}, found {self._steps_ended}; {self.what_counts}"
         if self.kind == "annotation":
             return f"no annotation named {self._name!r} began"
         return f"the program ended before the warm-up ({self._warm_up} {self._warm_up_s:g} s) was over"

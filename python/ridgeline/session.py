@@ -2,11 +2,12 @@
 
 Every entry is called from the program's own code and therefore guarded: `Parts` keeps exceptions in, and a lock that knows its owner
 keeps a signal handler from entering while the same thread is inside.
-How to start a profiler, write a module or take a snapshot is in the files named so.
+How to start a profiler or take a snapshot is the tracer's, how to write a module is in the file named so.
 """
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from . import memory
-from .environment import environment
 from .limits import LimitWatch
+from .main_thread import call_in_main_thread
 from .manifest import Piece
 from .module_files import write_module
 from .modules import CompiledModule
-from .profiler import RunningProfiler, start_profiler, stop_profiler
 from .safely import Parts
 from .schedule import Action, Schedule
+from .tracer import RunningTrace, Tracer, Written
 
 #: Longest wait for device work before a capture stops, in seconds.
 _DRAIN_LIMIT_S = 10.0
@@ -32,24 +33,27 @@ _TICK_S = 0.25
 
 
 class Session:
-    """The recording of one process that imported jax."""
+    """The recording of one process that imported a library with a profiler."""
 
-    def __init__(self, config: dict[str, Any], piece: Piece, parts: Parts) -> None:
+    def __init__(self, config: dict[str, Any], piece: Piece, parts: Parts, tracer: Tracer) -> None:
         """`config` is what the recorder wrote for the harness."""
         self.schedule = Schedule(config)
+        self._tracer = tracer
         self.parts = parts
         self.after_busy: Callable[[], None] = lambda: None
         self._config = config
         self._out = Path(config["out"])
         self._piece = piece
-        self._ordinal = piece.claim_ordinal()
+        self._ordinal = piece.claim_ordinal(tracer.library)
         piece.set(ordinal=self._ordinal)
         self._lock = threading.RLock()
         self._busy_thread: int | None = None
-        self._running: RunningProfiler | None = None
+        self._running: RunningTrace | None = None
         self._limits: LimitWatch | None = None
         self._window: dict[str, Any] = {}
         self._windows = 0
+        self._is_idle = True
+        self._is_asked = False
         self._is_over = False
         self._wake = threading.Event()
         self._ticker: threading.Thread | None = None
@@ -62,7 +66,7 @@ class Session:
         """The program has initialized a backend, so devices can be described and captured."""
         with self._entered() as entered:
             if entered:
-                self._piece.set(state="ready", **environment())
+                self._piece.set(state="ready", **self._tracer.environment())
                 self._act(self.schedule.ready(time.perf_counter()))
                 if self.schedule.needs_ticks:
                     self._start_ticker()
@@ -116,9 +120,7 @@ class Session:
                 return self._is_over
             if self._running:
                 self._stop(how, drain=drain)
-            if why := self.schedule.why_nothing():
-                if self.parts.is_on("trace_start"):
-                    self._piece.append("missing", {"what": "trace", "why": why})
+            self._say_why_nothing()
             self._is_over = True
             self._wake.set()
             self._say_modules_left_out()
@@ -131,10 +133,27 @@ class Session:
             )
         return True
 
+    def abandon(self) -> None:
+        """Stop a profiler that could not be stopped in order, because it must not outlive the interpreter; never raises."""
+        running, self._running = self._running, None
+        if running is not None:
+            with contextlib.suppress(Exception):
+                self._tracer.abandon(running)
+
     def let_go(self) -> None:
         """Do nothing any more: this is a forked copy, and the recording is its parent's."""
         self._is_over = True
         self._piece.let_go()
+
+    @property
+    def is_tracing(self) -> bool:
+        """True while a capture runs."""
+        return self._running is not None
+
+    @property
+    def suffix(self) -> str:
+        """What keeps this process's files apart from those of others; nothing for the first."""
+        return f".process{self._ordinal + 1}" if self._ordinal else ""
 
     @property
     def is_busy_here(self) -> bool:
@@ -180,7 +199,7 @@ class Session:
     def _start(self) -> None:
         self._snapshot("before")
         with self._piece.timed("start_trace_s"):
-            self._running = self.parts.run("trace_start", start_profiler, self._config.get("profile_options") or {})
+            self._running = self.parts.run("trace_start", self._tracer.start, self._config)
         if self._running is None:
             return
         self.schedule.started()
@@ -193,6 +212,7 @@ class Session:
             began=began,
             max_s=self._config["max_trace_s"],
             max_bytes=self._config["max_trace_bytes"],
+            live_bytes=self._tracer.live_bytes,
         )
         for option in self._running.unknown_options:
             self._piece.append("notes", {"what": f"profile option {option}", "why": "passed on; JAX may not know it"})
@@ -202,12 +222,15 @@ class Session:
     def _stop(self, why: str, *, drain: bool = False, is_cut_short: bool = False) -> None:
         if drain:
             with self._piece.timed("drain_s"):
-                self.parts.run("drain", self._drain)
+                self.parts.run("drain", self._tracer.drain, time.perf_counter() + _DRAIN_LIMIT_S)
         traced_s = time.perf_counter() - self._window["began"]
         running, self._running = self._running, None
         self.schedule.stopped()
         with self._piece.timed("stop_trace_s"):
             written = self.parts.run("trace_stop", self._write_trace, running)
+        if not self.parts.is_on("trace_stop"):
+            self._running = running
+            self.abandon()
         self._snapshot("after")
         if written is not None:
             entry = {"path": str(written.path.relative_to(self._out)), "bytes": written.bytes, "window": self._window["window"]}
@@ -219,38 +242,39 @@ class Session:
             self._piece.append("missing", {"what": f"trace after {traced_s:.3g} s", "why": f"capture stopped: {why}"})
         self._piece.set(state="stopped")
 
-    def _write_trace(self, running: RunningProfiler | None) -> Any:
+    def _write_trace(self, running: RunningTrace | None) -> Written | None:
         if running is None:
             raise RuntimeError("expected a running profiler, found none")
-        path = self._out / "trace" / f"host{_process_index()}{self._suffix()}.xplane.pb"
-        return stop_profiler(running, path, keep_hostnames=bool(self._config.get("keep_hostnames")))
+        path = self._out / "trace" / f"host{self._tracer.process_index()}{self._suffix()}{self._tracer.suffix}"
+        written = self._tracer.stop(running, path, keep_hostnames=bool(self._config.get("keep_hostnames")))
+        self._is_idle = self._is_idle and written is None
+        return written
 
     def _snapshot(self, when: str) -> None:
         if not self._config.get("memory_profiles"):
             return
         with self._piece.timed("memory_s"):
             number = self._windows + (when == "before")
-            entry = self.parts.run("memory_profile", memory.snapshot, self._out, when + self._suffix(number))
+            entry = self.parts.run(
+                "memory_profile", self._tracer.snapshot, self._out, when + self._suffix(number), when=when
+            )
         if entry is not None:
             self._piece.append("memory", {"when": when, "window": number} | entry)
 
     def _suffix(self, window: int | None = None) -> str:
         """What keeps this process's and window's files apart; nothing for the first of each."""
         window = window or self._windows
-        process = f".process{self._ordinal + 1}" if self._ordinal else ""
-        return process + (f".window{window}" if window > 1 else "")
+        return self.suffix + (f".window{window}" if window > 1 else "")
 
-    @staticmethod
-    def _drain() -> None:
-        """Wait, but not forever, until the arrays that exist have been computed."""
-        import jax  # noqa: PLC0415 - the program's
-
-        deadline = time.perf_counter() + _DRAIN_LIMIT_S
-        pause = 0.0001
-        for array in jax.live_arrays():
-            while not array.is_ready() and time.perf_counter() < deadline:
-                time.sleep(pause)
-                pause = min(pause * 2, 0.01)
+    def _say_why_nothing(self) -> None:
+        """Say why there is no capture: because the library was not used, which may be as it should, or because none began."""
+        why = self.schedule.why_nothing()
+        if self._windows and self._is_idle and self.parts.is_on("trace_stop"):
+            self._piece.set(idle=f"{self._tracer.library} was imported, but nothing that it can capture ran")
+        elif why is not None and not self.schedule.was_ready:
+            self._piece.set(idle=self._tracer.why_unused)
+        elif why is not None and self.parts.is_on("trace_start"):
+            self._piece.append("missing", {"what": "trace", "why": why})
 
     def _may_keep_module(self) -> bool:
         kept = self._compilations
@@ -281,16 +305,17 @@ class Session:
         self._act(self.schedule.tick(now, self._last_compile))
         if self._running and self._limits:
             if why := self.parts.run("limits", self._limits.exceeded, now):
+                self._cut_short(why)
+
+    def _cut_short(self, why: str) -> None:
+        """Stop from the ticker's thread; where the profiler belongs to the main thread, have that do it."""
+        if self._running is None or self._tracer.may_stop_here(self._running):
+            self._stop(why, is_cut_short=True)
+        elif not self._is_asked:
+            self._is_asked = True
+            call_in_main_thread(lambda: self._asked_to_stop(why))
+
+    def _asked_to_stop(self, why: str) -> None:
+        with self._entered() as entered:
+            if entered and self._running is not None and self._tracer.may_stop_here(self._running):
                 self._stop(why, is_cut_short=True)
-
-
-def _process_index() -> int:
-    """JAX's number of this process among those of a distributed program."""
-    import jax  # noqa: PLC0415 - the program's
-
-    try:
-        return int(jax.process_index())
-    except Exception:  # noqa: BLE001 - the number only names a file
-        return 0
-
-

@@ -13,6 +13,9 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 sys.path.insert(0, str(ROOT / "python"))
+sys.path.insert(0, str(ROOT / "python" / "tests"))
+
+from recording import Recorder  # noqa: E402 - found by the path above
 
 
 @pytest.fixture(scope="session")
@@ -24,3 +27,9 @@ def record_once() -> Path:
         pytest.skip("no cargo to build the recording program with")
     subprocess.run(["cargo", "build", "-q", "-p", "ridge_record", "--example", "record_once"], cwd=ROOT, check=True)
     return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "examples" / "record_once"
+
+
+@pytest.fixture
+def record(record_once: Path, tmp_path: Path) -> Recorder:
+    """Records programs in a folder of the test's own."""
+    return Recorder(record_once, tmp_path)

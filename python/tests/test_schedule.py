@@ -46,7 +46,7 @@ FOLLOW = {"window": {"kind": "annotation", "name": "a"}, "max_windows": 2}
     ("config", "events", "want"),
     [
         (WHOLE, "r()9", ">---"),
-        (WHOLE, "", "jax was imported, but the program used no device"),
+        (WHOLE, "", "the program used no device"),
         (WHOLE | {"warm_up": {"kind": "time", "s": 3}}, "r222", "-->-"),
         (WHOLE | {"warm_up": {"kind": "time", "s": 3}}, "r2", "-- the program ended before the warm-up (time 3 s) was over"),
         (WHOLE | {"warm_up": {"kind": "quiet", "s": 3}}, "r2c2c22", "------>"),

@@ -59,6 +59,10 @@ fn options(asked: &Value, command: Vec<std::ffi::OsString>) -> RecordOptions {
     options.python_tracer = on("python_tracer", false);
     options.expand_command_buffers = on("expand_command_buffers", false);
     options.memory_profiles = on("memory_profiles", true);
+    options.torch.shapes = on("shapes", false);
+    options.torch.allocations = on("allocations", false);
+    options.torch.allocator_history = on("allocator_history", false);
+    options.torch.host_only = on("host_only", false);
     options.keep_private = on("keep_private", false);
     options.measure_overhead = on("measure_overhead", false);
     options

@@ -11,13 +11,13 @@
 mod error;
 mod event;
 mod folder;
+mod launch;
 mod locate;
 mod options;
 mod outcome;
 mod python;
 mod results;
 mod run;
-mod worker;
 
 pub use error::BenchError;
 pub use locate::built_in_suites;

@@ -16,7 +16,7 @@ macro_rules! python_files {
 }
 
 /// Files of the package that the harness needs.
-const FILES: [(&str, &str); 19] = python_files![
+const FILES: [(&str, &str); 27] = python_files![
     "__init__.py",
     "annotations.py",
     "attach.py",
@@ -24,7 +24,9 @@ const FILES: [(&str, &str); 19] = python_files![
     "endings.py",
     "environment.py",
     "flags.py",
+    "jax_tracer.py",
     "limits.py",
+    "main_thread.py",
     "manifest.py",
     "memory.py",
     "module_files.py",
@@ -35,6 +37,12 @@ const FILES: [(&str, &str); 19] = python_files![
     "schedule.py",
     "session.py",
     "step_function.py",
+    "torch_attach.py",
+    "torch_memory.py",
+    "torch_own_traces.py",
+    "torch_steps.py",
+    "torch_tracer.py",
+    "tracer.py",
     "xplane.py",
 ];
 
@@ -55,8 +63,8 @@ pub fn write_harness(dir: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Files of the package that only programs which record themselves load.
-    const NOT_CARRIED: [&str; 3] = ["capture", "suite", "bench"];
+    /// Files of the package that only workers and programs which record themselves load.
+    const NOT_CARRIED: [&str; 5] = ["bench", "calibrate", "capture", "suite", "worker"];
 
     #[test]
     fn every_file_of_the_package_is_carried() {

@@ -8,7 +8,7 @@
 //! One decision and why: the harness attaches through `PYTHONPATH` and a `sitecustomize` module, so the program needs no change
 //! and may start through any number of launchers (`uv run`, `python -m`, a console script), as long as a Python process is at the
 //! end.
-//! A program that imports `jax` is captured; any other runs untouched, and the manifest says that nothing was captured.
+//! A program that imports `jax` or `torch` is captured; any other runs untouched, and the manifest says that nothing was captured.
 //!
 //! Nothing here reads a trace.
 //!
@@ -21,24 +21,29 @@
 //! ```
 
 pub mod bench;
+pub mod calibrate;
 
 mod error;
 mod folder;
 mod harness;
+mod interrupts;
 mod launch;
 mod manifest;
 mod options;
 mod outcome;
+mod pack;
 mod parse;
 mod pieces;
+mod python;
 mod recorder;
 mod redact;
 mod signals;
+mod worker;
 
 pub use error::RecordError;
 pub use folder::default_out_dir;
 pub use harness::write_harness;
-pub use options::{HloFormat, Limits, RecordOptions, StepRange, WarmUp, Window, XlaDump};
+pub use options::{HloFormat, Limits, RecordOptions, StepRange, TorchOptions, WarmUp, Window, XlaDump};
 pub use outcome::{Missing, Overhead, ProgramStatus, RecordEvent, RecordOutcome};
 pub use parse::ParseError;
 pub use recorder::record;

@@ -12,7 +12,7 @@ use crate::launch::{CONFIG_VARIABLE, Run};
 use crate::options::RecordOptions;
 use crate::outcome::{Missing, Overhead, ProgramStatus, RecordOutcome};
 use crate::pieces::{Piece, Pieces};
-use crate::recorder::{warm_up, window};
+use crate::recorder::{torch, warm_up, window};
 use crate::redact::Redaction;
 
 /// Name and version of the manifest's form.
@@ -67,7 +67,7 @@ pub(crate) fn compose(
     prepare_s: f64,
     redaction: &Redaction,
 ) -> Value {
-    let main = pieces.with_jax().max_by_key(|piece| piece.content["traces"].as_array().map_or(0, Vec::len));
+    let main = pieces.recorded().max_by_key(|piece| piece.content["traces"].as_array().map_or(0, Vec::len));
     let of_main = |key: &str| main.or(pieces.pieces.first()).map_or(Value::Null, |piece| piece.content[key].clone());
     let (exit_code, signal) = match run.status {
         ProgramStatus::Exited(code) => (json!(code), Value::Null),
@@ -99,11 +99,13 @@ pub(crate) fn compose(
 
 /// What is said of each process: enough to see which did what, and how far it came.
 fn process(piece: &Piece) -> Value {
-    const KEYS: [&str; 10] = [
+    const KEYS: [&str; 12] = [
         "pid",
         "ordinal",
         "state",
         "jax",
+        "torch",
+        "idle",
         "libraries",
         "started_unix_s",
         "timings",
@@ -127,6 +129,7 @@ fn asked(options: &RecordOptions) -> Value {
         "python_tracer": options.python_tracer,
         "expand_command_buffers": options.expand_command_buffers,
         "memory_profiles": options.memory_profiles,
+        "torch": torch(options),
         "limits": {
             "max_trace_s": secs(limits.max_trace_time), "max_trace_bytes": limits.max_trace_bytes,
             "max_modules": limits.max_modules, "max_module_bytes": limits.max_module_bytes,
@@ -177,11 +180,25 @@ fn missing(pieces: &Pieces, status: ProgramStatus) -> Vec<Missing> {
             "it could not be read; its process may have been killed while writing it",
         ));
     }
-    missing.extend(pieces.with_jax().filter_map(|piece| unfinished(piece, status)));
-    if pieces.with_jax().next().is_none() {
-        missing.push(lost("capture", &why_no_jax(pieces)));
+    missing.extend(pieces.recorded().filter_map(|piece| unfinished(piece, status)));
+    if pieces.recorded().next().is_none() {
+        missing.push(lost("capture", &why_not_recorded(pieces)));
+    }
+    if listed(pieces, "traces").is_empty() {
+        missing.extend(idle(pieces).map(|why| lost("trace", why)));
     }
     missing
+}
+
+/// Libraries that were imported and did nothing; with a capture of another library that is as it should be.
+fn idle(pieces: &Pieces) -> impl Iterator<Item = &str> {
+    let mut seen: Vec<&str> = Vec::new();
+    let whys = pieces.recorded().filter_map(|piece| piece.content["idle"].as_str());
+    whys.filter(move |why| {
+        let is_new = !seen.contains(why);
+        seen.push(why);
+        is_new
+    })
 }
 
 /// A process that wrote no end: it was killed, or crashed, or its disk was full.
@@ -201,7 +218,7 @@ fn unfinished(piece: &Piece, status: ProgramStatus) -> Option<Missing> {
     })
 }
 
-fn why_no_jax(pieces: &Pieces) -> String {
+fn why_not_recorded(pieces: &Pieces) -> String {
     if pieces.pieces.is_empty() {
         return "no Python process loaded the harness; a program that is not Python, or Python with -I, -E or -S, cannot be \
                 recorded this way: a system profiler such as nsys or rocprof can"
@@ -214,16 +231,14 @@ fn why_no_jax(pieces: &Pieces) -> String {
         .collect();
     libraries.sort_unstable();
     libraries.dedup();
-    let other = if libraries.contains(&"torch") {
-        "; torch was, and torch.profiler can write a Kineto trace to open instead"
-    } else if libraries.contains(&"tensorflow") {
-        "; tensorflow was, and tf.profiler can write an XPlane trace to open instead"
+    let other = if libraries.contains(&"tensorflow") {
+        "; tensorflow was, and tf.profiler can write an XPlane trace to open instead".to_owned()
     } else if libraries.is_empty() {
-        "; nor any other library that the recorder knows"
+        "; nor any other library that the recorder knows".to_owned()
     } else {
-        return format!("no process imported jax; {} was imported, and nsys can record it", libraries.join(", "));
+        format!("; {} was imported, and nsys can record it", libraries.join(", "))
     };
-    format!("no process imported jax{other}")
+    format!("no process imported jax or torch{other}")
 }
 
 fn overhead(pieces: &Pieces, unrecorded_wall: Option<Duration>) -> Overhead {

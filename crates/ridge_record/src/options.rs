@@ -18,7 +18,9 @@ pub struct RecordOptions {
     pub window: Window,
     /// What to let pass before a capture of the whole program begins.
     pub warm_up: WarmUp,
-    /// Name of a jitted function whose calls count as steps, instead of `StepTraceAnnotation` ranges.
+    /// Name of a jitted function, or of a `torch.nn.Module` class, whose calls count as steps.
+    ///
+    /// Without it steps are `StepTraceAnnotation` ranges in JAX, and end with an optimizer's `step()` in PyTorch.
     pub step_function: Option<String>,
     /// Most captures per process when following an annotation; each is a file of its own.
     pub max_windows: u32,
@@ -27,7 +29,7 @@ pub struct RecordOptions {
     /// XLA's own dump of every module, in `hlo_dump/`; slow and large.
     pub xla_dump: Option<XlaDump>,
     /// Profiler settings as `(key, value)` text: fields of `jax.profiler.ProfileOptions`, or keys of its `advanced_configuration`
-    /// such as `gpu_max_activity_api_events`.
+    /// such as `gpu_max_activity_api_events`; `torch.<name>` is an argument of PyTorch's profiler.
     pub profile_options: Vec<(String, String)>,
     /// Record every Python call too: slows the program and fills the trace.
     pub python_tracer: bool,
@@ -35,6 +37,8 @@ pub struct RecordOptions {
     pub expand_command_buffers: bool,
     /// Save device memory profiles before and after each capture.
     pub memory_profiles: bool,
+    /// What PyTorch's profiler records beside operators and device work.
+    pub torch: TorchOptions,
     /// When to stop by itself.
     pub limits: Limits,
     /// Keep host name, user name, home folder and secrets in the manifest.
@@ -61,10 +65,31 @@ impl RecordOptions {
             python_tracer: false,
             expand_command_buffers: false,
             memory_profiles: true,
+            torch: TorchOptions::usual(),
             limits: Limits::usual(),
             keep_private: false,
             measure_overhead: false,
         }
+    }
+}
+
+/// What PyTorch's profiler records beside operators and device work; each costs time and memory in the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TorchOptions {
+    /// The shapes of each operator's inputs.
+    pub shapes: bool,
+    /// Every allocation and release of tensors, on every device.
+    pub allocations: bool,
+    /// The CUDA allocator's history with stacks, as a snapshot at the end of each capture.
+    pub allocator_history: bool,
+    /// Leave GPUs alone, and begin when the program imports PyTorch.
+    pub host_only: bool,
+}
+
+impl TorchOptions {
+    /// None of them.
+    pub fn usual() -> TorchOptions {
+        TorchOptions { shapes: false, allocations: false, allocator_history: false, host_only: false }
     }
 }
 
@@ -75,7 +100,7 @@ pub enum Window {
     WholeProgram,
     /// Some of its steps.
     Steps(StepRange),
-    /// Each range of the `TraceAnnotation` with this name, up to [`RecordOptions::max_windows`].
+    /// Each range of the `TraceAnnotation` (JAX) or `record_function` (PyTorch) with this name, up to [`RecordOptions::max_windows`].
     Annotation(String),
 }
 
@@ -129,6 +154,8 @@ pub struct Limits {
     /// Longest capture, per window.
     pub max_trace_time: Duration,
     /// Most main memory that a running capture may hold, in bytes per window; estimated from the growth of the process.
+    ///
+    /// PyTorch does not say what its tensors hold, so there a capture ends when an eighth of main memory is left instead.
     ///
     /// Stopping takes about six times as much for a moment, and the file has about a quarter of it (measured on a CPU).
     pub max_trace_bytes: u64,

@@ -24,9 +24,9 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// The pieces of processes that imported `jax`.
-    pub(crate) fn with_jax(&self) -> impl Iterator<Item = &Piece> {
-        self.pieces.iter().filter(|piece| piece.content["jax"] == true)
+    /// The pieces of processes that imported a library which can be recorded; one for each such library.
+    pub(crate) fn recorded(&self) -> impl Iterator<Item = &Piece> {
+        self.pieces.iter().filter(|piece| piece.content["jax"] == true || piece.content["torch"] == true)
     }
 }
 

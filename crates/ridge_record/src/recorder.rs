@@ -14,6 +14,7 @@ use crate::launch::{Run, run_plain, run_recorded};
 use crate::manifest::{Gathered, compose};
 use crate::options::{RecordOptions, WarmUp, Window};
 use crate::outcome::{Missing, RecordEvent, RecordOutcome};
+use crate::pack::pack_torch_traces;
 use crate::pieces::read_pieces;
 use crate::redact::Redaction;
 
@@ -58,7 +59,8 @@ fn gather(
     prepare_s: f64,
 ) -> RecordOutcome {
     let redaction = if options.keep_private { Redaction::none() } else { Redaction::of_this_machine() };
-    let pieces = read_pieces(&folder.pieces());
+    let mut pieces = read_pieces(&folder.pieces());
+    pack_torch_traces(&folder.path, &mut pieces, &redaction);
     let gathered = Gathered::new(&folder.path, options, &pieces, run, plain);
     let manifest = redaction.apply(compose(options, &pieces, &gathered, run, prepare_s, &redaction));
     folder.release_reserve();
@@ -97,11 +99,23 @@ fn config(folder: &CaptureFolder, options: &RecordOptions) -> Value {
         "profile_options": profile_options,
         "expand_command_buffers": options.expand_command_buffers,
         "memory_profiles": options.memory_profiles,
+        "torch": torch(options),
         "max_trace_s": options.limits.max_trace_time.as_secs_f64(),
         "max_trace_bytes": options.limits.max_trace_bytes,
         "max_modules": options.limits.max_modules,
         "max_module_bytes": options.limits.max_module_bytes,
         "keep_hostnames": options.keep_private,
+    })
+}
+
+/// What PyTorch's profiler is asked for, for the harness and the manifest.
+pub(crate) fn torch(options: &RecordOptions) -> Value {
+    json!({
+        "shapes": options.torch.shapes,
+        "stacks": options.python_tracer,
+        "allocations": options.torch.allocations,
+        "allocator_history": options.torch.allocator_history,
+        "host_only": options.torch.host_only,
     })
 }
 

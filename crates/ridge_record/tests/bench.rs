@@ -4,10 +4,10 @@
 
 #[path = "../../ridge_report/tests/schema/mod.rs"]
 mod schema;
+mod script;
 
 use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -42,8 +42,7 @@ impl Bench {
     fn new(suite: &str) -> Bench {
         let dir = tempfile::tempdir().unwrap();
         let python = dir.path().join("python");
-        fs::write(&python, PYTHON).unwrap();
-        fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
+        script::write(&python, PYTHON);
         let path = dir.path().join("fake.py");
         fs::write(&path, suite).unwrap();
         let options = BenchOptions::new(path.to_str().unwrap(), dir.path().join("out"));

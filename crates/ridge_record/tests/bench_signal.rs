@@ -4,8 +4,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
+mod script;
+
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 
 use ridge_record::bench::{BenchEvent, BenchOptions, BenchStatus, bench};
 
@@ -25,8 +26,7 @@ exit 130
 fn an_interrupt_keeps_what_was_measured() {
     let dir = tempfile::tempdir().unwrap();
     let python = dir.path().join("python");
-    fs::write(&python, WORKER).unwrap();
-    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
+    script::write(&python, WORKER);
     let out = dir.path().join("out");
     let options = BenchOptions { python: Some(python), ..BenchOptions::new("mbirjax", &out) };
     let mut told = Vec::new();

@@ -228,15 +228,15 @@ fn python_without_jax() {
     };
     let folder = Folder::new();
     // An empty module of a known name stands for a library that computes on devices.
-    fs::write(folder.0.path().join("torch.py"), "").expect("a file");
-    fs::write(folder.0.path().join("program.py"), "import sys, torch\nsys.exit(4)").expect("a file");
+    fs::write(folder.0.path().join("tensorflow.py"), "").expect("a file");
+    fs::write(folder.0.path().join("program.py"), "import sys, tensorflow\nsys.exit(4)").expect("a file");
     let outcome = folder.record(&[python.into(), folder.0.path().join("program.py").into()]).expect("a recording");
     check(
         &outcome,
         &folder.manifest(),
         expect![[r#"
             Exited(4) 4 null
-            capture: no process imported jax; torch was, and torch.profiler can write a Kineto trace to open instead
+            capture: no process imported jax or torch; tensorflow was, and tf.profiler can write an XPlane trace to open instead
         "#]],
     );
 }

@@ -1,6 +1,5 @@
-//! Find the suite and the interpreter that were asked for.
+//! Find the suite that was asked for.
 
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -46,14 +45,4 @@ impl SuiteSource {
             }
         }
     }
-}
-
-/// The interpreter to use: the one asked for, else that of `$VIRTUAL_ENV`, else of `.venv`, else `python3` from the path.
-pub(super) fn interpreter(asked: Option<&Path>) -> PathBuf {
-    if let Some(python) = asked {
-        return python.to_path_buf();
-    }
-    let active = env::var_os("VIRTUAL_ENV").map(PathBuf::from);
-    let candidates = active.into_iter().chain([PathBuf::from(".venv")]).map(|venv| venv.join("bin/python"));
-    candidates.into_iter().find(|python| python.is_file()).unwrap_or_else(|| PathBuf::from("python3"))
 }

@@ -158,6 +158,7 @@ impl Results {
             },
             "versions": self.environment.get("versions").cloned().unwrap_or_else(|| json!({})),
             "devices": self.environment.get("devices").cloned().unwrap_or_else(|| json!([])),
+            "cpu": self.environment.get("cpu").cloned().unwrap_or(Value::Null),
             "options": self.asked,
             "added_environment": self.added_environment,
             "timings": {},

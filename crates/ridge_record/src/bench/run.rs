@@ -4,22 +4,20 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-
-use signal_hook::SigId;
-use signal_hook::consts::{SIGINT, SIGTERM};
 
 use super::error::BenchError;
 use super::event::{Plan, WorkerEvent};
 use super::folder::{prepare, size_dir};
-use super::locate::{SuiteSource, interpreter};
+use super::launch::Launch;
+use super::locate::SuiteSource;
 use super::options::BenchOptions;
 use super::outcome::{BenchEvent, BenchOutcome, BenchStatus};
-use super::python::write_package;
+use super::python::FILES;
 use super::results::{Results, row_without_worker};
-use super::worker::{Launch, Next, Worker, death};
+use crate::interrupts::Interrupts;
+use crate::python::{interpreter, write_package};
+use crate::worker::{Next, Worker, death};
 
 /// How often signals are looked at while a worker is silent.
 const LOOK: Duration = Duration::from_millis(100);
@@ -37,12 +35,14 @@ const GRACE: Duration = Duration::from_secs(10);
 pub fn bench(options: &BenchOptions, on_event: &mut dyn FnMut(BenchEvent)) -> Result<BenchOutcome, BenchError> {
     check(options)?;
     let started = Instant::now();
-    let signals = Signals::watch()?;
+    let signals = Interrupts::watch().map_err(|source| BenchError::Signals { source })?;
     let suite = SuiteSource::find(&options.suite)?;
     let scratch = tempfile::tempdir().map_err(|source| BenchError::Write { path: std::env::temp_dir(), source })?;
+    let package_root = scratch.path().join("python");
+    write_package(&package_root, FILES).map_err(|(path, source)| BenchError::Write { path, source })?;
     let mut launch = Launch {
         python: interpreter(options.python.as_deref()),
-        package_root: write_package(&scratch.path().join("python"))?,
+        package_root,
         suite: suite.file_in(&scratch.path().join("suite"))?,
         variant: Vec::new(),
     };
@@ -105,7 +105,7 @@ fn variant(plan: &Plan, options: &BenchOptions) -> Result<Vec<(String, String)>,
 struct Course<'a> {
     options: &'a BenchOptions,
     launch: Launch,
-    signals: Signals,
+    signals: Interrupts,
     started: Instant,
     results: Results,
     on_event: &'a mut dyn FnMut(BenchEvent),
@@ -157,7 +157,7 @@ impl Course<'_> {
     }
 
     /// Pass on what a worker says until it ends, and make it end after a signal.
-    fn follow(&mut self, size: u32, mut worker: Worker) -> Result<Ending, BenchError> {
+    fn follow(&mut self, size: u32, mut worker: Worker<WorkerEvent>) -> Result<Ending, BenchError> {
         let mut unfinished = None;
         let mut broken = None;
         let mut asked_to_end: Option<Instant> = None;
@@ -262,35 +262,4 @@ impl Course<'_> {
 fn flags(name: &str, values: &[String]) -> Vec<OsString> {
     // One word, because a value may begin with a dash.
     values.iter().map(|value| format!("{name}={value}").into()).collect()
-}
-
-/// SIGINT and SIGTERM as a flag, for as long as this lives.
-struct Signals {
-    flag: Arc<AtomicBool>,
-    registered: Vec<SigId>,
-}
-
-impl Signals {
-    fn watch() -> Result<Signals, BenchError> {
-        let flag = Arc::new(AtomicBool::new(false));
-        let mut signals = Signals { flag: Arc::clone(&flag), registered: Vec::new() };
-        for signal in [SIGINT, SIGTERM] {
-            let id = signal_hook::flag::register(signal, Arc::clone(&flag));
-            signals.registered.push(id.map_err(|source| BenchError::Signals { source })?);
-        }
-        Ok(signals)
-    }
-
-    /// True once for each time that signals arrived since the last call.
-    fn arrived(&self) -> bool {
-        self.flag.swap(false, Ordering::Relaxed)
-    }
-}
-
-impl Drop for Signals {
-    fn drop(&mut self) {
-        for id in self.registered.drain(..) {
-            signal_hook::low_level::unregister(id);
-        }
-    }
 }

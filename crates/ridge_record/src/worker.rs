@@ -1,23 +1,15 @@
-//! One Python process that measures one size.
+//! One Python process that measures.
 //!
-//! Its standard output carries events; what the suite prints goes to a log; closing its standard input asks it to end.
+//! Its standard output carries events; what else it prints goes to a log; closing its standard input asks it to end.
 //! The process stays in the caller's process group, so Ctrl-C in a terminal reaches it too.
 
-use std::env;
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
-
-use super::error::BenchError;
-use super::event::{WorkerEvent, parse};
-
-/// Turns JAX's persistent compilation cache off: a compile time read from a cache is none.
-pub(super) const NO_COMPILATION_CACHE: (&str, &str) = ("JAX_ENABLE_COMPILATION_CACHE", "false");
 
 /// Events that may wait before the worker does.
 const WAITING_EVENTS: usize = 256;
@@ -28,63 +20,32 @@ const LOG_TAIL_BYTES: u64 = 32 * 1024;
 /// Characters of it that a reason keeps.
 const LONGEST_LAST_WORDS: usize = 400;
 
-/// How to start workers: the interpreter and what they need to find.
-pub(super) struct Launch {
-    pub(super) python: PathBuf,
-    /// Folder that holds the `ridgeline` package.
-    pub(super) package_root: PathBuf,
-    pub(super) suite: PathBuf,
-    /// Variables of the variant.
-    pub(super) variant: Vec<(String, String)>,
-}
-
-impl Launch {
-    /// Variables that are set for the worker, beside `PYTHONPATH`; the user's own choice of compilation cache is kept.
-    pub(super) fn added_environment(&self) -> Vec<(String, String)> {
-        let (key, value) = NO_COMPILATION_CACHE;
-        let cache = env::var_os(key).is_none().then(|| (key.to_owned(), value.to_owned()));
-        cache.into_iter().chain(self.variant.iter().cloned()).collect()
-    }
-
-    /// Start a worker with `arguments` after `--suite`; what it prints is appended to `log`.
-    pub(super) fn start(&self, arguments: &[OsString], log: &Path) -> Result<Worker, BenchError> {
-        let writing = |source| BenchError::Write { path: log.to_path_buf(), source };
-        let log_file = File::options().create(true).append(true).open(log).map_err(writing)?;
-        let mut command = Command::new(&self.python);
-        command.args(["-m", "ridgeline.bench_worker", "--suite"]).arg(&self.suite).args(arguments);
-        command.env("PYTHONPATH", self.python_path()).envs(self.added_environment());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log_file);
-        let child = command.spawn();
-        Ok(Worker::follow(child.map_err(|source| BenchError::Spawn { python: self.python.clone(), source })?))
-    }
-
-    fn python_path(&self) -> OsString {
-        let mut path = self.package_root.clone().into_os_string();
-        if let Some(own) = env::var_os("PYTHONPATH").filter(|own| !own.is_empty()) {
-            path.push(":");
-            path.push(own);
-        }
-        path
-    }
-}
-
-/// A running worker.
-pub(super) struct Worker {
+/// A running worker whose lines are events of type `E`.
+pub(crate) struct Worker<E> {
     child: Child,
     stdin: Option<ChildStdin>,
-    events: Receiver<WorkerEvent>,
+    events: Receiver<E>,
 }
 
 /// What came from a worker within a time.
-pub(super) enum Next {
-    Event(Box<WorkerEvent>),
+pub(crate) enum Next<E> {
+    Event(Box<E>),
     Quiet,
     /// Its output ended.
     Ended,
 }
 
-impl Worker {
-    fn follow(mut child: Child) -> Worker {
+impl<E: Send + 'static> Worker<E> {
+    /// Start `command`; what it prints beside events is appended to `log`. A line that `parse` does not know is left out.
+    ///
+    /// # Errors
+    /// What the system says if the process cannot be started.
+    pub(crate) fn start(mut command: Command, log: File, parse: fn(&str) -> Option<E>) -> io::Result<Worker<E>> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
+        Ok(Worker::follow(command.spawn()?, parse))
+    }
+
+    fn follow(mut child: Child, parse: fn(&str) -> Option<E>) -> Worker<E> {
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().expect("standard output was asked for as a pipe");
         let (sender, events) = sync_channel(WAITING_EVENTS);
@@ -100,7 +61,7 @@ impl Worker {
     }
 
     /// The next event, waiting at most `timeout`.
-    pub(super) fn next(&self, timeout: Duration) -> Next {
+    pub(crate) fn next(&self, timeout: Duration) -> Next<E> {
         match self.events.recv_timeout(timeout) {
             Ok(event) => Next::Event(Box::new(event)),
             Err(RecvTimeoutError::Timeout) => Next::Quiet,
@@ -109,24 +70,24 @@ impl Worker {
     }
 
     /// Ask it to end; it interrupts itself as soon as it runs Python code again.
-    pub(super) fn ask_to_end(&mut self) {
+    pub(crate) fn ask_to_end(&mut self) {
         self.stdin = None;
     }
 
     /// End it now.
-    pub(super) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         // It fails only for a process that has ended.
         let _ = self.child.kill();
     }
 
     /// Wait for its end.
-    pub(super) fn wait(mut self) -> io::Result<ExitStatus> {
+    pub(crate) fn wait(mut self) -> io::Result<ExitStatus> {
         self.child.wait()
     }
 }
 
 /// How a process ended that should not have, with what it said last in its log.
-pub(super) fn death(status: ExitStatus, phase: Option<&str>, log: &Path) -> String {
+pub(crate) fn death(status: ExitStatus, phase: Option<&str>, log: &Path) -> String {
     use std::os::unix::process::ExitStatusExt as _;
     let how = match (status.signal(), status.code()) {
         (Some(signal), _) => {

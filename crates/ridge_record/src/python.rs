@@ -1,0 +1,89 @@
+//! Python for workers: which interpreter, and the package they run, carried in the binary so that it is one file.
+//!
+//! Nothing is installed: the files go to a folder that lives as long as the work, first on the worker's path.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A file of the package: its name and its text.
+pub(crate) type PackageFile = (&'static str, &'static str);
+
+/// The named files of `python/ridgeline`, for modules one folder below `src`.
+macro_rules! package_files {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../../python/ridgeline/", $name)))),*]
+    };
+}
+pub(crate) use package_files;
+
+/// Turns JAX's persistent compilation cache off: a compile time read from a cache is none.
+pub(crate) const NO_COMPILATION_CACHE: (&str, &str) = ("JAX_ENABLE_COMPILATION_CACHE", "false");
+
+/// The interpreter to use: the one asked for, else that of `$VIRTUAL_ENV`, else of `.venv`, else `python3` from the path.
+pub(crate) fn interpreter(asked: Option<&Path>) -> PathBuf {
+    if let Some(python) = asked {
+        return python.to_path_buf();
+    }
+    let active = env::var_os("VIRTUAL_ENV").map(PathBuf::from);
+    let candidates = active.into_iter().chain([PathBuf::from(".venv")]).map(|venv| venv.join("bin/python"));
+    candidates.into_iter().find(|python| python.is_file()).unwrap_or_else(|| PathBuf::from("python3"))
+}
+
+/// Write `files` as the package `ridgeline` under `folder`, which is then what [`python_path`] takes.
+///
+/// # Errors
+/// The path that could not be written, and what the system said.
+pub(crate) fn write_package(folder: &Path, files: &[PackageFile]) -> Result<(), (PathBuf, io::Error)> {
+    let package = folder.join("ridgeline");
+    fs::create_dir_all(&package).map_err(|error| (package.clone(), error))?;
+    for (name, text) in files {
+        let path = package.join(name);
+        fs::write(&path, text).map_err(|error| (path, error))?;
+    }
+    Ok(())
+}
+
+/// `PYTHONPATH` with `package_root` first.
+pub(crate) fn python_path(package_root: &Path) -> OsString {
+    let mut path = package_root.as_os_str().to_owned();
+    if let Some(own) = env::var_os("PYTHONPATH").filter(|own| !own.is_empty()) {
+        path.push(":");
+        path.push(own);
+    }
+    path
+}
+
+/// Imports of `files` from the package that are not among them; for tests.
+#[cfg(test)]
+pub(crate) fn not_carried(files: &[PackageFile]) -> Vec<String> {
+    let imports = |text: &'static str| {
+        let lines = text.lines().filter_map(|line| line.trim_start().strip_prefix("from ."));
+        lines.filter_map(|rest| rest.split(' ').next()).filter(|module| !module.is_empty())
+    };
+    let imported =
+        files.iter().flat_map(|(name, text)| imports(text).map(move |module| (name, format!("{module}.py"))));
+    let missing = imported.filter(|(_, file)| !files.iter().any(|(carried, _)| carried == file));
+    missing.map(|(name, file)| format!("{name} imports {file}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_package_is_written_as_it_is() {
+        let dir = tempfile::tempdir().expect("a temporary folder can be made");
+        write_package(dir.path(), &[("suite.py", "import os\n")]).expect("it can be written");
+        let written = fs::read_to_string(dir.path().join("ridgeline/suite.py")).expect("it was written");
+        assert_eq!(written, "import os\n");
+    }
+
+    #[test]
+    fn an_import_that_is_not_carried_is_found() {
+        let files = [("a.py", "from .b import x\n    from .c import y\n"), ("c.py", "from . import a\nimport json\n")];
+        assert_eq!(not_carried(&files), ["a.py imports b.py"]);
+    }
+}

@@ -1,0 +1,67 @@
+"""JAX's profiler and memory profiles, as a session uses them.
+
+Starting, stopping and snapshots are in the files named so; here they are one `Tracer`.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from . import memory
+from .environment import environment
+from .profiler import RunningProfiler, start_profiler, stop_profiler
+from .tracer import Written
+
+#: Keys of `profile_options` that are another library's begin with its name.
+_OTHER_LIBRARIES = ("torch.",)
+
+
+class JaxTracer:
+    """The profiler of JAX; see `Tracer`."""
+
+    library = "jax"
+    suffix = ".xplane.pb"
+    why_unused = "jax was imported, but the program used no device"
+
+    def environment(self) -> dict[str, Any]:
+        return environment()
+
+    def start(self, config: dict[str, Any]) -> RunningProfiler:
+        options = config.get("profile_options") or {}
+        return start_profiler({key: value for key, value in options.items() if not key.startswith(_OTHER_LIBRARIES)})
+
+    def stop(self, running: RunningProfiler, path: Path, *, keep_hostnames: bool) -> Written | None:
+        return stop_profiler(running, path, keep_hostnames=keep_hostnames)
+
+    def abandon(self, running: RunningProfiler) -> None:
+        """JAX's profiler may outlive the interpreter, and one that somebody else stopped must not be stopped again."""
+
+    def may_stop_here(self, running: RunningProfiler) -> bool:
+        return True
+
+    def drain(self, deadline: float) -> None:
+        """Wait until the arrays that exist have been computed."""
+        import jax  # noqa: PLC0415 - the program's
+
+        pause = 0.0001
+        for array in jax.live_arrays():
+            while not array.is_ready() and time.perf_counter() < deadline:
+                time.sleep(pause)
+                pause = min(pause * 2, 0.01)
+
+    def snapshot(self, out: Path, name: str, *, when: str) -> dict[str, Any] | None:
+        return memory.snapshot(out, name)
+
+    def live_bytes(self) -> int | None:
+        return memory.live_host_array_bytes()
+
+    def process_index(self) -> int:
+        """JAX's number of this process; 0 if it has none, because the number only names a file."""
+        import jax  # noqa: PLC0415 - the program's
+
+        try:
+            return int(jax.process_index())
+        except Exception:  # noqa: BLE001 - see above
+            return 0

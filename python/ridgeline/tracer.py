@@ -1,0 +1,64 @@
+"""What a library's profiler can do, so that one `Session` records any of them.
+
+A tracer knows how: how to start, stop, wait and describe. When to is the session's and the schedule's.
+Every method is called inside a guarded part, so it may raise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class Written:
+    """A capture on disk: where, how many bytes, and whether host names were taken out of it."""
+
+    path: Path
+    bytes: int
+    hostnames_removed: bool
+
+
+class RunningTrace(Protocol):
+    """A profiler that was started here."""
+
+    unknown_options: list[str]
+
+
+class Tracer(Protocol):
+    """The profiler of one library."""
+
+    #: The library's name, as imported.
+    library: str
+    #: How the names of its captures end.
+    suffix: str
+    #: Why a program that imported the library may leave nothing to capture.
+    why_unused: str
+
+    def environment(self) -> dict[str, Any]:
+        """Versions, devices and processor, as the manifest wants them."""
+
+    def start(self, config: dict[str, Any]) -> Any:
+        """Start the profiler; returns a `RunningTrace`."""
+
+    def stop(self, running: Any, path: Path, *, keep_hostnames: bool) -> Written | None:
+        """Stop it and write the capture to `path`; None if the library did nothing that could be captured."""
+
+    def abandon(self, running: Any) -> None:
+        """Stop it and lose the capture."""
+
+    def may_stop_here(self, running: Any) -> bool:
+        """False if the profiler belongs to another thread, which alone can stop it."""
+
+    def drain(self, deadline: float) -> None:
+        """Wait for device work, until `deadline` of `time.perf_counter` at the latest."""
+
+    def snapshot(self, out: Path, name: str, *, when: str) -> dict[str, Any] | None:
+        """Write a snapshot of device memory for a moment, "before" or "after" a window; its manifest entry."""
+
+    def live_bytes(self) -> int | None:
+        """Bytes of arrays in main memory; None if the library cannot tell."""
+
+    def process_index(self) -> int:
+        """Number of this process among those of a distributed program."""
