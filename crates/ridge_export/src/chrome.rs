@@ -1,0 +1,181 @@
+//! Trace event JSON, as chrome://tracing, Perfetto and many others read it.
+//!
+//! The form is that of the *Trace Event Format* document of the Chromium project; categories and arguments are those of PyTorch's
+//! Kineto where it has them, so that readers of its traces find kernels, copies and launches.
+//! Times are microseconds with three decimals, which is to the nanosecond.
+
+use crate::args::{Arg, args, category};
+use crate::names::Names;
+use crate::tracks::{Progress, Tracks};
+use ridgeline::Trace;
+use ridgeline::trace::{EventKind, NONE, Track, TrackKind};
+use std::io::{self, Write};
+
+/// Writes `trace` to `out`.
+pub(crate) fn write(
+    trace: &Trace,
+    names: &Names<'_>,
+    out: &mut impl Write,
+    progress: &mut dyn FnMut(u64),
+) -> io::Result<()> {
+    let mut writer = Writer { trace, names, tracks: Tracks::new(trace), out, is_first: true };
+    writer.out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
+    writer.describe()?;
+    let mut progress = Progress::new(progress);
+    for (position, track) in writer.tracks.all.clone() {
+        for row in Tracks::rows(track) {
+            writer.event(position, track, row)?;
+            progress.row();
+        }
+    }
+    writer.counters()?;
+    writer.out.write_all(b"\n]}\n")
+}
+
+struct Writer<'a, W> {
+    trace: &'a Trace,
+    names: &'a Names<'a>,
+    tracks: Tracks<'a>,
+    out: &'a mut W,
+    is_first: bool,
+}
+
+impl<W: Write> Writer<'_, W> {
+    fn begin(&mut self) -> io::Result<()> {
+        let separator: &[u8] = if std::mem::take(&mut self.is_first) { b"\n" } else { b",\n" };
+        self.out.write_all(separator)
+    }
+
+    /// Names of processes, devices and tracks.
+    fn describe(&mut self) -> io::Result<()> {
+        for row in 0..self.trace.processes.len() {
+            let (pid, name) = (self.tracks.process_pid(row), self.names.process(self.trace, row));
+            self.metadata("process_name", pid, 0, &name)?;
+        }
+        for row in 0..self.trace.devices.len() {
+            self.metadata("process_name", row as u64, 0, &Names::device(self.trace, row))?;
+        }
+        for (position, track) in self.tracks.all.clone() {
+            let (pid, name) = (self.tracks.pid(track), self.tracks.name(track, self.names));
+            self.metadata("thread_name", pid, position, &name)?;
+        }
+        Ok(())
+    }
+
+    fn metadata(&mut self, what: &str, pid: u64, tid: usize, name: &str) -> io::Result<()> {
+        self.begin()?;
+        write!(self.out, "{{\"ph\":\"M\",\"name\":\"{what}\",\"pid\":{pid},\"tid\":{tid},\"args\":{{\"name\":")?;
+        self.text(name)?;
+        self.out.write_all(b"}}")
+    }
+
+    fn event(&mut self, position: usize, track: &Track, row: usize) -> io::Result<()> {
+        let events = &self.trace.events;
+        let (kind, pid) = (events.kind(row), self.tracks.pid(track));
+        self.begin()?;
+        let phase = if kind == EventKind::Instant { "\"ph\":\"i\",\"s\":\"t\"" } else { "\"ph\":\"X\"" };
+        write!(self.out, "{{{phase},\"cat\":\"{}\",\"pid\":{pid},\"tid\":{position},\"ts\":", category(kind))?;
+        self.micros(events.start_ns[row])?;
+        if kind != EventKind::Instant {
+            self.out.write_all(b",\"dur\":")?;
+            self.micros(events.dur_ns[row])?;
+        }
+        self.out.write_all(b",\"name\":")?;
+        self.text(self.names.get(ridgeline::trace::StringId(events.name[row])))?;
+        self.args(track, row)?;
+        self.out.write_all(b"}")?;
+        self.flow(position, pid, row)
+    }
+
+    fn args(&mut self, track: &Track, row: usize) -> io::Result<()> {
+        let mut known: Vec<(&str, Arg<'_>)> = Vec::new();
+        if let (Some(device), TrackKind::Stream) = (track.device, track.kind) {
+            known.extend([("device", Arg::Whole(device.into())), ("stream", Arg::Whole(track.native_id))]);
+        }
+        // A launch is told apart by its row, and work names the launch that caused it: the correlation of CUDA's traces.
+        let link = self.trace.events.link[row];
+        if link != NONE || self.tracks.is_cause(row) {
+            let cause = if link == NONE { row as i64 } else { link.into() };
+            known.push(("correlation", Arg::Whole(cause + 1)));
+        }
+        args(self.trace, self.names, row, |key, value| known.push((key, value)));
+        let mut separator = ",\"args\":{";
+        for (key, value) in &known {
+            write!(self.out, "{separator}\"{key}\":")?;
+            self.value(*value)?;
+            separator = ",";
+        }
+        self.out.write_all(if known.is_empty() { b"" } else { b"}" })
+    }
+
+    fn value(&mut self, value: Arg<'_>) -> io::Result<()> {
+        match value {
+            Arg::Text(text) => self.text(text),
+            Arg::Whole(number) => write!(self.out, "{number}"),
+            Arg::Real(number) if number.is_finite() => write!(self.out, "{number}"),
+            Arg::Real(_) => self.out.write_all(b"null"),
+            Arg::Three([x, y, z]) => write!(self.out, "[{x},{y},{z}]"),
+        }
+    }
+
+    /// An arrow from the event that caused `row`.
+    fn flow(&mut self, position: usize, pid: u64, row: usize) -> io::Result<()> {
+        let Some((cause, from)) = self.tracks.cause(row) else { return Ok(()) };
+        let from_pid = self.tracks.pid(&self.trace.tracks[from]);
+        let (begins, ends) = (self.trace.events.start_ns[cause as usize], self.trace.events.start_ns[row]);
+        self.begin()?;
+        write!(
+            self.out,
+            "{{\"ph\":\"s\",\"id\":{row},\"cat\":\"ac2g\",\"name\":\"ac2g\",\"pid\":{from_pid},\"tid\":{from},\"ts\":"
+        )?;
+        self.micros(begins)?;
+        write!(
+            self.out,
+            "}},\n{{\"ph\":\"f\",\"bp\":\"e\",\"id\":{row},\"cat\":\"ac2g\",\"name\":\"ac2g\",\"pid\":{pid},\"tid\":{position},\"ts\":"
+        )?;
+        self.micros(ends)?;
+        self.out.write_all(b"}")
+    }
+
+    fn counters(&mut self) -> io::Result<()> {
+        let counters = &self.trace.counters;
+        for row in 0..counters.value.len() {
+            let device = counters.device[row];
+            let pid = if device == NONE { self.tracks.process_pid(0) } else { device.into() };
+            self.counter(
+                pid,
+                self.names.get(counters.metric[row]),
+                counters.time_ns[row],
+                Arg::Real(counters.value[row]),
+            )?;
+        }
+        let memory = &self.trace.allocations;
+        for row in 0..memory.in_use_bytes.len() {
+            let pid = self.tracks.process_pid(memory.process[row] as usize);
+            let name = format!("{} in use, bytes", self.names.get(memory.allocator[row]));
+            self.counter(pid, &name, memory.time_ns[row], Arg::Whole(memory.in_use_bytes[row]))?;
+        }
+        Ok(())
+    }
+
+    fn counter(&mut self, pid: u64, name: &str, time_ns: i64, value: Arg<'_>) -> io::Result<()> {
+        self.begin()?;
+        write!(self.out, "{{\"ph\":\"C\",\"pid\":{pid},\"name\":")?;
+        self.text(name)?;
+        self.out.write_all(b",\"ts\":")?;
+        self.micros(time_ns)?;
+        self.out.write_all(b",\"args\":{\"value\":")?;
+        self.value(value)?;
+        self.out.write_all(b"}}")
+    }
+
+    fn text(&mut self, text: &str) -> io::Result<()> {
+        serde_json::to_writer(&mut *self.out, text).map_err(io::Error::from)
+    }
+
+    /// Nanoseconds as microseconds, exactly.
+    fn micros(&mut self, nanos: i64) -> io::Result<()> {
+        let sign = if nanos < 0 { "-" } else { "" };
+        write!(self.out, "{sign}{}.{:03}", nanos.unsigned_abs() / 1000, nanos.unsigned_abs() % 1000)
+    }
+}

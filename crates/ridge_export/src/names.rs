@@ -1,0 +1,51 @@
+//! The names of a trace as they may be shown: each distinct text cleaned once.
+
+use crate::Privacy;
+use ridge_redact::{Removed, Words};
+use ridgeline::Trace;
+use ridgeline::trace::StringId;
+use std::borrow::Cow;
+
+/// Texts by their ids.
+#[derive(Debug)]
+pub(crate) struct Names<'a> {
+    texts: Vec<Cow<'a, str>>,
+    privacy: Privacy,
+}
+
+impl<'a> Names<'a> {
+    pub(crate) fn new(trace: &'a Trace, privacy: Privacy) -> Names<'a> {
+        let mut words = Words::default();
+        trace.processes.iter().for_each(|process| words.add_host(trace.strings.get(process.name)));
+        let clean = |text: &'a str| match privacy {
+            Privacy::Kept => Cow::Borrowed(text),
+            Privacy::Removed => words.clean(text, &mut Removed::default()),
+        };
+        Names { texts: trace.strings.iter().map(clean).collect(), privacy }
+    }
+
+    /// The text of `id`, empty for one of another table.
+    pub(crate) fn get(&self, id: StringId) -> &str {
+        self.texts.get(id.0 as usize).map_or("", |text| text)
+    }
+
+    /// How many texts there are.
+    pub(crate) fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    /// The name of the process at `row`: its own only where what is private stays.
+    pub(crate) fn process(&self, trace: &Trace, row: usize) -> String {
+        let name = trace.processes.get(row).map_or("", |process| self.get(process.name));
+        if self.privacy == Privacy::Removed || name.is_empty() { format!("process {row}") } else { name.to_owned() }
+    }
+
+    /// The name of the device at `row`: its plane and its model.
+    pub(crate) fn device(trace: &Trace, row: usize) -> String {
+        let Some(device) = trace.devices.get(row) else { return format!("device {row}") };
+        match &device.model {
+            Some(model) => format!("{} {model}", device.plane),
+            None => device.plane.clone(),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Which tracks are written, where each stands, and which track a row is of.
+
+use crate::names::Names;
+use ridgeline::Trace;
+use ridgeline::trace::{NONE, Track, TrackKind};
+use std::ops::Range;
+
+/// Process ids of devices are their rows; those of processes that do not say theirs begin here.
+const FIRST_MADE_UP_PID: u64 = 100_000;
+
+/// The tracks of a trace that hold what was measured.
+#[derive(Debug)]
+pub(crate) struct Tracks<'a> {
+    /// Each with its position in the trace.
+    pub(crate) all: Vec<(usize, &'a Track)>,
+    /// First rows with positions in the trace, sorted.
+    starts: Vec<(u32, usize)>,
+    trace: &'a Trace,
+    /// One bit per row: whether other rows link to it.
+    causes: Vec<u64>,
+}
+
+impl<'a> Tracks<'a> {
+    pub(crate) fn new(trace: &'a Trace) -> Tracks<'a> {
+        let all: Vec<(usize, &Track)> =
+            trace.tracks.iter().enumerate().filter(|(_, track)| track.kind != TrackKind::Derived).collect();
+        let mut starts: Vec<(u32, usize)> = all.iter().map(|(position, track)| (track.rows.start, *position)).collect();
+        starts.sort_unstable();
+        let mut causes = vec![0; trace.events.len().div_ceil(64)];
+        for &link in trace.events.link.iter().filter(|&&link| link != NONE) {
+            if let Some(bits) = causes.get_mut(link as usize / 64) {
+                *bits |= 1_u64 << (link % 64);
+            }
+        }
+        Tracks { all, starts, trace, causes }
+    }
+
+    /// Position in the trace of the track that `row` is of, where it is written.
+    pub(crate) fn of_row(&self, row: u32) -> Option<usize> {
+        let after = self.starts.partition_point(|(start, _)| *start <= row);
+        // Tracks without rows share their start with the next one.
+        let before = self.starts[..after].iter().rev().map(|(_, position)| *position);
+        before
+            .take_while(|position| self.trace.tracks[*position].rows.end > row || self.is_empty(*position))
+            .find(|position| self.trace.tracks[*position].rows.contains(&row))
+    }
+
+    fn is_empty(&self, position: usize) -> bool {
+        self.trace.tracks[position].rows.is_empty()
+    }
+
+    /// Whether other rows link to `row`.
+    pub(crate) fn is_cause(&self, row: usize) -> bool {
+        self.causes.get(row / 64).is_some_and(|bits| bits & 1 << (row % 64) != 0)
+    }
+
+    /// The row that caused `row`, if its track is written.
+    pub(crate) fn cause(&self, row: usize) -> Option<(u32, usize)> {
+        let link = self.trace.events.link[row];
+        if link == NONE || link as usize >= self.trace.events.len() {
+            return None;
+        }
+        self.of_row(link).map(|position| (link, position))
+    }
+
+    /// The process id under which a track stands: that of its device, else of its process.
+    pub(crate) fn pid(&self, track: &Track) -> u64 {
+        track.device.map_or_else(|| self.process_pid(track.process as usize), u64::from)
+    }
+
+    /// The process id of the process at `row`; made up where it would be that of another or of a device.
+    pub(crate) fn process_pid(&self, row: usize) -> u64 {
+        let said = |row: usize| self.trace.processes.get(row).and_then(|process| process.pid);
+        let is_taken =
+            |pid: u64| pid < self.trace.devices.len() as u64 || (0..row).any(|other| said(other) == Some(pid));
+        said(row).filter(|&pid| pid <= i32::MAX as u64 && !is_taken(pid)).unwrap_or(FIRST_MADE_UP_PID + row as u64)
+    }
+
+    /// What a track is called.
+    pub(crate) fn name(&self, track: &Track, names: &Names<'_>) -> String {
+        let name = names.get(track.name);
+        match track.kind {
+            TrackKind::Stream if name.is_empty() => format!("stream {}", track.native_id),
+            _ if name.is_empty() => format!("thread {}", track.native_id),
+            _ => name.to_owned(),
+        }
+    }
+
+    /// The rows of a track as indices.
+    pub(crate) fn rows(track: &Track) -> Range<usize> {
+        track.rows.start as usize..track.rows.end as usize
+    }
+}
+
+/// Hears of rows, and passes their number on now and then.
+pub(crate) struct Progress<'a> {
+    rows: u64,
+    told: &'a mut dyn FnMut(u64),
+}
+
+impl<'a> Progress<'a> {
+    pub(crate) fn new(told: &'a mut dyn FnMut(u64)) -> Progress<'a> {
+        Progress { rows: 0, told }
+    }
+
+    /// One more row is written.
+    pub(crate) fn row(&mut self) {
+        self.rows += 1;
+        if self.rows.is_multiple_of(1 << 16) {
+            (self.told)(self.rows);
+        }
+    }
+}
