@@ -1,10 +1,14 @@
 //! What the user may type, apart from what belongs to one command.
 
-use crate::commands::{bench, completions, hlo, info, record, reference, stats};
+use crate::commands::{
+    bench, calibrate, completions, export, hlo, idle, info, memory, record, redact, reference, roofline, scaling,
+    stats, transfers,
+};
 use crate::output::Format;
 use anstream::AutoStream;
 use anstream::stream::RawStream;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use ridgeline::CeilingsChoice;
 use std::path::PathBuf;
 
 /// See what a program did on its accelerator, and where the time went
@@ -26,6 +30,8 @@ Examples:
   ridgeline record -- python solver.py     record a program; its output and exit status are its own
   ridgeline stats run/                     where the time went
   ridgeline stats run/ --by source         the same by line of Python
+  ridgeline roofline run/                  how far operations are from what the device allows
+  ridgeline idle run/                      why the device stood still
   ridgeline bench mbirjax --sizes 32,64    measure the operations of a suite
 
 Exit status:
@@ -39,8 +45,16 @@ pub(crate) enum Command {
     Record(record::RecordArguments),
     Stats(stats::StatsArguments),
     Info(info::InfoArguments),
+    Roofline(roofline::RooflineArguments),
+    Idle(idle::IdleArguments),
+    Transfers(transfers::TransfersArguments),
     Hlo(hlo::HloArguments),
+    Memory(memory::MemoryArguments),
+    Export(export::ExportArguments),
+    Redact(redact::RedactArguments),
     Bench(bench::BenchArguments),
+    Calibrate(calibrate::CalibrateArguments),
+    Scaling(scaling::ScalingArguments),
     Completions(completions::CompletionsArguments),
     #[command(hide = true)]
     Reference(reference::ReferenceArguments),
@@ -133,4 +147,28 @@ pub(crate) struct InputArguments {
     /// Read the captures as this format rather than as what their content says
     #[arg(long, value_name = "NAME")]
     pub(crate) read_as: Option<String>,
+
+    /// Read no more than this of what a compressed capture unpacks to [default: 16GiB, or 250 times its size]
+    #[arg(long, value_name = "SIZE", value_parser = crate::quantities::size, hide_short_help = true)]
+    pub(crate) max_unpacked: Option<u64>,
+}
+
+/// The ceilings that rates are compared with.
+#[derive(Debug, Args)]
+pub(crate) struct CeilingsArguments {
+    /// Compare with the measured ceilings in FILE, or with data sheets alone for `none` [default: those that `ridgeline
+    /// calibrate` kept for this device, else its data sheet]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    ceilings: Option<PathBuf>,
+}
+
+impl CeilingsArguments {
+    /// What was chosen.
+    pub(crate) fn choice(&self) -> CeilingsChoice {
+        match &self.ceilings {
+            None => CeilingsChoice::Kept,
+            Some(path) if path.as_os_str() == "none" => CeilingsChoice::None,
+            Some(path) => CeilingsChoice::File(path.clone()),
+        }
+    }
 }

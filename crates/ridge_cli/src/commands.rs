@@ -1,15 +1,23 @@
 //! The subcommands, one file each.
 
 pub(crate) mod bench;
+pub(crate) mod calibrate;
 pub(crate) mod completions;
+pub(crate) mod export;
 pub(crate) mod hlo;
+pub(crate) mod idle;
 pub(crate) mod info;
+pub(crate) mod memory;
 pub(crate) mod record;
+pub(crate) mod redact;
 pub(crate) mod reference;
+pub(crate) mod roofline;
+pub(crate) mod scaling;
 pub(crate) mod stats;
+pub(crate) mod transfers;
 
 use crate::Ending;
-use crate::arguments::{Cli, Command, InputArguments};
+use crate::arguments::{Cli, Command, InputArguments, OutputArguments};
 use crate::failure::Failure;
 use crate::timings::Timings;
 use indicatif::ProgressBar;
@@ -25,21 +33,50 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Record(arguments) => record::run(arguments, globals),
         Command::Stats(arguments) => stats::run(arguments, globals, timings),
         Command::Info(arguments) => info::run(arguments, globals, timings),
+        Command::Roofline(arguments) => roofline::run(arguments, globals, timings),
+        Command::Idle(arguments) => idle::run(arguments, globals, timings),
+        Command::Transfers(arguments) => transfers::run(arguments, globals, timings),
         Command::Hlo(arguments) => hlo::run(arguments, globals, timings),
+        Command::Memory(arguments) => memory::run(arguments, globals, timings),
+        Command::Export(arguments) => export::run(arguments, globals, timings),
+        Command::Redact(arguments) => redact::run(arguments),
         Command::Bench(arguments) => bench::run(arguments, globals),
+        Command::Calibrate(arguments) => calibrate::run(arguments, globals),
+        Command::Scaling(arguments) => scaling::run(arguments, globals, timings),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Reference(arguments) => reference::run(arguments),
     }
 }
 
-/// Opens the captures in `input`.
-fn open(input: &InputArguments, timings: &mut Timings) -> Result<Session, Failure> {
-    open_paths(&input.paths, input.read_as.clone(), timings)
+/// Refuses a form that holds one table where not one was named by `--by`; `how` ends the advice "name one".
+fn require_one_table(output: &OutputArguments, named: usize, how: &str) -> Result<(), Failure> {
+    if !output.format.holds_one_table() || named == 1 {
+        return Ok(());
+    }
+    let found = if named == 0 { "none".to_owned() } else { named.to_string() };
+    Err(Failure::usage(format!("expected one table for this format, found {found}"))
+        .hint(format!("name one{how}; `--format json` holds all of them")))
 }
 
-fn open_paths(paths: &[PathBuf], format: Option<String>, timings: &mut Timings) -> Result<Session, Failure> {
+/// Rows of a table: those asked for, 0 for all; else all where a program reads them, else `usual`.
+fn rows_of(asked: Option<usize>, output: &OutputArguments, usual: usize) -> usize {
+    match asked {
+        Some(0) => usize::MAX,
+        Some(rows) => rows,
+        None if output.format.is_for_programs() => usize::MAX,
+        None => usual,
+    }
+}
+
+/// Opens the captures in `input`.
+fn open(input: &InputArguments, timings: &mut Timings) -> Result<Session, Failure> {
+    let options = OpenOptions { format: input.read_as.clone(), max_unpacked_bytes: input.max_unpacked };
+    open_paths(&input.paths, options, timings)
+}
+
+fn open_paths(paths: &[PathBuf], options: OpenOptions, timings: &mut Timings) -> Result<Session, Failure> {
     let spinner = spinner_for(paths);
-    let session = timings.phase("open", || Session::open(paths, &OpenOptions { format }));
+    let session = timings.phase("open", || Session::open(paths, &options));
     if let Some(spinner) = spinner {
         spinner.finish_and_clear();
     }

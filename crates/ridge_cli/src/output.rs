@@ -65,6 +65,25 @@ pub(crate) fn deliver(report: &Report, output: &OutputArguments, globals: &Globa
     }
 }
 
+/// [`deliver`], with a drawing between the sections and the tables where the form is for a terminal.
+pub(crate) fn deliver_drawn(
+    report: &Report,
+    draw: impl Fn(&Layout) -> String,
+    output: &OutputArguments,
+    globals: &Globals,
+) -> Result<(), Failure> {
+    if output.format != Format::Table {
+        return deliver(report, output, globals);
+    }
+    let above = Report { tables: Vec::new(), ..report.clone() };
+    let below = Report { tables: report.tables.clone(), ..Report::EMPTY };
+    let render = |layout: &Layout| {
+        let parts = [terminal::render(&above, layout), draw(layout), terminal::render(&below, layout)];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+    };
+    deliver_rendered(render, output, globals)
+}
+
 /// Writes `text`, which may hold anything a capture holds, and ends its last line.
 ///
 /// A terminal gets it with controls made visible.
@@ -87,13 +106,22 @@ fn only(report: &Report) -> &Listing {
 }
 
 fn deliver_table(report: &Report, output: &OutputArguments, globals: &Globals) -> Result<(), Failure> {
+    deliver_rendered(|layout| terminal::render(report, layout), output, globals)
+}
+
+/// Writes what `render` makes of a layout: in color to a terminal, plain to a file.
+fn deliver_rendered(
+    render: impl Fn(&Layout) -> String,
+    output: &OutputArguments,
+    globals: &Globals,
+) -> Result<(), Failure> {
     let layout = layout(output, globals);
-    let text = terminal::render(report, &layout);
+    let text = render(&layout);
     match &output.output {
         None => write_stdout(text.as_bytes(), globals.color.choice(&io::stdout())),
         Some(path) => {
             let plain = Layout { theme: Theme::PLAIN, ..layout };
-            let text = if globals.color.is_always() { text } else { terminal::render(report, &plain) };
+            let text = if globals.color.is_always() { text } else { render(&plain) };
             write_file(path, text.as_bytes())
         }
     }
@@ -126,7 +154,7 @@ fn deliver_arrow(listing: &Listing, output: &OutputArguments) -> Result<(), Fail
 }
 
 /// Forms that hold nothing but a table cannot say what was lost; standard error can.
-fn tell_losses(notes: &[Note]) {
+pub(crate) fn tell_losses(notes: &[Note]) {
     let severe = notes.iter().filter(|note| note.severity != Severity::Info);
     let text: String = severe.map(|note| note_line(note) + "\n").collect();
     // Where standard error is closed nobody wants to know.
@@ -151,8 +179,25 @@ pub(crate) fn write_stdout(bytes: &[u8], color: ColorChoice) -> Result<(), Failu
     written.map_err(|error| Failure::io("cannot write to standard output", &error))
 }
 
-fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+/// Writes `bytes` to `path`, which is replaced at once or not at all.
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     let written = if is_special(path) { write_in_place(path, bytes) } else { write_and_rename(path, bytes) };
+    written.map_err(|error| Failure::io("cannot write the output", &error).at(path))
+}
+
+/// Has `write` fill the file at `path`, or standard output for `-`, without holding it all in memory.
+pub(crate) fn write_streamed(
+    path: &Path,
+    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    if path == Path::new("-") {
+        return write(&mut io::stdout().lock()).map_err(|error| Failure::io("cannot write to standard output", &error));
+    }
+    let written = if is_special(path) {
+        OpenOptions::new().write(true).open(path).and_then(|mut file| write(&mut file))
+    } else {
+        replace(path, write)
+    };
     written.map_err(|error| Failure::io("cannot write the output", &error).at(path))
 }
 
@@ -166,6 +211,10 @@ fn write_in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn write_and_rename(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(path, &mut |file| file.write_all(bytes))
+}
+
+fn replace(path: &Path, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     // A link stays a link: its target is replaced.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let folder: PathBuf = match target.parent() {
@@ -173,7 +222,7 @@ fn write_and_rename(path: &Path, bytes: &[u8]) -> io::Result<()> {
         _ => PathBuf::from("."),
     };
     let mut file = new_file_in(&folder)?;
-    file.write_all(bytes)?;
+    write(&mut file)?;
     file.persist(&target).map_err(|error| error.error)?;
     Ok(())
 }

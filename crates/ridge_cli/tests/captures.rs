@@ -191,3 +191,66 @@ fn modules_are_listed_and_printed() {
     assert_eq!(unknown.code, Some(1));
     assert!(unknown.stderr.contains("hint: "), "{}", unknown.stderr);
 }
+
+#[test]
+fn a_roofline_is_drawn_and_written() {
+    let Some(capture) = capture("a_roofline_is_drawn_and_written") else { return };
+    let folder = folder();
+    let files = ["roof.svg", "roof.png", "roof.csv"].map(|name| path_in(&folder, name));
+    let [svg, png, csv] = &files;
+    let ran = run(&[
+        "roofline",
+        &capture,
+        "--width",
+        "100",
+        "--ceilings",
+        "none",
+        "--svg",
+        &svg.1,
+        "--png",
+        &png.1,
+        "--csv",
+        &csv.1,
+    ]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    for text in ["Roofline of AMD Instinct MI300X", "104 TFLOP/s", "│", "cudnn-conv.1", "the capture says 2.66 TB/s"]
+    {
+        assert!(ran.stdout.contains(text), "{text}: {}", ran.stdout);
+    }
+    let widest = ran.stdout.lines().map(unicode_columns).max();
+    assert!(widest <= Some(100), "{widest:?}: {}", ran.stdout);
+    let read = |path: &Path| std::fs::read(path).expect("the file");
+    assert!(read(&svg.0).starts_with(b"<svg") && read(&png.0).starts_with(b"\x89PNG"));
+    let rows = String::from_utf8(read(&csv.0)).expect("text");
+    assert!(rows.starts_with("op,module,self_ns,") && rows.contains("cudnn-conv.1"), "{rows}");
+    let ascii = run(&["roofline", &capture, "--by", "module", "--ascii", "--ceilings", "none"]).stdout;
+    assert!(ascii.contains("jit_forward_3d_conv") && ascii.is_ascii(), "{ascii}");
+}
+
+#[test]
+fn stats_say_rates_and_headroom() {
+    let Some(capture) = capture("stats_say_rates_and_headroom") else { return };
+    let json = run(&["stats", &capture, "--by", "op", "--ceilings", "none", "-f", "json"]).stdout;
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let rows = json["tables"][0]["rows"].as_array().expect("rows");
+    let conv = rows.iter().find(|row| row["op"] == "cudnn-conv.1").expect("the convolution");
+    assert_eq!((conv["flops_per_sec"].as_f64().expect("a rate") / 1e9).round(), 104_426.0);
+    assert!(conv["headroom"].as_f64().expect("a number") > 1.0);
+    let columns = json["tables"][0]["columns"].as_array().expect("columns");
+    let basis = |key: &str| columns.iter().find(|column| column["key"] == key).map(|column| column["basis"].clone());
+    assert_eq!(basis("headroom"), Some(Value::from("modelled")));
+    let table = run(&["stats", &capture, "--by", "op", "--width", "100", "--ceilings", "none"]).stdout;
+    assert!(table.contains("FLOP/s"), "{table}");
+}
+
+#[test]
+fn a_capture_without_modules_has_no_drawing() {
+    let Some(capture) = capture("a_capture_without_modules_has_no_drawing") else { return };
+    let other = capture.replace("mi300_conv_08", "nvidia_tf_multi_worker");
+    let folder = folder();
+    let (path, name) = path_in(&folder, "roof.svg");
+    let ran = run(&["roofline", &other, "--svg", &name]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("hint: ") && !path.exists(), "{}", ran.stderr);
+    assert_eq!(run(&["roofline", &other]).code, Some(0));
+}

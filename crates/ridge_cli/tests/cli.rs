@@ -7,7 +7,7 @@ mod run;
 use expect_test::expect;
 use run::{finish, ridgeline, run};
 
-const COMMANDS: [&str; 6] = ["record", "stats", "info", "hlo", "bench", "completions"];
+const COMMANDS: [&str; 8] = ["record", "stats", "info", "idle", "transfers", "hlo", "bench", "completions"];
 
 #[test]
 fn every_help_has_examples() {
@@ -42,10 +42,27 @@ fn an_unknown_table_lists_the_tables() {
     let ran = run(&["stats", "run/", "--by", "thing"]);
     assert_eq!(ran.code, Some(2));
     assert!(
-        ran.stderr.contains("op, kernel, category, module, source, scope, operation, step, track"),
+        ran.stderr.contains("op, kernel, category, module, source, scope, operation, operator, operator-shapes, collective, rank, step, track"),
         "{}",
         ran.stderr
     );
+}
+
+#[test]
+fn tables_answer_to_their_names_in_nsys_stats() {
+    let capture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/nsys/two_processes.sqlite");
+    let csv = |by: &str| run(&["stats", capture, "--by", by, "--format", "csv"]).stdout;
+    for (ours, theirs) in [
+        ("kernel", "cuda_gpu_kern_sum"),
+        ("operation", "nvtx_sum"),
+        ("call", "cuda_api_sum"),
+        ("copy", "cuda_gpu_mem_time_sum"),
+        ("launch", "cuda_kern_exec_sum"),
+    ] {
+        let table = csv(ours);
+        assert!(table.lines().count() > 1, "{ours}: {table}");
+        assert_eq!(table, csv(theirs), "{theirs}");
+    }
 }
 
 #[test]

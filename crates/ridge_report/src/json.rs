@@ -9,7 +9,7 @@ mod layout;
 use crate::cell::{Cell, cell};
 use crate::note::severity_word;
 use crate::{Listing, Report};
-use ridgeline::{Fact, FactValue, Note, Section, Table, Unit};
+use ridgeline::{Basis, Fact, FactValue, Note, Section, Table, Unit};
 use serde_json::{Map, Value, json};
 
 /// Name and version of the schema of [`stats`].
@@ -57,6 +57,7 @@ fn fact(fact: &Fact) -> Value {
         FactValue::Bytes(bytes) => (json!(bytes), Unit::Bytes),
         FactValue::Count(count) => (json!(count), Unit::Count),
         FactValue::Number(number) => (json!(number), Unit::Number),
+        FactValue::Real(number, unit) => (json!(number), *unit),
     };
     json!({
         "key": fact.key,
@@ -90,6 +91,7 @@ fn column(field: &arrow_schema::Field) -> Value {
         "title": meaning.title,
         "unit": meaning.unit.name(),
         "definition": meaning.definition,
+        "basis": meaning.basis.map(Basis::name),
     })
 }
 

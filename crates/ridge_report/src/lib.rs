@@ -30,6 +30,7 @@ pub mod json;
 pub mod markdown;
 mod note;
 mod number;
+pub mod roofline;
 mod select;
 pub mod terminal;
 

@@ -4,7 +4,7 @@
 
 use crate::cell::Cell;
 use crate::escape::escape_controls;
-use ridgeline::units::{Bytes, BytesPerSec, Count, FlopsPerSec, Nanos, three_digits};
+use ridgeline::units::{Bytes, BytesPerSec, Count, FlopPerByte, Flops, FlopsPerSec, Nanos, OpsPerSec, three_digits};
 use ridgeline::{FactValue, Unit};
 
 /// What stands for a value that is not known.
@@ -58,12 +58,14 @@ pub(crate) fn show_fact(value: &FactValue) -> Shown {
         FactValue::Bytes(bytes) => show_whole(*bytes, Unit::Bytes),
         FactValue::Count(count) => show_whole(*count, Unit::Count),
         FactValue::Number(number) => show_real(*number, Unit::Number),
+        FactValue::Real(number, unit) => show_real(*number, *unit),
     }
 }
 
 fn show_int(value: i64, unit: Unit) -> Shown {
     match unit {
         Unit::Nanos => Shown::scaled(Nanos(value).to_string()),
+        Unit::Bytes if value < 0 => Shown::scaled(format!("-{}", Bytes(value.unsigned_abs()))),
         _ if value < 0 => Shown::bare(format!("-{}", Count(value.unsigned_abs()))),
         _ => show_whole(value.unsigned_abs(), unit),
     }
@@ -83,6 +85,9 @@ fn show_real(value: f64, unit: Unit) -> Shown {
         Unit::Share => show_share(value),
         Unit::BytesPerSec => Shown::scaled(BytesPerSec(value).to_string()),
         Unit::FlopsPerSec => Shown::scaled(FlopsPerSec(value).to_string()),
+        Unit::OpsPerSec => Shown::scaled(OpsPerSec(value).to_string()),
+        Unit::Flops => Shown::scaled(Flops(value).to_string()),
+        Unit::FlopPerByte => Shown::scaled(FlopPerByte(value).to_string()),
         Unit::Nanos => Shown::scaled(Nanos(value.round() as i64).to_string()),
         Unit::Bytes => Shown::scaled(Bytes(value.round() as u64).to_string()),
         _ => Shown::bare(real_number(value)),
@@ -121,11 +126,14 @@ mod tests {
             (Cell::Int(14_344_140), Unit::Nanos, "14.3 ms"),
             (Cell::Int(-1234), Unit::Count, "-1 234"),
             (Cell::Whole(1 << 20), Unit::Bytes, "1 MiB"),
+            (Cell::Int(-(3 << 20)), Unit::Bytes, "-3 MiB"),
             (Cell::Whole(5_979_302), Unit::Count, "5 979 302"),
             (Cell::Real(0.1234), Unit::Share, "12.3 %"),
             (Cell::Real(0.0), Unit::Share, "0.0 %"),
             (Cell::Real(1e-5), Unit::Share, "<0.1 %"),
             (Cell::Real(5.3e12), Unit::BytesPerSec, "5.3 TB/s"),
+            (Cell::Real(32.715e9), Unit::Flops, "32.7 GFLOP"),
+            (Cell::Real(13.9), Unit::FlopPerByte, "13.9 FLOP/B"),
             (Cell::Real(f64::NAN), Unit::Number, "–"),
             (Cell::Real(12_345.6), Unit::Number, "12 346"),
             (Cell::Real(3e12), Unit::Number, "3.00e12"),

@@ -12,11 +12,15 @@ mod facts;
 mod fit;
 mod line;
 mod matrix;
+mod roofline;
+mod spark;
 mod table;
 mod theme;
 mod words;
 
 pub use bar::bar;
+pub use roofline::roofline;
+pub use spark::sparkline;
 pub use theme::Theme;
 
 use crate::Report;

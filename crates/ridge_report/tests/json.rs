@@ -40,15 +40,15 @@ fn stats_text() {
               "name": "op",
               "title": "Operations",
               "columns": [
-                {"key":"op","title":"Operation","unit":"text","definition":"Name of the HLO instruction"},
-                {"key":"total_ns","title":"Total","unit":"ns","definition":"Sum of durations"},
-                {"key":"share","title":"Share","unit":"share","definition":"Total as part of device time"},
-                {"key":"count","title":"Count","unit":"count","definition":"Executions"},
-                {"key":"category","title":"Category","unit":"text","definition":"Kind of work"},
-                {"key":"median_ns","title":"Median","unit":"ns","definition":"Median duration"},
-                {"key":"bytes","title":"Bytes","unit":"bytes","definition":"Bytes touched"},
-                {"key":"rate","title":"Bandwidth","unit":"bytes/s","definition":"Bytes per second"},
-                {"key":"async","title":"Async","unit":"flag","definition":"Runs beside others"}
+                {"key":"op","title":"Operation","unit":"text","definition":"Name of the HLO instruction","basis":null},
+                {"key":"total_ns","title":"Total","unit":"ns","definition":"Sum of durations","basis":null},
+                {"key":"share","title":"Share","unit":"share","definition":"Total as part of device time","basis":null},
+                {"key":"count","title":"Count","unit":"count","definition":"Executions","basis":null},
+                {"key":"category","title":"Category","unit":"text","definition":"Kind of work","basis":null},
+                {"key":"median_ns","title":"Median","unit":"ns","definition":"Median duration","basis":null},
+                {"key":"bytes","title":"Bytes","unit":"bytes","definition":"Bytes touched","basis":null},
+                {"key":"rate","title":"Bandwidth","unit":"bytes/s","definition":"Bytes per second","basis":null},
+                {"key":"async","title":"Async","unit":"flag","definition":"Runs beside others","basis":null}
               ],
               "rows": [
                 {"op":"jit(recon)/jit(main)/while/body/cone_beam_projector/scatter-add/very_long_fusion_name.412","total_ns":14344140,"share":0.92,"count":40,"category":"fusion","median_ns":358603,"bytes":1073741824,"rate":3350000000000.0,"async":true},
@@ -62,8 +62,8 @@ fn stats_text() {
               "name": "kernel",
               "title": "Kernels",
               "columns": [
-                {"key":"kernel","title":"Kernel","unit":"text","definition":"Name of the kernel"},
-                {"key":"total_ns","title":"Total","unit":"ns","definition":"Sum of durations"}
+                {"key":"kernel","title":"Kernel","unit":"text","definition":"Name of the kernel","basis":null},
+                {"key":"total_ns","title":"Total","unit":"ns","definition":"Sum of durations","basis":null}
               ],
               "rows": [],
               "rows_total": 0,

@@ -15,7 +15,7 @@
 //!
 //! | word | meaning |
 //! |---|---|
-//! | a kind | `annotation`, `step=3`, `launch`, `pool`, `compile`, `instant`, `python`, `h2d`, `d2h`, `d2d`, `memset`, `graph`, `overhead`, `memory` |
+//! | a kind | `annotation`, `step=3`, `launch`, `pool`, `compile`, `instant`, `python`, `h2d`, `d2h`, `d2d`, `p2p`, `memset`, `graph`, `overhead`, `memory`, `operator`, `sync`, `range` |
 //! | `op=name` | its operation |
 //! | `in=module` | the module of the operation; `in=module(15)` where several share a name |
 //! | `at=4` | position of its instruction in the module's HLO |
@@ -23,6 +23,7 @@
 //! | `id=9` | correlation id, on a launch and on the work it launched |
 //! | `as=x`, `by=x` | a name for this event, and the event of that name that caused it; `as` comes first |
 //! | `bytes=1024` | what a copy moved |
+//! | `async=1` | with `bytes=`: whether the copy's call returned before it ended, 0 or 1 |
 //! | `grid=2,1,1`, `block=64,1,1` | how a kernel was launched |
 //!
 //! Times are nanoseconds. Events on threads are host ranges, on streams kernels, on lanes device operations, unless
@@ -172,7 +173,7 @@ impl Reader {
     fn detail(&mut self, kind: EventKind, said: &Words<'_>) -> u32 {
         if let Some(bytes) = said.bytes {
             let kinds = (MemoryKind::Pinned, MemoryKind::Device);
-            let transfer = Transfer { bytes, source: kinds.0, destination: kinds.1, is_async: None };
+            let transfer = Transfer { bytes, source: kinds.0, destination: kinds.1, is_async: said.is_async };
             return known_or_new(&mut self.builder.transfers, transfer);
         }
         if kind == EventKind::Kernel && (said.grid.is_some() || said.block.is_some()) {
@@ -207,6 +208,7 @@ struct Words<'a> {
     name: Option<&'a str>,
     cause: Option<&'a str>,
     bytes: Option<u64>,
+    is_async: Option<bool>,
     grid: Option<[u32; 3]>,
     block: Option<[u32; 3]>,
 }
@@ -229,6 +231,7 @@ impl<'a> Words<'a> {
                 Some(("as", value)) => said.name = Some(value),
                 Some(("by", value)) => said.cause = Some(value),
                 Some(("bytes", value)) => said.bytes = Some(number(value)?),
+                Some(("async", value)) => said.is_async = Some(number::<u8>(value)? != 0),
                 Some(("grid", value)) => said.grid = Some(triple(value)?),
                 Some(("block", value)) => said.block = Some(triple(value)?),
                 Some((word, _)) => return Err(format!("expected a word of the notation, found `{word}=`")),
@@ -249,10 +252,14 @@ fn kind(word: &str) -> Result<EventKind, String> {
         "h2d" => EventKind::CopyHostToDevice,
         "d2h" => EventKind::CopyDeviceToHost,
         "d2d" => EventKind::CopyDeviceToDevice,
+        "p2p" => EventKind::CopyPeer,
         "memset" => EventKind::Memset,
         "graph" => EventKind::GraphLaunch,
         "overhead" => EventKind::Overhead,
         "memory" => EventKind::DeviceMemory,
+        "operator" => EventKind::Operator,
+        "sync" => EventKind::Synchronization,
+        "range" => EventKind::DeviceRange,
         _ => return Err(format!("expected a kind of event, found `{word}`")),
     })
 }

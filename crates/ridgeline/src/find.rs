@@ -7,6 +7,7 @@
 use crate::error::OpenError;
 use crate::note::{Note, Severity};
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// Folders deeper than this are not searched.
@@ -14,6 +15,12 @@ const MAX_DEPTH: usize = 8;
 
 /// Entries after which the search ends: this is no capture folder.
 const MAX_ENTRIES: usize = 100_000;
+
+/// How the names of captures end, in a folder; what they are is told by their content.
+const CAPTURES: &[&str] = &[".xplane.pb", ".sqlite", ".ncu-rep"];
+
+/// How the names of memory profiles end in the `memory` folder of a run.
+const MEMORY_PROFILES: &[&str] = &[".pb.gz", ".pickle"];
 
 /// The files of a capture.
 #[derive(Debug, Default)]
@@ -44,12 +51,20 @@ fn find_in_folder(folder: &Path, found: &mut Found) -> Result<(), OpenError> {
     let mut entries = 0;
     walk(folder, 0, &mut entries, &mut all, &mut found.notes)?;
     all.sort();
-    let captures: Vec<PathBuf> = all.iter().filter(|path| has_suffix(path, ".xplane.pb")).cloned().collect();
+    let is_capture = |path: &&PathBuf| CAPTURES.iter().any(|suffix| has_suffix(path, suffix));
+    let captures: Vec<PathBuf> = all.iter().filter(is_capture).cloned().collect();
+    // XLA leaves a JSON copy beside each of its captures: it is read where there is nothing better.
+    let mut captures: Vec<PathBuf> =
+        if captures.is_empty() { all.iter().filter(|path| is_json_trace(path)).cloned().collect() } else { captures };
+    captures.extend(all.iter().filter(|path| is_memory_profile(path)).cloned());
     if captures.is_empty() {
         let dumps: Vec<PathBuf> = all.into_iter().filter(|path| has_suffix(path, ".hlo.pb")).collect();
         if dumps.is_empty() {
             let message = "expected a capture folder, found no capture in it".to_owned();
-            let looked = "looked for *.xplane.pb and *.hlo.pb; `ridgeline record -- python program.py` makes a capture";
+            let looked = format!(
+                "looked for *{}, *.json, *.json.gz and *.hlo.pb; `ridgeline record -- python program.py` makes a capture",
+                CAPTURES.join(", *")
+            );
             return Err(OpenError::new(message, Some(folder)).hint(looked));
         }
         found.files.extend(dumps);
@@ -62,11 +77,28 @@ fn find_in_folder(folder: &Path, found: &mut Found) -> Result<(), OpenError> {
     Ok(())
 }
 
+/// Whether a file is a trace in JSON, by its name and its first bytes: most JSON is something else.
+fn is_json_trace(path: &Path) -> bool {
+    const HEAD_BYTES: u64 = 1 << 16;
+    if ![".json", ".json.gz", ".json.zst"].iter().any(|suffix| has_suffix(path, suffix)) {
+        return false;
+    }
+    let mut head = Vec::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    read.is_ok() && ridge_import::sniff(&head).is_some()
+}
+
+fn is_memory_profile(path: &Path) -> bool {
+    let folder = path.parent().and_then(Path::file_name).is_some_and(|folder| folder == "memory");
+    folder && MEMORY_PROFILES.iter().any(|suffix| has_suffix(path, suffix))
+}
+
 fn has_suffix(path: &Path, suffix: &str) -> bool {
     path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.ends_with(suffix))
 }
 
-fn walk(
+/// All files below `folder`, with notes on folders that could not be listed.
+pub(crate) fn walk(
     folder: &Path,
     depth: usize,
     entries: &mut usize,

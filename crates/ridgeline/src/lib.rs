@@ -6,26 +6,44 @@
 //!
 //! ```no_run
 //! use ridgeline::{By, OpenOptions, Session};
-//! let session = Session::open(&["run/".into()], &OpenOptions { format: None })?;
+//! let session = Session::open(&["run/".into()], &OpenOptions::default())?;
 //! let operations = session.table(By::Op);
 //! println!("{} operations", operations.batch.num_rows());
 //! # Ok::<(), ridgeline::OpenError>(())
 //! ```
 
+mod ceilings;
+mod device_choice;
 mod error;
 mod file_map;
 mod find;
 mod hlo;
+mod idle;
 mod info;
 mod manifest;
+mod memory;
 mod note;
+mod redact;
+mod scaling;
 mod session;
 mod source_text;
+mod transfers;
 
+pub use ceilings::{CeilingsChoice, MeasuredDevice, ceilings_folder, data_sheet, read_ceilings};
 pub use error::OpenError;
 pub use hlo::HloStage;
+pub use idle::IdleReport;
+pub use memory::MemoryAnswer;
 pub use note::{Note, Severity};
-pub use ridge_analysis::By;
-pub use ridge_trace::{Column, Fact, FactValue, Meaning, Rank, Section, Table, Unit, event_batch, track_batch};
+pub use redact::{Redacted, redact};
+pub use ridge_analysis::{Bound, Chart, ChartPoint, ChartRoof, Roofline};
+pub use ridge_analysis::{
+    By, Ceiling, CeilingBasis, Ceilings, ComputeUnit, IdleBy, Limit, MemoryBy, NumberType, TransfersBy,
+};
+pub use ridge_trace as trace;
+pub use ridge_trace::Trace;
+pub use ridge_trace::{Basis, Column, Fact, FactValue, Meaning, Rank, Section, Table, Unit, event_batch, track_batch};
 pub use ridge_units as units;
+pub use scaling::{Scaling, ScalingOptions, WorkFrom, is_benchmark, scaling};
 pub use session::{OpenOptions, Session};
+pub use transfers::TransfersReport;

@@ -1,5 +1,6 @@
 //! An opened capture.
 
+use crate::ceilings::{CeilingsChoice, MeasuredDevice, ceilings_folder, kept_in, matching, meant, read_ceilings};
 use crate::error::OpenError;
 use crate::file_map::FileBytes;
 use crate::find::find;
@@ -9,9 +10,10 @@ use crate::manifest::Manifest;
 use crate::note::{Note, Severity};
 use crate::source_text::SourceText;
 use rayon::prelude::*;
-use ridge_analysis::{Analysis, By, Owners, WorkGroups, overview};
-use ridge_import::{Imported, Source, import};
-use ridge_trace::{Section, Table, Trace};
+use ridge_analysis::scaling::{CaptureWork, capture_work, steps_tables};
+use ridge_analysis::{Analysis, By, Ceilings, Owners, Roofline, WorkGroups, Workload, ceilings, overview};
+use ridge_import::{ImportOptions, Imported, Source, import_with};
+use ridge_trace::{Device, Section, Table, Trace};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -19,10 +21,14 @@ use std::sync::OnceLock;
 const PARALLEL_EVENTS: usize = 1 << 16;
 
 /// How to open a capture.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct OpenOptions {
     /// Read every file as this format rather than as what its content says.
     pub format: Option<String>,
+    /// What one compressed file may unpack to, in bytes; the rest is left out with a note.
+    ///
+    /// `None` bounds it by 250 times its size and 16 GiB.
+    pub max_unpacked_bytes: Option<u64>,
 }
 
 /// An opened capture: one trace of all its files, and every answer about it.
@@ -34,6 +40,9 @@ pub struct Session {
     notes: Vec<Note>,
     groups: OnceLock<WorkGroups>,
     owners: OnceLock<Owners>,
+    /// By row of the devices table.
+    ceilings: Vec<Ceilings>,
+    workload: OnceLock<Workload>,
 }
 
 impl Session {
@@ -46,7 +55,8 @@ impl Session {
         let found = find(paths)?;
         let (files, unreadable) = open_files(&found.files)?;
         let sources: Vec<Source<'_>> = files.iter().map(|(name, file)| Source { name, bytes: file.bytes() }).collect();
-        let mut imported = import(&sources, options.format.as_deref())?;
+        let how = ImportOptions { format: options.format.as_deref(), max_unpacked_bytes: options.max_unpacked_bytes };
+        let mut imported = import_with(&sources, how)?;
         let root = paths.first().cloned().unwrap_or_default();
         let manifest = Manifest::of(&root);
         let mut notes: Vec<Note> = std::mem::take(&mut imported.notes).into_iter().map(Note::from).collect();
@@ -54,7 +64,54 @@ impl Session {
         notes.extend(unreadable);
         notes.extend(manifest.iter().flat_map(Manifest::notes));
         notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
-        Ok(Session { root, imported, manifest, notes, groups: OnceLock::new(), owners: OnceLock::new() })
+        let ceilings = imported.trace.devices.iter().map(ceilings).collect();
+        Ok(Session {
+            root,
+            imported,
+            manifest,
+            notes,
+            groups: OnceLock::new(),
+            owners: OnceLock::new(),
+            ceilings,
+            workload: OnceLock::new(),
+        })
+    }
+
+    /// What each device of the trace can do: measured figures as `choice` says, then its data sheet's, then the capture's own.
+    ///
+    /// # Errors
+    /// [`OpenError`] where a file was named and cannot be read.
+    pub fn ceilings(&self, choice: &CeilingsChoice) -> Result<Vec<Ceilings>, OpenError> {
+        let measured = match choice {
+            CeilingsChoice::None => Vec::new(),
+            CeilingsChoice::Kept => ceilings_folder().map(|folder| kept_in(&folder)).unwrap_or_default(),
+            CeilingsChoice::File(path) => read_ceilings(path)?,
+        };
+        let pick = if matches!(choice, CeilingsChoice::File(_)) { meant } else { matching };
+        let found: Vec<Option<&MeasuredDevice>> =
+            self.imported.trace.devices.iter().map(|device| pick(&measured, device, self.manifest.as_ref())).collect();
+        if let (CeilingsChoice::File(path), false, true) = (choice, found.is_empty(), found.iter().all(Option::is_none))
+        {
+            let names: Vec<&str> = measured.iter().map(|known| known.name.as_str()).collect();
+            let message =
+                format!("expected a device of the capture among the measured ones, found {}", names.join(", "));
+            return Err(OpenError::new(message, Some(path)));
+        }
+        let joined = |(device, found): (&Device, &Option<&MeasuredDevice>)| match found {
+            Some(found) => ceilings(device).with(&found.ceilings),
+            None => ceilings(device),
+        };
+        Ok(self.imported.trace.devices.iter().zip(&found).map(joined).collect())
+    }
+
+    /// Takes the ceilings that `choice` says as the roofs of every later answer; until then they are the data sheets'.
+    ///
+    /// # Errors
+    /// [`OpenError`] where a file was named and cannot be read.
+    pub fn use_ceilings(&mut self, choice: &CeilingsChoice) -> Result<(), OpenError> {
+        self.ceilings = self.ceilings(choice)?;
+        self.workload = OnceLock::new();
+        Ok(())
     }
 
     /// What a reader must know, gravest first.
@@ -70,6 +127,11 @@ impl Session {
     /// The trace, for questions that no table answers.
     pub fn trace(&self) -> &Trace {
         &self.imported.trace
+    }
+
+    /// All that was read.
+    pub(crate) fn imported(&self) -> &Imported {
+        &self.imported
     }
 
     /// Wall time and its parts, each device, and how sure the attribution is.
@@ -93,6 +155,13 @@ impl Session {
         })
     }
 
+    /// How far operations, kernels, modules, steps or annotated operations are from what their device allows.
+    ///
+    /// Other groupings give the roofline by operation.
+    pub fn roofline(&self, by: By) -> Roofline {
+        self.with_analysis(|analysis| analysis.roofline(by))
+    }
+
     /// The overview and several tables; those of a large capture are made in parallel.
     pub fn report(&self, groupings: &[By]) -> (Vec<Section>, Vec<Table>) {
         if self.imported.trace.events.len() < PARALLEL_EVENTS {
@@ -104,6 +173,16 @@ impl Session {
             || self.owners.get_or_init(|| Owners::new(&self.imported.trace)),
         );
         rayon::join(|| self.overview(), || groupings.par_iter().map(|by| self.table(*by)).collect())
+    }
+
+    /// Warm-up, drift and outliers of the steps that the program marked.
+    pub fn steps(&self) -> Vec<Table> {
+        steps_tables(&self.imported.trace)
+    }
+
+    /// What every module cost together, as often as it ran; `None` where no module is known to have run.
+    pub(crate) fn work(&self) -> Option<CaptureWork> {
+        self.with_analysis(capture_work)
     }
 
     /// Every module with the device time it took.
@@ -148,9 +227,16 @@ impl Session {
     }
 
     /// Lends the analysis; the device work is grouped once for all tables.
-    fn with_analysis<T>(&self, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
+    pub(crate) fn with_analysis<T>(&self, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
         let groups = self.groups.get_or_init(|| WorkGroups::new(&self.imported.trace));
-        ask(&Analysis { trace: &self.imported.trace, hlo: &self.imported.hlo, groups, owners: &self.owners })
+        ask(&Analysis {
+            trace: &self.imported.trace,
+            hlo: &self.imported.hlo,
+            groups,
+            owners: &self.owners,
+            ceilings: &self.ceilings,
+            workload: &self.workload,
+        })
     }
 }
 

@@ -2,12 +2,12 @@
 //!
 //! Captures are the project's own fixture; how their bytes are read is tested where they are read.
 
-use ridgeline::{OpenError, OpenOptions, Session, Severity};
+use ridgeline::{CeilingsChoice, Limit, OpenError, OpenOptions, Session, Severity};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 fn open(path: &Path) -> Result<Session, OpenError> {
-    Session::open(&[path.to_owned()], &OpenOptions { format: None })
+    Session::open(&[path.to_owned()], &OpenOptions::default())
 }
 
 fn fixture() -> PathBuf {
@@ -48,7 +48,7 @@ fn nothing_there() {
         "could not open: No such file or directory (os error 2)",
         false,
     );
-    assert!(Session::open(&[], &OpenOptions { format: None }).is_err());
+    assert!(Session::open(&[], &OpenOptions::default()).is_err());
 }
 
 #[test]
@@ -69,9 +69,10 @@ fn files_that_are_no_captures() {
     check_error(&file, root.path(), "expected a capture, found an empty file", true);
     fs::write(&file, "step,loss\n").expect("a temporary folder");
     check_error(&file, root.path(), "no known capture format: the file begins with \"step,loss\\n\"", true);
-    let error = Session::open(&[fixture()], &OpenOptions { format: Some("chrome".to_owned()) }).err();
+    let error =
+        Session::open(&[fixture()], &OpenOptions { format: Some("etch".to_owned()), ..OpenOptions::default() }).err();
     let error = error.expect("there is no such format");
-    assert!(error.message.starts_with("no format is called `chrome`; the formats are "), "{}", error.message);
+    assert!(error.message.starts_with("no format is called `etch`; the formats are "), "{}", error.message);
 }
 
 #[test]
@@ -166,4 +167,30 @@ fn a_cut_capture_opens_and_says_so_first() {
     fs::write(&file, &bytes[..bytes.len() / 2]).expect("a temporary folder");
     let session = open(&file).expect("half a capture");
     assert_eq!(session.notes().first().map(|note| note.severity), Some(Severity::Lost));
+}
+
+/// The memory bandwidth of the first device, bytes per second.
+fn bandwidth(session: &Session, choice: &CeilingsChoice) -> Result<Option<f64>, OpenError> {
+    Ok(session.ceilings(choice)?.first().and_then(|ceilings| ceilings.value(Limit::Memory)))
+}
+
+#[test]
+fn measured_ceilings_of_a_named_file_are_taken_for_the_device_they_must_mean() {
+    let root = folder();
+    let session = open(&put(root.path(), "a.xplane.pb")).expect("a whole capture");
+    let file = root.path().join("ceilings.json");
+    let write = |platform: &str| {
+        let figure = r#"{"what":"stream_triad","type":"f64","by":"native","unit":"bytes/s","value":28e9}"#;
+        let text = format!(
+            r#"{{"schema":"ridgeline.ceilings.v1","devices":[{{"name":"X","platform":"{platform}","figures":[{figure}]}}]}}"#
+        );
+        fs::write(&file, text).expect("a temporary folder");
+    };
+    let choice = CeilingsChoice::File(file.clone());
+    write("cpu");
+    assert_eq!(bandwidth(&session, &choice).expect("a document"), Some(28e9));
+    assert_eq!(bandwidth(&session, &CeilingsChoice::None).expect("nothing to read"), None);
+    write("gpu");
+    let error = bandwidth(&session, &choice).expect_err("the capture has a processor alone");
+    assert_eq!(error.message, "expected a device of the capture among the measured ones, found X");
 }

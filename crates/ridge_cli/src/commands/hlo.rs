@@ -7,7 +7,7 @@ use crate::output::{deliver, deliver_text};
 use crate::timings::Timings;
 use clap::{Args, ValueHint};
 use ridge_report::{Listing, Report, texts};
-use ridgeline::{HloStage, Session, Table};
+use ridgeline::{HloStage, OpenOptions, Session, Table};
 use std::path::PathBuf;
 
 /// Rows of a listing where none were asked.
@@ -110,7 +110,8 @@ impl HloArguments {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &HloArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
-    let session = super::open_paths(std::slice::from_ref(&arguments.path), arguments.read_as.clone(), timings)?;
+    let options = OpenOptions { format: arguments.read_as.clone(), ..OpenOptions::default() };
+    let session = super::open_paths(std::slice::from_ref(&arguments.path), options, timings)?;
     let op = arguments.op.as_deref();
     match (arguments.form(), &arguments.module) {
         (Form::Listing, None) => list(session.hlo_modules(), &session, arguments, globals)?,

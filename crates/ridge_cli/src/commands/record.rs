@@ -8,8 +8,8 @@ use anstyle::{AnsiColor, Style};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueHint};
 use ridge_record::{
-    HloFormat, Limits, ProgramStatus, RecordError, RecordEvent, RecordOptions, RecordOutcome, StepRange, WarmUp,
-    Window, XlaDump, record,
+    HloFormat, Limits, ProgramStatus, RecordError, RecordEvent, RecordOptions, RecordOutcome, StepRange, TorchOptions,
+    WarmUp, Window, XlaDump, record,
 };
 use ridge_report::escape_controls;
 use ridgeline::units::{Bytes, Nanos, Share};
@@ -21,7 +21,7 @@ use std::time::Duration;
 /// Run a program and record what it does on its devices
 ///
 /// The program is not changed: its output, its terminal, its signals and its exit status are its own.
-/// Recording attaches when the program, or a process it starts, first imports jax.
+/// Recording attaches when the program, or a process it starts, first imports jax or torch.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct RecordArguments {
@@ -37,6 +37,9 @@ pub(crate) struct RecordArguments {
 
     #[command(flatten)]
     profiler: ProfilerArguments,
+
+    #[command(flatten)]
+    torch: TorchArguments,
 
     #[command(flatten)]
     limits: LimitArguments,
@@ -56,6 +59,7 @@ Examples:
   ridgeline record -o run/ --hlo text,proto,dot --steps 3..8 -- python train.py
   ridgeline record --warm-up quiet:2s -- uv run train.py            begin when nothing was compiled for 2 s
   ridgeline record --annotation recon -- python -m package          each range of that TraceAnnotation
+  ridgeline record --steps 10..13 --shapes -- python train.py       three steps of a PyTorch program
   ridgeline record --profile-option host_tracer_level=3 -- python solver.py
   ridgeline record --expand-command-buffers -- python solver.py     operations of CUDA graphs keep their names
 
@@ -67,15 +71,16 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What to capture")]
 struct WindowArguments {
-    /// Steps A to B, B not captured (`A..=B` for B too), counted from 0 by StepTraceAnnotation
+    /// Steps A to B, B not captured (`A..=B` for B too), counted from 0 by StepTraceAnnotation or, in
+    /// PyTorch, by calls of an optimizer's step()
     #[arg(long, value_name = "A..B", conflicts_with = "annotation")]
     steps: Option<StepRange>,
 
-    /// Count calls of this jitted function as steps instead
+    /// Count calls of this jitted function, or of this torch.nn.Module class, as steps instead
     #[arg(long, value_name = "NAME", requires = "steps")]
     step_function: Option<String>,
 
-    /// Each range of the TraceAnnotation with this name
+    /// Each range of the TraceAnnotation or record_function with this name
     #[arg(long, value_name = "NAME")]
     annotation: Option<String>,
 
@@ -119,18 +124,40 @@ struct KeptArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Profiler")]
 struct ProfilerArguments {
-    /// A field of jax.profiler.ProfileOptions or of its advanced_configuration; may be repeated
+    /// A field of jax.profiler.ProfileOptions or of its advanced_configuration, or torch.NAME for PyTorch's
+    /// profiler (torch.with_flops=true); may be repeated
     #[arg(long, value_name = "KEY=VALUE",
           value_parser = clap::builder::NonEmptyStringValueParser::new().try_map(|text| key_value(&text)))]
     profile_option: Vec<(String, String)>,
 
-    /// Record every Python call: slows the program and fills the trace
+    /// Record every Python call, with stacks in PyTorch: slows the program and fills the trace
     #[arg(long)]
     python_tracer: bool,
 
     /// Turn command buffers (CUDA graphs) off, so that each kernel keeps its operation's name
     #[arg(long)]
     expand_command_buffers: bool,
+}
+
+/// What PyTorch's profiler records beside operators and device work.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "PyTorch")]
+struct TorchArguments {
+    /// The shapes of each operator's inputs
+    #[arg(long)]
+    shapes: bool,
+
+    /// Every allocation and release of tensors
+    #[arg(long)]
+    allocations: bool,
+
+    /// The CUDA allocator's history with stacks, as a snapshot at the end of each capture
+    #[arg(long)]
+    allocator_history: bool,
+
+    /// Leave GPUs alone, and begin when the program imports torch
+    #[arg(long)]
+    host_only: bool,
 }
 
 /// When to stop.
@@ -183,6 +210,7 @@ impl RecordArguments {
             python_tracer: self.profiler.python_tracer,
             expand_command_buffers: self.profiler.expand_command_buffers,
             memory_profiles: !self.kept.no_memory_profiles,
+            torch: self.torch.options(),
             limits: self.limits.limits(),
             keep_private: self.kept.keep_private,
             measure_overhead: self.measure_overhead,
@@ -204,6 +232,17 @@ impl KeptArguments {
     fn xla_dump(&self) -> Option<XlaDump> {
         let formats = self.xla_dump.iter().cloned().collect();
         (!self.xla_dump.is_empty()).then(|| XlaDump { formats, passes: self.xla_dump_passes.clone() })
+    }
+}
+
+impl TorchArguments {
+    fn options(&self) -> TorchOptions {
+        TorchOptions {
+            shapes: self.shapes,
+            allocations: self.allocations,
+            allocator_history: self.allocator_history,
+            host_only: self.host_only,
+        }
     }
 }
 

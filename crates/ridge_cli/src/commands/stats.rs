@@ -1,7 +1,7 @@
 //! `ridgeline stats`: where the time went.
 
 use crate::Ending;
-use crate::arguments::{Globals, InputArguments, OutputArguments};
+use crate::arguments::{CeilingsArguments, Globals, InputArguments, OutputArguments};
 use crate::failure::Failure;
 use crate::output::deliver;
 use crate::timings::Timings;
@@ -34,6 +34,9 @@ pub(crate) struct StatsArguments {
     top: Option<usize>,
 
     #[command(flatten)]
+    ceilings: CeilingsArguments,
+
+    #[command(flatten)]
     output: OutputArguments,
 }
 
@@ -42,7 +45,10 @@ Examples:
   ridgeline stats run/                                    overview, then the top of each table
   ridgeline stats run/ --by op --top 50                   the 50 operations that took longest
   ridgeline stats run/ --by source                        device time per line of Python
+  ridgeline stats trace.json.gz --by operator             PyTorch operators, as key_averages()
+  ridgeline stats rank*.json.gz --by rank                 who waits for whom in collectives
   ridgeline stats host.xplane.pb --by kernel -f csv       raw numbers for a spreadsheet
+  ridgeline stats run.sqlite --by cuda_api_sum            a report of `nsys stats` by its name
   ridgeline stats run/ --by op -f arrow -o op.arrow       for pandas.read_feather or polars.read_ipc
   ridgeline stats run/ -f json | jq '.overview'           for programs; see docs/json";
 
@@ -52,6 +58,7 @@ enum Grouping {
     /// HLO operation
     Op,
     /// Kernel on the device
+    #[value(aliases = ["cuda_gpu_kern_sum", "cuda_gpu_sum", "gpukernsum"])]
     Kernel,
     /// Kind of operation
     Category,
@@ -62,18 +69,41 @@ enum Grouping {
     /// Scope, as in jit(f)/while/body
     Scope,
     /// Annotated operation (TraceAnnotation) with all work it caused
+    #[value(aliases = ["nvtx_sum", "nvtx_pushpop_sum", "nvtx_startend_sum", "nvtx_gpu_proj_sum", "nvtxsum"])]
     Operation,
+    /// Framework operator, as PyTorch's key_averages()
+    Operator,
+    /// Framework operator and the sizes of its inputs
+    OperatorShapes,
+    /// Collective operation, matched over ranks
+    Collective,
+    /// Rank: who waits for whom
+    Rank,
     /// Step (StepTraceAnnotation)
     Step,
     /// Stream, thread or lane
     Track,
+    /// Launch of a kernel under a hardware profiler (Nsight Compute)
+    Profile,
+    /// Call of the host: runtime and driver API, libraries
+    #[value(aliases = ["cuda_api_sum", "osrt_sum", "cudaapisum"])]
+    Call,
+    /// Copy or memory set, by direction and memory
+    #[value(aliases = ["cuda_gpu_mem_time_sum", "cuda_gpu_mem_size_sum", "gpumemtimesum", "gpumemsizesum"])]
+    Copy,
+    /// Call and the kernel that it launched, with the time in between
+    #[value(aliases = ["cuda_kern_exec_sum", "kernexecsum"])]
+    Launch,
 }
 
 impl Grouping {
-    /// In the order that narrows from the whole to the part.
-    const ALL: [Grouping; 9] = [
+    /// What is shown where no table is named, in the order that narrows from the whole to the part.
+    const ALL: [Grouping; 13] = [
         Grouping::Operation,
         Grouping::Step,
+        Grouping::Rank,
+        Grouping::Collective,
+        Grouping::Operator,
         Grouping::Module,
         Grouping::Category,
         Grouping::Op,
@@ -81,6 +111,7 @@ impl Grouping {
         Grouping::Source,
         Grouping::Scope,
         Grouping::Track,
+        Grouping::Profile,
     ];
 
     fn by(self) -> By {
@@ -92,34 +123,34 @@ impl Grouping {
             Grouping::Source => By::Source,
             Grouping::Scope => By::Scope,
             Grouping::Operation => By::Operation,
+            Grouping::Operator => By::Operator,
+            Grouping::OperatorShapes => By::OperatorShapes,
+            Grouping::Collective => By::Collective,
+            Grouping::Rank => By::Rank,
             Grouping::Step => By::Step,
             Grouping::Track => By::Track,
+            Grouping::Profile => By::Profile,
+            Grouping::Call => By::Call,
+            Grouping::Copy => By::Copy,
+            Grouping::Launch => By::Launch,
         }
     }
 }
 
 /// Runs the command.
 pub(crate) fn run(arguments: &StatsArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
-    require_one_table(arguments)?;
-    let session = super::open(&arguments.input, timings)?;
+    super::require_one_table(&arguments.output, arguments.by.len(), ", for example `--by op`")?;
+    let mut session = super::open(&arguments.input, timings)?;
+    session.use_ceilings(&arguments.ceilings.choice())?;
     let report = timings.phase("tables", || report(&session, arguments));
     timings.phase("output", || deliver(&report, &arguments.output, globals))?;
     Ok(Ending::Code(0))
 }
 
-fn require_one_table(arguments: &StatsArguments) -> Result<(), Failure> {
-    if !arguments.output.format.holds_one_table() || arguments.by.len() == 1 {
-        return Ok(());
-    }
-    let found = if arguments.by.is_empty() { "none".to_owned() } else { arguments.by.len().to_string() };
-    Err(Failure::usage(format!("expected one table for this format, found {found}"))
-        .hint("name one, for example `--by op`; `--format json` holds all of them"))
-}
-
 fn report(session: &Session, arguments: &StatsArguments) -> Report {
     let named = !arguments.by.is_empty();
-    let groupings = if named { &arguments.by[..] } else { &Grouping::ALL[..] };
-    let rows = rows(arguments, named);
+    let groupings = if named { arguments.by.clone() } else { answered(session) };
+    let rows = super::rows_of(arguments.top, &arguments.output, if named { ROWS_OF_NAMED } else { ROWS_OF_EACH });
     let groupings: Vec<By> = groupings.iter().map(|grouping| grouping.by()).collect();
     let (sections, tables) = match groupings[..] {
         [one] if named => (Vec::new(), vec![session.table(one)]),
@@ -132,12 +163,16 @@ fn report(session: &Session, arguments: &StatsArguments) -> Report {
     }
 }
 
-fn rows(arguments: &StatsArguments, named: bool) -> usize {
-    match arguments.top {
-        Some(0) => usize::MAX,
-        Some(rows) => rows,
-        None if arguments.output.format.is_for_programs() => usize::MAX,
-        None if named => ROWS_OF_NAMED,
-        None => ROWS_OF_EACH,
-    }
+/// The tables that the capture can answer: events have one kind, launches under a profiler another.
+fn answered(session: &Session) -> Vec<Grouping> {
+    let trace = session.trace();
+    let (events, profiles) = (!trace.events.is_empty(), !trace.profiles.is_empty());
+    let can = |grouping: &Grouping| match grouping {
+        Grouping::Profile => profiles,
+        Grouping::Operator => !trace.operator_shapes.is_empty(),
+        Grouping::Collective => !trace.collectives.is_empty(),
+        Grouping::Rank => trace.processes.iter().filter(|process| process.rank.is_some()).count() > 1,
+        _ => events || !profiles,
+    };
+    Grouping::ALL.into_iter().filter(can).collect()
 }

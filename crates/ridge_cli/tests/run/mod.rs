@@ -21,6 +21,8 @@ pub(crate) fn ridgeline(arguments: &[&str]) -> Command {
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS", "FORCE_COLOR"] {
         command.env_remove(name);
     }
+    // Nothing that was measured on this machine.
+    command.env("XDG_DATA_HOME", "/nowhere");
     command
 }
 

@@ -1,0 +1,105 @@
+//! `ridgeline export`: captures for other tools.
+
+use crate::Ending;
+use crate::arguments::{Globals, InputArguments};
+use crate::failure::Failure;
+use crate::output::{tell_losses, write_stdout, write_streamed};
+use crate::timings::Timings;
+use clap::{Args, ValueEnum, ValueHint};
+use indicatif::{ProgressBar, ProgressStyle};
+use ridge_export::{Form, Privacy, export};
+use std::path::PathBuf;
+
+/// Captures with more events show how far the export is.
+const LONG_WORK_EVENTS: u64 = 1_000_000;
+
+/// Write a capture for another tool: Perfetto, Chrome, speedscope, a spreadsheet
+///
+/// Every event of the capture is written, with its time to the nanosecond, its arguments, and arrows from launches to their work.
+/// Host, user and process names, home folders and tokens are taken out of names.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct ExportArguments {
+    #[command(flatten)]
+    input: InputArguments,
+
+    /// Format to write
+    #[arg(long, value_name = "FORMAT")]
+    to: To,
+
+    /// Write to FILE, or to standard output for `-`; it is replaced at once, or not at all
+    /// [default: named for the capture, in the working folder]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
+
+    /// Keep host, user and process names, home folders and tokens
+    #[arg(long)]
+    with_private: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline export run/ --to perfetto                  run.pftrace, to open at ui.perfetto.dev
+  ridgeline export run/ --to chrome -o trace.json      for chrome://tracing and tools that read its traces
+  ridgeline export run/ --to speedscope                to open at speedscope.app
+  ridgeline export run/ --to csv -o - | head           one line per event";
+
+/// A format to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum To {
+    /// Trace event JSON
+    Chrome,
+    /// Perfetto's own format
+    Perfetto,
+    /// Evented profiles, one per thread and stream
+    Speedscope,
+    /// One line per event
+    Csv,
+}
+
+impl To {
+    fn form(self) -> Form {
+        match self {
+            To::Chrome => Form::Chrome,
+            To::Perfetto => Form::Perfetto,
+            To::Speedscope => Form::Speedscope,
+            To::Csv => Form::Csv,
+        }
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &ExportArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    let session = super::open(&arguments.input, timings)?;
+    tell_losses(session.notes());
+    let (trace, form) = (session.trace(), arguments.to.form());
+    let privacy = if arguments.with_private { Privacy::Kept } else { Privacy::Removed };
+    let path = arguments.output.clone().unwrap_or_else(|| default_output(&arguments.input.paths, form));
+    let bar = bar(trace.events.len() as u64);
+    timings.phase("export", || {
+        write_streamed(&path, &mut |out| export(trace, form, privacy, out, &mut |rows| bar.set_position(rows)))
+    })?;
+    bar.finish_and_clear();
+    if arguments.output.is_none() {
+        let line = format!("{}\n", ridge_report::escape_controls(&path.display().to_string()));
+        write_stdout(line.as_bytes(), globals.color.choice(&std::io::stdout()))?;
+    }
+    Ok(Ending::Code(0))
+}
+
+/// `run.pftrace` for `run/`, `host0.pftrace` for `run/trace/host0.xplane.pb`.
+fn default_output(inputs: &[PathBuf], form: Form) -> PathBuf {
+    let name = inputs.first().and_then(|path| path.canonicalize().ok());
+    let name = name.as_deref().and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy();
+    let stem = name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or("capture");
+    PathBuf::from(format!("{stem}{}", form.suffix()))
+}
+
+fn bar(events: u64) -> ProgressBar {
+    if events < LONG_WORK_EVENTS {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("exporting {bar:30} {percent} %  {human_pos} of {human_len} events");
+    let bar = ProgressBar::new(events);
+    style.map_or_else(|_| bar.clone(), |style| bar.clone().with_style(style))
+}

@@ -1,0 +1,132 @@
+//! `ridgeline scaling`: how time, work and memory grow with size, and how the steps of one run drift.
+
+use crate::Ending;
+use crate::arguments::{Globals, InputArguments, OutputArguments};
+use crate::failure::Failure;
+use crate::output::deliver;
+use crate::timings::Timings;
+use clap::{Args, ValueEnum};
+use ridge_report::{Listing, Report};
+use ridgeline::{Note, ScalingOptions, Table, WorkFrom, is_benchmark, scaling};
+
+/// Rows of each table where none were asked for.
+const ROWS: usize = 40;
+
+/// Say how time, work and memory grow with size, and what dominates at the next one
+///
+/// Reads folders of `ridgeline bench`; several are joined, so that sizes can be added later.
+/// Fits time = a N^b with the 95 % interval of b, finds where it bends, and compares it with the growth of the work in the captures:
+/// an operation whose time grows faster than its work gets less efficient.
+/// Given any other capture, it looks at the steps that the program marked: warm-up, drift, outliers.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct ScalingArguments {
+    #[command(flatten)]
+    input: InputArguments,
+
+    /// Size to extrapolate to [default: the largest times its ratio to the one before]
+    #[arg(long, value_name = "N")]
+    next: Option<u32>,
+
+    /// Exponents of N^D: 3 for the elements of a volume whose edge is the size
+    #[arg(long, value_name = "D", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=8))]
+    dimensions: u32,
+
+    /// Leave the captures unread: times and memory alone
+    #[arg(long)]
+    no_work: bool,
+
+    /// Show one table; csv and arrow hold the first if none is named
+    #[arg(long, value_name = "TABLE")]
+    table: Option<Which>,
+
+    /// Rows per table, 0 for all [default: 40; all for json, csv and arrow]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline bench mbirjax --sizes 32,48,64,96,128 -o sizes/
+  ridgeline scaling sizes/                            growth, and what dominates at the next size
+  ridgeline scaling sizes/ --next 512                 the same, extrapolated to 512
+  ridgeline scaling small/ large/ --dimensions 3      exponents per element, over two benchmarks
+  ridgeline scaling run/                              the steps of one recording
+
+docs/scaling.md has the formulas.";
+
+/// The tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Which {
+    /// Exponents of time, work and memory (benchmarks)
+    Growth,
+    /// Times at the next size (benchmarks)
+    Next,
+    /// Warm-up, drift and spread by kind of step (captures)
+    Steps,
+    /// Steps that lie far off (captures)
+    Outliers,
+}
+
+impl Which {
+    /// The table's own name.
+    fn name(self) -> &'static str {
+        match self {
+            Which::Growth => "growth",
+            Which::Next => "next",
+            Which::Steps => "steps",
+            Which::Outliers => "outliers",
+        }
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &ScalingArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    let (notes, tables) = answer(arguments, timings)?;
+    let tables = select(tables, arguments)?;
+    let rows = match arguments.top {
+        Some(0) => usize::MAX,
+        Some(rows) => rows,
+        None if arguments.output.format.is_for_programs() => usize::MAX,
+        None => ROWS,
+    };
+    let tables = tables.into_iter().map(|table| Listing::top(table, rows)).collect();
+    let report = Report { notes, tables, ..Report::EMPTY };
+    timings.phase("output", || deliver(&report, &arguments.output, globals))?;
+    Ok(Ending::Code(0))
+}
+
+fn answer(arguments: &ScalingArguments, timings: &mut Timings) -> Result<(Vec<Note>, Vec<Table>), Failure> {
+    let paths = &arguments.input.paths;
+    if !paths.iter().any(|path| is_benchmark(path)) {
+        let session = super::open(&arguments.input, timings)?;
+        return Ok((session.notes().to_vec(), timings.phase("tables", || session.steps())));
+    }
+    let options = ScalingOptions {
+        dimensions: arguments.dimensions,
+        next: arguments.next.map(f64::from),
+        work: if arguments.no_work { WorkFrom::Nowhere } else { WorkFrom::Captures },
+    };
+    let found = timings.phase("tables", || scaling(paths, &options))?;
+    Ok((found.notes, [found.growth].into_iter().chain(found.next).collect()))
+}
+
+/// The table that was named, or for a form that holds one the first, or all.
+fn select(mut tables: Vec<Table>, arguments: &ScalingArguments) -> Result<Vec<Table>, Failure> {
+    if let Some(which) = arguments.table {
+        let known: Vec<&str> = tables.iter().map(|table| table.name).collect();
+        let missing = format!("expected a table among {}, found {}", known.join(", "), which.name());
+        tables.retain(|table| table.name == which.name());
+        if tables.is_empty() {
+            return Err(Failure::usage(missing)
+                .hint("benchmarks have growth and next (of two sizes and more), captures steps and outliers"));
+        }
+    }
+    if arguments.output.format.holds_one_table() {
+        tables.truncate(1);
+    }
+    Ok(tables)
+}

@@ -1,0 +1,103 @@
+//! `ridgeline transfers`: what was copied, how fast, and who asked for it.
+
+use crate::Ending;
+use crate::arguments::{CeilingsArguments, Globals, InputArguments, OutputArguments};
+use crate::failure::Failure;
+use crate::output::deliver;
+use crate::timings::Timings;
+use clap::{Args, ValueEnum};
+use ridge_report::{Listing, Report};
+use ridgeline::{Session, TransfersBy, TransfersReport};
+
+/// Rows of each table where none was named.
+const ROWS_OF_EACH: usize = 10;
+/// Rows where tables were named.
+const ROWS_OF_NAMED: usize = 30;
+
+/// Say what was copied: how much, how fast, what ran meanwhile, and who asked for it
+///
+/// Copies between host and device, between devices and within one, with the part that no compute hid;
+/// beside them the copies and layout changes inside modules. docs/transfers.md defines each number.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct TransfersArguments {
+    #[command(flatten)]
+    input: InputArguments,
+
+    /// Show one table instead of the summary; several with commas
+    #[arg(long, value_name = "TABLE", value_delimiter = ',')]
+    by: Vec<Grouping>,
+
+    /// Only this device: its number, or a part of its name
+    #[arg(long, value_name = "DEVICE")]
+    device: Option<String>,
+
+    #[command(flatten)]
+    ceilings: CeilingsArguments,
+
+    /// Rows per table, 0 for all [default: 30 with --by, else 10; all for json, csv and arrow]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline transfers run/                     what was copied, and the copies inside modules
+  ridgeline transfers run/ --by cause          which range, operation, call and line asked for copies
+  ridgeline transfers run/ --by repeat         what comes again and again, and how often in each step
+  ridgeline transfers run/ --by size           a histogram of sizes with the rate of each
+  ridgeline transfers run/ --device 0 -f json  the first device, for programs";
+
+/// What to group transfers by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Grouping {
+    /// Direction and kinds of memory
+    Direction,
+    /// Direction and size, in powers of two
+    Size,
+    /// Who asked for them
+    Cause,
+    /// Those of one direction, size and cause that come more than once
+    Repeat,
+    /// Copies and layout changes on the device
+    Layout,
+}
+
+impl Grouping {
+    fn by(self) -> TransfersBy {
+        match self {
+            Grouping::Direction => TransfersBy::Direction,
+            Grouping::Size => TransfersBy::Size,
+            Grouping::Cause => TransfersBy::Cause,
+            Grouping::Repeat => TransfersBy::Repeat,
+            Grouping::Layout => TransfersBy::Layout,
+        }
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &TransfersArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    super::require_one_table(&arguments.output, arguments.by.len(), " with `--by`")?;
+    let session = super::open(&arguments.input, timings)?;
+    let report = timings.phase("tables", || report(&session, arguments))?;
+    timings.phase("output", || deliver(&report, &arguments.output, globals))?;
+    Ok(Ending::Code(0))
+}
+
+fn report(session: &Session, arguments: &TransfersArguments) -> Result<Report, Failure> {
+    let named = !arguments.by.is_empty();
+    let groupings = if named { &arguments.by[..] } else { Grouping::value_variants() };
+    let rows = super::rows_of(arguments.top, &arguments.output, if named { ROWS_OF_NAMED } else { ROWS_OF_EACH });
+    let by: Vec<TransfersBy> = groupings.iter().map(|grouping| grouping.by()).collect();
+    let ceilings = arguments.ceilings.choice();
+    let TransfersReport { sections, tables } = session.transfers(&by, arguments.device.as_deref(), &ceilings)?;
+    let listings = tables.into_iter().map(|table| Listing::top(table, rows));
+    Ok(Report {
+        notes: session.notes().to_vec(),
+        sections: if named { Vec::new() } else { sections },
+        tables: listings.filter(|listing| named || listing.rows_total > 0).collect(),
+    })
+}

@@ -1,0 +1,274 @@
+//! A roofline as SVG: roofs, points sized by their share of the time and colored by what bounds them, and a thin line
+//! from each to where XLA's count of bytes would put it.
+
+use super::{Window, attainable, left_out};
+use crate::escape::escape_controls;
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+use ridgeline::units::{BytesPerSec, FlopsPerSec};
+use ridgeline::{Bound, Chart, ChartPoint};
+
+/// Size of the drawing of one device.
+const SIZE: (u32, u32) = (1000, 640);
+/// Points with their names written beside them.
+const LABELED: usize = 8;
+/// Letters of a name that a label shows.
+const LABEL_LETTERS: usize = 34;
+/// Width of a letter at the label's size, on average.
+const LETTER_WIDTH: f64 = 6.6;
+const LABEL_SIZE: i32 = 12;
+const INK: RGBColor = RGBColor(50, 50, 50);
+const QUIET: RGBColor = RGBColor(130, 130, 130);
+const GRID: RGBColor = RGBColor(232, 232, 232);
+
+/// The colors of Okabe and Ito, "Color Universal Design" (2008), which people of all color visions tell apart.
+fn color(bound: Option<Bound>) -> RGBColor {
+    match bound {
+        Some(Bound::Compute) => RGBColor(213, 94, 0),
+        Some(Bound::Memory) => RGBColor(0, 114, 178),
+        Some(Bound::Launch) => RGBColor(230, 159, 0),
+        Some(Bound::Unknown) | None => RGBColor(120, 120, 120),
+    }
+}
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// `charts` one under the other.
+pub fn svg(charts: &[Chart]) -> String {
+    let mut text = String::new();
+    let size = (SIZE.0, SIZE.1 * charts.len().max(1) as u32);
+    {
+        let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
+        let drawn = draw_all(&root, charts);
+        drawn.and_then(|()| Ok(root.present()?)).expect("a drawing in memory cannot fail to be written");
+    }
+    text
+}
+
+fn draw_all(root: &Area<'_>, charts: &[Chart]) -> Outcome {
+    root.fill(&WHITE)?;
+    let areas = root.split_evenly((charts.len().max(1), 1));
+    charts.iter().zip(&areas).try_for_each(|(chart, area)| draw(chart, area))
+}
+
+fn draw(chart: &Chart, area: &Area<'_>) -> Outcome {
+    let window = Window::of(chart);
+    let range = |(low, high): (f64, f64)| 10_f64.powf(low)..10_f64.powf(high);
+    let (x, y) = (range(window.x), range(window.y));
+    let mut plot = ChartBuilder::on(area)
+        .margin_top(64)
+        .margin_right(24)
+        .margin_bottom(8)
+        .x_label_area_size(46)
+        .y_label_area_size(96)
+        .build_cartesian_2d(x.log_scale(), y.log_scale())?;
+    plot.configure_mesh()
+        .axis_style(QUIET)
+        .bold_line_style(GRID)
+        .light_line_style(TRANSPARENT)
+        .x_labels(decades(window.x))
+        .y_labels(decades(window.y))
+        .x_label_formatter(&|value| tick(*value))
+        .y_label_formatter(&|value| FlopsPerSec(*value).to_string())
+        .label_style(("sans-serif", 13).into_font().color(&INK))
+        .x_desc("operations per byte of compulsory traffic")
+        .draw()?;
+    // Marks are placed in pixels: their sizes and labels are.
+    let (across, upward) = plot.plotting_area().get_pixel_range();
+    let frame = Frame { window, across: (across.start, across.end), upward: (upward.start, upward.end) };
+    let base = area.get_base_pixel();
+    let frame = frame.within(base);
+    heading(chart, area)?;
+    roofs(chart, &frame, area)?;
+    points(chart, &frame, area)?;
+    Ok(())
+}
+
+fn decades((low, high): (f64, f64)) -> usize {
+    ((high - low).ceil() as usize + 1).clamp(3, 12)
+}
+
+fn tick(value: f64) -> String {
+    if (0.001..10_000.0).contains(&value) { format!("{value}") } else { format!("{value:e}") }
+}
+
+/// The rectangle of the plot in the pixels of its area.
+struct Frame {
+    window: Window,
+    across: (i32, i32),
+    upward: (i32, i32),
+}
+
+impl Frame {
+    fn within(mut self, base: (i32, i32)) -> Frame {
+        self.across = (self.across.0 - base.0, self.across.1 - base.0);
+        self.upward = (self.upward.0 - base.1, self.upward.1 - base.1);
+        self
+    }
+
+    fn at(&self, intensity: f64, flops_per_sec: f64) -> (i32, i32) {
+        let scaled = |part: f64, (from, to): (i32, i32)| f64::from(from) + part * f64::from(to - from);
+        let x = scaled(self.window.right(intensity), self.across);
+        let y = scaled(1.0 - self.window.up(flops_per_sec), self.upward);
+        (x.round() as i32, y.round() as i32)
+    }
+}
+
+fn heading(chart: &Chart, area: &Area<'_>) -> Outcome {
+    let title = ("sans-serif", 20).into_font().color(&INK);
+    let small = ("sans-serif", 13).into_font().color(&QUIET);
+    area.draw(&Text::new(escape_controls(&chart.device).into_owned(), (16, 12), title))?;
+    let parts = [format!("roofs: {}", chart.basis), left_out(chart)];
+    let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+    area.draw(&Text::new(parts.join("; "), (16, 38), small.clone()))?;
+    let mut x = SIZE.0 as i32 - 390;
+    for bound in [Bound::Compute, Bound::Memory, Bound::Launch, Bound::Unknown] {
+        area.draw(&Circle::new((x, 22), 6, color(Some(bound)).mix(0.6).filled()))?;
+        area.draw(&Text::new(bound.name(), (x + 11, 15), small.clone()))?;
+        x += 94;
+    }
+    Ok(())
+}
+
+/// Each roof from the memory's slope to the right edge, and the slope itself.
+fn roofs(chart: &Chart, frame: &Frame, area: &Area<'_>) -> Outcome {
+    let (left, right) = (frame.window.intensity(0.0), frame.window.intensity(1.0));
+    let highest = chart.roofs.first().map(|roof| roof.flops_per_sec);
+    if let (Some(bandwidth), Some(highest)) = (chart.bytes_per_sec, highest) {
+        let ridge = (highest / bandwidth).clamp(left, right);
+        // The slope begins where it enters the window, at the left or at the bottom.
+        let start = left.max(10_f64.powf(frame.window.y.0) / bandwidth);
+        let line = vec![frame.at(start, start * bandwidth), frame.at(ridge, ridge * bandwidth)];
+        let (from, to) = (line[0], line[1]);
+        area.draw(&PathElement::new(line, INK.stroke_width(2)))?;
+        let label = format!("memory {}", BytesPerSec(bandwidth));
+        let at = (from.0 + (to.0 - from.0) / 3, from.1 + (to.1 - from.1) / 3);
+        area.draw(&Text::new(label, (at.0 - 8, at.1 - 6), style(INK, HPos::Right, VPos::Bottom)))?;
+    }
+    for roof in &chart.roofs {
+        let ridge = chart.bytes_per_sec.map_or(left, |bandwidth| (roof.flops_per_sec / bandwidth).clamp(left, right));
+        let rate = attainable(chart, roof.flops_per_sec, right);
+        let line = vec![frame.at(ridge, rate), frame.at(right, rate)];
+        let end = line[1];
+        area.draw(&PathElement::new(line, INK.stroke_width(2)))?;
+        let label = format!("{} {}", roof.name, FlopsPerSec(roof.flops_per_sec));
+        area.draw(&Text::new(label, (end.0 - 4, end.1 - 4), style(INK, HPos::Right, VPos::Bottom)))?;
+    }
+    Ok(())
+}
+
+fn style(ink: RGBColor, across: HPos, upward: VPos) -> TextStyle<'static> {
+    ("sans-serif", LABEL_SIZE).into_font().color(&ink).pos(Pos::new(across, upward))
+}
+
+fn points(chart: &Chart, frame: &Frame, area: &Area<'_>) -> Outcome {
+    for point in &chart.points {
+        ghost(point, frame, area)?;
+    }
+    // The largest are drawn first so that they hide nobody.
+    for point in &chart.points {
+        let at = frame.at(point.intensity, point.flops_per_sec);
+        let ink = color(point.bound);
+        area.draw(&Circle::new(at, radius(point), ink.mix(0.45).filled()))?;
+        area.draw(&Circle::new(at, radius(point), ink.stroke_width(1)))?;
+    }
+    labels(chart, frame, area)
+}
+
+fn radius(point: &ChartPoint) -> i32 {
+    (3.0 + 17.0 * point.share.clamp(0.0, 1.0).sqrt()).round() as i32
+}
+
+/// A thin line to where XLA's count of bytes would put the point.
+fn ghost(point: &ChartPoint, frame: &Frame, area: &Area<'_>) -> Outcome {
+    let Some(xla) = point.xla_intensity else { return Ok(()) };
+    let (own, other) = (frame.at(point.intensity, point.flops_per_sec), frame.at(xla, point.flops_per_sec));
+    if (own.0 - other.0).abs() <= radius(point) {
+        return Ok(());
+    }
+    area.draw(&PathElement::new(vec![own, other], QUIET.mix(0.5).stroke_width(1)))?;
+    area.draw(&Circle::new(other, 3, QUIET.mix(0.7).stroke_width(1)))?;
+    Ok(())
+}
+
+/// A rectangle that is taken: left, top, right, bottom.
+type Taken = (f64, f64, f64, f64);
+
+fn labels(chart: &Chart, frame: &Frame, area: &Area<'_>) -> Outcome {
+    let mut taken: Vec<Taken> = chart
+        .points
+        .iter()
+        .map(|point| {
+            let ((x, y), r) = (frame.at(point.intensity, point.flops_per_sec), f64::from(radius(point)));
+            (f64::from(x) - r, f64::from(y) - r, f64::from(x) + r, f64::from(y) + r)
+        })
+        .collect();
+    for point in chart.points.iter().take(LABELED) {
+        let name = short(&escape_controls(&point.name));
+        let width = name.chars().count() as f64 * LETTER_WIDTH;
+        let at = frame.at(point.intensity, point.flops_per_sec);
+        let Some(place) = place(at, f64::from(radius(point)), width, frame, &taken) else { continue };
+        area.draw(&Text::new(name, (place.0 as i32, place.1 as i32), style(INK, HPos::Left, VPos::Top)))?;
+        taken.push(place);
+    }
+    Ok(())
+}
+
+/// A free rectangle beside a point: right, left, under or over it, then further up and down.
+fn place((x, y): (i32, i32), radius: f64, width: f64, frame: &Frame, taken: &[Taken]) -> Option<Taken> {
+    let height = f64::from(LABEL_SIZE) + 2.0;
+    let (x, y) = (f64::from(x), f64::from(y));
+    let beside = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0].into_iter().flat_map(|step| {
+        let top = y - height / 2.0 + step * height;
+        [(x + radius + 4.0, top), (x - radius - 4.0 - width, top)]
+    });
+    let stacked = [(x - width / 2.0, y + radius + 2.0), (x - width / 2.0, y - radius - 2.0 - height)];
+    let places = beside.chain(stacked).map(|(left, top)| (left, top, left + width, top + height));
+    let mut free = places.filter(|place| {
+        let inside = place.0 >= f64::from(frame.across.0) && place.2 <= f64::from(frame.across.1);
+        inside && taken.iter().all(|other| !overlap(place, other))
+    });
+    free.next()
+}
+
+fn overlap(one: &Taken, other: &Taken) -> bool {
+    one.0 < other.2 && other.0 < one.2 && one.1 < other.3 && other.1 < one.3
+}
+
+/// Both ends of a long name: operations differ at both.
+fn short(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    if letters.len() <= LABEL_LETTERS {
+        return name.to_owned();
+    }
+    let (head, tail) = (LABEL_LETTERS / 2, LABEL_LETTERS - LABEL_LETTERS / 2 - 1);
+    let ends = [&letters[..head], &letters[letters.len() - tail..]];
+    format!("{}…{}", ends[0].iter().collect::<String>(), ends[1].iter().collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::roofline::example;
+
+    #[test]
+    fn names_and_roofs_are_written_and_escaped() {
+        let drawing = svg(&[example(), Chart { device: "Maker X2".to_owned(), ..example() }]);
+        for text in
+            ["Maker X1", "Maker X2", "dot.1", "&lt;loop &amp; fusion&gt;", "bf16 matrix 1 PFLOP/s", "memory 1 TB/s"]
+        {
+            assert!(drawing.contains(text), "{text}:\n{drawing}");
+        }
+        assert!(drawing.contains("height=\"1280\""), "one under the other");
+    }
+
+    #[test]
+    fn long_names_keep_both_ends() {
+        let name = "a".repeat(40) + "end";
+        let shown = short(&name);
+        assert_eq!(shown.chars().count(), LABEL_LETTERS);
+        assert!(shown.ends_with("end") && shown.contains('…'));
+    }
+}

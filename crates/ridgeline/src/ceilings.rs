@@ -1,0 +1,284 @@
+//! What devices reach: measured figures that `ridgeline calibrate` kept, and which of them belong to a capture.
+//!
+//! Reads the documents `ridgeline.ceilings.v1`; measuring and writing is left to the recorder.
+//! Kept figures are used for the device they were measured on and for no other, however alike; a file that the user names is
+//! used as it is.
+
+use crate::error::OpenError;
+use crate::manifest::Manifest;
+use ridge_analysis::{Ceiling, CeilingBasis, Ceilings, ComputeUnit, Limit, NumberType, sheet_of};
+use ridge_trace::Device;
+use serde_json::Value;
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// Documents larger than this are not ours.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// Which measured figures to use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CeilingsChoice {
+    /// Those kept for this device, where there are any.
+    Kept,
+    /// Those in this file.
+    File(PathBuf),
+    /// None: data sheets and the capture's own words alone.
+    None,
+}
+
+/// The figures measured on one device.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredDevice {
+    /// Its name as the driver or the system reports it.
+    pub name: String,
+    /// `cpu`, `gpu`, `tpu`.
+    pub platform: String,
+    /// Of a processor: the cores that were used.
+    pub usable_cores: Option<u64>,
+    /// The figures.
+    pub ceilings: Ceilings,
+}
+
+/// The folder in which measured figures are kept: `ridgeline/ceilings` in the user's data folder.
+///
+/// That is `$XDG_DATA_HOME`, else `~/.local/share` (XDG Base Directory Specification 0.8, which says to pass over a relative path).
+/// `None` where there is no home.
+pub fn ceilings_folder() -> Option<PathBuf> {
+    let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let shared = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
+    Some(shared.join("ridgeline/ceilings"))
+}
+
+/// The figures that the data sheet of the device named `name` gives, where a sheet has that name.
+pub fn data_sheet(name: &str) -> Option<Ceilings> {
+    let device = Device { model: Some(name.to_owned()), ..Device::default() };
+    sheet_of(&device).map(|sheet| sheet.ceilings.clone())
+}
+
+/// Reads a document of measured figures.
+///
+/// # Errors
+/// [`OpenError`] where it cannot be read, is no such document, or holds no device.
+pub fn read_ceilings(path: &Path) -> Result<Vec<MeasuredDevice>, OpenError> {
+    let failed = |message: &str| OpenError::new(message, Some(path)).hint("`ridgeline calibrate` makes such a file");
+    let size = std::fs::metadata(path).map_err(|error| OpenError::io("open", path, &error))?.len();
+    if size > MAX_BYTES {
+        return Err(failed("expected a ridgeline.ceilings.v1 document, found a file that is too large for one"));
+    }
+    let text = std::fs::read(path).map_err(|error| OpenError::io("read", path, &error))?;
+    let document: Value = serde_json::from_slice(&text)
+        .map_err(|error| failed(&format!("expected a ridgeline.ceilings.v1 document, found no JSON: {error}")))?;
+    if document.get("schema").and_then(Value::as_str) != Some("ridgeline.ceilings.v1") {
+        return Err(failed("expected a ridgeline.ceilings.v1 document, found another schema or none"));
+    }
+    let devices = document.get("devices").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let devices: Vec<MeasuredDevice> = devices.iter().filter_map(measured_device).collect();
+    if devices.is_empty() { Err(failed("expected measured devices, found none")) } else { Ok(devices) }
+}
+
+/// What is kept in `folder`; files that cannot be read are passed over.
+pub(crate) fn kept_in(folder: &Path) -> Vec<MeasuredDevice> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    paths.sort();
+    paths.iter().filter_map(|path| read_ceilings(path).ok()).flatten().collect()
+}
+
+/// The one of `measured` that `device` of a capture is, where the capture tells enough to be sure.
+pub(crate) fn matching<'a>(
+    measured: &'a [MeasuredDevice],
+    device: &Device,
+    manifest: Option<&Manifest>,
+) -> Option<&'a MeasuredDevice> {
+    let cpu = |key: &str| manifest?.json.get("cpu")?.get(key);
+    let is_cpu = is_processor(device);
+    measured.iter().find(|known| {
+        if known.platform == "cpu" {
+            let same_cores = cpu("usable_cores").and_then(Value::as_u64) == known.usable_cores;
+            return is_cpu && same_cores && cpu("model").and_then(Value::as_str) == Some(&known.name);
+        }
+        let is_it = |name: &str| name.eq_ignore_ascii_case(&known.name);
+        !is_cpu
+            && (device.model.as_deref().is_some_and(is_it) || manifest.is_some_and(|manifest| all_are(manifest, is_it)))
+    })
+}
+
+/// The one of `measured` that the user must mean for `device`: the one of its name, else the only one of its kind.
+pub(crate) fn meant<'a>(
+    measured: &'a [MeasuredDevice],
+    device: &Device,
+    manifest: Option<&Manifest>,
+) -> Option<&'a MeasuredDevice> {
+    let is_cpu = is_processor(device);
+    let mut like = measured.iter().filter(|known| (known.platform == "cpu") == is_cpu);
+    let only = like.next().filter(|_| like.next().is_none());
+    matching(measured, device, manifest).or(only)
+}
+
+fn is_processor(device: &Device) -> bool {
+    device.plane.to_ascii_uppercase().contains("CPU")
+}
+
+/// Whether every device that the manifest names is the one.
+fn all_are(manifest: &Manifest, is_it: impl Fn(&str) -> bool) -> bool {
+    let devices = manifest.json.get("devices").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let mut kinds = devices.iter().map(|device| device.get("kind").and_then(Value::as_str)).peekable();
+    kinds.peek().is_some() && kinds.all(|kind| kind.is_some_and(&is_it))
+}
+
+fn measured_device(device: &Value) -> Option<MeasuredDevice> {
+    let text = |key: &str| device.get(key).and_then(Value::as_str).map(str::to_owned);
+    let name = text("name")?;
+    let figures = device.get("figures").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let mut entries: Vec<Ceiling> = Vec::new();
+    for found in figures.iter().filter_map(ceiling) {
+        match entries.iter_mut().find(|entry| entry.limit == found.limit) {
+            Some(entry) if is_better(&found, entry) => *entry = found,
+            Some(_) => {}
+            None => entries.push(found),
+        }
+    }
+    raise_matrix_rates(&mut entries);
+    let cache_bytes = device.get("last_level_cache_bytes").and_then(Value::as_u64);
+    let ceilings = Ceilings { device: name.clone(), entries, cache_bytes, notes: Vec::new() };
+    let usable_cores = device.get("usable_cores").and_then(Value::as_u64);
+    Some(MeasuredDevice { name, platform: text("platform")?, usable_cores, ceilings })
+}
+
+/// A measured figure as a ceiling; `None` for one that limits nothing an analysis asks for.
+fn ceiling(figure: &Value) -> Option<Ceiling> {
+    let text = |key: &str| figure.get(key).and_then(Value::as_str);
+    let value = figure.get("value")?.as_f64().filter(|value| value.is_finite() && *value > 0.0)?;
+    let what = text("what")?;
+    let rate = |unit| Some(Limit::Rate(NumberType::from_name(text("type")?)?, unit));
+    let (limit, unit, per) = match what {
+        "stream_copy" | "stream_scale" | "stream_add" | "stream_triad" => (Limit::Memory, "bytes/s", 1.0),
+        "multiply_add" => (rate(ComputeUnit::Plain)?, "/s", 1.0),
+        "matrix" => (rate(ComputeUnit::Matrix)?, "/s", 1.0),
+        "host_to_device" | "pinned_to_device" => (Limit::HostToDevice, "bytes/s", 1.0),
+        "device_to_host" | "device_to_pinned" => (Limit::DeviceToHost, "bytes/s", 1.0),
+        "launch_interval" | "loop_iteration" => (Limit::Launch, "ns", 1e9),
+        _ => return None,
+    };
+    text("unit")?.ends_with(unit).then(|| Ceiling {
+        limit,
+        value: value / per,
+        basis: CeilingBasis::Measured,
+        source: format!("ridgeline calibrate: {what}, {}", text("by").unwrap_or("unknown")),
+    })
+}
+
+/// Several loops measure one limit, and the limit is the best of them: the highest rate, the shortest time.
+fn is_better(new: &Ceiling, old: &Ceiling) -> bool {
+    if new.limit == Limit::Launch { new.value < old.value } else { new.value > old.value }
+}
+
+/// A matrix product can use plain arithmetic, so its ceiling is at least that of plain multiply-adds of the same type.
+fn raise_matrix_rates(entries: &mut [Ceiling]) {
+    for number in NumberType::ALL {
+        let find = |unit| entries.iter().position(|entry| entry.limit == Limit::Rate(number, unit));
+        let (Some(plain), Some(matrix)) = (find(ComputeUnit::Plain), find(ComputeUnit::Matrix)) else { continue };
+        if entries[plain].value > entries[matrix].value {
+            entries[matrix].value = entries[plain].value;
+            entries[matrix].source = entries[plain].source.clone();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn gpu(name: &str) -> Value {
+        json!({
+            "name": name, "platform": "gpu", "missing": [],
+            "figures": [
+                {"what": "stream_copy", "type": "f32", "by": "jax", "unit": "bytes/s", "value": 3.0e12},
+                {"what": "stream_triad", "type": "f32", "by": "jax", "unit": "bytes/s", "value": 3.1e12},
+                {"what": "multiply_add", "type": "f32", "by": "jax", "unit": "flop/s", "value": 60e12},
+                {"what": "matrix", "type": "f32", "by": "jax", "unit": "flop/s", "value": 50e12},
+                {"what": "matrix", "type": "i8", "by": "jax", "unit": "op/s", "value": 1e15},
+                {"what": "launch_interval", "type": null, "by": "jax", "unit": "ns", "value": 9000.0},
+                {"what": "loop_iteration", "type": null, "by": "jax", "unit": "ns", "value": 3000.0},
+                {"what": "launch_roundtrip", "type": null, "by": "jax", "unit": "ns", "value": 12000.0},
+                {"what": "matrix", "type": "f99", "by": "jax", "unit": "flop/s", "value": 1.0},
+                {"what": "matrix", "type": "f64", "by": "jax", "unit": "flop/s", "value": null},
+                {"what": "host_to_device", "type": null, "by": "jax", "unit": "ns", "value": 1.0},
+                17
+            ]
+        })
+    }
+
+    fn measured(devices: &[Value]) -> Vec<MeasuredDevice> {
+        devices.iter().filter_map(measured_device).collect()
+    }
+
+    fn device(plane: &str, model: Option<&str>) -> Device {
+        Device { plane: plane.to_owned(), model: model.map(str::to_owned), ..Device::default() }
+    }
+
+    fn manifest(json: Value) -> Manifest {
+        Manifest { folder: PathBuf::new(), json }
+    }
+
+    #[test]
+    fn the_best_of_the_loops_that_measure_a_limit_is_it() {
+        let ceilings = measured_device(&gpu("G")).expect("a device").ceilings;
+        let told: Vec<String> =
+            ceilings.entries.iter().map(|entry| format!("{} {:e}", entry.limit, entry.value)).collect();
+        let expected =
+            ["memory 3.1e12", "f32.plain 6e13", "f32.matrix 6e13", "i8.matrix 1e15", "launch 3e-6"].map(str::to_owned);
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_device_is_matched_by_its_own_name_and_no_other() {
+        let known = measured(&[gpu("NVIDIA H200"), json!({"name": "AMD", "platform": "gpu", "figures": []})]);
+        let name = |device: &Device, manifest: Option<&Manifest>| {
+            matching(&known, device, manifest).map(|found| found.name.clone())
+        };
+        assert_eq!(name(&device("/device:GPU:0", Some("NVIDIA H200")), None).as_deref(), Some("NVIDIA H200"));
+        assert_eq!(name(&device("/device:GPU:0", Some("NVIDIA H100")), None), None);
+        let said = manifest(json!({"devices": [{"kind": "AMD"}, {"kind": "AMD"}]}));
+        assert_eq!(name(&device("/device:GPU:0", None), Some(&said)).as_deref(), Some("AMD"));
+        let mixed = manifest(json!({"devices": [{"kind": "AMD"}, {"kind": "other"}]}));
+        assert_eq!(name(&device("/device:GPU:0", None), Some(&mixed)), None);
+    }
+
+    #[test]
+    fn a_processor_is_matched_by_its_model_and_cores() {
+        let known = measured(&[json!({"name": "X", "platform": "cpu", "usable_cores": 2, "figures": []})]);
+        let host = device("/host:CPU", None);
+        for (cpu, expected) in [
+            (json!({"model": "X", "usable_cores": 2}), true),
+            (json!({"model": "X", "usable_cores": 64}), false),
+            (json!({"model": "Y", "usable_cores": 2}), false),
+            (json!(null), false),
+        ] {
+            let manifest = manifest(json!({"cpu": cpu}));
+            assert_eq!(matching(&known, &host, Some(&manifest)).is_some(), expected, "{cpu}");
+        }
+        assert!(matching(&known, &host, None).is_none());
+        assert!(meant(&known, &host, None).is_some(), "the user named the file, and it holds one processor");
+        assert!(meant(&known, &device("/device:GPU:0", None), None).is_none());
+    }
+
+    #[test]
+    fn files_that_are_no_documents_are_errors() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("ceilings.json");
+        for (text, message) in [
+            ("x", "found no JSON"),
+            ("{}", "found another schema or none"),
+            (r#"{"schema":"ridgeline.ceilings.v1","devices":[3]}"#, "expected measured devices, found none"),
+        ] {
+            std::fs::write(&path, text).expect("written");
+            let error = read_ceilings(&path).expect_err(text);
+            assert!(error.message.contains(message), "{}", error.message);
+        }
+        assert_eq!(kept_in(folder.path()), []);
+        assert!(read_ceilings(&folder.path().join("absent")).is_err());
+    }
+}

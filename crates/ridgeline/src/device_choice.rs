@@ -1,0 +1,48 @@
+//! Which devices a user means.
+
+use crate::error::OpenError;
+use ridge_trace::Trace;
+
+/// The devices of `trace` that `wanted` names: a number is the last part of a plane's name, anything else a part of it.
+///
+/// # Errors
+/// [`OpenError`] where it names none, with the devices that there are.
+pub(crate) fn devices_named(trace: &Trace, wanted: &str) -> Result<Vec<u32>, OpenError> {
+    let is_number = !wanted.is_empty() && wanted.bytes().all(|byte| byte.is_ascii_digit());
+    let is_wanted = |plane: &str| match plane.rsplit_once(':') {
+        Some((_, number)) if is_number => number == wanted,
+        _ => plane.contains(wanted),
+    };
+    let devices = trace.devices.iter().enumerate();
+    let found: Vec<u32> = devices.filter(|(_, device)| is_wanted(&device.plane)).map(|(row, _)| row as u32).collect();
+    if found.is_empty() { Err(unknown(trace, wanted)) } else { Ok(found) }
+}
+
+fn unknown(trace: &Trace, wanted: &str) -> OpenError {
+    let mut planes: Vec<&str> = trace.devices.iter().map(|device| device.plane.as_str()).collect();
+    planes.dedup();
+    let found = if planes.is_empty() { "none".to_owned() } else { planes.join(", ") };
+    OpenError::new(format!("expected a device of the capture, found `{wanted}`"), None)
+        .hint(format!("the capture's devices: {found}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_parts_of_names() {
+        let trace = ridge_test::trace(
+            "stream 1 on /device:GPU:1
+               0 +1 a
+             stream 1 on /device:GPU:11
+               0 +1 a
+             stream 1 on /host:CPU",
+        );
+        let named = |wanted: &str| devices_named(&trace, wanted).map_err(|error| error.to_string());
+        assert_eq!(named("1"), Ok(vec![0]));
+        assert_eq!(named("GPU"), Ok(vec![0, 1]));
+        assert_eq!(named("CPU"), Ok(vec![2]));
+        assert_eq!(named("TPU"), Err("expected a device of the capture, found `TPU`".to_owned()));
+    }
+}
