@@ -1,4 +1,4 @@
-"""`make bench`: wall time, processor time and peak memory of `ridgeline stats` beside XProf and a bare scan.
+"""`make bench`: wall time, processor time and peak memory of `ridgeline stats` beside XProf, `json.load` and a bare scan.
 
     python3 benches/run.py [--only NAME,...] [--rounds N] [--no-xprof]
 
@@ -26,6 +26,11 @@ ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "bench-out"
 TOOLS = ROOT / ".." / "shared" / "corpus" / "xplane" / "tools"
 SOURCE = TOOLS.parent / "mi300_conv_08.xplane.pb"
+KINETO = TOOLS.parents[1] / "kineto"
+KINETO_SOURCE = KINETO / "h100_qwen15_0.5b_infer.json.gz"
+# What a script that only wants the events does first.
+JSON_LOAD = "import json, sys; print(len(json.load(open(sys.argv[1]))['traceEvents']))"
+NSYS_SOURCE = ROOT / ".." / "shared" / "corpus" / "nsys" / "h100_2gpu_1s.sqlite"
 PYTHON = ROOT / ".venv-bench" / "bin" / "python"
 XPROF_TOOLS = ("hlo_stats", "kernel_stats", "overview_page")
 
@@ -41,6 +46,8 @@ class Capture:
     # XProf reads one protobuf message, at most 2 GiB.
     xprof: bool = True
     keep: bool = True
+    # A PyTorch trace of so many bytes, rather than an XPlane capture.
+    json_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,8 @@ CAPTURES = (
     Capture("five_million", "5 M events, 1 GPU", ("--device-events", "2500000", "--steps", "50")),
     Capture("five_million_8", "5 M events, 8 GPUs", ("--device-events", "2500000", "--gpus", "8", "--steps", "50")),
     Capture("cold_cpu", "a real CPU capture with compilation and the Python tracer"),
+    Capture("kineto", "a PyTorch trace of an H100, repeated to 1 GB of JSON", xprof=False, json_bytes=1_000_000_000),
+    Capture("nsys_gigabyte", "1 GB Nsight Systems export, 14 M events", xprof=False, keep=False),
     Capture("three_gigabytes", "50 M events, 1 GPU", ("--device-events", "25000000", "--steps", "50"), False, False),
 )
 
@@ -135,6 +144,10 @@ def make(capture: Capture, python: Path | None, skipped: list[str]) -> Path | No
     """The capture's file, made if it is not there."""
     if capture.name == "small":
         return ROOT / "fixtures" / "xplane" / "train_steps.xplane.pb"
+    if capture.json_bytes:
+        return make_json(capture, skipped)
+    if capture.name == "nsys_gigabyte":
+        return multiplied_export(OUT / f"{capture.name}.sqlite", skipped)
     path = OUT / f"{capture.name}.xplane.pb"
     if path.exists():
         return path
@@ -150,6 +163,38 @@ def make(capture: Capture, python: Path | None, skipped: list[str]) -> Path | No
     print(f"making {capture.name} ({capture.what})", flush=True)
     if subprocess.run(command, stdout=subprocess.DEVNULL).returncode:
         skip(capture.name, "its generator failed", skipped)
+        path.unlink(missing_ok=True)
+        return None
+    return path
+
+
+def make_json(capture: Capture, skipped: list[str]) -> Path | None:
+    """A trace of the corpus, repeated with new ids and later times."""
+    path = OUT / f"{capture.name}.json"
+    if path.exists():
+        return path
+    if not KINETO_SOURCE.exists():
+        skip(capture.name, "no ../shared/corpus folder to make it from", skipped)
+        return None
+    print(f"making {capture.name} ({capture.what})", flush=True)
+    generator = [sys.executable, str(KINETO / "tools" / "gen_big_trace.py")]
+    command = [*generator, str(KINETO_SOURCE), str(path), str(capture.json_bytes)]
+    if subprocess.run(command, stdout=subprocess.DEVNULL).returncode:
+        skip(capture.name, "its generator failed", skipped)
+        path.unlink(missing_ok=True)
+        return None
+    return path
+
+
+def multiplied_export(path: Path, skipped: list[str]) -> Path | None:
+    """The corpus's export with its rows doubled nine times."""
+    if not NSYS_SOURCE.exists():
+        skip(path.stem, "no ../shared/corpus folder to make it from", skipped)
+        return None
+    print(f"making {path.stem} by doubling the rows of {NSYS_SOURCE.name} nine times", flush=True)
+    command = [sys.executable, str(ROOT / "benches" / "nsys_multiply.py"), str(NSYS_SOURCE), str(path), "9"]
+    if subprocess.run(command).returncode:
+        skip(path.stem, "its rows could not be multiplied", skipped)
         path.unlink(missing_ok=True)
         return None
     return path
@@ -174,6 +219,12 @@ def measure(capture, path, python, scan, options, skipped) -> list[Measured]:
     warm(path)
     rounds = max(options.rounds, 20) if capture.name == "small" else options.rounds
     results = [best(capture, "ridgeline stats", [str(ridgeline()), "stats", str(path)], rounds)]
+    if capture.json_bytes:
+        results.append(best(capture, "json.load", [sys.executable, "-c", JSON_LOAD, str(path)], 1))
+        return [result for result in results if result.wall_s >= 0]
+    if capture.name == "nsys_gigabyte":
+        results += beside_pandas(capture, path, python, skipped)
+        return [result for result in results if result.wall_s >= 0]
     if scan is not None:
         results.append(best(capture, "scan", [str(scan), str(path)], rounds))
     if not capture.xprof or options.no_xprof:
@@ -187,6 +238,15 @@ def measure(capture, path, python, scan, options, skipped) -> list[Measured]:
     for failed in [result for result in results if result is not None and result.wall_s < 0]:
         skip(f"{failed.tool} on {capture.name}", "it failed", skipped)
     return [result for result in results if result.wall_s >= 0]
+
+
+def beside_pandas(capture: Capture, path: Path, python: Path | None, skipped: list[str]) -> list[Measured]:
+    """The same tables through sqlite3 and pandas."""
+    interpreter = str(python or sys.executable)
+    if subprocess.run([interpreter, "-c", "import pandas"], stderr=subprocess.DEVNULL).returncode:
+        skip(f"pandas on {capture.name}", "no Python environment with pandas", skipped)
+        return []
+    return [best(capture, "sqlite3 + pandas", [interpreter, str(ROOT / "benches" / "nsys_pandas.py"), str(path)], 1)]
 
 
 def warm(path: Path) -> None:

@@ -9,8 +9,9 @@
 pub mod mutate;
 pub mod seeds;
 
-use ridge_analysis::{Analysis, By, WorkGroups, overview};
+use ridge_analysis::{Analysis, By, Memory, MemoryBy, WorkGroups, overview};
 use ridge_hlo::HloModule;
+use ridge_hlo::cost::ModuleCosts;
 use ridge_import::{Source, import};
 use std::sync::OnceLock;
 
@@ -28,23 +29,78 @@ pub struct Target {
 /// Every target.
 pub const TARGETS: &[Target] = &[
     Target { name: "xplane", run: xplane, seeds_end_with: ".xplane.pb" },
+    Target { name: "chrome", run: chrome, seeds_end_with: ".json" },
+    Target { name: "nsys", run: nsys, seeds_end_with: ".sqlite" },
+    Target { name: "ncu", run: ncu, seeds_end_with: ".ncu-rep" },
+    Target { name: "ncu_page", run: ncu, seeds_end_with: ".csv" },
+    Target { name: "pprof", run: pprof, seeds_end_with: "_arrays.pb" },
+    Target { name: "torch_snapshot", run: torch_snapshot, seeds_end_with: ".pickle" },
+    Target { name: "memory_timeline", run: memory_timeline, seeds_end_with: ".raw.json" },
     Target { name: "hlo_proto", run: hlo_proto, seeds_end_with: ".hlo.pb" },
     Target { name: "hlo_text", run: hlo_text, seeds_end_with: ".txt" },
 ];
 
-/// A capture of any known format (XPlane where the content does not say), and every table of it.
+/// An XPlane capture, and every table of it.
 pub fn xplane(bytes: &[u8]) {
+    capture(bytes, "xplane");
+}
+
+/// A trace in Chrome's JSON format, and every table of it.
+pub fn chrome(bytes: &[u8]) {
+    capture(bytes, "chrome");
+}
+
+/// A SQLite export of Nsight Systems, and every table of it.
+pub fn nsys(bytes: &[u8]) {
+    capture(bytes, "nsys");
+}
+
+/// A report of Nsight Compute or a page of one, and every table of it.
+pub fn ncu(bytes: &[u8]) {
+    capture(bytes, "ncu");
+}
+
+/// A device memory profile of JAX, and every table of it.
+pub fn pprof(bytes: &[u8]) {
+    capture(bytes, "pprof");
+}
+
+/// A snapshot of PyTorch's allocator, and every table of it.
+pub fn torch_snapshot(bytes: &[u8]) {
+    capture(bytes, "torch-snapshot");
+}
+
+/// A memory timeline of PyTorch, and every table of it.
+pub fn memory_timeline(bytes: &[u8]) {
+    capture(bytes, "memory-timeline");
+}
+
+/// A capture read as `format`, and every table of it.
+fn capture(bytes: &[u8], format: &str) {
     let source = [Source { name: "fuzz", bytes }];
     // The guess runs too, so that no sniffer panics.
     let _ = ridge_import::sniff(bytes);
-    let Ok(imported) = import(&source, Some("xplane")) else { return };
+    let Ok(imported) = import(&source, Some(format)) else { return };
     let (groups, owners) = (WorkGroups::new(&imported.trace), OnceLock::new());
-    let analysis = Analysis { trace: &imported.trace, hlo: &imported.hlo, groups: &groups, owners: &owners };
+    let workload = OnceLock::new();
+    let analysis = Analysis {
+        trace: &imported.trace,
+        hlo: &imported.hlo,
+        groups: &groups,
+        owners: &owners,
+        ceilings: &[],
+        workload: &workload,
+    };
     overview(&analysis);
     for by in By::ALL {
         analysis.table(by);
     }
     analysis.modules_table();
+    let memory = Memory::new(&analysis);
+    memory.overview();
+    for by in MemoryBy::ALL {
+        memory.table(by, None);
+    }
     for module in 0..imported.trace.modules.len().min(4) {
         analysis.instructions_table(module as u32);
     }
@@ -75,6 +131,8 @@ fn walk(module: &HloModule) {
         let _ = (instruction.shape.byte_size(), instruction.known_trip_count(), instruction.backend_config.json());
         module.kernel_candidates(&instruction.name.replace('.', "_"));
     }
+    let costs = ModuleCosts::with_trips(module, |id| Some(u64::MAX >> (id.0 % 64)));
+    assert!(costs.total().work.flops().is_finite() && costs.total().compulsory.total().is_finite());
     module.to_text();
     module.to_dot(None);
     if let Some(buffers) = &module.buffers {

@@ -15,5 +15,6 @@ fn damaged_input_panics_nowhere() {
 fn an_unknown_target_is_refused() {
     let run = Command::new(env!("CARGO_BIN_EXE_ridge_fuzz")).arg("nothing").output().expect("it starts");
     assert_eq!(run.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&run.stderr).contains("the targets are xplane, hlo_proto, hlo_text"));
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(said.contains("the targets are xplane, chrome, nsys, ncu, ncu_page, pprof, torch_snapshot, memory_timeline, hlo_proto, hlo_text"), "{said}");
 }
