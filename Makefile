@@ -5,16 +5,19 @@ SECONDS ?= 3600
 DEMO_OPS ?= cone_forward_project,cone_back_project,cone_fdk_recon,parallel_fbp_recon,median_filter3d
 DEMO_SIZES ?= 32
 
-.PHONY: help demo test bench fuzz
+.PHONY: help demo test test-torch bench fuzz
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
 
 demo: ## build, make a Python environment, record real MBIRJAX operations, say where their time went
 	@PYTHON="$(PYTHON)" DEMO_OPS="$(DEMO_OPS)" DEMO_SIZES="$(DEMO_SIZES)" bash scripts/demo.sh
 
 test: ## format, lints, Rust and Python tests, guards, a minute of damaged input
 	@$(PYTHON) scripts/test.py
+
+test-torch: ## record real PyTorch programs; installs torch into .venv-torch, several gigabytes
+	@$(PYTHON) scripts/test_torch.py
 
 bench: ## measure `ridgeline stats` beside XProf on captures of several sizes; writes bench-out/results.json
 	@cargo build --release --quiet -p ridge_cli
