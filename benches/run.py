@@ -28,6 +28,8 @@ TOOLS = ROOT / ".." / "shared" / "corpus" / "xplane" / "tools"
 SOURCE = TOOLS.parent / "mi300_conv_08.xplane.pb"
 KINETO = TOOLS.parents[1] / "kineto"
 KINETO_SOURCE = KINETO / "h100_qwen15_0.5b_infer.json.gz"
+# Further tools that read such traces, with the module that each needs.
+KINETO_PEERS = (("HTA", "hta"), ("TraceLens", "TraceLens"))
 # What a script that only wants the events does first.
 JSON_LOAD = "import json, sys; print(len(json.load(open(sys.argv[1]))['traceEvents']))"
 NSYS_SOURCE = ROOT / ".." / "shared" / "corpus" / "nsys" / "h100_2gpu_1s.sqlite"
@@ -68,7 +70,8 @@ CAPTURES = (
     Capture("five_million", "5 M events, 1 GPU", ("--device-events", "2500000", "--steps", "50")),
     Capture("five_million_8", "5 M events, 8 GPUs", ("--device-events", "2500000", "--gpus", "8", "--steps", "50")),
     Capture("cold_cpu", "a real CPU capture with compilation and the Python tracer"),
-    Capture("kineto", "a PyTorch trace of an H100, repeated to 1 GB of JSON", xprof=False, json_bytes=1_000_000_000),
+    Capture("kineto_tenth", "a PyTorch trace of an H100, repeated to 100 MB of JSON", xprof=False, json_bytes=100_000_000),
+    Capture("kineto", "the same, repeated to 1 GB", xprof=False, json_bytes=1_000_000_000),
     Capture("nsys_gigabyte", "1 GB Nsight Systems export, 14 M events", xprof=False, keep=False),
     Capture("three_gigabytes", "50 M events, 1 GPU", ("--device-events", "25000000", "--steps", "50"), False, False),
 )
@@ -221,6 +224,8 @@ def measure(capture, path, python, scan, options, skipped) -> list[Measured]:
     results = [best(capture, "ridgeline stats", [str(ridgeline()), "stats", str(path)], rounds)]
     if capture.json_bytes:
         results.append(best(capture, "json.load", [sys.executable, "-c", JSON_LOAD, str(path)], 1))
+        if capture.name == "kineto_tenth":
+            results += beside_kineto_peers(capture, path, python, skipped)
         return [result for result in results if result.wall_s >= 0]
     if capture.name == "nsys_gigabyte":
         results += beside_pandas(capture, path, python, skipped)
@@ -247,6 +252,18 @@ def beside_pandas(capture: Capture, path: Path, python: Path | None, skipped: li
         skip(f"pandas on {capture.name}", "no Python environment with pandas", skipped)
         return []
     return [best(capture, "sqlite3 + pandas", [interpreter, str(ROOT / "benches" / "nsys_pandas.py"), str(path)], 1)]
+
+
+def beside_kineto_peers(capture: Capture, path: Path, python: Path | None, skipped: list[str]) -> list[Measured]:
+    """HTA and TraceLens, where they are installed; TraceLens takes 15 bytes of memory for a byte of trace."""
+    interpreter, results = str(python or sys.executable), []
+    for tool, module in KINETO_PEERS:
+        if subprocess.run([interpreter, "-c", f"import {module}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+            skip(f"{tool} on {capture.name}", f"not installed for {interpreter}", skipped)
+            continue
+        command = [interpreter, str(ROOT / "benches" / "kineto_peers.py"), module.lower(), str(path)]
+        results.append(best(capture, tool, command, 1))
+    return results
 
 
 def warm(path: Path) -> None:
