@@ -9,11 +9,10 @@
 pub mod mutate;
 pub mod seeds;
 
-use ridge_analysis::{Analysis, By, Memory, MemoryBy, WorkGroups, overview};
+use ridge_analysis::{By, Memory, MemoryBy, Prepared, overview};
 use ridge_hlo::HloModule;
 use ridge_hlo::cost::ModuleCosts;
 use ridge_import::{Source, import};
-use std::sync::OnceLock;
 
 /// One reader under test.
 #[derive(Debug, Clone, Copy)]
@@ -81,16 +80,8 @@ fn capture(bytes: &[u8], format: &str) {
     // The guess runs too, so that no sniffer panics.
     let _ = ridge_import::sniff(bytes);
     let Ok(imported) = import(&source, Some(format)) else { return };
-    let (groups, owners) = (WorkGroups::new(&imported.trace), OnceLock::new());
-    let workload = OnceLock::new();
-    let analysis = Analysis {
-        trace: &imported.trace,
-        hlo: &imported.hlo,
-        groups: &groups,
-        owners: &owners,
-        ceilings: &[],
-        workload: &workload,
-    };
+    let prepared = Prepared::default();
+    let analysis = prepared.analysis(&imported.trace, &imported.hlo);
     overview(&analysis);
     for by in By::ALL {
         analysis.table(by);

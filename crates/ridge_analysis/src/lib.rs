@@ -44,6 +44,7 @@ mod memory;
 mod modules;
 mod observed_trips;
 mod overview;
+mod prepared;
 mod profile_join;
 mod profile_numbers;
 mod quantiles;
@@ -64,6 +65,7 @@ pub use groups::{Group, WorkGroups};
 pub use idle::{Idle, IdleBy};
 pub use memory::{Memory, MemoryBy};
 pub use overview::overview;
+pub use prepared::Prepared;
 pub use profile_numbers::ProfileNumbers;
 pub use roofline::{Bound, Chart, ChartPoint, ChartRoof, ROOFLINE_GROUPINGS, Roofline, WorkSums, Workload};
 pub use transfers::{Transfers, TransfersBy};
@@ -157,7 +159,7 @@ impl By {
     }
 }
 
-/// A trace with its device work grouped, ready for every table.
+/// A trace with its device work grouped, ready for every table; [`Prepared`] lends it.
 #[derive(Debug)]
 pub struct Analysis<'a> {
     /// The trace.
@@ -167,11 +169,11 @@ pub struct Analysis<'a> {
     /// Device work in its finest groups.
     pub groups: &'a WorkGroups,
     /// Which range of the program caused which event, found when a table first asks.
-    pub owners: &'a OnceLock<Owners>,
+    pub(crate) owners: &'a OnceLock<Owners>,
     /// What each device can do, by row of the devices table; a device without an entry has no known ceilings.
     pub ceilings: &'a [Ceilings],
     /// The work of the operations, counted when a table first asks.
-    pub workload: &'a OnceLock<Workload>,
+    pub(crate) workload: &'a OnceLock<Workload>,
 }
 
 impl<'a> Analysis<'a> {

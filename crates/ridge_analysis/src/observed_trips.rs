@@ -68,11 +68,10 @@ impl<'a> Executed<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::WorkGroups;
+    use crate::Prepared;
     use crate::scaling::capture_work;
     use ridge_hlo::cost::Assumption;
     use std::fmt::Write as _;
-    use std::sync::OnceLock;
 
     /// A cosine of 64 numbers, a loop over their tanh, in it a loop over their sine, both until the data say so.
     const HLO: &str = "HloModule jit_l, is_scheduled=true
@@ -131,9 +130,8 @@ ENTRY %main (a: s32[], b: s32[], c: f32[64]) -> (s32[], s32[], f32[64]) {
             writeln!(text, "{} +5 {name} op={name} in=jit_l at={id}", at * 10).expect("a string takes all");
         }
         let trace = ridge_test::trace(&text);
-        let (groups, owners, workload) = (WorkGroups::new(&trace), OnceLock::new(), OnceLock::new());
-        let analysis =
-            Analysis { trace: &trace, hlo: &hlo, groups: &groups, owners: &owners, ceilings: &[], workload: &workload };
+        let prepared = Prepared::default();
+        let analysis = prepared.analysis(&trace, &hlo);
         let costs = module_costs(&analysis, 0).expect("the module is there");
         let total = costs.total();
         let trips = [Assumption::TripCountObserved, Assumption::TripCountUnknown];

@@ -3,18 +3,14 @@
 //! Every table goes through [`check`] and every overview through [`check_overview`]: when the API changes, two
 //! functions do.
 
-use crate::{Analysis, By, WorkGroups, overview};
+use crate::{Analysis, By, Prepared, overview};
 use expect_test::{Expect, expect};
 use ridge_hlo::HloModule;
 use ridge_test::{render, render_sections};
 use ridge_trace::Trace;
-use std::sync::OnceLock;
 
 fn analyzed<T>(trace: &Trace, hlo: &[HloModule], ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
-    let groups = WorkGroups::new(trace);
-    let (owners, workload) = (OnceLock::new(), OnceLock::new());
-    let ceilings: Vec<crate::Ceilings> = trace.devices.iter().map(crate::ceilings).collect();
-    ask(&Analysis { trace, hlo, groups: &groups, owners: &owners, ceilings: &ceilings, workload: &workload })
+    ask(&Prepared::with_sheets(trace).analysis(trace, hlo))
 }
 
 /// The columns that tests of a table look at.

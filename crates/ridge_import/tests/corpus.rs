@@ -5,14 +5,13 @@
 //! How broken captures are met is in `robust.rs`.
 
 use expect_test::{Expect, expect};
-use ridge_analysis::{Analysis, By, Ceilings, Group, WorkGroups, ceilings, overview};
+use ridge_analysis::{Analysis, By, Group, Prepared, overview};
 use ridge_import::{Imported, Severity, Source, import};
 use ridge_test::{corpus, render, render_sections};
 use ridge_trace::{Attribution, EventKind, NONE, StringId, TrackKind};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 fn open(path: &Path) -> Imported {
     let bytes = std::fs::read(path).expect("a file of the corpus");
@@ -25,17 +24,7 @@ fn capture(test: &str, name: &str) -> Option<Imported> {
 }
 
 fn analyzed<T>(imported: &Imported, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
-    let groups = WorkGroups::new(&imported.trace);
-    let (owners, workload) = (OnceLock::new(), OnceLock::new());
-    let ceilings: Vec<Ceilings> = imported.trace.devices.iter().map(ceilings).collect();
-    ask(&Analysis {
-        trace: &imported.trace,
-        hlo: &imported.hlo,
-        groups: &groups,
-        owners: &owners,
-        ceilings: &ceilings,
-        workload: &workload,
-    })
+    ask(&Prepared::with_sheets(&imported.trace).analysis(&imported.trace, &imported.hlo))
 }
 
 #[track_caller]

@@ -1,12 +1,11 @@
 //! Real PyTorch traces of the corpus against numbers that were computed without this project, to the nanosecond.
 
-use ridge_analysis::{Analysis, By, WorkGroups, overview};
+use ridge_analysis::{By, Prepared, overview};
 use ridge_import::{Imported, Source, import};
 use ridge_trace::{EventKind, FactValue, NONE, Trace, TrackKind};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 /// Every trace of the corpus with a golden beside it.
 fn goldens(test: &str) -> Vec<(PathBuf, Value)> {
@@ -49,16 +48,8 @@ fn devices_equal_the_truth() {
 
 /// Busy, span and idle as the overview says them.
 fn check_times(imported: &Imported, plane: &str, truth: &Value, name: &str) {
-    let (groups, owners) = (WorkGroups::new(&imported.trace), OnceLock::new());
-    let workload = OnceLock::new();
-    let analysis = Analysis {
-        trace: &imported.trace,
-        hlo: &imported.hlo,
-        groups: &groups,
-        owners: &owners,
-        ceilings: &[],
-        workload: &workload,
-    };
+    let prepared = Prepared::default();
+    let analysis = prepared.analysis(&imported.trace, &imported.hlo);
     let sections = overview(&analysis);
     let section = sections.iter().find(|section| section.title.starts_with(plane)).expect("the device worked");
     let fact = |key: &str| match section.facts.iter().find(|fact| fact.key == key).map(|fact| &fact.value) {
@@ -208,16 +199,8 @@ fn calls_equal_the_truth() {
 fn every_table_of_every_trace() {
     for (path, _) in goldens("every_table_of_every_trace") {
         let imported = open(&path);
-        let (groups, owners) = (WorkGroups::new(&imported.trace), OnceLock::new());
-        let workload = OnceLock::new();
-        let analysis = Analysis {
-            trace: &imported.trace,
-            hlo: &imported.hlo,
-            groups: &groups,
-            owners: &owners,
-            ceilings: &[],
-            workload: &workload,
-        };
+        let prepared = Prepared::default();
+        let analysis = prepared.analysis(&imported.trace, &imported.hlo);
         for by in By::ALL {
             analysis.table(by);
         }
@@ -234,16 +217,8 @@ fn operators_equal_key_averages() {
     let imported = open(&folder.join("cpu_mlp_3steps.json.gz"));
     let text = std::fs::read_to_string(folder.join("cpu_mlp_3steps.json.gz.golden.json")).expect("a golden");
     let golden: Value = serde_json::from_str(&text).expect("a golden is JSON");
-    let (groups, owners) = (WorkGroups::new(&imported.trace), OnceLock::new());
-    let workload = OnceLock::new();
-    let analysis = Analysis {
-        trace: &imported.trace,
-        hlo: &imported.hlo,
-        groups: &groups,
-        owners: &owners,
-        ceilings: &[],
-        workload: &workload,
-    };
+    let prepared = Prepared::default();
+    let analysis = prepared.analysis(&imported.trace, &imported.hlo);
     let table = analysis.table(By::Operator);
     let text = ridge_test::render(
         &table,
@@ -288,16 +263,8 @@ fn eight_ranks_meet_in_collectives() {
     assert!(!imported.notes.iter().any(|note| note.message.contains("shifted")), "one host has one clock");
     let text = std::fs::read_to_string(folder.join("multirank.golden.json")).expect("a golden");
     let golden: Value = serde_json::from_str(&text).expect("a golden is JSON");
-    let (groups, owners) = (WorkGroups::new(&imported.trace), OnceLock::new());
-    let workload = OnceLock::new();
-    let analysis = Analysis {
-        trace: &imported.trace,
-        hlo: &imported.hlo,
-        groups: &groups,
-        owners: &owners,
-        ceilings: &[],
-        workload: &workload,
-    };
+    let prepared = Prepared::default();
+    let analysis = prepared.analysis(&imported.trace, &imported.hlo);
     let keys = ["kernel", "latency_ns", "longest_ns", "skew_ns", "last_rank", "first_rank", "ranks"];
     let found = ridge_test::render(&analysis.table(By::Collective), &keys);
     let rows: Vec<Vec<&str>> = found.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();

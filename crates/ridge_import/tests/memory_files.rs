@@ -2,11 +2,10 @@
 
 mod support;
 
-use ridge_analysis::{Analysis, Memory, MemoryBy, WorkGroups};
+use ridge_analysis::{Memory, MemoryBy, Prepared};
 use ridge_import::{ImportError, Imported, Source, import};
 use ridge_trace::{BlockState, SegmentEventKind, Trace};
 use std::io::Write as _;
-use std::sync::OnceLock;
 use support::counting::{Counting, alone, measured};
 use support::random::Random;
 
@@ -25,16 +24,8 @@ fn read(bytes: &[u8]) -> Imported {
 }
 
 fn every_table(imported: &Imported) {
-    let (groups, owners) = (WorkGroups::new(&imported.trace), OnceLock::new());
-    let workload = OnceLock::new();
-    let analysis = Analysis {
-        trace: &imported.trace,
-        hlo: &imported.hlo,
-        groups: &groups,
-        owners: &owners,
-        ceilings: &[],
-        workload: &workload,
-    };
+    let prepared = Prepared::default();
+    let analysis = prepared.analysis(&imported.trace, &imported.hlo);
     let memory = Memory::new(&analysis);
     memory.overview();
     memory.lines();

@@ -1,10 +1,9 @@
 //! Nsight Compute: the corpus's real reports, against the pages that the tool itself printed of one of them.
 
-use ridge_analysis::{Analysis, By, WorkGroups};
+use ridge_analysis::{By, Prepared};
 use ridge_import::{Imported, Source, import};
 use ridge_test::{corpus, render};
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 
 fn open(test: &str, names: &[&str]) -> Option<Imported> {
     let folder = corpus(test, "ncu")?;
@@ -91,15 +90,8 @@ fn rules_are_those_of_the_details_page() {
 #[test]
 fn what_bounds_real_kernels() {
     let Some(imported) = open("what_bounds_real_kernels", &["manual_nvtx.ncu-rep"]) else { return };
-    let groups = WorkGroups::new(&imported.trace);
-    let analysis = Analysis {
-        trace: &imported.trace,
-        hlo: &imported.hlo,
-        groups: &groups,
-        owners: &OnceLock::new(),
-        ceilings: &[],
-        workload: &OnceLock::new(),
-    };
+    let prepared = Prepared::default();
+    let analysis = prepared.analysis(&imported.trace, &imported.hlo);
     let table = analysis.table(By::Profile);
     let columns =
         ["kernel", "duration_ns", "bound", "compute_share", "memory_share", "occupancy", "dram_bytes", "waves"];
@@ -115,15 +107,8 @@ fn what_bounds_real_kernels() {
 #[test]
 fn a_real_report_without_peaks_has_shares_alone() {
     let Some(imported) = open("a_real_report_without_peaks_has_shares_alone", &["manual_nvtx.ncu-rep"]) else { return };
-    let groups = WorkGroups::new(&imported.trace);
-    let analysis = Analysis {
-        trace: &imported.trace,
-        hlo: &imported.hlo,
-        groups: &groups,
-        owners: &OnceLock::new(),
-        ceilings: &[],
-        workload: &OnceLock::new(),
-    };
+    let prepared = Prepared::default();
+    let analysis = prepared.analysis(&imported.trace, &imported.hlo);
     let table = analysis.roofline(By::Profile).table;
     // The tool's own page has 27.572516, 28.287733 and 28.106233 % of lts__t_sectors, which stands for L2.
     let columns =

@@ -5,11 +5,10 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use expect_test::expect;
-use ridge_analysis::{Analysis, Memory, MemoryBy, WorkGroups};
+use ridge_analysis::{Memory, MemoryBy, Prepared};
 use ridge_import::{Imported, Source, import};
 use ridge_trace::Table;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plans")
@@ -21,16 +20,8 @@ fn read(path: &Path) -> Imported {
 }
 
 fn with_memory<T>(imported: &Imported, ask: impl FnOnce(&Memory<'_>) -> T) -> T {
-    let (groups, owners) = (WorkGroups::new(&imported.trace), OnceLock::new());
-    let workload = OnceLock::new();
-    let analysis = Analysis {
-        trace: &imported.trace,
-        hlo: &imported.hlo,
-        groups: &groups,
-        owners: &owners,
-        ceilings: &[],
-        workload: &workload,
-    };
+    let prepared = Prepared::default();
+    let analysis = prepared.analysis(&imported.trace, &imported.hlo);
     ask(&Memory::new(&analysis))
 }
 

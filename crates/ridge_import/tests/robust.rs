@@ -5,11 +5,10 @@
 
 mod support;
 
-use ridge_analysis::{Analysis, By, Ceilings, ROOFLINE_GROUPINGS, WorkGroups, ceilings, overview};
+use ridge_analysis::{By, Prepared, ROOFLINE_GROUPINGS, overview};
 use ridge_import::{ImportError, Imported, Severity, Source, import};
 use ridge_trace::{NONE, TrackKind};
 use std::path::PathBuf;
-use std::sync::OnceLock;
 use support::counting::{Counting, alone, measured};
 use support::proto::{Message, event, line, plane, space, with_stats};
 use support::random::Random;
@@ -70,17 +69,8 @@ fn check_ids(what: &str, imported: &Imported) {
 }
 
 fn every_table(imported: &Imported) {
-    let groups = WorkGroups::new(&imported.trace);
-    let (owners, workload) = (OnceLock::new(), OnceLock::new());
-    let ceilings: Vec<Ceilings> = imported.trace.devices.iter().map(ceilings).collect();
-    let analysis = Analysis {
-        trace: &imported.trace,
-        hlo: &imported.hlo,
-        groups: &groups,
-        owners: &owners,
-        ceilings: &ceilings,
-        workload: &workload,
-    };
+    let prepared = Prepared::with_sheets(&imported.trace);
+    let analysis = prepared.analysis(&imported.trace, &imported.hlo);
     assert!(!overview(&analysis).is_empty());
     for by in By::ALL {
         assert_eq!(analysis.table(by).name, by.name());

@@ -3,11 +3,10 @@
 #![allow(clippy::disallowed_methods, reason = "tests read fixtures and take the time")]
 
 use expect_test::{Expect, expect};
-use ridge_analysis::{Analysis, By, Ceilings, WorkGroups, ceilings};
+use ridge_analysis::{Analysis, By, Prepared};
 use ridge_import::{Source, import};
 use ridge_test::{corpus, files, render};
 use std::path::Path;
-use std::sync::OnceLock;
 
 /// Made from a schema: every kernel takes 50 µs, whatever its work, so that many are faster than any device.
 const SYNTHETIC: &str = "nvidia_like";
@@ -16,17 +15,7 @@ fn analyzed<T>(path: &Path, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
     let bytes = std::fs::read(path).expect("a file of the corpus");
     let name = path.display().to_string();
     let imported = import(&[Source { name: &name, bytes: &bytes }], None).expect("an intact capture");
-    let groups = WorkGroups::new(&imported.trace);
-    let (owners, workload) = (OnceLock::new(), OnceLock::new());
-    let ceilings: Vec<Ceilings> = imported.trace.devices.iter().map(ceilings).collect();
-    ask(&Analysis {
-        trace: &imported.trace,
-        hlo: &imported.hlo,
-        groups: &groups,
-        owners: &owners,
-        ceilings: &ceilings,
-        workload: &workload,
-    })
+    ask(&Prepared::with_sheets(&imported.trace).analysis(&imported.trace, &imported.hlo))
 }
 
 #[track_caller]

@@ -11,11 +11,10 @@ use crate::note::{Note, Severity};
 use crate::source_text::SourceText;
 use rayon::prelude::*;
 use ridge_analysis::scaling::{CaptureWork, capture_work, steps_tables};
-use ridge_analysis::{Analysis, By, Ceilings, Owners, Roofline, WorkGroups, Workload, ceilings, overview};
+use ridge_analysis::{Analysis, By, Ceilings, Prepared, Roofline, ceilings, overview};
 use ridge_import::{ImportOptions, Imported, Source, import_with};
 use ridge_trace::{Device, Section, Table, Trace};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 /// Captures with fewer events are analyzed on one thread: starting others costs more.
 const PARALLEL_EVENTS: usize = 1 << 16;
@@ -38,11 +37,7 @@ pub struct Session {
     imported: Imported,
     manifest: Option<Manifest>,
     notes: Vec<Note>,
-    groups: OnceLock<WorkGroups>,
-    owners: OnceLock<Owners>,
-    /// By row of the devices table.
-    ceilings: Vec<Ceilings>,
-    workload: OnceLock<Workload>,
+    prepared: Prepared,
 }
 
 impl Session {
@@ -64,17 +59,8 @@ impl Session {
         notes.extend(unreadable);
         notes.extend(manifest.iter().flat_map(Manifest::notes));
         notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
-        let ceilings = imported.trace.devices.iter().map(ceilings).collect();
-        Ok(Session {
-            root,
-            imported,
-            manifest,
-            notes,
-            groups: OnceLock::new(),
-            owners: OnceLock::new(),
-            ceilings,
-            workload: OnceLock::new(),
-        })
+        let prepared = Prepared::with_sheets(&imported.trace);
+        Ok(Session { root, imported, manifest, notes, prepared })
     }
 
     /// What each device of the trace can do: measured figures as `choice` says, then its data sheet's, then the capture's own.
@@ -109,8 +95,7 @@ impl Session {
     /// # Errors
     /// [`OpenError`] where a file was named and cannot be read.
     pub fn use_ceilings(&mut self, choice: &CeilingsChoice) -> Result<(), OpenError> {
-        self.ceilings = self.ceilings(choice)?;
-        self.workload = OnceLock::new();
+        self.prepared.set_ceilings(self.ceilings(choice)?);
         Ok(())
     }
 
@@ -167,11 +152,7 @@ impl Session {
         if self.imported.trace.events.len() < PARALLEL_EVENTS {
             return (self.overview(), groupings.iter().map(|by| self.table(*by)).collect());
         }
-        // Both are used by all of them: made here, no table waits for another's.
-        rayon::join(
-            || self.groups.get_or_init(|| WorkGroups::new(&self.imported.trace)),
-            || self.owners.get_or_init(|| Owners::new(&self.imported.trace)),
-        );
+        self.prepared.prepare(&self.imported.trace);
         rayon::join(|| self.overview(), || groupings.par_iter().map(|by| self.table(*by)).collect())
     }
 
@@ -228,15 +209,7 @@ impl Session {
 
     /// Lends the analysis; the device work is grouped once for all tables.
     pub(crate) fn with_analysis<T>(&self, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
-        let groups = self.groups.get_or_init(|| WorkGroups::new(&self.imported.trace));
-        ask(&Analysis {
-            trace: &self.imported.trace,
-            hlo: &self.imported.hlo,
-            groups,
-            owners: &self.owners,
-            ceilings: &self.ceilings,
-            workload: &self.workload,
-        })
+        ask(&self.prepared.analysis(&self.imported.trace, &self.imported.hlo))
     }
 }
 

@@ -1,18 +1,14 @@
 //! Tables of memory of small traces, input and output side by side.
 
 use super::{Memory, MemoryBy};
-use crate::{Analysis, WorkGroups};
+use crate::Prepared;
 use expect_test::{Expect, expect};
 use ridge_hlo::HloModule;
 use ridge_test::{render, render_sections};
 use ridge_trace::{BlockState, EventKind, NONE, NewEvent, SegmentEventKind, Step, Trace, TraceBuilder, TrackKind};
-use std::sync::OnceLock;
 
 fn with_memory<T>(trace: &Trace, hlo: &[HloModule], ask: impl FnOnce(&Memory<'_>) -> T) -> T {
-    let (groups, owners) = (WorkGroups::new(trace), OnceLock::new());
-    let workload = OnceLock::new();
-    let analysis = Analysis { trace, hlo, groups: &groups, owners: &owners, ceilings: &[], workload: &workload };
-    ask(&Memory::new(&analysis))
+    ask(&Memory::new(&Prepared::default().analysis(trace, hlo)))
 }
 
 /// `time address delta requested owner` a line, with `before` bytes in use at the start.

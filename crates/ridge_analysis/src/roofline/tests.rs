@@ -1,11 +1,10 @@
 //! Small traces with their HLO on a device whose ceilings make the arithmetic easy: 1 operation and 1 byte per
 //! nanosecond, 2 operations in matrix units.
 
-use crate::{Analysis, By, Ceiling, CeilingBasis, Ceilings, ComputeUnit, Limit, NumberType, WorkGroups};
+use crate::{Analysis, By, Ceiling, CeilingBasis, Ceilings, ComputeUnit, Limit, NumberType, Prepared};
 use expect_test::{Expect, expect};
 use ridge_hlo::HloModule;
 use ridge_test::{render, render_sections};
-use std::sync::OnceLock;
 
 /// The dot takes 2 * 8 * 4 * 16 = 1024 operations and 4 * (8 * 16 + 16 * 4 + 8 * 4) = 896 bytes, so 512 ns in matrix
 /// units and 896 ns of memory; the sine 32 operations and 256 bytes.
@@ -41,16 +40,7 @@ fn with_toy<T>(text: &str, hlo: &str, ask: impl FnOnce(&Analysis<'_>) -> T) -> T
     let trace = ridge_test::trace(text);
     let hlo = [HloModule::from_text(hlo).expect("HLO text of the test")];
     let ceilings = vec![toy(); trace.devices.len()];
-    let groups = WorkGroups::new(&trace);
-    let (owners, workload) = (OnceLock::new(), OnceLock::new());
-    ask(&Analysis {
-        trace: &trace,
-        hlo: &hlo,
-        groups: &groups,
-        owners: &owners,
-        ceilings: &ceilings,
-        workload: &workload,
-    })
+    ask(&Prepared::with_ceilings(ceilings).analysis(&trace, &hlo))
 }
 
 #[track_caller]

@@ -205,11 +205,10 @@ fn lacks(rows: &[Row<'_>], name: &str, of: impl Fn(&Tiers) -> Option<Reached>) -
 
 #[cfg(test)]
 mod tests {
-    use crate::{Analysis, By, WorkGroups};
+    use crate::{By, Prepared};
     use expect_test::{Expect, expect};
     use ridge_test::render;
     use ridge_trace::{KernelProfile, StringId};
-    use std::sync::OnceLock;
 
     /// A launch: its name and its metrics.
     type Launch<'a> = (&'a str, &'a [(&'a str, f64)]);
@@ -273,16 +272,8 @@ mod tests {
                 trace.profiles.push(launch, metric, *value, StringId::default(), StringId::default());
             }
         }
-        let groups = WorkGroups::new(&trace);
-        let analysis = Analysis {
-            trace: &trace,
-            hlo: &[],
-            groups: &groups,
-            owners: &OnceLock::new(),
-            ceilings: &[],
-            workload: &OnceLock::new(),
-        };
-        expected.assert_eq(&render(&analysis.roofline(By::Profile).table, columns));
+        let roofline = Prepared::default().analysis(&trace, &[]).roofline(By::Profile);
+        expected.assert_eq(&render(&roofline.table, columns));
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! Tables of growth and of steps, input and output side by side.
 
 use super::{Series, SizePoint, capture_work, growth_table, next_table, steps_tables};
-use crate::{Analysis, WorkGroups};
+use crate::Prepared;
 use expect_test::expect;
 use ridge_hlo::HloModule;
 use ridge_test::render;
 use std::fmt::Write as _;
-use std::sync::OnceLock;
 
 /// An operation whose time is `factor N^exponent` milliseconds, with wobble, and whose work is `N^3` operations.
 fn series(operation: &str, factor: f64, exponent: f64, sizes: &[f64]) -> Series {
@@ -117,17 +116,7 @@ fn work_is_that_of_the_modules_that_ran_as_often_as_they_did() {
            20 +10 dot.1 op=dot.1 in=jit_f at=2
            40 +10 dot.1 op=dot.1 in=jit_f at=2",
     );
-    let (groups, owners, workload) = (WorkGroups::new(&trace), OnceLock::new(), OnceLock::new());
-    let analyze = |hlo: &[HloModule]| {
-        capture_work(&Analysis {
-            trace: &trace,
-            hlo,
-            groups: &groups,
-            owners: &owners,
-            ceilings: &[],
-            workload: &workload,
-        })
-    };
+    let analyze = |hlo: &[HloModule]| capture_work(&Prepared::default().analysis(&trace, hlo));
     let work = analyze(&[hlo]).expect("a module ran");
     assert_eq!(work.flops, 3.0 * 2.0 * 8.0 * 4.0 * 16.0);
     assert_eq!(work.compulsory_bytes, 3.0 * 4.0 * (8.0 * 16.0 + 16.0 * 4.0 + 8.0 * 4.0));

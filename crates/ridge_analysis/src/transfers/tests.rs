@@ -1,11 +1,10 @@
 //! The tables of transfers on small traces.
 
 use super::{Transfers, TransfersBy};
-use crate::{Analysis, Ceiling, CeilingBasis, Ceilings, Limit, WorkGroups};
+use crate::{Analysis, Ceiling, CeilingBasis, Ceilings, Limit, Prepared};
 use expect_test::{Expect, expect};
 use ridge_hlo::HloModule;
 use ridge_test::{render, render_sections};
-use std::sync::OnceLock;
 
 /// A link of 10 bytes per nanosecond both ways, and a memory of 100.
 fn ceilings() -> Ceilings {
@@ -22,17 +21,9 @@ fn asked<T>(text: &str, hlo: &[&str], ask: impl FnOnce(&Analysis<'_>, &Transfers
     let trace = ridge_test::trace(text);
     let hlo: Vec<HloModule> =
         hlo.iter().map(|text| HloModule::from_text(text).expect("HLO text of the test")).collect();
-    let (groups, owners, workload) = (WorkGroups::new(&trace), OnceLock::new(), OnceLock::new());
     let ceilings = vec![ceilings(); trace.devices.len()];
-    let analysis = Analysis {
-        trace: &trace,
-        hlo: &hlo,
-        groups: &groups,
-        owners: &owners,
-        ceilings: &ceilings,
-        workload: &workload,
-    };
-    ask(&analysis, &Transfers::new(&trace, &ceilings, None))
+    let transfers = Transfers::new(&trace, &ceilings, None);
+    ask(&Prepared::with_ceilings(ceilings).analysis(&trace, &hlo), &transfers)
 }
 
 #[track_caller]

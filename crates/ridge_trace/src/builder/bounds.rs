@@ -51,7 +51,7 @@ impl TraceBuilder {
         let blocks = &mut self.memory.blocks;
         let mut copied: Vec<u64> = self.transfers.iter().map(|transfer| transfer.bytes).collect();
         let found = changes.map(|column| bound_total(column, MAX_TOTAL_BYTES)).iter().sum::<usize>()
-            + levels.map(bound_levels).iter().sum::<usize>()
+            + levels.map(|column| bound_levels(column)).iter().sum::<usize>()
             + bound_total(&mut self.memory.segments.bytes, MAX_TOTAL_BYTES)
             + bound_total(&mut blocks.bytes, MAX_TOTAL_BYTES)
             + bound_total(&mut blocks.requested_bytes, MAX_TOTAL_BYTES)
@@ -89,7 +89,7 @@ fn bound_total<T: Magnitude>(values: &mut [T], max: u64) -> usize {
     outside.map(|value| *value = T::default()).count()
 }
 
-fn bound_levels(levels: &mut Vec<i64>) -> usize {
+fn bound_levels(levels: &mut [i64]) -> usize {
     let outside = levels.iter_mut().filter(|level| level.magnitude() > MAX_TOTAL_BYTES);
     outside.map(|level| *level = 0).count()
 }

@@ -4,9 +4,8 @@ use super::Ncu;
 use crate::formats::Format;
 use crate::import::{Import, Imported, Source, import};
 use expect_test::{Expect, expect};
-use ridge_analysis::{Analysis, By, WorkGroups};
+use ridge_analysis::{By, Prepared};
 use ridge_test::render;
-use std::sync::OnceLock;
 
 const REPORT: &[u8] = include_bytes!("../../../../../fixtures/ncu/made_up.ncu-rep");
 const RAW: &[u8] = include_bytes!("../../../../../fixtures/ncu/made_up.raw.csv");
@@ -19,17 +18,8 @@ fn open(sources: &[&[u8]]) -> Imported {
 
 #[track_caller]
 fn check(imported: &Imported, columns: &[&str], expected: Expect) {
-    let groups = WorkGroups::new(&imported.trace);
-    let owners = OnceLock::new();
-    let workload = OnceLock::new();
-    let analysis = Analysis {
-        trace: &imported.trace,
-        hlo: &imported.hlo,
-        groups: &groups,
-        owners: &owners,
-        ceilings: &[],
-        workload: &workload,
-    };
+    let prepared = Prepared::default();
+    let analysis = prepared.analysis(&imported.trace, &imported.hlo);
     expected.assert_eq(&render(&analysis.table(By::Profile), columns));
 }
 

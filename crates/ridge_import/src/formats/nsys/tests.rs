@@ -4,10 +4,9 @@ use super::Nsys;
 use crate::formats::Format;
 use crate::import::{Import, Imported, Source, import};
 use expect_test::{Expect, expect};
-use ridge_analysis::{Analysis, By, WorkGroups};
+use ridge_analysis::{By, Prepared};
 use ridge_test::render;
 use ridge_trace::{EventKind, NONE, Trace};
-use std::sync::OnceLock;
 
 const TWO_PROCESSES: &[u8] = include_bytes!("../../../../../fixtures/nsys/two_processes.sqlite");
 const OLD_SCHEMA: &[u8] = include_bytes!("../../../../../fixtures/nsys/old_schema.sqlite");
@@ -18,17 +17,8 @@ fn open(bytes: &[u8]) -> Imported {
 
 #[track_caller]
 fn check(imported: &Imported, by: By, columns: &[&str], expected: Expect) {
-    let groups = WorkGroups::new(&imported.trace);
-    let owners = OnceLock::new();
-    let workload = OnceLock::new();
-    let analysis = Analysis {
-        trace: &imported.trace,
-        hlo: &imported.hlo,
-        groups: &groups,
-        owners: &owners,
-        ceilings: &[],
-        workload: &workload,
-    };
+    let prepared = Prepared::default();
+    let analysis = prepared.analysis(&imported.trace, &imported.hlo);
     expected.assert_eq(&render(&analysis.table(by), columns));
 }
 
