@@ -54,7 +54,8 @@ fn decoded(bytes: &[u8], encoding: Encoding) -> Cow<'_, str> {
         Cow::Owned(String::from_utf16_lossy(&units))
     };
     match encoding {
-        Encoding::Utf8 => String::from_utf8_lossy(bytes),
+        // Nearly all text is whole, and then this is the shorter way.
+        Encoding::Utf8 => std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed),
         Encoding::Utf16Le => wide(u16::from_le_bytes),
         Encoding::Utf16Be => wide(u16::from_be_bytes),
     }
@@ -68,6 +69,15 @@ pub(super) fn varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
         *at += 1;
         return Some(u64::from(first));
     }
+    let second = *bytes.get(*at + 1)?;
+    if second < 0x80 {
+        *at += 2;
+        return Some(u64::from(first & 0x7f) << 7 | u64::from(second));
+    }
+    long_varint(bytes, at)
+}
+
+fn long_varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
     let mut value = 0_u64;
     for index in 0..9 {
         let byte = *bytes.get(*at + index)?;
@@ -112,6 +122,7 @@ pub(super) fn decode<'r>(payload: &'r [u8], wanted: &[(usize, usize)], cells: &m
 }
 
 /// Bytes of a value of serial type `kind`; `None` for a reserved one.
+#[inline]
 fn stored_bytes(kind: u64) -> Option<usize> {
     match kind {
         0 | 8 | 9 => Some(0),
@@ -137,7 +148,15 @@ fn value(kind: u64, bytes: &[u8]) -> Cell<'_> {
 }
 
 /// A big-endian two's complement integer of one to eight bytes.
+#[inline]
 fn integer(bytes: &[u8]) -> i64 {
-    let first = bytes.first().map_or(0, |first| i64::from(*first as i8));
-    bytes.iter().skip(1).fold(first, |value, byte| value << 8 | i64::from(*byte))
+    match *bytes {
+        [a] => i64::from(a as i8),
+        [a, b] => i64::from(i16::from_be_bytes([a, b])),
+        [a, b, c] => i64::from(i32::from_be_bytes([a, b, c, 0]) >> 8),
+        [a, b, c, d] => i64::from(i32::from_be_bytes([a, b, c, d])),
+        [a, b, c, d, e, f] => i64::from_be_bytes([a, b, c, d, e, f, 0, 0]) >> 16,
+        [a, b, c, d, e, f, g, h] => i64::from_be_bytes([a, b, c, d, e, f, g, h]),
+        _ => 0,
+    }
 }

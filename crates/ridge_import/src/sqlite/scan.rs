@@ -9,6 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Leaf pages that one thread walks at a time.
 const PAGES_OF_PART: usize = 512;
 
+/// Cells of a row that need no memory of their own.
+const FEW_CELLS: usize = 8;
+
 /// What the visits of a table left, part by part in order of row id.
 #[derive(Debug)]
 pub(crate) struct Scanned<T> {
@@ -123,14 +126,14 @@ impl Walk<'_, '_> {
             self.overflowing(here, length, page.page.get(at + local..at + local + 4)?, scratch)?;
             &scratch[..]
         };
-        let mut cells = [Cell::Null; 32];
-        let mut many = Vec::new();
-        let cells = match cells.get_mut(..self.cells) {
-            Some(cells) => cells,
-            None => {
-                many.resize(self.cells, Cell::Null);
-                &mut many[..]
-            }
+        // Most tables are asked for a few cells, and filling more for every row would cost as much as reading them.
+        let (mut few, mut many);
+        let cells = if self.cells <= FEW_CELLS {
+            few = [Cell::Null; FEW_CELLS];
+            &mut few[..self.cells]
+        } else {
+            many = vec![Cell::Null; self.cells];
+            &mut many[..]
         };
         decode(payload, self.wanted, cells)?;
         for place in self.row_ids {

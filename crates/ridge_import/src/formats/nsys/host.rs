@@ -2,7 +2,7 @@
 
 use super::device::source_of;
 use super::names::{NameKey, NameStyle, Names, torch_operator};
-use super::rows::{DetailOf, EventRow, Lane, Part, Timeline};
+use super::rows::{DetailOf, Distinct, EventRow, Lane, Part, Timeline};
 use super::tables::Tables;
 use crate::import::Import;
 use crate::note::Severity;
@@ -60,7 +60,6 @@ pub(super) fn read(tables: &impl Tables, timeline: &mut Timeline, names: &mut Na
         let message = "calls without a start or a thread were left out".to_owned();
         import.note(Severity::Lost, &source_of(import), None, incomplete, message);
     }
-    read_domains(tables, names);
     read_ranges(tables, timeline, names, import);
 }
 
@@ -105,18 +104,6 @@ fn mark_launches(timeline: &mut Timeline, import: &Import) {
     }
 }
 
-fn read_domains(tables: &impl Tables, names: &mut Names) {
-    let columns = ["eventType", "globalTid", "domainId", "text", "textId"];
-    let domain = |row: &Row<'_>| {
-        let is_domain = row.int(0) == Some(DOMAIN_CREATE);
-        let name = text_or_id(row, 3)?;
-        is_domain.then(|| (row.int(1).unwrap_or(0) as u64 >> 24, row.int(2).unwrap_or(0), name))
-    };
-    for (pid, domain, name) in tables.collect(RANGES, &columns, domain) {
-        names.add_domain(pid, domain, name);
-    }
-}
-
 /// A name in place, or else the string that is named behind it.
 fn text_or_id(row: &Row<'_>, at: usize) -> Option<NameKey> {
     let text = row.text(at).map(|text| NameKey::Text(text.into()));
@@ -127,19 +114,40 @@ fn text_or_id(row: &Row<'_>, at: usize) -> Option<NameKey> {
 #[derive(Default)]
 struct Ranges {
     part: Part,
+    /// Names in place that are in no domain, by their id in the part: what most ranges have, found without a copy.
+    texts: FxHashMap<Box<str>, u32>,
+    /// Domains that the part names: process, domain, name.
+    domains: Vec<(u64, i64, NameKey)>,
     /// Input sizes by place in the rows' `detail`.
-    sizes: super::rows::Distinct<Box<str>>,
+    sizes: Distinct<Box<str>>,
     unended: u64,
+}
+
+impl Ranges {
+    /// The id in the part of a name in place.
+    fn text(&mut self, text: &str) -> u32 {
+        if let Some(id) = self.texts.get(text) {
+            return *id;
+        }
+        let id = self.part.names.id(NameKey::Text(text.into()));
+        self.texts.insert(text.into(), id);
+        id
+    }
 }
 
 fn read_ranges(tables: &impl Tables, timeline: &mut Timeline, names: &mut Names, import: &mut Import) {
     let columns = ["start", "end", "globalTid", "eventType", "domainId", "text", "textId"];
-    let parts = tables.scan(RANGES, &columns, range);
-    let mut unended = 0;
+    let mut parts = tables.scan(RANGES, &columns, range);
+    // Where a domain is named, ranges of other parts may be in it.
+    for (pid, domain, name) in parts.iter_mut().flat_map(|ranges| ranges.domains.drain(..)) {
+        names.add_domain(pid, domain, name);
+    }
+    let (mut unended, mut shapes) = (0, FxHashMap::default());
     for mut ranges in parts {
         unended += ranges.unended;
-        let shapes: Vec<u32> = ranges.sizes.keys.iter().map(|sizes| operator_shape(sizes, import)).collect();
-        ranges.part.set_details(&shapes);
+        let shape = |sizes: Box<str>| *shapes.entry(sizes).or_insert_with_key(|sizes| operator_shape(sizes, import));
+        let details: Vec<u32> = ranges.sizes.keys.into_iter().map(shape).collect();
+        ranges.part.set_details(&details);
         timeline.take(vec![ranges.part], NameStyle::AsWritten, DetailOf::Final, names, import);
     }
     if unended > 0 {
@@ -158,27 +166,35 @@ fn range(ranges: &mut Ranges, row: &Row<'_>) {
     let kind = match row.int(3) {
         Some(MARK | TEXT_MARK) => EventKind::Instant,
         Some(PUSH_POP | START_END | TEXT_PUSH_POP | TEXT_START_END) => EventKind::Annotation,
+        Some(DOMAIN_CREATE) => {
+            let pid = row.int(2).unwrap_or(0) as u64 >> 24;
+            ranges.domains.extend(text_or_id(row, 5).map(|name| (pid, row.int(4).unwrap_or(0), name)));
+            return;
+        }
         _ => return,
     };
     let Some((lane, mut event)) = span(row, kind).filter(|_| kind == EventKind::Instant || row.int(1).is_some()) else {
         ranges.unended += 1;
         return;
     };
+    let text = row.text(5);
+    let operator = text.as_deref().and_then(torch_operator);
+    if let Some((_, sizes)) = operator {
+        event.kind = EventKind::Operator;
+        if !sizes.is_empty() {
+            event.detail = ranges.sizes.id_of(sizes);
+        }
+    }
+    let name = operator.map(|(name, _)| name).or(text.as_deref());
     let domain = row.int(4).unwrap_or(0);
-    let key = match row.text(5) {
-        Some(text) => match torch_operator(&text) {
-            Some((name, sizes)) => {
-                event.kind = EventKind::Operator;
-                if !sizes.is_empty() {
-                    event.detail = ranges.sizes.id(sizes.into());
-                }
-                NameKey::Text(name.into())
-            }
-            None => NameKey::Text(text.into()),
-        },
-        None => row.int(6).map_or(NameKey::Fixed("(range without a name)"), NameKey::Id),
+    event.name = match (name, domain) {
+        (Some(name), 0) => ranges.text(name),
+        _ => {
+            let name = name.map(|name| NameKey::Text(name.into()));
+            let key = name.or_else(|| row.int(6).map(NameKey::Id)).unwrap_or(NameKey::Fixed("(range without a name)"));
+            let in_domain = |key| NameKey::InDomain(lane.pid(), domain, Box::new(key));
+            ranges.part.names.id(if domain == 0 { key } else { in_domain(key) })
+        }
     };
-    let key = if domain == 0 { key } else { NameKey::InDomain(lane.pid(), domain, Box::new(key)) };
-    event.name = ranges.part.names.id(key);
     ranges.part.push(lane, event);
 }

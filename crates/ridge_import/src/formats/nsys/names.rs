@@ -3,8 +3,10 @@
 use super::tables::Tables;
 use super::xla::{self, XlaRange};
 use crate::import::Import;
+use memchr::memmem::Finder;
 use ridge_trace::{EventKind, StringId};
 use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
 
 /// A name as a row has it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -106,15 +108,16 @@ fn without_version(name: &str) -> &str {
 
 /// What a range of PyTorch's `emit_nvtx` says: operator, sizes of its inputs.
 ///
-/// The text is made by `getNvtxStr` in PyTorch's `torch/csrc/profiler/util.cpp`:
-/// `aten::mm, seq = 4, sizes = [[2, 3]], op_id = 7, input_op_ids = [...]`.
+/// The text is made by `getNvtxStr` in PyTorch's `torch/csrc/profiler/util.cpp`; all but the name may be absent:
+/// `aten::mm, seq = 4, op_id = 7, sizes = [[2, 3]], input_op_ids = [(5,0)]`.
 pub(super) fn torch_operator(text: &str) -> Option<(&str, &str)> {
-    let (name, rest) = text.split_once(", ")?;
-    if !["seq = ", "op_id = ", "sizes = "].iter().any(|word| rest.starts_with(word)) || !rest.contains("op_id = ") {
-        return None;
-    }
-    let sizes = rest.split_once("sizes = ").map_or("", |(_, sizes)| sizes);
-    Some((name, sizes.split_once(", op_id = ").map_or("", |(sizes, _)| sizes)))
+    static OP_ID: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(", op_id = "));
+    let is_digit = |symbol: char| symbol.is_ascii_digit();
+    let (head, rest) = text.split_at(OP_ID.find(text.as_bytes())?);
+    let rest = rest[OP_ID.needle().len()..].trim_start_matches(is_digit);
+    let name = head.trim_end_matches(is_digit).strip_suffix(", seq = ").unwrap_or(head);
+    let sizes = rest.strip_prefix(", sizes = ").unwrap_or_default();
+    Some((name, sizes.split_once(", input_op_ids = ").map_or(sizes, |(sizes, _)| sizes)))
 }
 
 #[cfg(test)]
@@ -138,7 +141,12 @@ mod tests {
         for (text, expected) in [
             ("aten::view, op_id = 314290", Some(("aten::view", ""))),
             ("aten::mm, seq = 4, op_id = 7", Some(("aten::mm", ""))),
-            ("aten::mm, seq = 4, sizes = [[2, 3], []], op_id = 7", Some(("aten::mm", "[[2, 3], []]"))),
+            ("aten::mm, seq = 4, op_id = 7, sizes = [[2, 3], []]", Some(("aten::mm", "[[2, 3], []]"))),
+            (
+                "aten::mm, seq = 4, op_id = 7, sizes = [[2, 3]], input_op_ids = [(5,0), (6,0)]",
+                Some(("aten::mm", "[[2, 3]]")),
+            ),
+            ("step 12, op_id = 7, input_op_ids = [(5,0)]", Some(("step 12", ""))),
             ("a range, with a comma", None),
             ("step", None),
         ] {

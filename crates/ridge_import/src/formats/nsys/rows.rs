@@ -53,6 +53,16 @@ impl<K> Default for Distinct<K> {
     }
 }
 
+impl Distinct<Box<str>> {
+    /// The id of `text`, new or known; copied where it is new.
+    pub(super) fn id_of(&mut self, text: &str) -> u32 {
+        match self.ids.get(text) {
+            Some(id) => *id,
+            None => self.id(text.into()),
+        }
+    }
+}
+
 impl<K: Hash + Eq + Clone> Distinct<K> {
     /// The id of `key`, new or known.
     pub(super) fn id(&mut self, key: K) -> u32 {
