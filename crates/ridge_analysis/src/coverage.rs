@@ -3,6 +3,7 @@
 //! The tracks are merged by start, so each union needs only the time up to which it is covered; nothing is stored
 //! per event.
 
+use crate::in_order::InOrder;
 use ridge_trace::{EventKind, Trace, TrackKind};
 
 /// Length of a union of spans that come in order of start.
@@ -87,14 +88,6 @@ fn covers(kind: EventKind) -> Covers {
     }
 }
 
-/// A track being merged.
-struct Head {
-    next_start: i64,
-    row: usize,
-    end: usize,
-    device: Option<u32>,
-}
-
 impl Coverage {
     /// Sweeps all tracks of `trace` once.
     pub(crate) fn new(trace: &Trace) -> Coverage {
@@ -103,28 +96,11 @@ impl Coverage {
         let (starts, durations, kinds) = (&events.start_ns[..], &events.dur_ns[..], &events.kind[..]);
         let mut coverage =
             Coverage { devices: vec![DeviceCoverage::default(); trace.devices.len()], ..Coverage::default() };
-        let counted = trace.tracks.iter().filter(|track| track.kind != TrackKind::Derived && !track.rows.is_empty());
-        let mut heads: Vec<Head> = counted
-            .map(|track| {
-                let (row, end) = (track.rows.start as usize, track.rows.end as usize);
-                Head { next_start: starts[row], row, end, device: track.device }
-            })
-            .collect();
-        while !heads.is_empty() {
-            let (first, until) = two_earliest(&heads);
-            let head = &mut heads[first];
-            // One track goes on alone until another's next event is due.
-            while head.row < head.end && head.next_start <= until {
-                let row = head.row;
-                let start = starts[row];
-                coverage.add(table[kinds[row] as usize], start, start.saturating_add(durations[row]), head.device);
-                head.row += 1;
-                head.next_start = starts.get(head.row).copied().unwrap_or(i64::MAX);
-            }
-            if head.row == head.end {
-                heads.swap_remove(first);
-            }
-        }
+        let counted = trace.tracks.iter().filter(|track| track.kind != TrackKind::Derived);
+        InOrder::with(trace, counted.map(|track| (track.rows.clone(), track.device))).for_each_with(|row, device| {
+            let end = starts[row].saturating_add(durations[row]);
+            coverage.add(table[kinds[row] as usize], starts[row], end, device);
+        });
         coverage
     }
 
@@ -161,19 +137,6 @@ impl DeviceCoverage {
         let (first, last) = self.window.unwrap_or((start, end));
         self.window = Some((first.min(start), last.max(end)));
     }
-}
-
-/// The head whose next event is earliest, and when the one after it is due.
-fn two_earliest(heads: &[Head]) -> (usize, i64) {
-    let (mut first, mut earliest, mut second) = (0, i64::MAX, i64::MAX);
-    for (index, head) in heads.iter().enumerate() {
-        if head.next_start < earliest {
-            (second, earliest, first) = (earliest, head.next_start, index);
-        } else if head.next_start < second {
-            second = head.next_start;
-        }
-    }
-    (first, second)
 }
 
 #[cfg(test)]

@@ -5,9 +5,11 @@
 //! Measurements come from elsewhere and are joined as [`Ceilings`].
 
 mod find;
+mod processor;
 mod sheet;
 
 pub use find::{ceilings, sheet_of};
+pub use processor::{ProcessorSheet, processor_ceilings, processor_sheets};
 pub use sheet::{DeviceSheet, Figure, SheetError};
 
 use std::sync::OnceLock;

@@ -59,7 +59,9 @@ mod transfers;
 pub use annotations::Owners;
 pub use category::kernel_category;
 pub use ceilings::{Ceiling, CeilingBasis, Ceilings, ComputeUnit, Limit, NumberType};
-pub use device::{DeviceSheet, Figure, SheetError, ceilings, sheet_of, sheets};
+pub use device::{
+    DeviceSheet, Figure, ProcessorSheet, SheetError, ceilings, processor_ceilings, processor_sheets, sheet_of, sheets,
+};
 pub use executions::Executions;
 pub use groups::{Group, WorkGroups};
 pub use idle::{Idle, IdleBy};
@@ -67,7 +69,9 @@ pub use memory::{Memory, MemoryBy};
 pub use overview::overview;
 pub use prepared::Prepared;
 pub use profile_numbers::ProfileNumbers;
-pub use roofline::{Bound, Chart, ChartPoint, ChartRoof, ROOFLINE_GROUPINGS, Roofline, WorkSums, Workload};
+pub use roofline::{
+    Bound, Chart, ChartPoint, ChartRoof, ChartSlope, OtherIntensity, ROOFLINE_GROUPINGS, Roofline, WorkSums, Workload,
+};
 pub use transfers::{Transfers, TransfersBy};
 
 use ridge_hlo::{HloModule, InstructionId};

@@ -9,17 +9,23 @@ use ridge_trace::{KernelProfiles, Strings};
 /// Bytes of a sector, the unit in which L2 and DRAM move (Kernel Profiling Guide, "Memory Tables").
 const SECTOR_BYTES: f64 = 32.0;
 
-/// Operation counts of the tensor units, by what they multiply; a multiply-add counts as two.
-pub(crate) const TENSOR: [&str; 9] = [
-    "sm__ops_path_tensor_src_fp16.sum",
-    "sm__ops_path_tensor_src_fp16_dst_fp16.sum",
-    "sm__ops_path_tensor_src_fp16_dst_fp32.sum",
-    "sm__ops_path_tensor_src_bf16_dst_fp32.sum",
-    "sm__ops_path_tensor_src_tf32_dst_fp32.sum",
-    "sm__ops_path_tensor_src_fp64.sum",
-    "sm__ops_path_tensor_src_fp8.sum",
-    "sm__ops_path_tensor_src_fp8_dst_fp16.sum",
-    "sm__ops_path_tensor_src_fp8_dst_fp32.sum",
+/// Operation counts of the tensor units by what they multiply, a multiply-add being two: a counter, then those that count
+/// parts of the same by what they add up in.
+///
+/// Which of them a device has differs: the parts of `fp16` on compute capability 8, the whole on 9; the whole of `fp8` on
+/// 8.9 and 9, the parts from 10. A report may hold both.
+const TENSOR: [(&str, &[&str]); 5] = [
+    (
+        "sm__ops_path_tensor_src_fp16.sum",
+        &["sm__ops_path_tensor_src_fp16_dst_fp16.sum", "sm__ops_path_tensor_src_fp16_dst_fp32.sum"],
+    ),
+    ("sm__ops_path_tensor_src_bf16_dst_fp32.sum", &[]),
+    ("sm__ops_path_tensor_src_tf32_dst_fp32.sum", &[]),
+    ("sm__ops_path_tensor_src_fp64.sum", &[]),
+    (
+        "sm__ops_path_tensor_src_fp8.sum",
+        &["sm__ops_path_tensor_src_fp8_dst_fp16.sum", "sm__ops_path_tensor_src_fp8_dst_fp32.sum"],
+    ),
 ];
 
 /// The numbers of one launch.
@@ -79,10 +85,14 @@ impl<'a> Metrics<'a> {
         self.get(name).map(|percent| percent / 100.0)
     }
 
-    /// A sum of what was collected of `names`; `None` where nothing was.
-    fn any(&self, names: &[&str]) -> Option<f64> {
-        let found: Vec<f64> = names.iter().filter_map(|name| self.get(name)).collect();
-        (!found.is_empty()).then(|| found.iter().sum())
+    /// The operation counts of the tensor units that were collected, name and value, none of which counts what another does.
+    pub(crate) fn tensor(&self) -> Vec<(&'static str, f64)> {
+        let found = |name: &'static str| Some((name, self.get(name)?));
+        let of_type = |(whole, parts): &(&'static str, &'static [&'static str])| match found(whole) {
+            Some(whole) => vec![whole],
+            None => parts.iter().filter_map(|part| found(part)).collect(),
+        };
+        TENSOR.iter().flat_map(of_type).collect()
     }
 
     /// A rate times the duration, where the count itself was not collected.
@@ -129,7 +139,7 @@ impl ProfileNumbers {
                 metrics.flops("fadd", "fmul", "ffma"),
                 metrics.flops("dadd", "dmul", "dfma"),
             ],
-            tensor_flops: metrics.any(&TENSOR),
+            tensor_flops: metrics.tensor().into_iter().map(|(_, count)| count).reduce(|sum, count| sum + count),
             occupancy: metrics.share("sm__warps_active.avg.pct_of_peak_sustained_active"),
             theoretical_occupancy: metrics.share("sm__maximum_warps_per_active_cycle_pct"),
             compute_share: metrics.share("sm__throughput.avg.pct_of_peak_sustained_elapsed"),
@@ -199,6 +209,22 @@ mod tests {
             ("gpu__time_duration.sum", 1000.0),
         ];
         assert_eq!(numbers(&rates).flops, [None, None, Some(4000.0)]);
+    }
+
+    #[test]
+    fn operations_of_the_tensor_units_count_once() {
+        let name = |end: &str| format!("sm__ops_path_tensor_src_{end}.sum");
+        for (collected, expected) in [
+            (&[("fp16", 6.0), ("fp16_dst_fp16", 2.0), ("fp16_dst_fp32", 4.0)] as &[(&str, f64)], Some(6.0)),
+            (&[("fp16_dst_fp16", 2.0), ("fp16_dst_fp32", 4.0)], Some(6.0)),
+            (&[("fp8", 3.0), ("fp8_dst_fp32", 3.0), ("bf16_dst_fp32", 1.0), ("fp16_dst_fp32", 4.0)], Some(8.0)),
+            (&[("fp64", 0.0)], Some(0.0)),
+            (&[("int8", 5.0)], None),
+        ] {
+            let metrics: Vec<(String, f64)> = collected.iter().map(|(end, count)| (name(end), *count)).collect();
+            let metrics: Vec<(&str, f64)> = metrics.iter().map(|(name, count)| (name.as_str(), *count)).collect();
+            assert_eq!(numbers(&metrics).tensor_flops, expected, "{collected:?}");
+        }
     }
 
     #[test]

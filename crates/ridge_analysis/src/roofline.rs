@@ -2,7 +2,8 @@
 //!
 //! An operation's work is counted from its HLO, its time is measured, and its device's ceilings come from a data sheet,
 //! a measurement or the capture. Together they give the rate reached, the least time the work can take on that device
-//! (*time at the roof*), what that time is made of, and the *headroom*: measured time over time at the roof.
+//! (*time at the roof*), what that time is made of, and the *headroom*: measured time over the least time, which is the
+//! time at the roof or, where that is shorter, the start of a kernel.
 //!
 //! [`Workload`] finds the work of every event once, when a table first asks. What rows of a table add up is
 //! [`WorkSums`]; the columns that tables share are made from it.
@@ -22,12 +23,13 @@ mod sums;
 mod table;
 #[cfg(test)]
 mod tests;
+mod tier_chart;
 mod tier_table;
 mod tiers;
 mod totals;
 mod workload;
 
-pub use chart::{Chart, ChartPoint, ChartRoof};
+pub use chart::{Chart, ChartPoint, ChartRoof, ChartSlope, OtherIntensity};
 pub use light::Bound;
 pub use sums::WorkSums;
 pub use workload::Workload;
@@ -58,7 +60,9 @@ impl Roofline {
         let by = if ROOFLINE_GROUPINGS.contains(&by) { by } else { By::Op };
         if by == By::Profile {
             // Counters have roofs of their own: nothing here is counted from modules.
-            return Roofline { sections: Vec::new(), charts: Vec::new(), table: tier_table::table(analysis) };
+            let rows = tier_table::rows(analysis);
+            let (charts, table) = (tier_chart::charts(analysis, &rows), tier_table::table(analysis, &rows));
+            return Roofline { sections: Vec::new(), charts, table };
         }
         let rows = rows::rows(analysis, by);
         Roofline {

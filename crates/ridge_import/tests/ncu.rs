@@ -118,7 +118,7 @@ fn a_real_report_without_peaks_has_shares_alone() {
         daxpy_kernel(int, double, double *, double *)  249216       -     -              -               -         0.276     -
         check_results_kernel(int, double, double *)    88512        -     -              -               -         0.283     -
         init_data_kernel(int, double *)                84480        -     -              -               -         0.281     -
-        * not collected: L1, L2, DRAM, fp16, fp32, fp64, tensor; `ncu --set roofline` collects more
+        * not collected: L1, L2 counts and roof, DRAM, fp16, fp32, fp64, tensor; `ncu --set roofline` collects more
     "#]]
     .assert_eq(&render(&table, &columns));
 }

@@ -38,8 +38,8 @@ fn a_convolution_of_two_kernels_has_the_rate_of_its_executions() {
             input_transpose_fusion         14344140  0              0                    3190302827496.106  0          memory   1.661     -
             cudnn-conv.1                   12531616  1308622848000  104425705990352.703  1848355391674.944  56.497     memory   2.867     bf16.matrix
             (unattributed)                 563521    -              -                    -                  -          unknown  -         -
-            input_transpose_fusion.1       488200    0              0                    1047072511265.875  0          launch   16.427    -
-            loop_transpose_fusion          193520    0              0                    270921868540.719   0          launch   63.487    -
+            input_transpose_fusion.1       488200    0              0                    1047072511265.875  0          launch   12.205    -
+            loop_transpose_fusion          193520    0              0                    270921868540.719   0          launch   4.838     -
             (module known, operation not)  16080     -              -                    -                  -          unknown  -         -
             * the work of 2.06 % of the time is not known: kernels of no known operation (2 %), work without HLO (0.0571 %)
             * AMD Instinct MI300X: the capture says 2.66 TB/s of memory bandwidth, the data sheet 5.3 TB/s; the data sheet is used
@@ -57,15 +57,15 @@ fn library_products_and_attention_have_their_work() {
         By::Op,
         &columns,
         expect![[r#"
-            op                 self_ns  flops_per_sec        intensity  xla_intensity  bound    headroom     roof
-            custom-call.1      1833003  899762543576851.625  2048       1579.181       compute  1.453        bf16.matrix
-            custom-call.1      552961   745652695969516.75   780.19     630.154        compute  1.753        bf16.matrix
-            custom-call.1      449280   917728054700854.625  1365.333   819.2          compute  1.425        bf16.matrix
-            custom-call.1      352280   585211849120018.125  910.222    481.882        compute  2.234        bf16.matrix
-            (unattributed)     60240    -                    -          -              unknown  -            -
-            custom-call.1      31360    205435297959183.656  341.333    204.8          compute  6.364        bf16.matrix
-            wrapped_broadcast  29600    0                    0          0              memory   7.586        -
-            copy.1             27640    0                    0          0              launch   9904333.333  -
+            op                 self_ns  flops_per_sec        intensity  xla_intensity  bound    headroom  roof
+            custom-call.1      1833003  899762543576851.625  2048       1579.181       compute  1.453     bf16.matrix
+            custom-call.1      552961   745652695969516.75   780.19     630.154        compute  1.753     bf16.matrix
+            custom-call.1      449280   917728054700854.625  1365.333   819.2          compute  1.425     bf16.matrix
+            custom-call.1      352280   585211849120018.125  910.222    481.882        compute  2.234     bf16.matrix
+            (unattributed)     60240    -                    -          -              unknown  -         -
+            custom-call.1      31360    205435297959183.656  341.333    204.8          compute  6.364     bf16.matrix
+            wrapped_broadcast  29600    0                    0          0              memory   7.586     -
+            copy.1             27640    0                    0          0              launch   2.303     -
             * the work of 1.73 % of the time is not known: kernels of no known operation (1.73 %)
             * AMD Instinct MI300X: the capture says 2.66 TB/s of memory bandwidth, the data sheet 5.3 TB/s; the data sheet is used
             * 8 of 17 rows shown

@@ -4,7 +4,7 @@
 
 use crate::cell::cell;
 use crate::note::{note_body, of_severity, severity_word};
-use crate::number::{show, show_fact, show_share};
+use crate::number::{show_fact, show_in_column, show_share};
 use crate::{Listing, Report};
 use ridgeline::{Note, Section, Severity, Table, Unit};
 
@@ -44,7 +44,7 @@ fn table(listing: &Listing) -> String {
     for row in 0..table.batch.num_rows() {
         let cells = table.batch.columns().iter().zip(&meanings);
         text.push_str(&line(
-            &cells.map(|(column, meaning)| show(cell(column, row), meaning.unit).joined()).collect::<Vec<_>>(),
+            &cells.map(|(column, meaning)| show_in_column(cell(column, row), meaning).joined()).collect::<Vec<_>>(),
         ));
     }
     for footnote in &table.footnotes {

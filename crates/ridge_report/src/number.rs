@@ -5,7 +5,7 @@
 use crate::cell::Cell;
 use crate::escape::escape_controls;
 use ridgeline::units::{Bytes, BytesPerSec, Count, FlopPerByte, Flops, FlopsPerSec, Nanos, OpsPerSec, three_digits};
-use ridgeline::{FactValue, Unit};
+use ridgeline::{Basis, FactValue, Meaning, Unit};
 
 /// What stands for a value that is not known.
 pub(crate) const UNKNOWN: &str = "–";
@@ -47,6 +47,18 @@ pub(crate) fn show(cell: Cell<'_>, unit: Unit) -> Shown {
         Cell::Int(value) => show_int(value, unit),
         Cell::Whole(value) => show_whole(value, unit),
         Cell::Real(value) => show_real(value, unit),
+    }
+}
+
+/// A value of a table's column as people read it.
+///
+/// A rate of no operations at all says nothing: what does none, such as a copy, has a dash. Programs get the zero that was
+/// counted; one that a hardware counter measured is an answer and stays.
+pub(crate) fn show_in_column(cell: Cell<'_>, meaning: &Meaning<'_>) -> Shown {
+    let is_rate = matches!(meaning.unit, Unit::FlopsPerSec | Unit::FlopPerByte);
+    match cell {
+        Cell::Real(0.0) if is_rate && meaning.basis == Some(Basis::Counted) => show(Cell::Unknown, meaning.unit),
+        _ => show(cell, meaning.unit),
     }
 }
 
@@ -118,6 +130,20 @@ fn real_number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rate_of_nothing_counted_is_a_dash() {
+        let meaning = |unit, basis| Meaning { title: "", definition: "", unit, rank: ridgeline::Rank::Key, basis };
+        for (value, unit, basis, text) in [
+            (0.0, Unit::FlopsPerSec, Some(Basis::Counted), "–"),
+            (0.0, Unit::FlopPerByte, Some(Basis::Counted), "–"),
+            (0.0, Unit::FlopsPerSec, Some(Basis::Measured), "0 FLOP/s"),
+            (0.0, Unit::Flops, Some(Basis::Counted), "0 FLOP"),
+            (1e9, Unit::FlopsPerSec, Some(Basis::Counted), "1 GFLOP/s"),
+        ] {
+            assert_eq!(show_in_column(Cell::Real(value), &meaning(unit, basis)).joined(), text, "{unit:?} {basis:?}");
+        }
+    }
 
     #[test]
     fn values_read_with_their_unit() {

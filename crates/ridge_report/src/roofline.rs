@@ -1,6 +1,6 @@
 //! Drawings of rooflines as SVG and PNG, and the scales that the terminal's drawing shares with them.
 //!
-//! Both axes are logarithmic: operations per byte of compulsory traffic to the right, operations per second upward.
+//! Both axes are logarithmic: operations per byte to the right, operations per second upward.
 //! Nothing is computed here but where a mark goes.
 
 mod png;
@@ -26,10 +26,14 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// The window that holds all points of `chart`, its roofs and where they meet the memory's.
+    /// The window that holds all points of `chart`, its roofs and where they meet the memory's slopes.
     pub(crate) fn of(chart: &Chart) -> Window {
-        let ridges = chart.roofs.iter().filter_map(|roof| Some(roof.flops_per_sec / chart.bytes_per_sec?));
-        let intensities = chart.points.iter().flat_map(|point| [Some(point.intensity), point.xla_intensity]).flatten();
+        let ridges = chart
+            .roofs
+            .iter()
+            .flat_map(|roof| chart.slopes.iter().map(move |slope| roof.flops_per_sec / slope.bytes_per_sec));
+        let others = chart.points.iter().flat_map(|point| &point.others).map(|other| other.intensity);
+        let intensities = chart.points.iter().map(|point| point.intensity).chain(others);
         let rates = chart.points.iter().map(|point| point.flops_per_sec);
         let roofs = chart.roofs.iter().map(|roof| roof.flops_per_sec);
         Window { x: span(intensities.chain(ridges), 0.4), y: span(rates.chain(roofs), 0.3) }
@@ -67,11 +71,6 @@ fn span(values: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
     (low - missing / 2.0, high + missing / 2.0)
 }
 
-/// The rate that a roof of `flops_per_sec` allows at `intensity`: `min(peak, intensity × bandwidth)`.
-pub(crate) fn attainable(chart: &Chart, flops_per_sec: f64, intensity: f64) -> f64 {
-    chart.bytes_per_sec.map_or(flops_per_sec, |bandwidth| flops_per_sec.min(intensity * bandwidth))
-}
-
 /// What the drawing leaves out, in words; empty where that is nothing.
 pub(crate) fn left_out(chart: &Chart) -> String {
     if chart.share_left_out < 0.0005 {
@@ -85,11 +84,11 @@ pub(crate) fn left_out(chart: &Chart) -> String {
 
 #[cfg(test)]
 pub(crate) fn example() -> Chart {
-    use ridgeline::{Bound, ChartPoint, ChartRoof};
+    use ridgeline::{Bound, ChartPoint, ChartRoof, ChartSlope, OtherIntensity};
     let point = |name: &str, intensity, flops_per_sec, share, bound| ChartPoint {
         name: name.to_owned(),
         intensity,
-        xla_intensity: Some(intensity / 4.0),
+        others: vec![OtherIntensity { label: "", intensity: intensity / 4.0 }],
         flops_per_sec,
         share,
         bound: Some(bound),
@@ -97,7 +96,8 @@ pub(crate) fn example() -> Chart {
     Chart {
         device: "Maker X1".to_owned(),
         basis: "data sheet".to_owned(),
-        bytes_per_sec: Some(1e12),
+        intensity: "operations per byte of compulsory traffic",
+        slopes: vec![ChartSlope { name: "memory".to_owned(), bytes_per_sec: 1e12 }],
         roofs: vec![
             ChartRoof { name: "bf16 matrix".to_owned(), flops_per_sec: 1e15 },
             ChartRoof { name: "f32 plain".to_owned(), flops_per_sec: 6e13 },
@@ -109,6 +109,20 @@ pub(crate) fn example() -> Chart {
         ],
         share_left_out: 0.05,
     }
+}
+
+/// A drawing with the three levels of memory.
+#[cfg(test)]
+pub(crate) fn example_of_levels() -> Chart {
+    use ridgeline::{ChartSlope, OtherIntensity};
+    let slope = |name: &str, bytes_per_sec| ChartSlope { name: name.to_owned(), bytes_per_sec };
+    let mut chart = example();
+    chart.slopes = vec![slope("L1", 2e13), slope("L2", 5e12), slope("DRAM", 1e12)];
+    for point in &mut chart.points {
+        let other = |label, part: f64| OtherIntensity { label, intensity: point.intensity / part };
+        point.others = vec![other("L2", 3.0), other("L1", 20.0)];
+    }
+    chart
 }
 
 #[cfg(test)]
@@ -125,12 +139,12 @@ mod tests {
         }
         assert!(window.right(1000.0) < 1.0 && window.up(1e15) < 1.0);
         assert!((window.intensity(window.right(8.0)) - 8.0).abs() < 1e-9);
-        assert_eq!(attainable(&chart, 1e15, 10.0), 1e13);
+        assert_eq!(chart.attainable(1e15, 10.0), 1e13);
     }
 
     #[test]
     fn nothing_to_draw_still_has_axes() {
-        let empty = Chart { points: Vec::new(), roofs: Vec::new(), bytes_per_sec: None, ..example() };
+        let empty = Chart { points: Vec::new(), roofs: Vec::new(), slopes: Vec::new(), ..example() };
         assert_eq!(Window::of(&empty), Window { x: (0.0, 2.0), y: (0.0, 2.0) });
         assert!(svg(&[empty]).contains("Maker X1"));
     }

@@ -6,7 +6,9 @@
 
 use crate::error::OpenError;
 use crate::manifest::Manifest;
-use ridge_analysis::{Ceiling, CeilingBasis, Ceilings, ComputeUnit, Limit, NumberType, sheet_of};
+use ridge_analysis::{
+    Ceiling, CeilingBasis, Ceilings, ComputeUnit, Limit, NumberType, ceilings, processor_ceilings, sheet_of,
+};
 use ridge_trace::Device;
 use serde_json::Value;
 use std::env;
@@ -49,10 +51,32 @@ pub fn ceilings_folder() -> Option<PathBuf> {
     Some(shared.join("ridgeline/ceilings"))
 }
 
-/// The figures that the data sheet of the device named `name` gives, where a sheet has that name.
-pub fn data_sheet(name: &str) -> Option<Ceilings> {
+/// The figures that the data sheet of the device named `name` gives, where a sheet has that name; those of a processor
+/// for the logical ones of it that may be used, `usable_cores`.
+pub fn data_sheet(name: &str, usable_cores: Option<u64>) -> Option<Ceilings> {
     let device = Device { model: Some(name.to_owned()), ..Device::default() };
-    sheet_of(&device).map(|sheet| sheet.ceilings.clone())
+    let sheet = sheet_of(&device).map(|sheet| sheet.ceilings.clone());
+    sheet.or_else(|| processor_ceilings(name, usable_cores?))
+}
+
+/// `sheet` of `device` with the figures that were measured on it, which go first.
+pub(crate) fn with_measured(device: &Device, mut sheet: Ceilings, measured: &Ceilings) -> Ceilings {
+    if is_processor(device) {
+        // They are of the cores that were used: no word is needed of what the sheet cannot know.
+        sheet.notes.clear();
+    }
+    sheet.with(measured)
+}
+
+/// What `device` can do without measurements: by its data sheet, which for a processor is that of the model in the
+/// manifest, else by the capture's own word.
+pub(crate) fn unmeasured(device: &Device, manifest: Option<&Manifest>) -> Ceilings {
+    let processor = || {
+        let cpu = manifest?.json.get("cpu")?;
+        processor_ceilings(cpu.get("model")?.as_str()?, cpu.get("usable_cores")?.as_u64()?)
+    };
+    let found = if is_processor(device) { processor() } else { None };
+    found.unwrap_or_else(|| ceilings(device))
 }
 
 /// Reads a document of measured figures.
@@ -263,6 +287,33 @@ mod tests {
         assert!(matching(&known, &host, None).is_none());
         assert!(meant(&known, &host, None).is_some(), "the user named the file, and it holds one processor");
         assert!(meant(&known, &device("/device:GPU:0", None), None).is_none());
+    }
+
+    #[test]
+    fn a_processor_has_the_sheet_of_its_model_for_the_cores_it_may_use() {
+        let memory_and_rate = |device: &Device, cpu: Value| {
+            let found = unmeasured(device, Some(&manifest(json!({ "cpu": cpu }))));
+            let rate = found.value(Limit::Rate(NumberType::F64, ComputeUnit::Plain));
+            (rate.map(|rate| rate / 1e9), found.value(Limit::Memory).map(|rate| rate / 1e9), found.notes.len())
+        };
+        let epyc = |cores: u64| json!({"model": "AMD EPYC 7763 64-Core Processor", "usable_cores": cores});
+        let host = device("/host:CPU", None);
+        // 64 * 3.5 * 16; of two cores the rate is theirs, and the bandwidth of the socket is said to be that.
+        assert_eq!(memory_and_rate(&host, epyc(128)), (Some(3584.0), Some(204.8), 0));
+        assert_eq!(memory_and_rate(&host, epyc(2)), (Some(112.0), Some(204.8), 1));
+        for cpu in
+            [json!({"model": "AMD EPYC 7763 64-Core Processor"}), json!({"model": "X", "usable_cores": 2}), json!(3)]
+        {
+            assert_eq!(memory_and_rate(&host, cpu), (None, None, 0));
+        }
+        assert_eq!(memory_and_rate(&device("/device:GPU:0", None), epyc(128)), (None, None, 0));
+        let sheet = unmeasured(&host, Some(&manifest(json!({ "cpu": epyc(2) }))));
+        let entry =
+            Ceiling { limit: Limit::Memory, value: 2e10, basis: CeilingBasis::Measured, source: "here".to_owned() };
+        let measured = with_measured(&host, sheet, &Ceilings { entries: vec![entry], ..Ceilings::default() });
+        assert_eq!((measured.value(Limit::Memory), measured.notes.len()), (Some(2e10), 0));
+        assert!(data_sheet("AMD EPYC 7763 64-Core Processor", Some(2)).is_some_and(|sheet| sheet.notes.len() == 1));
+        assert_eq!(data_sheet("AMD EPYC 7763 64-Core Processor", None), None);
     }
 
     #[test]

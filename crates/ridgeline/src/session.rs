@@ -1,6 +1,8 @@
 //! An opened capture.
 
-use crate::ceilings::{CeilingsChoice, MeasuredDevice, ceilings_folder, kept_in, matching, meant, read_ceilings};
+use crate::ceilings::{
+    CeilingsChoice, MeasuredDevice, ceilings_folder, kept_in, matching, meant, read_ceilings, unmeasured, with_measured,
+};
 use crate::error::OpenError;
 use crate::file_map::FileBytes;
 use crate::find::find;
@@ -11,7 +13,7 @@ use crate::note::{Note, Severity};
 use crate::source_text::SourceText;
 use rayon::prelude::*;
 use ridge_analysis::scaling::{CaptureWork, capture_work, steps_tables};
-use ridge_analysis::{Analysis, By, Ceilings, Prepared, Roofline, ceilings, overview};
+use ridge_analysis::{Analysis, By, Ceilings, Prepared, Roofline, overview};
 use ridge_import::{ImportOptions, Imported, Source, import_with};
 use ridge_trace::{Device, Section, Table, Trace};
 use std::path::{Path, PathBuf};
@@ -59,7 +61,8 @@ impl Session {
         notes.extend(unreadable);
         notes.extend(manifest.iter().flat_map(Manifest::notes));
         notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
-        let prepared = Prepared::with_sheets(&imported.trace);
+        let ceilings = imported.trace.devices.iter().map(|device| unmeasured(device, manifest.as_ref())).collect();
+        let prepared = Prepared::with_ceilings(ceilings);
         Ok(Session { root, imported, manifest, notes, prepared })
     }
 
@@ -83,9 +86,12 @@ impl Session {
                 format!("expected a device of the capture among the measured ones, found {}", names.join(", "));
             return Err(OpenError::new(message, Some(path)));
         }
-        let joined = |(device, found): (&Device, &Option<&MeasuredDevice>)| match found {
-            Some(found) => ceilings(device).with(&found.ceilings),
-            None => ceilings(device),
+        let joined = |(device, found): (&Device, &Option<&MeasuredDevice>)| {
+            let sheet = unmeasured(device, self.manifest.as_ref());
+            match found {
+                Some(found) => with_measured(device, sheet, &found.ceilings),
+                None => sheet,
+            }
         };
         Ok(self.imported.trace.devices.iter().zip(&found).map(joined).collect())
     }

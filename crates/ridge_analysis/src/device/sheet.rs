@@ -95,17 +95,18 @@ impl DeviceSheet {
     }
 }
 
-struct Reader<'t> {
-    table: &'t Table,
+/// Looks things up in a sheet, and says what is missing.
+pub(super) struct Reader<'t> {
+    pub(super) table: &'t Table,
 }
 
 impl Reader<'_> {
-    fn text(&self, key: &str) -> Result<String, SheetError> {
+    pub(super) fn text(&self, key: &str) -> Result<String, SheetError> {
         let text = self.table.get(key).and_then(Value::as_str);
         text.map(str::to_owned).ok_or_else(|| missing("text", key))
     }
 
-    fn texts(&self, key: &str) -> Result<Vec<String>, SheetError> {
+    pub(super) fn texts(&self, key: &str) -> Result<Vec<String>, SheetError> {
         let list = self.table.get(key).and_then(Value::as_array).ok_or_else(|| missing("a list of texts", key))?;
         let texts = list.iter().map(|item| item.as_str().map(str::to_owned));
         texts.collect::<Option<_>>().ok_or_else(|| missing("a list of texts", key))
@@ -117,7 +118,7 @@ impl Reader<'_> {
         parts.ok_or_else(|| missing("a version such as 9.0", key))
     }
 
-    fn figure(&self, key: &str) -> Result<Figure, SheetError> {
+    pub(super) fn figure(&self, key: &str) -> Result<Figure, SheetError> {
         self.optional_figure(key)?.ok_or_else(|| missing("a figure with its source", key))
     }
 
@@ -126,7 +127,7 @@ impl Reader<'_> {
     }
 
     /// `{ value = 989.4, source = "whitepaper" }`.
-    fn figure_of(&self, key: &str, value: &Value) -> Result<Figure, SheetError> {
+    pub(super) fn figure_of(&self, key: &str, value: &Value) -> Result<Figure, SheetError> {
         let number = value.get("value").and_then(number).ok_or_else(|| missing("a positive number", key))?;
         Ok(Figure { value: number, source: self.source(key, value)? })
     }

@@ -2,15 +2,13 @@
 //!
 //! One history is the allocator events of one allocator of one process, in order of time.
 
+use crate::scaling::theil_sen;
 use ridge_trace::{NONE, SegmentEventKind, StringId, Trace};
 use rustc_hash::FxHashMap;
 
 /// Events within this time count as one burst, nanoseconds: a kernel launch takes a few microseconds, a storm does not
 /// let one through.
 const BURST_NS: i64 = 1_000_000;
-
-/// Steps that are looked at for growth; of more, as many are taken at even distances.
-const MOST_STEPS: usize = 400;
 
 /// The events of one allocator.
 #[derive(Debug, Clone)]
@@ -59,6 +57,12 @@ pub(crate) struct Growth {
 }
 
 impl Growth {
+    /// The trend of `in_use`, bytes at the ends of steps; `None` with fewer than three. A few wild values do not move it.
+    fn of(in_use: &[f64]) -> Option<Growth> {
+        let found = theil_sen(in_use)?;
+        Some(Growth { bytes_per_step: found.slope, rising: found.rising, steps: found.values })
+    }
+
     /// Whether it looks like a leak: nearly every later step holds more than every earlier one.
     pub(crate) fn is_suspect(&self) -> bool {
         const MOST_PAIRS: f64 = 0.9;
@@ -201,7 +205,7 @@ impl History {
         let (first, _) = self.span_ns(trace);
         let in_use: Vec<f64> =
             ends.iter().filter(|end| **end >= first).map(|end| self.in_use_at(trace, *end)).collect();
-        theil_sen(&in_use)
+        Growth::of(&in_use)
     }
 
     /// Bytes in use at `time_ns`.
@@ -236,26 +240,6 @@ pub(crate) fn out_of_memory(trace: &Trace) -> impl Iterator<Item = usize> + '_ {
     kinds.filter(|(_, kind)| **kind == SegmentEventKind::OutOfMemory).map(|(row, _)| row)
 }
 
-/// The trend of values at even distances; `None` with fewer than three.
-///
-/// The median of the slopes of all pairs: H. Theil, Proc. Kon. Ned. Akad. v. Wetensch. A 53 (1950);
-/// P. K. Sen, J. Am. Stat. Assoc. 63 (1968). A few wild values do not move it.
-pub(crate) fn theil_sen(values: &[f64]) -> Option<Growth> {
-    if values.len() < 3 {
-        return None;
-    }
-    let stride = values.len().div_ceil(MOST_STEPS);
-    let taken: Vec<(f64, f64)> =
-        values.iter().enumerate().step_by(stride).map(|(step, value)| (step as f64, *value)).collect();
-    let pairs = taken.iter().enumerate().flat_map(|(at, early)| taken[at + 1..].iter().map(move |late| (early, late)));
-    let mut slopes: Vec<f64> = pairs.map(|(early, late)| (late.1 - early.1) / (late.0 - early.0)).collect();
-    let rising = slopes.iter().filter(|slope| **slope > 0.0).count() as f64 / slopes.len().max(1) as f64;
-    slopes.sort_by(f64::total_cmp);
-    let middle = slopes.len() / 2;
-    let median = if slopes.len() % 2 == 1 { slopes[middle] } else { (slopes[middle - 1] + slopes[middle]) / 2.0 };
-    Some(Growth { bytes_per_step: median, rising, steps: taken.len() })
-}
-
 /// Bytes that may not be negative.
 pub(crate) fn whole(bytes: i64) -> u64 {
     u64::try_from(bytes).unwrap_or(0)
@@ -267,11 +251,11 @@ mod tests {
 
     #[test]
     fn one_wild_step_does_not_move_the_trend() {
-        let growth = theil_sen(&[10.0, 20.0, 30.0, 9_000.0, 50.0, 60.0]).expect("enough steps");
+        let growth = Growth::of(&[10.0, 20.0, 30.0, 9_000.0, 50.0, 60.0]).expect("enough steps");
         // scipy.stats.theilslopes([10, 20, 30, 9000, 50, 60]) gives 10.0.
         assert_eq!((growth.bytes_per_step, growth.steps), (10.0, 6));
-        assert_eq!(theil_sen(&[1.0, 2.0]), None);
-        assert!(theil_sen(&[0.0, 1.0, 2.0, 3.0]).expect("enough steps").is_suspect());
-        assert!(!theil_sen(&[5.0; 8]).expect("enough steps").is_suspect());
+        assert_eq!(Growth::of(&[1.0, 2.0]), None);
+        assert!(Growth::of(&[0.0, 1.0, 2.0, 3.0]).expect("enough steps").is_suspect());
+        assert!(!Growth::of(&[5.0; 8]).expect("enough steps").is_suspect());
     }
 }

@@ -78,8 +78,8 @@ pub(crate) fn columns(analysis: &Analysis<'_>, rows: &[WorkSums]) -> Vec<Column>
         real(
             "headroom",
             "Headroom",
-            "measured time over the time at the roof: the longer of operations by the peak rate of their type and \
-             compulsory bytes by the bandwidth, operation by operation",
+            "measured time over the least time: the longer of operations by the peak rate of their type and compulsory \
+             bytes by the bandwidth, or starting a kernel where that takes longer, operation by operation",
             Unit::Number,
             WorkSums::headroom,
         )

@@ -44,6 +44,8 @@ pub(crate) struct Light {
     pub(crate) compute_secs: f64,
     /// Compulsory traffic by the bandwidth, seconds.
     pub(crate) memory_secs: f64,
+    /// Starting the kernel, seconds; 0 for what is not started by itself.
+    pub(crate) launch_secs: f64,
     /// The rate that most of the compute time runs at.
     pub(crate) roof: Option<Limit>,
 }
@@ -52,6 +54,24 @@ impl Light {
     /// The longer of the two, seconds: they overlap at best.
     pub(crate) fn secs(self) -> f64 {
         self.compute_secs.max(self.memory_secs)
+    }
+
+    /// The least time that an event of `measured_secs` can take: at the roof, or starting it where that takes longer.
+    ///
+    /// The time to start a kernel is from one kernel to the next, of which the kernel itself may be a part only: where it
+    /// took less than that, it took the least.
+    pub(crate) fn least_secs(self, measured_secs: f64) -> f64 {
+        self.secs().max(self.launch_secs.min(measured_secs))
+    }
+
+    /// What bounds it; `None` where there is no work.
+    pub(crate) fn bound(self) -> Option<Bound> {
+        match self.secs() {
+            secs if secs <= 0.0 => None,
+            secs if secs < self.launch_secs => Some(Bound::Launch),
+            _ if self.compute_secs > self.memory_secs => Some(Bound::Compute),
+            _ => Some(Bound::Memory),
+        }
     }
 }
 

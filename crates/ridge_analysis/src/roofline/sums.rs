@@ -17,6 +17,8 @@ pub struct WorkSums {
     pub xla_bytes: f64,
     /// Time at the roof, seconds, of the events whose roof is known.
     pub light_secs: f64,
+    /// The least time of the same events, seconds: at the roof, or starting them where that takes longer.
+    pub least_secs: f64,
     /// Measured self time of the same events, nanoseconds.
     pub roofed_ns: f64,
     /// Measured self time of all events whose work is known, nanoseconds.
@@ -31,7 +33,7 @@ pub struct WorkSums {
 impl WorkSums {
     /// Adds `events` events of `work` that took `self_ns` together.
     pub(crate) fn add(&mut self, work: &EventWork, events: f64, self_ns: f64) {
-        let Known::Counted { light, bound } = &work.known else {
+        let Known::Counted(light) = &work.known else {
             self.unknown_ns += self_ns;
             self.bound_ns[Bound::Unknown as usize] += self_ns;
             return;
@@ -42,9 +44,10 @@ impl WorkSums {
         self.known_ns += self_ns;
         let Some(light) = light else { return };
         self.light_secs += light.secs() * events;
+        self.least_secs += light.least_secs(self_ns * 1e-9 / events.max(1.0)) * events;
         self.roofed_ns += self_ns;
-        if let Some(bound) = bound {
-            self.bound_ns[*bound as usize] += self_ns;
+        if let Some(bound) = light.bound() {
+            self.bound_ns[bound as usize] += self_ns;
         }
         let compute = light.compute_secs * events;
         if let Some(limit) = light.roof.filter(|_| self.roof.is_none_or(|(_, longest)| compute > longest)) {
@@ -71,6 +74,7 @@ impl WorkSums {
         self.bytes += other.bytes;
         self.xla_bytes += other.xla_bytes;
         self.light_secs += other.light_secs;
+        self.least_secs += other.least_secs;
         self.roofed_ns += other.roofed_ns;
         self.known_ns += other.known_ns;
         self.unknown_ns += other.unknown_ns;
@@ -111,9 +115,9 @@ impl WorkSums {
         (self.xla_bytes > 0.0).then(|| self.flops / self.xla_bytes)
     }
 
-    /// Measured time over time at the roof, of the events whose roof is known.
+    /// Measured time over the least time, of the events whose roof is known.
     pub fn headroom(&self) -> Option<f64> {
-        (self.light_secs > 0.0).then(|| self.roofed_ns * 1e-9 / self.light_secs)
+        (self.least_secs > 0.0).then(|| self.roofed_ns * 1e-9 / self.least_secs)
     }
 
     /// The rate at the roof: operations over time at the roof.

@@ -105,9 +105,18 @@ fn detail(sums: &[WorkSums]) -> Vec<Column> {
         real(
             "light_ns",
             "At the roof",
-            "the least time this work can take on its device, operation by operation",
+            "the time this work takes at the roofs of its device, operation by operation",
             Unit::Nanos,
             |sums| (sums.light_secs > 0.0).then_some(sums.light_secs * 1e9),
+        )
+        .basis(Basis::Modelled),
+        real(
+            "least_ns",
+            "Least",
+            "the least time this work can take: at the roof, or starting a kernel where that takes longer, but no more \
+             than was measured",
+            Unit::Nanos,
+            |sums| (sums.least_secs > 0.0).then_some(sums.least_secs * 1e9),
         )
         .basis(Basis::Modelled),
         Column::real(

@@ -2,6 +2,7 @@
 //! nanosecond, 2 operations in matrix units.
 
 use crate::{Analysis, By, Ceiling, CeilingBasis, Ceilings, ComputeUnit, Limit, NumberType, Prepared};
+use arrow_array::{Array, Float64Array};
 use expect_test::{Expect, expect};
 use ridge_hlo::HloModule;
 use ridge_test::{render, render_sections};
@@ -68,9 +69,28 @@ fn rates_are_over_all_executions_and_devices() {
         expect![[r#"
             op      self_ns  flops_per_sec  bytes_per_sec  intensity  bound   headroom  unknown_share  roof
             dot.1   3000     1024000000     896000000      1.143      memory  1.116     0              f32.matrix
-            sine.1  600      53333333.333   426666666.667  0.125      launch  2.344     0              f32.plain
+            sine.1  600      53333333.333   426666666.667  0.125      launch  2         0              f32.plain
         "#]],
     );
+}
+
+#[test]
+fn a_launch_is_a_floor_of_what_is_shorter_at_the_roof() {
+    // The sine takes 256 ns at the roof and 300 ns to start: of 600 ns it could lose half, of 280 ns nothing. At the roof
+    // is without the launch.
+    for (dur, expected) in [(600, [256.0, 300.0, 2.0]), (280, [256.0, 280.0, 1.0]), (200, [256.0, 256.0, 0.78125])] {
+        let text = format!("module jit_f 1 hlo=0\nstream 1 on gpu\n0 +{dur} sin op=sine.1 in=jit_f at=4");
+        with_toy(&text, HLO, |analysis| {
+            let table = analysis.roofline(By::Op).table;
+            let number = |key: &str| {
+                let column = table.batch.column_by_name(key).expect("a column of the table");
+                column.as_any().downcast_ref::<Float64Array>().expect("a real column").value(0)
+            };
+            let found = ["light_ns", "least_ns", "headroom"].map(number);
+            let is_near = found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-9);
+            assert!(is_near, "{dur} ns: {found:?}");
+        });
+    }
 }
 
 #[test]
@@ -86,28 +106,28 @@ fn kernels_of_one_execution_share_its_work() {
         text,
         By::Op,
         expect![[r#"
-        op      self_ns  flops_per_sec  bytes_per_sec  intensity  bound   headroom  unknown_share  roof
-        dot.1   2000     1024000000     896000000      1.143      memory  1.116     0              f32.matrix
-        sine.1  600      53333333.333   426666666.667  0.125      launch  2.344     0              f32.plain
-    "#]],
+            op      self_ns  flops_per_sec  bytes_per_sec  intensity  bound   headroom  unknown_share  roof
+            dot.1   2000     1024000000     896000000      1.143      memory  1.116     0              f32.matrix
+            sine.1  600      53333333.333   426666666.667  0.125      launch  2         0              f32.plain
+        "#]],
     );
     check(
         text,
         By::Kernel,
         expect![[r#"
-        kernel   self_ns  flops_per_sec  bytes_per_sec  intensity  bound    headroom  unknown_share  roof
-        gemm     1800     -              -              -          unknown  -         1              -
-        sin      600      53333333.333   426666666.667  0.125      launch   2.344     0              f32.plain
-        prepare  200      -              -              -          unknown  -         1              -
-    "#]],
+            kernel   self_ns  flops_per_sec  bytes_per_sec  intensity  bound    headroom  unknown_share  roof
+            gemm     1800     -              -              -          unknown  -         1              -
+            sin      600      53333333.333   426666666.667  0.125      launch   2         0              f32.plain
+            prepare  200      -              -              -          unknown  -         1              -
+        "#]],
     );
     check(
         text,
         By::Module,
         expect![[r#"
-        module  self_ns  flops_per_sec  bytes_per_sec  intensity  bound   headroom  unknown_share  roof
-        jit_f   2600     800000000      787692307.692  1.016      memory  1.27      0              f32.matrix
-    "#]],
+            module  self_ns  flops_per_sec  bytes_per_sec  intensity  bound   headroom  unknown_share  roof
+            jit_f   2600     800000000      787692307.692  1.016      memory  1.243     0              f32.matrix
+        "#]],
     );
 }
 
@@ -132,19 +152,20 @@ fn unknown_work_is_unknown_and_its_share_is_said() {
     );
     with_toy(text, HLO, |analysis| {
         expect![[r#"
-        Reached on toy
-          work_ns              4000
-          flops                Real(1024.0, Flops)
-          bytes                896
-          flops_per_sec        Real(255999999.99999997, FlopsPerSec)
-          bytes_per_sec        Real(223999999.99999997, BytesPerSec)
-          intensity            Real(1.1428571428571428, FlopPerByte)
-          light_ns             896  0.224
-          headroom             Number(1.1160714285714288)
-          bound_memory_ns      1000  0.25
-          bound_unknown_ns     3000  0.75
-          memory_bytes_per_sec Real(1000000000.0, BytesPerSec)
-    "#]]
+            Reached on toy
+              work_ns              4000
+              flops                Real(1024.0, Flops)
+              bytes                896
+              flops_per_sec        Real(255999999.99999997, FlopsPerSec)
+              bytes_per_sec        Real(223999999.99999997, BytesPerSec)
+              intensity            Real(1.1428571428571428, FlopPerByte)
+              light_ns             896  0.224
+              least_ns             896  0.224
+              headroom             Number(1.1160714285714288)
+              bound_memory_ns      1000  0.25
+              bound_unknown_ns     3000  0.75
+              memory_bytes_per_sec Real(1000000000.0, BytesPerSec)
+        "#]]
         .assert_eq(&render_sections(&analysis.roofline(By::Op).sections))
     });
 }
@@ -296,7 +317,7 @@ fn the_drawing_has_a_place_for_everything_with_both_rates() {
         assert_eq!(charts.len(), 1);
         let chart = &charts[0];
         assert_eq!(
-            (chart.device.as_str(), chart.basis.as_str(), chart.bytes_per_sec),
+            (chart.device.as_str(), chart.basis.as_str(), chart.slopes.first().map(|slope| slope.bytes_per_sec)),
             ("toy", "data sheet", Some(1e9))
         );
         let roofs: Vec<(&str, f64)> = chart.roofs.iter().map(|roof| (roof.name.as_str(), roof.flops_per_sec)).collect();

@@ -9,26 +9,31 @@ use ridge_trace::{Basis, Column, KernelProfile, Rank, Table, Unit};
 type Words = (&'static str, &'static str, &'static str);
 
 /// A launch with its roofs.
-struct Row<'a> {
-    launch: &'a KernelProfile,
-    tiers: Tiers,
+pub(super) struct Row<'a> {
+    pub(super) launch: &'a KernelProfile,
+    pub(super) tiers: Tiers,
 }
 
 /// The profiled launches, longest first.
-pub(super) fn table(analysis: &Analysis<'_>) -> Table {
+pub(super) fn rows<'a>(analysis: &Analysis<'a>) -> Vec<Row<'a>> {
     let (profiles, strings) = (&analysis.trace.profiles, &analysis.trace.strings);
     let launches = profiles.launches.iter().enumerate();
     let mut rows: Vec<Row<'_>> =
         launches.map(|(at, launch)| Row { launch, tiers: Tiers::of(profiles, strings, at as u32) }).collect();
     rows.sort_by(|a, b| b.tiers.secs.unwrap_or(0.0).total_cmp(&a.tiers.secs.unwrap_or(0.0)));
-    let mut columns = names(analysis, &rows).to_vec();
-    columns.extend(work(&rows));
-    columns.extend(intensities(&rows));
-    columns.extend(shares(&rows));
-    columns.extend(rates(&rows));
-    columns.extend(roofs(&rows));
+    rows
+}
+
+/// `rows` as a table.
+pub(super) fn table(analysis: &Analysis<'_>, rows: &[Row<'_>]) -> Table {
+    let mut columns = names(analysis, rows).to_vec();
+    columns.extend(work(rows));
+    columns.extend(intensities(rows));
+    columns.extend(shares(rows));
+    columns.extend(rates(rows));
+    columns.extend(roofs(rows));
     let mut table = build("roofline", "Roofline by profiled kernel", columns);
-    table.footnotes = footnotes(&rows);
+    table.footnotes = footnotes(rows);
     table
 }
 
@@ -190,7 +195,7 @@ fn footnotes(rows: &[Row<'_>]) -> Vec<String> {
     vec![format!("not collected: {}; `ncu --set roofline` collects more", missing.join(", "))]
 }
 
-/// What of `name` no launch has: its traffic or work, its roof.
+/// What of `name` no launch has: its traffic or work, its roof; a share of the peak may be known without either.
 fn lacks(rows: &[Row<'_>], name: &str, of: impl Fn(&Tiers) -> Option<Reached>) -> Option<String> {
     let has = |value: fn(&Reached) -> Option<f64>| {
         rows.iter().any(|row| of(&row.tiers).is_some_and(|reached| value(&reached).is_some()))
@@ -199,13 +204,14 @@ fn lacks(rows: &[Row<'_>], name: &str, of: impl Fn(&Tiers) -> Option<Reached>) -
         (true, true) => None,
         (true, false) => Some(format!("{name} roof")),
         (false, true) => Some(format!("{name} counts")),
+        (false, false) if has(|reached| reached.share) => Some(format!("{name} counts and roof")),
         (false, false) => Some(name.to_owned()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::{By, Prepared};
+    use crate::{By, Prepared, Roofline};
     use expect_test::{Expect, expect};
     use ridge_test::render;
     use ridge_trace::{KernelProfile, StringId};
@@ -252,8 +258,7 @@ mod tests {
         ],
     );
 
-    #[track_caller]
-    fn check(launches: &[Launch<'_>], columns: &[&str], expected: Expect) {
+    fn profiled<T>(launches: &[Launch<'_>], ask: impl FnOnce(&Roofline) -> T) -> T {
         let mut trace = ridge_test::trace("");
         for (at, (name, metrics)) in launches.iter().enumerate() {
             let (name, launch) = (trace.strings.intern(name), at as u32);
@@ -272,8 +277,41 @@ mod tests {
                 trace.profiles.push(launch, metric, *value, StringId::default(), StringId::default());
             }
         }
-        let roofline = Prepared::default().analysis(&trace, &[]).roofline(By::Profile);
-        expected.assert_eq(&render(&roofline.table, columns));
+        ask(&Prepared::default().analysis(&trace, &[]).roofline(By::Profile))
+    }
+
+    #[track_caller]
+    fn check(launches: &[Launch<'_>], columns: &[&str], expected: Expect) {
+        profiled(launches, |roofline| expected.assert_eq(&render(&roofline.table, columns)));
+    }
+
+    /// The chart in lines: slopes, roofs, then points with their intensity at each level, outermost first.
+    #[test]
+    fn the_drawing_has_a_slope_for_each_level() {
+        let lines = profiled(&[AXPY, GEMM], |roofline| {
+            let [chart] = roofline.charts.as_slice() else { panic!("one kind of device") };
+            let slopes = chart.slopes.iter().map(|slope| format!("{} {:e}", slope.name, slope.bytes_per_sec));
+            let roofs = chart.roofs.iter().map(|roof| format!("{} {:e}", roof.name, roof.flops_per_sec));
+            let points = chart.points.iter().map(|point| {
+                let others: Vec<String> =
+                    point.others.iter().map(|other| format!("{} {:.3}", other.label, other.intensity)).collect();
+                format!("{} {} [{}] {:?}", point.name, point.intensity, others.join(", "), point.bound)
+            });
+            slopes.chain(roofs).chain(points).collect::<Vec<_>>()
+        });
+        assert_eq!(
+            lines,
+            [
+                "L1 5.12e10",
+                "L2 1.6e10",
+                "DRAM 4e9",
+                "tensor 1e12",
+                "fp32 8e9",
+                "gemm 8000 [] Some(Compute)",
+                "axpy 0.5 [L2 0.250, L1 0.078] Some(Memory)",
+            ]
+        );
+        assert!(profiled(&[], |roofline| roofline.charts.is_empty()));
     }
 
     #[test]
@@ -327,6 +365,19 @@ mod tests {
                 axpy    DRAM    0.25      0.25      0.5         0.125          51200000000  16000000000  4000000000  8000000000     fp32
                 * not collected: fp16, fp64; `ncu --set roofline` collects more
             "#]],
+        );
+    }
+
+    #[test]
+    fn a_level_known_by_its_share_alone_is_not_said_to_be_missing() {
+        check(
+            &[GEMM],
+            &["kernel", "l1_share", "l2_share", "dram_share"],
+            expect![[r#"
+            kernel  l1_share  l2_share  dram_share
+            gemm    -         0.4       -
+            * not collected: L1, L2 counts and roof, DRAM roof, fp16, fp32, fp64; `ncu --set roofline` collects more
+        "#]],
         );
     }
 

@@ -4,7 +4,7 @@
 //! measured: the formulas of Nsight Compute's own `SpeedOfLight_Hierarchical*RooflineChart` sections.
 //! What was not collected is `None`; nothing comes from a data sheet here.
 
-use crate::profile_numbers::{Metrics, ProfileNumbers, TENSOR};
+use crate::profile_numbers::{Metrics, ProfileNumbers};
 use ridge_trace::{KernelProfiles, Strings};
 
 /// A counter of traffic.
@@ -172,9 +172,9 @@ fn pipes(metrics: &Metrics<'_>, numbers: &ProfileNumbers, secs: Option<f64>) -> 
         let roof = roof(metrics, peak, PIPE_CLOCK).map(|fused| 2.0 * fused);
         (name, Reached::new(flops, roof, secs))
     });
-    let tensor = TENSOR.into_iter().filter_map(|metric| {
+    let tensor = metrics.tensor().into_iter().map(|(metric, count)| {
         let roof = roof(metrics, &format!("{metric}.peak_sustained"), PIPE_CLOCK);
-        Some(("tensor", Reached::new(Some(metrics.get(metric)?), roof, secs)))
+        ("tensor", Reached::new(Some(count), roof, secs))
     });
     ordinary.chain(tensor).collect()
 }

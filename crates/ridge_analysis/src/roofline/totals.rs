@@ -79,11 +79,18 @@ fn section(ceilings: &Ceilings, sums: &WorkSums) -> Section {
             "Time at the roof",
             nanos(sums.light_secs * 1e9),
             part(sums.light_secs * 1e9),
-            "sum over operations of the least time each can take on this device, modelled",
+            "sum over operations of the time each takes at the roofs of this device, modelled",
+        ));
+        facts.push(fact(
+            "least_ns",
+            "Least time",
+            nanos(sums.least_secs * 1e9),
+            part(sums.least_secs * 1e9),
+            "time at the roof, and for work that is shorter there than starting a kernel the start; modelled",
         ));
     }
     if let Some(headroom) = sums.headroom() {
-        let definition = "measured time over time at the roof, where both are known";
+        let definition = "measured time over the least time, where both are known";
         facts.push(fact("headroom", "Headroom", FactValue::Number(headroom), None, definition));
     }
     for bound in Bound::ALL {
@@ -121,7 +128,7 @@ pub(crate) fn unknown_note(analysis: &Analysis<'_>) -> Option<String> {
         let ns = group.self_ns as f64;
         all += ns;
         let reason = match workload.of_group(group).map(|work| &work.known) {
-            Some(Known::Counted { .. }) => continue,
+            Some(Known::Counted(_)) => continue,
             Some(Known::Not(reason)) => reason.as_str(),
             None => "kernels of no known operation",
         };

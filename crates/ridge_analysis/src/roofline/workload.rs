@@ -4,7 +4,7 @@
 //! it did. The work of an operation is spread evenly over its events, so that it is right for every row that holds
 //! whole executions, and rows that would split an execution say that they cannot know.
 
-use super::light::{Bound, Light, Products, light};
+use super::light::{Light, Products, light};
 use crate::ceilings::{Ceilings, Limit};
 use crate::{Analysis, Group};
 use rayon::prelude::*;
@@ -33,12 +33,7 @@ pub(crate) struct EventWork {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Known {
     /// It is counted; the time at the roof is there where the roofs are known.
-    Counted {
-        /// Time at the roof.
-        light: Option<Light>,
-        /// What bounds it; `None` without work or roof.
-        bound: Option<Bound>,
-    },
+    Counted(Option<Light>),
     /// It is not, with the reason as a sentence's part.
     Not(String),
 }
@@ -73,7 +68,7 @@ impl Workload {
             let class = workload.class(group.device);
             if seen.insert((group.op, group.attribution as u8, class)) {
                 let work = counting.event_work(group, &workload.classes[class as usize]);
-                workload.has_counts |= matches!(work.known, Known::Counted { .. });
+                workload.has_counts |= matches!(work.known, Known::Counted(_));
                 let entry = Entry { attribution: group.attribution, class, work };
                 workload.entries.entry(group.op).or_default().push(entry);
             }
@@ -200,7 +195,7 @@ impl Counting<'_, '_> {
         };
         let module = &self.analysis.hlo[hlo as usize];
         if self.ran.is_container(hlo, module, instruction) {
-            return EventWork::without(Known::Counted { light: Some(Light::default()), bound: None });
+            return EventWork::without(Known::Counted(Some(Light::default())));
         }
         let cost = self.costs[&hlo].of(instruction);
         if let Some(unknown) = &cost.unknown {
@@ -227,13 +222,15 @@ impl EventWork {
         let light = light.map(|light| Light {
             compute_secs: light.compute_secs * executions,
             memory_secs: light.memory_secs * executions,
+            // There is nothing to start where there is nothing to do.
+            launch_secs: if light.secs() > 0.0 { launch_secs } else { 0.0 },
             roof: light.roof,
         });
         EventWork {
             flops: counted_operations(cost) * executions,
             bytes: cost.compulsory.total() * executions,
             xla_bytes: cost.bytes_accessed.total() * executions,
-            known: Known::Counted { light, bound: light.and_then(|light| bound(light, launch_secs)) },
+            known: Known::Counted(light),
             executions,
         }
     }
@@ -248,16 +245,6 @@ impl EventWork {
 fn counted_operations(cost: &Cost) -> f64 {
     let is_integer_product = |item: &&WorkItem| item.unit == Unit::Matrix && !item.element_type.is_float();
     cost.work.flops() + cost.work.by().iter().filter(is_integer_product).map(WorkItem::operations).sum::<f64>()
-}
-
-/// What bounds an event that takes `light` at the roof; `None` where there is no work.
-fn bound(light: Light, launch_secs: f64) -> Option<Bound> {
-    match light.secs() {
-        secs if secs <= 0.0 => None,
-        secs if secs < launch_secs => Some(Bound::Launch),
-        _ if light.compute_secs > light.memory_secs => Some(Bound::Compute),
-        _ => Some(Bound::Memory),
-    }
 }
 
 /// The least time from one kernel to the next; operations of a CPU have none unless it was measured.

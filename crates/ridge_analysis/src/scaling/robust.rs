@@ -33,6 +33,10 @@ pub struct TheilSen {
     pub low: f64,
     /// Ends of the 95 % interval.
     pub high: f64,
+    /// Part of the pairs whose later value is the greater, 0 to 1.
+    pub rising: f64,
+    /// Values looked at.
+    pub values: usize,
 }
 
 /// The Theil–Sen slope of `values` at places 0, 1, 2, … with Sen's interval; `None` for fewer than three.
@@ -58,7 +62,8 @@ pub fn theil_sen(values: &[f64]) -> Option<TheilSen> {
     let pairs = slopes.len() as f64;
     let upper = ((pairs + half) / 2.0).round_ties_even().min(pairs - 1.0) as usize;
     let lower = (((pairs - half) / 2.0).round_ties_even() - 1.0).max(0.0) as usize;
-    Some(TheilSen { slope: median(&slopes)?, low: slopes[lower], high: slopes[upper] })
+    let rising = (slopes.len() - slopes.partition_point(|slope| *slope <= 0.0)) as f64 / pairs;
+    Some(TheilSen { slope: median(&slopes)?, low: slopes[lower], high: slopes[upper], rising, values: count })
 }
 
 /// Variance of Kendall's S, ties of values allowed for (Sen's equation 2.6).

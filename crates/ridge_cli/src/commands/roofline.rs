@@ -76,7 +76,7 @@ enum Grouping {
     Step,
     /// Annotated operation (TraceAnnotation) with all work it caused
     Operation,
-    /// Launch under a hardware profiler (Nsight Compute): L1, L2 and DRAM by its counters; no drawing
+    /// Launch under a hardware profiler (Nsight Compute): L1, L2 and DRAM by its counters
     Profile,
 }
 
@@ -112,8 +112,12 @@ pub(crate) fn run(arguments: &RooflineArguments, globals: &Globals, timings: &mu
 fn write_drawings(charts: &[Chart], all: &Listing, arguments: &RooflineArguments) -> Result<(), Failure> {
     if arguments.svg.is_some() || arguments.png.is_some() {
         if charts.is_empty() {
-            return Err(Failure::failed("expected operations with known work to draw, found none")
-                .hint("a drawing needs compiled modules in the capture; `ridgeline record` keeps them"));
+            return Err(Failure::failed("expected operations with known work to draw, found none").hint(
+                match arguments.by {
+                    Grouping::Profile => "a drawing needs operations and bytes; `ncu --set roofline` counts them",
+                    _ => "a drawing needs compiled modules in the capture; `ridgeline record` keeps them",
+                },
+            ));
         }
         let drawing = svg(charts);
         if let Some(path) = &arguments.svg {

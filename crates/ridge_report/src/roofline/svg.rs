@@ -1,7 +1,7 @@
 //! A roofline as SVG: roofs, points sized by their share of the time and colored by what bounds them, and a thin line
-//! from each to where XLA's count of bytes would put it.
+//! from each to where other counts of bytes would put it: XLA's, or those of the levels of memory further in.
 
-use super::{Window, attainable, left_out};
+use super::{Window, left_out};
 use crate::escape::escape_controls;
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -73,7 +73,7 @@ fn draw(chart: &Chart, area: &Area<'_>) -> Outcome {
         .x_label_formatter(&|value| tick(*value))
         .y_label_formatter(&|value| FlopsPerSec(*value).to_string())
         .label_style(("sans-serif", 13).into_font().color(&INK))
-        .x_desc("operations per byte of compulsory traffic")
+        .x_desc(chart.intensity)
         .draw()?;
     // Marks are placed in pixels: their sizes and labels are.
     let (across, upward) = plot.plotting_area().get_pixel_range();
@@ -132,24 +132,27 @@ fn heading(chart: &Chart, area: &Area<'_>) -> Outcome {
     Ok(())
 }
 
-/// Each roof from the memory's slope to the right edge, and the slope itself.
+/// Each roof from the fastest slope to the right edge, and the slopes themselves.
 fn roofs(chart: &Chart, frame: &Frame, area: &Area<'_>) -> Outcome {
     let (left, right) = (frame.window.intensity(0.0), frame.window.intensity(1.0));
     let highest = chart.roofs.first().map(|roof| roof.flops_per_sec);
-    if let (Some(bandwidth), Some(highest)) = (chart.bytes_per_sec, highest) {
-        let ridge = (highest / bandwidth).clamp(left, right);
+    for slope in &chart.slopes {
+        let bandwidth = slope.bytes_per_sec;
+        // Without a peak it leaves the window at the top.
+        let ridge = (highest.unwrap_or(10_f64.powf(frame.window.y.1)) / bandwidth).clamp(left, right);
         // The slope begins where it enters the window, at the left or at the bottom.
         let start = left.max(10_f64.powf(frame.window.y.0) / bandwidth);
         let line = vec![frame.at(start, start * bandwidth), frame.at(ridge, ridge * bandwidth)];
         let (from, to) = (line[0], line[1]);
         area.draw(&PathElement::new(line, INK.stroke_width(2)))?;
-        let label = format!("memory {}", BytesPerSec(bandwidth));
+        let label = format!("{} {}", slope.name, BytesPerSec(bandwidth));
         let at = (from.0 + (to.0 - from.0) / 3, from.1 + (to.1 - from.1) / 3);
         area.draw(&Text::new(label, (at.0 - 8, at.1 - 6), style(INK, HPos::Right, VPos::Bottom)))?;
     }
     for roof in &chart.roofs {
-        let ridge = chart.bytes_per_sec.map_or(left, |bandwidth| (roof.flops_per_sec / bandwidth).clamp(left, right));
-        let rate = attainable(chart, roof.flops_per_sec, right);
+        let fastest = chart.slopes.first();
+        let ridge = fastest.map_or(left, |slope| (roof.flops_per_sec / slope.bytes_per_sec).clamp(left, right));
+        let rate = chart.attainable(roof.flops_per_sec, right);
         let line = vec![frame.at(ridge, rate), frame.at(right, rate)];
         let end = line[1];
         area.draw(&PathElement::new(line, INK.stroke_width(2)))?;
@@ -165,7 +168,7 @@ fn style(ink: RGBColor, across: HPos, upward: VPos) -> TextStyle<'static> {
 
 fn points(chart: &Chart, frame: &Frame, area: &Area<'_>) -> Outcome {
     for point in &chart.points {
-        ghost(point, frame, area)?;
+        ghosts(point, frame, area)?;
     }
     // The largest are drawn first so that they hide nobody.
     for point in &chart.points {
@@ -181,15 +184,18 @@ fn radius(point: &ChartPoint) -> i32 {
     (3.0 + 17.0 * point.share.clamp(0.0, 1.0).sqrt()).round() as i32
 }
 
-/// A thin line to where XLA's count of bytes would put the point.
-fn ghost(point: &ChartPoint, frame: &Frame, area: &Area<'_>) -> Outcome {
-    let Some(xla) = point.xla_intensity else { return Ok(()) };
-    let (own, other) = (frame.at(point.intensity, point.flops_per_sec), frame.at(xla, point.flops_per_sec));
-    if (own.0 - other.0).abs() <= radius(point) {
-        return Ok(());
+/// A thin line to where each other count of bytes would put the point.
+fn ghosts(point: &ChartPoint, frame: &Frame, area: &Area<'_>) -> Outcome {
+    let own = frame.at(point.intensity, point.flops_per_sec);
+    for other in &point.others {
+        let at = frame.at(other.intensity, point.flops_per_sec);
+        if (own.0 - at.0).abs() <= radius(point) {
+            continue;
+        }
+        area.draw(&PathElement::new(vec![own, at], QUIET.mix(0.5).stroke_width(1)))?;
+        area.draw(&Circle::new(at, 3, QUIET.mix(0.7).stroke_width(1)))?;
+        area.draw(&Text::new(other.label, (at.0, at.1 + 5), style(QUIET, HPos::Center, VPos::Top)))?;
     }
-    area.draw(&PathElement::new(vec![own, other], QUIET.mix(0.5).stroke_width(1)))?;
-    area.draw(&Circle::new(other, 3, QUIET.mix(0.7).stroke_width(1)))?;
     Ok(())
 }
 
@@ -251,7 +257,7 @@ fn short(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::roofline::example;
+    use crate::roofline::{example, example_of_levels};
 
     #[test]
     fn names_and_roofs_are_written_and_escaped() {
@@ -262,6 +268,16 @@ mod tests {
             assert!(drawing.contains(text), "{text}:\n{drawing}");
         }
         assert!(drawing.contains("height=\"1280\""), "one under the other");
+    }
+
+    #[test]
+    fn each_level_has_its_slope_and_its_mark() {
+        let drawing = svg(&[example_of_levels()]);
+        for text in ["L1 20 TB/s", "L2 5 TB/s", "DRAM 1 TB/s"] {
+            assert!(drawing.contains(text), "{text}:\n{drawing}");
+        }
+        let marks = |label: &str| drawing.lines().filter(|line| line.trim() == label).count();
+        assert_eq!((marks("L1"), marks("L2")), (3, 3), "three points\n{drawing}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::words::plain_marks;
 use super::{Glyphs, Layout};
 use crate::Listing;
 use crate::cell::{Cell, cell};
-use crate::number::{Shown, UNKNOWN, show};
+use crate::number::{Shown, UNKNOWN, show_in_column};
 use ridgeline::{Rank, Table, Unit};
 
 /// A column as text.
@@ -38,7 +38,7 @@ pub(super) fn text_columns(listing: &Listing, layout: &Layout) -> Vec<TextColumn
     fields
         .map(|(field, column)| {
             let meaning = Table::meaning(field);
-            let shown = (0..batch.num_rows()).map(|row| show(cell(column, row), meaning.unit));
+            let shown = (0..batch.num_rows()).map(|row| show_in_column(cell(column, row), &meaning));
             let words = matches!(meaning.unit, Unit::Text | Unit::Flag);
             let cells = if words { names(shown, layout.glyphs) } else { aligned(shown.collect(), layout.glyphs) };
             let title = crate::escape_controls(meaning.title).into_owned();

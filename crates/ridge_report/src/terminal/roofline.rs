@@ -3,10 +3,10 @@
 use super::line::Line;
 use super::words::{paragraph, shorten_middle};
 use super::{Glyphs, Layout, Theme, heading};
-use crate::roofline::{Window, attainable, left_out};
+use crate::roofline::{Window, left_out};
 use anstyle::{AnsiColor, Style};
 use ridgeline::units::{FlopsPerSec, Share, three_digits};
-use ridgeline::{Bound, Chart};
+use ridgeline::{Bound, Chart, ChartSlope};
 
 /// Columns for the rates at the left.
 const GUTTER: usize = 13;
@@ -52,6 +52,8 @@ struct Canvas {
     roofs: Vec<u8>,
     marks: Vec<Option<(char, Style)>>,
     glyphs: Glyphs,
+    /// What the lower axis is.
+    intensity: &'static str,
 }
 
 impl Canvas {
@@ -65,13 +67,19 @@ impl Canvas {
             roofs: vec![0; columns * rows],
             marks: vec![None; columns * rows],
             glyphs: layout.glyphs,
+            intensity: chart.intensity,
         };
-        chart.roofs.iter().for_each(|roof| canvas.roof(chart, roof.flops_per_sec));
+        chart.roofs.iter().for_each(|roof| canvas.roof(roof.flops_per_sec, chart.slopes.first()));
+        // The fastest slope leads to every peak, the others to the highest.
+        let highest = chart.roofs.first().map_or(f64::INFINITY, |roof| roof.flops_per_sec);
+        let led = usize::from(!chart.roofs.is_empty());
+        chart.slopes.iter().skip(led).for_each(|slope| canvas.roof(highest, Some(slope)));
         canvas.points(chart, layout.theme);
         canvas
     }
 
-    fn roof(&mut self, chart: &Chart, flops_per_sec: f64) {
+    /// A peak and the slope that leads to it.
+    fn roof(&mut self, flops_per_sec: f64, slope: Option<&ChartSlope>) {
         let (across, upward) = match self.glyphs {
             Glyphs::Unicode => DOTS,
             Glyphs::Ascii => (1, 1),
@@ -79,10 +87,10 @@ impl Canvas {
         let (dots, levels) = (self.columns * across, self.rows * upward);
         for dot in 0..dots {
             let intensity = self.window.intensity((dot as f64 + 0.5) / dots as f64);
-            let rate = attainable(chart, flops_per_sec, intensity);
+            let rate = slope.map_or(flops_per_sec, |slope| flops_per_sec.min(intensity * slope.bytes_per_sec));
             let part = self.window.up(rate);
-            // Roofs that leave the window below are not drawn along its edge.
-            if part <= 0.0 {
+            // Roofs that leave the window are not drawn along its edge.
+            if part <= 0.0 || part >= 1.0 {
                 continue;
             }
             let level = (((1.0 - part) * levels as f64) as usize).min(levels - 1);
@@ -98,18 +106,26 @@ impl Canvas {
         }
     }
 
-    /// Small ones first, so that the largest are not covered.
+    /// Small ones first, so that the largest are not covered; what other levels of memory say of them lies under all.
     fn points(&mut self, chart: &Chart, theme: Theme) {
-        let usual = if self.glyphs == Glyphs::Unicode { '•' } else { 'o' };
+        let (usual, level) = if self.glyphs == Glyphs::Unicode { ('•', '·') } else { ('o', '.') };
+        for point in &chart.points {
+            let levels = point.others.iter().filter(|other| !other.label.is_empty());
+            levels.for_each(|other| self.mark(other.intensity, point.flops_per_sec, (level, theme.quiet)));
+        }
         let signs = SIGNS.chars().map(Some).chain(std::iter::repeat(None));
         let signed: Vec<_> = chart.points.iter().zip(signs).collect();
         for (point, sign) in signed.into_iter().rev() {
-            let at = |part: f64, cells: usize| ((part * cells as f64) as usize).min(cells - 1);
-            let column = at(self.window.right(point.intensity), self.columns);
-            let row = at(1.0 - self.window.up(point.flops_per_sec), self.rows);
             let mark = (sign.unwrap_or(usual), bound_style(point.bound, theme));
-            self.marks[row * self.columns + column] = Some(mark);
+            self.mark(point.intensity, point.flops_per_sec, mark);
         }
+    }
+
+    fn mark(&mut self, intensity: f64, flops_per_sec: f64, mark: (char, Style)) {
+        let at = |part: f64, cells: usize| ((part * cells as f64) as usize).min(cells - 1);
+        let column = at(self.window.right(intensity), self.columns);
+        let row = at(1.0 - self.window.up(flops_per_sec), self.rows);
+        self.marks[row * self.columns + column] = Some(mark);
     }
 
     fn lines(&self, layout: &Layout) -> String {
@@ -170,7 +186,7 @@ impl Canvas {
         line.push(layout.theme.quiet, labels.into_iter().collect::<String>().trim_end());
         let mut unit = Line::new(layout.glyphs);
         unit.skip(GUTTER);
-        unit.push(layout.theme.quiet, "operations per byte of compulsory traffic");
+        unit.push(layout.theme.quiet, self.intensity);
         rule.end() + &line.end() + &unit.end()
     }
 }
@@ -209,7 +225,7 @@ fn key(chart: &Chart, layout: &Layout) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::roofline::example;
+    use crate::roofline::{example, example_of_levels};
     use expect_test::{Expect, expect};
 
     #[track_caller]
@@ -244,6 +260,36 @@ mod tests {
                 is not known or has no arithmetic
             "#]],
         );
+    }
+
+    #[test]
+    fn levels_have_slopes_and_marks_of_their_own() {
+        expect![[r#"
+            Roofline of Maker X1
+              1 PFLOP/s │                                        ⢀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀⣀
+                        │                                    ⢀⡠⠔⠊⠁  ⣀·⠒⠉   ⣀⠤·⠉   1
+                        │                                 ⣀⠤⠒⠁  ⣀⠤⠒⠉   ⢀⡠⠒⠉
+            100 TFLOP/s │                             ⣀⠤⠒⠉  ⣀⠤⠒⠉   ⢀⡠⠔⠊⠁
+                        │                         ⣀⠤⠒⠉⠉⠉⢉⡩⠝⠋⠉⠉⠉⢉⡩⠝⠋⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉⠉
+                        │                     ⢀⡠⠒⠉  ⢀⡠⠔⠊⠁  ⢀⡠⠔⠊⠁
+             10 TFLOP/s │                 ⢀⡠⠔⠊⠁ ⢀⡠⠔⠊⠁   ⣀⠤⠒⠁
+                        │             ⢀⡠⠔⠊⠁  ⣀⠔⠊⠁   ⣀⠤⠒⠉
+              1 TFLOP/s │         ⢀⡠⠔⠊⠁  ⣀⠤⠒⠉   ⣀⠤⠒⠉
+                        │      ⣀⠤⠒⠁  ⣀⠤⠒⠉   ⢀⡠⠒⠉
+                        │  ⣀⠤·⠉  ⣀⠤⠒⠉·  ⢀⡠2⠊⠁
+            100 GFLOP/s │⠒⠉  ⢀⡠⠔⠊   ⢀⡠⠔⠊⠁
+                        │⢀⡠⠔⠊⠁  ⢀⡠⠔⠊⠁
+                        │⠁   ⣀⠤⠒⠁
+             10 GFLOP/s │⣀⠤⠒⠉               ·        ·    3
+                        └──────────────────────────────────────────────────────────────
+                            0.01      0.1       1          10        100       1000
+                         operations per byte of compulsory traffic
+            1 dot.1                60 %  compute
+            2 <loop & fusion>      30 %  memory
+            3 tiny                  5 %  launch
+            roofs: data sheet; 5.0 % of the time is not drawn: its work is not known or
+            has no arithmetic
+        "#]].assert_eq(&roofline(&example_of_levels(), &Layout::plain(76)));
     }
 
     #[test]

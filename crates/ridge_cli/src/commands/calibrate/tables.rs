@@ -25,7 +25,8 @@ const KINDS: [Kind; 4] = [
 pub(super) fn all(calibration: &Calibration) -> Result<Vec<Listing>, Failure> {
     let mut listings = Vec::new();
     for device in &calibration.devices {
-        let sheet = data_sheet(&device.name);
+        let usable_cores = device.description.get("usable_cores").and_then(|cores| cores.as_u64());
+        let sheet = data_sheet(&device.name, usable_cores);
         let first = listings.len();
         for kind in &KINDS {
             let figures: Vec<&Figure> = device.figures.iter().filter(|figure| figure.unit == kind.unit).collect();
