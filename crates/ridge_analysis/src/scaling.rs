@@ -2,11 +2,13 @@
 //!
 //! [`PowerLaw`] fits `y = a N^b` and says how sure the exponent is; where the growth bends, [`Growth`] has a second exponent.
 //! [`growth_table`] compares an operation's time with its work, [`next_table`] says what dominates at the next size.
+//! [`growth_chart`] has the numbers of a drawing of both.
 //! [`steps_tables`] takes the steps of one capture: warm-up, drift, outliers.
 //!
 //! Nothing here knows where sizes and times come from.
 
 mod bend;
+mod chart;
 mod drift;
 mod growth;
 mod next;
@@ -20,6 +22,7 @@ mod verdict;
 mod work;
 
 pub use bend::{Bend, Growth};
+pub use chart::{GrowthChart, GrowthFit, GrowthLine, growth_chart};
 pub use drift::{Drift, drift};
 pub use growth::growth_table;
 pub use next::next_table;

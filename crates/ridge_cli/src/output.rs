@@ -84,6 +84,18 @@ pub(crate) fn deliver_drawn(
     deliver_rendered(render, output, globals)
 }
 
+/// Writes `drawing`, an SVG, to the files that were asked for.
+pub(crate) fn write_drawing(drawing: &str, svg: Option<&Path>, png: Option<&Path>) -> Result<(), Failure> {
+    if let Some(path) = svg {
+        write_file(path, drawing.as_bytes())?;
+    }
+    if let Some(path) = png {
+        let picture = ridge_report::png(drawing).map_err(|error| Failure::failed(error.to_string()).at(path))?;
+        write_file(path, &picture)?;
+    }
+    Ok(())
+}
+
 /// Writes `text`, which may hold anything a capture holds, and ends its last line.
 ///
 /// A terminal gets it with controls made visible.

@@ -25,17 +25,22 @@
 pub mod arrow;
 mod cell;
 pub mod csv;
+mod drawing;
 mod escape;
 pub mod json;
 pub mod markdown;
 mod note;
 mod number;
+mod plot;
+mod png;
 pub mod roofline;
+pub mod scaling;
 mod select;
 pub mod terminal;
 
 pub use escape::{escape_controls, escape_controls_in_text};
 pub use note::note_line;
+pub use png::{PngError, png};
 pub use select::texts;
 
 use ridgeline::{Note, Section, Table};

@@ -1,74 +1,29 @@
-//! Drawings of rooflines as SVG and PNG, and the scales that the terminal's drawing shares with them.
+//! Drawings of rooflines as SVG, and the scales that the terminal's drawing shares with them.
 //!
 //! Both axes are logarithmic: operations per byte to the right, operations per second upward.
 //! Nothing is computed here but where a mark goes.
 
-mod png;
 mod svg;
 
-pub use png::{PngError, png};
 pub use svg::svg;
 
+use crate::plot::{Window, span};
 use ridgeline::Chart;
 
 /// Decades that an axis shows at least.
 const LEAST_DECADES: f64 = 2.0;
-/// Decades that an axis shows at most; what lies further below is drawn at the edge.
-const MOST_DECADES: f64 = 9.0;
 
-/// The part of the plane that a drawing shows, as powers of ten.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Window {
-    /// Least and greatest intensity.
-    pub(crate) x: (f64, f64),
-    /// Least and greatest rate.
-    pub(crate) y: (f64, f64),
-}
-
-impl Window {
-    /// The window that holds all points of `chart`, its roofs and where they meet the memory's slopes.
-    pub(crate) fn of(chart: &Chart) -> Window {
-        let ridges = chart
-            .roofs
-            .iter()
-            .flat_map(|roof| chart.slopes.iter().map(move |slope| roof.flops_per_sec / slope.bytes_per_sec));
-        let others = chart.points.iter().flat_map(|point| &point.others).map(|other| other.intensity);
-        let intensities = chart.points.iter().map(|point| point.intensity).chain(others);
-        let rates = chart.points.iter().map(|point| point.flops_per_sec);
-        let roofs = chart.roofs.iter().map(|roof| roof.flops_per_sec);
-        Window { x: span(intensities.chain(ridges), 0.4), y: span(rates.chain(roofs), 0.3) }
-    }
-
-    /// Where an intensity stands, 0 at the left edge to 1 at the right.
-    pub(crate) fn right(&self, intensity: f64) -> f64 {
-        part(intensity, self.x)
-    }
-
-    /// Where a rate stands, 0 at the bottom to 1 at the top.
-    pub(crate) fn up(&self, flops_per_sec: f64) -> f64 {
-        part(flops_per_sec, self.y)
-    }
-
-    /// The intensity at `right` of the way across.
-    pub(crate) fn intensity(&self, right: f64) -> f64 {
-        10_f64.powf(self.x.0 + right * (self.x.1 - self.x.0))
-    }
-}
-
-fn part(value: f64, (low, high): (f64, f64)) -> f64 {
-    ((value.log10() - low) / (high - low)).clamp(0.0, 1.0)
-}
-
-/// The powers of ten that hold `values` with `margin` decades around.
-fn span(values: impl Iterator<Item = f64>, margin: f64) -> (f64, f64) {
-    let logs = values.filter(|value| *value > 0.0 && value.is_finite()).map(f64::log10);
-    let (low, high) = logs.fold((f64::MAX, f64::MIN), |(low, high), log| (low.min(log), high.max(log)));
-    if low > high {
-        return (0.0, LEAST_DECADES);
-    }
-    let (low, high) = (low.max(high - MOST_DECADES) - margin, high + margin);
-    let missing = (LEAST_DECADES - (high - low)).max(0.0);
-    (low - missing / 2.0, high + missing / 2.0)
+/// The window that holds all points of `chart`, its roofs and where they meet the memory's slopes.
+pub(crate) fn window(chart: &Chart) -> Window {
+    let ridges = chart
+        .roofs
+        .iter()
+        .flat_map(|roof| chart.slopes.iter().map(move |slope| roof.flops_per_sec / slope.bytes_per_sec));
+    let others = chart.points.iter().flat_map(|point| &point.others).map(|other| other.intensity);
+    let intensities = chart.points.iter().map(|point| point.intensity).chain(others);
+    let rates = chart.points.iter().map(|point| point.flops_per_sec);
+    let roofs = chart.roofs.iter().map(|roof| roof.flops_per_sec);
+    Window { x: span(intensities.chain(ridges), 0.4, LEAST_DECADES), y: span(rates.chain(roofs), 0.3, LEAST_DECADES) }
 }
 
 /// What the drawing leaves out, in words; empty where that is nothing.
@@ -132,20 +87,20 @@ mod tests {
     #[test]
     fn the_window_holds_points_roofs_and_where_they_meet() {
         let chart = example();
-        let window = Window::of(&chart);
+        let window = window(&chart);
         for point in &chart.points {
             assert!((0.01..0.99).contains(&window.right(point.intensity)), "{point:?}");
             assert!((0.01..0.99).contains(&window.up(point.flops_per_sec)), "{point:?}");
         }
         assert!(window.right(1000.0) < 1.0 && window.up(1e15) < 1.0);
-        assert!((window.intensity(window.right(8.0)) - 8.0).abs() < 1e-9);
+        assert!((window.across(window.right(8.0)) - 8.0).abs() < 1e-9);
         assert_eq!(chart.attainable(1e15, 10.0), 1e13);
     }
 
     #[test]
     fn nothing_to_draw_still_has_axes() {
         let empty = Chart { points: Vec::new(), roofs: Vec::new(), slopes: Vec::new(), ..example() };
-        assert_eq!(Window::of(&empty), Window { x: (0.0, 2.0), y: (0.0, 2.0) });
+        assert_eq!(window(&empty), Window { x: (0.0, 2.0), y: (0.0, 2.0) });
         assert!(svg(&[empty]).contains("Maker X1"));
     }
 }

@@ -7,9 +7,11 @@
 //! rank `Normal` go from the right. Numbers are never cut.
 
 mod bar;
+mod canvas;
 mod columns;
 mod facts;
 mod fit;
+mod growth;
 mod line;
 mod matrix;
 mod roofline;
@@ -19,6 +21,7 @@ mod theme;
 mod words;
 
 pub use bar::bar;
+pub use growth::growth;
 pub use roofline::roofline;
 pub use spark::sparkline;
 pub use theme::Theme;

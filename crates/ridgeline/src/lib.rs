@@ -36,6 +36,7 @@ pub use idle::IdleReport;
 pub use memory::MemoryAnswer;
 pub use note::{Note, Severity};
 pub use redact::{Redacted, redact};
+pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};
 pub use ridge_analysis::{Bound, Chart, ChartPoint, ChartRoof, ChartSlope, OtherIntensity, Roofline};
 pub use ridge_analysis::{
     By, Ceiling, CeilingBasis, Ceilings, ComputeUnit, IdleBy, Limit, MemoryBy, NumberType, TransfersBy,

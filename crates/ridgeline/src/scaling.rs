@@ -8,7 +8,7 @@ use crate::manifest::Manifest;
 use crate::note::{Note, Severity};
 use crate::session::{OpenOptions, Session};
 use rayon::prelude::*;
-use ridge_analysis::scaling::{CaptureWork, Series, SizePoint, growth_table, next_table};
+use ridge_analysis::scaling::{CaptureWork, GrowthChart, Series, SizePoint, growth_chart, growth_table, next_table};
 use ridge_trace::Table;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -46,6 +46,8 @@ pub struct Scaling {
     pub growth: Table,
     /// What dominates at the next size; `None` for fewer than two sizes.
     pub next: Option<Table>,
+    /// The drawing of both.
+    pub chart: GrowthChart,
 }
 
 /// Whether `path` is a folder that `ridgeline bench` wrote.
@@ -76,9 +78,11 @@ pub fn scaling(folders: &[PathBuf], options: &ScalingOptions) -> Result<Scaling,
     }
     let series = series(&rows);
     let sizes: Vec<f64> = sizes(&series);
-    let next = options.next.or_else(|| next_size(&sizes)).map(|size| next_table(&series, size));
+    let size = options.next.or_else(|| next_size(&sizes));
+    let next = size.map(|size| next_table(&series, size));
+    let chart = growth_chart(&series, size);
     notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
-    Ok(Scaling { notes, growth: growth_table(&series, options.dimensions), next })
+    Ok(Scaling { notes, growth: growth_table(&series, options.dimensions), next, chart })
 }
 
 /// One operation at one size.

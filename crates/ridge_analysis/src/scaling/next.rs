@@ -41,8 +41,13 @@ fn row(series: &Series, size: f64) -> Option<Row<'_>> {
     let law: PowerLaw = series.growth(|point| point.time_s)?.law;
     let (_, now_s) = series.last()?;
     let memory = series.growth(|point| point.peak_bytes).map(|growth| growth.law.at(size));
-    let between = law.at_between(size).filter(|between| between.high <= between.low * WIDEST);
+    let between = telling(&law, size);
     Some(Row { operation: &series.operation, now_s, then_s: law.at(size), between, memory })
+}
+
+/// The interval of a measurement at `size`, where it is narrow enough to tell something.
+pub(super) fn telling(law: &PowerLaw, size: f64) -> Option<Between> {
+    law.at_between(size).filter(|between| between.high <= between.low * WIDEST)
 }
 
 fn columns(rows: &[Row<'_>], now: f64, then: f64) -> Vec<Column> {

@@ -1,6 +1,6 @@
 //! Tables of growth and of steps, input and output side by side.
 
-use super::{Series, SizePoint, capture_work, growth_table, next_table, steps_tables};
+use super::{Series, SizePoint, capture_work, growth_chart, growth_table, next_table, steps_tables};
 use crate::Prepared;
 use expect_test::expect;
 use ridge_hlo::HloModule;
@@ -122,4 +122,31 @@ fn work_is_that_of_the_modules_that_ran_as_often_as_they_did() {
     assert_eq!(work.compulsory_bytes, 3.0 * 4.0 * (8.0 * 16.0 + 16.0 * 4.0 + 8.0 * 4.0));
     assert!(work.is_whole);
     assert_eq!(analyze(&[]), None);
+}
+
+#[test]
+fn the_drawing_has_times_laws_and_the_next_size() {
+    let point = |size: f64, time_s: Option<f64>| SizePoint { size, time_s, ..SizePoint::default() };
+    let cubic = |size: f64| point(size, Some(size.powi(3) * 1e-6));
+    let series =
+        |operation: &str, points: &[SizePoint]| Series { operation: operation.to_owned(), points: points.to_vec() };
+    let chart = growth_chart(
+        &[
+            series("once", &[point(16.0, None), cubic(32.0)]),
+            series("project", &[cubic(16.0), cubic(32.0), cubic(64.0)]),
+            series("failed", &[point(16.0, None)]),
+        ],
+        Some(128.0),
+    );
+    let names: Vec<&str> = chart.lines.iter().map(|line| line.operation.as_str()).collect();
+    assert_eq!((names, chart.next), (vec!["project", "once"], Some(128.0)), "the longest first, and what was timed");
+    assert_eq!((chart.lines[1].points.len(), chart.lines[1].fit), (1, None));
+    let fit = chart.lines[0].fit.expect("three sizes");
+    let near = |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-9, "{found}, {expected}");
+    near(fit.exponent, 3.0);
+    near(fit.from.1, 16_f64.powi(3) * 1e-6);
+    near(fit.to.1, 64_f64.powi(3) * 1e-6);
+    near(fit.next.expect("a next size"), 128_f64.powi(3) * 1e-6);
+    let without = growth_chart(&[series("project", &[cubic(16.0), cubic(32.0)])], Some(f64::NAN));
+    assert_eq!((without.next, without.lines[0].fit.and_then(|fit| fit.next)), (None, None));
 }

@@ -3,11 +3,11 @@
 use crate::Ending;
 use crate::arguments::{CeilingsArguments, Globals, InputArguments, OutputArguments};
 use crate::failure::Failure;
-use crate::output::{deliver_drawn, write_file};
+use crate::output::{deliver_drawn, write_drawing, write_file};
 use crate::timings::Timings;
 use clap::{Args, ValueEnum, ValueHint};
 use ridge_report::csv::{self, Controls};
-use ridge_report::roofline::{png, svg};
+use ridge_report::roofline::svg;
 use ridge_report::terminal::{self, Layout};
 use ridge_report::{Listing, Report};
 use ridgeline::{By, Chart, Roofline};
@@ -119,14 +119,7 @@ fn write_drawings(charts: &[Chart], all: &Listing, arguments: &RooflineArguments
                 },
             ));
         }
-        let drawing = svg(charts);
-        if let Some(path) = &arguments.svg {
-            write_file(path, drawing.as_bytes())?;
-        }
-        if let Some(path) = &arguments.png {
-            let picture = png(&drawing).map_err(|error| Failure::failed(error.to_string()).at(path))?;
-            write_file(path, &picture)?;
-        }
+        write_drawing(&svg(charts), arguments.svg.as_deref(), arguments.png.as_deref())?;
     }
     match &arguments.csv {
         Some(path) => write_file(path, csv::table(all, Controls::Keep).as_bytes()),

@@ -3,11 +3,13 @@
 use crate::Ending;
 use crate::arguments::{Globals, InputArguments, OutputArguments};
 use crate::failure::Failure;
-use crate::output::deliver;
+use crate::output::{deliver, deliver_drawn, write_drawing};
 use crate::timings::Timings;
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
+use ridge_report::terminal::{self, Layout};
 use ridge_report::{Listing, Report};
-use ridgeline::{Note, ScalingOptions, Table, WorkFrom, is_benchmark, scaling};
+use ridgeline::{GrowthChart, Note, ScalingOptions, Table, WorkFrom, is_benchmark, scaling};
+use std::path::PathBuf;
 
 /// Rows of each table where none were asked for.
 const ROWS: usize = 40;
@@ -44,6 +46,14 @@ pub(crate) struct ScalingArguments {
     #[arg(long, value_name = "N")]
     top: Option<usize>,
 
+    /// Draw time by size as SVG to FILE (benchmarks)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    svg: Option<PathBuf>,
+
+    /// Draw time by size as PNG to FILE (benchmarks)
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    png: Option<PathBuf>,
+
     #[command(flatten)]
     output: OutputArguments,
 }
@@ -53,6 +63,7 @@ Examples:
   ridgeline bench mbirjax --sizes 32,48,64,96,128 -o sizes/
   ridgeline scaling sizes/                            growth, and what dominates at the next size
   ridgeline scaling sizes/ --next 512                 the same, extrapolated to 512
+  ridgeline scaling sizes/ --png growth.png           time by size as a picture
   ridgeline scaling small/ large/ --dimensions 3      exponents per element, over two benchmarks
   ridgeline scaling run/                              the steps of one recording
 
@@ -85,7 +96,8 @@ impl Which {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ScalingArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
-    let (notes, tables) = answer(arguments, timings)?;
+    let (notes, tables, chart) = answer(arguments, timings)?;
+    timings.phase("drawings", || write_drawings(chart.as_ref(), arguments))?;
     let tables = select(tables, arguments)?;
     let rows = match arguments.top {
         Some(0) => usize::MAX,
@@ -95,15 +107,37 @@ pub(crate) fn run(arguments: &ScalingArguments, globals: &Globals, timings: &mut
     };
     let tables = tables.into_iter().map(|table| Listing::top(table, rows)).collect();
     let report = Report { notes, tables, ..Report::EMPTY };
-    timings.phase("output", || deliver(&report, &arguments.output, globals))?;
+    timings.phase("output", || match chart.filter(|_| arguments.table.is_none()) {
+        Some(chart) => {
+            let draw = |layout: &Layout| terminal::growth(&chart, layout);
+            deliver_drawn(&report, draw, &arguments.output, globals)
+        }
+        None => deliver(&report, &arguments.output, globals),
+    })?;
     Ok(Ending::Code(0))
 }
 
-fn answer(arguments: &ScalingArguments, timings: &mut Timings) -> Result<(Vec<Note>, Vec<Table>), Failure> {
+/// Writes the files that were asked for.
+fn write_drawings(chart: Option<&GrowthChart>, arguments: &ScalingArguments) -> Result<(), Failure> {
+    if arguments.svg.is_none() && arguments.png.is_none() {
+        return Ok(());
+    }
+    let timed = chart.filter(|chart| !chart.lines.is_empty());
+    let chart = timed.ok_or_else(|| {
+        Failure::failed("expected times by size to draw, found none")
+            .hint("give folders of `ridgeline bench`; the steps of one capture have no size")
+    })?;
+    write_drawing(&ridge_report::scaling::svg(chart), arguments.svg.as_deref(), arguments.png.as_deref())
+}
+
+/// Notes, tables, and for a benchmark the drawing.
+type Answer = (Vec<Note>, Vec<Table>, Option<GrowthChart>);
+
+fn answer(arguments: &ScalingArguments, timings: &mut Timings) -> Result<Answer, Failure> {
     let paths = &arguments.input.paths;
     if !paths.iter().any(|path| is_benchmark(path)) {
         let session = super::open(&arguments.input, timings)?;
-        return Ok((session.notes().to_vec(), timings.phase("tables", || session.steps())));
+        return Ok((session.notes().to_vec(), timings.phase("tables", || session.steps()), None));
     }
     let options = ScalingOptions {
         dimensions: arguments.dimensions,
@@ -111,7 +145,7 @@ fn answer(arguments: &ScalingArguments, timings: &mut Timings) -> Result<(Vec<No
         work: if arguments.no_work { WorkFrom::Nowhere } else { WorkFrom::Captures },
     };
     let found = timings.phase("tables", || scaling(paths, &options))?;
-    Ok((found.notes, [found.growth].into_iter().chain(found.next).collect()))
+    Ok((found.notes, [found.growth].into_iter().chain(found.next).collect(), Some(found.chart)))
 }
 
 /// The table that was named, or for a form that holds one the first, or all.

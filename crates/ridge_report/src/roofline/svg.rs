@@ -1,11 +1,12 @@
 //! A roofline as SVG: roofs, points sized by their share of the time and colored by what bounds them, and a thin line
 //! from each to where other counts of bytes would put it: XLA's, or those of the levels of memory further in.
 
-use super::{Window, left_out};
+use super::{left_out, window};
+use crate::drawing::{Frame, GRID, INK, QUIET, Taken, place, short, style};
 use crate::escape::escape_controls;
 use plotters::coord::Shift;
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::text_anchor::{HPos, VPos};
 use ridgeline::units::{BytesPerSec, FlopsPerSec};
 use ridgeline::{Bound, Chart, ChartPoint};
 
@@ -13,15 +14,6 @@ use ridgeline::{Bound, Chart, ChartPoint};
 const SIZE: (u32, u32) = (1000, 640);
 /// Points with their names written beside them.
 const LABELED: usize = 8;
-/// Letters of a name that a label shows.
-const LABEL_LETTERS: usize = 34;
-/// Width of a letter at the label's size, on average.
-const LETTER_WIDTH: f64 = 6.6;
-const LABEL_SIZE: i32 = 12;
-const INK: RGBColor = RGBColor(50, 50, 50);
-const QUIET: RGBColor = RGBColor(130, 130, 130);
-const GRID: RGBColor = RGBColor(232, 232, 232);
-
 /// The colors of Okabe and Ito, "Color Universal Design" (2008), which people of all color visions tell apart.
 fn color(bound: Option<Bound>) -> RGBColor {
     match bound {
@@ -54,7 +46,7 @@ fn draw_all(root: &Area<'_>, charts: &[Chart]) -> Outcome {
 }
 
 fn draw(chart: &Chart, area: &Area<'_>) -> Outcome {
-    let window = Window::of(chart);
+    let window = window(chart);
     let range = |(low, high): (f64, f64)| 10_f64.powf(low)..10_f64.powf(high);
     let (x, y) = (range(window.x), range(window.y));
     let mut plot = ChartBuilder::on(area)
@@ -77,9 +69,7 @@ fn draw(chart: &Chart, area: &Area<'_>) -> Outcome {
         .draw()?;
     // Marks are placed in pixels: their sizes and labels are.
     let (across, upward) = plot.plotting_area().get_pixel_range();
-    let frame = Frame { window, across: (across.start, across.end), upward: (upward.start, upward.end) };
-    let base = area.get_base_pixel();
-    let frame = frame.within(base);
+    let frame = Frame::new(window, across, upward, area.get_base_pixel());
     heading(chart, area)?;
     roofs(chart, &frame, area)?;
     points(chart, &frame, area)?;
@@ -92,28 +82,6 @@ fn decades((low, high): (f64, f64)) -> usize {
 
 fn tick(value: f64) -> String {
     if (0.001..10_000.0).contains(&value) { format!("{value}") } else { format!("{value:e}") }
-}
-
-/// The rectangle of the plot in the pixels of its area.
-struct Frame {
-    window: Window,
-    across: (i32, i32),
-    upward: (i32, i32),
-}
-
-impl Frame {
-    fn within(mut self, base: (i32, i32)) -> Frame {
-        self.across = (self.across.0 - base.0, self.across.1 - base.0);
-        self.upward = (self.upward.0 - base.1, self.upward.1 - base.1);
-        self
-    }
-
-    fn at(&self, intensity: f64, flops_per_sec: f64) -> (i32, i32) {
-        let scaled = |part: f64, (from, to): (i32, i32)| f64::from(from) + part * f64::from(to - from);
-        let x = scaled(self.window.right(intensity), self.across);
-        let y = scaled(1.0 - self.window.up(flops_per_sec), self.upward);
-        (x.round() as i32, y.round() as i32)
-    }
 }
 
 fn heading(chart: &Chart, area: &Area<'_>) -> Outcome {
@@ -134,7 +102,7 @@ fn heading(chart: &Chart, area: &Area<'_>) -> Outcome {
 
 /// Each roof from the fastest slope to the right edge, and the slopes themselves.
 fn roofs(chart: &Chart, frame: &Frame, area: &Area<'_>) -> Outcome {
-    let (left, right) = (frame.window.intensity(0.0), frame.window.intensity(1.0));
+    let (left, right) = (frame.window.across(0.0), frame.window.across(1.0));
     let highest = chart.roofs.first().map(|roof| roof.flops_per_sec);
     for slope in &chart.slopes {
         let bandwidth = slope.bytes_per_sec;
@@ -160,10 +128,6 @@ fn roofs(chart: &Chart, frame: &Frame, area: &Area<'_>) -> Outcome {
         area.draw(&Text::new(label, (end.0 - 4, end.1 - 4), style(INK, HPos::Right, VPos::Bottom)))?;
     }
     Ok(())
-}
-
-fn style(ink: RGBColor, across: HPos, upward: VPos) -> TextStyle<'static> {
-    ("sans-serif", LABEL_SIZE).into_font().color(&ink).pos(Pos::new(across, upward))
 }
 
 fn points(chart: &Chart, frame: &Frame, area: &Area<'_>) -> Outcome {
@@ -199,9 +163,6 @@ fn ghosts(point: &ChartPoint, frame: &Frame, area: &Area<'_>) -> Outcome {
     Ok(())
 }
 
-/// A rectangle that is taken: left, top, right, bottom.
-type Taken = (f64, f64, f64, f64);
-
 fn labels(chart: &Chart, frame: &Frame, area: &Area<'_>) -> Outcome {
     let mut taken: Vec<Taken> = chart
         .points
@@ -213,45 +174,12 @@ fn labels(chart: &Chart, frame: &Frame, area: &Area<'_>) -> Outcome {
         .collect();
     for point in chart.points.iter().take(LABELED) {
         let name = short(&escape_controls(&point.name));
-        let width = name.chars().count() as f64 * LETTER_WIDTH;
         let at = frame.at(point.intensity, point.flops_per_sec);
-        let Some(place) = place(at, f64::from(radius(point)), width, frame, &taken) else { continue };
+        let Some(place) = place(at, f64::from(radius(point)), &name, frame, &taken) else { continue };
         area.draw(&Text::new(name, (place.0 as i32, place.1 as i32), style(INK, HPos::Left, VPos::Top)))?;
         taken.push(place);
     }
     Ok(())
-}
-
-/// A free rectangle beside a point: right, left, under or over it, then further up and down.
-fn place((x, y): (i32, i32), radius: f64, width: f64, frame: &Frame, taken: &[Taken]) -> Option<Taken> {
-    let height = f64::from(LABEL_SIZE) + 2.0;
-    let (x, y) = (f64::from(x), f64::from(y));
-    let beside = [0.0, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0].into_iter().flat_map(|step| {
-        let top = y - height / 2.0 + step * height;
-        [(x + radius + 4.0, top), (x - radius - 4.0 - width, top)]
-    });
-    let stacked = [(x - width / 2.0, y + radius + 2.0), (x - width / 2.0, y - radius - 2.0 - height)];
-    let places = beside.chain(stacked).map(|(left, top)| (left, top, left + width, top + height));
-    let mut free = places.filter(|place| {
-        let inside = place.0 >= f64::from(frame.across.0) && place.2 <= f64::from(frame.across.1);
-        inside && taken.iter().all(|other| !overlap(place, other))
-    });
-    free.next()
-}
-
-fn overlap(one: &Taken, other: &Taken) -> bool {
-    one.0 < other.2 && other.0 < one.2 && one.1 < other.3 && other.1 < one.3
-}
-
-/// Both ends of a long name: operations differ at both.
-fn short(name: &str) -> String {
-    let letters: Vec<char> = name.chars().collect();
-    if letters.len() <= LABEL_LETTERS {
-        return name.to_owned();
-    }
-    let (head, tail) = (LABEL_LETTERS / 2, LABEL_LETTERS - LABEL_LETTERS / 2 - 1);
-    let ends = [&letters[..head], &letters[letters.len() - tail..]];
-    format!("{}…{}", ends[0].iter().collect::<String>(), ends[1].iter().collect::<String>())
 }
 
 #[cfg(test)]
@@ -278,13 +206,5 @@ mod tests {
         }
         let marks = |label: &str| drawing.lines().filter(|line| line.trim() == label).count();
         assert_eq!((marks("L1"), marks("L2")), (3, 3), "three points\n{drawing}");
-    }
-
-    #[test]
-    fn long_names_keep_both_ends() {
-        let name = "a".repeat(40) + "end";
-        let shown = short(&name);
-        assert_eq!(shown.chars().count(), LABEL_LETTERS);
-        assert!(shown.ends_with("end") && shown.contains('…'));
     }
 }

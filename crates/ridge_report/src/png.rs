@@ -4,7 +4,7 @@ use resvg::{tiny_skia, usvg};
 use thiserror::Error;
 
 /// Latin letters of DejaVu Sans; its licence is beside it.
-const FONT: &[u8] = include_bytes!("../../fonts/DejaVuSans-latin.ttf");
+const FONT: &[u8] = include_bytes!("../fonts/DejaVuSans-latin.ttf");
 
 /// Pixels per unit of the drawing.
 const SCALE: f32 = 2.0;
