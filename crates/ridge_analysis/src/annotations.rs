@@ -5,7 +5,9 @@
 //! Where no such chain reaches a range, the range is the innermost one that was open, on any thread, when the work
 //! began: that is right for programs that wait inside their ranges, and said in the footnote.
 
+use rayon::prelude::*;
 use ridge_trace::{EventKind, NONE, Trace, TrackKind};
+use std::ops::Range;
 
 /// For every event of a trace, the innermost annotation or step that caused it.
 #[derive(Debug)]
@@ -30,19 +32,18 @@ impl Owners {
             }
         }
         let ranges = open_ranges(trace);
+        let rows = trace.device_tracks().flat_map(|track| {
+            let starts = track.rows.clone().step_by(PIECE as usize);
+            starts.map(|start| start..(start + PIECE).min(track.rows.end))
+        });
+        let rows: Vec<Range<u32>> = rows.collect();
+        // Host rows are done, and device rows ask for nothing else.
+        let found: Vec<(Vec<u32>, u64)> =
+            rows.par_iter().map(|rows| of_device_rows(trace, rows.clone(), &owner, &ranges)).collect();
         let mut by_time = 0;
-        for track in trace.device_tracks() {
-            for row in track.rows.clone() {
-                let link = events.link[row as usize];
-                let found = if link == NONE { NONE } else { owner[link as usize] };
-                owner[row as usize] = if found == NONE {
-                    let open = ranges.at(events.start_ns[row as usize]);
-                    by_time += u64::from(open != NONE);
-                    open
-                } else {
-                    found
-                };
-            }
+        for (rows, (owners, given)) in rows.iter().zip(&found) {
+            owner[rows.start as usize..rows.end as usize].copy_from_slice(owners);
+            by_time += given;
         }
         Owners { owner, by_time }
     }
@@ -70,6 +71,26 @@ impl Owners {
             Some(range)
         })
     }
+}
+
+/// Device rows of one task.
+const PIECE: u32 = 1 << 17;
+
+/// The owners of device rows, those of host rows known, and how many were given by time.
+fn of_device_rows(trace: &Trace, rows: Range<u32>, owner: &[u32], ranges: &OpenRanges) -> (Vec<u32>, u64) {
+    let events = &trace.events;
+    let mut by_time = 0;
+    let of_row = |row: u32| {
+        let link = events.link[row as usize];
+        let found = if link == NONE { NONE } else { owner[link as usize] };
+        if found != NONE {
+            return found;
+        }
+        let open = ranges.at(events.start_ns[row as usize]);
+        by_time += u64::from(open != NONE);
+        open
+    };
+    (rows.map(of_row).collect(), by_time)
 }
 
 /// Not looked at yet.

@@ -11,7 +11,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     let key = |group: &crate::Group| {
         (group.kind != EventKind::DeviceOp).then_some((group.name, group.op, group.detail, group.kind))
     };
-    let rows = partition(&analysis.groups.groups, key);
+    let rows = partition(&analysis.groups().groups, key);
     let shape = |row: &Row<'_, (u32, u32, u32, EventKind)>| -> Option<LaunchShape> {
         let (_, _, detail, kind) = row.key;
         (kind == EventKind::Kernel).then(|| analysis.trace.launch_shapes.get(detail as usize).copied()).flatten()

@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 /// Modules that ran, most self time first; work of no known module is a row too.
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     let rows =
-        partition(&analysis.groups.groups, |group| Some(analysis.operation(group.op).map_or(NONE, |op| op.module)));
+        partition(&analysis.groups().groups, |group| Some(analysis.operation(group.op).map_or(NONE, |op| op.module)));
     let module = |row: u32| analysis.trace.modules.get(row as usize);
     let operations = rows.iter().map(|row| {
         let distinct: FxHashSet<u32> = row.groups.iter().map(|group| group.op).filter(|op| *op != NONE).collect();

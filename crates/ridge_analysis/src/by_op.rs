@@ -13,12 +13,12 @@ type Key = (u32, Attribution, Option<EventKind>);
 /// An operation that is partly named by the capture and partly inferred has a row for each, so that no measured
 /// number contains a guess.
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
-    let rows = partition(&analysis.groups.groups, |group| {
+    let rows = partition(&analysis.groups().groups, |group| {
         Some((group.op, group.attribution, (group.op == NONE).then_some(group.kind)))
     });
     let executions = |row: &Row<'_, Key>| match row.key {
         (NONE, ..) => None,
-        (op, attribution, _) => Some(analysis.groups.executions.of(op, attribution)),
+        (op, attribution, _) => Some(analysis.groups().executions.of(op, attribution)),
     };
     let scope = |row: &Row<'_, Key>| analysis.operation(row.key.0).map(|op| analysis.text(op.scope).to_owned());
     let mut columns = vec![

@@ -210,7 +210,7 @@ fn word_columns(analysis: &Analysis<'_>, rows: &[Row<'_>]) -> Vec<Column> {
             rows.iter().map(|row| row.rule.map(str::to_owned)),
         ),
     ];
-    let has_kernels = analysis.groups.groups.iter().any(|group| group.kind == ridge_trace::EventKind::Kernel);
+    let has_kernels = analysis.groups().groups.iter().any(|group| group.kind == ridge_trace::EventKind::Kernel);
     if has_kernels {
         columns.extend(trace_columns(rows));
     }

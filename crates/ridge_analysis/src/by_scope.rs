@@ -30,7 +30,7 @@ const MAX_DEPTH: usize = 128;
 /// The tree in depth-first order, most inclusive time first among siblings.
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     let mut root = Node::default();
-    for group in &analysis.groups.groups {
+    for group in &analysis.groups().groups {
         let path = analysis.operation(group.op).map_or("", |op| analysis.text(op.scope));
         let path = if path.is_empty() { "(no scope known)" } else { path };
         let mut node = &mut root;

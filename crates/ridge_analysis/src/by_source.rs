@@ -23,7 +23,7 @@ pub(crate) fn table(analysis: &Analysis<'_>, mut line_text: impl FnMut(&str, u32
     let mut lines: FxHashMap<(String, u32), Line> = FxHashMap::default();
     let mut stacks: FxHashMap<u32, Vec<(String, u32, String)>> = FxHashMap::default();
     let (mut unknown_ns, mut unknown_events) = (0, 0);
-    for group in &analysis.groups.groups {
+    for group in &analysis.groups().groups {
         let stack = stacks.entry(group.op).or_insert_with(|| stack_of(analysis, group.op));
         let Some((file, line, function)) = stack.first() else {
             unknown_ns += group.self_ns;

@@ -66,14 +66,19 @@ impl WorkGroups {
         } else {
             pieces.iter().map(walk).collect()
         };
-        let executions = Executions::count(trace, &tracks);
-        let mut joined = join(&pieces, walked);
-        let sort = |durations: &mut [i64]| durations.sort_unstable();
-        if events >= PARALLEL_EVENTS {
-            joined.par_iter_mut().for_each(|(_, durations)| sort(durations));
-        } else {
-            joined.iter_mut().for_each(|(_, durations)| sort(durations));
-        }
+        let sorted = |parallel: bool| {
+            let mut joined = join(&pieces, walked);
+            let sort = |(_, durations): &mut (Group, Vec<i64>)| durations.sort_unstable();
+            if parallel {
+                joined.par_iter_mut().for_each(sort)
+            } else {
+                joined.iter_mut().for_each(sort)
+            }
+            joined
+        };
+        let count = || Executions::count(trace, &tracks);
+        let (executions, joined) =
+            if events >= PARALLEL_EVENTS { rayon::join(count, || sorted(true)) } else { (count(), sorted(false)) };
         let (groups, durations): (Vec<Group>, _) = joined.into_iter().unzip();
         let total_self_ns = groups.iter().fold(0_i64, |sum, group| sum.saturating_add(group.self_ns));
         WorkGroups { groups, executions, durations, total_self_ns }

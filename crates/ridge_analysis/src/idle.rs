@@ -4,11 +4,12 @@
 //! work to the end of its last. The capture window is the sum of a head, the active window's busy time and gaps, and a
 //! tail; each gap is the sum of its parts. All of it is whole nanoseconds, so the sums are exact.
 //!
-//! [`Idle`] sweeps each device once and keeps gaps as pairs of rows; what a gap's parts are is worked out again where a
-//! table shows them.
+//! [`Idle`] sweeps each device once, attributes each gap once, and sums what the tables that were asked for need. It
+//! keeps gaps as pairs of rows; what a gap's parts are is worked out again only where a table shows that gap.
 
 mod activity;
 mod attribute;
+mod before;
 mod by_next;
 mod cause;
 mod context;
@@ -30,7 +31,7 @@ use queue::{Queue, SmallKernels};
 use rayon::prelude::*;
 use ridge_trace::{NONE, Table, Trace};
 use std::ops::Range;
-use sums::Sums;
+use sums::{SumBy, Sums};
 use sweep::{Gaps, Swept, sweep};
 
 /// Gaps attributed by one task.
@@ -85,17 +86,22 @@ pub(crate) struct DeviceIdle {
 
 impl Idle {
     /// Attributes the idle time of `devices`, rows of the devices table; of all of them where there is no choice.
-    pub fn new(trace: &Trace, devices: Option<&[u32]>) -> Idle {
-        let context = Context::new(trace);
+    ///
+    /// What only some tables need is summed for `tables` alone.
+    pub fn new(analysis: &Analysis<'_>, devices: Option<&[u32]>, tables: &[IdleBy]) -> Idle {
+        let trace = analysis.trace;
+        let ranges = tables.contains(&IdleBy::Annotation);
+        let (context, ranges) = rayon::join(|| Context::new(trace), || ranges.then(|| analysis.owners()));
+        let by = SumBy { work: tables.contains(&IdleBy::Op) || tables.contains(&IdleBy::Source), ranges };
         let all: Vec<u32> = (0..trace.devices.len() as u32).collect();
         let asked = devices.unwrap_or(&all);
         let found: Vec<Option<DeviceIdle>> =
-            asked.par_iter().map(|device| DeviceIdle::new(trace, &context, *device)).collect();
+            asked.par_iter().map(|device| DeviceIdle::new(trace, &context, *device, by)).collect();
         let unused = found.iter().filter(|device| device.is_none()).count();
         Idle { devices: found.into_iter().flatten().collect(), context, unused }
     }
 
-    /// The table grouped by `by`; of gaps only the `rows` longest.
+    /// The table grouped by `by`, one of those that [`Idle::new`] was told of; of gaps only the `rows` longest.
     pub fn table(&self, analysis: &Analysis<'_>, by: IdleBy, rows: usize) -> Table {
         match by {
             IdleBy::Device => self.by_device(analysis),
@@ -113,11 +119,12 @@ impl Idle {
         self.devices.iter().map(|device| device.gaps.len()).sum()
     }
 
-    /// Calls `visit` once for each stretch of gaps of each device, in parallel.
-    fn map_gaps<T: Send>(&self, visit: impl Fn(&DeviceIdle, Range<usize>) -> T + Sync) -> Vec<T> {
-        let tasks = self.devices.iter().flat_map(|device| tasks(device.gaps.len()).map(move |range| (device, range)));
-        let tasks: Vec<(&DeviceIdle, Range<usize>)> = tasks.collect();
-        tasks.into_par_iter().map(|(device, range)| visit(device, range)).collect()
+    /// Calls `visit` once for each stretch of gaps of each device, by its position, in parallel.
+    fn map_gaps<T: Send>(&self, visit: impl Fn(usize, Range<usize>) -> T + Sync) -> Vec<T> {
+        let devices = self.devices.iter().enumerate();
+        let tasks = devices.flat_map(|(index, device)| tasks(device.gaps.len()).map(move |range| (index, range)));
+        let tasks: Vec<(usize, Range<usize>)> = tasks.collect();
+        tasks.into_par_iter().map(|(index, range)| visit(index, range)).collect()
     }
 }
 
@@ -128,7 +135,7 @@ fn tasks(gaps: usize) -> impl Iterator<Item = Range<usize>> {
 
 impl DeviceIdle {
     /// `None` where the device did no work.
-    fn new(trace: &Trace, context: &Context, device: u32) -> Option<DeviceIdle> {
+    fn new(trace: &Trace, context: &Context, device: u32, by: SumBy<'_>) -> Option<DeviceIdle> {
         let Swept { busy_ns, ends, gaps } = sweep(trace, device);
         let (first, last) = ends?;
         let active = (trace.events.start_ns[first as usize], work_end(trace, last as usize));
@@ -140,7 +147,7 @@ impl DeviceIdle {
         let latency = context.latencies[device as usize];
         let threshold = latency.map_or(0, |latency| latency.median_ns);
         let (sums, (queue, small)) = rayon::join(
-            || sums(trace, context, device, &gaps, [head, tail]),
+            || sums(trace, context, device, &gaps, [head, tail], by),
             || {
                 rayon::join(
                     || queue::queue(trace, device, active.0, active.1),
@@ -168,12 +175,14 @@ impl DeviceIdle {
 }
 
 /// The sums over all gaps of a device, its head and its tail.
-fn sums(trace: &Trace, context: &Context, device: u32, gaps: &Gaps, ends: [Gap; 2]) -> Sums {
+///
+/// Head and tail are before no work that ended a gap, so `by` is about the gaps alone.
+fn sums(trace: &Trace, context: &Context, device: u32, gaps: &Gaps, ends: [Gap; 2], by: SumBy<'_>) -> Sums {
     let ranges: Vec<Range<usize>> = tasks(gaps.len()).collect();
-    let of = |range: Range<usize>| Sums::of(trace, context, device, gaps.iter(trace, range));
+    let of = |range: Range<usize>| Sums::of(trace, context, device, gaps.iter(trace, range), by);
     let parts: Vec<Sums> = ranges.into_par_iter().map(of).collect();
     let ends = ends.into_iter().filter(|gap| gap.length() > 0);
-    let mut sums = Sums::of(trace, context, device, ends);
+    let mut sums = Sums::of(trace, context, device, ends, SumBy::default());
     parts.into_iter().for_each(|part| sums.merge(part));
     sums
 }

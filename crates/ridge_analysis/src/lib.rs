@@ -163,15 +163,15 @@ impl By {
     }
 }
 
-/// A trace with its device work grouped, ready for every table; [`Prepared`] lends it.
+/// A trace, and what several tables need of it, made when the first of them asks; [`Prepared`] lends it.
 #[derive(Debug)]
 pub struct Analysis<'a> {
     /// The trace.
     pub trace: &'a Trace,
     /// HLO modules by [`ridge_trace::Module::hlo`].
     pub hlo: &'a [HloModule],
-    /// Device work in its finest groups.
-    pub groups: &'a WorkGroups,
+    /// Device work in its finest groups, made when a table first asks.
+    pub(crate) groups: &'a OnceLock<WorkGroups>,
     /// Which range of the program caused which event, found when a table first asks.
     pub(crate) owners: &'a OnceLock<Owners>,
     /// What each device can do, by row of the devices table; a device without an entry has no known ceilings.
@@ -232,9 +232,14 @@ impl<'a> Analysis<'a> {
         (op.instruction != NONE).then_some((module, InstructionId(op.instruction)))
     }
 
+    /// Device work in its finest groups.
+    pub fn groups(&self) -> &'a WorkGroups {
+        self.groups.get_or_init(|| WorkGroups::new(self.trace))
+    }
+
     /// `self_ns` as a part of all device work; 0 where there was none.
     fn share_of_work(&self, self_ns: i64) -> f64 {
-        match self.groups.total_self_ns() {
+        match self.groups().total_self_ns() {
             0 => 0.0,
             all => self_ns as f64 / all as f64,
         }

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 /// Every module, most device time first; those that did not run are rows too.
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     let mut time: FxHashMap<u32, i64> = FxHashMap::default();
-    for group in &analysis.groups.groups {
+    for group in &analysis.groups().groups {
         if let Some(op) = analysis.operation(group.op) {
             *time.entry(op.module).or_default() += group.self_ns;
         }
@@ -73,7 +73,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
 /// Instructions of one module outside fusions, most device time first, those without any in program order.
 pub(crate) fn instructions(analysis: &Analysis<'_>, module: u32) -> Table {
     let mut time: FxHashMap<u32, (i64, u64)> = FxHashMap::default();
-    for group in &analysis.groups.groups {
+    for group in &analysis.groups().groups {
         let Some(op) = analysis.operation(group.op).filter(|op| op.module == module) else { continue };
         let entry = time.entry(op.instruction).or_default();
         entry.0 += group.self_ns;

@@ -56,7 +56,7 @@ fn wall(analysis: &Analysis<'_>, coverage: &Coverage) -> Section {
     let compile_ns = coverage.busy_or_compile.total_ns() - busy_ns;
     let host_ns = coverage.recorded.total_ns() - coverage.busy_or_compile.total_ns();
     let whole_compile_ns = coverage.compile.total_ns();
-    let self_ns = analysis.groups.total_self_ns();
+    let self_ns = analysis.groups().total_self_ns();
     let part = |key, title, ns: i64, definition| fact(key, title, FactValue::Nanos(ns), ratio(ns, wall), definition);
     let mut facts = vec![
         fact(
@@ -123,7 +123,7 @@ fn device_section(
     let wall = trace.process_wall_ns(trace.devices[device as usize].process);
     let (busy_ns, window) = (covered.busy.total_ns(), last - first);
     let (compute, copies) = (covered.compute.total_ns(), covered.copies.total_ns());
-    let groups = || analysis.groups.groups.iter().filter(|group| group.device == device);
+    let groups = || analysis.groups().groups.iter().filter(|group| group.device == device);
     let kernels: u64 = groups().filter(|group| group.kind.is_compute()).map(crate::Group::count).sum();
     let transfers = || groups().filter(|group| group.kind.is_copy());
     let copied: u64 =
@@ -179,7 +179,7 @@ fn attribution(analysis: &Analysis<'_>) -> Option<Section> {
         (Attribution::ModuleOnly, "module_only", "Module known only", "the module is known, the operation is not"),
         (Attribution::Unattributed, "unattributed", "Unattributed", "nothing in the capture says whose work it was"),
     ];
-    let compute = || analysis.groups.groups.iter().filter(|group| group.kind.is_compute());
+    let compute = || analysis.groups().groups.iter().filter(|group| group.kind.is_compute());
     let total: i64 = compute().map(|group| group.self_ns).sum();
     compute().next()?;
     let mut facts = Vec::new();

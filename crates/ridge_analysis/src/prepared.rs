@@ -33,23 +33,42 @@ impl Prepared {
         self.workload = OnceLock::new();
     }
 
-    /// The analysis of `trace`, whose device work is grouped now unless it was before.
+    /// The analysis of `trace`; nothing is made before a table asks for it.
     pub fn analysis<'a>(&'a self, trace: &'a Trace, hlo: &'a [HloModule]) -> Analysis<'a> {
         Analysis {
             trace,
             hlo,
-            groups: self.groups.get_or_init(|| WorkGroups::new(trace)),
+            groups: &self.groups,
             owners: &self.owners,
             ceilings: &self.ceilings,
             workload: &self.workload,
         }
     }
 
-    /// Finds what most tables need, in parallel, so that tables made in parallel do not wait for each other.
-    pub fn prepare(&self, trace: &Trace) {
-        rayon::join(
-            || self.groups.get_or_init(|| WorkGroups::new(trace)),
-            || self.owners.get_or_init(|| Owners::new(trace)),
-        );
+    /// Makes all of it, so that tables of `trace` may then be made in parallel.
+    ///
+    /// Each part is made by parallel tasks of its own: a thread that made one while tables wait to run could take up a table
+    /// that needs this very part, and wait for itself.
+    pub fn prepare(&self, trace: &Trace, hlo: &[HloModule]) {
+        let analysis = self.analysis(trace, hlo);
+        rayon::join(|| analysis.groups(), || analysis.owners());
+        analysis.workload();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_tables_share_is_there_before_they_run_in_parallel() {
+        let trace = ridge_test::trace("stream 1 on gpu\n  0 +5 a");
+        let prepared = Prepared::with_sheets(&trace);
+        let made =
+            || [prepared.groups.get().is_some(), prepared.owners.get().is_some(), prepared.workload.get().is_some()];
+        prepared.analysis(&trace, &[]);
+        assert_eq!(made(), [false; 3]);
+        prepared.prepare(&trace, &[]);
+        assert_eq!(made(), [true; 3]);
     }
 }

@@ -54,7 +54,7 @@ fn convolution_to_the_nanosecond() {
     let truth = json(folder.join("mi300_conv_08.truth.json"));
     let trace = &imported.trace;
     analyzed(&imported, |analysis| {
-        let groups = &analysis.groups.groups;
+        let groups = &analysis.groups().groups;
         for (key, expected) in truth["ops"].as_object().expect("operations by name") {
             let (program, name) = key.split_once('/').expect("program id and name");
             let is_it = |group: &&Group| {
@@ -67,7 +67,7 @@ fn convolution_to_the_nanosecond() {
             let found: Vec<&Group> = groups.iter().filter(is_it).collect();
             let kernels: u64 = found.iter().map(|group| group.count()).sum();
             let time: i64 = found.iter().map(|group| group.self_ns).sum();
-            let executions = analysis.groups.executions.of(found[0].op, Attribution::ByStat);
+            let executions = analysis.groups().executions.of(found[0].op, Attribution::ByStat);
             let numbers = (whole(&expected["kernels"]), whole(&expected["executions"]), nanos(&expected["time_us"]));
             assert_eq!((kernels as i64, executions as i64, time), numbers, "{key}");
         }
@@ -141,7 +141,7 @@ fn said_totals(path: &Path) -> Totals {
 fn kernel_totals(imported: &Imported) -> Totals {
     let mut totals = Totals::new();
     analyzed(imported, |analysis| {
-        for group in analysis.groups.groups.iter().filter(|group| group.kind == EventKind::Kernel) {
+        for group in analysis.groups().groups.iter().filter(|group| group.kind == EventKind::Kernel) {
             let entry = totals.entry(imported.trace.strings.get(StringId(group.name)).to_owned()).or_default();
             entry.0 += group.count();
             entry.1 += group.total_ns;
@@ -174,7 +174,7 @@ fn every_kernel_of_tensorflow_names_its_operation() {
         return;
     };
     analyzed(&imported, |analysis| {
-        for group in analysis.groups.groups.iter().filter(|group| group.kind == EventKind::Kernel) {
+        for group in analysis.groups().groups.iter().filter(|group| group.kind == EventKind::Kernel) {
             let name = analysis.operation(group.op).map(|op| imported.trace.strings.get(op.name));
             assert!(name.is_some_and(|name| !name.is_empty()), "{}", imported.trace.strings.get(StringId(group.name)));
         }

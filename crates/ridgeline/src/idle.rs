@@ -27,7 +27,7 @@ impl Session {
     pub fn idle(&self, tables: &[IdleBy], device: Option<&str>, rows: usize) -> Result<IdleReport, OpenError> {
         let devices = device.map(|wanted| devices_named(self.trace(), wanted)).transpose()?;
         Ok(self.with_analysis(|analysis| {
-            let idle = Idle::new(analysis.trace, devices.as_deref());
+            let idle = Idle::new(analysis, devices.as_deref(), tables);
             IdleReport {
                 sections: idle.sections(analysis),
                 tables: tables.iter().map(|by| idle.table(analysis, *by, rows)).collect(),

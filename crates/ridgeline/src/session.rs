@@ -158,7 +158,7 @@ impl Session {
         if self.imported.trace.events.len() < PARALLEL_EVENTS {
             return (self.overview(), groupings.iter().map(|by| self.table(*by)).collect());
         }
-        self.prepared.prepare(&self.imported.trace);
+        self.prepared.prepare(&self.imported.trace, &self.imported.hlo);
         rayon::join(|| self.overview(), || groupings.par_iter().map(|by| self.table(*by)).collect())
     }
 
@@ -213,7 +213,7 @@ impl Session {
         Ok(hlo.to_dot(Some(instruction.called.first().copied().unwrap_or(instruction.computation))))
     }
 
-    /// Lends the analysis; the device work is grouped once for all tables.
+    /// Lends the analysis; what several answers need is made once, when the first of them asks.
     pub(crate) fn with_analysis<T>(&self, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
         ask(&self.prepared.analysis(&self.imported.trace, &self.imported.hlo))
     }

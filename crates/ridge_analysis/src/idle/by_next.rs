@@ -2,50 +2,28 @@
 
 use super::activity::DoingKey;
 use super::attribute::{Attributor, Doing, Gap, Part};
+use super::before::{Before, BeforeBy};
 use super::cause::Cause;
 use super::context::Context;
-use super::sums::{ByCause, by_cause};
+use super::sums::{Sums, by_cause};
 use super::tables::{idle_column, sorted};
-use super::{DeviceIdle, Idle};
+use super::{DeviceIdle, GAPS_PER_TASK, Idle};
 use crate::Analysis;
 use crate::labels::{device_label, process_labels};
 use crate::rows::{ratio, table as build};
+use rayon::prelude::*;
 use ridge_trace::{Basis, Column, NONE, Rank, StringId, Table, Unit};
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 use std::hash::Hash;
+use std::ops::Range;
 
 /// How many enclosing events of the host are shown for a gap.
 const ENCLOSING_SHOWN: usize = 3;
 
-/// Gaps before like work.
-#[derive(Debug, Clone, Copy, Default)]
-struct Before {
-    causes: ByCause,
-    gaps: u64,
-    longest_ns: i64,
-}
-
-impl Before {
-    fn idle_ns(&self) -> i64 {
-        self.causes.iter().fold(0, |sum, ns| sum.saturating_add(*ns))
-    }
-
-    fn ns(&self, causes: &[Cause]) -> i64 {
-        causes.iter().fold(0, |sum, cause| sum.saturating_add(self.causes[*cause as usize]))
-    }
-
-    fn merge(&mut self, other: &Before) {
-        self.causes.iter_mut().zip(&other.causes).for_each(|(own, ns)| *own = own.saturating_add(*ns));
-        self.gaps += other.gaps;
-        self.longest_ns = self.longest_ns.max(other.longest_ns);
-    }
-}
-
 impl Idle {
     /// Idle time by the operation of the next work.
     pub(super) fn by_op(&self, analysis: &Analysis<'_>) -> Table {
-        let events = &analysis.trace.events;
-        let rows = self.before(analysis, |next| (events.op[next as usize], events.name[next as usize]));
         // Kernels of one operation are one row; what has no operation goes by its own name.
         let name = |&(op, name): &(u32, u32)| match analysis.operation(op) {
             Some(found) if found.name != StringId(0) => {
@@ -55,7 +33,7 @@ impl Idle {
             }
             _ => (analysis.text(StringId(name)).to_owned(), None),
         };
-        let rows = regrouped(rows, name);
+        let rows = self.regrouped(|sums| &sums.by_work, name);
         let names = rows.iter().map(|((name, _), _)| name.clone()).collect();
         let modules = rows.iter().map(|((_, module), _)| module.clone()).collect::<Vec<_>>();
         let first = vec![
@@ -67,16 +45,11 @@ impl Idle {
 
     /// Idle time by the innermost named range that caused the next work.
     pub(super) fn by_annotation(&self, analysis: &Analysis<'_>) -> Table {
-        let owners = analysis.owners();
-        let rows = self.before(analysis, |next| match owners.of(next) {
-            NONE => NONE,
-            range => analysis.trace.events.name[range as usize],
-        });
         let name = |name: &u32| match *name {
             NONE => "(outside every range)".to_owned(),
             name => without_number(analysis.text(StringId(name))),
         };
-        let rows = regrouped(rows, name);
+        let rows = self.regrouped(|sums| &sums.by_range, name);
         let names = rows.iter().map(|(name, _)| name.clone()).collect();
         let first = vec![next_column("annotation", "Range", "innermost range that caused the next work", names)];
         self.before_table("annotation", "Idle time by range of the next work", first, &rows)
@@ -84,15 +57,14 @@ impl Idle {
 
     /// Idle time by the line of the program that the next work came from.
     pub(super) fn by_source(&self, analysis: &Analysis<'_>) -> Table {
-        let rows = self.before(analysis, |next| analysis.trace.events.op[next as usize]);
-        let line = |op: &u32| {
+        let line = |(op, _): &(u32, u32)| {
             let found = analysis.instruction(*op).and_then(|(module, instruction)| {
                 let frames = module.source_in_fusion(instruction);
                 frames.first().map(|frame| format!("{}:{}", frame.file, frame.line))
             });
             found.unwrap_or_else(|| "(no source line known)".to_owned())
         };
-        let rows = regrouped(rows, line);
+        let rows = self.regrouped(|sums| &sums.by_work, line);
         let names = rows.iter().map(|(name, _)| name.clone()).collect();
         let first = vec![next_column("source", "Line", "innermost source line of the next work's operation", names)];
         self.before_table("source", "Idle time by source line of the next work", first, &rows)
@@ -100,48 +72,39 @@ impl Idle {
 
     /// The gaps, longest first, at most `rows` of them.
     pub(super) fn gaps(&self, analysis: &Analysis<'_>, rows: usize) -> Table {
-        let all = self.devices.iter().enumerate();
-        let mut gaps: Vec<(i64, u32, u32)> = Vec::with_capacity(self.gap_count());
-        for (index, device) in all {
-            let lengths = device.gaps.iter(analysis.trace, 0..device.gaps.len()).map(|gap| gap.length());
-            gaps.extend(lengths.enumerate().map(|(at, ns)| (ns, index as u32, at as u32)));
-        }
-        let order = |gap: &(i64, u32, u32)| (std::cmp::Reverse(gap.0), gap.1, gap.2);
-        if rows < gaps.len() {
-            gaps.select_nth_unstable_by_key(rows, order);
-            gaps.truncate(rows);
-        }
+        let mut gaps: Vec<GapPlace> =
+            self.map_gaps(|index, range| longest(self.lengths(analysis, index, range), rows)).concat();
+        gaps = longest(gaps, rows);
         gaps.sort_unstable_by_key(order);
-        let mut shown: Vec<ShownGap> = Vec::with_capacity(gaps.len());
-        for (_, index, at) in gaps {
-            let device = &self.devices[index as usize];
-            let gap = device.gaps.iter(analysis.trace, at as usize..at as usize + 1).next();
-            shown.extend(gap.map(|gap| self.show(analysis, device, gap)));
-        }
+        let show = |place: &GapPlace| {
+            let device = &self.devices[place.device as usize];
+            let mut found = device.gaps.iter(analysis.trace, place.at as usize..place.at as usize + 1);
+            found.next().map(|gap| self.show(analysis, device, gap))
+        };
+        let shown: Vec<ShownGap> = gaps.par_iter().with_min_len(GAPS_PER_TASK).filter_map(show).collect();
         gap_table(analysis, &self.context, &shown)
     }
 
-    /// Sums the gaps between work by a key of the next work.
-    fn before<K: Hash + Eq + Send>(
+    /// The gaps at `positions` of the device at `index`.
+    fn lengths(&self, analysis: &Analysis<'_>, index: usize, positions: Range<usize>) -> Vec<GapPlace> {
+        let gaps = self.devices[index].gaps.iter(analysis.trace, positions.clone());
+        let place = |(gap, at): (Gap, usize)| GapPlace { ns: gap.length(), device: index as u32, at: at as u32 };
+        gaps.zip(positions).map(place).collect()
+    }
+
+    /// Rows that a name makes one, over all devices, most idle time first.
+    fn regrouped<K: Hash + Eq + Copy, N: Hash + Eq + Ord + Clone>(
         &self,
-        analysis: &Analysis<'_>,
-        key: impl Fn(u32) -> K + Sync,
-    ) -> FxHashMap<K, Before> {
-        let parts = self.map_gaps(|device, range| {
-            let mut sums: FxHashMap<K, Before> = FxHashMap::default();
-            let mut attributor = Attributor::new(analysis.trace, &self.context, device.device);
-            for gap in device.gaps.iter(analysis.trace, range) {
-                let causes = by_cause(attributor.parts(&gap));
-                let before = Before { causes, gaps: 1, longest_ns: gap.length() };
-                sums.entry(key(gap.next)).or_default().merge(&before);
-            }
-            sums
-        });
-        let mut whole: FxHashMap<K, Before> = FxHashMap::default();
-        for (key, before) in parts.into_iter().flatten() {
-            whole.entry(key).or_default().merge(&before);
+        sums: impl Fn(&Sums) -> &BeforeBy<K>,
+        name: impl Fn(&K) -> N,
+    ) -> Vec<(N, Before)> {
+        let mut whole = BeforeBy::default();
+        self.devices.iter().for_each(|device| whole.merge(sums(&device.sums)));
+        let mut named: FxHashMap<N, Before> = FxHashMap::default();
+        for (key, before) in whole.iter() {
+            named.entry(name(key)).or_default().merge(before);
         }
-        whole
+        sorted(named.into_iter().collect(), |(name, before)| (before.idle_ns(), name.clone()))
     }
 
     fn before_table<K>(&self, name: &'static str, title: &str, first: Vec<Column>, rows: &[(K, Before)]) -> Table {
@@ -194,11 +157,33 @@ impl Idle {
         let mut attributor = Attributor::new(analysis.trace, &self.context, device.device);
         let parts = attributor.parts(&gap);
         let causes = by_cause(parts);
-        let greatest = Cause::ALL.into_iter().max_by_key(|cause| (causes[*cause as usize], std::cmp::Reverse(*cause)));
+        let greatest = Cause::ALL.into_iter().max_by_key(|cause| (causes[*cause as usize], Reverse(*cause)));
         let cause = greatest.unwrap_or(Cause::Unknown);
         let doing = longest_doing(parts, cause);
         ShownGap { device: device.device, gap, cause, cause_ns: causes[cause as usize], doing }
     }
+}
+
+/// Where a gap is: the position of its device among those asked for, and its own in the device's gaps.
+#[derive(Debug, Clone, Copy)]
+struct GapPlace {
+    ns: i64,
+    device: u32,
+    at: u32,
+}
+
+/// Longest first; ties in the order of devices, then of time.
+fn order(gap: &GapPlace) -> (Reverse<i64>, u32, u32) {
+    (Reverse(gap.ns), gap.device, gap.at)
+}
+
+/// The `rows` longest of `gaps`, in no order.
+fn longest(mut gaps: Vec<GapPlace>, rows: usize) -> Vec<GapPlace> {
+    if rows < gaps.len() {
+        gaps.select_nth_unstable_by_key(rows, order);
+        gaps.truncate(rows);
+    }
+    gaps
 }
 
 /// A gap with what a row of the table needs.
@@ -219,15 +204,6 @@ fn longest_doing(parts: &[Part], cause: Cause) -> Option<Part> {
     }
     let longest = sums.into_iter().max_by_key(|(doing, ns)| (*ns, doing.row()));
     longest.map(|(doing, ns)| Part { cause, doing, ns })
-}
-
-/// Rows that a name makes one, most idle time first.
-fn regrouped<K, N: Hash + Eq + Ord + Clone>(rows: FxHashMap<K, Before>, name: impl Fn(&K) -> N) -> Vec<(N, Before)> {
-    let mut named: FxHashMap<N, Before> = FxHashMap::default();
-    for (key, before) in rows {
-        named.entry(name(&key)).or_default().merge(&before);
-    }
-    sorted(named.into_iter().collect(), |(name, before)| (before.idle_ns(), name.clone()))
 }
 
 /// A range's name without its number, as PyTorch shows its steps: `ProfilerStep#7` is `ProfilerStep#*`.

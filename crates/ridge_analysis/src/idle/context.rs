@@ -51,14 +51,21 @@ impl Context {
         let texts: Vec<&str> = trace.strings.iter().collect();
         let names: Vec<u8> = texts.par_iter().with_min_len(1 << 10).map(|text| name_bits(text)).collect();
         let devices: Vec<u32> = (0..trace.devices.len() as u32).collect();
+        let (threads, (around, latencies)) = rayon::join(
+            || Threads::new(trace),
+            || {
+                let latencies = || devices.par_iter().map(|device| Latency::measure(trace, *device)).collect();
+                rayon::join(|| around(trace, &names), latencies)
+            },
+        );
         Context {
-            threads: Threads::new(trace),
-            around: around(trace, &names),
+            threads,
+            around,
             overhead: overhead(trace),
             has_stream_waits: trace.events.kind.contains(&(EventKind::Synchronization as u8))
                 && names.iter().any(|bits| bits & STREAM_WAIT != 0),
             awaited: awaited(trace, &names),
-            latencies: devices.par_iter().map(|device| Latency::measure(trace, *device)).collect(),
+            latencies,
             names,
         }
     }

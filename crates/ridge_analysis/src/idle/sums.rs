@@ -1,10 +1,12 @@
-//! Sums of parts: by cause, and by cause and what the host did.
+//! Sums of parts: by cause, by cause and what the host did, and by the work that ended the gap.
 
 use super::activity::DoingKey;
 use super::attribute::{Attributor, Gap, Part};
+use super::before::BeforeBy;
 use super::cause::Cause;
 use super::context::Context;
-use ridge_trace::Trace;
+use crate::Owners;
+use ridge_trace::{NONE, Trace};
 use rustc_hash::FxHashMap;
 
 /// The sum of some parts.
@@ -43,6 +45,15 @@ pub(crate) fn by_cause(parts: &[Part]) -> ByCause {
     sums
 }
 
+/// What gaps are summed by beside their causes: what no table asks for is left out.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct SumBy<'o> {
+    /// By the next work itself.
+    pub(super) work: bool,
+    /// By the range that caused the next work, which these know.
+    pub(super) ranges: Option<&'o Owners>,
+}
+
 /// Sums over gaps.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sums {
@@ -50,17 +61,28 @@ pub(crate) struct Sums {
     pub(crate) causes: [Sum; Cause::ALL.len()],
     /// By cause and what the host did.
     pub(super) doings: FxHashMap<(Cause, DoingKey), Sum>,
+    /// By operation and name of the next work, where asked for.
+    pub(super) by_work: BeforeBy<(u32, u32)>,
+    /// By the name of the range that caused the next work, [`NONE`] where none did; where asked for.
+    pub(super) by_range: BeforeBy<u32>,
 }
 
 impl Sums {
     /// Attributes `gaps` and sums their parts.
-    pub(crate) fn of(trace: &Trace, context: &Context, device: u32, gaps: impl Iterator<Item = Gap>) -> Sums {
+    pub(crate) fn of(
+        trace: &Trace,
+        context: &Context,
+        device: u32,
+        gaps: impl Iterator<Item = Gap>,
+        by: SumBy<'_>,
+    ) -> Sums {
         let mut sums = Sums::default();
         let mut attributor = Attributor::new(trace, context, device);
         let mut last: Option<((Cause, DoingKey), Sum)> = None;
         for gap in gaps {
             let parts = attributor.parts(&gap);
             sums.add_gap(parts);
+            sums.add_before(trace, &gap, parts, by);
             for part in parts {
                 let key = (part.cause, DoingKey::of(trace, context, part.doing));
                 // Loops wait for the same reason again and again.
@@ -86,6 +108,18 @@ impl Sums {
         }
     }
 
+    fn add_before(&mut self, trace: &Trace, gap: &Gap, parts: &[Part], by: SumBy<'_>) {
+        let (names, next) = (&trace.events.name, gap.next as usize);
+        if by.work {
+            self.by_work.add((trace.events.op[next], names[next]), gap.length(), parts);
+        }
+        if let Some(owners) = by.ranges {
+            let range = owners.of(gap.next);
+            let name = if range == NONE { NONE } else { names[range as usize] };
+            self.by_range.add(name, gap.length(), parts);
+        }
+    }
+
     fn flush(&mut self, pending: Option<((Cause, DoingKey), Sum)>) {
         if let Some((key, sum)) = pending {
             self.doings.entry(key).or_default().merge(&sum);
@@ -98,6 +132,8 @@ impl Sums {
         for (key, sum) in other.doings {
             self.doings.entry(key).or_default().merge(&sum);
         }
+        self.by_work.merge(&other.by_work);
+        self.by_range.merge(&other.by_range);
     }
 
     /// Time of one cause, nanoseconds.

@@ -5,18 +5,19 @@
 use super::activity::DoingKey;
 use super::attribute::{Attributor, Gap};
 use super::cause::Cause;
-use super::{DeviceIdle, Idle};
-use crate::{Analysis, WorkGroups};
+use super::{DeviceIdle, Idle, IdleBy};
+use crate::{Analysis, Prepared};
 use expect_test::{Expect, expect};
 use ridge_test::{render, render_sections};
 use ridge_trace::Trace;
-use std::sync::OnceLock;
+
+/// The tables that need sums of their own.
+const TABLES: [IdleBy; 3] = [IdleBy::Op, IdleBy::Annotation, IdleBy::Source];
 
 fn analyzed<T>(trace: &Trace, ask: impl FnOnce(&Analysis<'_>, &Idle) -> T) -> T {
-    let (groups, owners) = (WorkGroups::new(trace), OnceLock::new());
-    let workload = OnceLock::new();
-    let analysis = Analysis { trace, hlo: &[], groups: &groups, owners: &owners, ceilings: &[], workload: &workload };
-    ask(&analysis, &Idle::new(trace, None))
+    let prepared = Prepared::default();
+    let analysis = prepared.analysis(trace, &[]);
+    ask(&analysis, &Idle::new(&analysis, None, &TABLES))
 }
 
 /// The capture window is the sum of the busy time and of all causes; the gaps are the sum of the inner causes.
@@ -47,15 +48,16 @@ fn line(trace: &Trace, idle: &Idle, device: &DeviceIdle, gap: &Gap) -> String {
 #[track_caller]
 fn check(text: &str, expected: Expect) {
     let trace = ridge_test::trace(text);
-    let idle = Idle::new(&trace, None);
     let mut found = String::new();
-    for device in &idle.devices {
-        assert_exact(device);
-        found.push_str(&format!("{}\n", trace.devices[device.device as usize].plane));
-        for gap in device.gaps.iter(&trace, 0..device.gaps.len()) {
-            found.push_str(&line(&trace, &idle, device, &gap));
+    analyzed(&trace, |_, idle| {
+        for device in &idle.devices {
+            assert_exact(device);
+            found.push_str(&format!("{}\n", trace.devices[device.device as usize].plane));
+            for gap in device.gaps.iter(&trace, 0..device.gaps.len()) {
+                found.push_str(&line(&trace, idle, device, &gap));
+            }
         }
-    }
+    });
     expected.assert_eq(&found);
 }
 

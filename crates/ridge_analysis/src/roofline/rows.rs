@@ -83,7 +83,7 @@ fn of_groups<K: std::hash::Hash + Eq + Clone>(
     let workload = analysis.workload();
     let counts = |group: &Group| group.kind.is_compute() || group.op != NONE;
     let parts =
-        partition(&analysis.groups.groups, |group| counts(group).then(|| (key(group), workload.class(group.device))));
+        partition(&analysis.groups().groups, |group| counts(group).then(|| (key(group), workload.class(group.device))));
     let row = |part: &crate::rows::Row<'_, (K, u32)>| {
         let (name, of) = name(&part.key.0);
         RooflineRow { name, of, class: part.key.1, sums: sums(analysis, &part.groups, kind) }

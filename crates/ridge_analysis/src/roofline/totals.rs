@@ -26,7 +26,7 @@ pub(crate) fn sections(analysis: &Analysis<'_>) -> Vec<Section> {
 pub(crate) fn by_class(analysis: &Analysis<'_>) -> Vec<WorkSums> {
     let workload = analysis.workload();
     let mut sums = vec![WorkSums::default(); workload.classes.len().max(1)];
-    for group in analysis.groups.groups.iter() {
+    for group in analysis.groups().groups.iter() {
         let sums = &mut sums[workload.class(group.device) as usize];
         match workload.of_group(group) {
             Some(work) => sums.add(work, group.count() as f64, group.self_ns as f64),
@@ -124,7 +124,7 @@ pub(crate) fn unknown_note(analysis: &Analysis<'_>) -> Option<String> {
     let workload = analysis.workload();
     let mut reasons: FxHashMap<&str, f64> = FxHashMap::default();
     let (mut all, mut unknown) = (0.0, 0.0);
-    for group in analysis.groups.groups.iter().filter(|group| group.kind.is_compute()) {
+    for group in analysis.groups().groups.iter().filter(|group| group.kind.is_compute()) {
         let ns = group.self_ns as f64;
         all += ns;
         let reason = match workload.of_group(group).map(|work| &work.known) {
@@ -168,7 +168,7 @@ const ABOVE: f64 = 0.98;
 /// Says so where operations are faster than they can be: then their work, their roof or their time is wrong.
 fn above_note(analysis: &Analysis<'_>) -> Option<String> {
     let workload = analysis.workload();
-    let by_op = partition(&analysis.groups.groups, |group| {
+    let by_op = partition(&analysis.groups().groups, |group| {
         workload.of_group(group).map(|_| (group.op, workload.class(group.device)))
     });
     let headrooms = by_op.iter().map(|row| sums(analysis, &row.groups, Rows::WholeExecutions).headroom());

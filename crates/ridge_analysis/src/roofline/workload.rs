@@ -64,7 +64,7 @@ impl Workload {
         let costs = ran.costs(analysis);
         let counting = Counting { analysis, ran, costs, events: event_counts(analysis) };
         let mut seen: FxHashSet<(u32, u8, u32)> = FxHashSet::default();
-        for group in analysis.groups.groups.iter().filter(|group| group.op != NONE) {
+        for group in analysis.groups().groups.iter().filter(|group| group.op != NONE) {
             let class = workload.class(group.device);
             if seen.insert((group.op, group.attribution as u8, class)) {
                 let work = counting.event_work(group, &workload.classes[class as usize]);
@@ -123,7 +123,7 @@ struct Ran {
 impl Ran {
     fn new(analysis: &Analysis<'_>) -> Ran {
         let mut instructions: FxHashMap<u32, FxHashSet<InstructionId>> = FxHashMap::default();
-        for group in &analysis.groups.groups {
+        for group in &analysis.groups().groups {
             if let Some((hlo, instruction)) = position(analysis, group.op) {
                 instructions.entry(hlo).or_default().insert(instruction);
             }
@@ -173,7 +173,7 @@ fn position(analysis: &Analysis<'_>, op: u32) -> Option<(u32, InstructionId)> {
 /// Events of each operation and attribution, over all devices.
 fn event_counts(analysis: &Analysis<'_>) -> FxHashMap<(u32, u8), u64> {
     let mut counts = FxHashMap::default();
-    for group in &analysis.groups.groups {
+    for group in &analysis.groups().groups {
         *counts.entry((group.op, group.attribution as u8)).or_default() += group.count();
     }
     counts
@@ -201,7 +201,7 @@ impl Counting<'_, '_> {
         if let Some(unknown) = &cost.unknown {
             return EventWork::without(Known::Not(unknown.reason(module)));
         }
-        let executions = self.analysis.groups.executions.with_work(group.op, group.attribution);
+        let executions = self.analysis.groups().executions.with_work(group.op, group.attribution);
         if executions == 0 {
             return EventWork::without(Known::Not("parts of executions that are counted elsewhere".to_owned()));
         }

@@ -47,7 +47,7 @@ impl Transfers {
             let name = if analysis.operation(group.op).is_some() { 0 } else { group.name };
             Some((moves, group.op, name))
         };
-        let rows = partition(&analysis.groups.groups, key);
+        let rows = partition(&analysis.groups().groups, key);
         let module = |op: u32| {
             let found = analysis.trace.modules.get(analysis.operation(op)?.module as usize)?;
             Some(analysis.text(found.name).to_owned())
@@ -65,7 +65,7 @@ impl Transfers {
             let (module, instruction) = analysis.instruction(op)?;
             module.instruction(instruction).shape.byte_size().ok()
         };
-        let all = analysis.groups.total_self_ns();
+        let all = analysis.groups().total_self_ns();
         build(
             "layout",
             "Copies and layout changes on the device",
