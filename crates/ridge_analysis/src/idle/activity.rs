@@ -1,7 +1,7 @@
 //! What the host was doing, in the words of a user: from an event's kind and name, and what encloses it.
 
 use super::attribute::Doing;
-use super::context::{COMPILING, Context, LOADING};
+use super::context::{COMPILING, Context, LOADING, is_drivers};
 use ridge_trace::{EventKind, Trace};
 
 /// What a thread did while a device stood still.
@@ -101,8 +101,9 @@ impl DoingKey {
         match kind {
             _ if self.around & LOADING != 0 => Activity::Loading,
             _ if self.around & COMPILING != 0 => Activity::Compiling,
-            EventKind::Overhead => Activity::Profiler,
+            EventKind::Overhead if !is_drivers(name) => Activity::Profiler,
             kind if kind.is_device_work() || kind == EventKind::Synchronization => Activity::Device,
+            _ if name == "Driver Compiler" => Activity::Compiling,
             kind if blocks(kind, name) => Activity::Blocking,
             _ if allocates(name) => Activity::Allocating,
             EventKind::Launch => Activity::Launching,
@@ -119,9 +120,11 @@ impl DoingKey {
 ///
 /// The CUDA and HIP runtime and driver APIs name their waits `…Synchronize`, and their copies that wait have no `Async`;
 /// XLA and JAX say `Await`, `BlockUntil…`, `block_until_ready` and `wait for …`; PyTorch reads a value back in `aten::item`.
+/// CUPTI says `Command Buffer Full` where a launch waits until the device has taken earlier ones.
+/// The system's calls are those that Nsight Systems records and that wait for another thread, a file or a time.
 /// Of Python's own functions these are the waits of `threading`, `time`, `select` and `queue`.
 fn blocks(kind: EventKind, name: &str) -> bool {
-    const WAITS: [&str; 10] = [
+    const WAITS: [&str; 11] = [
         "Synchronize",
         "block_until_ready",
         "try_to_block",
@@ -132,6 +135,7 @@ fn blocks(kind: EventKind, name: &str) -> bool {
         "wait for completion",
         "np.asarray(jax.Array)",
         "_local_scalar_dense",
+        "Command Buffer Full",
     ];
     const PYTHON_WAITS: [&str; 7] = ["acquire", "wait", "sleep", "select", "poll", "synchronize", "join"];
     const COPIES: [&str; 9] = [
@@ -145,12 +149,40 @@ fn blocks(kind: EventKind, name: &str) -> bool {
         "hipMemcpyHtoD",
         "hipMemcpyDtoH",
     ];
+    const SYSTEM_WAITS: [&str; 22] = [
+        "poll",
+        "ppoll",
+        "select",
+        "pselect",
+        "epoll_wait",
+        "epoll_pwait",
+        "pthread_cond_wait",
+        "pthread_cond_timedwait",
+        "pthread_mutex_lock",
+        "pthread_rwlock_rdlock",
+        "pthread_rwlock_wrlock",
+        "pthread_join",
+        "pthread_barrier_wait",
+        "sem_wait",
+        "sem_timedwait",
+        "sem_clockwait",
+        "nanosleep",
+        "clock_nanosleep",
+        "usleep",
+        "sleep",
+        "futex",
+        "waitpid",
+    ];
     if kind == EventKind::PythonCall {
         let method = name.split_once("built-in method ").and_then(|(_, rest)| rest.split(' ').next());
         let function = method.or_else(|| name.trim_end_matches('>').rsplit([' ', '.']).next()).unwrap_or(name);
         return PYTHON_WAITS.contains(&function) || WAITS.iter().any(|word| name.contains(word));
     }
-    name == "aten::item" || COPIES.contains(&without_version(name)) || WAITS.iter().any(|word| name.contains(word))
+    let is_systems = kind == EventKind::HostRange && SYSTEM_WAITS.contains(&name);
+    name == "aten::item"
+        || is_systems
+        || COPIES.contains(&without_version(name))
+        || WAITS.iter().any(|word| name.contains(word))
 }
 
 /// Whether a call of that name allocates or frees memory, in the words of CUDA, HIP and XLA.
@@ -196,6 +228,15 @@ mod tests {
         check(EventKind::Launch, "cudaStreamWaitEvent", Activity::Launching);
         check(EventKind::HostRange, "cudaMallocAsync_v11020", Activity::Allocating);
         check(EventKind::HostRange, "CommonPjRtBuffer::Await", Activity::Blocking);
+        check(EventKind::HostRange, "cudaStreamSynchronize", Activity::Blocking);
+        check(EventKind::HostRange, "cudaEventSynchronize", Activity::Blocking);
+        check(EventKind::HostRange, "Command Buffer Full", Activity::Blocking);
+        check(EventKind::HostRange, "pthread_cond_wait", Activity::Blocking);
+        check(EventKind::Annotation, "poll", Activity::Program);
+        check(EventKind::Overhead, "Command Buffer Full", Activity::Blocking);
+        check(EventKind::Overhead, "Lazy Function Loading", Activity::Runtime);
+        check(EventKind::Overhead, "Driver Compiler", Activity::Compiling);
+        check(EventKind::Overhead, "Buffer Flush", Activity::Profiler);
         check(EventKind::Operator, "aten::item", Activity::Blocking);
         check(EventKind::Operator, "aten::mm", Activity::Operator);
         check(EventKind::PythonCall, "<built-in method acquire of _thread.lock object at 0x7f>", Activity::Blocking);

@@ -5,15 +5,16 @@
 
 use super::cause::Cause;
 use super::context::{Awaited, Context};
-use super::latency::{STEP_BACK, previous_work};
 use super::threads::Cursors;
-use ridge_trace::{NONE, Trace, Track};
+use ridge_trace::{EventKind, NONE, Trace, Track};
 use std::ops::Range;
 
 /// Hand-overs between threads that are followed back from a launch.
 const HANDOVERS: usize = 64;
 /// Ancestors that are searched for a hand-over.
 const ANCESTORS: usize = 256;
+/// Rows of a stream that are looked at for the work before.
+const LOOK_BACK: usize = 1 << 12;
 /// Work of other devices that is looked at for one wait.
 const AWAITED: usize = 64;
 
@@ -98,6 +99,8 @@ pub(crate) struct Attributor<'t> {
     process: u32,
     cursors: Cursors,
     tracks: Vec<&'t Track>,
+    /// Whether its process has other devices.
+    has_peers: bool,
     parts: Vec<Part>,
     uncovered: Vec<(i64, i64)>,
 }
@@ -109,7 +112,9 @@ impl<'t> Attributor<'t> {
         let mut tracks: Vec<&Track> = trace.tracks_of_device(device).filter(|track| !track.rows.is_empty()).collect();
         tracks.sort_by_key(|track| track.rows.start);
         let cursors = context.threads.cursors();
-        Attributor { trace, context, device, process, cursors, tracks, parts: Vec::new(), uncovered: Vec::new() }
+        let has_peers = trace.devices.iter().filter(|other| other.process == process).nth(1).is_some();
+        let (parts, uncovered) = (Vec::new(), Vec::new());
+        Attributor { trace, context, device, process, cursors, tracks, has_peers, parts, uncovered }
     }
 
     /// The parts of `gap` in the order the rules found them; their lengths add up to the gap's.
@@ -275,7 +280,7 @@ impl<'t> Attributor<'t> {
         if self.trace.events.kind(gap.next as usize).is_copy() {
             return self.push(Cause::Copy, Doing::Event(launch.row), from, until);
         }
-        if let Some(row) = self.gated_by(gap.next) {
+        if let Some(row) = self.gated_by(gap, launch) {
             return self.push(Cause::OtherStream, Doing::Event(row), from, until);
         }
         let latency = self.context.latencies[self.device as usize];
@@ -301,15 +306,30 @@ impl<'t> Attributor<'t> {
         self.push(Cause::Unknown, Doing::Nothing, limit, wait.end);
     }
 
-    /// A wait for an event on the stream of `next`, between its work before and `next`.
-    fn gated_by(&self, next: u32) -> Option<u32> {
-        if !self.context.has_stream_waits {
-            return None;
-        }
-        let track = self.tracks[self.tracks.partition_point(|track| track.rows.start <= next).checked_sub(1)?];
-        let first = previous_work(self.trace, track, next as usize).map_or(track.rows.start, |row| row as u32 + 1);
-        let between = first.max(next.saturating_sub(STEP_BACK as u32))..next;
-        between.rev().find(|row| self.context.is_stream_wait(self.trace, *row))
+    /// The wait for an event that the next work's stream was told of between the launch of its work before and this one's.
+    ///
+    /// The device did nothing in the gap, so of its own work only another stream's that began the gap can have been waited
+    /// for; other devices' can be at any time.
+    fn gated_by(&self, gap: &Gap, launch: Launch) -> Option<u32> {
+        let events = &self.trace.events;
+        let track = self.tracks[self.tracks.partition_point(|track| track.rows.start <= gap.next).checked_sub(1)?];
+        let wait = self.context.stream_wait_before(self.trace, track, launch.start)?;
+        let other_work = self.has_peers || !track.rows.contains(&gap.prev);
+        let before = self.work_before(track, gap.next)?;
+        // What has no launch in the capture was launched before it.
+        let is_later = before.is_none_or(|row| {
+            let call = events.link[row as usize];
+            call == NONE || events.start_ns[call as usize] < events.start_ns[wait as usize]
+        });
+        (other_work && is_later).then_some(wait)
+    }
+
+    /// The work before `next` on its stream, `Some(None)` where it is the first; `None` where it is too far to look for.
+    fn work_before(&self, track: &Track, next: u32) -> Option<Option<u32>> {
+        let is_work = |row: &u32| EventKind::from_byte_is_work(self.trace.events.kind[*row as usize]);
+        let found = (track.rows.start..next).rev().take(LOOK_BACK).find(is_work);
+        let is_near = ((next - track.rows.start) as usize) <= LOOK_BACK;
+        (found.is_some() || is_near).then_some(found)
     }
 
     /// A collective of another device, or a copy between devices, that ended within `ordinary` before `time`.

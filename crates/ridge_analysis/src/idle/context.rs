@@ -4,7 +4,8 @@ use super::latency::Latency;
 use super::threads::Threads;
 use crate::category::kernel_category;
 use rayon::prelude::*;
-use ridge_trace::{EventKind, NONE, Trace, TrackKind};
+use ridge_trace::{EventKind, NONE, Trace, Track, TrackKind};
+use rustc_hash::FxHashMap;
 
 /// Bit of [`Context::around`]: inside the loading of data.
 pub(super) const LOADING: u8 = 1;
@@ -16,6 +17,8 @@ const GRAPH: u8 = 4;
 const COLLECTIVE: u8 = 8;
 /// Bit of a name: a stream waits for an event, as Kineto (`Stream Wait Event`) and the CUDA API name it.
 const STREAM_WAIT: u8 = 16;
+/// Bit of a name: overhead of the driver, which is there without a profiler, too.
+const DRIVER: u8 = 32;
 
 /// Work of one device for which another may wait.
 #[derive(Debug, Clone, Copy)]
@@ -37,8 +40,8 @@ pub(crate) struct Context {
     names: Vec<u8>,
     /// The profiler's own time by process: disjoint, in order, each with an event.
     overhead: Vec<Vec<(i64, i64, u32)>>,
-    /// Whether any stream waits for an event.
-    pub(super) has_stream_waits: bool,
+    /// What streams were told to wait for, by the first row of their track, in order of the host's calls.
+    stream_waits: FxHashMap<u32, Vec<u32>>,
     /// Collectives, and copies between devices, by end.
     pub(super) awaited: Vec<Awaited>,
     /// By row of the devices table.
@@ -61,9 +64,8 @@ impl Context {
         Context {
             threads,
             around,
-            overhead: overhead(trace),
-            has_stream_waits: trace.events.kind.contains(&(EventKind::Synchronization as u8))
-                && names.iter().any(|bits| bits & STREAM_WAIT != 0),
+            overhead: overhead(trace, &names),
+            stream_waits: stream_waits(trace, &names),
             awaited: awaited(trace, &names),
             latencies,
             names,
@@ -81,10 +83,11 @@ impl Context {
         self.names[trace.events.name[row as usize] as usize] & GRAPH != 0
     }
 
-    /// Whether `row` is a stream's wait for an event; other synchronization rows are the host's waits.
-    pub(super) fn is_stream_wait(&self, trace: &Trace, row: u32) -> bool {
-        let is_sync = trace.events.kind[row as usize] == EventKind::Synchronization as u8;
-        is_sync && self.names[trace.events.name[row as usize] as usize] & STREAM_WAIT != 0
+    /// The last wait for an event that the stream `track` was told of before `time` on the host.
+    pub(super) fn stream_wait_before(&self, trace: &Trace, track: &Track, time: i64) -> Option<u32> {
+        let waits = self.stream_waits.get(&track.rows.start)?;
+        let told = waits.partition_point(|row| trace.events.start_ns[*row as usize] <= time);
+        told.checked_sub(1).map(|last| waits[last])
     }
 
     /// The profiler's own time in `process`.
@@ -107,9 +110,37 @@ fn name_bits(name: &str) -> u8 {
         (any(&COMPILERS), COMPILING),
         (name.contains("GraphLaunch"), GRAPH),
         (any(&STREAM_WAITS), STREAM_WAIT),
+        (is_drivers(name), DRIVER),
     ];
     let bits = bits.into_iter().filter(|(is, _)| *is).map(|(_, bit)| bit).sum::<u8>();
     if kernel_category(name) == "collective" { bits | COLLECTIVE } else { bits }
+}
+
+/// Whether overhead of that name is the CUDA driver's: CUPTI reports it beside the profiler's own, and Kineto and Nsight
+/// Systems name it so.
+pub(super) fn is_drivers(name: &str) -> bool {
+    matches!(
+        name,
+        "Driver Compiler" | "Runtime Triggered Module Loading" | "Lazy Function Loading" | "Command Buffer Full"
+    )
+}
+
+/// The waits of each stream, in order of start.
+///
+/// Collectors write such a wait on its stream at the time of the host's call, not when the stream came to it; in an export
+/// of Nsight Systems each lies within its `cudaStreamWaitEvent`. Other synchronization rows are waits of the host.
+fn stream_waits(trace: &Trace, names: &[u8]) -> FxHashMap<u32, Vec<u32>> {
+    let events = &trace.events;
+    let may_hold = events.kind.contains(&(EventKind::Synchronization as u8));
+    if !may_hold || !names.iter().any(|bits| bits & STREAM_WAIT != 0) {
+        return FxHashMap::default();
+    }
+    let is_wait = |row: &u32| {
+        let at = *row as usize;
+        events.kind[at] == EventKind::Synchronization as u8 && names[events.name[at] as usize] & STREAM_WAIT != 0
+    };
+    let waits = trace.device_tracks().map(|track| (track.rows.start, track.rows.clone().filter(is_wait).collect()));
+    waits.filter(|(_, waits): &(u32, Vec<u32>)| !waits.is_empty()).collect()
 }
 
 /// What encloses each host row, where anything in the trace loads or compiles.
@@ -134,14 +165,17 @@ fn around(trace: &Trace, names: &[u8]) -> Vec<u8> {
 }
 
 /// The union of the profiler's own events, by process.
-fn overhead(trace: &Trace) -> Vec<Vec<(i64, i64, u32)>> {
+fn overhead(trace: &Trace, names: &[u8]) -> Vec<Vec<(i64, i64, u32)>> {
     let events = &trace.events;
     let mut spans: Vec<Vec<(i64, i64, u32)>> = vec![Vec::new(); trace.processes.len()];
     if !events.kind.contains(&(EventKind::Overhead as u8)) {
         return spans;
     }
     for track in &trace.tracks {
-        let rows = track.rows.clone().filter(|row| events.kind[*row as usize] == EventKind::Overhead as u8);
+        let is_profilers = |row: usize| {
+            events.kind[row] == EventKind::Overhead as u8 && names[events.name[row] as usize] & DRIVER == 0
+        };
+        let rows = track.rows.clone().filter(|row| is_profilers(*row as usize));
         let Some(own) = spans.get_mut(track.process as usize) else { continue };
         own.extend(rows.map(|row| (events.start_ns[row as usize], events.end_ns(row as usize), row)));
     }

@@ -6,7 +6,7 @@ use ridge_trace::{EventKind, NONE, Trace, Track, TrackKind};
 /// Kernels looked at per device; of more, every n-th.
 const SAMPLES: usize = 1 << 16;
 /// Rows that are no work and lie between two kernels of a stream: more are not stepped over.
-pub(super) const STEP_BACK: usize = 16;
+const STEP_BACK: usize = 16;
 
 /// Launch latencies of one device: from the start of the launch call to the start of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +61,7 @@ fn latency_on_empty_stream(trace: &Trace, track: &Track, row: usize) -> Option<i
 }
 
 /// The work before `row` on its track.
-pub(super) fn previous_work(trace: &Trace, track: &Track, row: usize) -> Option<usize> {
+fn previous_work(trace: &Trace, track: &Track, row: usize) -> Option<usize> {
     let first = (track.rows.start as usize).max(row.saturating_sub(STEP_BACK));
     (first..row).rev().find(|before| EventKind::from_byte_is_work(trace.events.kind[*before]))
 }

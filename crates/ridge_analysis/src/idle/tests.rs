@@ -125,7 +125,8 @@ fn copies_waits_and_graphs() {
            5 +5 MemcpyH2D h2d bytes=8 id=1
            12 +5 a id=2
            19 +5 b id=2
-           26 +0 \"Stream Wait Event\" sync
+         stream 3 on gpu
+           3 +0 \"Stream Wait Event\" sync
            30 +5 c id=3
          stream 2 on gpu
            40 +5 MemcpyD2H d2h bytes=8 id=4",
@@ -135,6 +136,54 @@ fn copies_waits_and_graphs() {
             17..19 | 2 inside a graph replay: launching cudaGraphLaunch
             24..30 | 6 waiting for another stream: device Stream Wait Event
             35..40 | 5 waiting for a copy: launching cudaMemcpyAsync
+        "#]],
+    );
+}
+
+#[test]
+fn a_wait_for_an_event_counts_from_when_the_host_asked_for_it() {
+    // The host told stream 2 to wait between its launches of b and c, long before c was due; d had no wait of its own, and
+    // what e is told of came after it.
+    check(
+        "thread python
+           0 +1 cudaLaunchKernel launch id=1
+           2 +1 cudaLaunchKernel launch id=2
+           4 +2 cudaStreamWaitEvent
+           6 +1 cudaLaunchKernel launch id=3
+           8 +1 cudaLaunchKernel launch id=4
+           10 +1 cudaLaunchKernel launch id=5
+           12 +2 cudaStreamWaitEvent
+         stream 1 on gpu
+           20 +30 a id=1
+           72 +8 e id=5
+         stream 2 on gpu
+           5 +1 \"Stream Wait Event\" sync
+           13 +1 \"Stream Wait Event\" sync
+           22 +4 b id=2
+           55 +5 c id=3
+           64 +5 d id=4",
+        expect![[r#"
+            gpu
+            50..55 | 5 waiting for another stream: device Stream Wait Event
+            60..64 | 4 between queued work: launching cudaLaunchKernel
+            69..72 | 3 between queued work: launching cudaLaunchKernel
+        "#]],
+    );
+}
+
+#[test]
+fn the_drivers_overhead_is_not_the_profilers() {
+    check(
+        "thread python
+           0 +1 cudaLaunchKernel launch id=1
+           20 +40 cudaLaunchKernel launch id=2
+             25 +10 \"Command Buffer Full\" overhead
+         stream 1 on gpu
+           2 +5 a id=1
+           62 +5 b id=2",
+        expect![[r#"
+            gpu
+            7..62 | 13 host late: nothing recorded | 5 in the launch call: launching cudaLaunchKernel | 10 in the launch call: blocking call Command Buffer Full | 25 in the launch call: launching cudaLaunchKernel | 2 launch latency: launching cudaLaunchKernel
         "#]],
     );
 }

@@ -15,8 +15,10 @@ pub(super) const RANGES: &str = "NVTX_EVENTS";
 pub(super) const SYSTEM_CALLS: &str = "OSRT_API";
 
 /// Tables of ranges with a name, a thread and nothing else that we use.
-const NAMED: [&str; 5] =
-    [SYSTEM_CALLS, "CUPTI_ACTIVITY_KIND_OVERHEAD", "CUBLAS_EVENTS", "CUDNN_EVENTS", "MPI_P2P_EVENTS"];
+const NAMED: [&str; 4] = [SYSTEM_CALLS, "CUBLAS_EVENTS", "CUDNN_EVENTS", "MPI_P2P_EVENTS"];
+
+/// Overhead that CUPTI saw: the profiler's own, and the driver's.
+const CUPTI_OVERHEAD: &str = "CUPTI_ACTIVITY_KIND_OVERHEAD";
 
 /// Overhead of the profiler itself.
 const PROFILER: &str = "PROFILER_OVERHEAD";
@@ -56,6 +58,9 @@ pub(super) fn read(tables: &impl Tables, timeline: &mut Timeline, names: &mut Na
     }
     let overhead = tables.scan(PROFILER, &["start", "end", "globalTid", "nameId"], overhead);
     incomplete += timeline.take(overhead, NameStyle::AsWritten, DetailOf::Nothing, names, import);
+    let overhead =
+        tables.scan(CUPTI_OVERHEAD, &["start", "end", "globalTid", "nameId", "overheadType"], cupti_overhead);
+    incomplete += timeline.take(overhead, NameStyle::AsWritten, DetailOf::Nothing, names, import);
     if incomplete > 0 {
         let message = "calls without a start or a thread were left out".to_owned();
         import.note(Severity::Lost, &source_of(import), None, incomplete, message);
@@ -88,6 +93,21 @@ fn overhead(part: &mut Part, row: &Row<'_>) {
         return;
     };
     let name = part.names.id(row.int(3).map_or(NameKey::Fixed("profiler overhead"), NameKey::Id));
+    part.push(lane, EventRow { name, ..event });
+}
+
+fn cupti_overhead(part: &mut Part, row: &Row<'_>) {
+    // `ENUM_CUPTI_OVERHEAD_TYPE` of the exports; what is not the profiler's own is there without it, too.
+    let kind = match row.int(4) {
+        Some(3..=5) => EventKind::Overhead,
+        Some(2) => EventKind::Compile,
+        _ => EventKind::HostRange,
+    };
+    let Some((lane, event)) = span(row, kind) else {
+        part.incomplete += 1;
+        return;
+    };
+    let name = part.names.id(row.int(3).map_or(NameKey::Fixed("overhead without a name"), NameKey::Id));
     part.push(lane, EventRow { name, ..event });
 }
 

@@ -182,3 +182,15 @@ fn other_databases_and_other_versions_are_refused() {
     newer[at] = b'4';
     assert_eq!(refused(&newer), Err("expected schema version 2 or 3, found 4 at byte 0".to_owned()));
 }
+
+#[test]
+fn overhead_is_the_profilers_only_where_its_type_says_so() {
+    let trace = open(TWO_PROCESSES).trace;
+    let kinds = |name: &str| {
+        let rows = (0..trace.events.len()).filter(|row| trace.name(*row) == name);
+        rows.map(|row| (trace.events.start_ns[row], trace.events.kind(row))).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds("Buffer flush"), [(210, EventKind::Overhead), (220, EventKind::Overhead)]);
+    assert_eq!(kinds("Command Buffer Full"), [(610, EventKind::HostRange)]);
+    assert_eq!(kinds("Driver Compiler"), [(260, EventKind::Compile)]);
+}
