@@ -8,7 +8,7 @@ use crate::output::Format;
 use anstream::AutoStream;
 use anstream::stream::RawStream;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use ridgeline::CeilingsChoice;
+use ridgeline::{CeilingsChoice, data_sheet};
 use std::path::PathBuf;
 
 /// See what a program did on its accelerator, and where the time went
@@ -156,8 +156,9 @@ pub(crate) struct InputArguments {
 /// The ceilings that rates are compared with.
 #[derive(Debug, Args)]
 pub(crate) struct CeilingsArguments {
-    /// Compare with the measured ceilings in FILE, or with data sheets alone for `none` [default: those that `ridgeline
-    /// calibrate` kept for this device, else its data sheet]
+    /// Compare with the measured ceilings in FILE, with the data sheet of a device by its name (`NVIDIA H100 SXM5 80GB`)
+    /// where the capture does not name it, or with data sheets alone for `none` [default: those that `ridgeline calibrate`
+    /// kept for this device, else its data sheet]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     ceilings: Option<PathBuf>,
 }
@@ -168,7 +169,10 @@ impl CeilingsArguments {
         match &self.ceilings {
             None => CeilingsChoice::Kept,
             Some(path) if path.as_os_str() == "none" => CeilingsChoice::None,
-            Some(path) => CeilingsChoice::File(path.clone()),
+            Some(path) => match path.to_str().filter(|name| !path.exists() && data_sheet(name).is_some()) {
+                Some(name) => CeilingsChoice::Sheet(name.to_owned()),
+                None => CeilingsChoice::File(path.clone()),
+            },
         }
     }
 }

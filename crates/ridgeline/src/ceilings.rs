@@ -7,7 +7,7 @@
 use crate::error::OpenError;
 use crate::manifest::Manifest;
 use ridge_analysis::{
-    Ceiling, CeilingBasis, Ceilings, ComputeUnit, Limit, NumberType, ceilings, processor_ceilings, sheet_of,
+    Ceiling, CeilingBasis, Ceilings, ComputeUnit, Limit, NumberType, ceilings, processor_ceilings, sheet_of, sheets,
 };
 use ridge_trace::Device;
 use serde_json::Value;
@@ -26,6 +26,9 @@ pub enum CeilingsChoice {
     File(PathBuf),
     /// None: data sheets and the capture's own words alone.
     None,
+    /// The data sheet with this name, as [`data_sheet`] finds it, for all devices that are no processors: what a capture
+    /// that does not name its devices ran on.
+    Sheet(String),
 }
 
 /// The figures measured on one device.
@@ -51,11 +54,13 @@ pub fn ceilings_folder() -> Option<PathBuf> {
     Some(shared.join("ridgeline/ceilings"))
 }
 
-/// The figures that the data sheet of the device named `name` gives, where a sheet has that name; those of a processor
-/// for the logical ones of it that may be used, `usable_cores`.
+/// The figures that the data sheet of the device named `name` gives: by the device's own name, or as its driver names
+/// it; those of a processor for the logical ones of it that may be used, `usable_cores`.
 pub fn data_sheet(name: &str, usable_cores: Option<u64>) -> Option<Ceilings> {
+    let is_it = |known: &str| known.eq_ignore_ascii_case(name.trim());
+    let by_name = sheets().iter().find(|sheet| is_it(&sheet.name) || sheet.driver_names.iter().any(|known| is_it(known)));
     let device = Device { model: Some(name.to_owned()), ..Device::default() };
-    let sheet = sheet_of(&device).map(|sheet| sheet.ceilings.clone());
+    let sheet = by_name.or_else(|| sheet_of(&device)).map(|sheet| sheet.ceilings.clone());
     sheet.or_else(|| processor_ceilings(name, usable_cores?))
 }
 
@@ -77,6 +82,18 @@ pub(crate) fn unmeasured(device: &Device, manifest: Option<&Manifest>) -> Ceilin
     };
     let found = if is_processor(device) { processor() } else { None };
     found.unwrap_or_else(|| ceilings(device))
+
+/// The ceilings of `devices` where the user says that they are `name`.
+///
+/// # Errors
+/// [`OpenError`] where no data sheet has that name.
+pub(crate) fn said_to_be(name: &str, devices: &[Device]) -> Result<Vec<Ceilings>, OpenError> {
+    let Some(sheet) = data_sheet(name, None) else {
+        let names: Vec<&str> = sheets().iter().map(|sheet| sheet.name.as_str()).collect();
+        let message = format!("expected the name of a device with a data sheet, found `{name}`");
+        return Err(OpenError::new(message, None).hint(format!("there are {}", names.join(", "))));
+    };
+    Ok(devices.iter().map(|device| if is_processor(device) { ceilings(device) } else { sheet.clone() }).collect())
 }
 
 /// Reads a document of measured figures.

@@ -1,7 +1,8 @@
 //! An opened capture.
 
 use crate::ceilings::{
-    CeilingsChoice, MeasuredDevice, ceilings_folder, kept_in, matching, meant, read_ceilings, unmeasured, with_measured,
+    CeilingsChoice, MeasuredDevice, ceilings_folder, kept_in, matching, meant, read_ceilings, said_to_be, unmeasured,
+    with_measured,
 };
 use crate::error::OpenError;
 use crate::file_map::FileBytes;
@@ -69,9 +70,10 @@ impl Session {
     /// What each device of the trace can do: measured figures as `choice` says, then its data sheet's, then the capture's own.
     ///
     /// # Errors
-    /// [`OpenError`] where a file was named and cannot be read.
+    /// [`OpenError`] where a file was named and cannot be read, or a data sheet that there is not.
     pub fn ceilings(&self, choice: &CeilingsChoice) -> Result<Vec<Ceilings>, OpenError> {
         let measured = match choice {
+            CeilingsChoice::Sheet(name) => return said_to_be(name, &self.imported.trace.devices),
             CeilingsChoice::None => Vec::new(),
             CeilingsChoice::Kept => ceilings_folder().map(|folder| kept_in(&folder)).unwrap_or_default(),
             CeilingsChoice::File(path) => read_ceilings(path)?,

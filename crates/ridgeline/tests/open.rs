@@ -194,3 +194,20 @@ fn measured_ceilings_of_a_named_file_are_taken_for_the_device_they_must_mean() {
     let error = bandwidth(&session, &choice).expect_err("the capture has a processor alone");
     assert_eq!(error.message, "expected a device of the capture among the measured ones, found X");
 }
+
+#[test]
+fn a_data_sheet_can_be_named_for_a_capture_without_a_model() {
+    // Made without the tables that describe GPUs.
+    let session = open(&ridge_test::fixtures("nsys").join("old_schema.sqlite")).expect("a whole capture");
+    let named = |name: &str| bandwidth(&session, &CeilingsChoice::Sheet(name.to_owned()));
+    assert_eq!(bandwidth(&session, &CeilingsChoice::None).expect("nothing to read"), None);
+    assert_eq!(named("NVIDIA H100 SXM5 80GB").expect("its name"), Some(3.352e12));
+    assert_eq!(named("nvidia h100 80gb hbm3").expect("its driver's name for it"), Some(3.352e12));
+    let error = named("NVIDIA H900").expect_err("no such sheet");
+    assert_eq!(error.message, "expected the name of a device with a data sheet, found `NVIDIA H900`");
+    // A processor is not what was named.
+    let root = folder();
+    let processor = open(&put(root.path(), "a.xplane.pb")).expect("a whole capture");
+    let choice = CeilingsChoice::Sheet("NVIDIA H200".to_owned());
+    assert_eq!(bandwidth(&processor, &choice).expect("its name"), None);
+}

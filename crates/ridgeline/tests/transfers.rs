@@ -2,6 +2,7 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
+use expect_test::expect;
 use ridge_test::{corpus, files, fixtures, render};
 use ridge_trace::Trace;
 use ridgeline::{CeilingsChoice, FactValue, OpenOptions, Session, TransfersBy, TransfersReport};
@@ -112,4 +113,20 @@ host to device    pageable  device  4          3136         3360
 ";
     let columns = ["direction", "from", "to", "transfers", "bytes", "total_ns"];
     assert_eq!(render(&report.tables[0], &columns), expected);
+}
+
+#[test]
+fn a_model_that_the_user_names_stands_in_for_one_that_the_capture_does_not() {
+    let test = "a_model_that_the_user_names_stands_in_for_one_that_the_capture_does_not";
+    let Some(folder) = corpus(test, "nsys") else { return };
+    // Its export was made without the tables that describe GPUs.
+    let session = open(&folder.join("h100_2gpu_1s.sqlite")).expect("an intact capture");
+    assert!(session.notes().iter().any(|note| note.message.contains("does not say what its GPUs are")));
+    let columns = ["direction", "from", "link_bytes_per_sec", "link_share"];
+    let link = |choice: &CeilingsChoice| {
+        let report = session.transfers(&[TransfersBy::Direction], None, choice).expect("a data sheet of that name");
+        render(&report.tables[0], &columns)
+    };
+    expect![[r#""#]].assert_eq(&link(&CeilingsChoice::None));
+    expect![[r#""#]].assert_eq(&link(&CeilingsChoice::Sheet("NVIDIA H100 SXM5 80GB".to_owned())));
 }

@@ -59,6 +59,13 @@ fn gpu(row: &Row<'_>) -> Option<Gpu> {
 pub(super) fn describe(tables: &impl Tables, placed: &Placed, import: &mut Import) {
     let mut gpus = tables.collect("TARGET_INFO_GPU", &COLUMNS, gpu);
     gpus.truncate(MAX_GPUS);
+    // Seen in a capture from a container: the tables that describe GPUs were not there.
+    if gpus.is_empty() && !placed.devices.is_empty() {
+        let message = "the export does not say what its GPUs are: what they and their links can do is unknown unless \
+                       `--ceilings` names their model";
+        let devices = placed.devices.len() as u64;
+        import.note(Severity::Info, &source_of(import), None, devices, message.to_owned());
+    }
     let pairs = |row: &Row<'_>| Some(((row.int(0)?, row.int(1)?), row.int(2)?));
     let seen: FxHashMap<(i64, i64), i64> =
         tables.collect("TARGET_INFO_CUDA_DEVICE", &["pid", "cudaId", "gpuId"], pairs).into_iter().collect();
