@@ -122,7 +122,7 @@ fn walk(module: &HloModule) {
         let _ = (instruction.shape.byte_size(), instruction.known_trip_count(), instruction.backend_config.json());
         module.kernel_candidates(&instruction.name.replace('.', "_"));
     }
-    let costs = ModuleCosts::with_trips(module, |id| Some(u64::MAX >> (id.0 % 64)));
+    let costs = ModuleCosts::with_trips(module, |id| Some(f64::from_bits(u64::MAX >> (id.0 % 64))));
     assert!(costs.total().work.flops().is_finite() && costs.total().compulsory.total().is_finite());
     module.to_text();
     module.to_dot(None);

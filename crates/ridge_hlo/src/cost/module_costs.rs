@@ -22,8 +22,9 @@ impl ModuleCosts {
         ModuleCosts::with_trips(module, |_| None)
     }
 
-    /// Costs of `module`; `observed` gives the trip counts of loops that neither the compiler nor a counter tells.
-    pub fn with_trips(module: &HloModule, observed: impl Fn(InstructionId) -> Option<u64>) -> ModuleCosts {
+    /// Costs of `module`; `observed` gives the trips of loops that neither the compiler nor a counter tells: a mean over
+    /// executions, not negative. What is no such number is as unknown as `None`.
+    pub fn with_trips(module: &HloModule, observed: impl Fn(InstructionId) -> Option<f64>) -> ModuleCosts {
         let mut costing = Costing {
             module,
             observed: &observed,
@@ -82,7 +83,7 @@ impl ModuleCosts {
 /// A module being costed.
 pub(super) struct Costing<'a> {
     pub(super) module: &'a HloModule,
-    observed: &'a dyn Fn(InstructionId) -> Option<u64>,
+    observed: &'a dyn Fn(InstructionId) -> Option<f64>,
     instructions: Vec<Cost>,
     computations: Vec<Option<Cost>>,
     /// The traffic of fusions, by the computation they run.
@@ -183,8 +184,8 @@ impl<'a> Costing<'a> {
         if let Some(derived) = trips::derive(self.module, instruction) {
             return (derived as f64, Some(Assumption::TripCountDerived));
         }
-        match (self.observed)(id) {
-            Some(observed) => (observed as f64, Some(Assumption::TripCountObserved)),
+        match (self.observed)(id).filter(|trips| trips.is_finite() && *trips >= 0.0) {
+            Some(observed) => (observed, Some(Assumption::TripCountObserved)),
             None => (1.0, Some(Assumption::TripCountUnknown)),
         }
     }
