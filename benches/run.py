@@ -34,6 +34,9 @@ KINETO_PEERS = (("HTA", "hta"), ("TraceLens", "TraceLens"))
 JSON_LOAD = "import json, sys; print(len(json.load(open(sys.argv[1]))['traceEvents']))"
 NSYS_SOURCE = ROOT / ".." / "shared" / "corpus" / "nsys" / "h100_2gpu_1s.sqlite"
 PYTHON = ROOT / ".venv-bench" / "bin" / "python"
+# What answers about a capture; `info` reads it and does little else.
+READING = "ridgeline info"
+ANALYSES = ("stats", "idle", "memory", "transfers", "roofline")
 XPROF_TOOLS = ("hlo_stats", "kernel_stats", "overview_page")
 
 
@@ -50,6 +53,8 @@ class Capture:
     keep: bool = True
     # A PyTorch trace of so many bytes, rather than an XPlane capture.
     json_bytes: int = 0
+    # Whether each analysis is measured beside reading alone.
+    analyses: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,8 +72,13 @@ class Measured:
 CAPTURES = (
     Capture("small", "29 kB, a real CPU capture of three steps"),
     Capture("half_million", "0.5 M events, 1 GPU", ("--device-events", "250000", "--steps", "50")),
-    Capture("five_million", "5 M events, 1 GPU", ("--device-events", "2500000", "--steps", "50")),
-    Capture("five_million_8", "5 M events, 8 GPUs", ("--device-events", "2500000", "--gpus", "8", "--steps", "50")),
+    Capture("five_million", "5 M events, 1 GPU", ("--device-events", "2500000", "--steps", "50"), analyses=True),
+    Capture(
+        "five_million_8",
+        "5 M events, 8 GPUs",
+        ("--device-events", "2500000", "--gpus", "8", "--steps", "50"),
+        analyses=True,
+    ),
     Capture("cold_cpu", "a real CPU capture with compilation and the Python tracer"),
     Capture("kineto_tenth", "a PyTorch trace of an H100, repeated to 100 MB of JSON", xprof=False, json_bytes=100_000_000),
     Capture("kineto", "the same, repeated to 1 GB", xprof=False, json_bytes=1_000_000_000),
@@ -230,6 +240,8 @@ def measure(capture, path, python, scan, options, skipped) -> list[Measured]:
     if capture.name == "nsys_gigabyte":
         results += beside_pandas(capture, path, python, skipped)
         return [result for result in results if result.wall_s >= 0]
+    if capture.analyses:
+        results += beside_reading(capture, path, rounds)
     if scan is not None:
         results.append(best(capture, "scan", [str(scan), str(path)], rounds))
     if not capture.xprof or options.no_xprof:
@@ -243,6 +255,12 @@ def measure(capture, path, python, scan, options, skipped) -> list[Measured]:
     for failed in [result for result in results if result is not None and result.wall_s < 0]:
         skip(f"{failed.tool} on {capture.name}", "it failed", skipped)
     return [result for result in results if result.wall_s >= 0]
+
+
+def beside_reading(capture: Capture, path: Path, rounds: int) -> list[Measured]:
+    """Reading alone, and each analysis in a run of its own; `stats` was measured before."""
+    commands = ("info", *(analysis for analysis in ANALYSES if analysis != "stats"))
+    return [best(capture, f"ridgeline {name}", [str(ridgeline()), name, str(path)], rounds) for name in commands]
 
 
 def beside_pandas(capture: Capture, path: Path, python: Path | None, skipped: list[str]) -> list[Measured]:
@@ -305,6 +323,18 @@ def print_table(capture: Capture, size: int, measured: list[Measured]) -> None:
     for row in rows:
         ratios = f"{row.wall_s / ours.wall_s:>11.2f}x{row.peak_mb / ours.peak_mb:>11.2f}x" if ours else ""
         print(f"  {row.tool:<22}{row.wall_s:>8.3f} s{row.cpu_s:>8.3f} s{row.peak_mb:>8.1f} MB{ratios}", flush=True)
+    added = added_to_reading(rows)
+    if added is not None:
+        print(f"  all analyses together add {added:.0%} to the time of reading", flush=True)
+
+
+def added_to_reading(rows: list[Measured]) -> float | None:
+    """What each analysis takes beyond reading, summed, as a part of reading; `None` where one was not measured."""
+    wall = {row.tool: row.wall_s for row in rows}
+    tools = [f"ridgeline {analysis}" for analysis in ANALYSES]
+    if not wall.keys() >= {READING, *tools}:
+        return None
+    return sum(max(wall[tool] - wall[READING], 0.0) for tool in tools) / wall[READING]
 
 
 def write_results(measured: list[Measured], sizes: dict[str, int], skipped: list[str], load: float) -> None:
