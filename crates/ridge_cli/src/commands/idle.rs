@@ -32,7 +32,8 @@ pub(crate) struct IdleArguments {
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
 
-    /// Rows per table, 0 for all [default: 30 with --by, else 10; all for json, csv and arrow, but 1000 gaps in json]
+    /// Rows per table, 0 for all [default: 30 with --by, else 10; in json, csv and arrow all, but without --by only the
+    /// 1000 longest gaps]
     #[arg(long, value_name = "N")]
     top: Option<usize>,
 
