@@ -169,7 +169,7 @@ impl CeilingsArguments {
         match &self.ceilings {
             None => CeilingsChoice::Kept,
             Some(path) if path.as_os_str() == "none" => CeilingsChoice::None,
-            Some(path) => match path.to_str().filter(|name| !path.exists() && data_sheet(name).is_some()) {
+            Some(path) => match path.to_str().filter(|name| !path.exists() && data_sheet(name, None).is_some()) {
                 Some(name) => CeilingsChoice::Sheet(name.to_owned()),
                 None => CeilingsChoice::File(path.clone()),
             },

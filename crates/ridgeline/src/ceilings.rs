@@ -58,7 +58,8 @@ pub fn ceilings_folder() -> Option<PathBuf> {
 /// it; those of a processor for the logical ones of it that may be used, `usable_cores`.
 pub fn data_sheet(name: &str, usable_cores: Option<u64>) -> Option<Ceilings> {
     let is_it = |known: &str| known.eq_ignore_ascii_case(name.trim());
-    let by_name = sheets().iter().find(|sheet| is_it(&sheet.name) || sheet.driver_names.iter().any(|known| is_it(known)));
+    let by_name =
+        sheets().iter().find(|sheet| is_it(&sheet.name) || sheet.driver_names.iter().any(|known| is_it(known)));
     let device = Device { model: Some(name.to_owned()), ..Device::default() };
     let sheet = by_name.or_else(|| sheet_of(&device)).map(|sheet| sheet.ceilings.clone());
     sheet.or_else(|| processor_ceilings(name, usable_cores?))
@@ -82,6 +83,7 @@ pub(crate) fn unmeasured(device: &Device, manifest: Option<&Manifest>) -> Ceilin
     };
     let found = if is_processor(device) { processor() } else { None };
     found.unwrap_or_else(|| ceilings(device))
+}
 
 /// The ceilings of `devices` where the user says that they are `name`.
 ///
