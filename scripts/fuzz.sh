@@ -13,7 +13,7 @@ RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions -Coverflow-checks=yes" \
     cargo build --quiet --release --config profile.release.lto=false --target "$host" -p ridge_fuzz \
-    --features libfuzzer --bin xplane --bin chrome --bin nsys --bin ncu --bin pprof --bin torch_snapshot --bin memory_timeline --bin hlo_proto --bin hlo_text
+    --features libfuzzer --bin xplane --bin chrome --bin nsys --bin ncu --bin pprof --bin torch_snapshot --bin memory_timeline --bin hlo_proto --bin hlo_text --bin redact
 
 fuzz_one() {
     local target="$1" ending="$2" seeds
@@ -34,3 +34,4 @@ fuzz_one torch_snapshot .pickle
 fuzz_one memory_timeline .raw.json
 fuzz_one hlo_proto .hlo.pb
 fuzz_one hlo_text .txt
+fuzz_one redact ""

@@ -13,6 +13,7 @@ use ridge_analysis::{By, Memory, MemoryBy, Prepared, overview};
 use ridge_hlo::HloModule;
 use ridge_hlo::cost::ModuleCosts;
 use ridge_import::{Source, import};
+use ridge_redact::Words;
 
 /// One reader under test.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +38,8 @@ pub const TARGETS: &[Target] = &[
     Target { name: "memory_timeline", run: memory_timeline, seeds_end_with: ".raw.json" },
     Target { name: "hlo_proto", run: hlo_proto, seeds_end_with: ".hlo.pb" },
     Target { name: "hlo_text", run: hlo_text, seeds_end_with: ".txt" },
+    Target { name: "redact", run: redact, seeds_end_with: "" },
+    Target { name: "redact_sqlite", run: redact, seeds_end_with: ".sqlite" },
 ];
 
 /// An XPlane capture, and every table of it.
@@ -95,6 +98,21 @@ fn capture(bytes: &[u8], format: &str) {
     for module in 0..imported.trace.modules.len().min(4) {
         analysis.instructions_table(module as u32);
     }
+}
+
+/// Anything that a copy without what is private is asked of.
+///
+/// Of a database the copy is as long, and nothing private is left for a second copy to find.
+pub fn redact(bytes: &[u8]) {
+    let words = Words::of("/home/ada", "ada", "vm.lab");
+    let mut copy = Vec::new();
+    let made = ridge_redact::redact(bytes, &words, &mut copy);
+    if made.is_err() || !matches!(ridge_redact::recognize(bytes), Ok(ridge_redact::Format::Nsys)) {
+        return;
+    }
+    let mut again = Vec::new();
+    let removed = ridge_redact::redact(&copy, &words, &mut again).expect("the copy of a sound database is sound");
+    assert!(copy.len() == bytes.len() && again == copy && removed.total() == 0, "the copy is private still");
 }
 
 /// An HLO module or snapshot as XLA serializes it.

@@ -6,6 +6,7 @@ use crate::packed::Packed;
 use crate::ranks;
 use ridge_hlo::HloModule;
 use ridge_trace::{OutOfBounds, Trace, TraceBuilder};
+use std::sync::Arc;
 
 /// How many bytes a format sees to recognize a file by.
 const HEAD_BYTES: usize = 4096;
@@ -43,6 +44,23 @@ pub struct CaptureFacts {
     pub unix_zero_ns: Option<u64>,
 }
 
+/// What is done with bytes of a source that were read and are not needed soon.
+#[derive(Clone)]
+pub struct Release(Arc<dyn Fn(&[u8]) + Send + Sync>);
+
+impl Release {
+    /// Calls `release` with such bytes; they may be read again all the same, and must then be what they were.
+    pub fn new(release: impl Fn(&[u8]) + Send + Sync + 'static) -> Release {
+        Release(Arc::new(release))
+    }
+}
+
+impl std::fmt::Debug for Release {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Release")
+    }
+}
+
 /// Collects what formats read; becomes an [`Imported`].
 #[derive(Debug, Default)]
 pub struct Import {
@@ -54,9 +72,18 @@ pub struct Import {
     pub notes: Vec<ImportNote>,
     /// What the captures say of themselves.
     pub captures: Vec<CaptureFacts>,
+    /// What is done with bytes that were read.
+    release: Option<Release>,
 }
 
 impl Import {
+    /// Says that `bytes` of a source were read: a large mapped file need not stay in memory as a whole.
+    pub fn release(&self, bytes: &[u8]) {
+        if let Some(Release(release)) = &self.release {
+            release(bytes);
+        }
+    }
+
     /// Adds a note about `source`.
     pub fn note(&mut self, severity: Severity, source: &str, offset: Option<u64>, count: u64, message: String) {
         self.notes.push(ImportNote { severity, message, source: source.to_owned(), offset, count });
@@ -138,6 +165,11 @@ impl ImportError {
                     "only Nsight Systems itself reads its reports; `{command} {source_name}` makes a file that is read here"
                 )]
             }
+            ImportError::Unknown { found, .. } if found.to_ascii_lowercase().contains("<html") => vec![
+                "a page holds a picture and no numbers; where it is a memory timeline of PyTorch, \
+                 `export_memory_timeline(\"FILE.raw.json.gz\")` writes a file that is read here"
+                    .to_owned(),
+            ],
             ImportError::Unknown { .. } => {
                 vec![format!("these formats are read: {}; `--read-as NAME` skips the guess", format_names())]
             }
@@ -156,12 +188,14 @@ fn format_names() -> String {
 }
 
 /// How to read sources.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct ImportOptions<'a> {
     /// Name of the format of all of them; each is guessed by its content where this is `None`.
     pub format: Option<&'a str>,
     /// What one compressed source may grow to, in bytes; `None` for as much as captures do.
     pub max_unpacked_bytes: Option<u64>,
+    /// What is done with bytes of a source that were read; nothing where this is `None`.
+    pub release: Option<Release>,
 }
 
 /// The format whose content `bytes` begins with, compressed or not.
@@ -191,7 +225,7 @@ pub fn import(sources: &[Source<'_>], format: Option<&str>) -> Result<Imported, 
 /// [`ImportError`] of the first source where none could be read.
 pub fn import_with(sources: &[Source<'_>], options: ImportOptions<'_>) -> Result<Imported, ImportError> {
     let forced = options.format.map(named_format).transpose()?;
-    let mut import = Import::default();
+    let mut import = Import { release: options.release.clone(), ..Import::default() };
     let mut failures = Vec::new();
     for source in sources {
         if let Err(error) = import_one(*source, forced, options.max_unpacked_bytes, &mut import) {
@@ -244,7 +278,7 @@ fn named_format(name: &str) -> Result<&'static dyn Format, ImportError> {
 
 fn finish(mut import: Import) -> Imported {
     ranks::align(&mut import);
-    let Import { mut builder, hlo, mut notes, mut captures } = import;
+    let Import { mut builder, hlo, mut notes, mut captures, release: _ } = import;
     let earliest = captures.iter().map(|capture| capture.start_ns).min().filter(|start| *start < 0);
     if let Some(earliest) = earliest {
         builder.set_zero(earliest);
@@ -283,6 +317,13 @@ fn out_of_bounds(found: OutOfBounds, captures: &[CaptureFacts]) -> Option<Import
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_picture_of_memory_gets_the_call_that_writes_numbers() {
+        let page = b"<html>\n<head><meta charset=\"utf-8\" /></head>";
+        let error = import(&[Source { name: "memory.html", bytes: page }], None).expect_err("it holds no numbers");
+        assert!(error.hints().join("").contains("FILE.raw.json.gz"), "{:?}", error.hints());
+    }
 
     #[test]
     fn a_report_of_nsight_systems_gets_the_command_that_exports_it() {

@@ -17,9 +17,10 @@ mod import;
 mod note;
 mod packed;
 mod ranks;
-mod sqlite;
 
 pub use formats::{FORMATS, Format};
-pub use import::{CaptureFacts, Import, ImportError, ImportOptions, Imported, Source, import, import_with, sniff};
+pub use import::{
+    CaptureFacts, Import, ImportError, ImportOptions, Imported, Release, Source, import, import_with, sniff,
+};
 pub use note::{ImportNote, Severity};
 pub use packed::{Packed, PackedReader};

@@ -22,6 +22,9 @@ pub enum RedactError {
         /// Where, from the start of the content, decompressed.
         offset: u64,
     },
+    /// A database is damaged, so that what is private in it cannot be found with certainty.
+    #[error(transparent)]
+    Database(#[from] ridge_sqlite::SqliteError),
     /// The content could not be decompressed, or the result not written.
     #[error("could not pass the capture on: {0}")]
     Io(#[from] std::io::Error),
@@ -32,7 +35,9 @@ impl RedactError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             RedactError::Unknown { hint, .. } => Some(hint),
-            RedactError::Damaged { .. } => Some("a damaged capture may hide what is private, so it is not passed on"),
+            RedactError::Damaged { .. } | RedactError::Database(_) => {
+                Some("a damaged capture may hide what is private, so it is not passed on")
+            }
             RedactError::Io(_) => None,
         }
     }

@@ -1,7 +1,9 @@
 //! Recognize a capture by its content, and rewrite it in its own form.
 
+use crate::database;
 use crate::error::RedactError;
 use crate::json::redact_json;
+use crate::nsys;
 use crate::proto::{self, HLO_PROTO, PPROF, XSPACE};
 use crate::removed::Removed;
 use crate::wire::Records;
@@ -9,6 +11,7 @@ use crate::words::Words;
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use ridge_sqlite::{Database, is_database};
 use std::io::{BufReader, Read, Write};
 
 /// Formats that can be redacted.
@@ -24,14 +27,14 @@ pub enum Format {
     Pprof,
     /// HLO, StableHLO or a jaxpr as text.
     Text,
+    /// A SQLite export of Nsight Systems.
+    Nsys,
     /// Any of them, packed with gzip.
     Gzip,
 }
 
 /// How a gzip file begins.
 const GZIP: &[u8] = &[0x1f, 0x8b];
-/// How a SQLite database begins.
-const SQLITE: &[u8] = b"SQLite format 3\0";
 /// How texts begin that a recording keeps of a compiled module.
 const TEXTS: [&str; 5] = ["HloModule", "module @", "{ lambda", "digraph", "#loc"];
 /// Largest protobuf inside a gzip file: it must be in memory as a whole.
@@ -47,8 +50,8 @@ pub fn recognize(bytes: &[u8]) -> Result<Format, RedactError> {
     if bytes.starts_with(GZIP) {
         return Ok(Format::Gzip);
     }
-    if bytes.starts_with(SQLITE) {
-        return Err(unknown("a SQLite database", "export tables of it with `ridgeline stats -f csv` and share those"));
+    if is_database(bytes) {
+        return recognize_database(bytes);
     }
     let text = bytes.trim_ascii_start();
     if TEXTS.iter().any(|start| text.starts_with(start.as_bytes())) {
@@ -60,6 +63,14 @@ pub fn recognize(bytes: &[u8]) -> Result<Format, RedactError> {
     protobuf(bytes).ok_or_else(|| {
         unknown("something else", "JSON traces, XPlane, HLO and pprof can be redacted; leave other files out")
     })
+}
+
+fn recognize_database(bytes: &[u8]) -> Result<Format, RedactError> {
+    if nsys::is_export(Database::open(bytes)?.table_names()) {
+        return Ok(Format::Nsys);
+    }
+    let hint = "of SQLite databases, exports of Nsight Systems can be redacted; leave this one out";
+    Err(unknown("a SQLite database of no known tool", hint))
 }
 
 fn unknown(found: &'static str, hint: &'static str) -> RedactError {
@@ -110,6 +121,7 @@ fn in_memory(bytes: &[u8], format: Format, words: &Words, out: &mut dyn Write) -
     match format {
         Format::HloProto => proto::rewrite(bytes, &HLO_PROTO, words, out),
         Format::Pprof => proto::rewrite(bytes, &PPROF, words, out),
+        Format::Nsys => database::redact(bytes, words, out),
         Format::Text => text(bytes, words, out),
         _ => {
             let mut words = words.clone();
@@ -161,7 +173,10 @@ mod tests {
         assert_eq!(recognize(&[0x0a, 4, 0x0a, 2, b'j', b'f']).ok(), Some(Format::HloProto));
         assert_eq!(recognize(&[0x0a, 4, 0x12, 2, b'j', b'f']).ok(), Some(Format::Xplane));
         assert_eq!(recognize(&[0x0a, 2, 8, 1, 0x32, 0]).ok(), Some(Format::Pprof));
-        assert!(recognize(b"SQLite format 3\0....").is_err_and(|error| error.hint().is_some()));
+        let of_sqlite = include_bytes!("../../ridge_sqlite/databases/small_pages.sqlite");
+        for broken in [&of_sqlite[..], &of_sqlite[..600], b"SQLite format 3\0...."] {
+            assert!(recognize(broken).is_err_and(|error| error.hint().is_some()));
+        }
         for other in [&b""[..], b"\x80\x04pickle", b"hello"] {
             assert!(recognize(other).is_err());
         }

@@ -94,7 +94,7 @@ impl Cleaner {
 }
 
 /// What a text under `key` is, where the key alone says that it is private.
-fn private_key(key: &str) -> Option<What> {
+pub(crate) fn private_key(key: &str) -> Option<What> {
     if key.is_empty() || key.len() > 64 {
         return None;
     }

@@ -19,12 +19,14 @@
 //! # Ok::<(), ridge_redact::RedactError>(())
 //! ```
 
+mod database;
 mod error;
 mod format;
 mod json;
 mod json_scan;
 mod json_values;
 mod needles;
+mod nsys;
 mod proto;
 mod removed;
 mod secrets;

@@ -19,6 +19,10 @@ pub enum What {
     CommandLine,
     /// The name of a process.
     ProcessName,
+    /// What tells one machine from others: its installation, serial numbers, its time zone.
+    Machine,
+    /// Files, and what the program wrote.
+    Output,
 }
 
 impl What {
@@ -32,6 +36,8 @@ impl What {
             What::Environment => "environment blocks",
             What::CommandLine => "command lines",
             What::ProcessName => "process names",
+            What::Machine => "facts of the machine",
+            What::Output => "files and outputs of the program",
         }
     }
 }

@@ -20,6 +20,24 @@ struct Name {
     what: What,
 }
 
+/// How a private part is replaced.
+#[derive(Debug, Clone, Copy)]
+enum Replace {
+    /// By a word that says what it was.
+    Word,
+    /// Letter by letter: the text stays as long, in bytes, and paths keep their shape.
+    Letters,
+}
+
+impl Replace {
+    fn put(self, private: &str, stand_in: &str, out: &mut String) {
+        match self {
+            Replace::Word => out.push_str(stand_in),
+            Replace::Letters => out.extend(private.bytes().map(|byte| if byte == b'/' { '/' } else { '*' })),
+        }
+    }
+}
+
 /// What is private in texts.
 ///
 /// Home folders (`/home/ada/x.py` becomes `~/x.py`) and tokens of well-known services are always found; names of machines, people
@@ -37,8 +55,8 @@ impl Words {
         let mut words = Words::default();
         words.add(home, "~", What::HomeFolder);
         words.add_host(host);
-        words.add(user, "<user>", What::UserName);
-        words.add(home.rsplit('/').next().unwrap_or_default(), "<user>", What::UserName);
+        words.add_user(user);
+        words.add_user(home.rsplit('/').next().unwrap_or_default());
         words
     }
 
@@ -46,6 +64,11 @@ impl Words {
     pub fn add_host(&mut self, host: &str) {
         self.add(host, "<host>", What::HostName);
         self.add(host.split('.').next().unwrap_or_default(), "<host>", What::HostName);
+    }
+
+    /// Learns the name of an account.
+    pub fn add_user(&mut self, user: &str) {
+        self.add(user, "<user>", What::UserName);
     }
 
     fn add(&mut self, text: &str, stand_in: &'static str, what: What) {
@@ -60,14 +83,26 @@ impl Words {
 
     /// `text` without what is private, counted in `removed`.
     pub fn clean<'a>(&self, text: &'a str, removed: &mut Removed) -> Cow<'a, str> {
+        self.replaced(text, Replace::Word, removed)
+    }
+
+    /// `text` with each private part as stars, as many bytes as before; `None` where nothing is private.
+    pub(crate) fn masked(&self, text: &str, removed: &mut Removed) -> Option<String> {
+        match self.replaced(text, Replace::Letters, removed) {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(masked) => (masked != text).then_some(masked),
+        }
+    }
+
+    fn replaced<'a>(&self, text: &'a str, replace: Replace, removed: &mut Removed) -> Cow<'a, str> {
         let mut clean = Cow::Borrowed(text);
         for name in &self.names {
-            if let Some(replaced) = replace_word(&clean, name, removed) {
+            if let Some(replaced) = replace_word(&clean, name, replace, removed) {
                 clean = Cow::Owned(replaced);
             }
         }
         for step in [without_homes, without_tokens] {
-            if let Some(replaced) = step(&clean, removed) {
+            if let Some(replaced) = step(&clean, replace, removed) {
                 clean = Cow::Owned(replaced);
             }
         }
@@ -89,7 +124,7 @@ impl Words {
 }
 
 /// Replaces `name` where it stands alone: not inside a longer word.
-fn replace_word(text: &str, name: &Name, removed: &mut Removed) -> Option<String> {
+fn replace_word(text: &str, name: &Name, replace: Replace, removed: &mut Removed) -> Option<String> {
     let is_part_of_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     text.contains(&name.text).then_some(())?;
     let mut out = String::with_capacity(text.len());
@@ -100,9 +135,11 @@ fn replace_word(text: &str, name: &Name, removed: &mut Removed) -> Option<String
             !name.text.starts_with('/') && is_part_of_word(before.chars().next_back().or(out.chars().next_back()));
         let alone = !begins_inside && !is_part_of_word(after.chars().next());
         out.push_str(before);
-        out.push_str(if alone { name.stand_in } else { &name.text });
         if alone {
+            replace.put(&name.text, name.stand_in, &mut out);
             removed.add(name.what);
+        } else {
+            out.push_str(&name.text);
         }
         rest = after;
     }
@@ -111,7 +148,7 @@ fn replace_word(text: &str, name: &Name, removed: &mut Removed) -> Option<String
 }
 
 /// `/home/ada/x` → `~/x`, `/root/x` → `~/x`; a folder inside another (`/mnt/home/ada/x`) counts too.
-fn without_homes(text: &str, removed: &mut Removed) -> Option<String> {
+fn without_homes(text: &str, replace: Replace, removed: &mut Removed) -> Option<String> {
     let begins = |rest: &str| HOMES.iter().chain([&ROOT_HOME]).filter_map(|home| rest.find(home)).min();
     begins(text)?;
     let mut out = String::with_capacity(text.len());
@@ -123,7 +160,7 @@ fn without_homes(text: &str, removed: &mut Removed) -> Option<String> {
             let user = &home[prefix.len()..];
             prefix.len() + user.find(|c: char| "/\\\"': ,;()".contains(c) || c.is_control()).unwrap_or(user.len())
         });
-        out.push('~');
+        replace.put(&home[..prefix], "~", &mut out);
         removed.add(What::HomeFolder);
         rest = &home[prefix..];
     }
@@ -131,7 +168,7 @@ fn without_homes(text: &str, removed: &mut Removed) -> Option<String> {
     Some(out)
 }
 
-fn without_tokens(text: &str, removed: &mut Removed) -> Option<String> {
+fn without_tokens(text: &str, replace: Replace, removed: &mut Removed) -> Option<String> {
     let may_hold = |text: &str| SECRET_PREFIXES.iter().any(|prefix| text.contains(prefix));
     may_hold(text).then_some(())?;
     let mut out = String::with_capacity(text.len());
@@ -139,7 +176,7 @@ fn without_tokens(text: &str, removed: &mut Removed) -> Option<String> {
     while let Some(first) = rest.chars().next() {
         let length = if is_inside_word { 0 } else { token_length(rest) };
         if length > 0 {
-            out.push_str(GONE);
+            replace.put(&rest[..length], GONE, &mut out);
             removed.add(What::Secret);
             rest = &rest[length..];
         } else {
@@ -179,6 +216,16 @@ mod tests {
     fn the_superuser_is_a_common_word() {
         let words = Words::of("/root", "root", "localhost");
         expect!["~/x, the root of localhost"].assert_eq(&clean(&words, "/root/x, the root of localhost"));
+    }
+
+    #[test]
+    fn masks_are_as_long_as_what_they_hide() {
+        let words = Words::of("/home/zoë", "zoë", "vm.lab");
+        let text = "/home/zoë/x.py by zoë on vm.lab, /home/u/y, hf_abcdefghijklmnop0123";
+        let masked = words.masked(text, &mut Removed::default()).expect("it says much");
+        expect!["/****/****/x.py by **** on ******, /****/*/y, ***********************"].assert_eq(&masked);
+        assert_eq!(masked.len(), text.len());
+        assert_eq!(words.masked("aten::mm", &mut Removed::default()), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 /// Copy a capture without what says who made it and where
 ///
 /// Host, user and process names, home folders, environment blocks, command lines and tokens are taken out; the copy opens to the same
-/// numbers. Traces in JSON, XPlane, HLO and pprof can be copied, also gzipped, and folders of them.
+/// numbers. Traces in JSON, XPlane, HLO and pprof can be copied, also gzipped, exports of Nsight Systems in SQLite, and folders of all these.
 /// Any other file is refused, and left out of a folder's copy, which says so.
 /// A search by names and patterns finds what it knows: look through what matters before you share it.
 #[derive(Debug, Args)]
@@ -29,7 +29,8 @@ pub(crate) struct RedactArguments {
 const EXAMPLES: &str = "\
 Examples:
   ridgeline redact run/ shared/                        a run folder
-  ridgeline redact rank0.json.gz clean.json.gz         a trace; gzip stays gzip";
+  ridgeline redact rank0.json.gz clean.json.gz         a trace; gzip stays gzip
+  ridgeline redact report.sqlite clean.sqlite          an export of Nsight Systems";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &RedactArguments) -> Result<Ending, Failure> {

@@ -26,7 +26,7 @@ mod xla;
 use crate::formats::Format;
 use crate::import::{Import, ImportError, Source};
 use crate::note::Severity;
-use crate::sqlite::{Database, is_database};
+use ridge_sqlite::{Database, is_database};
 use tables::{SqliteTables, Tables};
 
 /// The format of SQLite exports.

@@ -6,7 +6,7 @@ use super::names::{NameKey, NameStyle, Names};
 use super::place::Placed;
 use super::tables::Tables;
 use crate::import::Import;
-use crate::sqlite::Row;
+use ridge_sqlite::Row;
 use rustc_hash::FxHashMap;
 
 const TABLE: &str = "CUDA_GPU_MEMORY_USAGE_EVENTS";

@@ -3,7 +3,7 @@
 use super::place::Placed;
 use super::tables::Tables;
 use crate::import::Import;
-use crate::sqlite::Row;
+use ridge_sqlite::Row;
 use ridge_trace::{NONE, StringId};
 use rustc_hash::FxHashMap;
 

@@ -5,7 +5,7 @@ use super::rows::{DetailOf, EventRow, Lane, Part, Timeline};
 use super::tables::Tables;
 use crate::import::Import;
 use crate::note::Severity;
-use crate::sqlite::Row;
+use ridge_sqlite::Row;
 use ridge_trace::{EventKind, MemoryKind, NONE};
 use rustc_hash::FxHashMap;
 

@@ -5,7 +5,7 @@
 use super::tables::Tables;
 use crate::import::{CaptureFacts, Import, Source};
 use crate::note::Severity;
-use crate::sqlite::Row;
+use ridge_sqlite::Row;
 use std::collections::BTreeMap;
 
 /// The table of the export's own versions; older ones are called `EXPORT_META_DATA`.

@@ -6,7 +6,7 @@ use super::rows::{DetailOf, Distinct, EventRow, Lane, Part, Timeline};
 use super::tables::Tables;
 use crate::import::Import;
 use crate::note::Severity;
-use crate::sqlite::Row;
+use ridge_sqlite::Row;
 use ridge_trace::{EventKind, NONE, OperatorShape, StringId};
 use rustc_hash::FxHashMap;
 

@@ -44,7 +44,7 @@ pub(super) struct Names {
 impl Names {
     /// Reads `StringIds`; a text reaches the trace only where an event is called so.
     pub(super) fn read(tables: &impl Tables) -> Names {
-        let text = |row: &crate::sqlite::Row<'_>| Some((row.int(0)?, row.text(1)?.into()));
+        let text = |row: &ridge_sqlite::Row<'_>| Some((row.int(0)?, row.text(1)?.into()));
         let texts = tables.collect("StringIds", &["id", "value"], text).into_iter().collect();
         Names { texts, ..Names::default() }
     }

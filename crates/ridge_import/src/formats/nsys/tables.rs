@@ -2,7 +2,7 @@
 
 use crate::import::{Import, Source};
 use crate::note::Severity;
-use crate::sqlite::{Database, Row};
+use ridge_sqlite::{Database, Row};
 use std::cell::RefCell;
 
 /// The tables of an export, whatever they are stored in.

@@ -5,7 +5,7 @@ use super::place::Placed;
 use super::tables::Tables;
 use crate::import::Import;
 use crate::note::Severity;
-use crate::sqlite::Row;
+use ridge_sqlite::Row;
 use rustc_hash::FxHashMap;
 
 /// A GPU as the export describes it.

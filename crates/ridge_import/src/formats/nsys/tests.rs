@@ -173,7 +173,7 @@ fn other_databases_and_other_versions_are_refused() {
     let refused = |bytes: &[u8]| {
         Nsys.import(Source { name: "x", bytes }, &mut Import::default()).map_err(|error| error.to_string())
     };
-    let other = include_bytes!("../../../tests/sqlite/small_pages.sqlite");
+    let other = include_bytes!("../../../../ridge_sqlite/databases/small_pages.sqlite");
     let expected = "not an Nsight Systems export: expected tables such as CUPTI_ACTIVITY_KIND_KERNEL, found a b, plain, \
                     keyed at byte 0";
     assert_eq!(refused(other), Err(expected.to_owned()));

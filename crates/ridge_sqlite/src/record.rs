@@ -5,25 +5,32 @@ use std::borrow::Cow;
 
 /// One value of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Cell<'r> {
+pub enum Cell<'r> {
+    /// Nothing.
     Null,
+    /// A whole number.
     Int(i64),
+    /// A number.
     Real(f64),
+    /// A text in the encoding of the database.
     Text(&'r [u8]),
+    /// Bytes.
     Blob(&'r [u8]),
 }
 
 /// The asked cells of a row, in the order they were asked for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Row<'r> {
-    pub(crate) cells: &'r [Cell<'r>],
-    pub(crate) encoding: Encoding,
+pub struct Row<'r> {
+    /// Cells in the order they were asked for.
+    pub cells: &'r [Cell<'r>],
+    /// How their texts are encoded.
+    pub encoding: Encoding,
 }
 
 impl<'r> Row<'r> {
     /// The whole number in place `at`; `None` where there is another thing or nothing.
     #[inline]
-    pub(crate) fn int(&self, at: usize) -> Option<i64> {
+    pub fn int(&self, at: usize) -> Option<i64> {
         match self.cells.get(at) {
             Some(Cell::Int(value)) => Some(*value),
             _ => None,
@@ -31,7 +38,7 @@ impl<'r> Row<'r> {
     }
 
     /// The number in place `at`.
-    pub(crate) fn real(&self, at: usize) -> Option<f64> {
+    pub fn real(&self, at: usize) -> Option<f64> {
         match self.cells.get(at) {
             Some(Cell::Int(value)) => Some(*value as f64),
             Some(Cell::Real(value)) => Some(*value),
@@ -40,24 +47,36 @@ impl<'r> Row<'r> {
     }
 
     /// The text in place `at`; what does not decode becomes U+FFFD.
-    pub(crate) fn text(&self, at: usize) -> Option<Cow<'r, str>> {
+    pub fn text(&self, at: usize) -> Option<Cow<'r, str>> {
         match *self.cells.get(at)? {
-            Cell::Text(bytes) => Some(decoded(bytes, self.encoding)),
+            Cell::Text(bytes) => Some(self.encoding.decoded(bytes)),
             _ => None,
         }
     }
 }
 
-fn decoded(bytes: &[u8], encoding: Encoding) -> Cow<'_, str> {
-    let wide = |unit: fn([u8; 2]) -> u16| -> Cow<'_, str> {
-        let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
-        Cow::Owned(String::from_utf16_lossy(&units))
-    };
-    match encoding {
-        // Nearly all text is whole, and then this is the shorter way.
-        Encoding::Utf8 => std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed),
-        Encoding::Utf16Le => wide(u16::from_le_bytes),
-        Encoding::Utf16Be => wide(u16::from_be_bytes),
+impl Encoding {
+    /// The text that `bytes` are; what does not decode becomes U+FFFD.
+    pub fn decoded(self, bytes: &[u8]) -> Cow<'_, str> {
+        let wide = |unit: fn([u8; 2]) -> u16| -> Cow<'_, str> {
+            let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
+            Cow::Owned(String::from_utf16_lossy(&units))
+        };
+        match self {
+            // Nearly all text is whole, and then this is the shorter way.
+            Encoding::Utf8 => std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed),
+            Encoding::Utf16Le => wide(u16::from_le_bytes),
+            Encoding::Utf16Be => wide(u16::from_be_bytes),
+        }
+    }
+
+    /// The bytes of `text`.
+    pub fn encoded(self, text: &str) -> Vec<u8> {
+        match self {
+            Encoding::Utf8 => text.as_bytes().to_vec(),
+            Encoding::Utf16Le => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+            Encoding::Utf16Be => text.encode_utf16().flat_map(u16::to_be_bytes).collect(),
+        }
     }
 }
 
@@ -123,7 +142,7 @@ pub(super) fn decode<'r>(payload: &'r [u8], wanted: &[(usize, usize)], cells: &m
 
 /// Bytes of a value of serial type `kind`; `None` for a reserved one.
 #[inline]
-fn stored_bytes(kind: u64) -> Option<usize> {
+pub(super) fn stored_bytes(kind: u64) -> Option<usize> {
     match kind {
         0 | 8 | 9 => Some(0),
         1..=4 => Some(kind as usize),
@@ -135,7 +154,7 @@ fn stored_bytes(kind: u64) -> Option<usize> {
 }
 
 #[inline]
-fn value(kind: u64, bytes: &[u8]) -> Cell<'_> {
+pub(super) fn value(kind: u64, bytes: &[u8]) -> Cell<'_> {
     match kind {
         0 => Cell::Null,
         1..=6 => Cell::Int(integer(bytes)),

@@ -14,7 +14,7 @@ pub(super) type PageNumber = u32;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pages<'a> {
     bytes: &'a [u8],
-    size: usize,
+    pub(super) size: usize,
     /// Bytes of a page less those reserved at its end.
     pub(super) usable: usize,
     pub(super) encoding: Encoding,

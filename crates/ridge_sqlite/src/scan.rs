@@ -14,14 +14,15 @@ const FEW_CELLS: usize = 8;
 
 /// What the visits of a table left, part by part in order of row id.
 #[derive(Debug)]
-pub(crate) struct Scanned<T> {
-    pub(crate) parts: Vec<T>,
+pub struct Scanned<T> {
+    /// What the visits of each part left.
+    pub parts: Vec<T>,
     /// Rows that were visited.
-    pub(crate) rows: u64,
+    pub rows: u64,
     /// Pages and rows that could not be read.
-    pub(crate) damaged: u64,
+    pub damaged: u64,
     /// Byte of the first of them.
-    pub(crate) first_damage: Option<u64>,
+    pub first_damage: Option<u64>,
 }
 
 impl<T> Default for Scanned<T> {
@@ -46,7 +47,7 @@ impl<'a> Database<'a> {
     /// Visits every row of `table` with the cells of `columns`; a place that is `None` gets null.
     ///
     /// `visit` collects into one `T` per part; parts are walked in parallel.
-    pub(crate) fn scan<T: Default + Send>(
+    pub fn scan<T: Default + Send>(
         &self,
         table: &TableSchema,
         columns: &[Option<usize>],
@@ -118,7 +119,7 @@ impl Walk<'_, '_> {
     ) -> Option<()> {
         let length = usize::try_from(varint(page.page, &mut at)?).ok()?;
         let row_id = varint(page.page, &mut at)? as i64;
-        let local = local_bytes(length, self.pages.usable);
+        let local = local_bytes(length, self.pages.usable, self.pages.usable - 35);
         let here = page.page.get(at..at.checked_add(local)?)?;
         let payload = if local == length {
             here
@@ -164,9 +165,8 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Bytes of a payload that stay on its leaf page: the rule at the end of section 1.6.
-fn local_bytes(length: usize, usable: usize) -> usize {
-    let most = usable - 35;
+/// Bytes of a payload that stay on its page, which takes up to `most`: the rule at the end of section 1.6.
+pub(super) fn local_bytes(length: usize, usable: usize, most: usize) -> usize {
     if length <= most {
         return length;
     }

@@ -7,20 +7,21 @@ use super::page::PageNumber;
 
 /// One table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TableSchema {
-    pub(crate) name: String,
+pub struct TableSchema {
+    /// Its name as declared.
+    pub name: String,
     /// Columns that rows store, in order.
-    pub(crate) columns: Vec<String>,
+    pub columns: Vec<String>,
     pub(super) root: PageNumber,
     /// Position of the `INTEGER PRIMARY KEY`, whose value is the row id (section 2.3).
     pub(super) row_id: Option<usize>,
     /// Whether it is stored as an index, which is not read here.
-    pub(crate) without_row_id: bool,
+    pub without_row_id: bool,
 }
 
 impl TableSchema {
     /// Positions of the columns called `names`, without case; `None` for one that the table lacks.
-    pub(crate) fn columns_called(&self, names: &[&str]) -> Vec<Option<usize>> {
+    pub fn columns_called(&self, names: &[&str]) -> Vec<Option<usize>> {
         let find = |name: &&str| self.columns.iter().position(|column| column.eq_ignore_ascii_case(name));
         names.iter().map(find).collect()
     }

@@ -1,9 +1,9 @@
-//! Databases that Python's `sqlite3` wrote (`tests/sqlite/make.py`), row by row; and the same ones broken.
+//! Databases that Python's `sqlite3` wrote (`databases/make.py`), row by row; and the same ones broken.
 
 use super::*;
 
-const SMALL_PAGES: &[u8] = include_bytes!("../../tests/sqlite/small_pages.sqlite");
-const WIDE_TEXT: &[u8] = include_bytes!("../../tests/sqlite/wide_text.sqlite");
+const SMALL_PAGES: &[u8] = include_bytes!("../databases/small_pages.sqlite");
+const WIDE_TEXT: &[u8] = include_bytes!("../databases/wide_text.sqlite");
 
 /// Row id, `first`, `text`, `real` and `late` of every row of the table `a b`.
 type Rows = Vec<(Option<i64>, Option<i64>, Option<String>, Option<f64>, Option<i64>)>;
@@ -137,4 +137,59 @@ fn headers_that_make_no_sense_are_refused() {
     check(20, 200, "expected at least 480 usable bytes a page, found 312 at byte 20");
     check(59, 9, "expected text encoding 1, 2 or 3, found 9 at byte 56");
     assert!(Database::open(b"SQLite format 3\0").is_err());
+}
+
+/// Every text of `bytes` with the places that `layout` names for it, and the rest of the file as zeros.
+fn with_zeros(bytes: &[u8]) -> (Vec<u8>, usize) {
+    let mut texts = 0;
+    let unused = layout::walk(bytes, |tree, encoding, row| {
+        for at in 0..row.values.len() {
+            let placed: Vec<u8> = row
+                .places(at)
+                .into_iter()
+                .flat_map(|place| bytes[place.start as usize..place.end as usize].to_vec())
+                .collect();
+            assert_eq!(placed, row.bytes(at), "{} {:?} {at}", tree.table.name, row.row_id);
+            texts += usize::from(row.values[at].0 == layout::Kind::Text);
+            let _ = encoding.decoded(&placed);
+        }
+    });
+    let mut zeroed = bytes.to_vec();
+    for range in unused.expect("a sound database") {
+        zeroed[range.start as usize..range.end as usize].fill(0);
+    }
+    (zeroed, texts)
+}
+
+#[test]
+fn what_holds_nothing_can_be_zeroed() {
+    for (bytes, rows, longest) in [(SMALL_PAGES, 60, 700), (WIDE_TEXT, 12, 900)] {
+        let (zeroed, texts) = with_zeros(bytes);
+        // Of the schema: four tables and indexes with three texts each, two of them without a statement; a text a row.
+        assert!(texts > rows, "{texts}");
+        assert_eq!(zeroed.len(), bytes.len());
+        check(&zeroed, rows, longest);
+        assert_eq!(with_zeros(&zeroed).0, zeroed);
+    }
+}
+
+#[test]
+fn a_layout_forgives_nothing() {
+    let error = |bytes: &[u8]| layout::walk(bytes, |_, _, _| {}).expect_err("it is broken").to_string();
+    assert_eq!(
+        error(&SMALL_PAGES[..1000]),
+        "expected whole pages of 512 bytes, found the end of the file at byte 1000"
+    );
+    let mut bytes = SMALL_PAGES.to_vec();
+    let root = Database::open(SMALL_PAGES).expect("a sound database").table("a b").expect("it is there").root as usize;
+    let page = (root - 1) * 512;
+    bytes[page + 8..page + 12].copy_from_slice(&(root as u32).to_be_bytes());
+    assert_eq!(error(&bytes), format!("expected a page that nothing else uses, found page {root} at byte {page}"));
+    for at in (0..SMALL_PAGES.len()).step_by(7) {
+        let mut broken = SMALL_PAGES.to_vec();
+        broken[at] ^= 0xff;
+        if let Ok(unused) = layout::walk(&broken, |_, _, _| {}) {
+            assert!(unused.windows(2).all(|pair| pair[0].end <= pair[1].start), "{at}");
+        }
+    }
 }

@@ -4,19 +4,21 @@
 //! table's columns by name and [`Database::scan`] visits its rows, leaf pages in parallel, decoding only the columns
 //! that were asked for.
 //! No query, no index, no write, no journal: rows that only a write-ahead log holds are not seen.
+//! [`layout`] says where in the file everything stands, for those who overwrite it in place.
 //!
 //! Everything follows the public file format (<https://www.sqlite.org/fileformat2.html>), whose section numbers the
 //! comments name. No page number, offset, length or type in the file is trusted: a page is walked once, a chain of
 //! overflow pages is as long as its payload says and no longer, and what does not fit is counted as damaged.
 
+pub mod layout;
 mod page;
 mod record;
 mod scan;
 mod schema;
 
-pub(crate) use record::Row;
-pub(crate) use scan::Scanned;
-pub(crate) use schema::TableSchema;
+pub use record::{Cell, Row};
+pub use scan::Scanned;
+pub use schema::TableSchema;
 
 use page::Pages;
 
@@ -24,38 +26,43 @@ use page::Pages;
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
 /// Whether a file that begins with `head` is a SQLite database.
-pub(crate) fn is_database(head: &[u8]) -> bool {
+pub fn is_database(head: &[u8]) -> bool {
     head.starts_with(MAGIC)
 }
 
 /// How the texts of a database are encoded (section 1.3.13).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Encoding {
+pub enum Encoding {
+    /// Of one to four bytes a letter.
     Utf8,
+    /// Of two or four bytes a letter, the lower one first.
     Utf16Le,
+    /// The same, the higher one first.
     Utf16Be,
 }
 
 /// Why a database or a table of it could not be read: what was expected and found, and the byte.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} at byte {offset}")]
-pub(crate) struct SqliteError {
-    pub(crate) offset: u64,
-    pub(crate) what: String,
+pub struct SqliteError {
+    /// Where, from the start of the file.
+    pub offset: u64,
+    /// What was expected and found.
+    pub what: String,
 }
 
 /// An open database: its pages and its tables.
 #[derive(Debug)]
-pub(crate) struct Database<'a> {
+pub struct Database<'a> {
     pages: Pages<'a>,
     tables: Vec<TableSchema>,
     /// Rows of the schema table that could not be read.
-    pub(crate) damaged_schema: u64,
+    pub damaged_schema: u64,
 }
 
 impl<'a> Database<'a> {
     /// Reads the header and the schema.
-    pub(crate) fn open(bytes: &'a [u8]) -> Result<Database<'a>, SqliteError> {
+    pub fn open(bytes: &'a [u8]) -> Result<Database<'a>, SqliteError> {
         let pages = Pages::open(bytes)?;
         let mut database = Database { pages, tables: Vec::new(), damaged_schema: 0 };
         let scanned: Scanned<Vec<TableSchema>> = database.scan(
@@ -78,12 +85,12 @@ impl<'a> Database<'a> {
     }
 
     /// The table called `name`; names are compared without case, as SQL does.
-    pub(crate) fn table(&self, name: &str) -> Option<&TableSchema> {
+    pub fn table(&self, name: &str) -> Option<&TableSchema> {
         self.tables.iter().find(|table| table.name.eq_ignore_ascii_case(name))
     }
 
     /// Names of all tables.
-    pub(crate) fn table_names(&self) -> impl Iterator<Item = &str> {
+    pub fn table_names(&self) -> impl Iterator<Item = &str> {
         self.tables.iter().map(|table| table.name.as_str())
     }
 }

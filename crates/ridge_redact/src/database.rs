@@ -1,0 +1,231 @@
+//! SQLite databases, changed in place: a private text is overwritten by one of the same length, and what holds nothing
+//! becomes zeros, so every page, number and order stays, and rows that were deleted are gone.
+//!
+//! What is private is for `nsys` to say; here values are found and overwritten. An order that such a text is part of
+//! would break: a database with an index over one is refused.
+
+use crate::error::RedactError;
+use crate::nsys::{Said, Verdict};
+use crate::removed::{Removed, What};
+use crate::secrets::GONE;
+use crate::words::Words;
+use ridge_sqlite::layout::{self, Kind, PlacedRow, Tree};
+use ridge_sqlite::{Database, Encoding};
+use std::io::Write;
+use std::ops::Range;
+
+/// Why a text that is part of an order cannot be overwritten.
+const ORDERED: RedactError = RedactError::Unknown {
+    found: "a database with an index over private texts",
+    hint: "list its indexes with `sqlite3 FILE .indexes`, and remove them from a copy with `DROP INDEX`",
+};
+/// Why a schema that names somebody cannot be overwritten.
+const NAMED: RedactError = RedactError::Unknown {
+    found: "a database whose tables, views or columns have private names",
+    hint: "rename them in a copy first",
+};
+
+/// One place of the file and what is to stand there.
+struct Patch {
+    place: Range<u64>,
+    /// As long as the place; zeros where it is empty.
+    bytes: Vec<u8>,
+}
+
+/// Writes `bytes`, a database, to `out` without what is private.
+pub(crate) fn redact(bytes: &[u8], words: &Words, out: &mut dyn Write) -> Result<Removed, RedactError> {
+    let database = Database::open(bytes)?;
+    let mut words = words.clone();
+    let said = Said::read(&database, &mut words);
+    let mut cleaner = Cleaner {
+        needles: words.needles(),
+        said,
+        words,
+        removed: Removed::default(),
+        patches: Vec::new(),
+        refused: None,
+    };
+    let unused = layout::walk(bytes, |tree, encoding, row| cleaner.row(tree, encoding, row))?;
+    if let Some(refused) = cleaner.refused {
+        return Err(refused);
+    }
+    let mut patches = cleaner.patches;
+    patches.extend(unused.into_iter().map(|place| Patch { place, bytes: Vec::new() }));
+    patches.sort_by_key(|patch| patch.place.start);
+    write(bytes, &patches, out)?;
+    Ok(cleaner.removed)
+}
+
+struct Cleaner {
+    said: Said,
+    words: Words,
+    needles: crate::needles::Needles,
+    removed: Removed,
+    patches: Vec<Patch>,
+    refused: Option<RedactError>,
+}
+
+impl Cleaner {
+    fn row(&mut self, tree: &Tree, encoding: Encoding, row: &PlacedRow<'_>) {
+        if !row.values.iter().any(|(kind, range)| matches!(kind, Kind::Text | Kind::Blob) && !range.is_empty()) {
+            return;
+        }
+        let verdicts = self.said.verdicts(tree, encoding, row);
+        for (at, (kind, range)) in row.values.iter().enumerate().filter(|(_, (_, range))| !range.is_empty()) {
+            let clean = match kind {
+                Kind::Null | Kind::Int(_) | Kind::Real => None,
+                Kind::Text => self.text(verdicts.get(at).copied().unwrap_or_default(), encoding, row.bytes(at)),
+                Kind::Blob => self.blob(row.bytes(at)),
+            };
+            let Some(clean) = clean else { continue };
+            debug_assert_eq!(clean.len(), range.len(), "a value keeps its length");
+            if tree.table.name == "sqlite_master" {
+                self.refused.get_or_insert(NAMED);
+            } else if tree.is_ordered {
+                self.refused.get_or_insert(ORDERED);
+            }
+            let mut rest = &clean[..];
+            for place in row.places(at) {
+                let (here, behind) = rest.split_at(rest.len().min((place.end - place.start) as usize));
+                self.patches.push(Patch { place, bytes: here.to_vec() });
+                rest = behind;
+            }
+        }
+    }
+
+    /// What stands for a text, as long as it; `None` where it may stay.
+    fn text(&mut self, verdict: Verdict, encoding: Encoding, bytes: &[u8]) -> Option<Vec<u8>> {
+        match verdict {
+            Verdict::Gone(what) => {
+                let filler = filler(encoding, bytes.len());
+                (filler != bytes).then(|| {
+                    self.removed.add(what);
+                    filler
+                })
+            }
+            Verdict::HidePaths => {
+                let text = encoding.decoded(bytes);
+                let hidden = without_paths(&text);
+                let clean = self.words.masked(&hidden, &mut self.removed).unwrap_or(hidden);
+                (clean != text).then(|| fitted(encoding, &clean, bytes.len()))
+            }
+            Verdict::Clean => {
+                // In wide texts the needles, which are narrow, are not to be found.
+                if encoding == Encoding::Utf8 && !self.needles.found_in(bytes) {
+                    return None;
+                }
+                let clean = self.words.masked(&encoding.decoded(bytes), &mut self.removed)?;
+                Some(fitted(encoding, &clean, bytes.len()))
+            }
+        }
+    }
+
+    /// Bytes of no known structure: all or nothing.
+    fn blob(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
+        if !self.needles.found_in(bytes) {
+            return None;
+        }
+        let mut found = Removed::default();
+        self.words.masked(&String::from_utf8_lossy(bytes), &mut found)?;
+        self.removed.merge(&found);
+        Some(vec![0; bytes.len()])
+    }
+}
+
+/// `<redacted>` and spaces, or stars where there is no room for the word.
+fn filler(encoding: Encoding, length: usize) -> Vec<u8> {
+    let letters = if encoding == Encoding::Utf8 { length } else { length / 2 };
+    let text = if letters < GONE.len() { "*".repeat(letters) } else { format!("{GONE:<letters$}") };
+    fitted(encoding, &text, length)
+}
+
+/// The bytes of `text`, which has to have `length` of them; a filler where letters became of other widths.
+fn fitted(encoding: Encoding, text: &str, length: usize) -> Vec<u8> {
+    let mut bytes = encoding.encoded(text);
+    if bytes.len() != length {
+        bytes = encoding.encoded(&"*".repeat(length));
+        bytes.resize(length, 0);
+    }
+    bytes
+}
+
+/// `text` with stars for the letters of each word that may be a path, an address or a setting.
+fn without_paths(text: &str) -> String {
+    let hide = |word: &str| -> String {
+        if !word.contains(['/', '\\', '@', '=']) {
+            return word.to_owned();
+        }
+        let star = |letter: char| match letter {
+            '/' | '\\' | '@' | '=' => letter.to_string(),
+            space if space.is_whitespace() => space.to_string(),
+            other => "*".repeat(other.len_utf8()),
+        };
+        word.chars().map(star).collect()
+    };
+    text.split_inclusive(char::is_whitespace).map(hide).collect()
+}
+
+/// Copies `bytes` with `patches`, which are in order.
+fn write(bytes: &[u8], patches: &[Patch], out: &mut dyn Write) -> Result<(), RedactError> {
+    const ZEROS: [u8; 4096] = [0; 4096];
+    let mut at = 0;
+    for patch in patches {
+        let (start, end) = (patch.place.start as usize, patch.place.end as usize);
+        let Some(before) = bytes.get(at..start).filter(|_| end <= bytes.len()) else {
+            let offset = patch.place.start;
+            return Err(RedactError::Damaged {
+                expected: "each value in a place of its own",
+                found: "two in one",
+                offset,
+            });
+        };
+        out.write_all(before)?;
+        out.write_all(&patch.bytes)?;
+        let mut zeros = end - start - patch.bytes.len();
+        while zeros > 0 {
+            let some = zeros.min(ZEROS.len());
+            out.write_all(&ZEROS[..some])?;
+            zeros -= some;
+        }
+        at = end;
+    }
+    out.write_all(&bytes[at..])?;
+    Ok(())
+}
+
+/// Adds what a value that names a machine or an account says to `words`, if it is a plain name.
+pub(crate) fn learn(words: &mut Words, what: What, value: &str) {
+    let is_name = |c: char| c.is_alphanumeric() || "-._".contains(c);
+    if value.is_empty() || !value.chars().all(is_name) {
+        return;
+    }
+    match what {
+        What::HostName => words.add_host(value),
+        What::UserName => words.add_user(value),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stand_ins_are_as_long_as_what_they_stand_for() {
+        for (encoding, length, expected) in [
+            (Encoding::Utf8, 3, "***"),
+            (Encoding::Utf8, 10, "<redacted>"),
+            (Encoding::Utf8, 12, "<redacted>  "),
+            (Encoding::Utf16Le, 22, "<redacted> "),
+            (Encoding::Utf16Be, 6, "***"),
+        ] {
+            let filler = filler(encoding, length);
+            assert_eq!((filler.len(), encoding.decoded(&filler).as_ref()), (length, expected));
+        }
+    }
+
+    #[test]
+    fn messages_keep_their_words() {
+        assert_eq!(without_paths("lost 3 in /home/Zoé/x HOST=a b"), "lost 3 in /****/****/* ****=* b");
+    }
+}
