@@ -42,6 +42,29 @@ impl FileBytes {
     }
 }
 
+impl FileBytes {
+    /// Gives back the memory of `part`, where that is a part of this file and mapped; it can be read as before.
+    pub(crate) fn release(&self, part: &[u8]) {
+        let FileBytes::Mapped(map) = self else { return };
+        let Some(offset) = (part.as_ptr() as usize).checked_sub(map.as_ptr() as usize) else { return };
+        if offset.checked_add(part.len()).is_some_and(|end| end <= map.len()) && !part.is_empty() {
+            drop_pages(map, offset, part.len());
+        }
+    }
+}
+
+/// Lets the system take the pages back; the next read fetches them again from its cache of the file.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)]
+fn drop_pages(map: &Mmap, offset: usize, length: usize) {
+    // SAFETY: the map is of a file and is only read, so a dropped page comes back with what the file holds. That the
+    // range is inside the map is checked by the caller.
+    let _ = unsafe { map.unchecked_advise_range(memmap2::UncheckedAdvice::DontNeed, offset, length) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn drop_pages(_: &Mmap, _: usize, _: usize) {}
+
 #[allow(unsafe_code)]
 fn map(file: &File) -> std::io::Result<Mmap> {
     // SAFETY: the map is only read, and only while the file is imported. A capture that another process cuts short in
@@ -50,4 +73,27 @@ fn map(file: &File) -> std::io::Result<Mmap> {
     #[cfg(unix)]
     let _ = map.advise(memmap2::Advice::Sequential);
     Ok(map)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    #[test]
+    fn what_was_given_back_can_be_read_again() {
+        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let text: Vec<u8> = (0..3 * SMALL_FILE).map(|at| (at % 251) as u8).collect();
+        file.write_all(&text).expect("a written file");
+        let mapped = FileBytes::open(file.path()).expect("a file");
+        assert!(matches!(mapped, FileBytes::Mapped(_)));
+        // All of it, a part that begins inside a page, and memory of somebody else.
+        mapped.release(mapped.bytes());
+        mapped.release(&mapped.bytes()[5000..9000]);
+        mapped.release(&text);
+        assert!(mapped.bytes() == text);
+        let small = FileBytes::Read(text.clone());
+        small.release(small.bytes());
+        assert!(small.bytes() == text);
+    }
 }

@@ -15,9 +15,10 @@ use crate::source_text::SourceText;
 use rayon::prelude::*;
 use ridge_analysis::scaling::{CaptureWork, capture_work, steps_tables};
 use ridge_analysis::{Analysis, By, Ceilings, Prepared, Roofline, overview};
-use ridge_import::{ImportOptions, Imported, Source, import_with};
+use ridge_import::{ImportOptions, Imported, Release, Source, import_with};
 use ridge_trace::{Device, Section, Table, Trace};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Captures with fewer events are analyzed on one thread: starting others costs more.
 const PARALLEL_EVENTS: usize = 1 << 16;
@@ -52,8 +53,14 @@ impl Session {
     pub fn open(paths: &[PathBuf], options: &OpenOptions) -> Result<Session, OpenError> {
         let found = find(paths)?;
         let (files, unreadable) = open_files(&found.files)?;
+        let files = Arc::new(files);
         let sources: Vec<Source<'_>> = files.iter().map(|(name, file)| Source { name, bytes: file.bytes() }).collect();
-        let how = ImportOptions { format: options.format.as_deref(), max_unpacked_bytes: options.max_unpacked_bytes };
+        let mapped = Arc::clone(&files);
+        let how = ImportOptions {
+            format: options.format.as_deref(),
+            max_unpacked_bytes: options.max_unpacked_bytes,
+            release: Some(Release::new(move |part| mapped.iter().for_each(|(_, file)| file.release(part)))),
+        };
         let mut imported = import_with(&sources, how)?;
         let root = paths.first().cloned().unwrap_or_default();
         let manifest = Manifest::of(&root);

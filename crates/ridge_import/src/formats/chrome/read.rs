@@ -31,10 +31,13 @@ pub(super) fn read(source: Source<'_>, import: &mut Import) -> Result<(), Import
     while let Mode::Events { .. } = position.mode
         && !position.is_cut
     {
+        let begun = position.at;
         position = match source.bytes.len() - position.at >= PARALLEL_BYTES {
             true => file.walk_stretches(window, position, import),
             false => file.walk_on(window, position, usize::MAX, import),
         };
+        // Texts that are kept were copied when the stretches were joined.
+        import.release(source.bytes.get(begun..position.at).unwrap_or_default());
     }
     file.finish(source.name, source.bytes.len() as u64, position, None, import)
 }
