@@ -2,7 +2,8 @@
 //!
 //! Ranges of a thread form a tree by time: a range belongs to the innermost one that holds all of it, and one that
 //! ends after what it began in is nobody's child. A range that is the only child of one of the same name is the same
-//! call seen twice and counts once. Python functions are no part of it.
+//! call seen twice and counts once. Python functions are no part of it; with stacks, newer profilers (torch 2.15) take
+//! those directly inside a range from what it has for itself.
 //!
 //! Source of the rules: `torch/autograd/profiler_util.py` (`EventList._build_tree`, `_remove_dup_nodes`,
 //! `FunctionEvent.self_cpu_time_total`), checked against its own output for a trace of the corpus.
@@ -182,6 +183,25 @@ fn sums(trace: &Trace, detail: Detail) -> FxHashMap<(StringId, StringId), Sums> 
         add(&mut sums.self_memory, call.memory_inside.map(i64::saturating_neg));
     }
     joined_steps(trace, found)
+}
+
+/// Rows of operators, ranges and calls of the host with their time less that of what is directly inside.
+pub(crate) fn self_times(trace: &Trace) -> Vec<(u32, i64)> {
+    let mut calls = Calls::of(trace).calls;
+    let mut found = Vec::with_capacity(calls.len());
+    for at in (0..calls.len()).rev() {
+        let call = calls[at];
+        let dur = trace.events.dur_ns[call.row as usize];
+        // What is the same call seen twice passes on what is inside it.
+        let inside = if call.is_same_as_parent { call.inside_ns } else { dur };
+        if let Some(parent) = calls.get_mut(call.parent as usize) {
+            parent.inside_ns = parent.inside_ns.saturating_add(inside);
+        }
+        if !call.is_same_as_parent {
+            found.push((call.row, dur.saturating_sub(call.inside_ns)));
+        }
+    }
+    found
 }
 
 /// Adds bytes of the host and of devices.

@@ -1,8 +1,14 @@
 //! Device time by scope: the tree that `jit(f)/while/body/mul` spells, each node with all that is below it.
+//!
+//! For PyTorch the tree is that of the modules that called an operator, with `backward` where it computes a gradient.
 
 use crate::Analysis;
+use crate::by_operator::self_times;
+use crate::groups::Group;
+use crate::module_scopes::ModuleScopes;
 use crate::rows::table as build;
-use ridge_trace::{Column, Rank, Table, Unit};
+use ridge_trace::{Column, EventKind, Rank, StringId, Table, Unit};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// A scope and what is below it.
@@ -27,24 +33,37 @@ struct Line {
 /// Paths deeper than this are cut: no program nests so, a hostile file may.
 const MAX_DEPTH: usize = 128;
 
+/// What is counted under one path.
+struct Entry {
+    parts: Vec<String>,
+    self_ns: i64,
+    events: u64,
+}
+
 /// The tree in depth-first order, most inclusive time first among siblings.
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
+    let modules = ModuleScopes::of(analysis.trace);
+    let is_of_host = modules.is_some() && analysis.groups().groups.is_empty();
+    let entries = match &modules {
+        Some(modules) if is_of_host => host_entries(analysis, modules),
+        Some(modules) => launched_entries(analysis, modules),
+        None => compiled_entries(analysis),
+    };
     let mut root = Node::default();
-    for group in &analysis.groups().groups {
-        let path = analysis.operation(group.op).map_or("", |op| analysis.text(op.scope));
-        let path = if path.is_empty() { "(no scope known)" } else { path };
+    for entry in &entries {
         let mut node = &mut root;
-        for part in split(path) {
-            node = node.children.entry(part.to_owned()).or_default();
-            node.inclusive_ns += group.self_ns;
-            node.events += group.count();
+        for part in entry.parts.iter().take(MAX_DEPTH) {
+            node = node.children.entry(part.clone()).or_default();
+            node.inclusive_ns = node.inclusive_ns.saturating_add(entry.self_ns);
+            node.events += entry.events;
         }
-        node.self_ns += group.self_ns;
+        node.self_ns = node.self_ns.saturating_add(entry.self_ns);
     }
+    let all_ns = entries.iter().fold(0_i64, |all, entry| all.saturating_add(entry.self_ns));
     let mut lines = Vec::new();
     flatten(&root, "", 0, &mut lines);
-    let share = |line: &Line| analysis.share_of_work(line.inclusive_ns);
-    build(
+    let share = |line: &Line| if all_ns > 0 { line.inclusive_ns as f64 / all_ns as f64 } else { 0.0 };
+    let mut table = build(
         "scope",
         "Scopes",
         vec![
@@ -66,14 +85,14 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             Column::nanos(
                 "inclusive_ns",
                 "Inclusive",
-                "device time of the scope and all scopes below it, measured",
+                "time of the scope and all scopes below it, measured: device work, or operators of the host where there is none",
                 lines.iter().map(|line| line.inclusive_ns),
             )
             .ranked(Rank::Key),
             Column::real(
                 "inclusive_share",
                 "Share",
-                "inclusive time as a part of all device work",
+                "inclusive time as a part of that of all scopes",
                 Unit::Share,
                 lines.iter().map(share),
             )
@@ -81,13 +100,13 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             Column::nanos(
                 "self_ns",
                 "Self",
-                "device time of operations with exactly this path, measured",
+                "time of operations with exactly this path, measured",
                 lines.iter().map(|line| line.self_ns),
             ),
             Column::whole(
                 "events",
                 "Events",
-                "kernels, copies and device operations",
+                "kernels, copies and device operations, or operators of the host where there are none",
                 Unit::Count,
                 lines.iter().map(|line| line.events),
             ),
@@ -99,7 +118,68 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             )
             .ranked(Rank::Detail),
         ],
-    )
+    );
+    if is_of_host {
+        let what =
+            "no device work is in the capture: times are those of operators on the host, each without what it called";
+        table.footnotes.push(what.to_owned());
+    }
+    table
+}
+
+/// Device work by the scope that the compiler noted for its operation.
+fn compiled_entries(analysis: &Analysis<'_>) -> Vec<Entry> {
+    let entry = |group: &Group| {
+        let path = analysis.operation(group.op).map_or("", |op| analysis.text(op.scope));
+        let path = if path.is_empty() { "(no scope known)" } else { path };
+        Entry { parts: split(path).map(str::to_owned).collect(), self_ns: group.self_ns, events: group.count() }
+    };
+    analysis.groups().groups.iter().map(entry).collect()
+}
+
+/// Device work by the modules and the operator that launched it.
+fn launched_entries(analysis: &Analysis<'_>, modules: &ModuleScopes<'_>) -> Vec<Entry> {
+    let events = &analysis.trace.events;
+    let mut sums: FxHashMap<(u32, u32), (i64, u64)> = FxHashMap::default();
+    for row in analysis.trace.device_tracks().flat_map(|track| track.rows.clone()) {
+        let at = row as usize;
+        if EventKind::from_byte_is_work(events.kind[at]) {
+            let sum = sums.entry((modules.of_row(events.link[at]), events.op[at])).or_default();
+            *sum = (sum.0.saturating_add(events.dur_ns[at]), sum.1 + 1);
+        }
+    }
+    let entry = |((path, op), (self_ns, events)): ((u32, u32), (i64, u64))| {
+        let name = analysis.operation(op).map(|op| analysis.text(op.name));
+        Entry { parts: parts(modules, path, name.unwrap_or("(no operator known)")), self_ns, events }
+    };
+    sums.into_iter().map(entry).collect()
+}
+
+/// Operators of the host by the modules they ran in.
+fn host_entries(analysis: &Analysis<'_>, modules: &ModuleScopes<'_>) -> Vec<Entry> {
+    let trace = analysis.trace;
+    let mut sums: FxHashMap<(u32, u32), (i64, u64)> = FxHashMap::default();
+    for (row, self_ns) in self_times(trace) {
+        if trace.events.kind(row as usize) == EventKind::Operator {
+            let sum = sums.entry((modules.of_row(row), trace.events.name[row as usize])).or_default();
+            *sum = (sum.0.saturating_add(self_ns), sum.1 + 1);
+        }
+    }
+    let entry = |((path, name), (self_ns, events)): ((u32, u32), (i64, u64))| Entry {
+        parts: parts(modules, path, analysis.text(StringId(name))),
+        self_ns,
+        events,
+    };
+    sums.into_iter().map(entry).collect()
+}
+
+fn parts(modules: &ModuleScopes<'_>, path: u32, operator: &str) -> Vec<String> {
+    let mut parts: Vec<String> = modules.parts(path).into_iter().map(str::to_owned).collect();
+    if parts.is_empty() {
+        parts.push("(in no module)".to_owned());
+    }
+    parts.push(operator.to_owned());
+    parts
 }
 
 /// The parts of a path; slashes inside parentheses belong to a name.

@@ -41,6 +41,7 @@ mod idle;
 mod in_order;
 mod labels;
 mod memory;
+mod module_scopes;
 mod modules;
 mod observed_trips;
 mod overview;

@@ -8,7 +8,7 @@ mod bounds;
 pub use bounds::OutOfBounds;
 
 use crate::event::{Attribution, EventKind, Events, NONE};
-use crate::framework_tables::{Collective, OperatorShape};
+use crate::framework_tables::{Backward, Collective, OperatorShape};
 use crate::links::link_by_correlation;
 use crate::memory::Memory;
 use crate::nesting::nest;
@@ -20,6 +20,7 @@ use crate::strings::{StringId, Strings};
 use crate::trace::{Trace, process_spans};
 use arrow_buffer::ScalarBuffer;
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// Traces with fewer rows are finished on one thread: starting others costs more.
@@ -202,8 +203,12 @@ pub struct TraceBuilder {
     pub operator_shapes: Vec<OperatorShape>,
     /// Collectives; `event` is a raw row until the trace is finished.
     pub collectives: Vec<Collective>,
+    /// Operators of the backward pass; both rows are raw ones until the trace is finished.
+    pub backwards: Vec<Backward>,
     processes: Vec<Process>,
     devices: Vec<Device>,
+    /// Rows of the devices by process and plane.
+    device_rows: FxHashMap<u32, FxHashMap<String, u32>>,
     tracks: Vec<Track>,
     pieces: Vec<(u32, Range<u32>)>,
     moved: Vec<(u32, u32)>,
@@ -256,12 +261,14 @@ impl TraceBuilder {
 
     /// The device of `process` with that plane name, new or known.
     pub fn device(&mut self, process: u32, plane: &str) -> u32 {
-        let known = self.devices.iter().position(|device| device.process == process && device.plane == plane);
-        let row = known.unwrap_or_else(|| {
-            self.devices.push(Device { process, plane: plane.to_owned(), ..Device::default() });
-            self.devices.len() - 1
-        });
-        row as u32
+        let of_process = self.device_rows.entry(process).or_default();
+        if let Some(row) = of_process.get(plane) {
+            return *row;
+        }
+        let row = self.devices.len() as u32;
+        of_process.insert(plane.to_owned(), row);
+        self.devices.push(Device { process, plane: plane.to_owned(), ..Device::default() });
+        row
     }
 
     /// What is known of device `row`, to fill in.
@@ -396,6 +403,7 @@ impl TraceBuilder {
         sort_allocations(&mut self.allocations);
         self.steps.sort_by_key(|step| step.event);
         self.collectives.sort_by_key(|collective| collective.event);
+        self.backwards.sort_by_key(|backward| backward.event);
         Trace {
             process_spans: process_spans(self.processes.len(), &self.tracks, &events),
             strings: self.strings,
@@ -414,6 +422,7 @@ impl TraceBuilder {
             steps: self.steps,
             operator_shapes: self.operator_shapes,
             collectives: self.collectives,
+            backwards: self.backwards,
         }
     }
 
@@ -495,6 +504,11 @@ impl TraceBuilder {
             collective.event = position[collective.event as usize];
         }
         self.collectives.retain(|collective| collective.event != NONE);
+        for backward in &mut self.backwards {
+            backward.event = position[backward.event as usize];
+            backward.forward = position[backward.forward as usize];
+        }
+        self.backwards.retain(|backward| backward.event != NONE && backward.forward != NONE);
     }
 }
 

@@ -32,6 +32,15 @@ pub struct Collective {
     pub bytes_out: Option<u64>,
 }
 
+/// An operator of the backward pass and the one of the forward pass whose gradient it computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backward {
+    /// The backward operator's row in the event columns.
+    pub event: u32,
+    /// The forward operator's row.
+    pub forward: u32,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,7 +67,9 @@ mod tests {
                 bytes_out: None,
             });
         }
+        builder.backwards.push(Backward { event: 0, forward: 1 });
         let trace = builder.finish();
+        assert_eq!(trace.backwards, [Backward { event: 1, forward: 0 }]);
         let found: Vec<(u32, Option<u64>)> = trace.collectives.iter().map(|row| (row.event, row.sequence)).collect();
         assert_eq!(found, [(0, Some(1)), (1, Some(2))]);
     }

@@ -2,7 +2,7 @@
 
 use crate::builder::PARALLEL_ROWS;
 use crate::event::{EventKind, Events, NONE};
-use crate::framework_tables::{Collective, OperatorShape};
+use crate::framework_tables::{Backward, Collective, OperatorShape};
 use crate::memory::Memory;
 use crate::profiles::KernelProfiles;
 use crate::side_tables::{
@@ -46,6 +46,8 @@ pub struct Trace {
     pub operator_shapes: Vec<OperatorShape>,
     /// Collectives by event row.
     pub collectives: Vec<Collective>,
+    /// Operators of the backward pass by event row.
+    pub backwards: Vec<Backward>,
     pub(crate) process_spans: Vec<Option<(i64, i64)>>,
 }
 

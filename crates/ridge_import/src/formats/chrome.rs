@@ -7,6 +7,7 @@
 //!
 //! It derives nothing: steps, operators and collectives are those the file names.
 
+mod backward;
 mod chunk;
 mod classify;
 mod decimal;

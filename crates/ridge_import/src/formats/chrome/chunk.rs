@@ -1,6 +1,7 @@
 //! The events of one stretch of the file, in compact rows with tables of their own: stretches are read in parallel and
 //! joined afterwards.
 
+use super::backward::autograd_place;
 use super::classify::{Class, class_of, copy_of, element_bytes, is_collective, is_launch, memset_of};
 use super::decimal::{float, nanos, whole};
 use super::event::RawEvent;
@@ -20,7 +21,7 @@ pub(super) struct Row {
     pub(super) name: u32,
     /// Row of the table that its kind refers to, or [`NONE`].
     pub(super) detail: u32,
-    /// 0 where there is none.
+    /// 0 where there is none; of an operator its place in autograd's order (`backward.rs`).
     pub(super) correlation: u32,
     /// Id by which work names its operator, or the hash of an asynchronous range's id; 0 where there is none.
     pub(super) external: u32,
@@ -205,6 +206,7 @@ impl<'a> Chunk<'a> {
         match class {
             Class::Host(EventKind::Operator) => {
                 row.detail = self.operator_shape(event);
+                row.correlation = autograd_place(event.args.sequence, event.args.forward_thread);
                 EventKind::Operator
             }
             Class::Host(kind) => kind,

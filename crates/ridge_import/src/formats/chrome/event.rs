@@ -36,6 +36,10 @@ pub(super) struct Args<'a> {
     pub(super) occupancy_pct: &'a [u8],
     pub(super) dims: &'a [u8],
     pub(super) types: &'a [u8],
+    /// Number of the call in autograd's order; a forward operator and its backward one share it.
+    pub(super) sequence: &'a [u8],
+    /// Thread of the forward call; 0 in the forward pass itself.
+    pub(super) forward_thread: &'a [u8],
     /// Name of a process or thread.
     pub(super) name: &'a [u8],
     pub(super) memory: MemoryArgs<'a>,
@@ -138,6 +142,8 @@ impl<'a> Args<'a> {
             b"est. achieved occupancy %" => &mut self.occupancy_pct,
             b"Input Dims" | b"Input dims" => &mut self.dims,
             b"Input type" => &mut self.types,
+            b"Sequence number" => &mut self.sequence,
+            b"Fwd thread id" => &mut self.forward_thread,
             b"name" => &mut self.name,
             b"Addr" => &mut self.memory.address,
             b"Bytes" => &mut self.memory.delta,

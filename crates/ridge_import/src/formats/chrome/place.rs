@@ -1,5 +1,6 @@
 //! From stored rows to the trace: ranges closed, tracks sorted and written, and what refers to rows put beside them.
 
+use super::backward::link_backwards;
 use super::chunk::{Extra, Row, TrackKey};
 use super::flaws::{Flaw, Flaws, NOWHERE};
 use super::header::Header;
@@ -54,6 +55,7 @@ pub(super) fn place(mut store: Store, header: &Header, name: &str, bytes: u64, i
     } else {
         mark_steps(&placed, name, import);
         attribute(&placed, import);
+        link_backwards(&placed, import);
         place_collectives(&store, &placed, import);
     }
     place_allocations(&store, &placed, &clock, import);
@@ -262,7 +264,9 @@ fn write_rows(stored: &[Row], clock: &Clock, slices: EventSlices<'_>) {
         slices.name[at] = row.name;
         slices.op[at] = NONE;
         slices.detail[at] = row.detail;
-        slices.correlation[at] = row.correlation;
+        // An operator's is another thing.
+        let is_operator = row.kind == EventKind::Operator as u8;
+        slices.correlation[at] = if is_operator { 0 } else { row.correlation };
         slices.link[at] = NONE;
         slices.kind[at] = row.kind;
         let is_work = EventKind::from_byte_is_work(row.kind);
