@@ -44,9 +44,12 @@ pub struct CaptureFacts {
     pub unix_zero_ns: Option<u64>,
 }
 
+/// Takes bytes that were read.
+type Taker = dyn Fn(&[u8]) + Send + Sync;
+
 /// What is done with bytes of a source that were read and are not needed soon.
 #[derive(Clone)]
-pub struct Release(Arc<dyn Fn(&[u8]) + Send + Sync>);
+pub struct Release(Arc<Taker>);
 
 impl Release {
     /// Calls `release` with such bytes; they may be read again all the same, and must then be what they were.

@@ -210,13 +210,8 @@ fn every_table_of_every_trace() {
     }
 }
 
-/// `key_averages()` of the profiler itself, which rounds to floats; times and counts of all keys are exact.
-#[test]
-fn operators_equal_key_averages() {
-    let Some(folder) = ridge_test::corpus("operators_equal_key_averages", "kineto") else { return };
-    let imported = open(&folder.join("cpu_mlp_3steps.json.gz"));
-    let text = std::fs::read_to_string(folder.join("cpu_mlp_3steps.json.gz.golden.json")).expect("a golden");
-    let golden: Value = serde_json::from_str(&text).expect("a golden is JSON");
+/// Calls, self and total time in nanoseconds, self and total memory in bytes of each operator.
+fn operators(imported: &Imported) -> BTreeMap<String, [i64; 5]> {
     let prepared = Prepared::default();
     let analysis = prepared.analysis(&imported.trace, &imported.hlo);
     let table = analysis.table(By::Operator);
@@ -224,13 +219,22 @@ fn operators_equal_key_averages() {
         &table,
         &["calls", "self_cpu_ns", "total_cpu_ns", "self_cpu_bytes", "cpu_bytes", "operator"],
     );
-    let found: BTreeMap<String, [i64; 5]> = (text.lines().skip(1))
+    (text.lines().skip(1))
         .map(|line| {
             let mut words = line.split_whitespace();
             let numbers = [(); 5].map(|()| words.next().expect("a number").parse().expect("a number"));
             (words.collect::<Vec<_>>().join(" "), numbers)
         })
-        .collect();
+        .collect()
+}
+
+/// `key_averages()` of the profiler itself, which rounds to floats; times and counts of all keys are exact.
+#[test]
+fn operators_equal_key_averages() {
+    let Some(folder) = ridge_test::corpus("operators_equal_key_averages", "kineto") else { return };
+    let found = operators(&open(&folder.join("cpu_mlp_3steps.json.gz")));
+    let text = std::fs::read_to_string(folder.join("cpu_mlp_3steps.json.gz.golden.json")).expect("a golden");
+    let golden: Value = serde_json::from_str(&text).expect("a golden is JSON");
     let expected = golden["key_averages"].as_array().expect("a list");
     assert_eq!((found.len(), expected.len()), (48, 48));
     let mut other_memory = Vec::new();
@@ -248,6 +252,79 @@ fn operators_equal_key_averages() {
     }
     // Two frees of 8 bytes come 40 and 50 ns before the end of a call: the profiler's own clock has them behind it.
     assert_eq!(other_memory, ["aten::mean", "aten::div_"]);
+}
+
+/// The same for the fixture, of a newer profiler: with stacks it takes Python functions for a part of the tree, so what a range
+/// has for itself is less by those directly inside it.
+#[test]
+fn operators_of_the_fixture_equal_key_averages() {
+    let text = include_str!("golden/torch_mlp.key_averages.json");
+    let golden: Value = serde_json::from_str(text).expect("a golden is JSON");
+    let expected = golden["rows"].as_object().expect("rows by key");
+    let found = operators(&open(&ridge_test::fixtures("chrome").join("torch_mlp.json")));
+    assert_eq!((found.len(), expected.len()), (45, 45));
+    let mut with_python_inside = Vec::new();
+    for (key, row) in expected {
+        let whole = |at: usize| row[at].as_i64().expect("a whole number");
+        let [calls, own_ns, all_ns, own_bytes, all_bytes] = found[key];
+        assert_eq!((calls, all_ns, all_bytes), (whole(0), ns(&row[2]), whole(4)), "{key}");
+        if (own_ns, own_bytes) != (ns(&row[1]), whole(3)) {
+            assert!(own_ns >= ns(&row[1]), "{key}");
+            with_python_inside.push(key.as_str());
+        }
+    }
+    assert_eq!(with_python_inside, ["step", "Optimizer.step#SGD.step", "Optimizer.zero_grad#SGD.zero_grad"]);
+}
+
+/// Inclusive time, events and own time of each scope by its path.
+fn scopes(imported: &Imported) -> (BTreeMap<String, (i64, u64, i64)>, String) {
+    let prepared = Prepared::default();
+    let analysis = prepared.analysis(&imported.trace, &imported.hlo);
+    let text = ridge_test::render(&analysis.table(By::Scope), &["inclusive_ns", "events", "self_ns", "scope"]);
+    let rows = text.lines().skip(1).filter_map(|line| {
+        let mut words = line.split_whitespace();
+        let (inclusive, events) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        let own = words.next()?.parse().ok()?;
+        Some((words.collect::<Vec<_>>().join(" "), (inclusive, events, own)))
+    });
+    (rows.collect(), text)
+}
+
+/// Device time by the modules that launched it, against a computation from the JSON alone; the backward pass counts for
+/// the modules of the forward one.
+#[test]
+fn modules_of_a_model_own_their_work() {
+    let Some(folder) = ridge_test::corpus("modules_of_a_model_own_their_work", "kineto") else { return };
+    let (found, text) = scopes(&open(&folder.join("mi300_resnet_act_ckpt_train.json.gz")));
+    let block = "DistributedDataParallel_0/ResNet_0/CheckpointWrapper_0/Sequential_0";
+    for (scope, expected) in [
+        ("(in no module)".to_owned(), (80_441_764, 1364)),
+        ("DistributedDataParallel_0".to_owned(), (19_788_308, 2289)),
+        ("DistributedDataParallel_0/ResNet_0".to_owned(), (18_906_186, 2097)),
+        (block.to_owned(), (5_024_039, 450)),
+        (format!("{block}/BasicBlock_1"), (3_133_807, 294)),
+    ] {
+        assert_eq!(found.get(&scope).map(|sums| (sums.0, sums.1)), Some(expected), "{scope} in {text}");
+    }
+    let backward: i64 = found.iter().filter(|(scope, _)| scope.contains("/backward/")).map(|(_, sums)| sums.2).sum();
+    assert_eq!(backward, 13_272_713, "{text}");
+}
+
+/// Without device work the same tree holds the operators of the host.
+#[test]
+fn modules_of_the_fixture_own_their_operators() {
+    let imported = open(&ridge_test::fixtures("chrome").join("torch_mlp.json"));
+    let (found, text) = scopes(&imported);
+    for module in ["Linear_0", "ReLU_0", "Linear_1"] {
+        let paths = found.keys().filter(|path| path.starts_with(&format!("Sequential_0/{module}")));
+        assert!(paths.clone().any(|path| path.contains("/backward")), "{text}");
+        assert!(paths.clone().any(|path| !path.contains("/backward")), "{text}");
+    }
+    assert!(text.contains("no device work is in the capture"), "{text}");
+    let is_operator = |key: &str| !key.starts_with("Optimizer.") && key != "step";
+    let expected: i64 = operators(&imported).iter().filter(|(key, _)| is_operator(key)).map(|(_, sums)| sums[1]).sum();
+    let top = found.iter().filter(|(path, _)| *path == "Sequential_0" || *path == "(in no module)");
+    assert_eq!(top.map(|(_, sums)| sums.0).sum::<i64>(), expected, "{text}");
 }
 
 /// Eight ranks against an independent computation.

@@ -12,8 +12,13 @@ use support::random::Random;
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-const FIXTURES: [(&str, &str); 3] =
-    [("pprof", "held_arrays.pb"), ("torch-snapshot", "train_step.pickle"), ("memory-timeline", "steps.raw.json")];
+const FIXTURES: [(&str, &str); 5] = [
+    ("pprof", "held_arrays.pb"),
+    ("torch-snapshot", "train_step.pickle"),
+    ("torch-snapshot", "train_step.pt"),
+    ("memory-timeline", "steps.raw.json"),
+    ("memory-timeline", "steps.sums.json"),
+];
 
 fn fixture(format: &str, name: &str) -> Vec<u8> {
     std::fs::read(ridge_test::fixtures(format).join(name)).expect("a fixture")
@@ -109,6 +114,49 @@ fn a_timeline_of_torch() {
         .map(|row| table.delta_bytes[row])
         .sum();
     assert_eq!(gradients, 5 * 4000);
+    every_table(&imported);
+}
+
+/// What `torch.save` packed is the same snapshot.
+#[test]
+fn a_snapshot_that_torch_saved() {
+    let _alone = alone();
+    let [plain, saved] = ["train_step.pickle", "train_step.pt"].map(|name| read(&fixture("torch-snapshot", name)));
+    assert_eq!(saved.trace.allocations.delta_bytes, plain.trace.allocations.delta_bytes);
+    assert_eq!(saved.trace.allocations.time_ns, plain.trace.allocations.time_ns);
+    assert_eq!(saved.trace.memory.blocks.bytes, plain.trace.memory.blocks.bytes);
+    assert_eq!((saved.notes.len(), plain.notes.len()), (0, 0));
+    // A model in the same packing names the code that rebuilds its tensors.
+    let model = b"PK\x03\x04\x00\x00\x08\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x0a\x00\x00\x00m/data.pkl\
+        \x80\x02ccollections\nOrderedDict\n)R.";
+    let error =
+        import(&[Source { name: "file", bytes: model }], Some("torch-snapshot")).expect_err("it is no snapshot");
+    let expected = "expected plain data, found the opcode GLOBAL, which could run code and is refused at byte 42";
+    assert_eq!(error.to_string(), expected);
+    assert!(ridge_import::sniff(model).is_none());
+}
+
+/// The sums of a timeline give the same use of memory at every microsecond as its events.
+#[test]
+fn a_timeline_of_sums() {
+    let _alone = alone();
+    let imported = read(&fixture("memory-timeline", "steps.sums.json"));
+    assert_eq!(uses(&imported.trace, 2), (5000, 11_000, 5000));
+    let owners = |imported: &Imported| {
+        let table = &imported.trace.allocations;
+        let gained = (0..table.len()).filter(|row| table.delta_bytes[*row] > 0);
+        let mut owners: Vec<(String, i64)> = gained
+            .map(|row| (imported.trace.strings.get(table.owner[row]).to_owned(), table.delta_bytes[row]))
+            .collect();
+        owners.sort();
+        owners
+    };
+    let mut of_events = owners(&read(&fixture("memory-timeline", "steps.raw.json")));
+    // A new version of a parameter takes as much as it gives, which no sum shows.
+    of_events.retain(|owner| *owner != ("parameter".to_owned(), 4000));
+    of_events.push(("parameter".to_owned(), 4000));
+    of_events.sort();
+    assert_eq!(owners(&imported), of_events);
     every_table(&imported);
 }
 

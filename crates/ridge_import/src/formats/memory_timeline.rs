@@ -1,8 +1,11 @@
-//! PyTorch's memory timelines (`export_memory_timeline("*.raw.json.gz")`): bytes by category over time.
+//! PyTorch's memory timelines (`export_memory_timeline`): bytes by category over time.
 //!
-//! The file is one list of `[time, action, bytes, category]`. Actions and categories are those of torch's
+//! `*.raw.json.gz` is one list of `[time, action, bytes, category]`, `*.json` the sums of it (`summed.rs`).
+//! A third form, `*.html`, holds a picture and no numbers. Actions and categories are those of torch's
 //! `_memory_profiler.py`; usage is the running sum of the bytes, which are negative where memory goes.
 //! A timeline names no addresses and no stacks: its allocator events have a category as their owner and nothing else.
+
+mod summed;
 
 use crate::formats::Format;
 use crate::import::{CaptureFacts, Import, ImportError, Source};
@@ -26,7 +29,8 @@ impl Format for MemoryTimeline {
 
     fn sniff(&self, head: &[u8]) -> bool {
         let mut walk = Walk { bytes: head, at: 0 };
-        walk.opens() && walk.row().is_some_and(|[_, action, _, category]| is_row(action, category))
+        let is_raw = walk.opens() && walk.row().is_some_and(|[_, action, _, category]| is_row(action, category));
+        is_raw || summed::is_summed(head)
     }
 
     fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {
@@ -36,6 +40,15 @@ impl Format for MemoryTimeline {
             offset: walk.at as u64,
             what: what.to_owned(),
         };
+        if summed::is_summed(&source.bytes[..source.bytes.len().min(1 << 12)]) {
+            let (rows, is_whole) = summed::changes(&mut walk).map_err(|what| broken(&walk, what))?;
+            if !is_whole {
+                let message = "expected the end of the list or a row of nine sums; what came before is read".to_owned();
+                import.note(Severity::Lost, source.name, Some(walk.at as u64), 1, message);
+            }
+            keep(rows, source, import);
+            return Ok(());
+        }
         if !walk.opens() {
             return Err(broken(&walk, "expected a list of [time, action, bytes, category]"));
         }

@@ -22,14 +22,15 @@ pub(super) fn read(source: Source<'_>, import: &mut Import) -> Result<(), Import
         offset: offset as u64,
         what,
     };
-    let pickle = Pickle::read(source.bytes).map_err(|refused| broken(refused.offset, refused.what))?;
+    let (start, bytes) = super::pickle_in(source.bytes);
+    let pickle = Pickle::read(bytes).map_err(|refused| broken(start + refused.offset, refused.what))?;
     let root = pickle.root.filter(|root| matches!(root, Value::Dict(_)));
     let Some(root) = root else {
         return Err(broken(0, "expected a dictionary with segments and device traces, found another value".to_owned()));
     };
     if let Some(at) = pickle.cut_at {
         let message = "the snapshot ends early; what came before is read".to_owned();
-        import.note(Severity::Lost, source.name, Some(at as u64), 1, message);
+        import.note(Severity::Lost, source.name, Some((start + at) as u64), 1, message);
     }
     let mut reader = Reader::new(&pickle, source, import);
     let blocks = reader.segments(root);
