@@ -35,7 +35,7 @@
 mod assumptions;
 mod attention;
 mod boundary;
-mod collectives;
+pub(crate) mod collectives;
 mod compulsory;
 mod contraction;
 mod convolution_calls;

@@ -33,6 +33,7 @@ mod attributes;
 mod backend_config;
 mod buffers;
 mod category;
+mod communication;
 mod computation;
 pub mod cost;
 mod dot;

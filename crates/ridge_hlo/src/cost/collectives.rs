@@ -9,7 +9,7 @@ use super::{Assumption, Cost, Costing, sizes};
 use crate::Instruction;
 
 /// Whether `opcode` moves values between devices or between device and host.
-pub(super) fn is_collective(opcode: &str) -> bool {
+pub(crate) fn is_collective(opcode: &str) -> bool {
     let opcode = opcode.trim_end_matches("-start").trim_end_matches("-done");
     matches!(
         opcode,
