@@ -31,6 +31,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "xplane", run: xplane, seeds_end_with: ".xplane.pb" },
     Target { name: "chrome", run: chrome, seeds_end_with: ".json" },
     Target { name: "nsys", run: nsys, seeds_end_with: ".sqlite" },
+    Target { name: "nsys_jax", run: nsys_jax, seeds_end_with: ".zip" },
     Target { name: "ncu", run: ncu, seeds_end_with: ".ncu-rep" },
     Target { name: "ncu_page", run: ncu, seeds_end_with: ".csv" },
     Target { name: "pprof", run: pprof, seeds_end_with: "_arrays.pb" },
@@ -55,6 +56,11 @@ pub fn chrome(bytes: &[u8]) {
 /// A SQLite export of Nsight Systems, and every table of it.
 pub fn nsys(bytes: &[u8]) {
     capture(bytes, "nsys");
+}
+
+/// An archive of nsys-jax, and every table of it: zip, xz, Parquet.
+pub fn nsys_jax(bytes: &[u8]) {
+    capture(bytes, "nsys-jax");
 }
 
 /// A report of Nsight Compute or a page of one, and every table of it.

@@ -1,5 +1,6 @@
 //! The formats: one file each, listed here.
 
+use crate::folder::Folder;
 use crate::import::{Import, ImportError, Source};
 use crate::note::Severity;
 use crate::packed::Packed;
@@ -10,6 +11,7 @@ mod memory_timeline;
 mod monitor;
 mod ncu;
 mod nsys;
+mod nsys_jax;
 mod pprof;
 mod torch_snapshot;
 mod xplane;
@@ -45,6 +47,20 @@ pub trait Format: Sync {
         }
         self.import(Source { name: packed.source.name, bytes: &bytes }, import)
     }
+
+    /// Whether files of these names, paths inside a folder, are together one capture of this format.
+    fn is_folder(&self, _names: &[&str]) -> bool {
+        false
+    }
+
+    /// Reads a folder that [`Format::is_folder`] claims.
+    ///
+    /// # Errors
+    /// Only where nothing useful could be read.
+    fn import_folder(&self, folder: Folder<'_>, _import: &mut Import) -> Result<(), ImportError> {
+        let what = format!("expected a file, found a folder, and {} has none", self.name());
+        Err(ImportError::Broken { source_name: folder.name.to_owned(), offset: 0, what })
+    }
 }
 
 /// How many bytes are unpacked at a time.
@@ -56,6 +72,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &chrome::Chrome,
     &hlo_dump::HloDump,
     &nsys::Nsys,
+    &nsys_jax::NsysJax,
     &ncu::Ncu,
     &pprof::Pprof,
     &torch_snapshot::TorchSnapshot,

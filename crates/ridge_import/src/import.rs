@@ -1,5 +1,6 @@
 //! The way from sources to an immutable trace.
 
+use crate::folder::Folder;
 use crate::formats::{FORMATS, Format};
 use crate::note::{ImportNote, Severity};
 use crate::packed::Packed;
@@ -75,8 +76,21 @@ pub struct Import {
     pub notes: Vec<ImportNote>,
     /// What the captures say of themselves.
     pub captures: Vec<CaptureFacts>,
+    /// Source files of the program that captures carry with them.
+    pub sources: Vec<SourceFile>,
+    /// What one compressed source may grow to, in bytes; `None` for as much as captures do.
+    pub max_unpacked_bytes: Option<u64>,
     /// What is done with bytes that were read.
     release: Option<Release>,
+}
+
+/// A source file of the program that was captured, as the capture carries it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Its path on the machine where the program ran, as HLO names it.
+    pub path: String,
+    /// Its text.
+    pub text: String,
 }
 
 impl Import {
@@ -104,6 +118,8 @@ pub struct Imported {
     pub notes: Vec<ImportNote>,
     /// What the captures say of themselves.
     pub captures: Vec<CaptureFacts>,
+    /// Source files of the program that captures carry with them.
+    pub sources: Vec<SourceFile>,
 }
 
 /// Why nothing could be read.
@@ -207,6 +223,11 @@ pub fn sniff(bytes: &[u8]) -> Option<&'static dyn Format> {
     sniff_plain(bytes).or_else(|| sniff_plain(&packed()?.head(HEAD_BYTES)))
 }
 
+/// The format of which a folder with files of these names, paths inside it, is one capture.
+pub fn sniff_folder(names: &[&str]) -> Option<&'static dyn Format> {
+    FORMATS.iter().copied().find(|format| format.is_folder(names))
+}
+
 fn sniff_plain(bytes: &[u8]) -> Option<&'static dyn Format> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     FORMATS.iter().copied().find(|format| format.sniff(head))
@@ -227,15 +248,41 @@ pub fn import(sources: &[Source<'_>], format: Option<&str>) -> Result<Imported, 
 /// # Errors
 /// [`ImportError`] of the first source where none could be read.
 pub fn import_with(sources: &[Source<'_>], options: ImportOptions<'_>) -> Result<Imported, ImportError> {
+    let inputs: Vec<Input<'_>> = sources.iter().copied().map(Input::File).collect();
+    import_inputs(&inputs, options)
+}
+
+/// Something to read: a file that is a capture of its own, or a folder whose files are one together.
+#[derive(Debug, Clone, Copy)]
+pub enum Input<'a> {
+    /// A file.
+    File(Source<'a>),
+    /// A folder that [`sniff_folder`] knows.
+    Folder(Folder<'a>),
+}
+
+/// [`import_with`] of files and folders.
+///
+/// # Errors
+/// [`ImportError`] of the first input where none could be read.
+pub fn import_inputs(inputs: &[Input<'_>], options: ImportOptions<'_>) -> Result<Imported, ImportError> {
     let forced = options.format.map(named_format).transpose()?;
-    let mut import = Import { release: options.release.clone(), ..Import::default() };
+    let mut import = Import {
+        release: options.release.clone(),
+        max_unpacked_bytes: options.max_unpacked_bytes,
+        ..Import::default()
+    };
     let mut failures = Vec::new();
-    for source in sources {
-        if let Err(error) = import_one(*source, forced, options.max_unpacked_bytes, &mut import) {
-            failures.push((source.name, error));
+    for input in inputs {
+        let (name, read) = match input {
+            Input::File(source) => (source.name, import_one(*source, forced, options.max_unpacked_bytes, &mut import)),
+            Input::Folder(folder) => (folder.name, import_folder(*folder, forced, &mut import)),
+        };
+        if let Err(error) = read {
+            failures.push((name, error));
         }
     }
-    if failures.len() == sources.len() {
+    if failures.len() == inputs.len() {
         let first = failures.into_iter().next().map(|(_, error)| error);
         return Err(first.unwrap_or(ImportError::Empty { source_name: String::new() }));
     }
@@ -243,6 +290,16 @@ pub fn import_with(sources: &[Source<'_>], options: ImportOptions<'_>) -> Result
         import.note(Severity::Lost, name, None, 1, format!("the whole file could not be read: {error}"));
     }
     Ok(finish(import))
+}
+
+fn import_folder(
+    folder: Folder<'_>,
+    forced: Option<&'static dyn Format>,
+    import: &mut Import,
+) -> Result<(), ImportError> {
+    let names: Vec<&str> = folder.files.iter().map(|file| file.name).collect();
+    let format = forced.or_else(|| sniff_folder(&names));
+    format.ok_or_else(|| unknown(folder.name, b"", "a folder, "))?.import_folder(folder, import)
 }
 
 fn import_one(
@@ -281,7 +338,7 @@ fn named_format(name: &str) -> Result<&'static dyn Format, ImportError> {
 
 fn finish(mut import: Import) -> Imported {
     ranks::align(&mut import);
-    let Import { mut builder, hlo, mut notes, mut captures, release: _ } = import;
+    let Import { mut builder, hlo, mut notes, mut captures, sources, .. } = import;
     let earliest = captures.iter().map(|capture| capture.start_ns).min().filter(|start| *start < 0);
     if let Some(earliest) = earliest {
         builder.set_zero(earliest);
@@ -292,7 +349,7 @@ fn finish(mut import: Import) -> Imported {
     }
     notes.extend(out_of_bounds(builder.bound(), &captures));
     notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
-    Imported { trace: builder.finish(), hlo, notes, captures }
+    Imported { trace: builder.finish(), hlo, notes, captures, sources }
 }
 
 /// What is said of values that no capture can mean.

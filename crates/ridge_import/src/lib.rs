@@ -12,15 +12,20 @@
 //! assert!(error.to_string().contains("no known capture format"));
 //! ```
 
+mod archive;
+mod folder;
 mod formats;
 mod import;
 mod note;
 mod packed;
+mod parquet;
 mod ranks;
 
+pub use folder::Folder;
 pub use formats::{FORMATS, Format};
 pub use import::{
-    CaptureFacts, Import, ImportError, ImportOptions, Imported, Release, Source, import, import_with, sniff,
+    CaptureFacts, Import, ImportError, ImportOptions, Imported, Input, Release, Source, SourceFile, import,
+    import_inputs, import_with, sniff, sniff_folder,
 };
 pub use note::{ImportNote, Severity};
 pub use packed::{Packed, PackedReader};

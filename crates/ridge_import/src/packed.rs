@@ -1,4 +1,4 @@
-//! Compressed sources: gzip (of several members, too) and Zstandard, unpacked within bounds.
+//! Compressed sources: gzip (of several members, too), Zstandard and xz, unpacked within bounds.
 //!
 //! Any format may come packed. What is inside is recognized by its own first bytes; formats that read from front to
 //! back take a [`PackedReader`], the others get all bytes at once.
@@ -7,6 +7,7 @@
 
 use crate::import::Source;
 use flate2::bufread::MultiGzDecoder;
+use lzma_rust2::XzReader;
 use ridge_units::Bytes;
 use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use std::io::Read;
@@ -25,6 +26,23 @@ const MAX_RATIO: u64 = 250;
 enum Packing {
     Gzip,
     Zstd,
+    Xz,
+}
+
+impl Packing {
+    fn name(self) -> &'static str {
+        match self {
+            Packing::Gzip => "gzip",
+            Packing::Zstd => "Zstandard",
+            Packing::Xz => "xz",
+        }
+    }
+}
+
+/// What a source of `packed_bytes` bytes may grow to: `max_bytes`, or as much as captures do.
+pub(crate) fn allowed_bytes(packed_bytes: usize, max_bytes: Option<u64>) -> u64 {
+    let plausible = (packed_bytes as u64).saturating_mul(MAX_RATIO).max(FREE_BYTES);
+    max_bytes.unwrap_or(plausible.min(MAX_UNPACKED_BYTES))
 }
 
 /// A source that is compressed.
@@ -44,10 +62,10 @@ impl<'a> Packed<'a> {
         let packing = match source.bytes {
             [0x1f, 0x8b, 0x08, ..] => Packing::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Packing::Xz,
             _ => return None,
         };
-        let plausible = (source.bytes.len() as u64).saturating_mul(MAX_RATIO).max(FREE_BYTES);
-        Some(Packed { source, packing, allowed: max_bytes.unwrap_or(plausible.min(MAX_UNPACKED_BYTES)) })
+        Some(Packed { source, packing, allowed: allowed_bytes(source.bytes.len(), max_bytes) })
     }
 
     /// Its first `bytes` bytes, or fewer where it is shorter or damaged.
@@ -62,6 +80,7 @@ impl<'a> Packed<'a> {
         let inner: Box<dyn Read + Send + 'a> = match self.packing {
             Packing::Gzip => Box::new(MultiGzDecoder::new(self.source.bytes)),
             Packing::Zstd => Box::new(ZstdFrames { rest: self.source.bytes, frame: None }),
+            Packing::Xz => Box::new(XzReader::new_mem_limit(self.source.bytes, true, MAX_XZ_KIB)),
         };
         PackedReader { inner, left: self.allowed, allowed: self.allowed, packing: self.packing, damage: None }
     }
@@ -88,7 +107,7 @@ impl PackedReader<'_> {
         let found = buffer.len() - before;
         self.left -= (found as u64).min(self.left);
         if let Err(error) = result {
-            let name = if self.packing == Packing::Gzip { "gzip" } else { "Zstandard" };
+            let name = self.packing.name();
             self.damage =
                 Some(format!("the {name} data is damaged or cut short ({error}); what came before it was read"));
         } else if self.left == 0 && self.inner.read(&mut [0]).is_ok_and(|more| more > 0) {
@@ -114,6 +133,9 @@ struct ZstdFrames<'a> {
 
 /// Windows above this are refused, as `zstd` itself does without being asked: a decoder holds the whole window.
 const MAX_WINDOW_BYTES: u64 = 128 << 20;
+
+/// The same for xz, whose highest preset has a dictionary of 64 MiB, and what goes with it, in KiB.
+const MAX_XZ_KIB: u32 = 65 << 10;
 
 impl Read for ZstdFrames<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {

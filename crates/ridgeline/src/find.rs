@@ -1,6 +1,7 @@
 //! Which files of a folder make one capture.
 //!
-//! A run folder, a TensorBoard log folder (`plugins/profile/<session>/<host>.xplane.pb`) or a plain folder of captures.
+//! A run folder, a TensorBoard log folder (`plugins/profile/<session>/<host>.xplane.pb`), a plain folder of captures, or
+//! one whose files are together one capture.
 //! Several hosts of one session belong together; of several TensorBoard sessions the latest is taken and the others
 //! are named.
 
@@ -26,7 +27,17 @@ const MEMORY_PROFILES: &[&str] = &[".pb.gz", ".pickle"];
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) files: Vec<PathBuf>,
+    /// Folders whose files together are one capture.
+    pub(crate) folders: Vec<FoundFolder>,
     pub(crate) notes: Vec<Note>,
+}
+
+/// A folder that is one capture.
+#[derive(Debug)]
+pub(crate) struct FoundFolder {
+    pub(crate) path: PathBuf,
+    /// Its files, by their paths inside it with `/` between parts.
+    pub(crate) files: Vec<String>,
 }
 
 /// The capture files that `paths` name.
@@ -40,7 +51,7 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, OpenError> {
             found.files.push(path.clone());
         }
     }
-    if found.files.is_empty() {
+    if found.files.is_empty() && found.folders.is_empty() {
         return Err(OpenError::new("expected a capture, found no path", None));
     }
     Ok(found)
@@ -51,18 +62,22 @@ fn find_in_folder(folder: &Path, found: &mut Found) -> Result<(), OpenError> {
     let mut entries = 0;
     walk(folder, 0, &mut entries, &mut all, &mut found.notes)?;
     all.sort();
+    if let Some(whole) = one_capture(folder, &all) {
+        found.folders.push(whole);
+        return Ok(());
+    }
     let is_capture = |path: &&PathBuf| CAPTURES.iter().any(|suffix| has_suffix(path, suffix));
     let captures: Vec<PathBuf> = all.iter().filter(is_capture).cloned().collect();
     // XLA leaves a JSON copy beside each of its captures: it is read where there is nothing better.
     let mut captures: Vec<PathBuf> =
-        if captures.is_empty() { all.iter().filter(|path| is_json_trace(path)).cloned().collect() } else { captures };
+        if captures.is_empty() { all.iter().filter(|path| is_other_trace(path)).cloned().collect() } else { captures };
     captures.extend(all.iter().filter(|path| is_memory_profile(path)).cloned());
     if captures.is_empty() {
         let dumps: Vec<PathBuf> = all.into_iter().filter(|path| has_suffix(path, ".hlo.pb")).collect();
         if dumps.is_empty() {
             let message = "expected a capture folder, found no capture in it".to_owned();
             let looked = format!(
-                "looked for *{}, *.json, *.json.gz and *.hlo.pb; `ridgeline record -- python program.py` makes a capture",
+                "looked for *{}, *.json, *.json.gz, *.zip and *.hlo.pb; `ridgeline record -- python program.py` makes a capture",
                 CAPTURES.join(", *")
             );
             return Err(OpenError::new(message, Some(folder)).hint(looked));
@@ -77,10 +92,23 @@ fn find_in_folder(folder: &Path, found: &mut Found) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Whether a file is a trace in JSON, by its name and its first bytes: most JSON is something else.
-fn is_json_trace(path: &Path) -> bool {
+/// `folder` as one capture, where the names of its files say that it is: an unpacked archive of nsys-jax, the
+/// tables of an export of Nsight Systems.
+fn one_capture(folder: &Path, all: &[PathBuf]) -> Option<FoundFolder> {
+    let inside = |path: &PathBuf| {
+        let parts: Option<Vec<&str>> = path.strip_prefix(folder).ok()?.iter().map(|part| part.to_str()).collect();
+        Some(parts?.join("/"))
+    };
+    let files: Vec<String> = all.iter().filter_map(inside).collect();
+    let names: Vec<&str> = files.iter().map(String::as_str).collect();
+    ridge_import::sniff_folder(&names)?;
+    Some(FoundFolder { path: folder.to_owned(), files })
+}
+
+/// Whether a file is a trace in JSON or an archive, by its name and its first bytes: most JSON is something else.
+fn is_other_trace(path: &Path) -> bool {
     const HEAD_BYTES: u64 = 1 << 16;
-    if ![".json", ".json.gz", ".json.zst"].iter().any(|suffix| has_suffix(path, suffix)) {
+    if ![".json", ".json.gz", ".json.zst", ".zip"].iter().any(|suffix| has_suffix(path, suffix)) {
         return false;
     }
     let mut head = Vec::new();

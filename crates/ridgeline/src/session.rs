@@ -6,7 +6,7 @@ use crate::ceilings::{
 };
 use crate::error::OpenError;
 use crate::file_map::FileBytes;
-use crate::find::find;
+use crate::find::{FoundFolder, find};
 use crate::hlo::{HloStage, dumped, module_hlo, module_row};
 use crate::info;
 use crate::manifest::Manifest;
@@ -15,7 +15,7 @@ use crate::source_text::SourceText;
 use rayon::prelude::*;
 use ridge_analysis::scaling::{CaptureWork, capture_work, steps_tables};
 use ridge_analysis::{Analysis, By, Ceilings, Prepared, Roofline, overview};
-use ridge_import::{ImportOptions, Imported, Release, Source, import_with};
+use ridge_import::{Folder, ImportOptions, Imported, Input, Release, Source, import_inputs};
 use ridge_trace::{Device, Section, Table, Trace};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -52,16 +52,20 @@ impl Session {
     /// What can be read in part opens, and [`Session::notes`] say what is missing.
     pub fn open(paths: &[PathBuf], options: &OpenOptions) -> Result<Session, OpenError> {
         let found = find(paths)?;
-        let (files, unreadable) = open_files(&found.files)?;
+        let (files, mut unreadable) = open_files(&found.files)?;
         let files = Arc::new(files);
-        let sources: Vec<Source<'_>> = files.iter().map(|(name, file)| Source { name, bytes: file.bytes() }).collect();
+        let folders = open_folders(&found.folders, &mut unreadable)?;
+        let members: Vec<Vec<Source<'_>>> = folders.iter().map(|(_, files)| sources(files)).collect();
+        let mut inputs: Vec<Input<'_>> = sources(&files).into_iter().map(Input::File).collect();
+        let named = folders.iter().zip(&members);
+        inputs.extend(named.map(|((name, _), files)| Input::Folder(Folder { name, files })));
         let mapped = Arc::clone(&files);
         let how = ImportOptions {
             format: options.format.as_deref(),
             max_unpacked_bytes: options.max_unpacked_bytes,
             release: Some(Release::new(move |part| mapped.iter().for_each(|(_, file)| file.release(part)))),
         };
-        let mut imported = import_with(&sources, how)?;
+        let mut imported = import_inputs(&inputs, how)?;
         let root = paths.first().cloned().unwrap_or_default();
         let manifest = Manifest::of(&root);
         let mut notes: Vec<Note> = std::mem::take(&mut imported.notes).into_iter().map(Note::from).collect();
@@ -148,7 +152,7 @@ impl Session {
     pub fn table(&self, by: By) -> Table {
         self.with_analysis(|analysis| match by {
             By::Source => {
-                let mut texts = SourceText::default();
+                let mut texts = SourceText::new(&self.imported.sources);
                 analysis.source_table(|file, line| texts.line(file, line))
             }
             other => analysis.table(other),
@@ -230,6 +234,29 @@ impl Session {
 
 /// Opened files with their names, and what could not be opened.
 type Opened = (Vec<(String, FileBytes)>, Vec<Note>);
+
+/// A folder that is one capture: its name, and its files by their paths inside it.
+type OpenedFolder = (String, Vec<(String, FileBytes)>);
+
+/// Opens the files of folders that are captures; one that cannot be opened is a note where another one can.
+fn open_folders(folders: &[FoundFolder], notes: &mut Vec<Note>) -> Result<Vec<OpenedFolder>, OpenError> {
+    let mut opened = Vec::with_capacity(folders.len());
+    for folder in folders {
+        let paths: Vec<PathBuf> = folder.files.iter().map(|name| folder.path.join(name)).collect();
+        let (files, unreadable) = open_files(&paths)?;
+        notes.extend(unreadable);
+        let inside = |(name, bytes): (String, FileBytes)| {
+            let inside = Path::new(&name).strip_prefix(&folder.path).map(|inside| inside.display().to_string());
+            (inside.unwrap_or(name), bytes)
+        };
+        opened.push((folder.path.display().to_string(), files.into_iter().map(inside).collect()));
+    }
+    Ok(opened)
+}
+
+fn sources(files: &[(String, FileBytes)]) -> Vec<Source<'_>> {
+    files.iter().map(|(name, file)| Source { name, bytes: file.bytes() }).collect()
+}
 
 /// Opens what can be opened; a file that cannot be is a note where another one can.
 fn open_files(paths: &[PathBuf]) -> Result<Opened, OpenError> {

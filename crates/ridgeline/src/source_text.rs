@@ -1,5 +1,6 @@
-//! Lines of source files, where they can be read here.
+//! Lines of source files: as the capture carries them, else where they can be read here.
 
+use ridge_import::SourceFile;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -13,6 +14,13 @@ pub(crate) struct SourceText {
 }
 
 impl SourceText {
+    /// With the files that a capture carries: they are what ran, whatever lies here under their path.
+    pub(crate) fn new(carried: &[SourceFile]) -> SourceText {
+        let files =
+            carried.iter().map(|file| (file.path.clone(), Some(file.text.lines().map(str::to_owned).collect())));
+        SourceText { files: files.collect() }
+    }
+
     /// Line `line`, counted from 1, without the space around it; `None` where the file cannot be read.
     pub(crate) fn line(&mut self, file: &str, line: u32) -> Option<String> {
         let lines = self.files.entry(file.to_owned()).or_insert_with(|| read(file)).as_ref()?;

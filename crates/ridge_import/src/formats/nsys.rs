@@ -1,4 +1,5 @@
-//! Nsight Systems exports: the SQLite database that `nsys export --type sqlite` writes.
+//! Nsight Systems exports: the SQLite database that `nsys export --type sqlite` writes, and the folder of Parquet files
+//! that `--type parquetdir` does: a table each, called after it (tested with tables that pyarrow wrote).
 //!
 //! Tables and columns are taken as they are there, never by version: schemas 2.9 to 3.x differ in columns, and tables
 //! appear only where there is something in them. A new major version is refused.
@@ -17,15 +18,18 @@ mod device;
 mod facts;
 mod host;
 mod names;
+mod parquet_tables;
 mod place;
 mod rows;
 mod tables;
 mod targets;
-mod xla;
+pub(in crate::formats) mod xla;
 
+use crate::folder::Folder;
 use crate::formats::Format;
 use crate::import::{Import, ImportError, Source};
 use crate::note::Severity;
+use parquet_tables::{ParquetTables, table_of};
 use ridge_sqlite::{Database, is_database};
 use tables::{SqliteTables, Tables};
 
@@ -51,6 +55,21 @@ impl Format for Nsys {
         }
         let tables = SqliteTables::new(&database);
         read(&tables, source, import).map_err(|what| broken(0, what))
+    }
+
+    fn is_folder(&self, names: &[&str]) -> bool {
+        names.iter().filter_map(|name| table_of(name)).any(|table| TELLING.contains(&table))
+    }
+
+    fn import_folder(&self, folder: Folder<'_>, import: &mut Import) -> Result<(), ImportError> {
+        let tables = ParquetTables::open(folder, import.max_unpacked_bytes);
+        let source = Source { name: folder.name, bytes: &[] };
+        let broken = |what| ImportError::Broken { source_name: folder.name.to_owned(), offset: 0, what };
+        read(&tables, source, import).map_err(broken)?;
+        if let Some(capture) = import.captures.last_mut() {
+            capture.bytes = folder.bytes();
+        }
+        Ok(())
     }
 }
 

@@ -1,8 +1,9 @@
 //! The made-up exports of `fixtures/nsys/`, each trap with what must be made of it.
 
 use super::Nsys;
+use crate::folder::Folder;
 use crate::formats::Format;
-use crate::import::{Import, Imported, Source, import};
+use crate::import::{Import, ImportOptions, Imported, Input, Source, import, import_inputs};
 use expect_test::{Expect, expect};
 use ridge_analysis::{By, Prepared};
 use ridge_test::render;
@@ -193,4 +194,68 @@ fn overhead_is_the_profilers_only_where_its_type_says_so() {
     assert_eq!(kinds("Buffer flush"), [(210, EventKind::Overhead), (220, EventKind::Overhead)]);
     assert_eq!(kinds("Command Buffer Full"), [(610, EventKind::HostRange)]);
     assert_eq!(kinds("Driver Compiler"), [(260, EventKind::Compile)]);
+}
+
+/// The tables of `two_processes.sqlite` as Parquet files, by name.
+fn parquet_tables() -> Vec<(String, Vec<u8>)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/nsys_parquet");
+    let files = ridge_test::files(&folder, ".parquet");
+    let name = |path: &std::path::Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    files.iter().map(|path| (name(path), std::fs::read(path).expect("a fixture"))).collect()
+}
+
+fn open_folder(files: &[(String, Vec<u8>)]) -> Result<Imported, crate::import::ImportError> {
+    let files: Vec<Source<'_>> = files.iter().map(|(name, bytes)| Source { name, bytes }).collect();
+    let folder = Input::Folder(Folder { name: "capture", files: &files });
+    import_inputs(&[folder], ImportOptions::default())
+}
+
+#[test]
+fn a_folder_of_parquet_files_gives_what_the_database_gives() {
+    let (folder, database) = (open_folder(&parquet_tables()).expect("a folder"), open(TWO_PROCESSES));
+    let said = |imported: &Imported| {
+        let trace = &imported.trace;
+        let events: Vec<String> = (0..trace.events.len())
+            .map(|row| {
+                let (events, name) = (&trace.events, trace.name(row));
+                let ids = (events.op[row], events.link[row], events.detail[row], events.kind[row]);
+                format!("{} {} {name} {ids:?}", events.start_ns[row], events.dur_ns[row])
+            })
+            .collect();
+        format!(
+            "{events:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+            trace.devices,
+            trace.tracks,
+            trace.transfers,
+            trace.counters,
+            trace.allocations,
+            imported.notes,
+            imported.captures[0].facts
+        )
+    };
+    assert_eq!(said(&folder), said(&database));
+    assert!(!format!("{:?} {:?}", folder.trace, folder.captures).contains("secret"));
+}
+
+#[test]
+fn a_broken_table_costs_itself_alone() {
+    let mut files = parquet_tables();
+    for (name, bytes) in &mut files {
+        if name.starts_with("GPU_METRICS") {
+            bytes.truncate(bytes.len() - 1);
+        }
+    }
+    let imported = open_folder(&files).expect("the rest");
+    let note = &imported.notes[0];
+    assert_eq!(
+        (note.severity, note.message.as_str()),
+        (
+            crate::note::Severity::Lost,
+            "table GPU_METRICS: expected \"PAR1\" at the end of a Parquet file; it is cut short"
+        )
+    );
+    assert!(imported.trace.counters.value.is_empty() && !imported.trace.events.is_empty());
+    files.retain(|(name, _)| name.starts_with("StringIds"));
+    assert!(crate::sniff_folder(&["StringIds.parquet"]).is_none());
+    assert!(open_folder(&files).is_err());
 }

@@ -66,16 +66,16 @@ impl Operations {
     /// The row of a module.
     pub(crate) fn module(&mut self, process: u32, name: &str, program_id: u64, import: &mut Import) -> u32 {
         let name = import.builder.strings.intern(name);
-        *self.modules.entry((name, program_id)).or_insert_with(|| {
-            let modules = &mut import.builder.modules;
+        let modules = &mut import.builder.modules;
+        if self.modules.is_empty() {
             // One that was read before, with its HLO, is the same.
-            let known =
-                |found: &Module| found.process == process && found.name == name && found.program_id == program_id;
-            let known = modules.iter().position(known);
-            known.unwrap_or_else(|| {
-                modules.push(Module { process, name, program_id, hlo: None });
-                modules.len() - 1
-            }) as u32
+            for (row, known) in modules.iter().enumerate().filter(|(_, known)| known.process == process) {
+                self.modules.entry((known.name, known.program_id)).or_insert(row as u32);
+            }
+        }
+        *self.modules.entry((name, program_id)).or_insert_with(|| {
+            modules.push(Module { process, name, program_id, hlo: None });
+            modules.len() as u32 - 1
         })
     }
 

@@ -1,0 +1,199 @@
+//! Archives of `nsys-jax`: what Nsight Systems says of NVTX ranges and the device work they caused, with XLA's dumps.
+//!
+//! An archive holds no kernel and no call. It holds ranges, each with the time of the device work that it caused (the
+//! recipe `nvtx_gpu_proj_trace`) and with its own time on its thread; XLA's ranges name the operations and modules,
+//! whose HLO lies beside them, and so do the sources that the HLO names.
+//! So the work of a device is made of its operations: one lies where its first kernel begins to where its last one
+//! ends. Ranges that hold other operations, a module's, an autotuner's, are no work of their own.
+//!
+//! Read are the zip files of `nsys-jax` and of `nsys-jax-combine` (of several processes, each a process here) and the
+//! same files in a folder. Layouts and rules follow JAX-Toolbox's `nsys_jax/data_loaders.py`; tables are taken by the
+//! columns they have. Host names, environments, thread and process names are never read.
+
+mod dump;
+mod machine;
+mod place;
+mod ranges;
+
+use crate::archive::is_archive;
+use crate::folder::{Content, Files, Folder};
+use crate::formats::Format;
+use crate::import::{CaptureFacts, Import, ImportError, Source, SourceFile};
+use crate::note::Severity;
+use crate::parquet::Parquet;
+use crate::sqlite::Row;
+use dump::Dumps;
+use std::collections::BTreeSet;
+
+/// The format of archives and folders of `nsys-jax`.
+pub(super) struct NsysJax;
+
+/// The projection of ranges onto device work.
+const PROJECTION: &str = "nvtx_gpu_proj_trace/trace.parquet";
+/// All ranges on their threads, newer and older.
+const HOST_RANGES: &str = "report_nvtx_pushpop_trace.parquet";
+const HOST_RANGES_CSV: &str = "report_nvtx_pushpop_trace.csv.xz";
+
+/// Captures of processes in one archive after which no more are read.
+const MAX_REPLICAS: usize = 1 << 12;
+
+impl Format for NsysJax {
+    fn name(&self) -> &'static str {
+        "nsys-jax"
+    }
+
+    fn sniff(&self, head: &[u8]) -> bool {
+        is_archive(head)
+    }
+
+    fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {
+        read(&Files::of_archive(source, import.max_unpacked_bytes), import)
+    }
+
+    fn is_folder(&self, names: &[&str]) -> bool {
+        names.iter().any(|name| is_called(name, PROJECTION))
+    }
+
+    fn import_folder(&self, folder: Folder<'_>, import: &mut Import) -> Result<(), ImportError> {
+        read(&Files::of_folder(folder, import.max_unpacked_bytes), import)
+    }
+}
+
+/// Whether a file is `name`, or one of several of that name that a combined archive keeps apart (`name/rank3`).
+fn is_called(file: &str, name: &str) -> bool {
+    file == name
+        || file
+            .strip_prefix(name)
+            .is_some_and(|rest| rest.len() > 1 && rest.starts_with('/') && !rest[1..].contains('/'))
+}
+
+fn read(files: &Files<'_>, import: &mut Import) -> Result<(), ImportError> {
+    let names = files.names();
+    let mut replicas: BTreeSet<Option<&str>> = BTreeSet::new();
+    for file in &names {
+        for name in [PROJECTION, HOST_RANGES, HOST_RANGES_CSV].into_iter().filter(|name| is_called(file, name)) {
+            if replicas.len() < MAX_REPLICAS {
+                replicas.insert(file[name.len()..].strip_prefix('/'));
+            }
+        }
+    }
+    if replicas.is_empty() {
+        let found: Vec<&str> = names.iter().copied().take(5).collect();
+        let found = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
+        return Err(files.broken(format!("not an nsys-jax archive: expected {PROJECTION}, found {found}")));
+    }
+    // What all processes share has no slug, and is no process of its own where others are.
+    if replicas.len() > 1 {
+        replicas.remove(&None);
+    }
+    if files.is_damaged() {
+        let message = "the archive's directory is lost: files after the cut are missing".to_owned();
+        import.note(Severity::Lost, files.name, None, 1, message);
+    }
+    let (before, mut error) = (import.builder.rows(), None);
+    import.captures.push(CaptureFacts {
+        source: files.name.to_owned(),
+        format: "nsys-jax",
+        bytes: files.bytes,
+        ..CaptureFacts::default()
+    });
+    let mut dumps = Dumps::new(&names);
+    for slug in replicas {
+        let replica = Replica { files, slug };
+        error = replica.read(&mut dumps, import).err().or(error);
+    }
+    if import.builder.rows() == before
+        && let Some(error) = error
+    {
+        import.captures.pop();
+        return Err(files.broken(error));
+    }
+    read_sources(files, import);
+    Ok(())
+}
+
+/// One process's files, or several processes' that ran under one profiler.
+struct Replica<'f, 'a> {
+    files: &'f Files<'a>,
+    slug: Option<&'f str>,
+}
+
+impl<'a> Replica<'_, 'a> {
+    /// What messages and processes are called.
+    fn name(&self) -> String {
+        self.slug.map_or_else(|| self.files.name.to_owned(), |slug| format!("{}/{slug}", self.files.name))
+    }
+
+    /// What the file `name` of this process is called, or the one that all processes share.
+    fn file(&self, name: &str) -> String {
+        let own = self.slug.map(|slug| format!("{name}/{slug}"));
+        own.filter(|own| self.files.has(own)).unwrap_or_else(|| name.to_owned())
+    }
+
+    /// The file `name` of this process, or the one that all processes share; what is wrong with it is noted.
+    fn content(&self, name: &str, import: &mut Import) -> Option<Content<'a>> {
+        match self.files.read(&self.file(name))? {
+            Ok(content) => {
+                if let Some(damage) = &content.damage {
+                    import.note(Severity::Lost, &self.name(), None, 1, format!("{name}: {damage}"));
+                }
+                Some(content)
+            }
+            Err(what) => {
+                import.note(Severity::Lost, &self.name(), None, 1, what);
+                None
+            }
+        }
+    }
+
+    /// Collects what `visit` makes of the rows of the table `name`; what could not be read is noted.
+    fn table<T: Default + Send>(
+        &self,
+        name: &str,
+        columns: &[&str],
+        import: &mut Import,
+        visit: impl Fn(&mut T, &Row<'_>) + Sync,
+    ) -> Vec<T> {
+        let Some(content) = self.content(name, import) else { return Vec::new() };
+        let file = match Parquet::open(&content.bytes) {
+            Ok(file) => file,
+            Err(error) => {
+                import.note(Severity::Lost, &self.name(), Some(error.offset), 1, format!("{name}: {}", error.what));
+                return Vec::new();
+            }
+        };
+        let found = file.scan(columns, &self.files.bound, visit);
+        if let Some(error) = found.error {
+            let message = format!("{name}: {}", error.what);
+            import.note(Severity::Lost, &self.name(), Some(error.offset), found.scanned.damaged, message);
+        }
+        found.scanned.parts
+    }
+
+    /// Reads everything of it; the error says what was expected and found.
+    fn read(&self, dumps: &mut Dumps<'_>, import: &mut Import) -> Result<(), String> {
+        let ranges = ranges::read(self, import);
+        if ranges.projected.is_empty() && ranges.host.is_empty() {
+            return Err(format!("expected ranges in {PROJECTION}, found none"));
+        }
+        let machine = machine::read(self, import);
+        let modules = dumps.read(self, import);
+        place::place(self, ranges, &machine, &modules, import);
+        Ok(())
+    }
+}
+
+/// Keeps the program's source files, which are called `sources` and their path.
+fn read_sources(files: &Files<'_>, import: &mut Import) {
+    let names = files.names().into_iter().filter_map(|name| Some((name, name.strip_prefix("sources")?)));
+    for (name, path) in names.filter(|(_, path)| path.starts_with('/') && !path.ends_with('/')) {
+        let Some(Ok(content)) = files.read(name) else { continue };
+        // What is kept beyond the reading counts once more.
+        if !files.bound.take(content.bytes.len() as u64) {
+            return;
+        }
+        if let Ok(text) = String::from_utf8(content.bytes.into_owned()) {
+            import.sources.push(SourceFile { path: path.to_owned(), text });
+        }
+    }
+}
