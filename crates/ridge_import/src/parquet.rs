@@ -14,10 +14,10 @@ mod levels;
 mod thrift;
 mod unpack;
 
-use ridge_sqlite::{Cell, Encoding, Row, Scanned};
 use column::Column;
 use footer::{Footer, RowGroup};
 use rayon::prelude::*;
+use ridge_sqlite::{Cell, Encoding, Row, Scanned};
 use ridge_units::Bytes;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -21,8 +21,8 @@ use crate::formats::Format;
 use crate::import::{CaptureFacts, Import, ImportError, Source, SourceFile};
 use crate::note::Severity;
 use crate::parquet::Parquet;
-use crate::sqlite::Row;
 use dump::Dumps;
+use ridge_sqlite::Row;
 use std::collections::BTreeSet;
 
 /// The format of archives and folders of `nsys-jax`.
