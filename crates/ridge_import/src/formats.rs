@@ -16,6 +16,8 @@ mod pprof;
 mod torch_snapshot;
 mod xplane;
 
+pub(crate) use nsys_jax::NOT_AN_ARCHIVE;
+
 /// A kind of capture: how it is recognized and read.
 pub trait Format: Sync {
     /// Its name in `--read-as` and on the formats page.

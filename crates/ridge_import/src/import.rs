@@ -1,7 +1,7 @@
 //! The way from sources to an immutable trace.
 
 use crate::folder::Folder;
-use crate::formats::{FORMATS, Format};
+use crate::formats::{FORMATS, Format, NOT_AN_ARCHIVE};
 use crate::note::{ImportNote, Severity};
 use crate::packed::Packed;
 use crate::ranks;
@@ -191,6 +191,12 @@ impl ImportError {
             ],
             ImportError::Unknown { .. } => {
                 vec![format!("these formats are read: {}; `--read-as NAME` skips the guess", format_names())]
+            }
+            ImportError::Broken { what, .. } if what.starts_with(NOT_AN_ARCHIVE) => {
+                vec![
+                    "of zip archives, those of `nsys-jax` are read; unpack others and name the captures in them"
+                        .to_owned(),
+                ]
             }
             ImportError::NoSuchFormat { .. } | ImportError::Broken { .. } => Vec::new(),
         }

@@ -127,6 +127,20 @@ fn a_model_that_the_user_names_stands_in_for_one_that_the_capture_does_not() {
         let report = session.transfers(&[TransfersBy::Direction], None, choice).expect("a data sheet of that name");
         render(&report.tables[0], &columns)
     };
-    expect![[r#""#]].assert_eq(&link(&CeilingsChoice::None));
-    expect![[r#""#]].assert_eq(&link(&CeilingsChoice::Sheet("NVIDIA H100 SXM5 80GB".to_owned())));
+    expect![[r#"
+        direction         from      link_bytes_per_sec  link_share
+        host to device    pinned    -                   -
+        device to device  device    -                   -
+        device to host    device    -                   -
+        host to device    pageable  -                   -
+    "#]]
+    .assert_eq(&link(&CeilingsChoice::None));
+    expect![[r#"
+        direction         from      link_bytes_per_sec  link_share
+        host to device    pinned    63015384615.385     0.439
+        device to device  device    1675999999999.992   0.904
+        device to host    device    63015384615.385     0
+        host to device    pageable  63015384615.385     0.015
+    "#]]
+    .assert_eq(&link(&CeilingsChoice::Sheet("NVIDIA H100 SXM5 80GB".to_owned())));
 }

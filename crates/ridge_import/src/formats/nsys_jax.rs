@@ -34,6 +34,13 @@ const PROJECTION: &str = "nvtx_gpu_proj_trace/trace.parquet";
 const HOST_RANGES: &str = "report_nvtx_pushpop_trace.parquet";
 const HOST_RANGES_CSV: &str = "report_nvtx_pushpop_trace.csv.xz";
 
+/// How the error of an archive that is no capture begins.
+pub(crate) const NOT_AN_ARCHIVE: &str = "not an nsys-jax archive";
+/// The pickle in an archive of PyTorch, which stands within the first bytes.
+const TORCH_MEMBER: &[u8] = b"/data.pkl";
+/// Where its name ends at the latest.
+const FIRST_NAME: usize = 512;
+
 /// Captures of processes in one archive after which no more are read.
 const MAX_REPLICAS: usize = 1 << 12;
 
@@ -43,7 +50,9 @@ impl Format for NsysJax {
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
+        // `torch.save` writes zip archives, too, and this member first.
         is_archive(head)
+            && !head[..head.len().min(FIRST_NAME)].windows(TORCH_MEMBER.len()).any(|part| part == TORCH_MEMBER)
     }
 
     fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {
@@ -80,7 +89,7 @@ fn read(files: &Files<'_>, import: &mut Import) -> Result<(), ImportError> {
     if replicas.is_empty() {
         let found: Vec<&str> = names.iter().copied().take(5).collect();
         let found = if found.is_empty() { "none".to_owned() } else { found.join(", ") };
-        return Err(files.broken(format!("not an nsys-jax archive: expected {PROJECTION}, found {found}")));
+        return Err(files.broken(format!("{NOT_AN_ARCHIVE}: expected {PROJECTION}, found {found}")));
     }
     // What all processes share has no slug, and is no process of its own where others are.
     if replicas.len() > 1 {

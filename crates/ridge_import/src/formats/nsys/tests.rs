@@ -84,15 +84,16 @@ fn ranges_own_the_work_they_launched() {
         By::Track,
         &["track", "device", "kind", "busy_ns", "events"],
         expect![[r#"
-        track        device                     kind    busy_ns  events
-        Stream #7    /device:GPU:0 process 501  stream  1010     6
-        Stream #7    /device:GPU:0 process 502  stream  650      2
-        Stream #13   /device:GPU:0 process 501  stream  20       1
-        (no stream)  /device:GPU:0 process 501  stream  0        1
-        thread 501   -                          thread  1360     10
-        thread 777   -                          thread  150      2
-        thread 502   -                          thread  105      4
-    "#]],
+            track        device                     kind    busy_ns  events
+            Stream #7    /device:GPU:0 process 501  stream  1010     6
+            Stream #7    /device:GPU:0 process 502  stream  650      2
+            Stream #13   /device:GPU:0 process 501  stream  20       1
+            (no stream)  /device:GPU:0 process 501  stream  0        1
+            thread 501   -                          thread  1360     11
+            thread 777   -                          thread  150      2
+            thread 502   -                          thread  105      4
+            thread 778   -                          thread  40       2
+        "#]],
     );
 }
 
@@ -152,7 +153,9 @@ fn an_old_export_is_read_by_its_columns() {
         notes,
         [
             "device events without a start were left out x1",
-            "device events have no call in the capture that launched them x1"
+            "device events have no call in the capture that launched them x1",
+            "the export does not say what its GPUs are: what they and their links can do is unknown unless `--ceilings` \
+             names their model x1"
         ]
     );
     expect![[r#"
