@@ -4,7 +4,7 @@
 //! reader's own tests.
 
 use ridge_import::{Imported, Source, import};
-use ridge_test::corpus;
+use ridge_test::{corpus, union_ns};
 use ridge_trace::{EventKind, Trace, TrackKind};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -25,18 +25,6 @@ fn whole(value: &Value) -> i64 {
 fn work(trace: &Trace, device: u32) -> Vec<usize> {
     let tracks = trace.tracks_of_device(device).flat_map(|track| track.rows.clone());
     tracks.map(|row| row as usize).filter(|row| trace.events.kind(*row).is_device_work()).collect()
-}
-
-fn union_ns(trace: &Trace, rows: &[usize]) -> i64 {
-    let mut spans: Vec<(i64, i64)> =
-        rows.iter().map(|row| (trace.events.start_ns[*row], trace.events.end_ns(*row))).collect();
-    spans.sort_unstable();
-    let (mut total, mut until) = (0, i64::MIN);
-    for (start, end) in spans {
-        total += (end - start.max(until)).max(0);
-        until = until.max(end);
-    }
-    total
 }
 
 #[test]

@@ -5,7 +5,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use ridge_analysis::{By, Prepared};
 use ridge_import::{Folder, ImportError, ImportOptions, Imported, Input, Source, import, import_inputs, import_with};
-use ridge_test::corpus;
+use ridge_test::{corpus, union_ns};
 use ridge_trace::{EventKind, NONE, Trace};
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -25,18 +25,6 @@ fn open(bytes: &[u8]) -> Imported {
 
 fn work(trace: &Trace) -> Vec<usize> {
     (0..trace.events.len()).filter(|row| trace.events.kind(*row).is_device_work()).collect()
-}
-
-fn union_ns(trace: &Trace, rows: &[usize]) -> i64 {
-    let mut spans: Vec<(i64, i64)> =
-        rows.iter().map(|row| (trace.events.start_ns[*row], trace.events.end_ns(*row))).collect();
-    spans.sort_unstable();
-    let (mut total, mut until) = (0, i64::MIN);
-    for (start, end) in spans {
-        total += (end - start.max(until)).max(0);
-        until = until.max(end);
-    }
-    total
 }
 
 /// Count and time of device work by what `key` says of it, longest first.

@@ -15,7 +15,6 @@ mod launch;
 mod locate;
 mod options;
 mod outcome;
-mod python;
 mod results;
 mod run;
 

@@ -14,7 +14,6 @@ mod folder;
 mod host;
 mod options;
 mod outcome;
-mod python;
 mod run;
 
 pub use error::CalibrateError;

@@ -2,6 +2,7 @@
 //!
 //! What they do is said in the files themselves.
 
+use crate::python::{PackageFile, package_files};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -9,14 +10,8 @@ use std::path::Path;
 /// Name under which the harness is imported; not `ridgeline`, which the program may import for itself.
 const PACKAGE: &str = "_ridgeline_harness";
 
-macro_rules! python_files {
-    ($($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("../../../python/ridgeline/", $name)))),*]
-    };
-}
-
 /// Files of the package that the harness needs.
-const FILES: [(&str, &str); 27] = python_files![
+const FILES: &[PackageFile] = package_files![
     "__init__.py",
     "annotations.py",
     "attach.py",
@@ -75,6 +70,6 @@ mod tests {
             .filter(|name| name.ends_with(".py") && !NOT_CARRIED.iter().any(|start| name.starts_with(start)))
             .collect();
         names.sort();
-        assert_eq!(names, FILES.map(|(name, _)| name));
+        assert_eq!(names, FILES.iter().map(|(name, _)| *name).collect::<Vec<_>>());
     }
 }

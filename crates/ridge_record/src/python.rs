@@ -11,13 +11,34 @@ use std::path::{Path, PathBuf};
 /// A file of the package: its name and its text.
 pub(crate) type PackageFile = (&'static str, &'static str);
 
-/// The named files of `python/ridgeline`, for modules one folder below `src`.
+/// The named files of `python/ridgeline`.
 macro_rules! package_files {
     ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../../python/ridgeline/", $name)))),*]
+        &[$(($name, include_str!(concat!("../../../python/ridgeline/", $name)))),*]
     };
 }
 pub(crate) use package_files;
+
+/// What the workers of benchmarks and calibrations import, directly or through `capture`.
+pub(crate) const WORKER_FILES: &[PackageFile] = package_files![
+    "__init__.py",
+    "bench_measure.py",
+    "bench_memory.py",
+    "bench_worker.py",
+    "calibrate_measure.py",
+    "calibrate_time.py",
+    "calibrate_worker.py",
+    "capture.py",
+    "environment.py",
+    "module_files.py",
+    "modules.py",
+    "profiler.py",
+    "safely.py",
+    "suite.py",
+    "tracer.py",
+    "worker.py",
+    "xplane.py",
+];
 
 /// Turns JAX's persistent compilation cache off: a compile time read from a cache is none.
 pub(crate) const NO_COMPILATION_CACHE: (&str, &str) = ("JAX_ENABLE_COMPILATION_CACHE", "false");
@@ -58,7 +79,7 @@ pub(crate) fn python_path(package_root: &Path) -> OsString {
 
 /// Imports of `files` from the package that are not among them; for tests.
 #[cfg(test)]
-pub(crate) fn not_carried(files: &[PackageFile]) -> Vec<String> {
+fn not_carried(files: &[PackageFile]) -> Vec<String> {
     let imports = |text: &'static str| {
         let lines = text.lines().filter_map(|line| line.trim_start().strip_prefix("from ."));
         lines.filter_map(|rest| rest.split(' ').next()).filter(|module| !module.is_empty())
@@ -72,6 +93,11 @@ pub(crate) fn not_carried(files: &[PackageFile]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_module_that_a_carried_file_imports_is_carried() {
+        assert_eq!(not_carried(WORKER_FILES), Vec::<String>::new());
+    }
 
     #[test]
     fn the_package_is_written_as_it_is() {

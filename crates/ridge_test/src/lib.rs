@@ -3,6 +3,7 @@
 //! [`trace`] turns a few lines of text into a [`ridge_trace::Trace`], so that a test shows its input beside its output.
 //! [`corpus`] and [`fixtures`] find real files.
 //! [`render`] and [`render_sections`] write answers as plain text.
+//! [`union_ns`] is an independent sum to compare with.
 //! No importer is known here.
 //!
 //! ```
@@ -16,7 +17,9 @@
 mod corpus;
 mod notation;
 mod render;
+mod spans;
 
 pub use corpus::{corpus, files, fixtures};
 pub use notation::trace;
 pub use render::{render, render_sections};
+pub use spans::union_ns;

@@ -13,10 +13,9 @@ use super::launch::Launch;
 use super::locate::SuiteSource;
 use super::options::BenchOptions;
 use super::outcome::{BenchEvent, BenchOutcome, BenchStatus};
-use super::python::FILES;
 use super::results::{Results, row_without_worker};
 use crate::interrupts::Interrupts;
-use crate::python::{interpreter, write_package};
+use crate::python::{WORKER_FILES, interpreter, write_package};
 use crate::worker::{Next, Worker, death};
 
 /// How often signals are looked at while a worker is silent.
@@ -39,7 +38,7 @@ pub fn bench(options: &BenchOptions, on_event: &mut dyn FnMut(BenchEvent)) -> Re
     let suite = SuiteSource::find(&options.suite)?;
     let scratch = tempfile::tempdir().map_err(|source| BenchError::Write { path: std::env::temp_dir(), source })?;
     let package_root = scratch.path().join("python");
-    write_package(&package_root, FILES).map_err(|(path, source)| BenchError::Write { path, source })?;
+    write_package(&package_root, WORKER_FILES).map_err(|(path, source)| BenchError::Write { path, source })?;
     let mut launch = Launch {
         python: interpreter(options.python.as_deref()),
         package_root,

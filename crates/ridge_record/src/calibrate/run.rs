@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 
 use super::error::CalibrateError;
 use super::event::{WorkerEvent, parse};
+use super::host;
 use super::options::CalibrateOptions;
 use super::outcome::{CalibrateEvent, Calibrated, Calibration, MissingFigure, named};
-use super::{host, python};
 use crate::interrupts::Interrupts;
-use crate::python::{NO_COMPILATION_CACHE, interpreter, python_path, write_package};
+use crate::python::{NO_COMPILATION_CACHE, WORKER_FILES, interpreter, python_path, write_package};
 use crate::worker::{Next, Worker, death};
 
 /// How often signals are looked at while the worker is silent.
@@ -106,7 +106,7 @@ impl Course<'_> {
         scratch: &Path,
         log: &Path,
     ) -> Result<Result<Worker<WorkerEvent>, String>, CalibrateError> {
-        write_package(scratch, python::FILES).map_err(|(path, source)| CalibrateError::Write { path, source })?;
+        write_package(scratch, WORKER_FILES).map_err(|(path, source)| CalibrateError::Write { path, source })?;
         let log_file = File::create(log).map_err(|source| CalibrateError::Write { path: log.to_path_buf(), source })?;
         let python = interpreter(self.options.python.as_deref());
         let mut command = Command::new(&python);
