@@ -18,7 +18,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     });
     let executions = |row: &Row<'_, Key>| match row.key {
         (NONE, ..) => None,
-        (op, attribution, _) => Some(analysis.groups().executions.of(op, attribution)),
+        (op, attribution, _) => Some(analysis.executions().of(op, attribution)),
     };
     let scope = |row: &Row<'_, Key>| analysis.operation(row.key.0).map(|op| analysis.text(op.scope).to_owned());
     let mut columns = vec![

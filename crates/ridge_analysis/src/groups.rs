@@ -1,17 +1,19 @@
-//! Device work in its finest groups: like events of one operation on one device, with their durations sorted.
+//! Device work in its finest groups: like events of one operation on one device.
 
-use crate::executions::Executions;
+use crate::places::Places;
 use rayon::prelude::*;
 use ridge_trace::{Attribution, EventKind, NONE, Trace, Track, TrackKind};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// Events below this are grouped on one thread: starting others costs more.
-const PARALLEL_EVENTS: usize = 1 << 16;
+pub(crate) const PARALLEL_EVENTS: usize = 1 << 16;
+/// Rows of a stream that are walked by one task.
+const STRETCH: u32 = 1 << 17;
 
 /// What makes events alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Key {
+pub(crate) struct Key {
     op: u32,
     name: u32,
     detail: u32,
@@ -39,7 +41,8 @@ pub struct Group {
     /// Sum of durations less what ran nested inside, nanoseconds.
     pub self_ns: i64,
     events: u64,
-    index: usize,
+    /// Its position among the groups.
+    pub(crate) index: usize,
 }
 
 /// All device work, grouped.
@@ -47,46 +50,30 @@ pub struct Group {
 pub struct WorkGroups {
     /// The groups, in the order they first appear.
     pub groups: Vec<Group>,
-    /// Times each operation was executed.
-    pub executions: Executions,
-    durations: Vec<Vec<i64>>,
     total_self_ns: i64,
+}
+
+/// Sums over like events of one stretch.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    events: u64,
+    total_ns: i64,
+    self_ns: i64,
 }
 
 impl WorkGroups {
     /// Groups the device work of `trace`.
     pub fn new(trace: &Trace) -> WorkGroups {
-        let tracks: Vec<&Track> = trace.device_tracks().filter(|track| !track.rows.is_empty()).collect();
-        let events: usize = tracks.iter().map(|track| track.rows.len()).sum();
-        // Long tracks are cut so that one stream keeps all cores busy.
-        let pieces: Vec<(&Track, Range<u32>)> = tracks.iter().flat_map(|track| cut(track)).collect();
-        let walk = |(track, rows): &(&Track, Range<u32>)| Piece::walk(trace, track, rows.clone());
-        let walked: Vec<Piece> = if events >= PARALLEL_EVENTS {
-            pieces.par_iter().map(walk).collect()
-        } else {
-            pieces.iter().map(walk).collect()
+        let add = |sums: &mut Sums, row: usize, inside_ns: i64| {
+            let ns = trace.events.dur_ns[row];
+            sums.events += 1;
+            sums.total_ns = sums.total_ns.saturating_add(ns);
+            sums.self_ns = sums.self_ns.saturating_add(ns.saturating_sub(inside_ns).max(0));
         };
-        let sorted = |parallel: bool| {
-            let mut joined = join(&pieces, walked);
-            let sort = |(_, durations): &mut (Group, Vec<i64>)| durations.sort_unstable();
-            if parallel {
-                joined.par_iter_mut().for_each(sort)
-            } else {
-                joined.iter_mut().for_each(sort)
-            }
-            joined
-        };
-        let count = || Executions::count(trace, &tracks);
-        let (executions, joined) =
-            if events >= PARALLEL_EVENTS { rayon::join(count, || sorted(true)) } else { (count(), sorted(false)) };
-        let (groups, durations): (Vec<Group>, _) = joined.into_iter().unzip();
+        let grouped = grouped(trace, Nested::Measured, add).into_iter().enumerate();
+        let groups: Vec<Group> = grouped.map(|(index, (key, sums))| Group::new(key, index, &sums)).collect();
         let total_self_ns = groups.iter().fold(0_i64, |sum, group| sum.saturating_add(group.self_ns));
-        WorkGroups { groups, executions, durations, total_self_ns }
-    }
-
-    /// The durations of a group's events, sorted, nanoseconds.
-    pub fn durations(&self, group: &Group) -> &[i64] {
-        &self.durations[group.index]
+        WorkGroups { groups, total_self_ns }
     }
 
     /// Sum of self times over all groups, nanoseconds.
@@ -95,58 +82,106 @@ impl WorkGroups {
     }
 }
 
+impl Group {
+    fn new((device, key): (u32, Key), index: usize, sums: &[Sums]) -> Group {
+        let sum = |of: fn(&Sums) -> i64| sums.iter().fold(0_i64, |sum, part| sum.saturating_add(of(part)));
+        Group {
+            device,
+            op: key.op,
+            name: key.name,
+            detail: key.detail,
+            kind: EventKind::from_byte(key.kind),
+            attribution: Attribution::from_byte(key.attribution),
+            total_ns: sum(|part| part.total_ns),
+            self_ns: sum(|part| part.self_ns),
+            events: sums.iter().map(|part| part.events).sum(),
+            index,
+        }
+    }
+
+    /// How many events it has.
+    pub fn count(&self) -> u64 {
+        self.events
+    }
+}
+
+/// Whether it is asked how long other work ran inside an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nested {
+    Measured,
+    Ignored,
+}
+
+/// The groups of a trace in order of first appearance, each with what `add` made of its events: one value per stretch of
+/// events that holds any, in order.
+///
+/// `add` has an event's row and, where it is asked for, the time that ran inside it, nanoseconds.
+pub(crate) fn grouped<T: Default + Send>(
+    trace: &Trace,
+    nested: Nested,
+    add: impl Fn(&mut T, usize, i64) + Sync,
+) -> Vec<((u32, Key), Vec<T>)> {
+    let tracks: Vec<&Track> = trace.device_tracks().filter(|track| !track.rows.is_empty()).collect();
+    let events: usize = tracks.iter().map(|track| track.rows.len()).sum();
+    let stretches: Vec<(&Track, Range<u32>)> = tracks.iter().flat_map(|track| cut(track)).collect();
+    let walk = |(track, rows): &(&Track, Range<u32>)| walk(trace, track, rows.clone(), nested, &add);
+    let walked: Vec<Vec<(Key, T)>> = if events >= PARALLEL_EVENTS {
+        stretches.par_iter().map(walk).collect()
+    } else {
+        stretches.iter().map(walk).collect()
+    };
+    let mut places: FxHashMap<(u32, Key), usize> = FxHashMap::default();
+    let mut joined: Vec<((u32, Key), Vec<T>)> = Vec::new();
+    for ((track, _), found) in stretches.iter().zip(walked) {
+        for (key, value) in found {
+            let key = (track.device.unwrap_or(NONE), key);
+            let place = *places.entry(key).or_insert(joined.len());
+            if place == joined.len() {
+                joined.push((key, Vec::new()));
+            }
+            joined[place].1.push(value);
+        }
+    }
+    joined
+}
+
+/// Long tracks are cut so that one stream keeps all cores busy.
 fn cut<'t>(track: &&'t Track) -> Vec<(&'t Track, Range<u32>)> {
-    const PIECE: u32 = 1 << 18;
     // A lane's self times need all of it at once.
     if track.kind == TrackKind::OperationLane {
         return vec![(*track, track.rows.clone())];
     }
-    let starts = track.rows.clone().step_by(PIECE as usize);
-    starts.map(|start| (*track, start..(start + PIECE).min(track.rows.end))).collect()
+    let starts = track.rows.clone().step_by(STRETCH as usize);
+    starts.map(|start| (*track, start..(start + STRETCH).min(track.rows.end))).collect()
 }
 
-/// The groups of one stretch of a track.
-#[derive(Debug, Default)]
-struct Piece {
-    keys: Vec<Key>,
-    durations: Vec<Vec<i64>>,
-    self_ns: Vec<i64>,
-}
-
-impl Piece {
-    fn walk(trace: &Trace, track: &Track, rows: Range<u32>) -> Piece {
-        let events = &trace.events;
-        let nested = track.kind == TrackKind::OperationLane;
-        let inside = if nested { time_inside(trace, &rows) } else { Vec::new() };
-        let mut piece = Piece::default();
-        let mut ids: FxHashMap<Key, u32> = FxHashMap::default();
-        let mut last_key: Option<(Key, u32)> = None;
-        for row in rows.clone() {
-            let at = row as usize;
-            let kind = events.kind[at];
-            if !EventKind::from_byte_is_work(kind) {
-                continue;
-            }
-            let (op, name) = (events.op[at], events.name[at]);
-            let key = Key { op, name, detail: events.detail[at], kind, attribution: events.attribution[at] };
-            let id = match last_key {
-                Some((known, id)) if known == key => id,
-                _ => *ids.entry(key).or_insert_with(|| {
-                    piece.keys.push(key);
-                    piece.durations.push(Vec::new());
-                    piece.self_ns.push(0);
-                    piece.keys.len() as u32 - 1
-                }),
-            };
-            last_key = Some((key, id));
-            let dur = events.dur_ns[at];
-            piece.durations[id as usize].push(dur);
-            let within = if nested { inside[(row - rows.start) as usize] } else { 0 };
-            let own = &mut piece.self_ns[id as usize];
-            *own = own.saturating_add(dur.saturating_sub(within).max(0));
+/// The keys of one stretch of a track in order of first appearance, with what `add` made of their events.
+fn walk<T: Default>(
+    trace: &Trace,
+    track: &Track,
+    rows: Range<u32>,
+    nested: Nested,
+    add: &impl Fn(&mut T, usize, i64),
+) -> Vec<(Key, T)> {
+    let events = &trace.events;
+    let is_nested = nested == Nested::Measured && track.kind == TrackKind::OperationLane;
+    let inside = if is_nested { time_inside(trace, &rows) } else { Vec::new() };
+    let mut found: Vec<(Key, T)> = Vec::new();
+    let mut places: Places<Key> = Places::default();
+    for row in rows.start as usize..rows.end as usize {
+        let kind = events.kind[row];
+        if !EventKind::from_byte_is_work(kind) {
+            continue;
         }
-        piece
+        let (op, name, detail) = (events.op[row], events.name[row], events.detail[row]);
+        let key = Key { op, name, detail, kind, attribution: events.attribution[row] };
+        let place = places.of(key);
+        if place == found.len() {
+            found.push((key, T::default()));
+        }
+        add(&mut found[place].1, row, inside.get(row - rows.start as usize).copied().unwrap_or(0));
     }
+    found
 }
 
 /// Time that ran directly inside each row of a lane, nanoseconds.
@@ -160,48 +195,4 @@ pub(crate) fn time_inside(trace: &Trace, rows: &Range<u32>) -> Vec<i64> {
         }
     }
     inside
-}
-
-/// Puts the pieces' groups together by device and key, in order of first appearance.
-fn join(pieces: &[(&Track, Range<u32>)], walked: Vec<Piece>) -> Vec<(Group, Vec<i64>)> {
-    let mut ids: FxHashMap<(u32, Key), usize> = FxHashMap::default();
-    let mut joined: Vec<(Group, Vec<i64>)> = Vec::new();
-    for ((track, _), piece) in pieces.iter().zip(walked) {
-        let device = track.device.unwrap_or(NONE);
-        for ((key, durations), self_ns) in piece.keys.into_iter().zip(piece.durations).zip(piece.self_ns) {
-            let total_ns = durations.iter().fold(0_i64, |sum, dur| sum.saturating_add(*dur));
-            let at = *ids.entry((device, key)).or_insert(joined.len());
-            if at == joined.len() {
-                joined.push((Group::empty(device, key, at), durations));
-            } else {
-                joined[at].1.extend_from_slice(&durations);
-            }
-            joined[at].0.events = joined[at].1.len() as u64;
-            joined[at].0.total_ns = joined[at].0.total_ns.saturating_add(total_ns);
-            joined[at].0.self_ns = joined[at].0.self_ns.saturating_add(self_ns);
-        }
-    }
-    joined
-}
-
-impl Group {
-    fn empty(device: u32, key: Key, index: usize) -> Group {
-        Group {
-            device,
-            op: key.op,
-            name: key.name,
-            detail: key.detail,
-            kind: EventKind::from_byte(key.kind),
-            attribution: Attribution::from_byte(key.attribution),
-            total_ns: 0,
-            self_ns: 0,
-            events: 0,
-            index,
-        }
-    }
-
-    /// How many events it has.
-    pub fn count(&self) -> u64 {
-        self.events
-    }
 }

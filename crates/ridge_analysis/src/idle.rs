@@ -30,12 +30,8 @@ use latency::Latency;
 use queue::{Queue, SmallKernels};
 use rayon::prelude::*;
 use ridge_trace::{NONE, Table, Trace};
-use std::ops::Range;
 use sums::{SumBy, Sums};
 use sweep::{Gaps, Swept, sweep};
-
-/// Gaps attributed by one task.
-const GAPS_PER_TASK: usize = 1 << 15;
 
 /// What idle time can be grouped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -78,6 +74,8 @@ pub(crate) struct DeviceIdle {
     pub(crate) busy_ns: i64,
     /// Its gaps, without head and tail.
     pub(crate) gaps: Gaps,
+    /// What is before its first work and after its last.
+    outer: [Gap; 2],
     pub(crate) sums: Sums,
     pub(crate) latency: Option<Latency>,
     pub(crate) queue: Queue,
@@ -91,14 +89,20 @@ impl Idle {
     pub fn new(analysis: &Analysis<'_>, devices: Option<&[u32]>, tables: &[IdleBy]) -> Idle {
         let trace = analysis.trace;
         let ranges = tables.contains(&IdleBy::Annotation);
-        let (context, ranges) = rayon::join(|| Context::new(trace), || ranges.then(|| analysis.owners()));
-        let by = SumBy { work: tables.contains(&IdleBy::Op) || tables.contains(&IdleBy::Source), ranges };
         let all: Vec<u32> = (0..trace.devices.len() as u32).collect();
         let asked = devices.unwrap_or(&all);
-        let found: Vec<Option<DeviceIdle>> =
-            asked.par_iter().map(|device| DeviceIdle::new(trace, &context, *device, by)).collect();
+        let look = || {
+            let context = Context::new(trace);
+            let found = asked.par_iter().map(|device| DeviceIdle::without_sums(trace, &context, *device)).collect();
+            (context, found)
+        };
+        let (ranges, (context, found)): (_, (_, Vec<Option<DeviceIdle>>)) =
+            rayon::join(|| ranges.then(|| analysis.owners()), look);
         let unused = found.iter().filter(|device| device.is_none()).count();
-        Idle { devices: found.into_iter().flatten().collect(), context, unused }
+        let mut devices: Vec<DeviceIdle> = found.into_iter().flatten().collect();
+        let by = SumBy { work: tables.contains(&IdleBy::Op) || tables.contains(&IdleBy::Source), ranges };
+        devices.par_iter_mut().for_each(|device| device.sums = device.attribute(trace, &context, by));
+        Idle { devices, context, unused }
     }
 
     /// The table grouped by `by`, one of those that [`Idle::new`] was told of; of gaps only the `rows` longest.
@@ -119,23 +123,18 @@ impl Idle {
         self.devices.iter().map(|device| device.gaps.len()).sum()
     }
 
-    /// Calls `visit` once for each stretch of gaps of each device, by its position, in parallel.
-    fn map_gaps<T: Send>(&self, visit: impl Fn(usize, Range<usize>) -> T + Sync) -> Vec<T> {
+    /// Calls `visit` with the position of each device and of each of its stretches of gaps, in parallel.
+    fn map_stretches<T: Send>(&self, visit: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
         let devices = self.devices.iter().enumerate();
-        let tasks = devices.flat_map(|(index, device)| tasks(device.gaps.len()).map(move |range| (index, range)));
-        let tasks: Vec<(usize, Range<usize>)> = tasks.collect();
-        tasks.into_par_iter().map(|(index, range)| visit(index, range)).collect()
+        let tasks: Vec<(usize, usize)> =
+            devices.flat_map(|(index, device)| (0..device.gaps.stretches()).map(move |at| (index, at))).collect();
+        tasks.into_par_iter().map(|(index, stretch)| visit(index, stretch)).collect()
     }
 }
 
-/// The positions of `gaps` gaps, a task's share at a time.
-fn tasks(gaps: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..gaps).step_by(GAPS_PER_TASK).map(move |first| first..(first + GAPS_PER_TASK).min(gaps))
-}
-
 impl DeviceIdle {
-    /// `None` where the device did no work.
-    fn new(trace: &Trace, context: &Context, device: u32, by: SumBy<'_>) -> Option<DeviceIdle> {
+    /// What is known before gaps are attributed; `None` where the device did no work.
+    fn without_sums(trace: &Trace, context: &Context, device: u32) -> Option<DeviceIdle> {
         let Swept { busy_ns, ends, gaps } = sweep(trace, device);
         let (first, last) = ends?;
         let active = (trace.events.start_ns[first as usize], work_end(trace, last as usize));
@@ -146,16 +145,24 @@ impl DeviceIdle {
         let tail = Gap { start: active.1, end: capture.1, prev: last, next: NONE };
         let latency = context.latencies[device as usize];
         let threshold = latency.map_or(0, |latency| latency.median_ns);
-        let (sums, (queue, small)) = rayon::join(
-            || sums(trace, context, device, &gaps, [head, tail], by),
-            || {
-                rayon::join(
-                    || queue::queue(trace, device, active.0, active.1),
-                    || queue::small_kernels(trace, device, threshold),
-                )
-            },
+        let (queue, small) = rayon::join(
+            || queue::queue(trace, device, active.0, active.1),
+            || queue::small_kernels(trace, device, threshold),
         );
-        Some(DeviceIdle { device, capture, active, busy_ns, gaps, sums, latency, queue, small })
+        let (outer, sums) = ([head, tail], Sums::default());
+        Some(DeviceIdle { device, capture, active, busy_ns, gaps, outer, sums, latency, queue, small })
+    }
+
+    /// The sums over all of its gaps, its head and its tail.
+    ///
+    /// Head and tail are before no work that ended a gap, so `by` is about the gaps alone.
+    fn attribute(&self, trace: &Trace, context: &Context, by: SumBy<'_>) -> Sums {
+        let of = |stretch| Sums::of(trace, context, self.device, self.gaps.of_stretch(trace, stretch), by);
+        let parts: Vec<Sums> = (0..self.gaps.stretches()).into_par_iter().map(of).collect();
+        let outer = self.outer.into_iter().filter(|gap| gap.length() > 0);
+        let mut sums = Sums::of(trace, context, self.device, outer, SumBy::default());
+        parts.into_iter().for_each(|part| sums.merge(part));
+        sums
     }
 
     /// Length of the capture window, nanoseconds.
@@ -172,17 +179,4 @@ impl DeviceIdle {
     pub(crate) fn idle_ns(&self) -> i64 {
         self.active_ns().saturating_sub(self.busy_ns)
     }
-}
-
-/// The sums over all gaps of a device, its head and its tail.
-///
-/// Head and tail are before no work that ended a gap, so `by` is about the gaps alone.
-fn sums(trace: &Trace, context: &Context, device: u32, gaps: &Gaps, ends: [Gap; 2], by: SumBy<'_>) -> Sums {
-    let ranges: Vec<Range<usize>> = tasks(gaps.len()).collect();
-    let of = |range: Range<usize>| Sums::of(trace, context, device, gaps.iter(trace, range), by);
-    let parts: Vec<Sums> = ranges.into_par_iter().map(of).collect();
-    let ends = ends.into_iter().filter(|gap| gap.length() > 0);
-    let mut sums = Sums::of(trace, context, device, ends, SumBy::default());
-    parts.into_iter().for_each(|part| sums.merge(part));
-    sums
 }

@@ -35,6 +35,7 @@ mod ceilings;
 mod collectives;
 mod coverage;
 mod device;
+mod durations;
 mod executions;
 mod groups;
 mod idle;
@@ -45,6 +46,7 @@ mod module_scopes;
 mod modules;
 mod observed_trips;
 mod overview;
+mod places;
 mod prepared;
 mod profile_join;
 mod profile_numbers;
@@ -75,6 +77,7 @@ pub use roofline::{
 };
 pub use transfers::{Transfers, TransfersBy};
 
+use durations::Durations;
 use ridge_hlo::{HloModule, InstructionId};
 use ridge_trace::{NONE, Operation, StringId, Table, Trace};
 use std::sync::OnceLock;
@@ -173,6 +176,10 @@ pub struct Analysis<'a> {
     pub hlo: &'a [HloModule],
     /// Device work in its finest groups, made when a table first asks.
     pub(crate) groups: &'a OnceLock<WorkGroups>,
+    /// Durations by group, sorted when a table first asks for a spread.
+    pub(crate) durations: &'a OnceLock<Durations>,
+    /// Times each operation was executed, counted when a table first asks.
+    pub(crate) executions: &'a OnceLock<Executions>,
     /// Which range of the program caused which event, found when a table first asks.
     pub(crate) owners: &'a OnceLock<Owners>,
     /// What each device can do, by row of the devices table; a device without an entry has no known ceilings.
@@ -236,6 +243,16 @@ impl<'a> Analysis<'a> {
     /// Device work in its finest groups.
     pub fn groups(&self) -> &'a WorkGroups {
         self.groups.get_or_init(|| WorkGroups::new(self.trace))
+    }
+
+    /// Durations of the events of each group.
+    pub(crate) fn durations(&self) -> &'a Durations {
+        self.durations.get_or_init(|| Durations::new(self.trace))
+    }
+
+    /// Times each operation was executed.
+    pub fn executions(&self) -> &'a Executions {
+        self.executions.get_or_init(|| Executions::new(self.trace))
     }
 
     /// `self_ns` as a part of all device work; 0 where there was none.

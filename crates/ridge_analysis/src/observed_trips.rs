@@ -33,7 +33,7 @@ struct Executed<'a> {
 impl<'a> Executed<'a> {
     fn new(analysis: &Analysis<'_>, hlo: u32, module: &'a HloModule) -> Executed<'a> {
         let trace = analysis.trace;
-        let executions = &analysis.groups().executions;
+        let executions = analysis.executions();
         let mut instructions: FxHashMap<InstructionId, u64> = FxHashMap::default();
         for (op, operation) in (0_u32..).zip(&trace.operations) {
             let is_ours = trace.modules.get(operation.module as usize).is_some_and(|row| row.hlo == Some(hlo));

@@ -2,6 +2,8 @@
 //!
 //! It borrows nothing, so that who owns a trace can own this beside it.
 
+use crate::durations::Durations;
+use crate::executions::Executions;
 use crate::{Analysis, Ceilings, Owners, WorkGroups, Workload, ceilings};
 use ridge_hlo::HloModule;
 use ridge_trace::Trace;
@@ -11,6 +13,8 @@ use std::sync::OnceLock;
 #[derive(Debug, Default)]
 pub struct Prepared {
     groups: OnceLock<WorkGroups>,
+    durations: OnceLock<Durations>,
+    executions: OnceLock<Executions>,
     owners: OnceLock<Owners>,
     ceilings: Vec<Ceilings>,
     workload: OnceLock<Workload>,
@@ -39,6 +43,8 @@ impl Prepared {
             trace,
             hlo,
             groups: &self.groups,
+            durations: &self.durations,
+            executions: &self.executions,
             owners: &self.owners,
             ceilings: &self.ceilings,
             workload: &self.workload,
@@ -51,7 +57,10 @@ impl Prepared {
     /// that needs this very part, and wait for itself.
     pub fn prepare(&self, trace: &Trace, hlo: &[HloModule]) {
         let analysis = self.analysis(trace, hlo);
-        rayon::join(|| analysis.groups(), || analysis.owners());
+        rayon::join(
+            || rayon::join(|| analysis.groups(), || analysis.durations()),
+            || rayon::join(|| analysis.executions(), || analysis.owners()),
+        );
         analysis.workload();
     }
 }
@@ -64,11 +73,18 @@ mod tests {
     fn what_tables_share_is_there_before_they_run_in_parallel() {
         let trace = ridge_test::trace("stream 1 on gpu\n  0 +5 a");
         let prepared = Prepared::with_sheets(&trace);
-        let made =
-            || [prepared.groups.get().is_some(), prepared.owners.get().is_some(), prepared.workload.get().is_some()];
+        let made = || {
+            [
+                prepared.groups.get().is_some(),
+                prepared.durations.get().is_some(),
+                prepared.executions.get().is_some(),
+                prepared.owners.get().is_some(),
+                prepared.workload.get().is_some(),
+            ]
+        };
         prepared.analysis(&trace, &[]);
-        assert_eq!(made(), [false; 3]);
+        assert_eq!(made(), [false; 5]);
         prepared.prepare(&trace, &[]);
-        assert_eq!(made(), [true; 3]);
+        assert_eq!(made(), [true; 5]);
     }
 }

@@ -54,9 +54,8 @@ pub(crate) fn partition<'g, K: Hash + Eq + Clone>(
 
 /// The columns every table of device time has: self, total, share, events and their spread.
 pub(crate) fn time_columns<K>(analysis: &Analysis<'_>, rows: &[Row<'_, K>]) -> Vec<Column> {
-    let durations = |row: &Row<'_, K>| -> Vec<&[i64]> {
-        row.groups.iter().map(|group| analysis.groups().durations(group)).collect()
-    };
+    let durations =
+        |row: &Row<'_, K>| -> Vec<&[i64]> { row.groups.iter().map(|group| analysis.durations().of(group)).collect() };
     let at = |share: f64| rows.iter().map(|row| quantile(&durations(row), share)).collect::<Vec<_>>();
     vec![
         Column::nanos(

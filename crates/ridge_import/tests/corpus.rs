@@ -67,7 +67,7 @@ fn convolution_to_the_nanosecond() {
             let found: Vec<&Group> = groups.iter().filter(is_it).collect();
             let kernels: u64 = found.iter().map(|group| group.count()).sum();
             let time: i64 = found.iter().map(|group| group.self_ns).sum();
-            let executions = analysis.groups().executions.of(found[0].op, Attribution::ByStat);
+            let executions = analysis.executions().of(found[0].op, Attribution::ByStat);
             let numbers = (whole(&expected["kernels"]), whole(&expected["executions"]), nanos(&expected["time_us"]));
             assert_eq!((kernels as i64, executions as i64, time), numbers, "{key}");
         }

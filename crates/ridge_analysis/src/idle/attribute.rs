@@ -101,6 +101,12 @@ pub(crate) struct Attributor<'t> {
     tracks: Vec<&'t Track>,
     /// Whether its process has other devices.
     has_peers: bool,
+    /// The profiler's own time in its process.
+    overhead: &'t [(i64, i64, u32)],
+    /// How long a wait for launched work is ordinary, nanoseconds.
+    ordinary_ns: Option<i64>,
+    /// The thread that launched last.
+    launcher: usize,
     parts: Vec<Part>,
     uncovered: Vec<(i64, i64)>,
 }
@@ -113,17 +119,28 @@ impl<'t> Attributor<'t> {
         tracks.sort_by_key(|track| track.rows.start);
         let cursors = context.threads.cursors();
         let has_peers = trace.devices.iter().filter(|other| other.process == process).nth(1).is_some();
-        let (parts, uncovered) = (Vec::new(), Vec::new());
-        Attributor { trace, context, device, process, cursors, tracks, has_peers, parts, uncovered }
+        Attributor {
+            trace,
+            context,
+            device,
+            process,
+            cursors,
+            tracks,
+            has_peers,
+            overhead: context.overhead(process),
+            ordinary_ns: context.latencies[device as usize].map(|latency| latency.ordinary_ns()),
+            launcher: 0,
+            parts: Vec::new(),
+            uncovered: Vec::new(),
+        }
     }
 
     /// The parts of `gap` in the order the rules found them; their lengths add up to the gap's.
     pub(crate) fn parts(&mut self, gap: &Gap) -> &[Part] {
         self.parts.clear();
-        let overhead = self.context.overhead(self.process);
         let mut from = gap.start;
-        let first = overhead.partition_point(|(_, end, _)| *end <= gap.start);
-        for &(start, end, row) in overhead[first..].iter().take_while(|(start, _, _)| *start < gap.end) {
+        let first = self.overhead.partition_point(|(_, end, _)| *end <= gap.start);
+        for &(start, end, row) in self.overhead[first..].iter().take_while(|(start, _, _)| *start < gap.end) {
             let (start, end) = (start.max(from), end.min(gap.end));
             self.stretch(gap, from, start);
             self.push(Cause::Profiler, Doing::Event(row), start, end);
@@ -141,16 +158,8 @@ impl<'t> Attributor<'t> {
         &self.parts
     }
 
-    /// Adds a part; one that goes on as the last one did makes it longer.
     fn push(&mut self, cause: Cause, doing: Doing, from: i64, until: i64) {
-        let ns = until.saturating_sub(from);
-        if ns <= 0 {
-            return;
-        }
-        match self.parts.last_mut() {
-            Some(last) if last.cause == cause && last.doing == doing => last.ns = last.ns.saturating_add(ns),
-            _ => self.parts.push(Part { cause, doing, ns }),
-        }
+        push(&mut self.parts, cause, doing, from, until);
     }
 
     /// Attributes a stretch of `gap` in which the profiler did nothing.
@@ -171,18 +180,25 @@ impl<'t> Attributor<'t> {
         let called = launch.start.clamp(from, until);
         let returned = launch.end.clamp(called, until);
         self.late(launch, from, called);
-        self.host(Cause::LaunchCall, launch.thread, called, returned);
+        if self.context.threads.next_start(self.trace, launch.thread, launch.row) >= returned {
+            self.push(Cause::LaunchCall, Doing::Event(launch.row), called, returned);
+        } else {
+            self.host(Cause::LaunchCall, launch.thread, called, returned);
+        }
         self.wait(gap, launch, returned, until);
     }
 
     /// The call that launched the work at `row`.
-    fn launch_of(&self, row: u32) -> Option<Launch> {
+    fn launch_of(&mut self, row: u32) -> Option<Launch> {
         let events = &self.trace.events;
         let call = events.link[row as usize];
         if call == NONE {
             return None;
         }
-        let thread = self.context.threads.of(call)?;
+        if !self.context.threads.holds(self.launcher, call) {
+            self.launcher = self.context.threads.of(call)?;
+        }
+        let thread = self.launcher;
         Some(Launch { row: call, thread, start: events.start_ns[call as usize], end: events.end_ns(call as usize) })
     }
 
@@ -252,24 +268,21 @@ impl<'t> Attributor<'t> {
         if from >= until {
             return;
         }
-        let (trace, context) = (self.trace, self.context);
+        let Attributor { trace, context, cursors, uncovered, parts, .. } = self;
         let threads = &context.threads;
-        let mut cursors = std::mem::take(&mut self.cursors);
-        let mut uncovered = std::mem::take(&mut self.uncovered);
         let beside = threads.companion(thread);
-        threads.split(trace, thread, from, until, &mut cursors, |row, start, end| match row {
+        threads.split(trace, thread, from, until, cursors, |row, start, end| match row {
             NONE if beside.is_some() => uncovered.push((start, end)),
-            NONE => self.push(cause, Doing::Nothing, start, end),
-            row => self.push(cause, Doing::Event(row), start, end),
+            NONE => push(parts, cause, Doing::Nothing, start, end),
+            row => push(parts, cause, Doing::Event(row), start, end),
         });
         for (start, end) in uncovered.drain(..) {
             let Some(beside) = beside else { break };
-            threads.split(trace, beside, start, end, &mut cursors, |row, start, end| {
+            threads.split(trace, beside, start, end, cursors, |row, start, end| {
                 let doing = if row == NONE { Doing::Nothing } else { Doing::Event(row) };
-                self.push(cause, doing, start, end);
+                push(parts, cause, doing, start, end);
             });
         }
-        (self.cursors, self.uncovered) = (cursors, uncovered);
     }
 
     /// After the launch call returned and before the work began.
@@ -283,8 +296,7 @@ impl<'t> Attributor<'t> {
         if let Some(row) = self.gated_by(gap, launch) {
             return self.push(Cause::OtherStream, Doing::Event(row), from, until);
         }
-        let latency = self.context.latencies[self.device as usize];
-        let ordinary = latency.map(|latency| latency.ordinary_ns());
+        let ordinary = self.ordinary_ns;
         let (mut from, mut began) = (from, launch.end.max(gap.start));
         if let Some(work) = ordinary.and_then(|ordinary| self.awaited(gap.end, ordinary)) {
             let (start, end) = (work.start.clamp(from, until), work.end.clamp(from, until));
@@ -311,6 +323,9 @@ impl<'t> Attributor<'t> {
     /// The device did nothing in the gap, so of its own work only another stream's that began the gap can have been waited
     /// for; other devices' can be at any time.
     fn gated_by(&self, gap: &Gap, launch: Launch) -> Option<u32> {
+        if !self.context.any_stream_waits() {
+            return None;
+        }
         let events = &self.trace.events;
         let track = self.tracks[self.tracks.partition_point(|track| track.rows.start <= gap.next).checked_sub(1)?];
         let wait = self.context.stream_wait_before(self.trace, track, launch.start)?;
@@ -340,5 +355,17 @@ impl<'t> Attributor<'t> {
         let recent = recent.take_while(|work| work.end >= time.saturating_sub(ordinary));
         let mut others = recent.filter(|work| work.device != self.device && work.process == self.process);
         others.next().copied()
+    }
+}
+
+/// Adds a part; one that goes on as the last one did makes it longer.
+fn push(parts: &mut Vec<Part>, cause: Cause, doing: Doing, from: i64, until: i64) {
+    let ns = until.saturating_sub(from);
+    if ns <= 0 {
+        return;
+    }
+    match parts.last_mut() {
+        Some(last) if last.cause == cause && last.doing == doing => last.ns = last.ns.saturating_add(ns),
+        _ => parts.push(Part { cause, doing, ns }),
     }
 }

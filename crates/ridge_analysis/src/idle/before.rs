@@ -3,7 +3,7 @@
 use super::attribute::Part;
 use super::cause::Cause;
 use super::sums::ByCause;
-use rustc_hash::FxHashMap;
+use crate::places::Places;
 use std::hash::Hash;
 
 /// Gaps before like work.
@@ -45,15 +45,13 @@ impl Before {
 /// Gaps by a key of the next work.
 #[derive(Debug, Clone)]
 pub(super) struct BeforeBy<K> {
-    places: FxHashMap<K, usize>,
+    places: Places<K>,
     rows: Vec<(K, Before)>,
-    /// Place of the key that came last: work comes in runs of one range.
-    last: usize,
 }
 
 impl<K> Default for BeforeBy<K> {
     fn default() -> BeforeBy<K> {
-        BeforeBy { places: FxHashMap::default(), rows: Vec::new(), last: 0 }
+        BeforeBy { places: Places::default(), rows: Vec::new() }
     }
 }
 
@@ -74,12 +72,10 @@ impl<K: Hash + Eq + Copy> BeforeBy<K> {
     }
 
     fn row(&mut self, key: K) -> &mut Before {
-        if self.rows.get(self.last).is_none_or(|(known, _)| *known != key) {
-            self.last = *self.places.entry(key).or_insert(self.rows.len());
-            if self.last == self.rows.len() {
-                self.rows.push((key, Before::default()));
-            }
+        let place = self.places.of(key);
+        if place == self.rows.len() {
+            self.rows.push((key, Before::default()));
         }
-        &mut self.rows[self.last].1
+        &mut self.rows[place].1
     }
 }

@@ -7,7 +7,7 @@ use super::cause::Cause;
 use super::context::Context;
 use super::sums::{Sums, by_cause};
 use super::tables::{idle_column, sorted};
-use super::{DeviceIdle, GAPS_PER_TASK, Idle};
+use super::{DeviceIdle, Idle};
 use crate::Analysis;
 use crate::labels::{device_label, process_labels};
 use crate::rows::{ratio, table as build};
@@ -16,7 +16,11 @@ use ridge_trace::{Basis, Column, NONE, Rank, StringId, Table, Unit};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::hash::Hash;
-use std::ops::Range;
+
+/// Gaps shown by one task.
+const GAPS_PER_TASK: usize = 1 << 15;
+/// Half the gaps that are kept before the longest are selected, where fewer are asked for.
+const SELECTED_AT_ONCE: usize = 1 << 10;
 
 /// How many enclosing events of the host are shown for a gap.
 const ENCLOSING_SHOWN: usize = 3;
@@ -72,24 +76,16 @@ impl Idle {
 
     /// The gaps, longest first, at most `rows` of them.
     pub(super) fn gaps(&self, analysis: &Analysis<'_>, rows: usize) -> Table {
-        let mut gaps: Vec<GapPlace> =
-            self.map_gaps(|index, range| longest(self.lengths(analysis, index, range), rows)).concat();
-        gaps = longest(gaps, rows);
-        gaps.sort_unstable_by_key(order);
-        let show = |place: &GapPlace| {
-            let device = &self.devices[place.device as usize];
-            let mut found = device.gaps.iter(analysis.trace, place.at as usize..place.at as usize + 1);
-            found.next().map(|gap| self.show(analysis, device, gap))
+        let of = |device: usize, stretch: usize| {
+            let found = self.devices[device].gaps.of_stretch(analysis.trace, stretch);
+            longest(found.zip(0..).map(|(gap, at)| GapPlace { gap, device, stretch, at }), rows)
         };
-        let shown: Vec<ShownGap> = gaps.par_iter().with_min_len(GAPS_PER_TASK).filter_map(show).collect();
+        let mut gaps = self.map_stretches(of).concat();
+        select(&mut gaps, rows);
+        gaps.sort_unstable_by_key(GapPlace::order);
+        let show = |place: &GapPlace| self.show(analysis, &self.devices[place.device], place.gap);
+        let shown: Vec<ShownGap> = gaps.par_iter().with_min_len(GAPS_PER_TASK).map(show).collect();
         gap_table(analysis, &self.context, &shown)
-    }
-
-    /// The gaps at `positions` of the device at `index`.
-    fn lengths(&self, analysis: &Analysis<'_>, index: usize, positions: Range<usize>) -> Vec<GapPlace> {
-        let gaps = self.devices[index].gaps.iter(analysis.trace, positions.clone());
-        let place = |(gap, at): (Gap, usize)| GapPlace { ns: gap.length(), device: index as u32, at: at as u32 };
-        gaps.zip(positions).map(place).collect()
     }
 
     /// Rows that a name makes one, over all devices, most idle time first.
@@ -164,26 +160,49 @@ impl Idle {
     }
 }
 
-/// Where a gap is: the position of its device among those asked for, and its own in the device's gaps.
+/// A gap, and where it is: the position of its device among those asked for, its stretch of time, its place there.
 #[derive(Debug, Clone, Copy)]
 struct GapPlace {
-    ns: i64,
-    device: u32,
-    at: u32,
+    gap: Gap,
+    device: usize,
+    stretch: usize,
+    at: usize,
 }
 
-/// Longest first; ties in the order of devices, then of time.
-fn order(gap: &GapPlace) -> (Reverse<i64>, u32, u32) {
-    (Reverse(gap.ns), gap.device, gap.at)
-}
-
-/// The `rows` longest of `gaps`, in no order.
-fn longest(mut gaps: Vec<GapPlace>, rows: usize) -> Vec<GapPlace> {
-    if rows < gaps.len() {
-        gaps.select_nth_unstable_by_key(rows, order);
-        gaps.truncate(rows);
+impl GapPlace {
+    /// Longest first; ties in the order of devices, then of time.
+    fn order(&self) -> (Reverse<i64>, usize, usize, usize) {
+        (Reverse(self.gap.length()), self.device, self.stretch, self.at)
     }
-    gaps
+}
+
+/// The `rows` first of `gaps` by [`GapPlace::order`], in no order; `gaps` come in the order of ties.
+fn longest(gaps: impl Iterator<Item = GapPlace>, rows: usize) -> Vec<GapPlace> {
+    let mut kept = Vec::new();
+    let mut beyond_ns = i64::MIN;
+    for place in gaps {
+        if place.gap.length() <= beyond_ns {
+            continue;
+        }
+        kept.push(place);
+        if kept.len() / 2 >= rows.max(SELECTED_AT_ONCE) {
+            // Of those that are still to come, what is no longer than the first one left out is behind it.
+            beyond_ns = select(&mut kept, rows).unwrap_or(beyond_ns);
+        }
+    }
+    select(&mut kept, rows);
+    kept
+}
+
+/// Leaves the `rows` first; gives the length of the first one left out, nanoseconds.
+fn select(gaps: &mut Vec<GapPlace>, rows: usize) -> Option<i64> {
+    if rows >= gaps.len() {
+        return None;
+    }
+    let (_, beyond, _) = gaps.select_nth_unstable_by_key(rows, GapPlace::order);
+    let length = beyond.gap.length();
+    gaps.truncate(rows);
+    Some(length)
 }
 
 /// A gap with what a row of the table needs.

@@ -83,6 +83,11 @@ impl Context {
         self.names[trace.events.name[row as usize] as usize] & GRAPH != 0
     }
 
+    /// Whether any stream was told to wait.
+    pub(super) fn any_stream_waits(&self) -> bool {
+        !self.stream_waits.is_empty()
+    }
+
     /// The last wait for an event that the stream `track` was told of before `time` on the host.
     pub(super) fn stream_wait_before(&self, trace: &Trace, track: &Track, time: i64) -> Option<u32> {
         let waits = self.stream_waits.get(&track.rows.start)?;

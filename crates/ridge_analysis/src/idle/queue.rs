@@ -37,10 +37,14 @@ pub(crate) struct SmallKernels {
     pub(crate) small_ns: i64,
 }
 
-/// The entries of one stream.
+/// The entries of one stream, or of all of a device.
 #[derive(Debug, Default)]
 struct Entries {
+    /// All of them.
+    launches: u64,
+    /// When those that were in the queue for a time came in.
     begin_ns: Vec<i64>,
+    /// When they went out: in order by stream.
     end_ns: Vec<i64>,
     linked: u64,
     work: u64,
@@ -50,18 +54,10 @@ struct Entries {
 pub(crate) fn queue(trace: &Trace, device: u32, first_ns: i64, last_ns: i64) -> Queue {
     let streams: Vec<&Track> = trace.tracks_of_device(device).filter(|track| track.kind == TrackKind::Stream).collect();
     let entries: Vec<Entries> = streams.par_iter().map(|track| entries(trace, track)).collect();
-    let join = |of: fn(&Entries) -> &Vec<i64>| {
-        let mut times = entries.iter().map(of).fold(Vec::new(), |mut all, times| {
-            all.extend_from_slice(times);
-            all
-        });
-        times.sort_unstable();
-        times
-    };
-    let (begins, ends) = rayon::join(|| join(|entries| &entries.begin_ns), || join(|entries| &entries.end_ns));
-    let counts = entries.iter().map(|entries| (entries.linked, entries.work));
-    let (linked, work) = counts.fold((0, 0), |sums, counts| (sums.0 + counts.0, sums.1 + counts.1));
-    Queue { linked, work, ..depth(&begins, &ends, first_ns, last_ns) }
+    let mut all = entries.into_iter().reduce(Entries::with).unwrap_or_default();
+    // One stream is in order already, and then this is one look.
+    rayon::join(|| all.begin_ns.sort_unstable(), || all.end_ns.sort_unstable());
+    all.queue(first_ns, last_ns)
 }
 
 fn entries(trace: &Trace, track: &Track) -> Entries {
@@ -76,38 +72,56 @@ fn entries(trace: &Trace, track: &Track) -> Entries {
         entries.work += 1;
         entries.linked += u64::from(call != NONE);
         if call != NONE && call != last_call {
-            let start = events.start_ns[row];
-            entries.begin_ns.push(events.end_ns(call as usize).min(start));
-            entries.end_ns.push(start);
+            let (begin, end) = (events.end_ns(call as usize), events.start_ns[row]);
+            entries.launches += 1;
+            if begin < end {
+                entries.begin_ns.push(begin);
+                entries.end_ns.push(end);
+            }
         }
         last_call = call;
     }
     entries
 }
 
-/// Walks both sorted lists of times together.
-fn depth(begins: &[i64], ends: &[i64], first_ns: i64, last_ns: i64) -> Queue {
-    let (mut begun, mut ended) = (0, 0);
-    let (mut time, mut area, mut empty_ns, mut max_depth) = (first_ns, 0_f64, 0_i64, 0);
-    while time < last_ns {
-        while begun < begins.len() && begins[begun] <= time {
-            begun += 1;
-        }
-        while ended < ends.len() && ends[ended] <= time {
-            ended += 1;
-        }
-        let depth = begun.saturating_sub(ended) as u64;
-        let next = |times: &[i64], at: usize| times.get(at).copied().unwrap_or(last_ns);
-        let until = next(begins, begun).min(next(ends, ended)).min(last_ns);
-        let ns = until.saturating_sub(time);
-        area += depth as f64 * ns as f64;
-        empty_ns += if depth == 0 { ns } else { 0 };
-        max_depth = max_depth.max(depth);
-        time = until;
+impl Entries {
+    /// With those of another stream.
+    fn with(mut self, mut other: Entries) -> Entries {
+        self.begin_ns.append(&mut other.begin_ns);
+        self.end_ns.append(&mut other.end_ns);
+        self.launches += other.launches;
+        self.linked += other.linked;
+        self.work += other.work;
+        self
     }
-    let window = last_ns.saturating_sub(first_ns);
-    let mean_depth = if window > 0 { area / window as f64 } else { 0.0 };
-    Queue { launches: begins.len() as u64, mean_depth, max_depth, empty_ns, ..Queue::default() }
+
+    /// Sums over the time from `first_ns` to `last_ns`; both lists are sorted.
+    ///
+    /// At a time the depth is the begins up to it less the ends up to it. So it is zero from the `k`th end on until the
+    /// next begin, and at the `k`th begin it is over `n` where the end `n` places earlier is still to come.
+    fn queue(&self, first_ns: i64, last_ns: i64) -> Queue {
+        let clip = |time: i64| time.clamp(first_ns, last_ns.max(first_ns));
+        let (mut area, mut empty_ns, mut max_depth) = (0_i128, 0_i64, 0_usize);
+        let mut ended = clip(first_ns);
+        for (at, (begin, end)) in self.begin_ns.iter().zip(&self.end_ns).enumerate() {
+            let (begin, end) = (clip(*begin), clip(*end));
+            area += i128::from(end) - i128::from(begin);
+            empty_ns = empty_ns.saturating_add(begin.saturating_sub(ended).max(0));
+            ended = end;
+            while max_depth <= at && clip(self.end_ns[at - max_depth]) > begin {
+                max_depth += 1;
+            }
+        }
+        let window = last_ns.saturating_sub(first_ns).max(0);
+        Queue {
+            launches: self.launches,
+            linked: self.linked,
+            work: self.work,
+            mean_depth: if window > 0 { area as f64 / window as f64 } else { 0.0 },
+            max_depth: max_depth as u64,
+            empty_ns: empty_ns.saturating_add(clip(last_ns).saturating_sub(ended).max(0)),
+        }
+    }
 }
 
 /// Counts the kernels of `device` that are shorter than `threshold_ns`.

@@ -9,6 +9,9 @@ use crate::Owners;
 use ridge_trace::{NONE, Trace};
 use rustc_hash::FxHashMap;
 
+/// Parts of a gap that are compared with each other.
+const FEW: usize = 3;
+
 /// The sum of some parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Sum {
@@ -78,30 +81,38 @@ impl Sums {
     ) -> Sums {
         let mut sums = Sums::default();
         let mut attributor = Attributor::new(trace, context, device);
-        let mut last: Option<((Cause, DoingKey), Sum)> = None;
+        let mut last: [Option<(DoingKey, Sum)>; Cause::ALL.len()] = Default::default();
         for gap in gaps {
             let parts = attributor.parts(&gap);
             sums.add_gap(parts);
             sums.add_before(trace, &gap, parts, by);
             for part in parts {
-                let key = (part.cause, DoingKey::of(trace, context, part.doing));
-                // Loops wait for the same reason again and again.
-                match &mut last {
+                let key = DoingKey::of(trace, context, part.doing);
+                // Loops wait for the same reasons again and again.
+                match &mut last[part.cause as usize] {
                     Some((known, sum)) if *known == key => sum.add(part.ns),
-                    _ => {
-                        sums.flush(last.take());
-                        last = Some((key, Sum { ns: part.ns, count: 1, longest_ns: part.ns }));
+                    other => {
+                        let sum = Sum { ns: part.ns, count: 1, longest_ns: part.ns };
+                        let before = other.replace((key, sum));
+                        sums.flush(part.cause, before);
                     }
                 }
             }
         }
-        sums.flush(last);
+        for (cause, last) in Cause::ALL.into_iter().zip(last) {
+            sums.flush(cause, last);
+        }
         sums
     }
 
     fn add_gap(&mut self, parts: &[Part]) {
         if let [part] = parts {
             return self.causes[part.cause as usize].add(part.ns);
+        }
+        // Parts of different causes, as most gaps have, need no sums of their own.
+        let is_once = |part: &Part| parts.iter().filter(|other| other.cause == part.cause).count() == 1;
+        if parts.len() <= FEW && parts.iter().all(is_once) {
+            return parts.iter().for_each(|part| self.causes[part.cause as usize].add(part.ns));
         }
         for (sum, ns) in self.causes.iter_mut().zip(by_cause(parts)).filter(|(_, ns)| *ns > 0) {
             sum.add(ns);
@@ -120,9 +131,9 @@ impl Sums {
         }
     }
 
-    fn flush(&mut self, pending: Option<((Cause, DoingKey), Sum)>) {
+    fn flush(&mut self, cause: Cause, pending: Option<(DoingKey, Sum)>) {
         if let Some((key, sum)) = pending {
-            self.doings.entry(key).or_default().merge(&sum);
+            self.doings.entry((cause, key)).or_default().merge(&sum);
         }
     }
 

@@ -10,7 +10,7 @@ use ridge_trace::{EventKind, NONE, Trace, Track};
 use std::ops::Range;
 
 /// Rows of a device's longest track in one stretch.
-const STRETCH: usize = 1 << 17;
+const STRETCH: usize = 1 << 16;
 
 /// When a device worked.
 #[derive(Debug, Clone, Default)]
@@ -26,19 +26,30 @@ pub(crate) struct Swept {
 /// Gaps as pairs of rows: the work whose end began one, and the work whose start ended it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Gaps {
-    /// Earliest first.
-    pub(crate) pairs: Vec<(u32, u32)>,
+    /// By stretch of time, earliest first.
+    stretches: Vec<Vec<(u32, u32)>>,
 }
 
 impl Gaps {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.pairs.len()
+        self.stretches.iter().map(Vec::len).sum()
     }
 
-    /// The gaps at `positions`, earliest first.
-    pub(crate) fn iter<'g>(&'g self, trace: &'g Trace, positions: Range<usize>) -> impl Iterator<Item = Gap> + 'g {
-        self.pairs[positions].iter().map(|&(prev, next)| Gap::between(trace, prev, next))
+    /// How many stretches of time they are kept by.
+    pub(crate) fn stretches(&self) -> usize {
+        self.stretches.len()
+    }
+
+    /// The gaps of one stretch, earliest first.
+    pub(crate) fn of_stretch<'g>(&'g self, trace: &'g Trace, stretch: usize) -> impl Iterator<Item = Gap> + 'g {
+        self.stretches[stretch].iter().map(|&(prev, next)| Gap::between(trace, prev, next))
+    }
+
+    /// All gaps, earliest first.
+    #[cfg(test)]
+    pub(crate) fn iter<'g>(&'g self, trace: &'g Trace) -> impl Iterator<Item = Gap> + 'g {
+        (0..self.stretches()).flat_map(|stretch| self.of_stretch(trace, stretch))
     }
 }
 
@@ -60,7 +71,7 @@ pub(crate) fn sweep(trace: &Trace, device: u32) -> Swept {
     let mut whole = Swept::default();
     for part in swept {
         whole.busy_ns = whole.busy_ns.saturating_add(part.busy_ns);
-        whole.gaps.pairs.extend_from_slice(&part.gaps.pairs);
+        whole.gaps.stretches.extend(part.gaps.stretches);
         whole.ends = match (whole.ends, part.ends) {
             (Some((first, _)), Some((_, last))) => Some((first, last)),
             (known, new) => known.or(new),
@@ -113,7 +124,7 @@ fn latest(trace: &Trace, rows: &[Range<u32>]) -> Latest {
 fn sweep_stretch(trace: &Trace, rows: Vec<Range<u32>>, before: Latest) -> Swept {
     let events = &trace.events;
     let mut swept = Swept::default();
-    let mut first = NONE;
+    let (mut first, mut gaps) = (NONE, Vec::new());
     let (mut covered, mut last) = before.unwrap_or((i64::MIN, NONE));
     InOrder::new(trace, rows).for_each(|row| {
         if !EventKind::from_byte_is_work(events.kind[row]) {
@@ -125,13 +136,14 @@ fn sweep_stretch(trace: &Trace, rows: Vec<Range<u32>>, before: Latest) -> Swept 
             first = row as u32;
         }
         if last != NONE && start > covered {
-            swept.gaps.pairs.push((last, row as u32));
+            gaps.push((last, row as u32));
         }
         if end > covered {
             swept.busy_ns = swept.busy_ns.saturating_add(end.saturating_sub(start.max(covered)));
             (covered, last) = (end, row as u32);
         }
     });
+    swept.gaps.stretches.push(gaps);
     swept.ends = (first != NONE).then_some((first, last));
     swept
 }
@@ -153,7 +165,7 @@ mod tests {
                33 +1 inside",
         );
         let swept = sweep(&trace, 0);
-        let gaps: Vec<(i64, i64)> = swept.gaps.iter(&trace, 0..3).map(|gap| (gap.start, gap.end)).collect();
+        let gaps: Vec<(i64, i64)> = swept.gaps.iter(&trace).map(|gap| (gap.start, gap.end)).collect();
         assert_eq!(gaps, [(8, 10), (12, 20), (20, 30)]);
         assert_eq!((swept.busy_ns, swept.gaps.len()), (15, 3));
     }

@@ -49,6 +49,16 @@ impl Threads {
         self.0[index].rows.contains(&row).then_some(index)
     }
 
+    /// Whether `thread` holds `row`.
+    pub(crate) fn holds(&self, thread: usize, row: u32) -> bool {
+        self.0.get(thread).is_some_and(|thread| thread.rows.contains(&row))
+    }
+
+    /// When the row after `row` of `thread` begins; the end of time after the last.
+    pub(crate) fn next_start(&self, trace: &Trace, thread: usize, row: u32) -> i64 {
+        if self.holds(thread, row + 1) { trace.events.start_ns[row as usize + 1] } else { i64::MAX }
+    }
+
     /// The thread that stands beside `thread`, which holds launches alone.
     pub(crate) fn companion(&self, thread: usize) -> Option<usize> {
         self.0[thread].companion

@@ -201,7 +201,7 @@ impl Counting<'_, '_> {
         if let Some(unknown) = &cost.unknown {
             return EventWork::without(Known::Not(unknown.reason(module)));
         }
-        let executions = self.analysis.groups().executions.with_work(group.op, group.attribution);
+        let executions = self.analysis.executions().with_work(group.op, group.attribution);
         if executions == 0 {
             return EventWork::without(Known::Not("parts of executions that are counted elsewhere".to_owned()));
         }

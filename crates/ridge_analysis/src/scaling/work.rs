@@ -43,7 +43,7 @@ fn runs(analysis: &Analysis<'_>) -> Vec<u64> {
             module.computations.get(entry.0 as usize).is_some_and(|entry| entry.instructions.contains(&id.0))
         });
         if in_entry {
-            let executed: u64 = KNOWN.iter().map(|how| analysis.groups().executions.of(op, *how)).sum();
+            let executed: u64 = KNOWN.iter().map(|how| analysis.executions().of(op, *how)).sum();
             let known = &mut runs[trace.operations[op as usize].module as usize];
             *known = (*known).max(executed);
         }
