@@ -3,6 +3,10 @@
 use super::attribute::work_end;
 use rayon::prelude::*;
 use ridge_trace::{EventKind, NONE, Trace, Track, TrackKind};
+use std::ops::Range;
+
+/// Rows of a stream that one task looks at.
+const STRETCH: u32 = 1 << 16;
 
 /// The queue of one device in its active window.
 ///
@@ -37,14 +41,14 @@ pub(crate) struct SmallKernels {
     pub(crate) small_ns: i64,
 }
 
-/// The entries of one stream, or of all of a device.
+/// The entries of some rows of a stream.
 #[derive(Debug, Default)]
 struct Entries {
     /// All of them.
     launches: u64,
     /// When those that were in the queue for a time came in.
     begin_ns: Vec<i64>,
-    /// When they went out: in order by stream.
+    /// When they went out, in order.
     end_ns: Vec<i64>,
     linked: u64,
     work: u64,
@@ -53,21 +57,25 @@ struct Entries {
 /// The queue of `device`, whose active window is from `first_ns` to `last_ns`.
 pub(crate) fn queue(trace: &Trace, device: u32, first_ns: i64, last_ns: i64) -> Queue {
     let streams: Vec<&Track> = trace.tracks_of_device(device).filter(|track| track.kind == TrackKind::Stream).collect();
-    let entries: Vec<Entries> = streams.par_iter().map(|track| entries(trace, track)).collect();
-    let mut all = entries.into_iter().reduce(Entries::with).unwrap_or_default();
-    // One stream is in order already, and then this is one look.
-    rayon::join(|| all.begin_ns.sort_unstable(), || all.end_ns.sort_unstable());
-    all.queue(first_ns, last_ns)
+    let stretches = streams.iter().flat_map(|track| {
+        let starts = track.rows.clone().step_by(STRETCH as usize);
+        starts.map(|start| (*track, start..start.saturating_add(STRETCH).min(track.rows.end)))
+    });
+    let stretches: Vec<(&Track, Range<u32>)> = stretches.collect();
+    let found: Vec<Entries> = stretches.into_par_iter().map(|(track, rows)| entries(trace, track, rows)).collect();
+    let sum = |of: fn(&Entries) -> u64| found.iter().map(of).sum();
+    let (launches, linked, work) = (sum(|found| found.launches), sum(|found| found.linked), sum(|found| found.work));
+    let times = depth(&in_order(found), first_ns, last_ns);
+    Queue { launches, linked, work, ..times }
 }
 
-fn entries(trace: &Trace, track: &Track) -> Entries {
+fn entries(trace: &Trace, track: &Track, rows: Range<u32>) -> Entries {
     let events = &trace.events;
+    let is_work = |row: &usize| EventKind::from_byte_is_work(events.kind[*row]);
     let mut entries = Entries::default();
-    let mut last_call = NONE;
-    for row in track.rows.start as usize..track.rows.end as usize {
-        if !EventKind::from_byte_is_work(events.kind[row]) {
-            continue;
-        }
+    let before = (track.rows.start as usize..rows.start as usize).rev().find(is_work);
+    let mut last_call = before.map_or(NONE, |row| events.link[row]);
+    for row in (rows.start as usize..rows.end as usize).filter(is_work) {
         let call = events.link[row];
         entries.work += 1;
         entries.linked += u64::from(call != NONE);
@@ -84,43 +92,43 @@ fn entries(trace: &Trace, track: &Track) -> Entries {
     entries
 }
 
-impl Entries {
-    /// With those of another stream.
-    fn with(mut self, mut other: Entries) -> Entries {
-        self.begin_ns.append(&mut other.begin_ns);
-        self.end_ns.append(&mut other.end_ns);
-        self.launches += other.launches;
-        self.linked += other.linked;
-        self.work += other.work;
-        self
+/// All entries with both of their lists in order; one stream whose calls returned in order is so already.
+fn in_order(entries: Vec<Entries>) -> Vec<Entries> {
+    let begins = || entries.iter().flat_map(|entries| &entries.begin_ns);
+    let ends = || entries.iter().flat_map(|entries| &entries.end_ns);
+    if begins().is_sorted() && ends().is_sorted() {
+        return entries;
     }
+    let (mut begin_ns, mut end_ns): (Vec<i64>, Vec<i64>) = (begins().copied().collect(), ends().copied().collect());
+    rayon::join(|| begin_ns.par_sort_unstable(), || end_ns.par_sort_unstable());
+    vec![Entries { begin_ns, end_ns, ..Entries::default() }]
+}
 
-    /// Sums over the time from `first_ns` to `last_ns`; both lists are sorted.
-    ///
-    /// At a time the depth is the begins up to it less the ends up to it. So it is zero from the `k`th end on until the
-    /// next begin, and at the `k`th begin it is over `n` where the end `n` places earlier is still to come.
-    fn queue(&self, first_ns: i64, last_ns: i64) -> Queue {
-        let clip = |time: i64| time.clamp(first_ns, last_ns.max(first_ns));
-        let (mut area, mut empty_ns, mut max_depth) = (0_i128, 0_i64, 0_usize);
-        let mut ended = clip(first_ns);
-        for (at, (begin, end)) in self.begin_ns.iter().zip(&self.end_ns).enumerate() {
-            let (begin, end) = (clip(*begin), clip(*end));
-            area += i128::from(end) - i128::from(begin);
-            empty_ns = empty_ns.saturating_add(begin.saturating_sub(ended).max(0));
-            ended = end;
-            while max_depth <= at && clip(self.end_ns[at - max_depth]) > begin {
-                max_depth += 1;
-            }
+/// Sums over the time from `first_ns` to `last_ns` of entries in order.
+///
+/// At a time the depth is the begins up to it less the ends up to it. So it is zero from the `k`th end on until the next
+/// begin, and at the `k`th begin it is over `n` where the end `n` places earlier is still to come.
+fn depth(entries: &[Entries], first_ns: i64, last_ns: i64) -> Queue {
+    let clip = |time: &i64| (*time).clamp(first_ns, last_ns.max(first_ns));
+    let (mut area, mut empty_ns, mut max_depth) = (0_i128, 0_i64, 0);
+    let mut earlier = entries.iter().flat_map(|entries| &entries.end_ns).map(clip).peekable();
+    let mut ended = first_ns;
+    for (begin, end) in entries.iter().flat_map(|entries| entries.begin_ns.iter().zip(&entries.end_ns)) {
+        let (begin, end) = (clip(begin), clip(end));
+        area += i128::from(end.saturating_sub(begin));
+        empty_ns = empty_ns.saturating_add(begin.saturating_sub(ended).max(0));
+        ended = end;
+        // A begin adds one at most.
+        if earlier.next_if(|end| *end <= begin).is_none() {
+            max_depth += 1;
         }
-        let window = last_ns.saturating_sub(first_ns).max(0);
-        Queue {
-            launches: self.launches,
-            linked: self.linked,
-            work: self.work,
-            mean_depth: if window > 0 { area as f64 / window as f64 } else { 0.0 },
-            max_depth: max_depth as u64,
-            empty_ns: empty_ns.saturating_add(clip(last_ns).saturating_sub(ended).max(0)),
-        }
+    }
+    let window = last_ns.saturating_sub(first_ns).max(0);
+    Queue {
+        mean_depth: if window > 0 { area as f64 / window as f64 } else { 0.0 },
+        max_depth,
+        empty_ns: empty_ns.saturating_add(last_ns.saturating_sub(ended).max(0)),
+        ..Queue::default()
     }
 }
 
@@ -181,5 +189,49 @@ mod tests {
                5 +10 a id=1",
         );
         assert_eq!(queue(&trace, 0, 5, 15).max_depth, 0);
+    }
+
+    /// Depth at each nanosecond of the window, by its definition.
+    fn by_counting(trace: &Trace, window: Range<i64>) -> Queue {
+        let events = &trace.events;
+        let works = |row: &usize| EventKind::from_byte_is_work(events.kind[*row]) && events.link[*row] != NONE;
+        let entry = |row: usize| (events.end_ns(events.link[row] as usize), events.start_ns[row]);
+        let entries: Vec<(i64, i64)> = (0..events.len()).filter(works).map(entry).collect();
+        let depth_at = |time| entries.iter().filter(|(begin, end)| *begin <= time && time < *end).count() as u64;
+        let depths: Vec<u64> = window.map(depth_at).collect();
+        Queue {
+            mean_depth: depths.iter().sum::<u64>() as f64 / depths.len() as f64,
+            max_depth: depths.iter().copied().max().unwrap_or(0),
+            empty_ns: depths.iter().filter(|depth| **depth == 0).count() as i64,
+            ..Queue::default()
+        }
+    }
+
+    #[test]
+    fn streams_that_overlap_and_calls_that_overtake() {
+        for seed in 1..40_u64 {
+            let mut state = seed;
+            let mut random = |below: u64| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 33) % below
+            };
+            let (mut calls, mut text) = (String::new(), String::new());
+            for stream in 0..3 {
+                text.push_str(&format!("stream {stream} on gpu\n"));
+                let mut start = random(30);
+                for id in 0..4 {
+                    let id = stream * 10 + id + 1;
+                    calls.push_str(&format!("thread t{id}\n{} +{} launch launch id={id}\n", random(60), random(12)));
+                    text.push_str(&format!("{start} +{} k id={id}\n", random(9)));
+                    start += 9 + random(20);
+                }
+            }
+            let trace = ridge_test::trace(&(calls + &text));
+            let window = (random(20) as i64, 60 + random(20) as i64);
+            let Queue { mean_depth, max_depth, empty_ns, .. } = queue(&trace, 0, window.0, window.1);
+            let expected = by_counting(&trace, window.0..window.1);
+            assert_eq!((max_depth, empty_ns), (expected.max_depth, expected.empty_ns), "seed {seed}");
+            assert!((mean_depth - expected.mean_depth).abs() < 1e-12, "seed {seed}: {mean_depth}");
+        }
     }
 }
