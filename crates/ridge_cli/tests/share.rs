@@ -75,7 +75,7 @@ fn what_cannot_be_redacted_is_refused_whole() {
 fn exports_are_written_whole_or_to_standard_output() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let capture = fixture("xplane/train_steps.xplane.pb");
-    for form in ["chrome", "perfetto", "speedscope", "csv"] {
+    for form in ["chrome", "perfetto", "speedscope", "csv", "parquet"] {
         let path = folder.path().join(form);
         let ran = run(&["export", &capture, "--to", form, "-o", &text(&path)]);
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{form}: {}", ran.stderr);

@@ -1,7 +1,7 @@
 //! A capture in the formats of other tools.
 //!
 //! [`export`] writes a trace as one of [`Form`]s, event by event: memory does not grow with the capture beyond a few bytes per
-//! event of its longest track and one copy of its distinct names.
+//! event of its longest track and one copy of its distinct names; Parquet holds a million encoded events as well.
 //! Times are the trace's own, to the nanosecond; nothing is summed, dropped or renamed, but lines that a viewer derived stay out
 //! and names lose what is private unless it is asked for.
 //!
@@ -19,7 +19,9 @@
 
 mod args;
 mod chrome;
+mod event_rows;
 mod events_csv;
+mod events_parquet;
 mod lanes;
 mod names;
 mod perfetto;
@@ -42,6 +44,8 @@ pub enum Form {
     Speedscope,
     /// One line per event.
     Csv,
+    /// One row per event, in columns.
+    Parquet,
 }
 
 impl Form {
@@ -52,6 +56,7 @@ impl Form {
             Form::Perfetto => ".pftrace",
             Form::Speedscope => ".speedscope.json",
             Form::Csv => ".csv",
+            Form::Parquet => ".parquet",
         }
     }
 }
@@ -83,6 +88,7 @@ pub fn export(
         Form::Perfetto => perfetto::write(trace, &names, &mut out, progress)?,
         Form::Speedscope => speedscope::write(trace, &names, &mut out, progress)?,
         Form::Csv => events_csv::write(trace, &names, &mut out, progress)?,
+        Form::Parquet => events_parquet::write(trace, &names, &mut out, progress)?,
     }
     out.flush()
 }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// Captures with more events show how far the export is.
 const LONG_WORK_EVENTS: u64 = 1_000_000;
 
-/// Write a capture for another tool: Perfetto, Chrome, speedscope, a spreadsheet
+/// Write a capture for another tool: Perfetto, Chrome, speedscope, a spreadsheet, a data frame
 ///
 /// Every event of the capture is written, with its time to the nanosecond, its arguments, and arrows from launches to their work.
 /// Host, user and process names, home folders and tokens are taken out of names.
@@ -42,7 +42,8 @@ Examples:
   ridgeline export run/ --to perfetto                  run.pftrace, to open at ui.perfetto.dev
   ridgeline export run/ --to chrome -o trace.json      for chrome://tracing and tools that read its traces
   ridgeline export run/ --to speedscope                to open at speedscope.app
-  ridgeline export run/ --to csv -o - | head           one line per event";
+  ridgeline export run/ --to csv -o - | head           one line per event
+  ridgeline export run/ --to parquet                   run.parquet, for pandas, Polars, DuckDB";
 
 /// A format to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -55,6 +56,8 @@ enum To {
     Speedscope,
     /// One line per event
     Csv,
+    /// One row per event, for data frames and SQL engines
+    Parquet,
 }
 
 impl To {
@@ -64,6 +67,7 @@ impl To {
             To::Perfetto => Form::Perfetto,
             To::Speedscope => Form::Speedscope,
             To::Csv => Form::Csv,
+            To::Parquet => Form::Parquet,
         }
     }
 }
