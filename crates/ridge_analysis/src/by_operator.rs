@@ -185,6 +185,10 @@ fn sums(trace: &Trace, detail: Detail) -> FxHashMap<(StringId, StringId), Sums> 
     joined_steps(trace, found)
 }
 
+/// What a table says that shows the operators' own times for want of device work.
+pub(crate) const HOST_ALONE: &str =
+    "no device work is in the capture: times are those of operators on the host, each without what it called";
+
 /// Rows of operators, ranges and calls of the host with their time less that of what is directly inside.
 pub(crate) fn self_times(trace: &Trace) -> Vec<(u32, i64)> {
     let mut calls = Calls::of(trace).calls;

@@ -3,9 +3,9 @@
 //! For PyTorch the tree is that of the modules that called an operator, with `backward` where it computes a gradient.
 
 use crate::Analysis;
-use crate::by_operator::self_times;
+use crate::by_operator::{HOST_ALONE, self_times};
 use crate::groups::Group;
-use crate::module_scopes::ModuleScopes;
+use crate::host_paths::{HostPaths, PathOf};
 use crate::rows::table as build;
 use ridge_trace::{Column, EventKind, Rank, StringId, Table, Unit};
 use rustc_hash::FxHashMap;
@@ -42,7 +42,7 @@ struct Entry {
 
 /// The tree in depth-first order, most inclusive time first among siblings.
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
-    let modules = ModuleScopes::of(analysis.trace);
+    let modules = HostPaths::find(analysis.trace, PathOf::Modules);
     let is_of_host = modules.is_some() && analysis.groups().groups.is_empty();
     let entries = match &modules {
         Some(modules) if is_of_host => host_entries(analysis, modules),
@@ -120,9 +120,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         ],
     );
     if is_of_host {
-        let what =
-            "no device work is in the capture: times are those of operators on the host, each without what it called";
-        table.footnotes.push(what.to_owned());
+        table.footnotes.push(HOST_ALONE.to_owned());
     }
     table
 }
@@ -138,7 +136,7 @@ fn compiled_entries(analysis: &Analysis<'_>) -> Vec<Entry> {
 }
 
 /// Device work by the modules and the operator that launched it.
-fn launched_entries(analysis: &Analysis<'_>, modules: &ModuleScopes<'_>) -> Vec<Entry> {
+fn launched_entries(analysis: &Analysis<'_>, modules: &HostPaths<'_>) -> Vec<Entry> {
     let events = &analysis.trace.events;
     let mut sums: FxHashMap<(u32, u32), (i64, u64)> = FxHashMap::default();
     for row in analysis.trace.device_tracks().flat_map(|track| track.rows.clone()) {
@@ -156,7 +154,7 @@ fn launched_entries(analysis: &Analysis<'_>, modules: &ModuleScopes<'_>) -> Vec<
 }
 
 /// Operators of the host by the modules they ran in.
-fn host_entries(analysis: &Analysis<'_>, modules: &ModuleScopes<'_>) -> Vec<Entry> {
+fn host_entries(analysis: &Analysis<'_>, modules: &HostPaths<'_>) -> Vec<Entry> {
     let trace = analysis.trace;
     let mut sums: FxHashMap<(u32, u32), (i64, u64)> = FxHashMap::default();
     for (row, self_ns) in self_times(trace) {
@@ -173,7 +171,7 @@ fn host_entries(analysis: &Analysis<'_>, modules: &ModuleScopes<'_>) -> Vec<Entr
     sums.into_iter().map(entry).collect()
 }
 
-fn parts(modules: &ModuleScopes<'_>, path: u32, operator: &str) -> Vec<String> {
+fn parts(modules: &HostPaths<'_>, path: u32, operator: &str) -> Vec<String> {
     let mut parts: Vec<String> = modules.parts(path).into_iter().map(str::to_owned).collect();
     if parts.is_empty() {
         parts.push("(in no module)".to_owned());

@@ -1,13 +1,21 @@
 //! Device time by line of the user's source.
 //!
-//! An instruction's stack frames say which Python lines made it. Self time goes to the innermost line, total time to
-//! every line of the stack once, so a line that only calls others has a total and no self time.
+//! What a compiler made has the stack frames of the Python lines that made it, instruction by instruction.
+//! What PyTorch launched has the functions of Python that were open around the launch, where stacks were recorded; the
+//! backward pass has those of the forward operator whose gradient it computes.
+//! Self time goes to the innermost line, inclusive time to every line of the stack once, so a line that only calls others
+//! has an inclusive time and no self time.
 //! A fusion counts where its main instruction came from.
 
 use crate::Analysis;
-use crate::rows::table as build;
-use ridge_trace::{Column, NONE, Rank, Table, Unit};
+use crate::by_operator::{HOST_ALONE, self_times};
+use crate::host_paths::{HostPaths, PathOf, PythonFrame};
+use crate::rows::{ratio, table as build};
+use ridge_trace::{Column, EventKind, NONE, Rank, Table, TrackKind, Unit};
 use rustc_hash::FxHashMap;
+
+/// File, line and function.
+type Frame = (String, u32, String);
 
 /// A line's sums.
 #[derive(Debug, Clone, Default)]
@@ -18,35 +26,110 @@ struct Line {
     events: u64,
 }
 
-/// Lines, most self time first; `line_text` gives the text of a line where its file can be read.
-pub(crate) fn table(analysis: &Analysis<'_>, mut line_text: impl FnMut(&str, u32) -> Option<String>) -> Table {
-    let mut lines: FxHashMap<(String, u32), Line> = FxHashMap::default();
-    let mut stacks: FxHashMap<u32, Vec<(String, u32, String)>> = FxHashMap::default();
-    let (mut unknown_ns, mut unknown_events) = (0, 0);
-    for group in &analysis.groups().groups {
-        let stack = stacks.entry(group.op).or_insert_with(|| stack_of(analysis, group.op));
-        let Some((file, line, function)) = stack.first() else {
-            unknown_ns += group.self_ns;
-            unknown_events += group.count();
-            continue;
+/// All lines' sums.
+#[derive(Debug, Default)]
+struct Lines {
+    by_place: FxHashMap<(String, u32), Line>,
+    unknown_ns: i64,
+    unknown_events: u64,
+}
+
+impl Lines {
+    /// Adds what has `stack`, innermost first; its own line is that of the frame at `own`.
+    fn add(&mut self, stack: &[Frame], own: usize, self_ns: i64, events: u64) {
+        let Some((file, line, function)) = stack.get(own) else {
+            self.unknown_ns = self.unknown_ns.saturating_add(self_ns);
+            self.unknown_events += events;
+            return;
         };
-        let innermost = lines.entry((file.clone(), *line)).or_default();
-        innermost.self_ns += group.self_ns;
-        innermost.events += group.count();
+        let innermost = self.by_place.entry((file.clone(), *line)).or_default();
+        innermost.self_ns = innermost.self_ns.saturating_add(self_ns);
+        innermost.events += events;
         innermost.function.clone_from(function);
         for (position, (file, line, function)) in stack.iter().enumerate() {
             // Recursion puts a line on the stack more than once; its time counts once.
             if stack[..position].iter().any(|(seen_file, seen_line, _)| seen_file == file && seen_line == line) {
                 continue;
             }
-            let entry = lines.entry((file.clone(), *line)).or_default();
-            entry.inclusive_ns += group.self_ns;
+            let entry = self.by_place.entry((file.clone(), *line)).or_default();
+            entry.inclusive_ns = entry.inclusive_ns.saturating_add(self_ns);
             if entry.function.is_empty() {
                 entry.function.clone_from(function);
             }
         }
     }
-    let mut rows: Vec<((String, u32), Line)> = lines.into_iter().collect();
+
+    /// Those of instructions, and all other device work as unknown.
+    fn compiled(analysis: &Analysis<'_>) -> Lines {
+        let mut lines = Lines::default();
+        let mut stacks: FxHashMap<u32, Vec<Frame>> = FxHashMap::default();
+        for group in &analysis.groups().groups {
+            let stack = stacks.entry(group.op).or_insert_with(|| stack_of(analysis, group.op));
+            lines.add(stack, 0, group.self_ns, group.count());
+        }
+        lines
+    }
+
+    /// Gives unknown work of streams to the functions of Python that launched it.
+    fn launched(&mut self, analysis: &Analysis<'_>, paths: &HostPaths<'_>) {
+        let events = &analysis.trace.events;
+        let of_instruction: Vec<bool> =
+            (0..analysis.trace.operations.len() as u32).map(|op| !stack_of(analysis, op).is_empty()).collect();
+        let has_line = |row: usize| of_instruction.get(events.op[row] as usize).copied().unwrap_or(false);
+        let streams = analysis.trace.device_tracks().filter(|track| track.kind == TrackKind::Stream);
+        let mut sums: FxHashMap<u32, (i64, u64)> = FxHashMap::default();
+        for row in streams.flat_map(|track| track.rows.start as usize..track.rows.end as usize) {
+            let path = paths.of_row(events.link[row]);
+            if path != NONE && EventKind::from_byte_is_work(events.kind[row]) && !has_line(row) {
+                let sum = sums.entry(path).or_default();
+                *sum = (sum.0.saturating_add(events.dur_ns[row].max(0)), sum.1 + 1);
+            }
+        }
+        for (path, (ns, count)) in sums {
+            self.unknown_ns = self.unknown_ns.saturating_sub(ns);
+            self.unknown_events = self.unknown_events.saturating_sub(count);
+            self.add_path(paths, path, ns, count);
+        }
+    }
+
+    /// Operators of the host by the functions of Python that called them.
+    fn of_host(analysis: &Analysis<'_>, paths: &HostPaths<'_>) -> Lines {
+        let trace = analysis.trace;
+        let mut sums: FxHashMap<u32, (i64, u64)> = FxHashMap::default();
+        for (row, self_ns) in self_times(trace) {
+            if trace.events.kind(row as usize) == EventKind::Operator {
+                let sum = sums.entry(paths.of_row(row)).or_default();
+                *sum = (sum.0.saturating_add(self_ns), sum.1 + 1);
+            }
+        }
+        let mut lines = Lines::default();
+        sums.into_iter().for_each(|(path, (ns, count))| lines.add_path(paths, path, ns, count));
+        lines
+    }
+
+    fn add_path(&mut self, paths: &HostPaths<'_>, path: u32, ns: i64, events: u64) {
+        let parts = paths.parts(path);
+        let frames: Vec<PythonFrame<'_>> = parts.into_iter().rev().filter_map(PythonFrame::parse).collect();
+        let own = frames.iter().position(|frame| !frame.is_of_library()).unwrap_or(0);
+        let owned = |frame: &PythonFrame<'_>| (frame.file.to_owned(), frame.line, frame.function.to_owned());
+        let stack: Vec<Frame> = frames.iter().map(owned).collect();
+        self.add(&stack, own, ns, events);
+    }
+}
+
+/// Lines, most self time first; `line_text` gives the text of a line where its file can be read.
+pub(crate) fn table(analysis: &Analysis<'_>, mut line_text: impl FnMut(&str, u32) -> Option<String>) -> Table {
+    let mut lines = Lines::compiled(analysis);
+    let is_host_alone = analysis.groups().groups.is_empty();
+    let wants_python = is_host_alone || lines.unknown_events > 0;
+    let paths = if wants_python { HostPaths::find(analysis.trace, PathOf::Functions) } else { None };
+    match &paths {
+        Some(paths) if is_host_alone => lines = Lines::of_host(analysis, paths),
+        Some(paths) => lines.launched(analysis, paths),
+        None => {}
+    }
+    let Lines { by_place, unknown_ns, unknown_events } = lines;
+    let mut rows: Vec<((String, u32), Line)> = by_place.into_iter().collect();
     if unknown_events > 0 {
         let unknown = Line { self_ns: unknown_ns, inclusive_ns: unknown_ns, events: unknown_events, ..Line::default() };
         rows.push((("(no source line known)".to_owned(), 0), unknown));
@@ -54,9 +137,10 @@ pub(crate) fn table(analysis: &Analysis<'_>, mut line_text: impl FnMut(&str, u32
     rows.sort_by(|(a, left), (b, right)| {
         (right.self_ns, right.inclusive_ns).cmp(&(left.self_ns, left.inclusive_ns)).then_with(|| a.cmp(b))
     });
-    let share = |ns: i64| analysis.share_of_work(ns);
+    let all_ns = rows.iter().fold(0_i64, |all, (_, line)| all.saturating_add(line.self_ns));
+    let share = |ns: i64| ratio(ns, all_ns).unwrap_or(0.0);
     let place = |(file, line): &(String, u32)| if *line == 0 { file.clone() } else { format!("{file}:{line}") };
-    build(
+    let mut table = build(
         "source",
         "Source lines",
         vec![
@@ -65,14 +149,14 @@ pub(crate) fn table(analysis: &Analysis<'_>, mut line_text: impl FnMut(&str, u32
             Column::nanos(
                 "self_ns",
                 "Self",
-                "device time of operations whose innermost source line this is, measured",
+                "time of work whose innermost line this is, outside PyTorch and Python's library, measured: of the device, or of operators of the host where there is none",
                 rows.iter().map(|(_, line)| line.self_ns),
             )
             .ranked(Rank::Key),
             Column::real(
                 "self_share",
                 "Share",
-                "self time as a part of all device work",
+                "self time as a part of that of all lines",
                 Unit::Share,
                 rows.iter().map(|(_, line)| share(line.self_ns)),
             )
@@ -80,13 +164,13 @@ pub(crate) fn table(analysis: &Analysis<'_>, mut line_text: impl FnMut(&str, u32
             Column::nanos(
                 "inclusive_ns",
                 "Inclusive",
-                "device time of operations with this line anywhere on their stack, each once, measured",
+                "time of work with this line anywhere on its stack, each once, measured",
                 rows.iter().map(|(_, line)| line.inclusive_ns),
             ),
             Column::whole(
                 "events",
                 "Events",
-                "kernels, copies and device operations",
+                "kernels, copies and device operations, or operators of the host where there are none",
                 Unit::Count,
                 rows.iter().map(|(_, line)| line.events),
             ),
@@ -103,11 +187,20 @@ pub(crate) fn table(analysis: &Analysis<'_>, mut line_text: impl FnMut(&str, u32
                 rows.iter().map(|((file, line), _)| line_text(file, *line)),
             ),
         ],
-    )
+    );
+    if paths.is_some() {
+        table.footnotes.push(
+            "functions of Python are shown where they begin: PyTorch's profiler records no other line".to_owned(),
+        );
+        if is_host_alone {
+            table.footnotes.push(HOST_ALONE.to_owned());
+        }
+    }
+    table
 }
 
 /// File, line and function of an operation's stack, innermost first.
-fn stack_of(analysis: &Analysis<'_>, op: u32) -> Vec<(String, u32, String)> {
+fn stack_of(analysis: &Analysis<'_>, op: u32) -> Vec<Frame> {
     if op == NONE {
         return Vec::new();
     }

@@ -54,9 +54,9 @@ const CAPTURE: &str = "foo 1\nload 0 10\nsolve 10 32\n";
 const README: &str =
     "# Foo captures\n\n`small.foo` (made up by hand; MIT or Apache-2.0), what is read of it: `golden.txt`.\n";
 
-/// Left out of the copy: builds and what runs leave behind.
-const NOT_COPIED: [&str; 8] =
-    ["target", ".git", ".venv", ".venv-bench", "demo-run", "bench-out", "corpus", "artifacts"];
+/// Left out of the copy: builds, Python environments, which may be gigabytes, and what runs leave behind.
+const NOT_COPIED: [&str; 9] =
+    ["target", ".git", ".venv", ".venv-bench", ".venv-torch", "demo-run", "bench-out", "corpus", "artifacts"];
 
 #[test]
 fn a_made_up_format_touches_what_the_recipe_says() {
