@@ -80,7 +80,7 @@ impl<'t> PythonFrame<'t> {
         self.file.starts_with('<')
             || PACKAGES.contains(&first)
             || LIBRARY.contains(&first)
-            || PACKAGES.iter().any(|package| is_of(&package))
+            || PACKAGES.iter().any(is_of)
             || self.file.contains("/lib/python") && !self.file.contains("-packages/")
     }
 }

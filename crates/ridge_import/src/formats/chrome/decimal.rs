@@ -17,24 +17,31 @@ pub(super) fn nanos(text: &[u8]) -> Option<i64> {
 /// `123`, `123.456`: what profilers write.
 #[inline]
 fn plain_nanos(digits: &[u8]) -> Option<i64> {
-    let point = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
+    let (whole, point) = leading_number(digits);
     // Fifteen digits of microseconds and three more stay below 2^63.
     if point == 0 || point > 15 || digits.len() > point + 4 {
         return None;
     }
-    let whole = number(&digits[..point]);
     let Some((b'.', fraction)) = digits[point..].split_first() else {
         return (point == digits.len()).then_some(whole * 1000);
     };
-    if fraction.is_empty() || !fraction.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
     const SCALE: [i64; 4] = [0, 100, 10, 1];
-    Some(whole * 1000 + number(fraction) * SCALE[fraction.len()])
+    let (value, count) = leading_number(fraction);
+    (count > 0 && count == fraction.len()).then(|| whole * 1000 + value * SCALE[count])
 }
 
-fn number(digits: &[u8]) -> i64 {
-    digits.iter().fold(0, |value, digit| value * 10 + i64::from(digit - b'0'))
+/// The number that the digits at the start make, and how many there are; right for up to eighteen.
+#[inline]
+fn leading_number(text: &[u8]) -> (i64, usize) {
+    let mut value = 0_i64;
+    for (at, byte) in text.iter().enumerate() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return (value, at);
+        }
+        value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
+    }
+    (value, text.len())
 }
 
 /// Any JSON number: more digits, an exponent.
@@ -94,7 +101,7 @@ pub(super) fn whole(text: &[u8]) -> Option<i64> {
         (b'-', rest) => (true, rest),
         _ => (false, text),
     };
-    let end = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
+    let (value, end) = leading_number(digits);
     let is_number = end == digits.len() || digits[end] == b'.';
     if end == 0 || !is_number {
         return float(text).map(|value| value as i64);
@@ -106,7 +113,6 @@ pub(super) fn whole(text: &[u8]) -> Option<i64> {
             .ok()
             .map(|value: i64| if negative { -value } else { value });
     }
-    let value = number(&digits[..end]);
     Some(if negative { -value } else { value })
 }
 

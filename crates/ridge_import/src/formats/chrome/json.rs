@@ -101,16 +101,13 @@ impl<'a> Cursor<'a> {
             _ => {}
         }
         let start = self.at;
-        while let Some(&byte) = self.bytes.get(self.at) {
-            if matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t') {
-                return Ok(&self.bytes[start..self.at]);
-            }
-            if matches!(byte, b'"' | b'{' | b'[' | b':') {
-                return Err(Stop::Bad(self.at, "expected the end of a value"));
-            }
-            self.at += 1;
+        let rest = &self.bytes[start..];
+        let length = rest.iter().position(|byte| IN_SCALAR[*byte as usize] != Role::Inside).ok_or(Stop::End)?;
+        self.at = start + length;
+        match IN_SCALAR[rest[length] as usize] {
+            Role::Wrong => Err(Stop::Bad(self.at, "expected the end of a value")),
+            _ => Ok(&rest[..length]),
         }
-        Err(Stop::End)
     }
 
     /// A scalar where there is one; other values are passed and give nothing.
@@ -196,6 +193,31 @@ impl<'a> Cursor<'a> {
     }
 }
 
+/// What a byte is behind the first of a number or word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Inside,
+    Behind,
+    Wrong,
+}
+
+/// The role of every byte.
+const IN_SCALAR: [Role; 256] = {
+    let mut roles = [Role::Inside; 256];
+    let (behind, wrong) = (b",}] \n\r\t", b"\"{[:");
+    let mut at = 0;
+    while at < behind.len() {
+        roles[behind[at] as usize] = Role::Behind;
+        at += 1;
+    }
+    at = 0;
+    while at < wrong.len() {
+        roles[wrong[at] as usize] = Role::Wrong;
+        at += 1;
+    }
+    roles
+};
+
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
@@ -228,6 +250,7 @@ fn find_by_words(bytes: &[u8], mask: impl Fn(u64) -> u64, is_hit: impl Fn(u8) ->
     bytes[at..].iter().position(|byte| is_hit(*byte)).map(|position| at + position)
 }
 
+#[inline]
 fn find_quote_or_escape(bytes: &[u8]) -> Option<usize> {
     let mask = |word| equal_bytes(word, b'"') | equal_bytes(word, b'\\');
     find_by_words(bytes, mask, |byte| matches!(byte, b'"' | b'\\'))
