@@ -234,7 +234,7 @@ fn why_not_recorded(pieces: &Pieces) -> String {
     let other = if libraries.contains(&"tensorflow") {
         "; tensorflow was, and tf.profiler can write an XPlane trace to open instead".to_owned()
     } else if libraries.is_empty() {
-        "; nor any other library that the recorder knows".to_owned()
+        "; nor any other library that the recorder knows, and nsys or rocprof may see more".to_owned()
     } else {
         format!("; {} was imported, and nsys can record it", libraries.join(", "))
     };
