@@ -25,7 +25,8 @@ def record_once() -> Path:
         return Path(named)
     if shutil.which("cargo") is None:
         pytest.skip("no cargo to build the recording program with")
-    subprocess.run(["cargo", "build", "-q", "-p", "ridge_record", "--example", "record_once"], cwd=ROOT, check=True)
+    # The whole workspace, as the Rust tests: a package by itself has other features and would be built anew.
+    subprocess.run(["cargo", "build", "-q", "--workspace", "--example", "record_once"], cwd=ROOT, check=True)
     return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "examples" / "record_once"
 
 

@@ -24,7 +24,8 @@ def ridgeline() -> Path:
         return Path(named)
     if shutil.which("cargo") is None:
         pytest.skip("no cargo to build the command line with")
-    subprocess.run(["cargo", "build", "-q", "-p", "ridge_cli"], cwd=ROOT, check=True)
+    # With the tests of the command line, as the Rust tests build it: else it would be built anew, with other features.
+    subprocess.run(["cargo", "test", "-q", "--no-run", "--workspace", "--test", "cli"], cwd=ROOT, check=True)
     return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "ridgeline"
 
 
