@@ -5,6 +5,7 @@
 //! Where no such chain reaches a range, the range is the innermost one that was open, on any thread, when the work
 //! began: that is right for programs that wait inside their ranges, and said in the footnote.
 
+use crate::stretches::stretches;
 use rayon::prelude::*;
 use ridge_trace::{EventKind, NONE, Trace, TrackKind};
 use std::ops::Range;
@@ -32,11 +33,8 @@ impl Owners {
             }
         }
         let ranges = open_ranges(trace);
-        let rows = trace.device_tracks().flat_map(|track| {
-            let starts = track.rows.clone().step_by(PIECE as usize);
-            starts.map(|start| start..(start + PIECE).min(track.rows.end))
-        });
-        let rows: Vec<Range<u32>> = rows.collect();
+        let rows: Vec<Range<u32>> =
+            trace.device_tracks().flat_map(|track| stretches(track.rows.clone(), STRETCH)).collect();
         // Host rows are done, and device rows ask for nothing else.
         let found: Vec<(Vec<u32>, u64)> =
             rows.par_iter().map(|rows| of_device_rows(trace, rows.clone(), &owner, &ranges)).collect();
@@ -74,7 +72,7 @@ impl Owners {
 }
 
 /// Device rows of one task.
-const PIECE: u32 = 1 << 17;
+const STRETCH: u32 = 1 << 17;
 
 /// The owners of device rows, those of host rows known, and how many were given by time.
 fn of_device_rows(trace: &Trace, rows: Range<u32>, owner: &[u32], ranges: &OpenRanges) -> (Vec<u32>, u64) {

@@ -189,8 +189,13 @@ fn sums(trace: &Trace, detail: Detail) -> FxHashMap<(StringId, StringId), Sums> 
 pub(crate) const HOST_ALONE: &str =
     "no device work is in the capture: times are those of operators on the host, each without what it called";
 
+/// Rows of operators with their time less that of what is directly inside.
+pub(crate) fn own_times_of_operators(trace: &Trace) -> impl Iterator<Item = (u32, i64)> {
+    self_times(trace).into_iter().filter(|(row, _)| trace.events.kind(*row as usize) == EventKind::Operator)
+}
+
 /// Rows of operators, ranges and calls of the host with their time less that of what is directly inside.
-pub(crate) fn self_times(trace: &Trace) -> Vec<(u32, i64)> {
+fn self_times(trace: &Trace) -> Vec<(u32, i64)> {
     let mut calls = Calls::of(trace).calls;
     let mut found = Vec::with_capacity(calls.len());
     for at in (0..calls.len()).rev() {

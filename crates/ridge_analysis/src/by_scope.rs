@@ -3,12 +3,11 @@
 //! For PyTorch the tree is that of the modules that called an operator, with `backward` where it computes a gradient.
 
 use crate::Analysis;
-use crate::by_operator::{HOST_ALONE, self_times};
+use crate::by_operator::{HOST_ALONE, own_times_of_operators};
 use crate::groups::Group;
-use crate::host_paths::{HostPaths, PathOf};
+use crate::host_paths::{HostPaths, PathOf, sum_by};
 use crate::rows::table as build;
 use ridge_trace::{Column, EventKind, Rank, StringId, Table, Unit};
-use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// A scope and what is below it.
@@ -138,14 +137,9 @@ fn compiled_entries(analysis: &Analysis<'_>) -> Vec<Entry> {
 /// Device work by the modules and the operator that launched it.
 fn launched_entries(analysis: &Analysis<'_>, modules: &HostPaths<'_>) -> Vec<Entry> {
     let events = &analysis.trace.events;
-    let mut sums: FxHashMap<(u32, u32), (i64, u64)> = FxHashMap::default();
-    for row in analysis.trace.device_tracks().flat_map(|track| track.rows.clone()) {
-        let at = row as usize;
-        if EventKind::from_byte_is_work(events.kind[at]) {
-            let sum = sums.entry((modules.of_row(events.link[at]), events.op[at])).or_default();
-            *sum = (sum.0.saturating_add(events.dur_ns[at]), sum.1 + 1);
-        }
-    }
+    let rows = analysis.trace.device_tracks().flat_map(|track| track.rows.start as usize..track.rows.end as usize);
+    let work = rows.filter(|row| EventKind::from_byte_is_work(events.kind[*row]));
+    let sums = sum_by(work.map(|row| ((modules.of_row(events.link[row]), events.op[row]), events.dur_ns[row])));
     let entry = |((path, op), (self_ns, events)): ((u32, u32), (i64, u64))| {
         let name = analysis.operation(op).map(|op| analysis.text(op.name));
         Entry { parts: parts(modules, path, name.unwrap_or("(no operator known)")), self_ns, events }
@@ -156,13 +150,8 @@ fn launched_entries(analysis: &Analysis<'_>, modules: &HostPaths<'_>) -> Vec<Ent
 /// Operators of the host by the modules they ran in.
 fn host_entries(analysis: &Analysis<'_>, modules: &HostPaths<'_>) -> Vec<Entry> {
     let trace = analysis.trace;
-    let mut sums: FxHashMap<(u32, u32), (i64, u64)> = FxHashMap::default();
-    for (row, self_ns) in self_times(trace) {
-        if trace.events.kind(row as usize) == EventKind::Operator {
-            let sum = sums.entry((modules.of_row(row), trace.events.name[row as usize])).or_default();
-            *sum = (sum.0.saturating_add(self_ns), sum.1 + 1);
-        }
-    }
+    let operators = own_times_of_operators(trace);
+    let sums = sum_by(operators.map(|(row, ns)| ((modules.of_row(row), trace.events.name[row as usize]), ns)));
     let entry = |((path, name), (self_ns, events)): ((u32, u32), (i64, u64))| Entry {
         parts: parts(modules, path, analysis.text(StringId(name))),
         self_ns,

@@ -8,14 +8,17 @@
 //! A fusion counts where its main instruction came from.
 
 use crate::Analysis;
-use crate::by_operator::{HOST_ALONE, self_times};
-use crate::host_paths::{HostPaths, PathOf, PythonFrame};
+use crate::by_operator::{HOST_ALONE, own_times_of_operators};
+use crate::host_paths::{HostPaths, PathOf, PythonFrame, sum_by};
 use crate::rows::{ratio, table as build};
 use ridge_trace::{Column, EventKind, NONE, Rank, Table, TrackKind, Unit};
 use rustc_hash::FxHashMap;
 
 /// File, line and function.
 type Frame = (String, u32, String);
+
+/// The stack of each operation, innermost first; empty where none is known.
+type Stacks = FxHashMap<u32, Vec<Frame>>;
 
 /// A line's sums.
 #[derive(Debug, Clone, Default)]
@@ -59,33 +62,26 @@ impl Lines {
         }
     }
 
-    /// Those of instructions, and all other device work as unknown.
-    fn compiled(analysis: &Analysis<'_>) -> Lines {
+    /// Those of instructions, and all other device work as unknown; with the stack of each operation that ran.
+    fn compiled(analysis: &Analysis<'_>) -> (Lines, Stacks) {
         let mut lines = Lines::default();
-        let mut stacks: FxHashMap<u32, Vec<Frame>> = FxHashMap::default();
+        let mut stacks = Stacks::default();
         for group in &analysis.groups().groups {
             let stack = stacks.entry(group.op).or_insert_with(|| stack_of(analysis, group.op));
             lines.add(stack, 0, group.self_ns, group.count());
         }
-        lines
+        (lines, stacks)
     }
 
     /// Gives unknown work of streams to the functions of Python that launched it.
-    fn launched(&mut self, analysis: &Analysis<'_>, paths: &HostPaths<'_>) {
+    fn launched(&mut self, analysis: &Analysis<'_>, stacks: &Stacks, paths: &HostPaths<'_>) {
         let events = &analysis.trace.events;
-        let of_instruction: Vec<bool> =
-            (0..analysis.trace.operations.len() as u32).map(|op| !stack_of(analysis, op).is_empty()).collect();
-        let has_line = |row: usize| of_instruction.get(events.op[row] as usize).copied().unwrap_or(false);
+        let has_line = |row: usize| stacks.get(&events.op[row]).is_some_and(|stack| !stack.is_empty());
         let streams = analysis.trace.device_tracks().filter(|track| track.kind == TrackKind::Stream);
-        let mut sums: FxHashMap<u32, (i64, u64)> = FxHashMap::default();
-        for row in streams.flat_map(|track| track.rows.start as usize..track.rows.end as usize) {
-            let path = paths.of_row(events.link[row]);
-            if path != NONE && EventKind::from_byte_is_work(events.kind[row]) && !has_line(row) {
-                let sum = sums.entry(path).or_default();
-                *sum = (sum.0.saturating_add(events.dur_ns[row].max(0)), sum.1 + 1);
-            }
-        }
-        for (path, (ns, count)) in sums {
+        let rows = streams.flat_map(|track| track.rows.start as usize..track.rows.end as usize);
+        let work = rows.filter(|row| EventKind::from_byte_is_work(events.kind[*row]) && !has_line(*row));
+        let launched = work.map(|row| (paths.of_row(events.link[row]), events.dur_ns[row].max(0)));
+        for (path, (ns, count)) in sum_by(launched.filter(|(path, _)| *path != NONE)) {
             self.unknown_ns = self.unknown_ns.saturating_sub(ns);
             self.unknown_events = self.unknown_events.saturating_sub(count);
             self.add_path(paths, path, ns, count);
@@ -94,16 +90,9 @@ impl Lines {
 
     /// Operators of the host by the functions of Python that called them.
     fn of_host(analysis: &Analysis<'_>, paths: &HostPaths<'_>) -> Lines {
-        let trace = analysis.trace;
-        let mut sums: FxHashMap<u32, (i64, u64)> = FxHashMap::default();
-        for (row, self_ns) in self_times(trace) {
-            if trace.events.kind(row as usize) == EventKind::Operator {
-                let sum = sums.entry(paths.of_row(row)).or_default();
-                *sum = (sum.0.saturating_add(self_ns), sum.1 + 1);
-            }
-        }
         let mut lines = Lines::default();
-        sums.into_iter().for_each(|(path, (ns, count))| lines.add_path(paths, path, ns, count));
+        let operators = own_times_of_operators(analysis.trace).map(|(row, ns)| (paths.of_row(row), ns));
+        sum_by(operators).into_iter().for_each(|(path, (ns, count))| lines.add_path(paths, path, ns, count));
         lines
     }
 
@@ -119,13 +108,13 @@ impl Lines {
 
 /// Lines, most self time first; `line_text` gives the text of a line where its file can be read.
 pub(crate) fn table(analysis: &Analysis<'_>, mut line_text: impl FnMut(&str, u32) -> Option<String>) -> Table {
-    let mut lines = Lines::compiled(analysis);
+    let (mut lines, stacks) = Lines::compiled(analysis);
     let is_host_alone = analysis.groups().groups.is_empty();
     let wants_python = is_host_alone || lines.unknown_events > 0;
     let paths = if wants_python { HostPaths::find(analysis.trace, PathOf::Functions) } else { None };
     match &paths {
         Some(paths) if is_host_alone => lines = Lines::of_host(analysis, paths),
-        Some(paths) => lines.launched(analysis, paths),
+        Some(paths) => lines.launched(analysis, &stacks, paths),
         None => {}
     }
     let Lines { by_place, unknown_ns, unknown_events } = lines;

@@ -1,6 +1,7 @@
 //! Device work in its finest groups: like events of one operation on one device.
 
 use crate::places::Places;
+use crate::stretches::stretches;
 use rayon::prelude::*;
 use ridge_trace::{Attribution, EventKind, NONE, Trace, Track, TrackKind};
 use rustc_hash::FxHashMap;
@@ -123,16 +124,16 @@ pub(crate) fn grouped<T: Default + Send>(
 ) -> Vec<((u32, Key), Vec<T>)> {
     let tracks: Vec<&Track> = trace.device_tracks().filter(|track| !track.rows.is_empty()).collect();
     let events: usize = tracks.iter().map(|track| track.rows.len()).sum();
-    let stretches: Vec<(&Track, Range<u32>)> = tracks.iter().flat_map(|track| cut(track)).collect();
+    let pieces: Vec<(&Track, Range<u32>)> = tracks.iter().flat_map(|track| cut(track)).collect();
     let walk = |(track, rows): &(&Track, Range<u32>)| walk(trace, track, rows.clone(), nested, &add);
     let walked: Vec<Vec<(Key, T)>> = if events >= PARALLEL_EVENTS {
-        stretches.par_iter().map(walk).collect()
+        pieces.par_iter().map(walk).collect()
     } else {
-        stretches.iter().map(walk).collect()
+        pieces.iter().map(walk).collect()
     };
     let mut places: FxHashMap<(u32, Key), usize> = FxHashMap::default();
     let mut joined: Vec<((u32, Key), Vec<T>)> = Vec::new();
-    for ((track, _), found) in stretches.iter().zip(walked) {
+    for ((track, _), found) in pieces.iter().zip(walked) {
         for (key, value) in found {
             let key = (track.device.unwrap_or(NONE), key);
             let place = *places.entry(key).or_insert(joined.len());
@@ -151,8 +152,7 @@ fn cut<'t>(track: &&'t Track) -> Vec<(&'t Track, Range<u32>)> {
     if track.kind == TrackKind::OperationLane {
         return vec![(*track, track.rows.clone())];
     }
-    let starts = track.rows.clone().step_by(STRETCH as usize);
-    starts.map(|start| (*track, start..(start + STRETCH).min(track.rows.end))).collect()
+    stretches(track.rows.clone(), STRETCH).map(|rows| (*track, rows)).collect()
 }
 
 /// The keys of one stretch of a track in order of first appearance, with what `add` made of their events.

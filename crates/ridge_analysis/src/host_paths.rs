@@ -8,6 +8,7 @@
 
 use ridge_trace::{EventKind, NONE, Trace, Track, TrackKind};
 use rustc_hash::FxHashMap;
+use std::hash::Hash;
 use std::ops::Range;
 
 /// How the names of modules' ranges begin.
@@ -186,6 +187,16 @@ impl<'t> HostPaths<'t> {
 enum Pass {
     Forward,
     Both,
+}
+
+/// Time, nanoseconds, and number of what each key came with.
+pub(crate) fn sum_by<K: Hash + Eq>(timed: impl Iterator<Item = (K, i64)>) -> FxHashMap<K, (i64, u64)> {
+    let mut sums: FxHashMap<K, (i64, u64)> = FxHashMap::default();
+    for (key, ns) in timed {
+        let sum = sums.entry(key).or_default();
+        *sum = (sum.0.saturating_add(ns), sum.1 + 1);
+    }
+    sums
 }
 
 fn threads(trace: &Trace) -> impl Iterator<Item = &Track> {

@@ -55,6 +55,7 @@ mod roofline;
 mod rows;
 pub mod scaling;
 mod spread;
+mod stretches;
 #[cfg(test)]
 mod tests;
 mod transfers;

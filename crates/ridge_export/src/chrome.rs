@@ -16,12 +16,11 @@ pub(crate) fn write(
     trace: &Trace,
     names: &Names<'_>,
     out: &mut impl Write,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut Progress<'_>,
 ) -> io::Result<()> {
     let mut writer = Writer { trace, names, tracks: Tracks::new(trace), out, is_first: true };
     writer.out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
     writer.describe()?;
-    let mut progress = Progress::new(progress);
     for (position, track) in writer.tracks.all.clone() {
         for row in Tracks::rows(track) {
             writer.event(position, track, row)?;

@@ -12,10 +12,9 @@ pub(crate) fn write(
     trace: &Trace,
     names: &Names<'_>,
     out: &mut impl Write,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut Progress<'_>,
 ) -> io::Result<()> {
     let tracks = Tracks::new(trace);
-    let mut progress = Progress::new(progress);
     let mut csv = csv::Writer::from_writer(out);
     csv.write_record(COLUMNS)?;
     for (_, track) in &tracks.all {

@@ -27,10 +27,9 @@ pub(crate) fn write(
     trace: &Trace,
     names: &Names<'_>,
     out: &mut impl Write,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut Progress<'_>,
 ) -> io::Result<()> {
     let tracks = Tracks::new(trace);
-    let mut progress = Progress::new(progress);
     let schema = schema();
     let properties = WriterProperties::builder()
         .set_compression(Compression::SNAPPY)

@@ -32,6 +32,7 @@ mod wire;
 use names::Names;
 use ridgeline::Trace;
 use std::io::{self, BufWriter, Write};
+use tracks::Progress;
 
 /// A format to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +83,7 @@ pub fn export(
     progress: &mut dyn FnMut(u64),
 ) -> io::Result<()> {
     let names = Names::new(trace, privacy);
+    let progress = &mut Progress::new(progress);
     let mut out = BufWriter::with_capacity(1 << 18, out);
     match form {
         Form::Chrome => chrome::write(trace, &names, &mut out, progress)?,

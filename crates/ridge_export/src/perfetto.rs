@@ -41,7 +41,7 @@ pub(crate) fn write(
     trace: &Trace,
     names: &Names<'_>,
     out: &mut impl Write,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut Progress<'_>,
 ) -> io::Result<()> {
     // Times are unsigned: a clock that begins below zero is moved.
     let origin = trace.span_ns().map_or(0, |(first, _)| first.min(0));
@@ -62,10 +62,9 @@ pub(crate) fn write(
         head: Vec::new(),
     };
     writer.begin()?;
-    let mut progress = Progress::new(progress);
     let parents = writer.parents()?;
     for (_, track) in writer.tracks.all.clone() {
-        writer.track(track, &parents, &mut progress)?;
+        writer.track(track, &parents, progress)?;
     }
     writer.counters(&parents)
 }

@@ -15,10 +15,9 @@ pub(crate) fn write(
     trace: &Trace,
     names: &Names<'_>,
     out: &mut impl Write,
-    progress: &mut dyn FnMut(u64),
+    progress: &mut Progress<'_>,
 ) -> io::Result<()> {
     let tracks = Tracks::new(trace);
-    let mut progress = Progress::new(progress);
     out.write_all(b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"ridgeline\",\"shared\":{\"frames\":[")?;
     let frames = frames(trace, names, &tracks, out)?;
     out.write_all(b"]},\"profiles\":[")?;

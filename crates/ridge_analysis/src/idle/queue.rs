@@ -1,6 +1,7 @@
 //! How far the host ran ahead of a device: launched work that had not begun, and kernels too short to be worth a launch.
 
 use super::attribute::work_end;
+use crate::stretches::stretches;
 use rayon::prelude::*;
 use ridge_trace::{EventKind, NONE, Trace, Track, TrackKind};
 use std::ops::Range;
@@ -57,12 +58,9 @@ struct Entries {
 /// The queue of `device`, whose active window is from `first_ns` to `last_ns`.
 pub(crate) fn queue(trace: &Trace, device: u32, first_ns: i64, last_ns: i64) -> Queue {
     let streams: Vec<&Track> = trace.tracks_of_device(device).filter(|track| track.kind == TrackKind::Stream).collect();
-    let stretches = streams.iter().flat_map(|track| {
-        let starts = track.rows.clone().step_by(STRETCH as usize);
-        starts.map(|start| (*track, start..start.saturating_add(STRETCH).min(track.rows.end)))
-    });
-    let stretches: Vec<(&Track, Range<u32>)> = stretches.collect();
-    let found: Vec<Entries> = stretches.into_par_iter().map(|(track, rows)| entries(trace, track, rows)).collect();
+    let pieces = streams.iter().flat_map(|track| stretches(track.rows.clone(), STRETCH).map(|rows| (*track, rows)));
+    let pieces: Vec<(&Track, Range<u32>)> = pieces.collect();
+    let found: Vec<Entries> = pieces.into_par_iter().map(|(track, rows)| entries(trace, track, rows)).collect();
     let sum = |of: fn(&Entries) -> u64| found.iter().map(of).sum();
     let (launches, linked, work) = (sum(|found| found.launches), sum(|found| found.linked), sum(|found| found.work));
     let times = depth(&in_order(found), first_ns, last_ns);
