@@ -8,11 +8,32 @@ use ridge_trace::{Attribution, Fact, FactValue, Section};
 
 /// The sections of the overview.
 pub fn overview(analysis: &Analysis<'_>) -> Vec<Section> {
+    if analysis.trace.events.is_empty() {
+        return vec![without_events(analysis)];
+    }
     let coverage = Coverage::new(analysis.trace);
     let mut sections = vec![wall(analysis, &coverage)];
     sections.extend(devices(analysis, &coverage));
     sections.extend(attribution(analysis));
     sections
+}
+
+/// What a capture holds in which nothing has a time: a snapshot, a profiler's counters, modules alone.
+fn without_events(analysis: &Analysis<'_>) -> Section {
+    let trace = analysis.trace;
+    let held = [
+        ("profiled_launches", "Profiled launches", trace.profiles.launches.len(), "launches under a hardware profiler"),
+        ("blocks", "Memory blocks", trace.memory.blocks.len(), "blocks of memory at the moment of a snapshot"),
+        ("allocations", "Allocator events", trace.allocations.time_ns.len(), "what was taken and given back"),
+        ("samples", "Counter samples", trace.counters.time_ns.len(), "samples of a device monitor"),
+        ("modules_with_hlo", "Modules with HLO", analysis.hlo.len(), "compiled programs"),
+    ];
+    let mut facts = vec![fact("events", "Events", FactValue::Count(0), None, "events of the capture")];
+    facts.extend(
+        (held.into_iter().filter(|(_, _, count, _)| *count > 0))
+            .map(|(key, title, count, definition)| fact(key, title, FactValue::Count(count as u64), None, definition)),
+    );
+    Section { title: "Overview".to_owned(), facts }
 }
 
 /// The devices that worked, at most so many; of more, those that were busy longest.

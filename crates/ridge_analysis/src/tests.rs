@@ -165,21 +165,12 @@ fn busy_is_a_union_over_streams_and_devices() {
 
 #[test]
 fn nothing_at_all() {
-    check_overview(
-        "",
-        expect![[r#"
+    let trace = ridge_test::trace("");
+    expect![[r#"
         Overview
-          wall_ns              0
-          busy_ns              0
-          idle_compile_ns      0
-          idle_host_ns         0
-          idle_unknown_ns      0
-          compile_ns           0
-          device_work_ns       0
-          overlap_ns           0
           events               0
-    "#]],
-    );
+    "#]]
+    .assert_eq(&render_sections(&analyzed(&trace, &[], overview)));
     check(
         "",
         By::Op,

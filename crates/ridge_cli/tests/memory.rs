@@ -35,3 +35,21 @@ fn one_table_for_forms_that_hold_one() {
     assert_eq!(unknown.code, Some(1));
     assert!(unknown.stderr.contains("no module is called `jit_step`"), "{}", unknown.stderr);
 }
+
+#[test]
+fn stats_of_what_has_no_times_says_where_to_look() {
+    let rows: [(&str, &str, &str); 4] = [
+        ("torch-snapshot/train_step.pickle", "Memory blocks", "`ridgeline memory` shows what was held"),
+        ("hlo/loop.after.hlo.pb", "Modules with HLO", "`ridgeline hlo` shows the modules"),
+        ("monitor/query.csv", "Counter samples", "`ridgeline info` says what is there"),
+        ("ncu/made_up.ncu-rep", "Profiled launches", "Profiled kernels"),
+    ];
+    for (file, held, advice) in rows {
+        let ran = run(&["stats", &fixture(file)]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{file}");
+        for words in [held, advice] {
+            assert!(ran.stdout.contains(words), "{file}, {words}: {}", ran.stdout);
+        }
+        assert!(!ran.stdout.contains("Wall time"), "{file}: {}", ran.stdout);
+    }
+}

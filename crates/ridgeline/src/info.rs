@@ -77,7 +77,9 @@ fn contents(imported: &Imported) -> Section {
         count("operations", "Operations that ran", trace.operations.len()),
         count("steps", "Steps", trace.steps.len()),
         count("allocations", "Allocator events", trace.allocations.time_ns.len()),
+        count("blocks", "Memory blocks", trace.memory.blocks.len()),
         count("samples", "Counter samples", trace.counters.time_ns.len()),
+        count("profiled_launches", "Profiled launches", trace.profiles.launches.len()),
         count("events", "Events", trace.events.len()),
     ];
     let name = |kind: EventKind| format!("Events: {}", kind.name());

@@ -7,7 +7,7 @@ use crate::output::deliver;
 use crate::timings::Timings;
 use clap::{Args, ValueEnum};
 use ridge_report::{Listing, Report};
-use ridgeline::{By, Session};
+use ridgeline::{By, Note, Session, Severity};
 
 /// Rows of each table where all tables are shown.
 const ROWS_OF_EACH: usize = 10;
@@ -157,10 +157,26 @@ fn report(session: &Session, arguments: &StatsArguments) -> Report {
         _ => session.report(&groupings),
     };
     Report {
-        notes: session.notes().to_vec(),
+        notes: [session.notes(), &untimed(session)].concat(),
         sections: if named { Vec::new() } else { sections },
         tables: tables.into_iter().map(|table| Listing::top(table, rows)).collect(),
     }
+}
+
+/// Where to look in a capture in which nothing has a time.
+fn untimed(session: &Session) -> Vec<Note> {
+    let trace = session.trace();
+    if !trace.events.is_empty() || !trace.profiles.is_empty() {
+        return Vec::new();
+    }
+    let has_memory = !trace.memory.blocks.is_empty() || !trace.allocations.time_ns.is_empty();
+    let command = match (has_memory, trace.modules.is_empty()) {
+        (true, _) => "`ridgeline memory` shows what was held",
+        (false, false) => "`ridgeline hlo` shows the modules",
+        (false, true) => "`ridgeline info` says what is there",
+    };
+    let message = format!("nothing in it has a time, so there are no tables; {command}");
+    vec![Note { severity: Severity::Info, message, file: None, offset: None, count: 1 }]
 }
 
 /// The tables that the capture can answer: events have one kind, launches under a profiler another.
@@ -172,7 +188,7 @@ fn answered(session: &Session) -> Vec<Grouping> {
         Grouping::Operator => !trace.operator_shapes.is_empty(),
         Grouping::Collective => !trace.collectives.is_empty(),
         Grouping::Rank => trace.processes.iter().filter(|process| process.rank.is_some()).count() > 1,
-        _ => events || !profiles,
+        _ => events,
     };
     Grouping::ALL.into_iter().filter(can).collect()
 }
