@@ -5,10 +5,10 @@ SECONDS ?= 3600
 DEMO_OPS ?= cone_forward_project,cone_back_project,cone_fdk_recon,parallel_fbp_recon,median_filter3d
 DEMO_SIZES ?= 32
 
-.PHONY: help demo test test-torch bench fuzz
+.PHONY: help demo test test-torch bench prove fuzz
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 demo: ## build, make a Python environment, record real MBIRJAX operations, say where their time went
 	@PYTHON="$(PYTHON)" DEMO_OPS="$(DEMO_OPS)" DEMO_SIZES="$(DEMO_SIZES)" bash scripts/demo.sh
@@ -22,6 +22,10 @@ test-torch: ## record real PyTorch programs; installs torch into .venv-torch, se
 bench: ## measure `ridgeline stats` beside XProf on captures of several sizes; writes bench-out/results.json
 	@cargo build --release --quiet -p ridge_cli
 	@$(PYTHON) benches/run.py
+
+prove: ## lay our numbers beside hardware counters, CUDA events, nvidia-smi; writes proof-out/report.md
+	@cargo build --release --quiet -p ridge_cli
+	@$(PYTHON) proof/prove.py
 
 fuzz: ## follow coverage with libFuzzer, SECONDS=3600 per target; needs a C++ compiler
 	@bash scripts/fuzz.sh $(SECONDS)
