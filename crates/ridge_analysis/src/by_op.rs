@@ -98,6 +98,7 @@ fn known_by(attribution: Attribution) -> &'static str {
         Attribution::ByStat => "stat",
         Attribution::ByLaunch => "launch",
         Attribution::ByModule => "module and kernel name",
+        Attribution::ByOrder => "module and order",
         Attribution::ModuleOnly => "module only",
         Attribution::Unattributed => "nothing",
         Attribution::NotAsked => "",

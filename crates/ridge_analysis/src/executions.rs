@@ -69,10 +69,11 @@ impl Executions {
 }
 
 /// Ways to know an operation, the surest first.
-const BEST_FIRST: [Attribution; 5] = [
+const BEST_FIRST: [Attribution; 6] = [
     Attribution::ByStat,
     Attribution::ByLaunch,
     Attribution::ByModule,
+    Attribution::ByOrder,
     Attribution::ModuleOnly,
     Attribution::Unattributed,
 ];

@@ -13,7 +13,8 @@ use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 
 /// The ways in which an execution's operation is known.
-pub(crate) const KNOWN: [Attribution; 3] = [Attribution::ByStat, Attribution::ByModule, Attribution::ByLaunch];
+pub(crate) const KNOWN: [Attribution; 4] =
+    [Attribution::ByStat, Attribution::ByModule, Attribution::ByLaunch, Attribution::ByOrder];
 
 /// The costs of the HLO module at position `hlo`, its loops with the trips that the trace shows.
 pub(crate) fn module_costs(analysis: &Analysis<'_>, hlo: u32) -> Option<ModuleCosts> {

@@ -197,6 +197,12 @@ fn attribution(analysis: &Analysis<'_>) -> Option<Section> {
             "Found by module and name",
             "through the running module and the kernel's name",
         ),
+        (
+            Attribution::ByOrder,
+            "by_order",
+            "Found by module and order",
+            "through the running module and the kernel's place among those of its graph that are found by name",
+        ),
         (Attribution::ModuleOnly, "module_only", "Module known only", "the module is known, the operation is not"),
         (Attribution::Unattributed, "unattributed", "Unattributed", "nothing in the capture says whose work it was"),
     ];

@@ -7,6 +7,7 @@
 use crate::module::instruction_id;
 use crate::names::hash_bytes;
 use crate::{HloModule, Instruction, InstructionId};
+use std::hash::BuildHasher as _;
 
 /// Instructions compared to find those that share a kernel; beyond this only the named one is given.
 const TWINS_LOOKED_AT: usize = 4096;
@@ -47,16 +48,28 @@ impl HloModule {
     /// All instructions a kernel of this name may implement: the one it was made for, then its identical twins in
     /// module order.
     ///
-    /// Empty where the name is none of this module's. Cost grows with the module; ask once per kernel name.
+    /// Empty where the name is none of this module's. Cost grows with the module; [`crate::KernelFinder`] keeps what it
+    /// looked up.
     pub fn kernel_candidates(&self, kernel_name: &str) -> Vec<InstructionId> {
         let Some(named) = self.kernel_instruction(kernel_name) else { return Vec::new() };
-        let mut candidates = vec![named];
+        if self.instruction(named).is_fusion() { self.with_twins(named, self.instruction_ids()) } else { vec![named] }
+    }
+
+    /// `named`, then those of `others` that run the same computation under another name.
+    pub(crate) fn with_twins(
+        &self,
+        named: InstructionId,
+        others: impl Iterator<Item = InstructionId>,
+    ) -> Vec<InstructionId> {
         let instruction = self.instruction(named);
-        if instruction.is_fusion() {
-            let twins = self.instruction_ids().filter(|&id| id != named && self.look_alike(instruction, id));
-            candidates.extend(twins.take(TWINS_LOOKED_AT).filter(|&id| self.are_twins(named, id)));
-        }
-        candidates
+        let twins = others.filter(|&id| id != named && self.look_alike(instruction, id)).take(TWINS_LOOKED_AT);
+        std::iter::once(named).chain(twins.filter(|&id| self.are_twins(named, id))).collect()
+    }
+
+    /// A number that fusions which look alike have in common.
+    pub(crate) fn looks(&self, id: InstructionId) -> u64 {
+        let Instruction { fusion_kind, operands, called, shape, .. } = self.instruction(id);
+        rustc_hash::FxBuildHasher.hash_one((fusion_kind, operands.len(), called.len(), shape))
     }
 
     /// Whether an instruction is worth comparing in full.

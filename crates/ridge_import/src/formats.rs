@@ -6,6 +6,7 @@ use crate::note::Severity;
 use crate::packed::Packed;
 
 mod chrome;
+mod command_buffer;
 mod hlo_dump;
 mod memory_timeline;
 mod monitor;

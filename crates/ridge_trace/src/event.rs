@@ -156,6 +156,8 @@ pub enum Attribution {
     Unattributed = 4,
     /// The host call that launched it names the operation.
     ByLaunch = 5,
+    /// Found through the module and the kernel's place among others of its graph, whose names are known.
+    ByOrder = 6,
 }
 
 impl Attribution {
@@ -167,6 +169,7 @@ impl Attribution {
             3 => Attribution::ModuleOnly,
             4 => Attribution::Unattributed,
             5 => Attribution::ByLaunch,
+            6 => Attribution::ByOrder,
             _ => Attribution::NotAsked,
         }
     }

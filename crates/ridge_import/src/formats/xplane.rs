@@ -10,6 +10,7 @@
 mod attribute;
 mod decode;
 pub(super) mod details;
+mod graph_kernels;
 pub(super) mod host;
 mod id_map;
 pub(super) mod lanes;

@@ -6,6 +6,7 @@
 use super::chunk::{Extra, TrackKey};
 use super::link::Placed;
 use super::store::Store;
+use crate::formats::command_buffer::is_command_buffer;
 use crate::formats::xplane::details::{launch_shape, transfer};
 use crate::formats::xplane::host::{self, HostLine};
 use crate::formats::xplane::lanes;
@@ -129,15 +130,18 @@ fn place_row(
             say(StatRole::DeviceOrdinal, u64::from(device_ordinal));
         }
     }
+    let named = import.builder.operations.get(op as usize).map(|operation| operation.name);
+    let how = match (kind.is_device_work(), named) {
+        (false, _) => Attribution::NotAsked,
+        (true, None) => Attribution::Unattributed,
+        (true, Some(name)) if is_command_buffer(import.builder.strings.get(name)) => Attribution::ModuleOnly,
+        (true, Some(_)) => Attribution::ByStat,
+    };
     let slices = import.builder.slices(row..row + 1);
     slices.kind[0] = kind as u8;
     slices.op[0] = op;
     slices.detail[0] = detail;
-    slices.attribution[0] = match (kind.is_device_work(), op) {
-        (false, _) => Attribution::NotAsked,
-        (true, NONE) => Attribution::Unattributed,
-        (true, _) => Attribution::ByStat,
-    } as u8;
+    slices.attribution[0] = how as u8;
 }
 
 impl Tables {

@@ -4,11 +4,12 @@ use super::device::stream_name;
 use super::names::Names;
 use super::rows::{EventRow, Lane, Timeline};
 use super::xla;
+use crate::formats::command_buffer::is_command_buffer;
 use crate::import::{Import, Source};
 use crate::note::Severity;
 use rayon::prelude::*;
 use ridge_trace::{Attribution, EventKind, EventSlices, NONE, TrackKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows that a trace can name with 32 bits, less those that stand for "none".
@@ -139,6 +140,7 @@ fn place_process(
     }
     timeline.lanes.keys = keys;
     let end = import.builder.rows();
+    let buffers = command_buffers(import);
     let mut rest = import.builder.slices(first..end);
     let mut jobs = Vec::with_capacity(lanes.len());
     for (lane, size) in lanes.iter().zip(sizes) {
@@ -146,7 +148,7 @@ fn place_process(
         rest = after;
         jobs.push((std::mem::take(&mut timeline.rows[*lane]), columns));
     }
-    jobs.into_par_iter().for_each(|(rows, columns)| fill(&rows, columns, shift_ns));
+    jobs.into_par_iter().for_each(|(rows, columns)| fill(&rows, columns, shift_ns, &buffers));
     import.builder.link_launches(first)
 }
 
@@ -168,7 +170,14 @@ fn sort_key(lane: Lane) -> (bool, i64, i64, i64) {
     }
 }
 
-fn fill(rows: &[EventRow], columns: EventSlices<'_>, shift_ns: i64) {
+/// Operations that stand for all of a command buffer.
+fn command_buffers(import: &Import) -> FxHashSet<u32> {
+    let operations = import.builder.operations.iter().enumerate();
+    let buffers = operations.filter(|(_, operation)| is_command_buffer(import.builder.strings.get(operation.name)));
+    buffers.map(|(row, _)| row as u32).collect()
+}
+
+fn fill(rows: &[EventRow], columns: EventSlices<'_>, shift_ns: i64, buffers: &FxHashSet<u32>) {
     for (at, row) in rows.iter().enumerate() {
         columns.start_ns[at] = row.start_ns.saturating_add(shift_ns);
         columns.dur_ns[at] = row.dur_ns;
@@ -183,6 +192,7 @@ fn fill(rows: &[EventRow], columns: EventSlices<'_>, shift_ns: i64) {
         let attribution = match (row.kind.is_device_work(), row.op) {
             (false, _) => Attribution::NotAsked,
             (true, NONE) => Attribution::Unattributed,
+            (true, op) if buffers.contains(&op) => Attribution::ModuleOnly,
             (true, _) => Attribution::ByLaunch,
         };
         columns.attribution[at] = attribution as u8;

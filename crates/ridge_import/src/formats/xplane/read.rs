@@ -3,6 +3,7 @@
 use super::attribute::OperationTable;
 use super::decode::{Allocation, ChunkTables, DetailKey, EventClass, Extra, LineContext, Sample, decode};
 use super::details::{launch_shape, transfer};
+use super::graph_kernels;
 use super::host::{HostLine, interpret};
 use super::id_map::IdMap;
 use super::lanes;
@@ -137,7 +138,7 @@ impl<'a, 'p> Reader<'a, 'p> {
         let thunks = interpret(&hosts, &extras, import);
         lanes::place(&thunks, self.process, import);
         import.builder.link_launches(first_row);
-        operations.attribute_by_name(first_row..import.builder.rows(), import);
+        graph_kernels::attribute(&mut operations, first_row..import.builder.rows(), import);
         self.drop_graphs_with_nodes(&extras, first_row, import);
     }
 

@@ -1,0 +1,185 @@
+//! Whose work the kernels are that name no operation: their launch's, else what module, name and order point to.
+//!
+//! Kernels inside CUDA graphs and command buffers carry the annotations of the one launch: none, or the whole buffer's.
+//! XLA names a generated kernel after its instruction, so the module that was running and the kernel's name find it;
+//! the kernels of libraries are found by their place among those. Kernels of one launch belong to one module.
+
+use super::attribute::OperationTable;
+use crate::import::Import;
+use ridge_hlo::{FoundBy, HloModule, Implemented, KernelFinder};
+use ridge_trace::{Attribution, EventKind, NONE, StringId};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Finds the operation of every device row of `rows` that names none; `rows` is what one capture added.
+pub(super) fn attribute(operations: &mut OperationTable, rows: Range<u32>, import: &mut Import) {
+    let lost = unnamed(operations, rows, import);
+    let graphs: Vec<&[Unnamed]> = lost.chunk_by(Unnamed::is_of_one_launch).collect();
+    let keys: Vec<Key> = graphs.iter().map(|graph| key(graph, import)).collect();
+    let answers = answers(&keys, import);
+    let mut found: FxHashMap<&Key, Vec<(u32, Attribution)>> = FxHashMap::default();
+    for (graph, key) in graphs.into_iter().zip(&keys) {
+        if let Some(op) = operation_of_launch(graph, import).filter(|op| !operations.is_buffer(*op)) {
+            graph.iter().for_each(|kernel| set(kernel.row, op, Attribution::ByLaunch, import));
+            continue;
+        }
+        let placed = found.entry(key).or_insert_with(|| answers[key].operations(operations, import));
+        for (kernel, (op, how)) in graph.iter().zip(placed) {
+            // A kernel that nothing places keeps the name of its command buffer.
+            let is_of_buffer = *how == Attribution::ModuleOnly && kernel.op != NONE;
+            set(kernel.row, if is_of_buffer { kernel.op } else { *op }, *how, import);
+        }
+    }
+}
+
+fn set(row: u32, op: u32, how: Attribution, import: &mut Import) {
+    let slices = import.builder.slices(row..row + 1);
+    slices.op[0] = op;
+    slices.attribution[0] = how as u8;
+}
+
+/// A kernel without an operation, or with that of a whole command buffer.
+#[derive(Debug, Clone, Copy)]
+struct Unnamed {
+    row: u32,
+    name: u32,
+    start_ns: i64,
+    correlation: u32,
+    /// Raw row of its launch, or [`NONE`].
+    launch: u32,
+    /// The operation of its command buffer, or [`NONE`].
+    op: u32,
+}
+
+impl Unnamed {
+    fn is_of_one_launch(&self, other: &Unnamed) -> bool {
+        self.correlation != 0 && self.correlation == other.correlation
+    }
+}
+
+/// Kernels to find an operation for, by launch and in the order they ran.
+///
+/// Copies of a command buffer are marked on the way: they are the buffer's, and that is all to know of them.
+fn unnamed(operations: &OperationTable, rows: Range<u32>, import: &mut Import) -> Vec<Unnamed> {
+    let slices = import.builder.slices(rows.clone());
+    let mut kernels = Vec::new();
+    for row in 0..slices.len() {
+        let op = slices.op[row];
+        if op != NONE && !operations.is_buffer(op) {
+            continue;
+        }
+        if slices.kind[row] == EventKind::Kernel as u8 {
+            kernels.push(Unnamed {
+                row: rows.start + row as u32,
+                name: slices.name[row],
+                start_ns: slices.start_ns[row],
+                correlation: slices.correlation[row],
+                launch: slices.link[row],
+                op,
+            });
+        } else if op != NONE && EventKind::from_byte(slices.kind[row]).is_device_work() {
+            slices.attribution[row] = Attribution::ModuleOnly as u8;
+        }
+    }
+    kernels.sort_by_key(|kernel| (kernel.correlation, kernel.start_ns));
+    kernels
+}
+
+/// The operation that the launch's own stats name.
+fn operation_of_launch(graph: &[Unnamed], import: &mut Import) -> Option<u32> {
+    let launch = graph.first()?.launch;
+    if launch == NONE {
+        return None;
+    }
+    let op = import.builder.slices(launch..launch + 1).op[0];
+    (op != NONE).then_some(op)
+}
+
+/// A module, if one is named, and the names of a graph's kernels: graphs repeat, and the same gives the same answer.
+type Key = (Option<u32>, Vec<u32>);
+
+fn key(graph: &[Unnamed], import: &mut Import) -> Key {
+    let own = graph.first().map(|kernel| kernel.op).filter(|op| *op != NONE);
+    let buffer = own.or_else(|| operation_of_launch(graph, import));
+    let module = buffer.map(|op| import.builder.operations[op as usize].module).filter(|module| *module != NONE);
+    (module, graph.iter().map(|kernel| kernel.name).collect())
+}
+
+/// The module of a graph and the instructions of its kernels.
+#[derive(Debug)]
+struct Answer {
+    module: Option<u32>,
+    instructions: Vec<Implemented>,
+}
+
+impl Answer {
+    /// The operation of each kernel and how it was found.
+    fn operations(&self, operations: &mut OperationTable, import: &mut Import) -> Vec<(u32, Attribution)> {
+        let Some(module) = self.module else {
+            return vec![(NONE, Attribution::Unattributed); self.instructions.len()];
+        };
+        let hlo = import.builder.modules[module as usize].hlo;
+        let mut place = |implemented: &Implemented| match (hlo, implemented) {
+            (Some(hlo), Some((id, by))) => {
+                let name = import.hlo[hlo as usize].instruction(*id).name.clone();
+                let how = match by {
+                    FoundBy::Name => Attribution::ByModule,
+                    FoundBy::Order => Attribution::ByOrder,
+                };
+                (operations.operation(module, &name, "", import), how)
+            }
+            _ => (operations.operation(module, "", "", import), Attribution::ModuleOnly),
+        };
+        self.instructions.iter().map(&mut place).collect()
+    }
+}
+
+fn answers<'k>(keys: &'k [Key], import: &Import) -> FxHashMap<&'k Key, Answer> {
+    let modules: Vec<(u32, &HloModule)> = (import.builder.modules.iter().enumerate())
+        .filter_map(|(row, module)| Some((row as u32, &import.hlo[module.hlo? as usize])))
+        .collect();
+    let mut finders: FxHashMap<u32, KernelFinder<'_>> =
+        modules.iter().map(|(row, hlo)| (*row, KernelFinder::new(hlo))).collect();
+    let mut answers: FxHashMap<&Key, Answer> = FxHashMap::default();
+    for key in keys {
+        if answers.contains_key(key) {
+            continue;
+        }
+        let (named, kernels) = key;
+        let names: Vec<&str> = kernels.iter().map(|name| import.builder.strings.get(StringId(*name))).collect();
+        let module = named.or_else(|| best_module(&names, &modules, &finders));
+        let finder = module.and_then(|module| finders.get_mut(&module));
+        let instructions = match finder {
+            Some(finder) => finder.instructions(&names),
+            None => vec![None; names.len()],
+        };
+        answers.insert(key, Answer { module, instructions });
+    }
+    answers
+}
+
+/// The module with most of these kernel names; none where two explain as many or none explains any.
+fn best_module(
+    names: &[&str],
+    modules: &[(u32, &HloModule)],
+    finders: &FxHashMap<u32, KernelFinder<'_>>,
+) -> Option<u32> {
+    let mut distinct = names.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let mut best: Option<(usize, u32)> = None;
+    let mut is_tie = false;
+    for (module, _) in modules {
+        let Some(finder) = finders.get(module) else { continue };
+        let score = distinct.iter().filter(|name| finder.knows(name)).count();
+        match best {
+            Some((top, _)) if score < top => {}
+            Some((top, _)) if score == top => is_tie = true,
+            _ => {
+                best = Some((score, *module));
+                is_tie = false;
+            }
+        }
+    }
+    best.filter(|(score, _)| *score > 0 && !is_tie).map(|(_, module)| module)
+}
