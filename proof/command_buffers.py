@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from context import PROGRAMS, Context, Missing, Proof, facts_of, last_line
+from context import KNOWN_BY, PROGRAMS, Context, Missing, Proof, facts_of, last_line
 
 
 def prove(context: Context) -> Proof:
@@ -12,7 +12,7 @@ def prove(context: Context) -> Proof:
     folder = context.folder("command_buffers")
     small = ["--layers", "2", "--width", "128", "--length", "64", "--batch", "4"] if context.quick else []
     answers = {}
-    for name, options in (("with", []), ("without", ["--expand-command-buffers"])):
+    for name, options in (("with", ["--keep-command-buffers"]), ("without", ["--expand-command-buffers"])):
         program = [PROGRAMS / "transformer_jax.py", "--steps", "8", *small]
         recorded = context.record(folder / name, program, options=["--steps", "3..7", *options], limit_s=150)
         if recorded.status != 0:
@@ -25,7 +25,7 @@ def prove(context: Context) -> Proof:
 def compared(with_: dict[str, Any], with_facts: dict[str, Any], without: dict[str, Any], without_facts: dict[str, Any]) -> Proof:
     """Totals of both runs, then the operations with the most time in either."""
     proof = Proof("Command buffers on and off", ["operation", "module", "with µs", "without µs", "with/without", "found by"])
-    for key in ("by_stat", "by_module", "module_only", "unattributed"):
+    for key in KNOWN_BY:
         values = [part_of_kernels(facts, key) for facts in (with_facts, without_facts)]
         proof.rows.append([f"all kernels, {key.replace('_', ' ')}", None, *values, None, "share of the kernels' time"])
     found = [operations(answer) for answer in (with_, without)]
@@ -58,7 +58,7 @@ def operations(answer: dict[str, Any]) -> dict[tuple[str, str | None], tuple[int
 
 def part_of_kernels(facts: dict[str, Any], key: str) -> float | None:
     """The part of the kernels' time that was found this way."""
-    whole = sum(facts.get(f"{each}_ns", 0) for each in ("by_stat", "by_module", "module_only", "unattributed"))
+    whole = sum(facts.get(f"{each}_ns", 0) for each in KNOWN_BY)
     return facts.get(f"{key}_ns", 0) / whole if whole else None
 
 

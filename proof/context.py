@@ -21,6 +21,8 @@ PROGRAMS = ROOT / "suites" / "programs"
 #: Kinds of events that are work of a device, as exports name them.
 ON_A_DEVICE = ("kernel", "memset", "copy device to device", "copy host to device", "copy device to host", "copy peer to peer", "copy",
                "graph", "device operation")
+#: How the operation of a kernel is known, as the overview's facts name it; the second and third are inferred.
+KNOWN_BY = ("by_stat", "by_module", "by_order", "by_launch", "module_only", "unattributed")
 #: Seconds that a program has to end after it was asked to.
 GRACE_S = 10
 

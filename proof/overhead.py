@@ -15,6 +15,7 @@ STEP = re.compile(r"^(?:step|round) \d+: ([\d.]+) ms", re.MULTILINE)
 TIMES = 2
 
 JAX_WAYS = {"recorded": [], "recorded, --hlo none": ["--hlo", "none"], "recorded, --python-tracer": ["--python-tracer"],
+            "recorded, --keep-command-buffers": ["--keep-command-buffers"],
             "recorded, --expand-command-buffers": ["--expand-command-buffers"]}
 TORCH_WAYS = {"recorded": [], "recorded, --shapes": ["--shapes"], "recorded, --allocations": ["--allocations"],
               "recorded, --python-tracer": ["--python-tracer"]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from context import ON_A_DEVICE, PROGRAMS, Context, Missing, Proof, facts_of, last_line
+from context import KNOWN_BY, ON_A_DEVICE, PROGRAMS, Context, Missing, Proof, facts_of, last_line
 from intervals import union_ns
 
 
@@ -36,6 +36,7 @@ def programs(quick: bool) -> list[tuple[str, list[str], list[str | Path], dict[s
             listed.append((f"shallow_water_{n}_{loop}", [], program, {}))
     jax = [PROGRAMS / "transformer_jax.py", "--steps", "7", *small]
     listed.append(("transformer_jax", ["--steps", "4..6"], jax, {}))
+    listed.append(("transformer_jax_kept", ["--steps", "4..6", "--keep-command-buffers"], jax, {}))
     listed.append(("transformer_jax_expanded", ["--steps", "4..6", "--expand-command-buffers"], jax, {}))
     torch = [PROGRAMS / "transformer_torch.py", "--steps", "7", *small]
     listed.append(("transformer_torch", ["--steps", "4..6", "--shapes", "--allocator-history"], torch, {}))
@@ -54,11 +55,12 @@ def described(context: Context, run: Path) -> list[object]:
     facts = facts_of(answer)
     work = [(int(event["start_ns"]), int(event["start_ns"]) + int(event["dur_ns"]))
             for event in context.events(run) if event["kind"] in ON_A_DEVICE]
-    whole = sum(facts.get(f"{key}_ns", 0) for key in ("by_stat", "by_module", "module_only", "unattributed"))
+    whole = sum(facts.get(f"{key}_ns", 0) for key in KNOWN_BY)
+    inferred = facts.get("by_module_ns", 0) + facts.get("by_order_ns", 0)
     size = sum(path.stat().st_size for path in run.rglob("*") if path.is_file())
     share_copy(context, run)
     return [size / 1e6, scaled(facts.get("wall_ns")), scaled(facts.get("busy_ns")), union_ns(work) / 1e6, facts.get("kernels"),
-            facts.get("by_stat_ns", 0) / whole if whole else None, facts.get("by_module_ns", 0) / whole if whole else None,
+            facts.get("by_stat_ns", 0) / whole if whole else None, inferred / whole if whole else None,
             len(answer["notes"])]
 
 

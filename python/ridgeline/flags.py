@@ -28,6 +28,9 @@ def wanted_flags(config: dict[str, Any]) -> list[str]:
     flags = []
     if config.get("expand_command_buffers"):
         flags.append("--xla_gpu_enable_command_buffer=")
+    if config.get("keep_command_buffers"):
+        # Off by default: XLA's `CommandBufferThunk` runs its thunks one by one while a profiler session is active.
+        flags.append("--xla_enable_command_buffers_during_profiling=true")
     if dump := config.get("xla_dump"):
         flags += dump_flags(Path(config["out"]) / "hlo_dump", dump.get("formats", ()), dump.get("passes"))
     return flags

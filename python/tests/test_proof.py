@@ -157,6 +157,8 @@ def test_operations_inside_command_buffers_are_those_outside():
     assert table(proof)[2:] == [
         "all kernels, by stat           –       0        1           –             share of the kernels' time",
         "all kernels, by module         –       0.6      0           –             share of the kernels' time",
+        "all kernels, by order          –       0        0           –             share of the kernels' time",
+        "all kernels, by launch         –       0        0           –             share of the kernels' time",
         "all kernels, module only       –       0.4      0           –             share of the kernels' time",
         "all kernels, unattributed      –       0        0           –             share of the kernels' time",
         "add                            jit_f   60       50          1.2           module and kernel name",

@@ -217,6 +217,17 @@ def test_the_users_xla_flags_stay(record: Recorder) -> None:
     assert any(path.name.endswith("before_optimizations.txt") for path in (run.out / "hlo_dump").iterdir())
 
 
+def test_command_buffers_are_kept_or_expanded_by_a_flag_that_this_xla_knows() -> None:
+    from ridgeline.flags import _why_unknown, wanted_flags
+
+    for option, flag in [
+        ("keep_command_buffers", "--xla_enable_command_buffers_during_profiling=true"),
+        ("expand_command_buffers", "--xla_gpu_enable_command_buffer="),
+    ]:
+        assert wanted_flags({option: True}) == [flag]
+        assert _why_unknown(flag.removeprefix("--").partition("=")[0]) is None
+
+
 def test_a_flag_that_xla_does_not_know_is_left_out() -> None:
     from ridgeline.flags import add_flags
 

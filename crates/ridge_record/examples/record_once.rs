@@ -58,6 +58,7 @@ fn options(asked: &Value, command: Vec<std::ffi::OsString>) -> RecordOptions {
     }
     options.python_tracer = on("python_tracer", false);
     options.expand_command_buffers = on("expand_command_buffers", false);
+    options.keep_command_buffers = on("keep_command_buffers", false);
     options.memory_profiles = on("memory_profiles", true);
     options.torch.shapes = on("shapes", false);
     options.torch.allocations = on("allocations", false);

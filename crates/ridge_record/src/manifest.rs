@@ -128,6 +128,7 @@ fn asked(options: &RecordOptions) -> Value {
         "profile_options": options.profile_options.iter().map(|(key, value)| (key.clone(), json!(value))).collect::<serde_json::Map<_, _>>(),
         "python_tracer": options.python_tracer,
         "expand_command_buffers": options.expand_command_buffers,
+        "keep_command_buffers": options.keep_command_buffers,
         "memory_profiles": options.memory_profiles,
         "torch": torch(options),
         "limits": {

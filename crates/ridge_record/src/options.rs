@@ -35,6 +35,8 @@ pub struct RecordOptions {
     pub python_tracer: bool,
     /// Turn command buffers (CUDA graphs) off, so that each kernel keeps the name of its operation.
     pub expand_command_buffers: bool,
+    /// Have XLA run command buffers while its profiler is on, as it does without; with the former, they are off.
+    pub keep_command_buffers: bool,
     /// Save device memory profiles before and after each capture.
     pub memory_profiles: bool,
     /// What PyTorch's profiler records beside operators and device work.
@@ -64,6 +66,7 @@ impl RecordOptions {
             profile_options: Vec::new(),
             python_tracer: false,
             expand_command_buffers: false,
+            keep_command_buffers: false,
             memory_profiles: true,
             torch: TorchOptions::usual(),
             limits: Limits::usual(),

@@ -98,6 +98,7 @@ fn config(folder: &CaptureFolder, options: &RecordOptions) -> Value {
         "xla_dump": options.xla_dump.as_ref().map(|dump| json!({"formats": dump.formats, "passes": dump.passes})),
         "profile_options": profile_options,
         "expand_command_buffers": options.expand_command_buffers,
+        "keep_command_buffers": options.keep_command_buffers,
         "memory_profiles": options.memory_profiles,
         "torch": torch(options),
         "max_trace_s": options.limits.max_trace_time.as_secs_f64(),

@@ -61,6 +61,7 @@ Examples:
   ridgeline record --annotation recon -- python -m package          each range of that TraceAnnotation
   ridgeline record --steps 10..13 --shapes -- python train.py       three steps of a PyTorch program
   ridgeline record --profile-option host_tracer_level=3 -- python solver.py
+  ridgeline record --keep-command-buffers -- python solver.py       CUDA graphs as without a profiler
   ridgeline record --expand-command-buffers -- python solver.py     operations of CUDA graphs keep their names
 
 Exit status:
@@ -137,6 +138,11 @@ struct ProfilerArguments {
     /// Turn command buffers (CUDA graphs) off, so that each kernel keeps its operation's name
     #[arg(long)]
     expand_command_buffers: bool,
+
+    /// Run command buffers as the program does without a profiler: XLA replaces them by single launches while its
+    /// profiler is on, which take longer on the host
+    #[arg(long, conflicts_with = "expand_command_buffers")]
+    keep_command_buffers: bool,
 }
 
 /// What PyTorch's profiler records beside operators and device work.
@@ -209,6 +215,7 @@ impl RecordArguments {
             profile_options: self.profiler.profile_option.clone(),
             python_tracer: self.profiler.python_tracer,
             expand_command_buffers: self.profiler.expand_command_buffers,
+            keep_command_buffers: self.profiler.keep_command_buffers,
             memory_profiles: !self.kept.no_memory_profiles,
             torch: self.torch.options(),
             limits: self.limits.limits(),
