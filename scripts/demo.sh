@@ -31,5 +31,6 @@ cat <<'TEXT'
 target/release/ridgeline info demo-run
 target/release/ridgeline stats demo-run --by source --top 20
 target/release/ridgeline hlo demo-run
+target/release/ridgeline calibrate          # then `roofline demo-run` says how far each operation is from what this machine allows
 target/release/ridgeline record -- .venv/bin/python your_program.py
 TEXT
