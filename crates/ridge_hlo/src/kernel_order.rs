@@ -49,9 +49,7 @@ impl<'m> KernelFinder<'m> {
 
     /// Whether a kernel of this name is one of the module's own.
     pub fn knows(&self, kernel: &str) -> bool {
-        // What is inside a fusion is part of a kernel and runs none.
-        let runs_alone = |id| !self.module.computation(self.module.instruction(id).computation).is_fusion;
-        self.module.kernel_instruction(kernel).is_some_and(runs_alone)
+        self.module.kernel_instruction(kernel).is_some_and(|id| runs_alone(self.module, id))
     }
 
     /// The instructions that `kernels` implement, which ran in this order as one graph of the module.
@@ -66,7 +64,7 @@ impl<'m> KernelFinder<'m> {
         }
         let named = Named::new(&self.by_name, kernels);
         let mut found = named.certain();
-        let mut budget = Budget { left: LOOKED_AT_PER_KERNEL * kernels.len() };
+        let mut budget = LOOKED_AT_PER_KERNEL * kernels.len();
         for gap in gaps(&found) {
             let Some(slots) = slots(self.module, &mut self.orders, &named, &gap, &mut budget) else { continue };
             fill(self.module, &named, &gap, &slots, &mut found);
@@ -92,7 +90,9 @@ impl<'m> KernelFinder<'m> {
         }
         let look_alikes = self.look_alikes.get_or_insert_with(|| {
             let mut found: FxHashMap<u64, Vec<InstructionId>> = FxHashMap::default();
-            for id in module.instruction_ids().filter(|id| module.instruction(*id).is_fusion()) {
+            for id in
+                module.instruction_ids().filter(|id| module.instruction(*id).is_fusion() && runs_alone(module, *id))
+            {
                 found.entry(module.looks(id)).or_default().push(id);
             }
             found
@@ -102,9 +102,9 @@ impl<'m> KernelFinder<'m> {
     }
 }
 
-/// How many more instructions may be looked at for one graph.
-struct Budget {
-    left: usize,
+/// Whether an instruction may run a kernel: what is inside a fusion is part of one.
+fn runs_alone(module: &HloModule, id: InstructionId) -> bool {
+    !module.computation(module.instruction(id).computation).is_fusion
 }
 
 /// Places the kernels between two that are placed, if they fit in one way only.
@@ -146,7 +146,7 @@ fn slots(
     orders: &mut FxHashMap<ComputationId, Order>,
     named: &Named<'_>,
     gap: &Gap,
-    budget: &mut Budget,
+    budget: &mut usize,
 ) -> Option<Vec<Run<InstructionId>>> {
     let computation = module.instruction(gap.before.or(gap.after)?).computation;
     let order = orders.entry(computation).or_insert_with(|| {
@@ -166,7 +166,7 @@ fn slots(
         (None, Some(after)) => [0..place(after)?, 0..0],
         (None, None) => return None,
     };
-    budget.left = budget.left.checked_sub(parts.iter().map(ExactSizeIterator::len).sum())?;
+    *budget = budget.checked_sub(parts.iter().map(ExactSizeIterator::len).sum())?;
     let mut candidates: Vec<InstructionId> = parts.into_iter().flatten().map(|at| order.instructions[at]).collect();
     // The graph does not reach a fusion whose kernel is not among its own.
     let is_beyond = |id: &InstructionId| {

@@ -15,15 +15,15 @@ use std::ops::Range;
 pub(super) fn attribute(operations: &mut OperationTable, rows: Range<u32>, import: &mut Import) {
     let lost = unnamed(operations, rows, import);
     let graphs: Vec<&[Unnamed]> = lost.chunk_by(Unnamed::is_of_one_launch).collect();
-    let keys: Vec<Key> = graphs.iter().map(|graph| key(graph, import)).collect();
-    let answers = answers(&keys, import);
-    let mut found: FxHashMap<&Key, Vec<(u32, Attribution)>> = FxHashMap::default();
-    for (graph, key) in graphs.into_iter().zip(&keys) {
-        if let Some(op) = operation_of_launch(graph, import).filter(|op| !operations.is_buffer(*op)) {
+    let said: Vec<Said> = graphs.iter().map(|graph| said(graph, operations, import)).collect();
+    let (answers, answer_of) = answers(&graphs, &said, import);
+    let placed: Vec<_> = answers.iter().map(|answer| answer.operations(operations, import)).collect();
+    for ((graph, said), answer) in graphs.into_iter().zip(said).zip(answer_of) {
+        if let Said::Operation(op) = said {
             graph.iter().for_each(|kernel| set(kernel.row, op, Attribution::ByLaunch, import));
             continue;
         }
-        let placed = found.entry(key).or_insert_with(|| answers[key].operations(operations, import));
+        let placed = answer.map_or(&[][..], |answer| &placed[answer]);
         for (kernel, (op, how)) in graph.iter().zip(placed) {
             // A kernel that nothing places keeps the name of its command buffer.
             let is_of_buffer = *how == Attribution::ModuleOnly && kernel.op != NONE;
@@ -85,24 +85,28 @@ fn unnamed(operations: &OperationTable, rows: Range<u32>, import: &mut Import) -
     kernels
 }
 
-/// The operation that the launch's own stats name.
-fn operation_of_launch(graph: &[Unnamed], import: &mut Import) -> Option<u32> {
-    let launch = graph.first()?.launch;
-    if launch == NONE {
-        return None;
-    }
-    let op = import.builder.slices(launch..launch + 1).op[0];
-    (op != NONE).then_some(op)
+/// What a graph's annotations say of it.
+#[derive(Debug, Clone, Copy)]
+enum Said {
+    Nothing,
+    /// The launch names an operation, which is that of all its kernels.
+    Operation(u32),
+    /// The command buffer belongs to this module.
+    Module(u32),
 }
 
-/// A module, if one is named, and the names of a graph's kernels: graphs repeat, and the same gives the same answer.
-type Key = (Option<u32>, Vec<u32>);
-
-fn key(graph: &[Unnamed], import: &mut Import) -> Key {
-    let own = graph.first().map(|kernel| kernel.op).filter(|op| *op != NONE);
-    let buffer = own.or_else(|| operation_of_launch(graph, import));
-    let module = buffer.map(|op| import.builder.operations[op as usize].module).filter(|module| *module != NONE);
-    (module, graph.iter().map(|kernel| kernel.name).collect())
+fn said(graph: &[Unnamed], operations: &OperationTable, import: &mut Import) -> Said {
+    let Some(first) = graph.first() else { return Said::Nothing };
+    let by_launch =
+        if first.launch == NONE { NONE } else { import.builder.slices(first.launch..first.launch + 1).op[0] };
+    if by_launch != NONE && !operations.is_buffer(by_launch) {
+        return Said::Operation(by_launch);
+    }
+    let buffer = if first.op == NONE { by_launch } else { first.op };
+    match import.builder.operations.get(buffer as usize) {
+        Some(operation) if operation.module != NONE => Said::Module(operation.module),
+        _ => Said::Nothing,
+    }
 }
 
 /// The module of a graph and the instructions of its kernels.
@@ -113,6 +117,23 @@ struct Answer {
 }
 
 impl Answer {
+    /// Looks up kernels of these names, which ran in this order.
+    fn of(
+        module: Option<u32>,
+        names: &[u32],
+        modules: &[(u32, &HloModule)],
+        finders: &mut FxHashMap<u32, KernelFinder<'_>>,
+        import: &Import,
+    ) -> Answer {
+        let names: Vec<&str> = names.iter().map(|name| import.builder.strings.get(StringId(*name))).collect();
+        let module = module.or_else(|| best_module(&names, modules, finders));
+        let instructions = match module.and_then(|module| finders.get_mut(&module)) {
+            Some(finder) => finder.instructions(&names),
+            None => vec![None; names.len()],
+        };
+        Answer { module, instructions }
+    }
+
     /// The operation of each kernel and how it was found.
     fn operations(&self, operations: &mut OperationTable, import: &mut Import) -> Vec<(u32, Attribution)> {
         let Some(module) = self.module else {
@@ -134,28 +155,43 @@ impl Answer {
     }
 }
 
-fn answers<'k>(keys: &'k [Key], import: &Import) -> FxHashMap<&'k Key, Answer> {
+/// The distinct answers, and which of them is each graph's: graphs repeat, and the same names give the same answer.
+///
+/// A graph whose launch names an operation asks nothing.
+fn answers(graphs: &[&[Unnamed]], said: &[Said], import: &Import) -> (Vec<Answer>, Vec<Option<usize>>) {
     let modules: Vec<(u32, &HloModule)> = (import.builder.modules.iter().enumerate())
         .filter_map(|(row, module)| Some((row as u32, &import.hlo[module.hlo? as usize])))
         .collect();
     let mut finders: FxHashMap<u32, KernelFinder<'_>> =
         modules.iter().map(|(row, hlo)| (*row, KernelFinder::new(hlo))).collect();
-    let mut answers: FxHashMap<&Key, Answer> = FxHashMap::default();
-    for key in keys {
-        if answers.contains_key(key) {
-            continue;
-        }
-        let (named, kernels) = key;
-        let names: Vec<&str> = kernels.iter().map(|name| import.builder.strings.get(StringId(*name))).collect();
-        let module = named.or_else(|| best_module(&names, &modules, &finders));
-        let finder = module.and_then(|module| finders.get_mut(&module));
-        let instructions = match finder {
-            Some(finder) => finder.instructions(&names),
-            None => vec![None; names.len()],
+    let mut answers = Vec::new();
+    let mut known: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
+    // The module, if it is said, then the names.
+    let mut key = Vec::new();
+    let mut answer_of = Vec::with_capacity(graphs.len());
+    for (graph, said) in graphs.iter().zip(said) {
+        let module = match said {
+            Said::Operation(_) => {
+                answer_of.push(None);
+                continue;
+            }
+            Said::Module(module) => Some(*module),
+            Said::Nothing => None,
         };
-        answers.insert(key, Answer { module, instructions });
+        key.clear();
+        key.push(module.unwrap_or(NONE));
+        key.extend(graph.iter().map(|kernel| kernel.name));
+        let answer = match known.get(&key) {
+            Some(answer) => *answer,
+            None => {
+                answers.push(Answer::of(module, &key[1..], &modules, &mut finders, import));
+                known.insert(key.clone(), answers.len() - 1);
+                answers.len() - 1
+            }
+        };
+        answer_of.push(Some(answer));
     }
-    answers
+    (answers, answer_of)
 }
 
 /// The module with most of these kernel names; none where two explain as many or none explains any.
