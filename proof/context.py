@@ -83,7 +83,7 @@ class Context:
         begun = time.monotonic()
         with log.open("w") as output:
             process = subprocess.Popen(words, stdout=output, stderr=subprocess.STDOUT, env={**os.environ, **(env or {})},
-                                       start_new_session=True)
+                                       start_new_session=True, preexec_fn=_hear_interrupts)
             try:
                 status = _ended(process, limit)
             except BaseException:
@@ -109,6 +109,11 @@ class Context:
         words = [self.ridgeline, "export", str(capture), "--to", "csv", "-o", "-"]
         text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
         yield from csv.DictReader(io.StringIO(text))
+
+
+def _hear_interrupts() -> None:
+    """A background job starts with interrupts ignored, and so would what it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _ended(process: subprocess.Popen[Any], limit_s: float) -> int:
