@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterable
 from typing import Any
 
-from context import ON_A_DEVICE, PROOFS, Context, Missing, Proof, facts_of, gpu_name, last_line, tool
+from context import ON_A_DEVICE, PROOFS, Context, Missing, Proof, facts_of, gpu_name, last_line, ranges, span, tool
 from intervals import union_ns, within
 
 #: Seconds at both ends of a part in which the monitor's own window reaches beyond it.
@@ -57,14 +57,12 @@ def read_monitor(text: str) -> list[tuple[float, float]]:
 def compared(parts: Iterable[dict[str, Any]], samples: list[tuple[float, float]], events: list[dict[str, str]]) -> Proof:
     """One row per part."""
     proof = Proof("Busy time against nvidia-smi", ["part", "asked %", "nvidia-smi %", "samples", "capture %", "difference"])
-    work = [(int(event["start_ns"]), int(event["start_ns"]) + int(event["dur_ns"]))
-            for event in events if event["kind"] in ON_A_DEVICE]
-    ranges = {event["name"]: (int(event["start_ns"]), int(event["start_ns"]) + int(event["dur_ns"]))
-              for event in events if event["name"].startswith("part ") and not event["device"]}
+    work = [span(event) for event in events if event["kind"] in ON_A_DEVICE]
+    windows = ranges(events, "part ")
     for part in parts:
         name = f"part {part['percent']} %"
         inside = [value for at, value in samples if part["begin_s"] + MARGIN_S <= at <= part["end_s"]]
-        window = ranges.get(name)
+        window = windows.get(name)
         smi = sum(inside) / len(inside) if inside else None
         busy = 100 * union_ns(within(work, window)) / (window[1] - window[0]) if window else None
         difference = busy - smi if busy is not None and smi is not None else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from context import KNOWN_BY, PROGRAMS, Context, Missing, Proof, facts_of, last_line
+from context import KNOWN_BY, PROGRAMS, Context, Missing, Proof, facts_of, last_line, scaled
 
 
 def prove(context: Context) -> Proof:
@@ -34,7 +34,7 @@ def compared(with_: dict[str, Any], with_facts: dict[str, Any], without: dict[st
         (with_ns, how), (without_ns, _) = (f.get(key, (None, None)) for f in found)
         if len(proof.rows) < 30:
             quotient = with_ns / without_ns if with_ns and without_ns else None
-            proof.rows.append([key[0], key[1], micro(with_ns), micro(without_ns), quotient, how])
+            proof.rows.append([key[0], key[1], scaled(with_ns, 1e3), scaled(without_ns, 1e3), quotient, how])
     proof.facts.append(f"{100 * shared(*found):.1f} % of the time is on the same operations in both runs")
     return proof
 
@@ -60,8 +60,3 @@ def part_of_kernels(facts: dict[str, Any], key: str) -> float | None:
     """The part of the kernels' time that was found this way."""
     whole = sum(facts.get(f"{each}_ns", 0) for each in KNOWN_BY)
     return facts.get(f"{key}_ns", 0) / whole if whole else None
-
-
-def micro(ns: float | None) -> float | None:
-    """`ns` in µs."""
-    return None if ns is None else ns / 1e3

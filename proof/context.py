@@ -158,3 +158,19 @@ def last_line(text: str) -> str:
     """The last line that says something, for a reason."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1][:200] if lines else "it said nothing"
+
+
+def scaled(value: float | None, unit: float) -> float | None:
+    """`value` in `unit`s; nothing where nothing is known."""
+    return None if value is None else value / unit
+
+
+def span(event: dict[str, str]) -> tuple[int, int]:
+    """Begin and end of an exported event, ns."""
+    begin = int(event["start_ns"])
+    return begin, begin + int(event["dur_ns"])
+
+
+def ranges(events: list[dict[str, str]], prefix: str) -> dict[str, tuple[int, int]]:
+    """The ranges of the host whose names begin so, by name."""
+    return {event["name"]: span(event) for event in events if event["name"].startswith(prefix) and not event["device"]}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import ncu
-from context import PROOFS, ROOT, Context, Missing, Proof, last_line
+from context import PROOFS, ROOT, Context, Missing, Proof, last_line, scaled
 
 SUITE = ROOT / "suites" / "kernels.py"
 PROGRAM = PROOFS / "one_by_one.py"
@@ -147,8 +147,3 @@ def total(values: Any) -> float | None:
 def ratio(ours: float | None, truth: float | None) -> float | None:
     """`ours` over `truth`, where both are known and there is something to divide by."""
     return ours / truth if ours is not None and truth else None
-
-
-def scaled(value: float | None, unit: float) -> float | None:
-    """`value` in `unit`s."""
-    return None if value is None else value / unit

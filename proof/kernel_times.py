@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from context import ON_A_DEVICE, PROOFS, Context, Missing, Proof, gpu_name, last_line
+from context import ON_A_DEVICE, PROOFS, Context, Missing, Proof, gpu_name, last_line, ranges
 
 
 def prove(context: Context) -> Proof:
@@ -31,13 +31,12 @@ def compared(truth: Iterable[dict[str, Any]], events: list[dict[str, str]]) -> P
     proof = Proof("Times against CUDA events", [
         "row", "launches", "pieces", "events ms", "capture ms", "capture/events", "difference per launch µs", "pieces' sum ms"])
     starts = {event["row"]: int(event["start_ns"]) for event in events}
-    ranges = {event["name"]: (int(event["start_ns"]), int(event["start_ns"]) + int(event["dur_ns"]))
-              for event in events if event["name"].startswith("row ") and not event["device"]}
+    rows = ranges(events, "row ")
     work = [(starts[event["caused_by"]], int(event["start_ns"]), int(event["dur_ns"])) for event in events
             if event["kind"] in ON_A_DEVICE and event["caused_by"] in starts]
     lost = []
     for row in truth:
-        begin, end = ranges.get(f"row {row['name']}", (0, 0))
+        begin, end = rows.get(f"row {row['name']}", (0, 0))
         pieces = [(start, duration) for launched, start, duration in work if begin <= launched < end]
         if not pieces:
             lost.append(row["name"])

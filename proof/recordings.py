@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from context import KNOWN_BY, ON_A_DEVICE, PROGRAMS, Context, Missing, Proof, facts_of, last_line
+from context import KNOWN_BY, ON_A_DEVICE, PROGRAMS, Context, Missing, Proof, facts_of, last_line, scaled, span
 from intervals import union_ns
 
 
@@ -53,13 +53,12 @@ def described(context: Context, run: Path) -> list[object]:
     """What Ridgeline says of a capture, its busy time beside that of a plain union of its events."""
     answer = context.answer("stats", run)
     facts = facts_of(answer)
-    work = [(int(event["start_ns"]), int(event["start_ns"]) + int(event["dur_ns"]))
-            for event in context.events(run) if event["kind"] in ON_A_DEVICE]
+    work = [span(event) for event in context.events(run) if event["kind"] in ON_A_DEVICE]
     whole = sum(facts.get(f"{key}_ns", 0) for key in KNOWN_BY)
     inferred = facts.get("by_module_ns", 0) + facts.get("by_order_ns", 0)
     size = sum(path.stat().st_size for path in run.rglob("*") if path.is_file())
     share_copy(context, run)
-    return [size / 1e6, scaled(facts.get("wall_ns")), scaled(facts.get("busy_ns")), union_ns(work) / 1e6, facts.get("kernels"),
+    return [size / 1e6, scaled(facts.get("wall_ns"), 1e6), scaled(facts.get("busy_ns"), 1e6), union_ns(work) / 1e6, facts.get("kernels"),
             facts.get("by_stat_ns", 0) / whole if whole else None, inferred / whole if whole else None,
             len(answer["notes"])]
 
@@ -71,8 +70,3 @@ def share_copy(context: Context, run: Path) -> None:
     finished = context.run([context.ridgeline, "redact", run, copy], log=run.with_name(run.name + ".redact.log"), limit_s=60)
     if finished.status != 0:
         raise Missing(f"the copy to share failed: {last_line(finished.output)}")
-
-
-def scaled(ns: float | None) -> float | None:
-    """`ns` in ms."""
-    return None if ns is None else ns / 1e6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from context import ROOT, Context, Missing, Proof, last_line
+from context import ROOT, Context, Missing, Proof, last_line, scaled
 
 #: Suite, sizes, sizes of a quick run, variant.
 RUNS = [
@@ -38,10 +38,5 @@ def prove(context: Context) -> Proof:
 def rows(results: dict) -> list[list]:
     """The rows of a suite's results."""
     return [[row["operation"], row["volume_size"], row["status"] if row["status"] == "ok" else f"{row['status']}: {row['reason']}",
-             milli(row.get("median_s")), milli(row.get("spread_s")), row.get("compile_s"), row.get("late_modules")]
+             scaled(row.get("median_s"), 1e-3), scaled(row.get("spread_s"), 1e-3), row.get("compile_s"), row.get("late_modules")]
             for row in results["summary"]]
-
-
-def milli(seconds: float | None) -> float | None:
-    """`seconds` in ms."""
-    return None if seconds is None else seconds * 1e3
