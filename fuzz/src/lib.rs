@@ -9,7 +9,7 @@
 pub mod mutate;
 pub mod seeds;
 
-use ridge_analysis::{By, Memory, MemoryBy, Prepared, overview};
+use ridge_analysis::{Ask, Prepared, Topic, VIEWS, instructions, modules, sections};
 use ridge_hlo::HloModule;
 use ridge_hlo::cost::ModuleCosts;
 use ridge_import::{Source, import};
@@ -91,18 +91,14 @@ fn capture(bytes: &[u8], format: &str) {
     let Ok(imported) = import(&source, Some(format)) else { return };
     let prepared = Prepared::default();
     let analysis = prepared.analysis(&imported.trace, &imported.hlo);
-    overview(&analysis);
-    for by in By::ALL {
-        analysis.table(by);
+    Topic::ALL.iter().for_each(|topic| drop(sections(&analysis, *topic, &Ask::default())));
+    for view in VIEWS {
+        view.table(&analysis, &Ask::default());
+        view.charts.map(|charts| charts(&analysis));
     }
-    analysis.modules_table();
-    let memory = Memory::new(&analysis);
-    memory.overview();
-    for by in MemoryBy::ALL {
-        memory.table(by, None);
-    }
+    modules(&analysis);
     for module in 0..imported.trace.modules.len().min(4) {
-        analysis.instructions_table(module as u32);
+        instructions(&analysis, module as u32);
     }
 }
 

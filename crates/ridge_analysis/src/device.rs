@@ -4,10 +4,12 @@
 //! its capture says and is never given a relative's figures.
 //! Measurements come from elsewhere and are joined as [`Ceilings`].
 
+mod ceilings;
 mod find;
 mod processor;
 mod sheet;
 
+pub use ceilings::{Ceiling, Ceilings, ComputeUnit, Limit, NumberType};
 pub use find::{ceilings, sheet_of};
 pub use processor::{ProcessorSheet, processor_ceilings, processor_sheets};
 pub use sheet::{DeviceSheet, Figure, SheetError};
@@ -60,7 +62,7 @@ pub fn sheets() -> &'static [DeviceSheet] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ceilings::{ComputeUnit, Limit, NumberType};
+    use crate::device::{ComputeUnit, Limit, NumberType};
 
     #[test]
     fn names_belong_to_one_sheet() {

@@ -3,7 +3,7 @@
 //! Every table goes through [`check`] and every overview through [`check_overview`]: when the API changes, two
 //! functions do.
 
-use crate::{Analysis, By, Prepared, overview};
+use crate::{Analysis, Prepared, Topic, overview};
 use expect_test::{Expect, expect};
 use ridge_hlo::HloModule;
 use ridge_test::{render, render_sections};
@@ -14,42 +14,40 @@ fn analyzed<T>(trace: &Trace, hlo: &[HloModule], ask: impl FnOnce(&Analysis<'_>)
 }
 
 /// The columns that tests of a table look at.
-fn columns(by: By) -> &'static [&'static str] {
+fn columns(by: &str) -> &'static [&'static str] {
     match by {
-        By::Op => &["op", "category", "self_ns", "self_share", "total_ns", "events", "executions", "attribution"],
-        By::Kernel => &["kernel", "op", "self_ns", "events", "min_ns", "median_ns", "max_ns", "grid", "block"],
-        By::Category => &["category", "self_ns", "self_share", "events"],
-        By::Module => &["module", "self_ns", "self_share", "events"],
-        By::Source => &["source", "self_ns", "self_share", "inclusive_ns", "events"],
-        By::Scope => &["tree", "inclusive_ns", "inclusive_share", "self_ns", "events"],
-        By::Operation => &["operation", "device_ns", "device_self_ns", "count", "wall_ns", "events", "depth"],
-        By::Operator | By::OperatorShapes => {
+        "op" => &["op", "category", "self_ns", "self_share", "total_ns", "events", "executions", "attribution"],
+        "kernel" => &["kernel", "op", "self_ns", "events", "min_ns", "median_ns", "max_ns", "grid", "block"],
+        "category" => &["category", "self_ns", "self_share", "events"],
+        "module" => &["module", "self_ns", "self_share", "events"],
+        "source" => &["source", "self_ns", "self_share", "inclusive_ns", "events"],
+        "scope" => &["tree", "inclusive_ns", "inclusive_share", "self_ns", "events"],
+        "operation" => &["operation", "device_ns", "device_self_ns", "count", "wall_ns", "events", "depth"],
+        "operator" | "operator-shapes" => {
             &["operator", "calls", "self_cpu_ns", "total_cpu_ns", "self_device_ns", "device_ns"]
         }
-        By::Collective => &["kernel", "ranks", "latency_ns"],
-        By::Rank => &["rank", "busy_ns", "wait_ns", "times_last"],
-        By::Step => {
-            &["step", "number", "wall_ns", "device_ns", "device_share", "copies_ns", "kernels", "device_span_ns"]
-        }
-        By::Track => &["track", "device", "kind", "busy_ns", "busy_share", "events"],
-        By::Profile => &["kernel", "duration_ns", "bound", "dram_bytes", "rule"],
-        By::Call => &["call", "total_ns", "total_share", "count", "launches", "mean_ns", "median_ns"],
-        By::Copy => &["copy", "source", "destination", "total_ns", "count", "bytes", "bytes_per_sec"],
-        By::Launch => &["kernel", "call", "count", "mean_total_ns", "mean_call_ns", "mean_queue_ns", "mean_kernel_ns"],
+        "collective" => &["kernel", "ranks", "latency_ns"],
+        "rank" => &["rank", "busy_ns", "wait_ns", "times_last"],
+        "step" => &["step", "number", "wall_ns", "device_ns", "device_share", "copies_ns", "kernels", "device_span_ns"],
+        "track" => &["track", "device", "kind", "busy_ns", "busy_share", "events"],
+        "profile" => &["kernel", "duration_ns", "bound", "dram_bytes", "rule"],
+        "call" => &["call", "total_ns", "total_share", "count", "launches", "mean_ns", "median_ns"],
+        "copy" => &["copy", "source", "destination", "total_ns", "count", "bytes", "bytes_per_sec"],
+        "launch" => &["kernel", "call", "count", "mean_total_ns", "mean_call_ns", "mean_queue_ns", "mean_kernel_ns"],
     }
 }
 
 #[track_caller]
-fn check_with(text: &str, hlo: &[&str], by: By, expected: Expect) {
+fn check_with(text: &str, hlo: &[&str], by: &str, expected: Expect) {
     let trace = ridge_test::trace(text);
     let hlo: Vec<HloModule> =
         hlo.iter().map(|text| HloModule::from_text(text).expect("HLO text of the test")).collect();
-    let table = analyzed(&trace, &hlo, |analysis| analysis.table(by));
+    let table = analyzed(&trace, &hlo, |analysis| analysis.table(Topic::Time, by).expect("a view"));
     expected.assert_eq(&render(&table, columns(by)));
 }
 
 #[track_caller]
-fn check(text: &str, by: By, expected: Expect) {
+fn check(text: &str, by: &str, expected: Expect) {
     check_with(text, &[], by, expected);
 }
 
@@ -60,7 +58,7 @@ fn check_overview(text: &str, expected: Expect) {
     let nanos = |key: &str| {
         let fact = sections[0].facts.iter().find(|fact| fact.key == key).expect("every overview has it");
         match fact.value {
-            ridge_trace::FactValue::Nanos(nanos) => nanos,
+            ridge_table::FactValue::Nanos(nanos) => nanos,
             ref other => panic!("{key} is no time: {other:?}"),
         }
     };
@@ -173,14 +171,14 @@ fn nothing_at_all() {
     .assert_eq(&render_sections(&analyzed(&trace, &[], overview)));
     check(
         "",
-        By::Op,
+        "op",
         expect![[r#"
         op  category  self_ns  self_share  total_ns  events  executions  attribution
     "#]],
     );
     check(
         "",
-        By::Step,
+        "step",
         expect![[r#"
         step  number  wall_ns  device_ns  device_share  copies_ns  kernels  device_span_ns
         * the program marked no step; `jax.profiler.StepTraceAnnotation` does
@@ -188,21 +186,21 @@ fn nothing_at_all() {
     );
     check(
         "",
-        By::Operation,
+        "operation",
         expect![[r#"
         operation  device_ns  device_self_ns  count  wall_ns  events  depth
     "#]],
     );
     check(
         "",
-        By::Source,
+        "source",
         expect![[r#"
         source  self_ns  self_share  inclusive_ns  events
     "#]],
     );
     check(
         "",
-        By::Track,
+        "track",
         expect![[r#"
         track  device  kind  busy_ns  busy_share  events
     "#]],
@@ -241,7 +239,7 @@ fn one_event() {
     );
     check(
         "stream 1 on gpu\n 7 +3 k",
-        By::Op,
+        "op",
         expect![[r#"
         op              category         self_ns  self_share  total_ns  events  executions  attribution
         (unattributed)  kernel, unknown  3        1           3         1       -           nothing
@@ -249,7 +247,7 @@ fn one_event() {
     );
     check(
         "stream 1 on gpu\n 7 +3 k grid=2,1,1 block=64,1,1",
-        By::Kernel,
+        "kernel",
         expect![[r#"
         kernel  op              self_ns  events  min_ns  median_ns  max_ns  grid   block
         k       (unattributed)  3        1       3       3          3       2,1,1  64,1,1
@@ -295,7 +293,7 @@ fn no_duration() {
     );
     check(
         text,
-        By::Op,
+        "op",
         expect![[r#"
         op  category         self_ns  self_share  total_ns  events  executions  attribution
         k   kernel, unknown  0        0           0         2       2           stat
@@ -303,7 +301,7 @@ fn no_duration() {
     );
     check(
         text,
-        By::Scope,
+        "scope",
         expect![[r#"
         tree              inclusive_ns  inclusive_share  self_ns  events
         (no scope known)  0             0                0        2
@@ -311,7 +309,7 @@ fn no_duration() {
     );
     check(
         text,
-        By::Step,
+        "step",
         expect![[r#"
         step  number  wall_ns  device_ns  device_share  copies_ns  kernels  device_span_ns
         step  1       0        0          0             0          0        -
@@ -319,7 +317,7 @@ fn no_duration() {
     );
     check(
         text,
-        By::Operation,
+        "operation",
         expect![[r#"
         operation              device_ns  device_self_ns  count  wall_ns  events  depth
         (outside every range)  0          0               0      0        2       0
@@ -328,7 +326,7 @@ fn no_duration() {
     );
     check(
         text,
-        By::Category,
+        "category",
         expect![[r#"
         category         self_ns  self_share  events
         kernel, unknown  0        0           2
@@ -348,7 +346,7 @@ fn self_time_on_lanes_leaves_out_what_runs_inside() {
           20 +10 dot.2 op=dot.2";
     check(
         text,
-        By::Op,
+        "op",
         expect![[r#"
         op       category         self_ns  self_share  total_ns  events  executions  attribution
         dot.2    kernel, unknown  55       0.458       60        3       3           stat
@@ -359,7 +357,7 @@ fn self_time_on_lanes_leaves_out_what_runs_inside() {
     // Operations of a CPU launch no kernels.
     check(
         text,
-        By::Kernel,
+        "kernel",
         expect![[r#"
         kernel  op  self_ns  events  min_ns  median_ns  max_ns  grid  block
     "#]],
@@ -400,7 +398,7 @@ fn kernels_on_a_stream_never_nest() {
         "stream 1 on gpu
            0 +100 outer op=outer
            10 +10 inner op=inner",
-        By::Op,
+        "op",
         expect![[r#"
             op     category         self_ns  self_share  total_ns  events  executions  attribution
             outer  kernel, unknown  100      0.909       100       1       1           stat
@@ -421,7 +419,7 @@ fn executions_are_not_kernels() {
            90 +5 rest
          stream 1 on gpu1
            0 +30 gemm op=conv",
-        By::Op,
+        "op",
         expect![[r#"
             op              category         self_ns  self_share  total_ns  events  executions  attribution
             conv            matrix product   110      0.917       110       5       3           stat
@@ -443,7 +441,7 @@ fn kernels_by_name_operation_and_launch() {
            130 +1 Memset memset bytes=16
            140 +2 MemoryAlloc memory
            150 +3 flush overhead",
-        By::Kernel,
+        "kernel",
         expect![[r#"
             kernel     op     self_ns  events  min_ns  median_ns  max_ns  grid   block
             gemm       dot.1  60       1       60      60         60      8,1,1  64,1,1
@@ -465,7 +463,7 @@ fn categories_come_from_instructions_or_names() {
            30 +40 MemcpyD2H d2h bytes=64
            70 +1 whatever",
         &[DOT],
-        By::Category,
+        "category",
         expect![[r#"
             category             self_ns  self_share  events
             copy device to host  40       0.563       1
@@ -487,7 +485,7 @@ fn modules_of_one_name_are_told_apart() {
            10 +20 k op=k in=jit_f(3)
            30 +7 k op=k in=jit_g
            40 +5 rest",
-        By::Module,
+        "module",
         expect![[r#"
             module       self_ns  self_share  events
             jit_f        20       0.476       1
@@ -507,7 +505,7 @@ fn scopes_are_a_tree() {
            30 +5 c op=c scope=jit(f)/dot
            40 +3 d op=d scope=jit(g)/vmap(a/b)/sin
            50 +1 e",
-        By::Scope,
+        "scope",
         expect![[r#"
             tree                  inclusive_ns  inclusive_share  self_ns  events
             jit(f)                35            0.897            0        3
@@ -541,7 +539,7 @@ fn annotations_nest_and_reach_across_threads() {
           210 +2 \"by time\" op=t";
     check(
         text,
-        By::Operation,
+        "operation",
         expect![[r#"
         operation              device_ns  device_self_ns  count  wall_ns  events  depth
         solve                  72         62              2      150      4       0
@@ -562,7 +560,7 @@ fn a_range_of_no_length_owns_nothing_that_comes_later() {
            5 +1 a
            12 +2 b
            50 +4 c",
-        By::Operation,
+        "operation",
         expect![[r#"
             operation              device_ns  device_self_ns  count  wall_ns  events  depth
             (outside every range)  5          5               0      0        2       0
@@ -582,7 +580,7 @@ fn one_name_inside_itself_counts_once() {
            20 +5 cuLaunch launch id=1
          stream 7 on gpu
            200 +10 a op=a id=1",
-        By::Operation,
+        "operation",
         expect![[r#"
             operation  device_ns  device_self_ns  count  wall_ns  events  depth
             solve      10         10              2      150      1       1
@@ -600,7 +598,7 @@ fn causes_in_a_circle_end() {
            5 +50 z annotation
          stream 1 on gpu
            3 +4 k op=k by=y",
-        By::Operation,
+        "operation",
         expect![[r#"
             operation              device_ns  device_self_ns  count  wall_ns  events  depth
             (outside every range)  4          4               0      0        1       0
@@ -625,7 +623,7 @@ fn steps_with_the_work_they_caused() {
            130 +50 MemcpyH2D h2d bytes=4096 id=3
            190 +5 \"by time\"
            400 +1 after",
-        By::Step,
+        "step",
         expect![[r#"
             step   number  wall_ns  device_ns  device_share  copies_ns  kernels  device_span_ns
             train  0       100      70         0.7           0          2        70
@@ -651,7 +649,7 @@ fn tracks_by_how_busy_they_were() {
            5 +5 dot
          derived Steps on gpu
            0 +1000 step",
-        By::Track,
+        "track",
         expect![[r#"
             track      device  kind    busy_ns  busy_share  events
             lane 0     cpu     lane    30       0.143       2
@@ -700,7 +698,7 @@ fn source_lines_with_the_stack_above_them() {
            40 +2 nobody
            50 +4 MemcpyH2D h2d bytes=64",
         &[DOT],
-        By::Source,
+        "source",
         expect![[r#"
             source                   self_ns  self_share  inclusive_ns  events
             /home/user/helpers.py:5  30       0.652       30            1
@@ -718,7 +716,7 @@ fn shares_of_what_is_known() {
            0 +60 a op=a
            60 +30 b
            90 +10 MemcpyH2D h2d bytes=64",
-        By::Op,
+        "op",
         expect![[r#"
             op                     category             self_ns  self_share  total_ns  events  executions  attribution
             a                      kernel, unknown      60       0.6         60        1       1           stat
@@ -745,7 +743,7 @@ fn operators_nest_and_own_the_work_they_launch() {
          stream 7 on gpu
            40 +30 sum_kernel id=1
            80 +5 nobody's id=9",
-        By::Operator,
+        "operator",
         expect![[r#"
             operator          calls  self_cpu_ns  total_cpu_ns  self_device_ns  device_ns
             aten::sum         1      10           20            30              30
@@ -758,7 +756,7 @@ fn operators_nest_and_own_the_work_they_launch() {
     );
     check(
         "thread python\n 0 +1 solve annotation",
-        By::Operator,
+        "operator",
         expect![[r#"
         operator  calls  self_cpu_ns  total_cpu_ns  self_device_ns  device_ns
         * the capture holds no framework operators; PyTorch's profiler writes them
@@ -783,7 +781,7 @@ const CALLS: &str = "thread python
 fn calls_of_the_host() {
     check(
         CALLS,
-        By::Call,
+        "call",
         expect![[r#"
         call                 total_ns  total_share  count  launches  mean_ns  median_ns
         cuStreamSynchronize  60        0.75         1      false     60       60
@@ -796,7 +794,7 @@ fn calls_of_the_host() {
 fn copies_have_bytes_and_a_rate() {
     check(
         CALLS,
-        By::Copy,
+        "copy",
         expect![[r#"
         copy                 source  destination  total_ns  count  bytes  bytes_per_sec
         copy host to device  pinned  device       40        2      4000   100000000000
@@ -808,7 +806,7 @@ fn copies_have_bytes_and_a_rate() {
 fn launches_wait_in_their_queue() {
     check(
         CALLS,
-        By::Launch,
+        "launch",
         expect![[r#"
         kernel  call            count  mean_total_ns  mean_call_ns  mean_queue_ns  mean_kernel_ns
         gemm    cuLaunchKernel  2      43             10            10             25

@@ -21,8 +21,9 @@ use crate::arguments::{Cli, Command, InputArguments, OutputArguments};
 use crate::failure::Failure;
 use crate::timings::Timings;
 use indicatif::ProgressBar;
+use ridge_report::Listing;
 use ridgeline::units::Bytes;
-use ridgeline::{OpenOptions, Session};
+use ridgeline::{CeilingsChoice, OpenOptions, Session, Shown, Table, Topic, View};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -68,15 +69,40 @@ fn rows_of(asked: Option<usize>, output: &OutputArguments, usual: usize) -> usiz
     }
 }
 
-/// Opens the captures in `input`.
-fn open(input: &InputArguments, timings: &mut Timings) -> Result<Session, Failure> {
-    let options = OpenOptions { format: input.read_as.clone(), max_unpacked_bytes: input.max_unpacked };
-    open_paths(&input.paths, options, timings)
+/// The views of `topic` that a report has where none is named.
+fn shown(session: &Session, topic: Topic, output: &OutputArguments) -> Vec<&'static View> {
+    let mut views = session.answered(topic);
+    views.retain(|view| view.shown != Shown::ForPrograms || output.format.is_for_programs());
+    views
 }
 
-fn open_paths(paths: &[PathBuf], options: OpenOptions, timings: &mut Timings) -> Result<Session, Failure> {
+/// The tables of `views` as they are shown; one that says nothing is left out where it was not `named`.
+fn listings(views: &[&View], tables: Vec<Table>, rows: usize, named: bool) -> Vec<Listing> {
+    let says_something = |view: &View, table: &Table| match view.shown {
+        Shown::WithRows(least) => table.rows_total >= least,
+        _ => true,
+    };
+    let shown = views.iter().zip(tables).filter(|(view, table)| named || says_something(view, table));
+    shown.map(|(_, table)| Listing::top(table, rows)).collect()
+}
+
+/// Opens the captures in `input`.
+fn open(input: &InputArguments, timings: &mut Timings) -> Result<Session, Failure> {
+    open_with(input, CeilingsChoice::None, timings)
+}
+
+/// Opens the captures in `input`, with what their rates are compared with.
+fn open_with(input: &InputArguments, ceilings: CeilingsChoice, timings: &mut Timings) -> Result<Session, Failure> {
+    open_paths(&input.paths, &options(input, ceilings), timings)
+}
+
+fn options(input: &InputArguments, ceilings: CeilingsChoice) -> OpenOptions {
+    OpenOptions { format: input.read_as.clone(), max_unpacked_bytes: input.max_unpacked, ceilings }
+}
+
+fn open_paths(paths: &[PathBuf], options: &OpenOptions, timings: &mut Timings) -> Result<Session, Failure> {
     let spinner = spinner_for(paths);
-    let session = timings.phase("open", || Session::open(paths, &options));
+    let session = timings.phase("open", || Session::open(paths, options));
     if let Some(spinner) = spinner {
         spinner.finish_and_clear();
     }

@@ -12,6 +12,7 @@ mod failure;
 mod output;
 mod quantities;
 mod timings;
+mod views;
 
 pub use commands::reference::reference;
 

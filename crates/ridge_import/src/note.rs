@@ -1,15 +1,6 @@
 //! What a reader must know about a capture that was read in part.
 
-/// How grave a note is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// Good to know; nothing is missing.
-    Info,
-    /// Something could not be used, the numbers shown stand without it.
-    Partial,
-    /// Data was lost: every report says so first.
-    Lost,
-}
+pub use ridge_table::Severity;
 
 /// One thing to know, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! Real PyTorch traces of the corpus against numbers that were computed without this project, to the nanosecond.
 
-use ridge_analysis::{By, Prepared, overview};
+use ridge_analysis::{Ask, Prepared, Topic, VIEWS, overview};
 use ridge_import::{Imported, Source, import};
-use ridge_trace::{EventKind, FactValue, NONE, Trace, TrackKind};
+use ridge_table::FactValue;
+use ridge_trace::{EventKind, NONE, Trace, TrackKind};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -201,9 +202,7 @@ fn every_table_of_every_trace() {
         let imported = open(&path);
         let prepared = Prepared::default();
         let analysis = prepared.analysis(&imported.trace, &imported.hlo);
-        for by in By::ALL {
-            analysis.table(by);
-        }
+        VIEWS.iter().for_each(|view| drop(view.table(&analysis, &Ask::default())));
         for note in &imported.notes {
             println!("{}: {:?} x{} {}", path.display(), note.severity, note.count, note.message);
         }
@@ -214,7 +213,7 @@ fn every_table_of_every_trace() {
 fn operators(imported: &Imported) -> BTreeMap<String, [i64; 5]> {
     let prepared = Prepared::default();
     let analysis = prepared.analysis(&imported.trace, &imported.hlo);
-    let table = analysis.table(By::Operator);
+    let table = analysis.table(Topic::Time, "operator").expect("a view");
     let text = ridge_test::render(
         &table,
         &["calls", "self_cpu_ns", "total_cpu_ns", "self_cpu_bytes", "cpu_bytes", "operator"],
@@ -281,7 +280,10 @@ fn operators_of_the_fixture_equal_key_averages() {
 fn scopes(imported: &Imported) -> (BTreeMap<String, (i64, u64, i64)>, String) {
     let prepared = Prepared::default();
     let analysis = prepared.analysis(&imported.trace, &imported.hlo);
-    let text = ridge_test::render(&analysis.table(By::Scope), &["inclusive_ns", "events", "self_ns", "scope"]);
+    let text = ridge_test::render(
+        &analysis.table(Topic::Time, "scope").expect("a view"),
+        &["inclusive_ns", "events", "self_ns", "scope"],
+    );
     let rows = text.lines().skip(1).filter_map(|line| {
         let mut words = line.split_whitespace();
         let (inclusive, events) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
@@ -317,7 +319,7 @@ fn lines_of_python_own_what_they_launched() {
     let Some(folder) = ridge_test::corpus("lines_of_python_own_what_they_launched", "kineto") else { return };
     let imported = open(&folder.join("h100_qwen15_0.5b_infer.json.gz"));
     let prepared = Prepared::default();
-    let table = prepared.analysis(&imported.trace, &imported.hlo).table(By::Source);
+    let table = prepared.analysis(&imported.trace, &imported.hlo).table(Topic::Time, "source").expect("a view");
     let text = ridge_test::render(&table, &["source", "self_ns", "inclusive_ns", "events"]);
     let rows: Vec<String> =
         text.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
@@ -367,7 +369,7 @@ fn eight_ranks_meet_in_collectives() {
     let prepared = Prepared::default();
     let analysis = prepared.analysis(&imported.trace, &imported.hlo);
     let keys = ["kernel", "latency_ns", "longest_ns", "skew_ns", "last_rank", "first_rank", "ranks"];
-    let found = ridge_test::render(&analysis.table(By::Collective), &keys);
+    let found = ridge_test::render(&analysis.table(Topic::Time, "collective").expect("a view"), &keys);
     let rows: Vec<Vec<&str>> = found.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
     let expected: Vec<Vec<String>> = (golden["collectives"].as_array().expect("a list").iter())
         .map(|row| {
@@ -378,7 +380,8 @@ fn eight_ranks_meet_in_collectives() {
         })
         .collect();
     assert_eq!(rows, expected);
-    let ranks = ridge_test::render(&analysis.table(By::Rank), &["rank", "wait_ns", "times_last"]);
+    let ranks =
+        ridge_test::render(&analysis.table(Topic::Time, "rank").expect("a view"), &["rank", "wait_ns", "times_last"]);
     for line in ranks.lines().skip(1).filter(|line| !line.starts_with('*')) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let wait = golden["total_wait_us_by_rank"][words[0]].as_i64().expect("a time") * 1000;

@@ -2,7 +2,7 @@
 
 mod support;
 
-use ridge_analysis::{Memory, MemoryBy, Prepared};
+use ridge_analysis::{Ask, Memory, Prepared, Topic, views_of};
 use ridge_import::{ImportError, Imported, Source, import};
 use ridge_trace::{BlockState, SegmentEventKind, Trace};
 use std::io::Write as _;
@@ -34,7 +34,7 @@ fn every_table(imported: &Imported) {
     let memory = Memory::new(&analysis);
     memory.overview();
     memory.lines();
-    MemoryBy::ALL.iter().for_each(|by| drop(memory.table(*by, None)));
+    views_of(Topic::Memory).for_each(|view| drop(view.table(&analysis, &Ask::default())));
     memory.changes_to(&memory);
 }
 

@@ -1,6 +1,6 @@
 //! Nsight Compute: the corpus's real reports, against the pages that the tool itself printed of one of them.
 
-use ridge_analysis::{By, Prepared};
+use ridge_analysis::{Prepared, Topic};
 use ridge_import::{Imported, Source, import};
 use ridge_test::{corpus, render};
 use std::collections::BTreeMap;
@@ -92,7 +92,7 @@ fn what_bounds_real_kernels() {
     let Some(imported) = open("what_bounds_real_kernels", &["manual_nvtx.ncu-rep"]) else { return };
     let prepared = Prepared::default();
     let analysis = prepared.analysis(&imported.trace, &imported.hlo);
-    let table = analysis.table(By::Profile);
+    let table = analysis.table(Topic::Time, "profile").expect("a view");
     let columns =
         ["kernel", "duration_ns", "bound", "compute_share", "memory_share", "occupancy", "dram_bytes", "waves"];
     expect_test::expect![[r#"
@@ -109,7 +109,7 @@ fn a_real_report_without_peaks_has_shares_alone() {
     let Some(imported) = open("a_real_report_without_peaks_has_shares_alone", &["manual_nvtx.ncu-rep"]) else { return };
     let prepared = Prepared::default();
     let analysis = prepared.analysis(&imported.trace, &imported.hlo);
-    let table = analysis.roofline(By::Profile).table;
+    let table = analysis.table(Topic::Roofline, "profile").expect("a view");
     // The tool's own page has 27.572516, 28.287733 and 28.106233 % of lts__t_sectors, which stands for L2.
     let columns =
         ["kernel", "duration_ns", "roof", "flops_per_sec", "dram_intensity", "l1_share", "l2_share", "dram_share"];

@@ -3,7 +3,7 @@
 
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
-use ridge_analysis::{By, Prepared};
+use ridge_analysis::{Ask, Prepared, Topic, view};
 use ridge_import::{Folder, ImportError, ImportOptions, Imported, Input, Source, import, import_inputs, import_with};
 use ridge_test::{corpus, union_ns};
 use ridge_trace::{EventKind, NONE, Trace};
@@ -115,14 +115,16 @@ fn operations_have_source_lines_and_scopes() {
     let imported = open(&bytes);
     let prepared = Prepared::default();
     let analysis = prepared.analysis(&imported.trace, &imported.hlo);
-    let sources = analysis.source_table(|file, line| {
+    let line_text = |file: &str, line: u32| {
         let text = &imported.sources.iter().find(|source| source.path == file)?.text;
         text.lines().nth(line as usize - 1).map(|line| line.trim().to_owned())
-    });
+    };
+    let by_line = view(Topic::Time, "source").expect("a view");
+    let sources = by_line.table(&analysis, &Ask { line_text: Some(&line_text), ..Ask::default() });
     let text = ridge_test::render(&sources, &["source", "text"]);
     assert!(text.contains("/praxis/") && text.contains("jnp."), "{text}");
     assert_eq!(imported.sources.len(), 31);
-    assert!(analysis.table(By::Module).batch.num_rows() > 10);
+    assert!(analysis.table(Topic::Time, "module").expect("a view").batch.num_rows() > 10);
 }
 
 #[test]

@@ -5,7 +5,8 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use expect_test::expect;
-use ridge_analysis::{Memory, MemoryBy, Prepared};
+use ridge_analysis::models::memory::MemoryBy;
+use ridge_analysis::{Memory, Prepared};
 use ridge_import::{Imported, Source, import};
 use ridge_trace::Table;
 use std::path::{Path, PathBuf};

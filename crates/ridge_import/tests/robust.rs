@@ -5,7 +5,7 @@
 
 mod support;
 
-use ridge_analysis::{By, Prepared, ROOFLINE_GROUPINGS, overview};
+use ridge_analysis::{Ask, Prepared, VIEWS, instructions, overview};
 use ridge_import::{ImportError, Imported, Severity, Source, import};
 use ridge_trace::{NONE, TrackKind};
 use std::path::PathBuf;
@@ -72,14 +72,12 @@ fn every_table(imported: &Imported) {
     let prepared = Prepared::with_sheets(&imported.trace);
     let analysis = prepared.analysis(&imported.trace, &imported.hlo);
     assert!(!overview(&analysis).is_empty());
-    for by in By::ALL {
-        assert_eq!(analysis.table(by).name, by.name());
+    for view in VIEWS {
+        let table = view.table(&analysis, &Ask::default());
+        assert!(table.subjects.is_empty() || table.subjects.len() == table.batch.num_rows(), "{view:?}");
     }
     for module in 0..imported.trace.modules.len() as u32 {
-        analysis.instructions_table(module);
-    }
-    for by in ROOFLINE_GROUPINGS {
-        assert_eq!(analysis.roofline(by).table.name, "roofline");
+        instructions(&analysis, module);
     }
 }
 

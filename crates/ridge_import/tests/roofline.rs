@@ -3,7 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests read fixtures and take the time")]
 
 use expect_test::{Expect, expect};
-use ridge_analysis::{Analysis, By, Prepared};
+use ridge_analysis::{Analysis, Prepared, Topic};
 use ridge_import::{Source, import};
 use ridge_test::{corpus, files, render};
 use std::path::Path;
@@ -19,10 +19,12 @@ fn analyzed<T>(path: &Path, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
 }
 
 #[track_caller]
-fn check(test: &str, capture: &str, by: By, columns: &[&str], expected: Expect) {
+fn check(test: &str, capture: &str, by: &str, columns: &[&str], expected: Expect) {
     let Some(folder) = corpus(test, "xplane") else { return };
     let path = folder.join(format!("{capture}.xplane.pb"));
-    analyzed(&path, |analysis| expected.assert_eq(&render(&analysis.roofline(by).table.top(8), columns)));
+    analyzed(&path, |analysis| {
+        expected.assert_eq(&render(&analysis.table(Topic::Roofline, by).expect("a view").top(8), columns))
+    });
 }
 
 #[test]
@@ -31,7 +33,7 @@ fn a_convolution_of_two_kernels_has_the_rate_of_its_executions() {
     check(
         "a_convolution_of_two_kernels_has_the_rate_of_its_executions",
         "mi300_conv_08",
-        By::Op,
+        "op",
         &["op", "self_ns", "flops", "flops_per_sec", "bytes_per_sec", "intensity", "bound", "headroom", "roof"],
         expect![[r#"
             op                        self_ns   flops          flops_per_sec        bytes_per_sec      intensity  bound    headroom  roof
@@ -53,7 +55,7 @@ fn library_products_and_attention_have_their_work() {
     check(
         test,
         "mi300_gemm",
-        By::Op,
+        "op",
         &columns,
         expect![[r#"
             op                 self_ns  flops_per_sec        intensity  xla_intensity  bound    headroom  roof
@@ -73,7 +75,7 @@ fn library_products_and_attention_have_their_work() {
     check(
         test,
         "mi300_te_fused_attn",
-        By::Op,
+        "op",
         &columns,
         expect![[r#"
             op                             self_ns  flops_per_sec        intensity  xla_intensity  bound    headroom  roof
@@ -97,9 +99,9 @@ fn no_operation_is_faster_than_its_roof() {
     let real = files(&folder, ".xplane.pb").into_iter().filter(|path| !path.to_string_lossy().contains(SYNTHETIC));
     let mut known = 0;
     for path in real {
-        for by in [By::Op, By::Kernel, By::Module] {
+        for by in ["op", "kernel", "module"] {
             analyzed(&path, |analysis| {
-                let table = analysis.roofline(by).table;
+                let table = analysis.table(Topic::Roofline, by).expect("a view");
                 if table.batch.column_by_name("headroom").is_none() {
                     return;
                 }

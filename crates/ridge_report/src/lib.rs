@@ -73,13 +73,13 @@ pub struct Listing {
 impl Listing {
     /// All rows of `table`.
     pub fn whole(table: Table) -> Listing {
-        let rows_total = table.batch.num_rows();
+        let rows_total = table.rows_total;
         Listing { table, rows_total }
     }
 
     /// The first `rows` rows of `table`; a footnote says how many there were.
     pub fn top(table: Table, rows: usize) -> Listing {
-        let rows_total = table.batch.num_rows();
+        let rows_total = table.rows_total;
         Listing { table: table.top(rows), rows_total }
     }
 }

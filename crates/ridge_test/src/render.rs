@@ -4,7 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
-use ridge_trace::{FactValue, Section, Table};
+use ridge_table::{FactValue, Section, Table};
 
 /// The rows of `table` with the columns `keys`, aligned; footnotes follow, each after a `*`.
 ///

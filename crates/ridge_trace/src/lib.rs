@@ -32,9 +32,9 @@ mod links;
 mod memory;
 mod nesting;
 mod profiles;
+mod rows;
 mod side_tables;
 mod strings;
-mod table;
 mod trace;
 
 pub use arrow_view::{event_batch, track_batch};
@@ -44,10 +44,10 @@ pub use framework_tables::{Backward, Collective, OperatorShape};
 pub use memory::{BlockState, Memory, MemoryBlocks, SegmentEventKind, SegmentEvents, Stacks};
 pub use nesting::nest;
 pub use profiles::{KernelProfile, KernelProfiles, ProfileRule, RuleKind};
+pub use rows::{DeviceRow, EventRow, ModuleRow, OpRow, ProcessRow, TrackRow};
 pub use side_tables::{
     Allocations, Counters, Device, LaunchShape, MemoryKind, Module, Operation, Process, Step, Track, TrackKind,
     Transfer,
 };
 pub use strings::{StringId, Strings};
-pub use table::{Basis, Column, Fact, FactValue, Meaning, Rank, Section, Table, Unit};
 pub use trace::Trace;

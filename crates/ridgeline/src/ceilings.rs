@@ -6,9 +6,8 @@
 
 use crate::error::OpenError;
 use crate::manifest::Manifest;
-use ridge_analysis::{
-    Ceiling, CeilingBasis, Ceilings, ComputeUnit, Limit, NumberType, ceilings, processor_ceilings, sheet_of, sheets,
-};
+use ridge_analysis::{Ceiling, Ceilings, ComputeUnit, Limit, NumberType, processor_ceilings, sheet_of, sheets};
+use ridge_table::Basis;
 use ridge_trace::Device;
 use serde_json::Value;
 use std::env;
@@ -18,13 +17,14 @@ use std::path::{Path, PathBuf};
 const MAX_BYTES: u64 = 16 << 20;
 
 /// Which measured figures to use.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum CeilingsChoice {
     /// Those kept for this device, where there are any.
     Kept,
     /// Those in this file.
     File(PathBuf),
     /// None: data sheets and the capture's own words alone.
+    #[default]
     None,
     /// The data sheet with this name, as [`data_sheet`] finds it, for all devices that are no processors: what a capture
     /// that does not name its devices ran on.
@@ -76,13 +76,13 @@ pub(crate) fn with_measured(device: &Device, mut sheet: Ceilings, measured: &Cei
 
 /// What `device` can do without measurements: by its data sheet, which for a processor is that of the model in the
 /// manifest, else by the capture's own word.
-pub(crate) fn unmeasured(device: &Device, manifest: Option<&Manifest>) -> Ceilings {
+fn unmeasured(device: &Device, manifest: Option<&Manifest>) -> Ceilings {
     let processor = || {
         let cpu = manifest?.json.get("cpu")?;
         processor_ceilings(cpu.get("model")?.as_str()?, cpu.get("usable_cores")?.as_u64()?)
     };
     let found = if is_processor(device) { processor() } else { None };
-    found.unwrap_or_else(|| ceilings(device))
+    found.unwrap_or_else(|| ridge_analysis::ceilings(device))
 }
 
 /// The ceilings of `devices` where the user says that they are `name`.
@@ -95,7 +95,10 @@ pub(crate) fn said_to_be(name: &str, devices: &[Device]) -> Result<Vec<Ceilings>
         let message = format!("expected the name of a device with a data sheet, found `{name}`");
         return Err(OpenError::new(message, None).hint(format!("there are {}", names.join(", "))));
     };
-    Ok(devices.iter().map(|device| if is_processor(device) { ceilings(device) } else { sheet.clone() }).collect())
+    Ok(devices
+        .iter()
+        .map(|device| if is_processor(device) { ridge_analysis::ceilings(device) } else { sheet.clone() })
+        .collect())
 }
 
 /// Reads a document of measured figures.
@@ -207,7 +210,7 @@ fn ceiling(figure: &Value) -> Option<Ceiling> {
     text("unit")?.ends_with(unit).then(|| Ceiling {
         limit,
         value: value / per,
-        basis: CeilingBasis::Measured,
+        basis: Basis::Measured,
         source: format!("ridgeline calibrate: {what}, {}", text("by").unwrap_or("unknown")),
     })
 }
@@ -227,6 +230,38 @@ fn raise_matrix_rates(entries: &mut [Ceiling]) {
             entries[matrix].source = entries[plain].source.clone();
         }
     }
+}
+
+/// What each of `devices` can do: measured figures as `choice` says, then its data sheet's, then the capture's own.
+///
+/// # Errors
+/// [`OpenError`] where a file was named and cannot be read, or a data sheet that there is not.
+pub(crate) fn ceilings(
+    devices: &[Device],
+    manifest: Option<&Manifest>,
+    choice: &CeilingsChoice,
+) -> Result<Vec<Ceilings>, OpenError> {
+    let measured = match choice {
+        CeilingsChoice::Sheet(name) => return said_to_be(name, devices),
+        CeilingsChoice::None => Vec::new(),
+        CeilingsChoice::Kept => ceilings_folder().map(|folder| kept_in(&folder)).unwrap_or_default(),
+        CeilingsChoice::File(path) => read_ceilings(path)?,
+    };
+    let pick = if matches!(choice, CeilingsChoice::File(_)) { meant } else { matching };
+    let found: Vec<Option<&MeasuredDevice>> = devices.iter().map(|device| pick(&measured, device, manifest)).collect();
+    if let (CeilingsChoice::File(path), false, true) = (choice, found.is_empty(), found.iter().all(Option::is_none)) {
+        let names: Vec<&str> = measured.iter().map(|known| known.name.as_str()).collect();
+        let message = format!("expected a device of the capture among the measured ones, found {}", names.join(", "));
+        return Err(OpenError::new(message, Some(path)));
+    }
+    let joined = |(device, found): (&Device, &Option<&MeasuredDevice>)| {
+        let sheet = unmeasured(device, manifest);
+        match found {
+            Some(found) => with_measured(device, sheet, &found.ceilings),
+            None => sheet,
+        }
+    };
+    Ok(devices.iter().zip(&found).map(joined).collect())
 }
 
 #[cfg(test)]
@@ -327,8 +362,7 @@ mod tests {
         }
         assert_eq!(memory_and_rate(&device("/device:GPU:0", None), epyc(128)), (None, None, 0));
         let sheet = unmeasured(&host, Some(&manifest(json!({ "cpu": epyc(2) }))));
-        let entry =
-            Ceiling { limit: Limit::Memory, value: 2e10, basis: CeilingBasis::Measured, source: "here".to_owned() };
+        let entry = Ceiling { limit: Limit::Memory, value: 2e10, basis: Basis::Measured, source: "here".to_owned() };
         let measured = with_measured(&host, sheet, &Ceilings { entries: vec![entry], ..Ceilings::default() });
         assert_eq!((measured.value(Limit::Memory), measured.notes.len()), (Some(2e10), 0));
         assert!(data_sheet("AMD EPYC 7763 64-Core Processor", Some(2)).is_some_and(|sheet| sheet.notes.len() == 1));

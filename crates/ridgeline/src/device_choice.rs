@@ -1,21 +1,22 @@
 //! Which devices a user means.
 
 use crate::error::OpenError;
-use ridge_trace::Trace;
+use ridge_trace::{DeviceRow, Trace};
 
-/// The devices of `trace` that `wanted` names: a number is the last part of a plane's name, anything else a part of it.
+/// The devices of `trace` that `name` names: a number is the last part of a plane's name, anything else a part of it.
 ///
 /// # Errors
 /// [`OpenError`] where it names none, with the devices that there are.
-pub(crate) fn devices_named(trace: &Trace, wanted: &str) -> Result<Vec<u32>, OpenError> {
-    let is_number = !wanted.is_empty() && wanted.bytes().all(|byte| byte.is_ascii_digit());
+pub(crate) fn devices_named(trace: &Trace, name: &str) -> Result<Vec<DeviceRow>, OpenError> {
+    let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
     let is_wanted = |plane: &str| match plane.rsplit_once(':') {
-        Some((_, number)) if is_number => number == wanted,
-        _ => plane.contains(wanted),
+        Some((_, number)) if is_number => number == name,
+        _ => plane.contains(name),
     };
     let devices = trace.devices.iter().enumerate();
-    let found: Vec<u32> = devices.filter(|(_, device)| is_wanted(&device.plane)).map(|(row, _)| row as u32).collect();
-    if found.is_empty() { Err(unknown(trace, wanted)) } else { Ok(found) }
+    let wanted = devices.filter(|(_, device)| is_wanted(&device.plane));
+    let found: Vec<DeviceRow> = wanted.map(|(row, _)| DeviceRow(row as u32)).collect();
+    if found.is_empty() { Err(unknown(trace, name)) } else { Ok(found) }
 }
 
 fn unknown(trace: &Trace, wanted: &str) -> OpenError {
@@ -40,9 +41,9 @@ mod tests {
              stream 1 on /host:CPU",
         );
         let named = |wanted: &str| devices_named(&trace, wanted).map_err(|error| error.to_string());
-        assert_eq!(named("1"), Ok(vec![0]));
-        assert_eq!(named("GPU"), Ok(vec![0, 1]));
-        assert_eq!(named("CPU"), Ok(vec![2]));
+        assert_eq!(named("1"), Ok(vec![DeviceRow(0)]));
+        assert_eq!(named("GPU"), Ok(vec![DeviceRow(0), DeviceRow(1)]));
+        assert_eq!(named("CPU"), Ok(vec![DeviceRow(2)]));
         assert_eq!(named("TPU"), Err("expected a device of the capture, found `TPU`".to_owned()));
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::manifest::Manifest;
 use ridge_import::Imported;
-use ridge_trace::{EventKind, Fact, FactValue, Section};
+use ridge_table::{Fact, FactValue, Section};
+use ridge_trace::EventKind;
 use std::collections::BTreeMap;
 
 /// Sections on files, recording, devices and contents.
@@ -15,7 +16,7 @@ pub(crate) fn sections(imported: &Imported, manifest: Option<&Manifest>) -> Vec<
 }
 
 fn fact(key: &str, title: &str, value: FactValue) -> Fact {
-    Fact { key: key.to_owned(), title: title.to_owned(), value, share: None, definition: String::new() }
+    Fact::new(key, title, value, "")
 }
 
 fn captures(imported: &Imported) -> Vec<Section> {

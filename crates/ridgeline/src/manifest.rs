@@ -3,7 +3,7 @@
 //! Any part of it may be absent; nothing in it can stop a capture from opening.
 
 use crate::note::{Note, Severity};
-use ridge_trace::FactValue;
+use ridge_table::FactValue;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

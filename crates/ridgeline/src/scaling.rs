@@ -9,7 +9,7 @@ use crate::note::{Note, Severity};
 use crate::session::{OpenOptions, Session};
 use rayon::prelude::*;
 use ridge_analysis::scaling::{CaptureWork, GrowthChart, Series, SizePoint, growth_chart, growth_table, next_table};
-use ridge_trace::Table;
+use ridge_table::Table;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};

@@ -1,9 +1,6 @@
 //! An opened capture.
 
-use crate::ceilings::{
-    CeilingsChoice, MeasuredDevice, ceilings_folder, kept_in, matching, meant, read_ceilings, said_to_be, unmeasured,
-    with_measured,
-};
+use crate::ceilings::{CeilingsChoice, ceilings};
 use crate::error::OpenError;
 use crate::file_map::FileBytes;
 use crate::find::{FoundFolder, find};
@@ -11,17 +8,13 @@ use crate::hlo::{HloStage, dumped, module_hlo, module_row};
 use crate::info;
 use crate::manifest::Manifest;
 use crate::note::{Note, Severity};
-use crate::source_text::SourceText;
-use rayon::prelude::*;
 use ridge_analysis::scaling::{CaptureWork, capture_work, steps_tables};
-use ridge_analysis::{Analysis, By, Ceilings, Prepared, Roofline, overview};
+use ridge_analysis::{Analysis, Prepared};
 use ridge_import::{Folder, ImportOptions, Imported, Input, Release, Source, import_inputs};
-use ridge_trace::{Device, Section, Table, Trace};
+use ridge_table::{Section, Table};
+use ridge_trace::Trace;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Captures with fewer events are analyzed on one thread: starting others costs more.
-const PARALLEL_EVENTS: usize = 1 << 16;
 
 /// How to open a capture.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +25,8 @@ pub struct OpenOptions {
     ///
     /// `None` bounds it by 250 times its size and 16 GiB.
     pub max_unpacked_bytes: Option<u64>,
+    /// What rates are compared with.
+    pub ceilings: CeilingsChoice,
 }
 
 /// An opened capture: one trace of all its files, and every answer about it.
@@ -68,54 +63,15 @@ impl Session {
         let mut imported = import_inputs(&inputs, how)?;
         let root = paths.first().cloned().unwrap_or_default();
         let manifest = Manifest::of(&root);
-        let mut notes: Vec<Note> = std::mem::take(&mut imported.notes).into_iter().map(Note::from).collect();
+        let mut notes: Vec<Note> =
+            std::mem::take(&mut imported.notes).into_iter().map(crate::note::of_reader).collect();
         notes.extend(found.notes);
         notes.extend(unreadable);
         notes.extend(manifest.iter().flat_map(Manifest::notes));
         notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
-        let ceilings = imported.trace.devices.iter().map(|device| unmeasured(device, manifest.as_ref())).collect();
+        let ceilings = ceilings(&imported.trace.devices, manifest.as_ref(), &options.ceilings)?;
         let prepared = Prepared::with_ceilings(ceilings);
         Ok(Session { root, imported, manifest, notes, prepared })
-    }
-
-    /// What each device of the trace can do: measured figures as `choice` says, then its data sheet's, then the capture's own.
-    ///
-    /// # Errors
-    /// [`OpenError`] where a file was named and cannot be read, or a data sheet that there is not.
-    pub fn ceilings(&self, choice: &CeilingsChoice) -> Result<Vec<Ceilings>, OpenError> {
-        let measured = match choice {
-            CeilingsChoice::Sheet(name) => return said_to_be(name, &self.imported.trace.devices),
-            CeilingsChoice::None => Vec::new(),
-            CeilingsChoice::Kept => ceilings_folder().map(|folder| kept_in(&folder)).unwrap_or_default(),
-            CeilingsChoice::File(path) => read_ceilings(path)?,
-        };
-        let pick = if matches!(choice, CeilingsChoice::File(_)) { meant } else { matching };
-        let found: Vec<Option<&MeasuredDevice>> =
-            self.imported.trace.devices.iter().map(|device| pick(&measured, device, self.manifest.as_ref())).collect();
-        if let (CeilingsChoice::File(path), false, true) = (choice, found.is_empty(), found.iter().all(Option::is_none))
-        {
-            let names: Vec<&str> = measured.iter().map(|known| known.name.as_str()).collect();
-            let message =
-                format!("expected a device of the capture among the measured ones, found {}", names.join(", "));
-            return Err(OpenError::new(message, Some(path)));
-        }
-        let joined = |(device, found): (&Device, &Option<&MeasuredDevice>)| {
-            let sheet = unmeasured(device, self.manifest.as_ref());
-            match found {
-                Some(found) => with_measured(device, sheet, &found.ceilings),
-                None => sheet,
-            }
-        };
-        Ok(self.imported.trace.devices.iter().zip(&found).map(joined).collect())
-    }
-
-    /// Takes the ceilings that `choice` says as the roofs of every later answer; until then they are the data sheets'.
-    ///
-    /// # Errors
-    /// [`OpenError`] where a file was named and cannot be read.
-    pub fn use_ceilings(&mut self, choice: &CeilingsChoice) -> Result<(), OpenError> {
-        self.prepared.set_ceilings(self.ceilings(choice)?);
-        Ok(())
     }
 
     /// What a reader must know, gravest first.
@@ -138,41 +94,9 @@ impl Session {
         &self.imported
     }
 
-    /// Wall time and its parts, each device, and how sure the attribution is.
-    pub fn overview(&self) -> Vec<Section> {
-        self.with_analysis(overview)
-    }
-
     /// Files, versions, devices and contents.
     pub fn info(&self) -> Vec<Section> {
         info::sections(&self.imported, self.manifest.as_ref())
-    }
-
-    /// Device time grouped by `by`.
-    pub fn table(&self, by: By) -> Table {
-        self.with_analysis(|analysis| match by {
-            By::Source => {
-                let mut texts = SourceText::new(&self.imported.sources);
-                analysis.source_table(|file, line| texts.line(file, line))
-            }
-            other => analysis.table(other),
-        })
-    }
-
-    /// How far operations, kernels, modules, steps or annotated operations are from what their device allows.
-    ///
-    /// Other groupings give the roofline by operation.
-    pub fn roofline(&self, by: By) -> Roofline {
-        self.with_analysis(|analysis| analysis.roofline(by))
-    }
-
-    /// The overview and several tables; those of a large capture are made in parallel.
-    pub fn report(&self, groupings: &[By]) -> (Vec<Section>, Vec<Table>) {
-        if self.imported.trace.events.len() < PARALLEL_EVENTS {
-            return (self.overview(), groupings.iter().map(|by| self.table(*by)).collect());
-        }
-        self.prepared.prepare(&self.imported.trace, &self.imported.hlo);
-        rayon::join(|| self.overview(), || groupings.par_iter().map(|by| self.table(*by)).collect())
     }
 
     /// Warm-up, drift and outliers of the steps that the program marked.
@@ -187,7 +111,7 @@ impl Session {
 
     /// Every module with the device time it took.
     pub fn hlo_modules(&self) -> Table {
-        self.with_analysis(|analysis| analysis.modules_table())
+        self.with_analysis(ridge_analysis::modules)
     }
 
     /// The instructions of one module, named by name or program id.
@@ -196,7 +120,7 @@ impl Session {
     /// [`OpenError`] where the name means no module or several.
     pub fn hlo_ops(&self, module: &str) -> Result<Table, OpenError> {
         let row = module_row(&self.imported, module)?;
-        Ok(self.with_analysis(|analysis| analysis.instructions_table(row)))
+        Ok(self.with_analysis(|analysis| ridge_analysis::instructions(analysis, row)))
     }
 
     /// A module, or one instruction of it, as text.

@@ -6,7 +6,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use ridge_test::{corpus, files, fixtures, render};
 use ridge_trace::{EventKind, Trace};
-use ridgeline::{IdleBy, OpenOptions, Session, Table};
+use ridgeline::{OpenOptions, Session, Table, Topic};
 use std::path::{Path, PathBuf};
 
 /// The session of a capture; `None` where the file is no capture.
@@ -14,9 +14,8 @@ fn open(path: &Path) -> Option<Session> {
     Session::open(&[path.to_owned()], &OpenOptions::default()).ok()
 }
 
-fn table(session: &Session, by: IdleBy) -> Table {
-    let mut report = session.idle(&[by], None, usize::MAX).expect("all devices");
-    report.tables.pop().expect("one was asked for")
+fn table(session: &Session, by: &str) -> Table {
+    session.table(Topic::Idle, by).expect("a view of idle time")
 }
 
 fn column(table: &Table, key: &str) -> Vec<i64> {
@@ -47,7 +46,7 @@ fn busy(trace: &Trace) -> Vec<i64> {
 /// Checks every identity that docs/idle.md promises.
 fn assert_adds_up(path: &Path, session: &Session) {
     let name = path.display();
-    let devices = table(session, IdleBy::Device);
+    let devices = table(session, "device");
     let [busy_ns, idle_ns, head, tail, active, capture] =
         ["busy_ns", "idle_ns", "head_ns", "tail_ns", "active_ns", "capture_ns"].map(|key| column(&devices, key));
     for row in 0..busy_ns.len() {
@@ -59,7 +58,7 @@ fn assert_adds_up(path: &Path, session: &Session) {
     expected.sort_unstable();
     assert_eq!(found, expected, "{name}: busy time of every device");
 
-    let causes = column(&table(session, IdleBy::Cause), "idle_ns");
+    let causes = column(&table(session, "cause"), "idle_ns");
     assert!(causes.iter().all(|ns| *ns > 0), "{name}: no cause has negative time");
     assert_eq!(
         sum(&causes) + sum(&busy_ns),
@@ -68,12 +67,12 @@ fn assert_adds_up(path: &Path, session: &Session) {
     );
 
     let between = sum(&idle_ns);
-    let host = column(&table(session, IdleBy::Host), "idle_ns");
+    let host = column(&table(session, "host"), "idle_ns");
     assert_eq!(sum(&host), between + sum(&head) + sum(&tail), "{name}: what the host did");
-    for by in [IdleBy::Op, IdleBy::Annotation, IdleBy::Source] {
+    for by in ["op", "annotation", "source"] {
         assert_eq!(sum(&column(&table(session, by), "idle_ns")), between, "{name}: {by:?}");
     }
-    let gaps = column(&table(session, IdleBy::Gap), "length_ns");
+    let gaps = column(&table(session, "gap"), "length_ns");
     assert_eq!(sum(&gaps), between, "{name}: the gaps");
     assert!(gaps.iter().all(|ns| *ns > 0), "{name}: every gap has a length");
 }
@@ -114,7 +113,7 @@ fn idle_time_of_every_capture_adds_up() {
 fn causes_of_a_graph_replay() {
     let Some(folder) = corpus("causes_of_a_graph_replay", "xplane") else { return };
     let session = open(&folder.join("nvidia_like_cudagraph.xplane.pb")).expect("an intact capture");
-    let text = render(&table(&session, IdleBy::Cause), &["cause", "idle_ns", "gaps", "longest_ns"]);
+    let text = render(&table(&session, "cause"), &["cause", "idle_ns", "gaps", "longest_ns"]);
     // Eight steps: a copy issued 5 us into the step, a graph of 16 kernels 2 us apart 1 us after the copy, a copy back.
     let expected = "\
 cause                  idle_ns  gaps  longest_ns

@@ -5,18 +5,19 @@ use arrow_array::types::{Int64Type, UInt64Type};
 use expect_test::expect;
 use ridge_test::{corpus, files, fixtures, render};
 use ridge_trace::Trace;
-use ridgeline::{CeilingsChoice, FactValue, OpenOptions, Session, TransfersBy, TransfersReport};
+use ridgeline::{Answer, CeilingsChoice, FactValue, OpenOptions, Question, Session, Topic, view};
 use std::path::{Path, PathBuf};
 
 fn open(path: &Path) -> Option<Session> {
     Session::open(&[path.to_owned()], &OpenOptions::default()).ok()
 }
 
-fn ask(session: &Session, by: TransfersBy) -> TransfersReport {
-    session.transfers(&[by], None, &CeilingsChoice::None).expect("all devices")
+fn ask(session: &Session, by: &str) -> Answer {
+    let view = view(Topic::Transfers, by).expect("a view of transfers");
+    session.answer(Topic::Transfers, &[view], Question::default()).expect("all devices")
 }
 
-fn nanos(report: &TransfersReport, key: &str) -> i64 {
+fn nanos(report: &Answer, key: &str) -> i64 {
     let fact = report.sections[0].facts.iter().find(|fact| fact.key == key);
     match fact.map(|fact| &fact.value) {
         Some(FactValue::Nanos(ns)) => *ns,
@@ -65,7 +66,7 @@ fn expected(trace: &Trace) -> (u64, [i64; 4]) {
 
 fn assert_agrees(path: &Path, session: &Session) -> u64 {
     let (count, [ns, exposed, copying, copying_exposed]) = expected(session.trace());
-    for by in [TransfersBy::Direction, TransfersBy::Size, TransfersBy::Cause] {
+    for by in ["direction", "size", "cause"] {
         let report = ask(session, by);
         let batch = &report.tables[0].batch;
         let column = |key: &str| batch.column_by_name(key).unwrap_or_else(|| panic!("no column {key}"));
@@ -101,7 +102,7 @@ fn overlaps_of_every_capture_are_exact() {
 fn copies_of_a_video_model_are_what_sql_says() {
     let Some(folder) = corpus("copies_of_a_video_model_are_what_sql_says", "nsys") else { return };
     let session = open(&folder.join("h100_2gpu_1s.sqlite")).expect("an intact capture");
-    let report = ask(&session, TransfersBy::Direction);
+    let report = ask(&session, "direction");
     // Count, bytes and time by copy kind are in h100_2gpu_1s.truth.json: 450, 50 950 507 584 and 1 841 630 798 to the
     // device, of which 4 are from pageable memory.
     let expected = "\
@@ -120,12 +121,14 @@ fn a_model_that_the_user_names_stands_in_for_one_that_the_capture_does_not() {
     let test = "a_model_that_the_user_names_stands_in_for_one_that_the_capture_does_not";
     let Some(folder) = corpus(test, "nsys") else { return };
     // Its export was made without the tables that describe GPUs.
-    let session = open(&folder.join("h100_2gpu_1s.sqlite")).expect("an intact capture");
+    let path = folder.join("h100_2gpu_1s.sqlite");
+    let session = open(&path).expect("an intact capture");
     assert!(session.notes().iter().any(|note| note.message.contains("does not say what its GPUs are")));
     let columns = ["direction", "from", "link_bytes_per_sec", "link_share"];
     let link = |choice: &CeilingsChoice| {
-        let report = session.transfers(&[TransfersBy::Direction], None, choice).expect("a data sheet of that name");
-        render(&report.tables[0], &columns)
+        let options = OpenOptions { ceilings: choice.clone(), ..OpenOptions::default() };
+        let session = Session::open(&[path.clone()], &options).expect("a data sheet of that name");
+        render(&ask(&session, "direction").tables[0], &columns)
     };
     expect![[r#"
         direction         from      link_bytes_per_sec  link_share

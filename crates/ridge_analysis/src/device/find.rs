@@ -4,7 +4,8 @@
 //! every number the capture has: version, cores, memory and clock. Two sheets that agree are none.
 
 use super::{DeviceSheet, sheets};
-use crate::ceilings::{Ceiling, CeilingBasis, Ceilings, Limit};
+use crate::device::{Ceiling, Ceilings, Limit};
+use ridge_table::Basis;
 use ridge_trace::Device;
 use ridge_units::BytesPerSec;
 
@@ -77,7 +78,7 @@ fn of_capture(device: &Device) -> Ceilings {
     let memory = device.memory_bytes_per_sec.filter(|rate| *rate > 0).map(|rate| Ceiling {
         limit: Limit::Memory,
         value: rate as f64,
-        basis: CeilingBasis::Capture,
+        basis: Basis::Capture,
         source: "the capture's description of the device".to_owned(),
     });
     let note = memory
@@ -165,7 +166,7 @@ mod tests {
         assert_eq!(ceilings(&device("NVIDIA H200|Nvidia|132|1980|140|4915|9.0")).notes, Vec::<String>::new());
         let unknown = ceilings(&device("Maker X1|Maker|4|1000|2|500|1.2"));
         let memory = unknown.get(Limit::Memory).map(|entry| (entry.value, entry.basis));
-        assert_eq!(memory, Some((5e11, CeilingBasis::Capture)));
+        assert_eq!(memory, Some((5e11, Basis::Capture)));
         assert_eq!(unknown.entries.len(), 1);
         let cpu = Device { plane: "/device:CPU:1".to_owned(), ..Device::default() };
         assert_eq!(ceilings(&cpu), Ceilings { device: "CPU".to_owned(), ..Ceilings::default() });

@@ -4,7 +4,8 @@
 //! system reports and by nothing else; one that no sheet names has no roofs but measured ones.
 
 use super::sheet::{Reader, SheetError};
-use crate::ceilings::{Ceiling, CeilingBasis, Ceilings, ComputeUnit, Limit, NumberType};
+use crate::device::{Ceiling, Ceilings, ComputeUnit, Limit, NumberType};
+use ridge_table::Basis;
 use std::sync::OnceLock;
 use toml::{Table, Value};
 
@@ -72,7 +73,7 @@ impl ProcessorSheet {
             memory: Ceiling {
                 limit: Limit::Memory,
                 value: channels.value * transfers * CHANNEL_BYTES,
-                basis: CeilingBasis::Sheet,
+                basis: Basis::Sheet,
                 source: format!("{} channels at {:.0} MT/s: {}", channels.value, transfers / 1e6, channels.source),
             },
             per_cycle: per_cycle(&table, &reader)?,
@@ -126,7 +127,7 @@ fn per_cycle(table: &Table, reader: &Reader<'_>) -> Result<Vec<Ceiling>, SheetEr
             let unknown = || SheetError::Missing { expected: "a type of numbers", key: key.clone() };
             let limit = Limit::Rate(NumberType::from_name(name).ok_or_else(unknown)?, unit);
             let figure = reader.figure_of(&key, value)?;
-            entries.push(Ceiling { limit, value: figure.value, basis: CeilingBasis::Sheet, source: figure.source });
+            entries.push(Ceiling { limit, value: figure.value, basis: Basis::Sheet, source: figure.source });
         }
     }
     Ok(entries)

@@ -1,6 +1,7 @@
 //! Reads one device's sheet.
 
-use crate::ceilings::{Ceiling, CeilingBasis, Ceilings, ComputeUnit, Limit, NumberType};
+use crate::device::{Ceiling, Ceilings, ComputeUnit, Limit, NumberType};
+use ridge_table::Basis;
 use thiserror::Error;
 use toml::{Table, Value};
 
@@ -183,7 +184,7 @@ impl Reader<'_> {
 }
 
 fn ceiling(limit: Limit, figure: Figure, scale: f64) -> Ceiling {
-    Ceiling { limit, value: figure.value * scale, basis: CeilingBasis::Sheet, source: figure.source }
+    Ceiling { limit, value: figure.value * scale, basis: Basis::Sheet, source: figure.source }
 }
 
 fn missing(expected: &'static str, key: &str) -> SheetError {
@@ -220,7 +221,7 @@ mod tests {
     fn figures_come_in_base_units_with_their_source() {
         let sheet = DeviceSheet::parse(SHEET).expect("a whole sheet");
         let bf16 = sheet.ceilings.get(Limit::Rate(NumberType::Bf16, ComputeUnit::Matrix)).expect("it is there");
-        assert_eq!((bf16.value, bf16.basis, bf16.source.as_str()), (1.5e12, CeilingBasis::Sheet, "Maker's data sheet"));
+        assert_eq!((bf16.value, bf16.basis, bf16.source.as_str()), (1.5e12, Basis::Sheet, "Maker's data sheet"));
         let link = sheet.ceilings.value(Limit::HostToDevice).expect("every sheet has a link");
         assert!((link - 31.508e9).abs() < 1e7, "{link}");
         assert_eq!((sheet.compute_capability, sheet.cores.value), ((1, 2), 4.0));

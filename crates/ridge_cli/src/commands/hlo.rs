@@ -111,7 +111,7 @@ impl HloArguments {
 /// Runs the command.
 pub(crate) fn run(arguments: &HloArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     let options = OpenOptions { format: arguments.read_as.clone(), ..OpenOptions::default() };
-    let session = super::open_paths(std::slice::from_ref(&arguments.path), options, timings)?;
+    let session = super::open_paths(std::slice::from_ref(&arguments.path), &options, timings)?;
     let op = arguments.op.as_deref();
     match (arguments.form(), &arguments.module) {
         (Form::Listing, None) => list(session.hlo_modules(), &session, arguments, globals)?,

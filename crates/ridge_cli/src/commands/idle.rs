@@ -5,14 +5,18 @@ use crate::arguments::{Globals, InputArguments, OutputArguments};
 use crate::failure::Failure;
 use crate::output::deliver;
 use crate::timings::Timings;
-use clap::{Args, ValueEnum};
-use ridge_report::{Listing, Report};
-use ridgeline::{IdleBy, IdleReport, Session, Table};
+use crate::views::ViewOf;
+use clap::Args;
+use ridge_report::Report;
+use ridgeline::{Answer, Question, Session, Topic, View};
 
 /// Rows of each table where none was named.
 const ROWS_OF_EACH: usize = 10;
 /// Rows where tables were named.
 const ROWS_OF_NAMED: usize = 30;
+
+/// Gaps in a JSON document where no number is asked for: a capture may have millions.
+const GAPS_IN_JSON: usize = 1000;
 
 /// Say why each device stood still: host late, launch latency, copies, waits, graphs, or unknown
 ///
@@ -25,8 +29,8 @@ pub(crate) struct IdleArguments {
     input: InputArguments,
 
     /// Show one table instead of the summary; several with commas
-    #[arg(long, value_name = "TABLE", value_delimiter = ',')]
-    by: Vec<Grouping>,
+    #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = ViewOf(Topic::Idle))]
+    by: Vec<&'static View>,
 
     /// Only this device: its number, or a part of its name
     #[arg(long, value_name = "DEVICE")]
@@ -49,45 +53,6 @@ Examples:
   ridgeline idle run/ --device 0 --by op       before which operations the first device was idle
   ridgeline idle run/ --by gap -f csv          every gap, for a spreadsheet";
 
-/// What to group idle time by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Grouping {
-    /// Device
-    Device,
-    /// Cause
-    Cause,
-    /// What the host did meanwhile
-    Host,
-    /// Operation of the next work
-    Op,
-    /// Named range (TraceAnnotation) that caused the next work
-    Annotation,
-    /// Source line of the next work
-    Source,
-    /// Each gap by itself
-    Gap,
-}
-
-impl Grouping {
-    /// What the summary shows, besides a section for each device.
-    const SUMMARY: [Grouping; 5] =
-        [Grouping::Device, Grouping::Host, Grouping::Op, Grouping::Annotation, Grouping::Gap];
-    /// Gaps in a JSON document where no number is asked for: a capture may have millions.
-    const GAPS_IN_JSON: usize = 1000;
-
-    fn by(self) -> IdleBy {
-        match self {
-            Grouping::Device => IdleBy::Device,
-            Grouping::Cause => IdleBy::Cause,
-            Grouping::Host => IdleBy::Host,
-            Grouping::Op => IdleBy::Op,
-            Grouping::Annotation => IdleBy::Annotation,
-            Grouping::Source => IdleBy::Source,
-            Grouping::Gap => IdleBy::Gap,
-        }
-    }
-}
-
 /// Runs the command.
 pub(crate) fn run(arguments: &IdleArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     super::require_one_table(&arguments.output, arguments.by.len(), " with `--by`")?;
@@ -99,32 +64,14 @@ pub(crate) fn run(arguments: &IdleArguments, globals: &Globals, timings: &mut Ti
 
 fn report(session: &Session, arguments: &IdleArguments) -> Result<Report, Failure> {
     let named = !arguments.by.is_empty();
-    let groupings = if named { &arguments.by[..] } else { &Grouping::SUMMARY[..] };
+    let views = if named { arguments.by.clone() } else { super::shown(session, Topic::Idle, &arguments.output) };
     let rows = super::rows_of(arguments.top, &arguments.output, if named { ROWS_OF_NAMED } else { ROWS_OF_EACH });
-    let gaps = if named || arguments.top.is_some() { rows } else { rows.min(Grouping::GAPS_IN_JSON) };
-    let by: Vec<IdleBy> = groupings.iter().map(|grouping| grouping.by()).collect();
-    let found = session.idle(&by, arguments.device.as_deref(), gaps)?;
-    let IdleReport { sections, tables, gaps } = found;
-    let listings = tables.into_iter().map(|table| listing(table, rows, gaps));
+    let made = if named || arguments.top.is_some() { rows } else { rows.min(GAPS_IN_JSON) };
+    let question = Question { device: arguments.device.as_deref(), rows: Some(made), ..Question::default() };
+    let Answer { sections, tables } = session.answer(Topic::Idle, &views, question)?;
     Ok(Report {
         notes: session.notes().to_vec(),
         sections: if named { Vec::new() } else { sections },
-        tables: listings.filter(|listing| named || says_something(listing)).collect(),
+        tables: super::listings(&views, tables, rows, named),
     })
-}
-
-/// A table as it is shown; that of gaps was cut where it was made.
-fn listing(mut table: Table, rows: usize, gaps: usize) -> Listing {
-    let shown = table.batch.num_rows();
-    if table.name != "gap" || shown == gaps {
-        return Listing::top(table, rows);
-    }
-    table.footnotes.push(format!("{shown} of {gaps} rows shown"));
-    Listing { table, rows_total: gaps }
-}
-
-/// A device alone is in its section already, and a table without rows says nothing in a summary.
-fn says_something(listing: &Listing) -> bool {
-    let least = if listing.table.name == "device" { 2 } else { 1 };
-    listing.rows_total >= least
 }

@@ -5,10 +5,11 @@ use crate::arguments::{Globals, InputArguments, OutputArguments};
 use crate::failure::Failure;
 use crate::output::{Format, deliver};
 use crate::timings::Timings;
-use clap::{Args, ValueEnum, ValueHint};
+use crate::views::ViewOf;
+use clap::{Args, ValueHint};
 use ridge_report::terminal::{Glyphs, sparkline};
 use ridge_report::{Listing, Report};
-use ridgeline::{Fact, FactValue, MemoryAnswer, MemoryBy, OpenOptions, Session};
+use ridgeline::{Answer, CeilingsChoice, Fact, FactValue, Question, Section, Session, Topic, View};
 use std::path::PathBuf;
 
 /// Rows of each table where all tables are shown.
@@ -31,8 +32,8 @@ pub(crate) struct MemoryArguments {
     input: InputArguments,
 
     /// Show one table instead of the overview; several with commas
-    #[arg(long, value_name = "TABLE", value_delimiter = ',')]
-    by: Vec<Grouping>,
+    #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = ViewOf(Topic::Memory))]
+    by: Vec<&'static View>,
 
     /// Module whose peak is looked into, by name as listed [default: the one with the largest]
     #[arg(long, short, value_name = "MODULE")]
@@ -60,45 +61,6 @@ Examples:
   ridgeline memory snapshot.pickle --by holder       who held memory at the peak of a torch program
   ridgeline memory run/ --by usage -f csv            use over time, for a spreadsheet";
 
-/// Tables of memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Grouping {
-    /// Compiled module: its planned peak and classes
-    Module,
-    /// Value alive at the peak of one module
-    Alive,
-    /// Argument that could have been donated
-    Donation,
-    /// Allocator
-    Allocator,
-    /// Owner of memory at the peak of each allocator
-    Holder,
-    /// Stretch of time
-    Usage,
-    /// Segment that an allocator took from its driver
-    Segment,
-    /// Snapshot and device
-    Snapshot,
-    /// Block of snapshots by the line that made it
-    Block,
-}
-
-impl Grouping {
-    fn by(self) -> MemoryBy {
-        match self {
-            Grouping::Module => MemoryBy::Module,
-            Grouping::Alive => MemoryBy::Alive,
-            Grouping::Donation => MemoryBy::Donation,
-            Grouping::Allocator => MemoryBy::Allocator,
-            Grouping::Holder => MemoryBy::Holder,
-            Grouping::Usage => MemoryBy::Usage,
-            Grouping::Segment => MemoryBy::Segment,
-            Grouping::Snapshot => MemoryBy::Snapshot,
-            Grouping::Block => MemoryBy::Block,
-        }
-    }
-}
-
 /// Runs the command.
 pub(crate) fn run(arguments: &MemoryArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     let named = if arguments.diff.is_some() { 1 } else { arguments.by.len() };
@@ -107,9 +69,8 @@ pub(crate) fn run(arguments: &MemoryArguments, globals: &Globals, timings: &mut 
     let report = match &arguments.diff {
         None => timings.phase("tables", || report(&session, arguments))?,
         Some(other) => {
-            let input = &arguments.input;
-            let options = OpenOptions { format: input.read_as.clone(), max_unpacked_bytes: input.max_unpacked };
-            let other = super::open_paths(std::slice::from_ref(other), options, timings)?;
+            let options = super::options(&arguments.input, CeilingsChoice::None);
+            let other = super::open_paths(std::slice::from_ref(other), &options, timings)?;
             timings.phase("tables", || changes(&session, &other, arguments))
         }
     };
@@ -119,37 +80,29 @@ pub(crate) fn run(arguments: &MemoryArguments, globals: &Globals, timings: &mut 
 
 fn report(session: &Session, arguments: &MemoryArguments) -> Result<Report, Failure> {
     let named = !arguments.by.is_empty();
-    let tables: Vec<MemoryBy> = match named {
-        true => arguments.by.iter().map(|grouping| grouping.by()).collect(),
-        // Use over time is drawn in the overview where people read it.
-        false if arguments.output.format.is_for_programs() => MemoryBy::ALL.to_vec(),
-        false => MemoryBy::ALL.into_iter().filter(|by| *by != MemoryBy::Usage).collect(),
-    };
-    let mut answer = session.memory(&tables, arguments.module.as_deref())?;
+    let views = if named { arguments.by.clone() } else { super::shown(session, Topic::Memory, &arguments.output) };
+    let question = Question { module: arguments.module.as_deref(), ..Question::default() };
+    let Answer { mut sections, tables } = session.answer(Topic::Memory, &views, question)?;
     if arguments.output.format == Format::Table {
-        draw_lines(&mut answer, if arguments.output.ascii { Glyphs::Ascii } else { Glyphs::Unicode });
+        let glyphs = if arguments.output.ascii { Glyphs::Ascii } else { Glyphs::Unicode };
+        draw_lines(&mut sections, &session.memory_lines(), glyphs);
     }
-    let rows = rows(arguments);
     Ok(Report {
         notes: session.notes().to_vec(),
-        sections: if named { Vec::new() } else { answer.sections },
-        tables: answer.tables.into_iter().map(|table| Listing::top(table, rows)).collect(),
+        sections: if named { Vec::new() } else { sections },
+        tables: super::listings(&views, tables, rows(arguments), named),
     })
 }
 
 /// Puts use over time into the section of each allocator.
-fn draw_lines(answer: &mut MemoryAnswer, glyphs: Glyphs) {
-    for (name, values) in &answer.lines {
+fn draw_lines(sections: &mut [Section], lines: &[(String, Vec<u64>)], glyphs: Glyphs) {
+    for (name, values) in lines {
         let title = format!("Allocator {name}");
-        let section = answer.sections.iter_mut().find(|section| section.title == title);
+        let section = sections.iter_mut().find(|section| section.title == title);
         if let Some(section) = section.filter(|_| values.len() > 1) {
-            section.facts.push(Fact {
-                key: "line".to_owned(),
-                title: "Over time".to_owned(),
-                value: FactValue::Text(sparkline(values, LINE_WIDTH, glyphs)),
-                share: None,
-                definition: "bytes in use from the first allocator event to the last".to_owned(),
-            });
+            let line = FactValue::Text(sparkline(values, LINE_WIDTH, glyphs));
+            let definition = "bytes in use from the first allocator event to the last";
+            section.facts.push(Fact::new("line", "Over time", line, definition));
         }
     }
 }

@@ -5,12 +5,13 @@ use crate::arguments::{CeilingsArguments, Globals, InputArguments, OutputArgumen
 use crate::failure::Failure;
 use crate::output::{deliver_drawn, write_drawing, write_file};
 use crate::timings::Timings;
-use clap::{Args, ValueEnum, ValueHint};
+use crate::views::ViewOf;
+use clap::{Args, ValueHint};
 use ridge_report::csv::{self, Controls};
 use ridge_report::roofline::svg;
 use ridge_report::terminal::{self, Layout};
 use ridge_report::{Listing, Report};
-use ridgeline::{By, Chart, Roofline};
+use ridgeline::{Answer, Chart, Question, Topic, View};
 use std::path::PathBuf;
 
 /// Rows where none were asked.
@@ -28,8 +29,8 @@ pub(crate) struct RooflineArguments {
     input: InputArguments,
 
     /// What a point is
-    #[arg(long, value_name = "WHAT", default_value = "op")]
-    by: Grouping,
+    #[arg(long, value_name = "WHAT", default_value = "op", value_parser = ViewOf(Topic::Roofline))]
+    by: &'static View,
 
     /// Rows of the table, 0 for all [default: 20; all for json, csv and arrow]
     #[arg(long, value_name = "N")]
@@ -63,41 +64,14 @@ Examples:
   ridgeline roofline run/ --ceilings none                 against the data sheet, whatever was measured
   ridgeline roofline run/ -f json | jq '.tables[0].rows'  for programs; see docs/json";
 
-/// What a point of the roofline is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Grouping {
-    /// HLO operation
-    Op,
-    /// Kernel on the device
-    Kernel,
-    /// Compiled module
-    Module,
-    /// Step (StepTraceAnnotation)
-    Step,
-    /// Annotated operation (TraceAnnotation) with all work it caused
-    Operation,
-    /// Launch under a hardware profiler (Nsight Compute): L1, L2 and DRAM by its counters
-    Profile,
-}
-
-impl Grouping {
-    fn by(self) -> By {
-        match self {
-            Grouping::Op => By::Op,
-            Grouping::Kernel => By::Kernel,
-            Grouping::Module => By::Module,
-            Grouping::Step => By::Step,
-            Grouping::Operation => By::Operation,
-            Grouping::Profile => By::Profile,
-        }
-    }
-}
-
 /// Runs the command.
 pub(crate) fn run(arguments: &RooflineArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
-    let mut session = super::open(&arguments.input, timings)?;
-    session.use_ceilings(&arguments.ceilings.choice())?;
-    let Roofline { sections, charts, table } = timings.phase("roofline", || session.roofline(arguments.by.by()));
+    let session = super::open_with(&arguments.input, arguments.ceilings.choice(), timings)?;
+    let question = Question::default();
+    let answer = timings.phase("roofline", || session.answer(Topic::Roofline, &[arguments.by], question))?;
+    let charts = session.charts(arguments.by);
+    let Answer { sections, tables } = answer;
+    let table = tables.into_iter().next().expect("one view was asked for");
     let all = Listing::whole(table);
     timings.phase("drawings", || write_drawings(&charts, &all, arguments))?;
     let rows = super::rows_of(arguments.top, &arguments.output, ROWS);
@@ -113,8 +87,8 @@ fn write_drawings(charts: &[Chart], all: &Listing, arguments: &RooflineArguments
     if arguments.svg.is_some() || arguments.png.is_some() {
         if charts.is_empty() {
             return Err(Failure::failed("expected operations with known work to draw, found none").hint(
-                match arguments.by {
-                    Grouping::Profile => "a drawing needs operations and bytes; `ncu --set roofline` counts them",
+                match arguments.by.id {
+                    "profile" => "a drawing needs operations and bytes; `ncu --set roofline` counts them",
                     _ => "a drawing needs compiled modules in the capture; `ridgeline record` keeps them",
                 },
             ));

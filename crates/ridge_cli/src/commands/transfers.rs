@@ -5,9 +5,10 @@ use crate::arguments::{CeilingsArguments, Globals, InputArguments, OutputArgumen
 use crate::failure::Failure;
 use crate::output::deliver;
 use crate::timings::Timings;
-use clap::{Args, ValueEnum};
-use ridge_report::{Listing, Report};
-use ridgeline::{Session, TransfersBy, TransfersReport};
+use crate::views::ViewOf;
+use clap::Args;
+use ridge_report::Report;
+use ridgeline::{Answer, Question, Session, Topic, View};
 
 /// Rows of each table where none was named.
 const ROWS_OF_EACH: usize = 10;
@@ -25,8 +26,8 @@ pub(crate) struct TransfersArguments {
     input: InputArguments,
 
     /// Show one table instead of the summary; several with commas
-    #[arg(long, value_name = "TABLE", value_delimiter = ',')]
-    by: Vec<Grouping>,
+    #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = ViewOf(Topic::Transfers))]
+    by: Vec<&'static View>,
 
     /// Only this device: its number, or a part of its name
     #[arg(long, value_name = "DEVICE")]
@@ -51,37 +52,10 @@ Examples:
   ridgeline transfers run/ --by size           a histogram of sizes with the rate of each
   ridgeline transfers run/ --device 0 -f json  the first device, for programs";
 
-/// What to group transfers by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Grouping {
-    /// Direction and kinds of memory
-    Direction,
-    /// Direction and size, in powers of two
-    Size,
-    /// Who asked for them
-    Cause,
-    /// Those of one direction, size and cause that come more than once
-    Repeat,
-    /// Copies and layout changes on the device
-    Layout,
-}
-
-impl Grouping {
-    fn by(self) -> TransfersBy {
-        match self {
-            Grouping::Direction => TransfersBy::Direction,
-            Grouping::Size => TransfersBy::Size,
-            Grouping::Cause => TransfersBy::Cause,
-            Grouping::Repeat => TransfersBy::Repeat,
-            Grouping::Layout => TransfersBy::Layout,
-        }
-    }
-}
-
 /// Runs the command.
 pub(crate) fn run(arguments: &TransfersArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     super::require_one_table(&arguments.output, arguments.by.len(), " with `--by`")?;
-    let session = super::open(&arguments.input, timings)?;
+    let session = super::open_with(&arguments.input, arguments.ceilings.choice(), timings)?;
     let report = timings.phase("tables", || report(&session, arguments))?;
     timings.phase("output", || deliver(&report, &arguments.output, globals))?;
     Ok(Ending::Code(0))
@@ -89,15 +63,13 @@ pub(crate) fn run(arguments: &TransfersArguments, globals: &Globals, timings: &m
 
 fn report(session: &Session, arguments: &TransfersArguments) -> Result<Report, Failure> {
     let named = !arguments.by.is_empty();
-    let groupings = if named { &arguments.by[..] } else { Grouping::value_variants() };
+    let views = if named { arguments.by.clone() } else { super::shown(session, Topic::Transfers, &arguments.output) };
     let rows = super::rows_of(arguments.top, &arguments.output, if named { ROWS_OF_NAMED } else { ROWS_OF_EACH });
-    let by: Vec<TransfersBy> = groupings.iter().map(|grouping| grouping.by()).collect();
-    let ceilings = arguments.ceilings.choice();
-    let TransfersReport { sections, tables } = session.transfers(&by, arguments.device.as_deref(), &ceilings)?;
-    let listings = tables.into_iter().map(|table| Listing::top(table, rows));
+    let question = Question { device: arguments.device.as_deref(), ..Question::default() };
+    let Answer { sections, tables } = session.answer(Topic::Transfers, &views, question)?;
     Ok(Report {
         notes: session.notes().to_vec(),
         sections: if named { Vec::new() } else { sections },
-        tables: listings.filter(|listing| named || listing.rows_total > 0).collect(),
+        tables: super::listings(&views, tables, rows, named),
     })
 }

@@ -9,13 +9,13 @@ use ridgeline::{Column, Fact, FactValue, Note, Rank, Section, Severity, Table, U
 
 /// A note without a place.
 pub(crate) fn note(severity: Severity, message: &str) -> Note {
-    Note { severity, message: message.to_owned(), file: None, offset: None, count: 1 }
+    Note::new(severity, message)
 }
 
 /// A fact with a share of the whole where `share` is not negative.
 pub(crate) fn fact(key: &str, title: &str, value: FactValue, share: Option<f64>) -> Fact {
     let definition = format!("{title} of the capture");
-    Fact { key: key.to_owned(), title: title.to_owned(), value, share, definition }
+    Fact::new(key, title, value, definition).share(share)
 }
 
 /// An overview with one fact of each kind.

@@ -4,7 +4,7 @@ use super::Ncu;
 use crate::formats::Format;
 use crate::import::{Import, Imported, Source, import};
 use expect_test::{Expect, expect};
-use ridge_analysis::{By, Prepared};
+use ridge_analysis::{Prepared, Topic};
 use ridge_test::render;
 
 const REPORT: &[u8] = include_bytes!("../../../../../fixtures/ncu/made_up.ncu-rep");
@@ -20,7 +20,7 @@ fn open(sources: &[&[u8]]) -> Imported {
 fn check(imported: &Imported, columns: &[&str], expected: Expect) {
     let prepared = Prepared::default();
     let analysis = prepared.analysis(&imported.trace, &imported.hlo);
-    expected.assert_eq(&render(&analysis.table(By::Profile), columns));
+    expected.assert_eq(&render(&analysis.table(Topic::Time, "profile").expect("a view"), columns));
 }
 
 const COLUMNS: [&str; 9] =

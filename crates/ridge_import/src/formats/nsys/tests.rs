@@ -5,7 +5,7 @@ use crate::folder::Folder;
 use crate::formats::Format;
 use crate::import::{Import, ImportOptions, Imported, Input, Source, import, import_inputs};
 use expect_test::{Expect, expect};
-use ridge_analysis::{By, Prepared};
+use ridge_analysis::{Prepared, Topic};
 use ridge_test::render;
 use ridge_trace::{EventKind, NONE, Trace};
 
@@ -17,10 +17,10 @@ fn open(bytes: &[u8]) -> Imported {
 }
 
 #[track_caller]
-fn check(imported: &Imported, by: By, columns: &[&str], expected: Expect) {
+fn check(imported: &Imported, by: &str, columns: &[&str], expected: Expect) {
     let prepared = Prepared::default();
     let analysis = prepared.analysis(&imported.trace, &imported.hlo);
-    expected.assert_eq(&render(&analysis.table(by), columns));
+    expected.assert_eq(&render(&analysis.table(Topic::Time, by).expect("a view"), columns));
 }
 
 /// What launched each row of device work: `work <- call`.
@@ -54,7 +54,7 @@ fn ranges_own_the_work_they_launched() {
     let imported = open(TWO_PROCESSES);
     check(
         &imported,
-        By::Operation,
+        "operation",
         &["operation", "device_ns", "device_self_ns", "count", "events"],
         expect![[r#"
         operation              device_ns  device_self_ns  count  events
@@ -67,7 +67,7 @@ fn ranges_own_the_work_they_launched() {
     );
     check(
         &imported,
-        By::Op,
+        "op",
         &["op", "self_ns", "events", "attribution"],
         expect![[r#"
         op                     self_ns  events  attribution
@@ -81,7 +81,7 @@ fn ranges_own_the_work_they_launched() {
     );
     check(
         &imported,
-        By::Track,
+        "track",
         &["track", "device", "kind", "busy_ns", "events"],
         expect![[r#"
             track        device                     kind    busy_ns  events

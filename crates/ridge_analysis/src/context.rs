@@ -1,0 +1,32 @@
+//! The ground floor: a trace with its HLO, device work in groups, who caused it, how often it ran, what it is called.
+//!
+//! Everything here is asked for by several answers and knows none of them.
+
+mod analysis;
+pub(crate) mod annotations;
+pub(crate) mod category;
+pub(crate) mod coverage;
+mod durations;
+mod executions;
+pub(crate) mod groups;
+pub(crate) mod host_paths;
+pub(crate) mod in_order;
+pub(crate) mod labels;
+pub(crate) mod observed_trips;
+pub(crate) mod partition;
+pub(crate) mod places;
+mod prepared;
+pub(crate) mod profile_numbers;
+pub(crate) mod quantiles;
+mod store;
+pub(crate) mod stretches;
+
+pub use analysis::Analysis;
+pub use annotations::Owners;
+pub use category::kernel_category;
+pub(crate) use durations::Durations;
+pub use executions::Executions;
+pub use groups::{Group, WorkGroups};
+pub use prepared::Prepared;
+pub use profile_numbers::ProfileNumbers;
+pub use store::{Need, Shared, Store};

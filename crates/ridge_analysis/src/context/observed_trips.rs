@@ -1,0 +1,177 @@
+//! How often loops went round, from what ran in the trace.
+//!
+//! Only for loops whose trips neither the compiler nor a counter tells; [`ModuleCosts`] asks for no others.
+//! The trips of a loop are the executions of its body over those of the loop: where they vary a mean, which need not be
+//! whole, so that the cost of all runs together is exact.
+//! A loop without events of its own, as on GPUs, ran as often as what is beside it in the computation it is in.
+
+use crate::Analysis;
+use ridge_hlo::cost::ModuleCosts;
+use ridge_hlo::{ComputationId, HloModule, InstructionId};
+use ridge_trace::Attribution;
+use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
+
+/// The ways in which an execution's operation is known.
+pub(crate) const KNOWN: [Attribution; 4] =
+    [Attribution::ByStat, Attribution::ByModule, Attribution::ByLaunch, Attribution::ByOrder];
+
+/// The costs of the HLO module at position `hlo`, its loops with the trips that the trace shows.
+pub(crate) fn module_costs(analysis: &Analysis<'_>, hlo: u32) -> Option<ModuleCosts> {
+    let module = analysis.hlo.get(hlo as usize)?;
+    // Few modules have a loop that asks: only those are looked up in the trace.
+    let executed = OnceCell::new();
+    let observed = |id| Executed::trips(executed.get_or_init(|| Executed::new(analysis, hlo, module)), id);
+    Some(ModuleCosts::with_trips(module, observed))
+}
+
+/// How often the instructions of one module ran.
+struct Executed<'a> {
+    module: &'a HloModule,
+    instructions: FxHashMap<InstructionId, u64>,
+}
+
+impl<'a> Executed<'a> {
+    fn new(analysis: &Analysis<'_>, hlo: u32, module: &'a HloModule) -> Executed<'a> {
+        let trace = analysis.trace;
+        let executions = analysis.executions();
+        let mut instructions: FxHashMap<InstructionId, u64> = FxHashMap::default();
+        for (op, operation) in (0_u32..).zip(&trace.operations) {
+            let is_ours = trace.modules.get(operation.module as usize).is_some_and(|row| row.hlo == Some(hlo));
+            let count: u64 = KNOWN.iter().map(|how| executions.with_work(op, *how)).sum();
+            if is_ours && count > 0 {
+                let known = instructions.entry(InstructionId(operation.instruction)).or_default();
+                *known = known.saturating_add(count);
+            }
+        }
+        Executed { module, instructions }
+    }
+
+    /// Trips per execution of the loop `id`; `None` where the trace does not show both.
+    fn trips(&self, id: InstructionId) -> Option<f64> {
+        let module = self.module;
+        let of_body = self.runs(*module.instruction(id).called.first()?)?;
+        let of_loop = match self.instructions.get(&id) {
+            Some(count) => *count,
+            None => self.runs(module.instruction(id).computation)?,
+        };
+        Some(of_body as f64 / of_loop as f64)
+    }
+
+    /// Runs of a computation: those of its own instruction that ran most; `None` where none did.
+    ///
+    /// What it calls runs at other rates and does not speak for it.
+    fn runs(&self, computation: ComputationId) -> Option<u64> {
+        let ids = self.module.computation(computation).instruction_ids();
+        ids.filter_map(|id| self.instructions.get(&id)).max().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Prepared;
+    use crate::models::scaling::capture_work;
+    use ridge_hlo::cost::Assumption;
+    use std::fmt::Write as _;
+
+    /// A cosine of 64 numbers, a loop over their tanh, in it a loop over their sine, both until the data say so.
+    const HLO: &str = "HloModule jit_l, is_scheduled=true
+
+%inner (p: (s32[], s32[], f32[64])) -> (s32[], s32[], f32[64]) {
+  %p = (s32[], s32[], f32[64]{0}) parameter(0)
+  %i = s32[] get-tuple-element(%p), index=0
+  %n = s32[] get-tuple-element(%p), index=1
+  %x = f32[64]{0} get-tuple-element(%p), index=2
+  %sine = f32[64]{0} sine(%x)
+  ROOT %out = (s32[], s32[], f32[64]{0}) tuple(%i, %n, %sine)
+}
+
+%cond (q: (s32[], s32[], f32[64])) -> pred[] {
+  %q = (s32[], s32[], f32[64]{0}) parameter(0)
+  %j = s32[] get-tuple-element(%q), index=0
+  %m = s32[] get-tuple-element(%q), index=1
+  ROOT %less = pred[] compare(%j, %m), direction=LT
+}
+
+%outer (r: (s32[], s32[], f32[64])) -> (s32[], s32[], f32[64]) {
+  %r = (s32[], s32[], f32[64]{0}) parameter(0)
+  %k = s32[] get-tuple-element(%r), index=0
+  %l = s32[] get-tuple-element(%r), index=1
+  %y = f32[64]{0} get-tuple-element(%r), index=2
+  %tanh = f32[64]{0} tanh(%y)
+  %state = (s32[], s32[], f32[64]{0}) tuple(%k, %l, %tanh)
+  ROOT %while.2 = (s32[], s32[], f32[64]{0}) while(%state), condition=%cond, body=%inner
+}
+
+%cond.1 (s: (s32[], s32[], f32[64])) -> pred[] {
+  %s = (s32[], s32[], f32[64]{0}) parameter(0)
+  %t = s32[] get-tuple-element(%s), index=0
+  %u = s32[] get-tuple-element(%s), index=1
+  ROOT %less.1 = pred[] compare(%t, %u), direction=LT
+}
+
+ENTRY %main (a: s32[], b: s32[], c: f32[64]) -> (s32[], s32[], f32[64]) {
+  %a = s32[] parameter(0)
+  %b = s32[] parameter(1)
+  %c = f32[64]{0} parameter(2)
+  %cosine = f32[64]{0} cosine(%c)
+  %start = (s32[], s32[], f32[64]{0}) tuple(%a, %b, %cosine)
+  ROOT %while.1 = (s32[], s32[], f32[64]{0}) while(%start), condition=%cond.1, body=%outer
+}
+";
+
+    /// The work of one run of the module in units of 64 operations, and what is said of its loops' trips, where
+    /// `track` holds events of the instructions in `ran`.
+    #[track_caller]
+    fn check(track: &str, ran: &str, expected: &str) {
+        let hlo = [HloModule::from_text(HLO).expect("HLO text of the test")];
+        let mut text = format!("module jit_l 1 hlo=0\n{track}\n");
+        for (at, name) in ran.split_whitespace().enumerate() {
+            let id = hlo[0].instruction_named(name).expect("an instruction of the module").0;
+            writeln!(text, "{} +5 {name} op={name} in=jit_l at={id}", at * 10).expect("a string takes all");
+        }
+        let trace = ridge_test::trace(&text);
+        let prepared = Prepared::default();
+        let analysis = prepared.analysis(&trace, &hlo);
+        let costs = module_costs(&analysis, 0).expect("the module is there");
+        let total = costs.total();
+        let trips = [Assumption::TripCountObserved, Assumption::TripCountUnknown];
+        let said: Vec<&str> =
+            trips.into_iter().filter(|trips| total.assumptions.contains(*trips)).map(Assumption::name).collect();
+        assert_eq!(format!("{} {}", total.work.flops() / 64.0, said.join(" ")), expected, "{ran}");
+        if let Some(work) = capture_work(&analysis).filter(|_| ran.matches("cosine").count() == 1) {
+            assert_eq!((work.flops, work.is_whole), (total.work.flops(), said == ["trip_count_observed"]), "{ran}");
+        }
+    }
+
+    #[test]
+    fn loops_without_events_ran_as_often_as_what_is_beside_them() {
+        // 1 + 2 * (1 + 3): three sines for each tanh.
+        let iteration = "tanh sine sine sine";
+        check("stream 1 on gpu", &format!("cosine {iteration} {iteration}"), "9 trip_count_observed");
+        check("stream 1 on gpu", &format!("cosine {iteration} cosine {iteration}"), "5 trip_count_observed");
+    }
+
+    #[test]
+    fn loops_with_events_ran_as_often_as_those() {
+        let all = "cosine while.1 tanh while.2 sine sine tanh while.2 sine sine";
+        check("lane 0 on cpu", all, "7 trip_count_observed");
+        // Nothing beside the loop is needed.
+        check("lane 0 on cpu", &all.replace("cosine", ""), "7 trip_count_observed");
+    }
+
+    #[test]
+    fn trips_that_vary_are_a_mean() {
+        // Of the inner loop 4 and 1, of the outer 2: 1 + 2 * (1 + 2.5), the work of what ran.
+        check("stream 1 on gpu", "cosine tanh sine sine sine sine tanh sine", "8 trip_count_observed");
+    }
+
+    #[test]
+    fn loops_that_the_trace_does_not_show_count_once() {
+        check("stream 1 on gpu", "cosine", "3 trip_count_unknown");
+        check("stream 1 on gpu", "sine sine", "3 trip_count_unknown");
+        check("stream 1 on gpu", "cosine tanh tanh", "5 trip_count_observed trip_count_unknown");
+        check("thread python", "", "3 trip_count_unknown");
+    }
+}

@@ -1,0 +1,30 @@
+//! What who owns a trace keeps beside it: the ceilings of its devices, and what its answers share.
+
+use super::{Analysis, Store};
+use crate::device::{Ceilings, ceilings};
+use ridge_hlo::HloModule;
+use ridge_trace::Trace;
+
+/// The ceilings of one trace's devices and what its answers share; it borrows nothing and serves that trace alone.
+#[derive(Debug, Default)]
+pub struct Prepared {
+    ceilings: Vec<Ceilings>,
+    store: Store,
+}
+
+impl Prepared {
+    /// With the roofs in `ceilings`, by row of the devices table; a device without an entry has no known ones.
+    pub fn with_ceilings(ceilings: Vec<Ceilings>) -> Prepared {
+        Prepared { ceilings, store: Store::default() }
+    }
+
+    /// With the roofs that data sheets and the capture itself give the devices of `trace`.
+    pub fn with_sheets(trace: &Trace) -> Prepared {
+        Prepared::with_ceilings(trace.devices.iter().map(ceilings).collect())
+    }
+
+    /// The analysis of `trace`; nothing is made before an answer needs it.
+    pub fn analysis<'a>(&'a self, trace: &'a Trace, hlo: &'a [HloModule]) -> Analysis<'a> {
+        Analysis { trace, hlo, ceilings: &self.ceilings, store: &self.store }
+    }
+}

@@ -1,0 +1,17 @@
+//! The middle floor: typed answers, each owned, documented and kept ([`crate::Shared`]).
+//!
+//! A model knows nothing of tables and words for people; `tables/` shows it, rules and pages ask it.
+
+pub mod collectives;
+pub mod idle;
+pub mod memory;
+pub mod operators;
+mod profile_join;
+pub mod ranges;
+pub mod roofline;
+pub mod scaling;
+pub mod steps;
+pub mod transfers;
+pub mod work;
+
+pub(crate) use profile_join::{Found, join};

@@ -1,0 +1,184 @@
+//! Why each device stood still: every gap of the union of its streams, with its causes.
+//!
+//! A device's *capture window* is the time of its process, first event to last; its *active window* is from its first
+//! work to the end of its last. The capture window is the sum of a head, the active window's busy time and gaps, and a
+//! tail; each gap is the sum of its parts. All of it is whole nanoseconds, so the sums are exact.
+//!
+//! [`Idle`] sweeps each device once, attributes each gap once, and sums what the tables that were asked for need. It
+//! keeps gaps as pairs of rows; what a gap's parts are is worked out again only where a table shows that gap.
+
+mod activity;
+mod attribute;
+mod before;
+mod by_next;
+mod cause;
+mod context;
+mod latency;
+mod queue;
+mod sections;
+mod sums;
+mod sweep;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod threads;
+
+use crate::{Analysis, Need, Owners, Shared};
+use attribute::{Gap, work_end};
+use context::Context;
+use latency::Latency;
+use queue::{Queue, SmallKernels};
+use rayon::prelude::*;
+use ridge_table::Table;
+use ridge_trace::{DeviceRow, NONE, Trace};
+use sums::{SumBy, Sums};
+use sweep::{Gaps, Swept, sweep};
+
+/// What idle time can be grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IdleBy {
+    /// Device.
+    Device,
+    /// Device and cause.
+    Cause,
+    /// Cause and what the host did meanwhile.
+    Host,
+    /// Operation of the next work.
+    Op,
+    /// Named range that caused the next work.
+    Annotation,
+    /// Source line of the next work.
+    Source,
+    /// Nothing: each gap is a row.
+    Gap,
+}
+
+/// The idle time of devices, attributed.
+#[derive(Debug)]
+pub struct Idle {
+    context: Context,
+    devices: Vec<DeviceIdle>,
+    /// Devices that did no work.
+    unused: usize,
+}
+
+impl Shared for Idle {
+    const NEEDS: &'static [Need] = &[Need::of::<Owners>()];
+
+    fn make(analysis: &Analysis<'_>) -> Idle {
+        Idle::new(analysis, None)
+    }
+}
+
+/// The idle time of one device.
+#[derive(Debug)]
+pub(crate) struct DeviceIdle {
+    /// Row of the devices table.
+    pub(crate) device: u32,
+    /// First and last event of its process, nanoseconds.
+    pub(crate) capture: (i64, i64),
+    /// Start of its first work and end of its last, nanoseconds.
+    pub(crate) active: (i64, i64),
+    /// Length of the union of its work, nanoseconds.
+    pub(crate) busy_ns: i64,
+    /// Its gaps, without head and tail.
+    pub(crate) gaps: Gaps,
+    /// What is before its first work and after its last.
+    outer: [Gap; 2],
+    pub(crate) sums: Sums,
+    pub(crate) latency: Option<Latency>,
+    pub(crate) queue: Queue,
+    pub(crate) small: SmallKernels,
+}
+
+impl Idle {
+    /// Attributes the idle time of `devices`; of all of them where there is no choice.
+    pub fn new(analysis: &Analysis<'_>, devices: Option<&[DeviceRow]>) -> Idle {
+        let trace = analysis.trace;
+        let all: Vec<DeviceRow> = (0..trace.devices.len() as u32).map(DeviceRow).collect();
+        let context = Context::new(trace);
+        let found: Vec<Option<DeviceIdle>> = (devices.unwrap_or(&all).par_iter())
+            .map(|device| DeviceIdle::without_sums(trace, &context, device.0))
+            .collect();
+        let unused = found.iter().filter(|device| device.is_none()).count();
+        let mut devices: Vec<DeviceIdle> = found.into_iter().flatten().collect();
+        let by = SumBy { work: true, ranges: Some(analysis.owners()) };
+        devices.par_iter_mut().for_each(|device| device.sums = device.attribute(trace, &context, by));
+        Idle { devices, context, unused }
+    }
+
+    /// The table grouped by `by`; of gaps only the `rows` longest.
+    pub fn table(&self, analysis: &Analysis<'_>, by: IdleBy, rows: usize) -> Table {
+        match by {
+            IdleBy::Device => self.by_device(analysis),
+            IdleBy::Cause => self.by_cause(analysis),
+            IdleBy::Host => self.by_host(analysis),
+            IdleBy::Op => self.by_op(analysis),
+            IdleBy::Annotation => self.by_annotation(analysis),
+            IdleBy::Source => self.by_source(analysis),
+            IdleBy::Gap => self.gaps(analysis, rows),
+        }
+    }
+
+    /// How many gaps there are, over all devices, without heads and tails.
+    pub fn gap_count(&self) -> usize {
+        self.devices.iter().map(|device| device.gaps.len()).sum()
+    }
+
+    /// Calls `visit` with the position of each device and of each of its stretches of gaps, in parallel.
+    fn map_stretches<T: Send>(&self, visit: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
+        let devices = self.devices.iter().enumerate();
+        let tasks: Vec<(usize, usize)> =
+            devices.flat_map(|(index, device)| (0..device.gaps.stretches()).map(move |at| (index, at))).collect();
+        tasks.into_par_iter().map(|(index, stretch)| visit(index, stretch)).collect()
+    }
+}
+
+impl DeviceIdle {
+    /// What is known before gaps are attributed; `None` where the device did no work.
+    fn without_sums(trace: &Trace, context: &Context, device: u32) -> Option<DeviceIdle> {
+        let Swept { busy_ns, ends, gaps } = sweep(trace, device);
+        let (first, last) = ends?;
+        let active = (trace.events.start_ns[first as usize], work_end(trace, last as usize));
+        let process = trace.devices[device as usize].process;
+        let (from, until) = trace.process_span_ns(process).unwrap_or(active);
+        let capture = (from.min(active.0), until.max(active.1));
+        let head = Gap { start: capture.0, end: active.0, prev: NONE, next: first };
+        let tail = Gap { start: active.1, end: capture.1, prev: last, next: NONE };
+        let latency = context.latencies[device as usize];
+        let threshold = latency.map_or(0, |latency| latency.median_ns);
+        let (queue, small) = rayon::join(
+            || queue::queue(trace, device, active.0, active.1),
+            || queue::small_kernels(trace, device, threshold),
+        );
+        let (outer, sums) = ([head, tail], Sums::default());
+        Some(DeviceIdle { device, capture, active, busy_ns, gaps, outer, sums, latency, queue, small })
+    }
+
+    /// The sums over all of its gaps, its head and its tail.
+    ///
+    /// Head and tail are before no work that ended a gap, so `by` is about the gaps alone.
+    fn attribute(&self, trace: &Trace, context: &Context, by: SumBy<'_>) -> Sums {
+        let of = |stretch| Sums::of(trace, context, self.device, self.gaps.of_stretch(trace, stretch), by);
+        let parts: Vec<Sums> = (0..self.gaps.stretches()).into_par_iter().map(of).collect();
+        let outer = self.outer.into_iter().filter(|gap| gap.length() > 0);
+        let mut sums = Sums::of(trace, context, self.device, outer, SumBy::default());
+        parts.into_iter().for_each(|part| sums.merge(part));
+        sums
+    }
+
+    /// Length of the capture window, nanoseconds.
+    pub(crate) fn capture_ns(&self) -> i64 {
+        self.capture.1.saturating_sub(self.capture.0)
+    }
+
+    /// Length of the active window, nanoseconds.
+    pub(crate) fn active_ns(&self) -> i64 {
+        self.active.1.saturating_sub(self.active.0)
+    }
+
+    /// Idle time inside the active window, nanoseconds.
+    pub(crate) fn idle_ns(&self) -> i64 {
+        self.active_ns().saturating_sub(self.busy_ns)
+    }
+}

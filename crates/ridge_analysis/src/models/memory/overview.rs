@@ -1,0 +1,190 @@
+//! The numbers of a capture's memory that matter most, in sections.
+
+use super::blocks;
+use super::history::{self, History, out_of_memory};
+use super::modules::PlannedModule;
+use super::plan::Class;
+use super::stacks::frame_of_user;
+use super::usage::names;
+use crate::Analysis;
+use ridge_table::{Basis, Fact, FactValue, Section};
+
+/// Allocators and snapshots that have a section of their own; tables have all.
+const MOST_SECTIONS: usize = 4;
+
+/// Sections on the largest module, on allocators, on snapshots and on what ran out.
+pub(crate) fn sections(analysis: &Analysis<'_>, modules: &[PlannedModule<'_>], histories: &[History]) -> Vec<Section> {
+    let mut sections: Vec<Section> =
+        modules.first().map(|module| planned(analysis, modules, module)).into_iter().collect();
+    let named = histories.iter().zip(names(analysis.trace, histories)).take(MOST_SECTIONS);
+    sections.extend(named.map(|(history, name)| allocator(analysis, history, &name)));
+    sections.extend(blocks::sums(analysis.trace).iter().take(MOST_SECTIONS).map(|((snapshot, allocator), sums)| {
+        snapshot_section(analysis.text(*snapshot), analysis.text(*allocator), sums)
+    }));
+    sections.extend(out_of_memory_section(analysis));
+    sections
+}
+
+fn fact(key: &str, title: &str, value: FactValue, definition: &str) -> Fact {
+    Fact::new(key, title, value, definition)
+}
+
+fn part(key: &str, title: &str, bytes: u64, whole: u64, definition: &str) -> Fact {
+    let share = (whole > 0).then(|| bytes as f64 / whole as f64);
+    fact(key, title, FactValue::Bytes(bytes), definition).share(share)
+}
+
+fn planned(analysis: &Analysis<'_>, modules: &[PlannedModule<'_>], largest: &PlannedModule<'_>) -> Section {
+    let plan = &largest.plan;
+    let how = if plan.basis == Basis::Counted {
+        "counted from the compiler's buffer assignment"
+    } else {
+        "modelled from the schedule"
+    };
+    let mut facts = vec![
+        fact(
+            "largest_module",
+            "Largest module",
+            FactValue::Text(largest.name(analysis).to_owned()),
+            "module with the largest planned peak",
+        ),
+        fact(
+            "planned_peak_bytes",
+            "Planned peak",
+            FactValue::Bytes(plan.peak_bytes),
+            &format!("most bytes that one run of it needs at one time, {how}"),
+        ),
+    ];
+    for (key, title, class) in [
+        ("planned_parameter_bytes", "Parameters", Class::Parameter),
+        ("planned_donated_bytes", "Donated parameters", Class::Donated),
+        ("planned_output_bytes", "Outputs", Class::Output),
+        ("planned_temporary_bytes", "Temporary", Class::Temporary),
+    ] {
+        facts.push(part(
+            key,
+            title,
+            plan.bytes_of(class),
+            plan.peak_bytes,
+            "bytes set aside over the whole run, as a part of the peak",
+        ));
+    }
+    let missed = largest.missed_bytes();
+    if missed > 0 {
+        facts.push(part(
+            "missed_donation_bytes",
+            "Missed donation",
+            missed,
+            plan.peak_bytes,
+            "at most this much less, if arguments that are dead when a like result is made were donated (modelled)",
+        ));
+    }
+    facts.push(fact("modules", "Modules with HLO", FactValue::Count(modules.len() as u64), ""));
+    Section { title: "Planned memory".to_owned(), facts }
+}
+
+fn allocator(analysis: &Analysis<'_>, history: &History, name: &str) -> Section {
+    let trace = analysis.trace;
+    let peak = history.peak_bytes(trace);
+    let end = history.rows.last().map_or(0, |row| history::whole(trace.allocations.in_use_bytes[*row]));
+    let mut facts = vec![
+        fact(
+            "peak_bytes",
+            "Peak in use",
+            FactValue::Bytes(peak),
+            "most bytes in use after any allocator event (measured)",
+        ),
+        fact("peak_at_ns", "Peak at", FactValue::Nanos(history.peak_ns(trace)), "on the trace's clock"),
+        part("end_bytes", "In use at the end", end, peak, "after the last event, as a part of the peak"),
+    ];
+    if let Some(reserved) = history.most_reserved(trace) {
+        facts.push(fact(
+            "reserved_bytes",
+            "Most reserved",
+            FactValue::Bytes(reserved),
+            "most bytes held from the driver",
+        ));
+    }
+    if let Some((cached, _)) = history.most_cached(trace) {
+        facts.push(fact(
+            "cached_bytes",
+            "Most cached unused",
+            FactValue::Bytes(cached),
+            "reserved less in use, where that was most",
+        ));
+    }
+    let (allocations, frees) = history.counts(trace);
+    facts.push(fact("allocations", "Allocations", FactValue::Count(allocations), ""));
+    facts.push(fact("frees", "Frees", FactValue::Count(frees), ""));
+    let (burst, _) = history.worst_burst(trace);
+    facts.push(fact(
+        "burst",
+        "Most in a millisecond",
+        FactValue::Count(burst),
+        "allocator events within one millisecond",
+    ));
+    if let Some(growth) = history.growth(trace).filter(|growth| growth.is_suspect()) {
+        let words = format!("{:.0} bytes per step over {} steps", growth.bytes_per_step, growth.steps);
+        facts.push(fact(
+            "growth",
+            "Grows",
+            FactValue::Text(words),
+            "median slope of the bytes in use at the ends of steps (Theil-Sen): a leak, or a cache that fills",
+        ));
+    }
+    Section { title: format!("Allocator {name}"), facts }
+}
+
+fn snapshot_section(snapshot: &str, allocator: &str, sums: &blocks::Sums) -> Section {
+    let held = sums.reserved();
+    let mut facts = vec![
+        fact(
+            "held_bytes",
+            "Held",
+            FactValue::Bytes(held),
+            "all bytes that the allocator held at that moment (measured)",
+        ),
+        part("allocated_bytes", "In use", sums.allocated, held, "bytes of blocks that the program holds"),
+    ];
+    for (key, title, bytes, definition) in [
+        ("awaiting_bytes", "Awaiting free", sums.awaiting, "given back, but a stream may still use it"),
+        ("inactive_bytes", "Cached unused", sums.inactive, "held and used by nothing"),
+        (
+            "inactive_split_bytes",
+            "Split unused",
+            sums.split,
+            "unused, in segments that also hold something: cannot be given back",
+        ),
+        ("rounding_bytes", "Rounding", sums.rounding, "in use beyond what was asked for"),
+    ] {
+        if bytes > 0 {
+            facts.push(part(key, title, bytes, held, definition));
+        }
+    }
+    let of = if allocator.is_empty() { String::new() } else { format!(" of {allocator}") };
+    Section { title: format!("Snapshot {snapshot}{of}"), facts }
+}
+
+fn out_of_memory_section(analysis: &Analysis<'_>) -> Option<Section> {
+    let events = &analysis.trace.memory.segments;
+    let mut facts = Vec::new();
+    for row in out_of_memory(analysis.trace).take(MOST_SECTIONS) {
+        facts.push(fact("time_ns", "At", FactValue::Nanos(events.time_ns[row]), "on the trace's clock"));
+        facts.push(fact(
+            "requested_bytes",
+            "Asked for",
+            FactValue::Bytes(events.bytes[row]),
+            "bytes that could not be had",
+        ));
+        let free = events.free_bytes[row]
+            .map(|free| fact("free_bytes", "Device free", FactValue::Bytes(free), "bytes that the device had left"));
+        facts.extend(free);
+        let from = frame_of_user(analysis.trace, events.stack[row]);
+        facts.extend(
+            from.map(|frame| {
+                fact("source", "From", FactValue::Text(frame), "innermost frame outside installed packages")
+            }),
+        );
+    }
+    (!facts.is_empty()).then(|| Section { title: "Out of memory".to_owned(), facts })
+}

@@ -1,0 +1,305 @@
+//! Host and device time by framework operator: the numbers of PyTorch's `key_averages()`.
+//!
+//! Ranges of a thread form a tree by time: a range belongs to the innermost one that holds all of it, and one that
+//! ends after what it began in is nobody's child. A range that is the only child of one of the same name is the same
+//! call seen twice and counts once. Python functions are no part of it; with stacks, newer profilers (torch 2.15) take
+//! those directly inside a range from what it has for itself.
+//!
+//! Source of the rules: `torch/autograd/profiler_util.py` (`EventList._build_tree`, `_remove_dup_nodes`,
+//! `FunctionEvent.self_cpu_time_total`), checked against its own output for a trace of the corpus.
+
+use ridge_trace::{EventKind, NONE, StringId, Trace, TrackKind};
+use rustc_hash::FxHashMap;
+
+/// What is told apart within an operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Nothing.
+    Name,
+    /// The sizes of its inputs.
+    InputShapes,
+}
+
+/// Names that are the profiler's own, or too small to be calls.
+const NOT_CALLS: [&str; 8] = [
+    "[memory]",
+    "[OutOfMemory]",
+    "profiler::_record_function_enter",
+    "profiler::_record_function_enter_new",
+    "profiler::_record_function_exit",
+    "aten::is_leaf",
+    "aten::output_nr",
+    "aten::_version",
+];
+
+/// The sums of one row.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct OperatorSums {
+    pub(crate) calls: u64,
+    pub(crate) self_ns: i64,
+    pub(crate) total_ns: i64,
+    pub(crate) self_device_ns: i64,
+    pub(crate) device_ns: i64,
+    pub(crate) self_memory: [i64; 2],
+    pub(crate) memory: [i64; 2],
+}
+
+pub(crate) fn sums(trace: &Trace, detail: Detail) -> FxHashMap<(StringId, StringId), OperatorSums> {
+    let mut found: FxHashMap<(StringId, StringId), OperatorSums> = FxHashMap::default();
+    if !trace.events.kind.contains(&(EventKind::Operator as u8)) {
+        return found;
+    }
+    let memory = MemoryOverTime::of(trace);
+    let mut calls = Calls::of(trace);
+    calls.add_device_time(trace);
+    // Children come behind their parents, so sums of the inside are ready when the outside is looked at.
+    for at in (0..calls.calls.len()).rev() {
+        let call = calls.calls[at];
+        let own_memory = memory.during(trace, call.row);
+        if call.is_same_as_parent {
+            let parent = &mut calls.calls[call.parent as usize];
+            parent.inside_ns = parent.inside_ns.saturating_add(call.inside_ns);
+            parent.self_device_ns = parent.self_device_ns.saturating_add(call.self_device_ns);
+            parent.device_inside_ns = parent.device_inside_ns.saturating_add(call.device_inside_ns);
+            add(&mut parent.memory_inside, call.memory_inside);
+            continue;
+        }
+        let dur = trace.events.dur_ns[call.row as usize];
+        let device_ns = call.self_device_ns.saturating_add(call.device_inside_ns);
+        if call.parent != NONE {
+            let parent = &mut calls.calls[call.parent as usize];
+            parent.inside_ns = parent.inside_ns.saturating_add(dur);
+            parent.device_inside_ns = parent.device_inside_ns.saturating_add(device_ns);
+            add(&mut parent.memory_inside, own_memory);
+        }
+        let sums = found.entry(key_of(trace, call.row, detail)).or_default();
+        sums.calls += 1;
+        sums.total_ns = sums.total_ns.saturating_add(dur);
+        sums.self_ns = sums.self_ns.saturating_add(dur.saturating_sub(call.inside_ns));
+        sums.self_device_ns = sums.self_device_ns.saturating_add(call.self_device_ns);
+        sums.device_ns = sums.device_ns.saturating_add(device_ns);
+        add(&mut sums.memory, own_memory);
+        add(&mut sums.self_memory, own_memory);
+        add(&mut sums.self_memory, call.memory_inside.map(i64::saturating_neg));
+    }
+    joined_steps(trace, found)
+}
+
+/// Rows of operators with their time less that of what is directly inside.
+pub(crate) fn own_times_of_operators(trace: &Trace) -> impl Iterator<Item = (u32, i64)> {
+    self_times(trace).into_iter().filter(|(row, _)| trace.events.kind(*row as usize) == EventKind::Operator)
+}
+
+/// Rows of operators, ranges and calls of the host with their time less that of what is directly inside.
+fn self_times(trace: &Trace) -> Vec<(u32, i64)> {
+    let mut calls = Calls::of(trace).calls;
+    let mut found = Vec::with_capacity(calls.len());
+    for at in (0..calls.len()).rev() {
+        let call = calls[at];
+        let dur = trace.events.dur_ns[call.row as usize];
+        // What is the same call seen twice passes on what is inside it.
+        let inside = if call.is_same_as_parent { call.inside_ns } else { dur };
+        if let Some(parent) = calls.get_mut(call.parent as usize) {
+            parent.inside_ns = parent.inside_ns.saturating_add(inside);
+        }
+        if !call.is_same_as_parent {
+            found.push((call.row, dur.saturating_sub(call.inside_ns)));
+        }
+    }
+    found
+}
+
+/// Adds bytes of the host and of devices.
+fn add(sums: &mut [i64; 2], more: [i64; 2]) {
+    sums.iter_mut().zip(more).for_each(|(sum, bytes)| *sum = sum.saturating_add(bytes));
+}
+
+/// All steps are one row.
+fn joined_steps(
+    trace: &Trace,
+    found: FxHashMap<(StringId, StringId), OperatorSums>,
+) -> FxHashMap<(StringId, StringId), OperatorSums> {
+    let is_step = |key: &(StringId, StringId)| trace.strings.get(key.0).starts_with("ProfilerStep#");
+    let Some(first) = found.keys().copied().filter(is_step).min() else { return found };
+    let mut joined: FxHashMap<(StringId, StringId), OperatorSums> = FxHashMap::default();
+    for (key, sums) in found {
+        let all = joined.entry(if is_step(&key) { first } else { key }).or_default();
+        all.calls += sums.calls;
+        all.self_ns = all.self_ns.saturating_add(sums.self_ns);
+        all.total_ns = all.total_ns.saturating_add(sums.total_ns);
+        all.self_device_ns = all.self_device_ns.saturating_add(sums.self_device_ns);
+        all.device_ns = all.device_ns.saturating_add(sums.device_ns);
+        add(&mut all.self_memory, sums.self_memory);
+        add(&mut all.memory, sums.memory);
+    }
+    joined
+}
+
+fn key_of(trace: &Trace, row: u32, detail: Detail) -> (StringId, StringId) {
+    let name = StringId(trace.events.name[row as usize]);
+    let shape = trace.operator_shape(row as usize).filter(|_| detail == Detail::InputShapes);
+    (name, shape.map_or(StringId::default(), |shape| shape.dims))
+}
+
+/// A range in the tree of its thread.
+#[derive(Debug, Clone, Copy)]
+struct Call {
+    row: u32,
+    /// Position of the innermost range around it, or [`NONE`].
+    parent: u32,
+    children: u32,
+    /// The only child of a range of the same name.
+    is_same_as_parent: bool,
+    inside_ns: i64,
+    self_device_ns: i64,
+    device_inside_ns: i64,
+    memory_inside: [i64; 2],
+}
+
+/// The ranges of all threads; parents come before their children.
+#[derive(Debug, Default)]
+struct Calls {
+    calls: Vec<Call>,
+    /// Position by event row, or [`NONE`].
+    by_row: Vec<u32>,
+}
+
+impl Calls {
+    fn of(trace: &Trace) -> Calls {
+        let skipped: Vec<u32> = NOT_CALLS.iter().filter_map(|name| trace.strings.find(name)).map(|id| id.0).collect();
+        let mut calls = Calls { calls: Vec::new(), by_row: vec![NONE; trace.events.len()] };
+        for track in trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread) {
+            let counts = |row: &u32| {
+                let at = *row as usize;
+                is_call(trace.events.kind(at)) && !skipped.contains(&trace.events.name[at])
+            };
+            calls.add_thread(trace, track.rows.clone().filter(counts));
+        }
+        for at in 0..calls.calls.len() {
+            let (row, parent) = (calls.calls[at].row, calls.calls[at].parent);
+            if parent != NONE {
+                let above = calls.calls[parent as usize];
+                let names = &trace.events.name;
+                calls.calls[at].is_same_as_parent =
+                    above.children == 1 && names[above.row as usize] == names[row as usize];
+            }
+        }
+        calls
+    }
+
+    fn add_thread(&mut self, trace: &Trace, rows: impl Iterator<Item = u32>) {
+        let mut open: Vec<u32> = Vec::new();
+        for row in rows {
+            let (start, end) = (trace.events.start_ns[row as usize], trace.events.end_ns(row as usize));
+            // What ends before this one does is not around it, nor around anything later.
+            while open.last().is_some_and(|at| {
+                let open_end = trace.events.end_ns(self.calls[*at as usize].row as usize);
+                start >= open_end || end > open_end
+            }) {
+                open.pop();
+            }
+            let parent = open.last().copied().unwrap_or(NONE);
+            if parent != NONE {
+                self.calls[parent as usize].children += 1;
+            }
+            let at = self.calls.len() as u32;
+            self.by_row[row as usize] = at;
+            self.calls.push(Call {
+                row,
+                parent,
+                children: 0,
+                is_same_as_parent: false,
+                inside_ns: 0,
+                self_device_ns: 0,
+                device_inside_ns: 0,
+                memory_inside: [0; 2],
+            });
+            open.push(at);
+        }
+    }
+
+    /// Gives device work to the operator or named range that launched it, else to the launch.
+    fn add_device_time(&mut self, trace: &Trace) {
+        let owners: Vec<u32> = (0..self.calls.len()).map(|at| self.operator_around(trace, at as u32)).collect();
+        for track in trace.device_tracks() {
+            for row in track.rows.clone().map(|row| row as usize) {
+                let link = trace.events.link[row];
+                if link == NONE || !EventKind::from_byte_is_work(trace.events.kind[row]) {
+                    continue;
+                }
+                let launch = self.by_row[link as usize];
+                if launch != NONE {
+                    let own = &mut self.calls[owners[launch as usize] as usize].self_device_ns;
+                    *own = own.saturating_add(trace.events.dur_ns[row]);
+                }
+            }
+        }
+    }
+
+    fn operator_around(&self, trace: &Trace, from: u32) -> u32 {
+        let mut at = from;
+        while at != NONE {
+            let call = &self.calls[at as usize];
+            let kind = trace.events.kind(call.row as usize);
+            if matches!(kind, EventKind::Operator | EventKind::Annotation | EventKind::Step) {
+                return at;
+            }
+            at = call.parent;
+        }
+        from
+    }
+}
+
+fn is_call(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::Operator
+            | EventKind::Annotation
+            | EventKind::Step
+            | EventKind::Launch
+            | EventKind::HostRange
+            | EventKind::Overhead
+    )
+}
+
+pub(crate) const HOST: usize = 0;
+pub(crate) const DEVICE: usize = 1;
+
+/// OperatorSums of all allocator events up to each, of the host and of devices, by process.
+#[derive(Debug, Default)]
+struct MemoryOverTime {
+    sides: FxHashMap<(u32, usize), (Vec<i64>, Vec<i64>)>,
+    process_of_track: Vec<(u32, u32)>,
+}
+
+impl MemoryOverTime {
+    fn of(trace: &Trace) -> MemoryOverTime {
+        let table = &trace.allocations;
+        let mut memory = MemoryOverTime::default();
+        for row in 0..table.time_ns.len() {
+            let is_host = trace.strings.get(table.allocator[row]).eq_ignore_ascii_case("cpu");
+            let side = if is_host { HOST } else { DEVICE };
+            let (times, sums) = memory.sides.entry((table.process[row], side)).or_insert((Vec::new(), vec![0]));
+            let before = sums.last().copied().unwrap_or(0);
+            times.push(table.time_ns[row]);
+            sums.push(before.saturating_add(table.delta_bytes[row]));
+        }
+        memory.process_of_track = trace.tracks.iter().map(|track| (track.rows.start, track.process)).collect();
+        memory
+    }
+
+    /// Bytes allocated less freed, on any thread, while `row` ran.
+    fn during(&self, trace: &Trace, row: u32) -> [i64; 2] {
+        if self.sides.is_empty() {
+            return [0; 2];
+        }
+        let track = self.process_of_track.partition_point(|(first, _)| *first <= row).saturating_sub(1);
+        let process = self.process_of_track[track].1;
+        let (start, end) = (trace.events.start_ns[row as usize], trace.events.end_ns(row as usize));
+        [HOST, DEVICE].map(|side| {
+            let Some((times, sums)) = self.sides.get(&(process, side)) else { return 0 };
+            let upto = |time: i64| sums[times.partition_point(|found| *found <= time)];
+            upto(end).saturating_sub(upto(start))
+        })
+    }
+}

@@ -1,0 +1,157 @@
+//! What was copied, how fast, whether anything ran meanwhile, and who asked for it.
+//!
+//! [`Transfers`] walks each device's work once, in order of start, and keeps of every copy its row and how much of it
+//! was covered by compute of the same device; tables group those. Copies that a program does on the device itself, and
+//! changes of layout inside modules, are listed beside them.
+
+mod causes;
+mod directions;
+mod layouts;
+mod overlap;
+mod repeats;
+mod sections;
+mod sizes;
+mod sums;
+#[cfg(test)]
+mod tests;
+
+use crate::device::sheet_of;
+use crate::device::{Ceilings, Limit};
+use crate::{Analysis, Shared};
+use overlap::{DeviceCopies, copies_of};
+use rayon::prelude::*;
+use ridge_table::Table;
+use ridge_trace::{DeviceRow, EventKind, Trace, Transfer};
+
+/// What transfers can be grouped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TransfersBy {
+    /// Direction and kinds of memory.
+    Direction,
+    /// Direction and size.
+    Size,
+    /// Direction and who asked for them.
+    Cause,
+    /// Direction, size and cause: what comes more than once.
+    Repeat,
+    /// Copies and changes of layout on the device, by operation.
+    Layout,
+}
+
+/// Transfers of at most this many bytes are tiny: one page of memory, less than any link needs to reach its rate.
+pub(crate) const TINY_BYTES: u64 = 4096;
+
+/// One copy.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Copied {
+    /// Its event.
+    pub(crate) row: u32,
+    /// Row of the devices table.
+    pub(crate) device: u32,
+    /// Duration, nanoseconds.
+    pub(crate) ns: i64,
+    /// Part of it in which the same device computed, nanoseconds.
+    pub(crate) overlapped_ns: i64,
+}
+
+impl Copied {
+    /// Part of it in which the same device did not compute, nanoseconds.
+    pub(crate) fn exposed_ns(&self) -> i64 {
+        self.ns.saturating_sub(self.overlapped_ns)
+    }
+
+    /// What it is.
+    pub(crate) fn kind(&self, trace: &Trace) -> EventKind {
+        trace.events.kind(self.row as usize)
+    }
+
+    /// What it moved, where the capture says it.
+    pub(crate) fn moved<'t>(&self, trace: &'t Trace) -> Option<&'t Transfer> {
+        trace.transfer(self.row as usize)
+    }
+
+    /// Bytes it moved; `None` where the capture does not say.
+    pub(crate) fn bytes(&self, trace: &Trace) -> Option<u64> {
+        self.moved(trace).map(|transfer| transfer.bytes).filter(|bytes| *bytes > 0)
+    }
+}
+
+/// Bytes per second that the links of one device can move, where they are known.
+#[derive(Debug, Clone, Copy, Default)]
+struct Links {
+    to_device: Option<f64>,
+    to_host: Option<f64>,
+    within: Option<f64>,
+    peer: Option<f64>,
+}
+
+/// The transfers of devices.
+#[derive(Debug)]
+pub struct Transfers {
+    /// All copies, by device, then by start.
+    copies: Vec<Copied>,
+    devices: Vec<DeviceCopies>,
+    /// By row of the devices table.
+    links: Vec<Links>,
+}
+
+impl Shared for Transfers {
+    fn make(analysis: &Analysis<'_>) -> Transfers {
+        Transfers::new(analysis, None)
+    }
+}
+
+impl Transfers {
+    /// The transfers of `devices`; of all of them where there is no choice.
+    pub fn new(analysis: &Analysis<'_>, devices: Option<&[DeviceRow]>) -> Transfers {
+        let trace = analysis.trace;
+        let all: Vec<DeviceRow> = (0..trace.devices.len() as u32).map(DeviceRow).collect();
+        let asked = devices.unwrap_or(&all);
+        let found: Vec<(DeviceCopies, Vec<Copied>)> =
+            asked.par_iter().map(|device| copies_of(trace, device.0)).collect();
+        let (devices, copies): (Vec<DeviceCopies>, Vec<Vec<Copied>>) = found.into_iter().unzip();
+        Transfers { copies: copies.concat(), devices, links: links(trace, analysis.ceilings) }
+    }
+
+    /// How many copies there are.
+    pub fn count(&self) -> usize {
+        self.copies.len()
+    }
+
+    /// The table grouped by `by`.
+    pub fn table(&self, analysis: &Analysis<'_>, by: TransfersBy) -> Table {
+        match by {
+            TransfersBy::Direction => self.by_direction(analysis),
+            TransfersBy::Size => self.by_size(analysis),
+            TransfersBy::Cause => self.by_cause(analysis),
+            TransfersBy::Repeat => self.repeats(analysis),
+            TransfersBy::Layout => self.layouts(analysis),
+        }
+    }
+
+    /// Bytes per second that the way of `copy` can carry, where it is known.
+    fn link(&self, trace: &Trace, copy: &Copied) -> Option<f64> {
+        let links = self.links.get(copy.device as usize)?;
+        match copy.kind(trace) {
+            EventKind::CopyHostToDevice => links.to_device,
+            EventKind::CopyDeviceToHost => links.to_host,
+            EventKind::CopyDeviceToDevice => links.within,
+            EventKind::CopyPeer => links.peer,
+            _ => None,
+        }
+    }
+}
+
+/// The links of every device.
+///
+/// A copy within a device reads and writes its memory, so it can go at half the memory's bandwidth; data sheets give
+/// the links between devices as the sum of both directions, of which a copy uses one.
+fn links(trace: &Trace, ceilings: &[Ceilings]) -> Vec<Links> {
+    let of_device = |(device, ceilings): (&ridge_trace::Device, &Ceilings)| Links {
+        to_device: ceilings.value(Limit::HostToDevice),
+        to_host: ceilings.value(Limit::DeviceToHost),
+        within: ceilings.value(Limit::Memory).map(|rate| rate / 2.0),
+        peer: sheet_of(device).and_then(|sheet| sheet.peer_gb_per_s.as_ref()).map(|peer| peer.value * 1e9 / 2.0),
+    };
+    trace.devices.iter().zip(ceilings).map(of_device).collect()
+}

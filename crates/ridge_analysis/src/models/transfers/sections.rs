@@ -1,0 +1,104 @@
+//! All transfers as facts.
+
+use super::sums::{Sum, group};
+use super::{TINY_BYTES, Transfers};
+use crate::Analysis;
+use crate::context::partition::ratio;
+use ridge_table::{Fact, FactValue, Section, Unit};
+
+impl Transfers {
+    /// One section over all devices that were asked for.
+    pub fn sections(&self, analysis: &Analysis<'_>) -> Vec<Section> {
+        let all = group(self, analysis.trace, |_| ()).pop().map(|(_, sum)| sum).unwrap_or_default();
+        let mut facts = amounts(&all);
+        facts.extend(self.times());
+        facts.extend(self.advice(analysis, &all));
+        facts.extend(self.memsets());
+        vec![Section { title: "Transfers".to_owned(), facts }]
+    }
+
+    /// How long devices copied, overlaps of copies counted once.
+    fn times(&self) -> Vec<Fact> {
+        let sum = |of: fn(&super::DeviceCopies) -> i64| {
+            self.devices.iter().fold(0_i64, |sum, device| sum.saturating_add(of(device)))
+        };
+        let (copying, exposed) = (sum(|device| device.copies_ns), sum(|device| device.exposed_ns));
+        let part = |key, title, ns, definition| fact(key, title, FactValue::Nanos(ns), ratio(ns, copying), definition);
+        vec![
+            fact(
+                "copying_ns",
+                "Copying",
+                FactValue::Nanos(copying),
+                None,
+                "time in which a device copied, overlapping copies counted once, summed over devices; the sum of the next two",
+            ),
+            part(
+                "overlapped_ns",
+                "Overlapped",
+                copying.saturating_sub(exposed),
+                "part of it in which the same device computed",
+            ),
+            part("exposed_ns", "Exposed", exposed, "part of it in which the same device did not compute"),
+        ]
+    }
+
+    fn advice(&self, analysis: &Analysis<'_>, all: &Sum) -> Vec<Fact> {
+        let part = |count: u64| (all.transfers > 0).then(|| count as f64 / all.transfers as f64);
+        let again = self.again_bytes(analysis);
+        let again_share = (all.bytes > 0).then(|| again as f64 / all.bytes as f64);
+        let tiny = format!("transfers of at most {TINY_BYTES} bytes; the share is of all transfers");
+        vec![
+            fact("tiny", "Tiny", FactValue::Count(all.tiny), part(all.tiny), &tiny),
+            fact(
+                "synchronous",
+                "Synchronous",
+                FactValue::Count(all.synchronous),
+                part(all.synchronous),
+                "transfers whose call waited for them, where the copy or the call's name says so; the share is of all transfers",
+            ),
+            fact(
+                "again_bytes",
+                "Repeated",
+                FactValue::Bytes(again),
+                again_share,
+                "bytes of transfers of a direction, size and cause that had come before; the share is of all bytes",
+            ),
+        ]
+    }
+
+    fn memsets(&self) -> Vec<Fact> {
+        let devices = || self.devices.iter();
+        let count: u64 = devices().map(|device| device.memsets).sum();
+        if count == 0 {
+            return Vec::new();
+        }
+        let ns = devices().fold(0_i64, |sum, device| sum.saturating_add(device.memsets_ns));
+        let bytes = devices().fold(0_u64, |sum, device| sum.saturating_add(device.memset_bytes));
+        vec![
+            fact("memsets", "Memory sets", FactValue::Count(count), None, "memory sets, which are no transfers"),
+            fact("memsets_ns", "Memory sets, time", FactValue::Nanos(ns), None, "sum of their durations"),
+            fact("memset_bytes", "Memory sets, bytes", FactValue::Bytes(bytes), None, "bytes set"),
+        ]
+    }
+}
+
+fn fact(key: &str, title: &str, value: FactValue, share: Option<f64>, definition: &str) -> Fact {
+    Fact::new(key, title, value, definition).share(share)
+}
+
+fn amounts(all: &Sum) -> Vec<Fact> {
+    let mut facts = vec![
+        fact("transfers", "Transfers", FactValue::Count(all.transfers), None, "copies of all directions"),
+        fact("bytes", "Bytes", FactValue::Bytes(all.bytes), None, "bytes they moved, as the capture says"),
+        fact("total_ns", "Time", FactValue::Nanos(all.ns), None, "sum of their durations"),
+    ];
+    if let Some(rate) = all.rate() {
+        let definition = "bytes over the time of the copies that moved them";
+        facts.push(fact("bytes_per_sec", "Rate", FactValue::Real(rate, Unit::BytesPerSec), None, definition));
+    }
+    if all.unsized_count > 0 {
+        let definition = "transfers of which the capture says no size: in their time, not in the bytes";
+        facts.push(fact("unsized", "Without a size", FactValue::Count(all.unsized_count), None, definition));
+    }
+    facts
+}

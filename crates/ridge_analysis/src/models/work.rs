@@ -1,0 +1,29 @@
+//! Work: what operations had to compute and move, and the least time that takes on their device.
+
+mod light;
+mod of_groups;
+mod sums;
+mod workload;
+
+pub use light::Bound;
+pub(crate) use of_groups::{Rows, add_event, of_classes, sums};
+pub use sums::WorkSums;
+pub(crate) use workload::Known;
+pub use workload::Workload;
+
+use crate::{Analysis, Executions, Need, Shared, WorkGroups};
+
+impl Shared for Workload {
+    const NEEDS: &'static [Need] = &[Need::of::<WorkGroups>(), Need::of::<Executions>()];
+
+    fn make(analysis: &Analysis<'_>) -> Workload {
+        Workload::new(analysis)
+    }
+}
+
+impl<'a> Analysis<'a> {
+    /// The work of the operations, from their HLO.
+    pub fn workload(&self) -> &'a Workload {
+        self.get()
+    }
+}

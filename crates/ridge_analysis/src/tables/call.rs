@@ -1,0 +1,77 @@
+//! Time of the host's calls: runtime and driver API, libraries, the operating system.
+
+use crate::Analysis;
+use crate::tables::spread::{Spread, columns, share};
+use crate::tables::time::table as build;
+use crate::view::{Shown, Topic, View, has_events};
+use ridge_table::{Basis, Column, Rank, Table, Unit};
+use ridge_trace::{EventKind, StringId, TrackKind};
+use rustc_hash::FxHashMap;
+
+/// The view.
+pub(crate) static VIEW: View = View {
+    topic: Topic::Time,
+    id: "call",
+    about: "call of the host: runtime and driver API, libraries",
+    aliases: &["cuda_api_sum", "osrt_sum", "cudaapisum"],
+    shown: Shown::WhenNamed,
+    needs: &[],
+    answers: has_events,
+    charts: None,
+    make: |analysis, _| table(analysis),
+};
+
+/// Calls by name, most time first; ranges that the program named are not calls.
+pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
+    let trace = analysis.trace;
+    let mut by_name: FxHashMap<(u32, bool), Spread> = FxHashMap::default();
+    for track in trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread) {
+        for row in track.rows.start as usize..track.rows.end as usize {
+            let kind = trace.events.kind(row);
+            if matches!(kind, EventKind::Launch | EventKind::HostRange) {
+                let key = (trace.events.name[row], kind == EventKind::Launch);
+                by_name.entry(key).or_default().push(trace.events.dur_ns[row]);
+            }
+        }
+    }
+    let mut rows: Vec<((u32, bool), Spread)> = by_name.into_iter().collect();
+    rows.iter_mut().for_each(|(_, spread)| spread.sort());
+    rows.sort_by_key(|((name, _), spread)| (std::cmp::Reverse(spread.total_ns()), *name));
+    let all = rows.iter().fold(0_i64, |sum, (_, spread)| sum.saturating_add(spread.total_ns()));
+    let spreads = || rows.iter().map(|(_, spread)| spread);
+    let mut shown = vec![
+        Column::text(
+            "call",
+            "Call",
+            "name of the call",
+            rows.iter().map(|((name, _), _)| analysis.text(StringId(*name)).to_owned()),
+        )
+        .ranked(Rank::Key),
+        Column::nanos(
+            "total_ns",
+            "Total",
+            "sum of durations on all threads; calls inside calls count in both",
+            spreads().map(Spread::total_ns),
+        )
+        .ranked(Rank::Key)
+        .basis(Basis::Measured),
+        Column::real(
+            "total_share",
+            "Share",
+            "total as a part of the totals of all calls listed",
+            Unit::Share,
+            spreads().map(|spread| share(spread.total_ns(), all)),
+        )
+        .ranked(Rank::Key),
+        Column::whole("count", "Count", "how often it was called", Unit::Count, spreads().map(Spread::count)),
+        Column::flag(
+            "launches",
+            "Launches",
+            "whether it causes device work",
+            rows.iter().map(|((_, launches), _)| *launches),
+        )
+        .ranked(Rank::Detail),
+    ];
+    shown.extend(columns(spreads()));
+    build("call", "Host calls", shown)
+}

@@ -1,0 +1,49 @@
+//! Device time by compiled program.
+
+use crate::Analysis;
+use crate::WorkGroups;
+use crate::Workload;
+use crate::context::Durations;
+use crate::context::Need;
+use crate::context::labels::module_name;
+use crate::context::partition::{Row, partition};
+use crate::models::work::Rows;
+use crate::tables::time::time_and_work_columns;
+use crate::view::{Shown, Topic, View, has_events};
+use ridge_table::{Basis, Columns, Subject, Table};
+use ridge_trace::{ModuleRow, NONE};
+use rustc_hash::FxHashSet;
+
+/// The view.
+pub(crate) static VIEW: View = View {
+    topic: Topic::Time,
+    id: "module",
+    about: "compiled module",
+    aliases: &[],
+    shown: Shown::InReport,
+    needs: &[Need::of::<WorkGroups>(), Need::of::<Durations>(), Need::of::<Workload>()],
+    answers: has_events,
+    charts: None,
+    make: |analysis, _| table(analysis),
+};
+
+/// Modules that ran, most self time first; work of no known module is a row too.
+pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
+    let rows =
+        partition(&analysis.groups().groups, |group| Some(analysis.operation(group.op).map_or(NONE, |op| op.module)));
+    let module = |row: u32| analysis.trace.modules.get(row as usize);
+    let operations = |row: &Row<'_, u32>| {
+        let distinct: FxHashSet<u32> = row.groups.iter().map(|group| group.op).filter(|op| *op != NONE).collect();
+        distinct.len() as u64
+    };
+    Columns::over(&rows)
+        .about(|row| ModuleRow::known(row.key).map(Subject::Module))
+        .text("module", "Module", "compiled program", |row| module_name(analysis, row.key))
+        .key()
+        .text("program_id", "Program", "program id in the capture", |row| {
+            module(row.key).map(|module| module.program_id.to_string())
+        })
+        .columns(time_and_work_columns(analysis, &rows, Rows::WholeExecutions))
+        .count("operations", "Operations", "distinct operations that ran", Basis::Counted, operations)
+        .table("module", "Modules")
+}

@@ -1,0 +1,241 @@
+//! Device time by scope: the tree that `jit(f)/while/body/mul` spells, each node with all that is below it.
+//!
+//! For PyTorch the tree is that of the modules that called an operator, with `backward` where it computes a gradient.
+
+use super::operator::HOST_ALONE;
+use crate::Analysis;
+use crate::WorkGroups;
+use crate::context::Need;
+use crate::context::groups::Group;
+use crate::context::host_paths::{HostPaths, PathOf, sum_by};
+use crate::models::operators::own_times_of_operators;
+use crate::tables::time::table as build;
+use crate::view::{Shown, Topic, View, has_events};
+use ridge_table::{Column, Rank, Table, Unit};
+use ridge_trace::{EventKind, StringId};
+use std::collections::BTreeMap;
+
+/// The view.
+pub(crate) static VIEW: View = View {
+    topic: Topic::Time,
+    id: "scope",
+    about: "scope, as in jit(f)/while/body",
+    aliases: &[],
+    shown: Shown::InReport,
+    needs: &[Need::of::<WorkGroups>()],
+    answers: has_events,
+    charts: None,
+    make: |analysis, _| table(analysis),
+};
+
+/// A scope and what is below it.
+#[derive(Debug, Default)]
+struct Node {
+    self_ns: i64,
+    inclusive_ns: i64,
+    events: u64,
+    children: BTreeMap<String, Node>,
+}
+
+/// One line of the finished tree.
+struct Line {
+    path: String,
+    label: String,
+    depth: u64,
+    self_ns: i64,
+    inclusive_ns: i64,
+    events: u64,
+}
+
+/// Paths deeper than this are cut: no program nests so, a hostile file may.
+const MAX_DEPTH: usize = 128;
+
+/// What is counted under one path.
+struct Entry {
+    parts: Vec<String>,
+    self_ns: i64,
+    events: u64,
+}
+
+/// The tree in depth-first order, most inclusive time first among siblings.
+pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
+    let modules = HostPaths::find(analysis.trace, PathOf::Modules);
+    let is_of_host = modules.is_some() && analysis.groups().groups.is_empty();
+    let entries = match &modules {
+        Some(modules) if is_of_host => host_entries(analysis, modules),
+        Some(modules) => launched_entries(analysis, modules),
+        None => compiled_entries(analysis),
+    };
+    let mut root = Node::default();
+    for entry in &entries {
+        let mut node = &mut root;
+        for part in entry.parts.iter().take(MAX_DEPTH) {
+            node = node.children.entry(part.clone()).or_default();
+            node.inclusive_ns = node.inclusive_ns.saturating_add(entry.self_ns);
+            node.events += entry.events;
+        }
+        node.self_ns = node.self_ns.saturating_add(entry.self_ns);
+    }
+    let all_ns = entries.iter().fold(0_i64, |all, entry| all.saturating_add(entry.self_ns));
+    let mut lines = Vec::new();
+    flatten(&root, "", 0, &mut lines);
+    let share = |line: &Line| if all_ns > 0 { line.inclusive_ns as f64 / all_ns as f64 } else { 0.0 };
+    let mut table = build(
+        "scope",
+        "Scopes",
+        vec![
+            Column::text(
+                "tree",
+                "Scope",
+                "scope, indented under the one it is in; scopes that hold nothing but one other are on its line",
+                lines.iter().map(|line| line.label.clone()),
+            )
+            .ranked(Rank::Key),
+            Column::whole(
+                "depth",
+                "Depth",
+                "how deep the scope is nested",
+                Unit::Count,
+                lines.iter().map(|line| line.depth),
+            )
+            .ranked(Rank::Detail),
+            Column::nanos(
+                "inclusive_ns",
+                "Inclusive",
+                "time of the scope and all scopes below it, measured: device work, or operators of the host where there is none",
+                lines.iter().map(|line| line.inclusive_ns),
+            )
+            .ranked(Rank::Key),
+            Column::real(
+                "inclusive_share",
+                "Share",
+                "inclusive time as a part of that of all scopes",
+                Unit::Share,
+                lines.iter().map(share),
+            )
+            .ranked(Rank::Key),
+            Column::nanos(
+                "self_ns",
+                "Self",
+                "time of operations with exactly this path, measured",
+                lines.iter().map(|line| line.self_ns),
+            ),
+            Column::whole(
+                "events",
+                "Events",
+                "kernels, copies and device operations, or operators of the host where there are none",
+                Unit::Count,
+                lines.iter().map(|line| line.events),
+            ),
+            Column::text(
+                "scope",
+                "Path",
+                "whole scope path; the last part is the primitive",
+                lines.iter().map(|line| line.path.clone()),
+            )
+            .ranked(Rank::Detail),
+        ],
+    );
+    if is_of_host {
+        table.footnotes.push(HOST_ALONE.to_owned());
+    }
+    table
+}
+
+/// Device work by the scope that the compiler noted for its operation.
+fn compiled_entries(analysis: &Analysis<'_>) -> Vec<Entry> {
+    let entry = |group: &Group| {
+        let path = analysis.operation(group.op).map_or("", |op| analysis.text(op.scope));
+        let path = if path.is_empty() { "(no scope known)" } else { path };
+        Entry { parts: split(path).map(str::to_owned).collect(), self_ns: group.self_ns, events: group.count() }
+    };
+    analysis.groups().groups.iter().map(entry).collect()
+}
+
+/// Device work by the modules and the operator that launched it.
+fn launched_entries(analysis: &Analysis<'_>, modules: &HostPaths<'_>) -> Vec<Entry> {
+    let events = &analysis.trace.events;
+    let rows = analysis.trace.device_tracks().flat_map(|track| track.rows.start as usize..track.rows.end as usize);
+    let work = rows.filter(|row| EventKind::from_byte_is_work(events.kind[*row]));
+    let sums = sum_by(work.map(|row| ((modules.of_row(events.link[row]), events.op[row]), events.dur_ns[row])));
+    let entry = |((path, op), (self_ns, events)): ((u32, u32), (i64, u64))| {
+        let name = analysis.operation(op).map(|op| analysis.text(op.name));
+        Entry { parts: parts(modules, path, name.unwrap_or("(no operator known)")), self_ns, events }
+    };
+    sums.into_iter().map(entry).collect()
+}
+
+/// Operators of the host by the modules they ran in.
+fn host_entries(analysis: &Analysis<'_>, modules: &HostPaths<'_>) -> Vec<Entry> {
+    let trace = analysis.trace;
+    let operators = own_times_of_operators(trace);
+    let sums = sum_by(operators.map(|(row, ns)| ((modules.of_row(row), trace.events.name[row as usize]), ns)));
+    let entry = |((path, name), (self_ns, events)): ((u32, u32), (i64, u64))| Entry {
+        parts: parts(modules, path, analysis.text(StringId(name))),
+        self_ns,
+        events,
+    };
+    sums.into_iter().map(entry).collect()
+}
+
+fn parts(modules: &HostPaths<'_>, path: u32, operator: &str) -> Vec<String> {
+    let mut parts: Vec<String> = modules.parts(path).into_iter().map(str::to_owned).collect();
+    if parts.is_empty() {
+        parts.push("(in no module)".to_owned());
+    }
+    parts.push(operator.to_owned());
+    parts
+}
+
+/// The parts of a path; slashes inside parentheses belong to a name.
+fn split(path: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_i32;
+    let parts = path.split(move |letter: char| {
+        match letter {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            _ => {}
+        }
+        letter == '/' && depth <= 0
+    });
+    parts.filter(|part| !part.is_empty()).take(MAX_DEPTH)
+}
+
+fn flatten(node: &Node, path: &str, depth: u64, lines: &mut Vec<Line>) {
+    let mut children: Vec<(&String, &Node)> = node.children.iter().collect();
+    children.sort_by_key(|(_, child)| std::cmp::Reverse(child.inclusive_ns));
+    for (name, child) in children {
+        let (label, child) = chain(name, child);
+        let path = if path.is_empty() { label.clone() } else { format!("{path}/{label}") };
+        lines.push(Line {
+            path: path.clone(),
+            label: format!("{}{label}", "  ".repeat(depth as usize)),
+            depth,
+            self_ns: child.self_ns,
+            inclusive_ns: child.inclusive_ns,
+            events: child.events,
+        });
+        flatten(child, &path, depth + 1, lines);
+    }
+}
+
+/// Follows scopes that hold nothing but one other scope.
+fn chain<'n>(name: &str, node: &'n Node) -> (String, &'n Node) {
+    let (mut label, mut node) = (name.to_owned(), node);
+    while let (0, 1, Some((name, only))) = (node.self_ns, node.children.len(), node.children.iter().next()) {
+        label = format!("{label}/{name}");
+        node = only;
+    }
+    (label, node)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_keep_their_own_slashes() {
+        let parts: Vec<&str> = split("jit(f)/while/body/vmap(a/b)/mul").collect();
+        assert_eq!(parts, ["jit(f)", "while", "body", "vmap(a/b)", "mul"]);
+    }
+}

@@ -1,0 +1,91 @@
+//! Steps in order of time, with the device work each caused.
+
+use super::work::work_columns;
+use crate::context::Need;
+use crate::models::steps::StepRow;
+use crate::models::steps::Steps;
+use crate::view::{Shown, Topic, View, has_events};
+use crate::{Analysis, Owners, WorkSums};
+use ridge_table::{Basis, Columns, Subject, Table, Unit};
+
+/// The view.
+pub(crate) static VIEW: View = View {
+    topic: Topic::Time,
+    id: "step",
+    about: "step (StepTraceAnnotation)",
+    aliases: &[],
+    shown: Shown::InReport,
+    needs: &[Need::of::<Steps>()],
+    answers: has_events,
+    charts: None,
+    make: |analysis, _| table(analysis),
+};
+
+/// Steps in order of time.
+pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
+    let rows = &analysis.steps().rows;
+    let work: Vec<WorkSums> = rows.iter().map(|step| WorkSums::all(&step.work)).collect();
+    let mut table = Columns::over(rows)
+        .about(|step| Some(Subject::Event(step.event)))
+        .text("step", "Step", "name of the range", |step| analysis.text(step.name).to_owned())
+        .key()
+        .real("number", "Number", "step number as the program gave it", (Unit::Number, Basis::Capture), |step| {
+            step.number as f64
+        })
+        .key()
+        .nanos("wall_ns", "Wall", "duration of the step's range on its thread, measured", Basis::Measured, |step| {
+            step.wall_ns
+        })
+        .key()
+        .nanos(
+            "device_ns",
+            "Device",
+            "self times of the device work the step caused, measured",
+            Basis::Measured,
+            |step| step.device_ns,
+        )
+        .key()
+        .share(
+            "device_share",
+            "Device share",
+            "device time as a part of the step's wall time; over 100 % where work overlaps or outlasts the range",
+            Basis::Measured,
+            device_share,
+        )
+        .columns(work_columns(analysis, &work))
+        .nanos("copies_ns", "Copies", "part of the device time that is copies", Basis::Measured, |step| step.copies_ns)
+        .count("kernels", "Kernels", "kernels and device operations", Basis::Counted, |step| step.kernels)
+        .count("events", "Events", "kernels, copies and device operations", Basis::Counted, |step| step.events)
+        .nanos(
+            "device_span_ns",
+            "Device span",
+            "from the first start to the last end of its device work",
+            Basis::Measured,
+            StepRow::device_span_ns,
+        )
+        .detail()
+        .table("step", "Steps");
+    if rows.is_empty() {
+        table.footnotes.push("the program marked no step; `jax.profiler.StepTraceAnnotation` does".to_owned());
+    } else {
+        table.footnotes.extend(time_note(analysis.owners()));
+    }
+    table
+}
+
+fn device_share(step: &StepRow) -> f64 {
+    match step.wall_ns {
+        0 => 0.0,
+        wall => step.device_ns as f64 / wall as f64,
+    }
+}
+
+/// Says how much was attributed by time alone.
+pub(crate) fn time_note(owners: &Owners) -> Option<String> {
+    let what = match owners.by_time {
+        0 => return None,
+        1 => "1 event leads back to no range of its own thread and was".to_owned(),
+        count => format!("{count} events lead back to no range of their own thread and were"),
+    };
+    Some(format!("{what} given to the innermost range open when the work began"))
+}
