@@ -34,6 +34,7 @@ fn columns(by: &str) -> &'static [&'static str] {
         "call" => &["call", "total_ns", "total_share", "count", "launches", "mean_ns", "median_ns"],
         "copy" => &["copy", "source", "destination", "total_ns", "count", "bytes", "bytes_per_sec"],
         "launch" => &["kernel", "call", "count", "mean_total_ns", "mean_call_ns", "mean_queue_ns", "mean_kernel_ns"],
+        other => panic!("no columns are chosen for {other}"),
     }
 }
 

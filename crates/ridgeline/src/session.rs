@@ -9,7 +9,7 @@ use crate::info;
 use crate::manifest::Manifest;
 use crate::note::{Note, Severity};
 use ridge_analysis::scaling::{CaptureWork, capture_work, steps_tables};
-use ridge_analysis::{Analysis, Prepared};
+use ridge_analysis::{Analysis, Ceilings, Prepared};
 use ridge_import::{Folder, ImportOptions, Imported, Input, Release, Source, import_inputs};
 use ridge_table::{Section, Table};
 use ridge_trace::Trace;
@@ -72,6 +72,11 @@ impl Session {
         let ceilings = ceilings(&imported.trace.devices, manifest.as_ref(), &options.ceilings)?;
         let prepared = Prepared::with_ceilings(ceilings);
         Ok(Session { root, imported, manifest, notes, prepared })
+    }
+
+    /// What each device can do, by row of the devices table.
+    pub fn ceilings(&self) -> &[Ceilings] {
+        self.prepared.ceilings()
     }
 
     /// What a reader must know, gravest first.

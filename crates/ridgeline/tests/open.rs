@@ -170,14 +170,16 @@ fn a_cut_capture_opens_and_says_so_first() {
 }
 
 /// The memory bandwidth of the first device, bytes per second.
-fn bandwidth(session: &Session, choice: &CeilingsChoice) -> Result<Option<f64>, OpenError> {
-    Ok(session.ceilings(choice)?.first().and_then(|ceilings| ceilings.value(Limit::Memory)))
+fn bandwidth(capture: &Path, choice: &CeilingsChoice) -> Result<Option<f64>, OpenError> {
+    let options = OpenOptions { ceilings: choice.clone(), ..OpenOptions::default() };
+    let session = Session::open(&[capture.to_owned()], &options)?;
+    Ok(session.ceilings().first().and_then(|ceilings| ceilings.value(Limit::Memory)))
 }
 
 #[test]
 fn measured_ceilings_of_a_named_file_are_taken_for_the_device_they_must_mean() {
     let root = folder();
-    let session = open(&put(root.path(), "a.xplane.pb")).expect("a whole capture");
+    let capture = put(root.path(), "a.xplane.pb");
     let file = root.path().join("ceilings.json");
     let write = |platform: &str| {
         let figure = r#"{"what":"stream_triad","type":"f64","by":"native","unit":"bytes/s","value":28e9}"#;
@@ -188,26 +190,26 @@ fn measured_ceilings_of_a_named_file_are_taken_for_the_device_they_must_mean() {
     };
     let choice = CeilingsChoice::File(file.clone());
     write("cpu");
-    assert_eq!(bandwidth(&session, &choice).expect("a document"), Some(28e9));
-    assert_eq!(bandwidth(&session, &CeilingsChoice::None).expect("nothing to read"), None);
+    assert_eq!(bandwidth(&capture, &choice).expect("a document"), Some(28e9));
+    assert_eq!(bandwidth(&capture, &CeilingsChoice::None).expect("nothing to read"), None);
     write("gpu");
-    let error = bandwidth(&session, &choice).expect_err("the capture has a processor alone");
+    let error = bandwidth(&capture, &choice).expect_err("the capture has a processor alone");
     assert_eq!(error.message, "expected a device of the capture among the measured ones, found X");
 }
 
 #[test]
 fn a_data_sheet_can_be_named_for_a_capture_without_a_model() {
     // Made without the tables that describe GPUs.
-    let session = open(&ridge_test::fixtures("nsys").join("old_schema.sqlite")).expect("a whole capture");
-    let named = |name: &str| bandwidth(&session, &CeilingsChoice::Sheet(name.to_owned()));
-    assert_eq!(bandwidth(&session, &CeilingsChoice::None).expect("nothing to read"), None);
+    let capture = ridge_test::fixtures("nsys").join("old_schema.sqlite");
+    let named = |name: &str| bandwidth(&capture, &CeilingsChoice::Sheet(name.to_owned()));
+    assert_eq!(bandwidth(&capture, &CeilingsChoice::None).expect("nothing to read"), None);
     assert_eq!(named("NVIDIA H100 SXM5 80GB").expect("its name"), Some(3.352e12));
     assert_eq!(named("nvidia h100 80gb hbm3").expect("its driver's name for it"), Some(3.352e12));
     let error = named("NVIDIA H900").expect_err("no such sheet");
     assert_eq!(error.message, "expected the name of a device with a data sheet, found `NVIDIA H900`");
     // A processor is not what was named.
     let root = folder();
-    let processor = open(&put(root.path(), "a.xplane.pb")).expect("a whole capture");
+    let processor = put(root.path(), "a.xplane.pb");
     let choice = CeilingsChoice::Sheet("NVIDIA H200".to_owned());
     assert_eq!(bandwidth(&processor, &choice).expect("its name"), None);
 }

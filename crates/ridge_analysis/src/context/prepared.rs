@@ -23,6 +23,11 @@ impl Prepared {
         Prepared::with_ceilings(trace.devices.iter().map(ceilings).collect())
     }
 
+    /// What each device can do.
+    pub fn ceilings(&self) -> &[Ceilings] {
+        &self.ceilings
+    }
+
     /// The analysis of `trace`; nothing is made before an answer needs it.
     pub fn analysis<'a>(&'a self, trace: &'a Trace, hlo: &'a [HloModule]) -> Analysis<'a> {
         Analysis { trace, hlo, ceilings: &self.ceilings, store: &self.store }

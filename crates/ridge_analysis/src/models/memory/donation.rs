@@ -102,7 +102,7 @@ fn free_parameters<'m>(module: &'m HloModule, liveness: &Liveness) -> Vec<Free<'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::schedule::Schedule;
+    use crate::models::memory::schedule::Schedule;
     use expect_test::{Expect, expect};
 
     #[track_caller]
