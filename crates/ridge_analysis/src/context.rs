@@ -13,6 +13,7 @@ pub(crate) mod host_paths;
 pub(crate) mod in_order;
 pub(crate) mod labels;
 pub(crate) mod observed_trips;
+mod open_ranges;
 pub(crate) mod partition;
 pub(crate) mod places;
 mod prepared;

@@ -542,12 +542,87 @@ fn annotations_nest_and_reach_across_threads() {
         text,
         "operation",
         expect![[r#"
-        operation              device_ns  device_self_ns  count  wall_ns  events  depth
-        solve                  72         62              2      150      4       0
-        forward                10         10              1      40       1       1
-        (outside every range)  1          1               0      0        1       0
-        * 1 event leads back to no range of its own thread and was given to the innermost range open when the work began
-    "#]],
+            operation              device_ns  device_self_ns  count  wall_ns  events  depth
+            solve                  70         60              2      150      3       0
+            forward                10         10              1      40       1       1
+            (outside every range)  3          3               0      0        2       0
+        "#]],
+    );
+}
+
+#[test]
+fn a_thread_without_ranges_works_for_the_range_open_at_the_launch() {
+    check(
+        "thread python
+           0 +100 step annotation
+           5 +2 cuLaunch launch id=1
+           100 +100 step annotation
+           120 +80 backward annotation
+           205 +2 cuLaunch launch id=5
+         thread autograd
+           150 +2 cuLaunch launch id=2
+           195 +2 cuLaunch launch id=3
+           210 +2 cuLaunch launch id=4
+         stream 7 on gpu
+           50 +10 a op=a id=1
+           300 +20 \"runs late\" op=b id=2
+           330 +40 \"runs later\" op=c id=3
+           380 +1 \"launched after\" op=d id=4
+           390 +2 \"outside on its own thread\" op=e id=5",
+        "operation",
+        expect![[r#"
+            operation              device_ns  device_self_ns  count  wall_ns  events  depth
+            step                   70         10              2      200      3       0
+            backward               60         60              1      80       2       1
+            (outside every range)  3          3               0      0        2       0
+            * 2 events were launched by threads that name no range: given to the range open at their launch
+        "#]],
+    );
+}
+
+#[test]
+fn backlog_from_before_the_capture_is_nobodys() {
+    check(
+        "thread python
+           0 +100 sleep annotation
+           110 +2 cuLaunch launch id=1
+         stream 7 on gpu
+           10 +60 \"from before\" op=a
+           120 +5 b op=b id=1",
+        "operation",
+        expect![[r#"
+            operation              device_ns  device_self_ns  count  wall_ns  events  depth
+            (outside every range)  65         65              0      0        2       0
+            sleep                  0          0               1      100      0       0
+        "#]],
+    );
+}
+
+#[test]
+fn of_ranges_on_two_threads_neither_is_guessed() {
+    check(
+        "thread one
+           0 +100 one annotation
+           1 +1 cuLaunch launch id=1
+         thread two
+           50 +100 two annotation
+           51 +1 cuLaunch launch id=2
+         thread pool
+           60 +2 cuLaunch launch id=3
+           120 +2 cuLaunch launch id=4
+         stream 7 on gpu
+           2 +1 a op=a id=1
+           52 +2 b op=b id=2
+           62 +4 \"whose?\" op=c id=3
+           122 +8 \"of two\" op=d id=4",
+        "operation",
+        expect![[r#"
+            operation              device_ns  device_self_ns  count  wall_ns  events  depth
+            two                    10         10              1      100      2       0
+            (outside every range)  4          4               0      0        1       0
+            one                    1          1               1      100      1       0
+            * 1 event was launched by threads that name no range: given to the range open at their launch
+        "#]],
     );
 }
 
@@ -567,7 +642,7 @@ fn a_range_of_no_length_owns_nothing_that_comes_later() {
             (outside every range)  5          5               0      0        2       0
             solve                  2          2               1      10       1       0
             mark                   0          0               1      0        0       0
-            * 1 event leads back to no range of its own thread and was given to the innermost range open when the work began
+            * 1 event was given to the range open at the time: no launch on that device was recorded
         "#]],
     );
 }
@@ -628,8 +703,7 @@ fn steps_with_the_work_they_caused() {
         expect![[r#"
             step   number  wall_ns  device_ns  device_share  copies_ns  kernels  device_span_ns
             train  0       100      70         0.7           0          2        70
-            train  1       100      55         0.55          50         1        65
-            * 1 event leads back to no range of its own thread and was given to the innermost range open when the work began
+            train  1       100      50         0.5           50         0        50
         "#]],
     );
 }

@@ -2,20 +2,26 @@
 //!
 //! Device work links to the host event that launched it; that event's thread says what was open around it; work handed
 //! to a pool thread leads back through the region's link to who handed it over.
-//! Where no such chain reaches a range, the range is the innermost one that was open, on any thread, when the work
-//! began: that is right for programs that wait inside their ranges, and said in the footnote.
+//! A thread that names no range at all works for others, as autograd's does: what it launched belongs to the range that
+//! was open at the moment of the launch on the one thread of its process that had any.
+//! Work launched outside every range, or before the capture began, belongs to none. Only a device none of whose work
+//! has a known launch goes by the time at which its work ran, and the footnote says so.
 
-use crate::context::stretches::stretches;
+use super::open_ranges::OpenRanges;
+use super::stretches::stretches;
 use rayon::prelude::*;
 use ridge_trace::{EventKind, NONE, Trace, TrackKind};
+use rustc_hash::FxHashSet;
 use std::ops::Range;
 
 /// For every event of a trace, the innermost annotation or step that caused it.
 #[derive(Debug)]
 pub struct Owners {
     owner: Vec<u32>,
-    /// How many device rows were given to a range by time rather than by their chain.
+    /// How many device rows were given to a range by the time at which they ran, for want of any launch.
     pub(crate) by_time: u64,
+    /// How many were given to the range that was open when a thread without ranges launched them.
+    pub(crate) by_launch_time: u64,
 }
 
 /// Chains longer than this are cycles of a broken capture.
@@ -32,18 +38,23 @@ impl Owners {
                 resolve(trace, row, &mut owner, &mut chain);
             }
         }
-        let ranges = open_ranges(trace);
-        let rows: Vec<Range<u32>> =
-            trace.device_tracks().flat_map(|track| stretches(track.rows.clone(), STRETCH)).collect();
+        let threads = Threads::of(trace);
+        let stretches = trace.device_tracks().flat_map(|track| {
+            let has_launches = threads.launched_devices.contains(&(track.process, track.device));
+            let of = move |rows| Rows { rows, process: track.process, has_launches };
+            stretches(track.rows.clone(), STRETCH).into_iter().map(of)
+        });
+        let stretches: Vec<Rows> = stretches.collect();
         // Host rows are done, and device rows ask for nothing else.
-        let found: Vec<(Vec<u32>, u64)> =
-            rows.par_iter().map(|rows| of_device_rows(trace, rows.clone(), &owner, &ranges)).collect();
-        let mut by_time = 0;
-        for (rows, (owners, given)) in rows.iter().zip(&found) {
-            owner[rows.start as usize..rows.end as usize].copy_from_slice(owners);
-            by_time += given;
+        let found: Vec<Found> =
+            stretches.par_iter().map(|stretch| of_device_rows(trace, stretch, &owner, &threads)).collect();
+        let mut owners = Owners { owner, by_time: 0, by_launch_time: 0 };
+        for (Rows { rows, .. }, found) in stretches.iter().zip(&found) {
+            owners.owner[rows.start as usize..rows.end as usize].copy_from_slice(&found.owners);
+            owners.by_time += found.by_time;
+            owners.by_launch_time += found.by_launch_time;
         }
-        Owners { owner, by_time }
+        owners
     }
 
     /// The annotation or step that caused event `row`, or [`NONE`].
@@ -74,21 +85,85 @@ impl Owners {
 /// Device rows of one task.
 const STRETCH: u32 = 1 << 17;
 
-/// The owners of device rows, those of host rows known, and how many were given by time.
-fn of_device_rows(trace: &Trace, rows: Range<u32>, owner: &[u32], ranges: &OpenRanges) -> (Vec<u32>, u64) {
-    let events = &trace.events;
-    let mut by_time = 0;
-    let of_row = |row: u32| {
-        let link = events.link[row as usize];
-        let found = if link == NONE { NONE } else { owner[link as usize] };
-        if found != NONE {
-            return found;
+/// Device rows of one track.
+#[derive(Debug)]
+struct Rows {
+    rows: Range<u32>,
+    process: u32,
+    /// Whether any work of their device has a known launch.
+    has_launches: bool,
+}
+
+/// What is known of threads and processes before device rows are looked at.
+struct Threads {
+    /// By process.
+    open: Vec<OpenRanges>,
+    /// By track: a thread that names ranges itself.
+    names_ranges: Vec<bool>,
+    /// First row of each track, for the track of a row.
+    first_rows: Vec<u32>,
+    launched_devices: FxHashSet<(u32, Option<u32>)>,
+}
+
+impl Threads {
+    fn of(trace: &Trace) -> Threads {
+        let links = |rows: &Range<u32>| rows.clone().any(|row| trace.events.link[row as usize] != NONE);
+        let launched = trace.device_tracks().filter(|track| links(&track.rows));
+        let names = |rows: &Range<u32>| rows.clone().any(|row| is_range(trace, row));
+        Threads {
+            open: OpenRanges::of_processes(trace),
+            names_ranges: trace.tracks.iter().map(|track| names(&track.rows)).collect(),
+            first_rows: trace.tracks.iter().map(|track| track.rows.start).collect(),
+            launched_devices: launched.map(|track| (track.process, track.device)).collect(),
         }
-        let open = ranges.at(events.start_ns[row as usize]);
-        by_time += u64::from(open != NONE);
-        open
-    };
-    (rows.map(of_row).collect(), by_time)
+    }
+
+    /// The range open on another thread when `launch`, of a thread without ranges, began.
+    fn open_at_launch(&self, trace: &Trace, launch: u32) -> u32 {
+        let track = self.first_rows.partition_point(|first| *first <= launch).saturating_sub(1);
+        if self.names_ranges.get(track).copied().unwrap_or(true) {
+            return NONE;
+        }
+        self.open_at(trace.tracks[track].process, trace.events.start_ns[launch as usize])
+    }
+
+    fn open_at(&self, process: u32, time: i64) -> u32 {
+        self.open.get(process as usize).map_or(NONE, |open| open.at(time))
+    }
+}
+
+/// The owners of device rows.
+#[derive(Debug)]
+struct Found {
+    owners: Vec<u32>,
+    by_time: u64,
+    by_launch_time: u64,
+}
+
+/// The owners of the device rows of `stretch`, those of host rows known.
+fn of_device_rows(trace: &Trace, stretch: &Rows, owner: &[u32], threads: &Threads) -> Found {
+    let events = &trace.events;
+    let mut found = Found { owners: Vec::with_capacity(stretch.rows.len()), by_time: 0, by_launch_time: 0 };
+    for row in stretch.rows.clone() {
+        let link = events.link[row as usize];
+        let caused = if link == NONE { NONE } else { owner[link as usize] };
+        let owner = match (caused, link) {
+            (NONE, NONE) if !stretch.has_launches => {
+                let open = threads.open_at(stretch.process, events.start_ns[row as usize]);
+                found.by_time += u64::from(open != NONE);
+                open
+            }
+            (NONE, NONE) => NONE,
+            (NONE, launch) => {
+                let open = threads.open_at_launch(trace, launch);
+                found.by_launch_time += u64::from(open != NONE);
+                open
+            }
+            (range, _) => range,
+        };
+        found.owners.push(owner);
+    }
+    found
 }
 
 /// Not looked at yet.
@@ -125,44 +200,4 @@ fn resolve(trace: &Trace, row: u32, owner: &mut [u32], chain: &mut Vec<u32>) {
     for row in chain.drain(..) {
         owner[row as usize] = found;
     }
-}
-
-/// The innermost range open at each time, over all threads.
-struct OpenRanges {
-    times: Vec<i64>,
-    ranges: Vec<u32>,
-}
-
-impl OpenRanges {
-    fn at(&self, time: i64) -> u32 {
-        let position = self.times.partition_point(|start| *start <= time);
-        if position == 0 { NONE } else { self.ranges[position - 1] }
-    }
-}
-
-fn open_ranges(trace: &Trace) -> OpenRanges {
-    let threads = trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread);
-    // A range of no length is open at no time.
-    let is_open = |row: &u32| is_range(trace, *row) && trace.events.dur_ns[*row as usize] > 0;
-    let rows = threads.flat_map(|track| track.rows.clone()).filter(is_open);
-    let mut changes: Vec<(i64, bool, u32)> = Vec::new();
-    for row in rows {
-        changes.push((trace.events.start_ns[row as usize], true, row));
-        changes.push((trace.events.end_ns(row as usize), false, row));
-    }
-    // Ends before starts at one instant: ranges that touch do not overlap.
-    changes.sort_by_key(|(time, begins, row)| (*time, *begins, *row));
-    let mut open: Vec<u32> = Vec::new();
-    let mut ranges = OpenRanges { times: Vec::new(), ranges: Vec::new() };
-    for (time, begins, row) in changes {
-        if begins {
-            open.push(row);
-        } else if let Some(position) = open.iter().rposition(|known| *known == row) {
-            open.remove(position);
-        }
-        // The innermost is the one that began last.
-        ranges.times.push(time);
-        ranges.ranges.push(open.last().copied().unwrap_or(NONE));
-    }
-    ranges
 }

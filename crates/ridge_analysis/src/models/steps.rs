@@ -2,6 +2,8 @@
 
 use super::ranges::{WorkRow, for_each_work};
 use super::work::{WorkSums, add_event};
+use crate::context::coverage::Union;
+use crate::context::in_order::InOrder;
 use crate::context::{Owners, Shared};
 use crate::{Analysis, Need, Workload};
 use ridge_trace::{EventRow, StringId};
@@ -27,7 +29,9 @@ pub struct StepRow {
     pub wall_ns: i64,
     /// Self times of the device work it caused, nanoseconds.
     pub device_ns: i64,
-    /// The part of it that is copies, nanoseconds.
+    /// Length of the union of that work over all devices, nanoseconds.
+    pub busy_ns: i64,
+    /// The part of the device time that is copies, nanoseconds.
     pub copies_ns: i64,
     /// Kernels, copies and device operations.
     pub events: u64,
@@ -54,11 +58,20 @@ impl Shared for Steps {
             return Steps::default();
         }
         let owners = analysis.owners();
+        let step_of = |row: u32| owners.chain(trace, row).find_map(|range| positions.get(&range)).copied();
         for_each_work(trace, |work| {
-            if let Some(at) = owners.chain(trace, work.row).find_map(|range| positions.get(&range)) {
-                rows[*at].add(analysis, work);
+            if let Some(at) = step_of(work.row) {
+                rows[at].add(analysis, work);
             }
         });
+        let mut busy = vec![Union::default(); rows.len()];
+        InOrder::new(trace, trace.device_tracks().map(|track| track.rows.clone())).for_each(|row| {
+            let is_work = trace.events.kind(row).is_device_work();
+            if let Some(at) = step_of(row as u32).filter(|_| is_work) {
+                busy[at].add(trace.events.start_ns[row], trace.events.end_ns(row));
+            }
+        });
+        rows.iter_mut().zip(busy).for_each(|(row, busy)| row.busy_ns = busy.total_ns());
         Steps { rows }
     }
 }
@@ -72,6 +85,7 @@ impl StepRow {
             number,
             wall_ns: events.dur_ns[event as usize],
             device_ns: 0,
+            busy_ns: 0,
             copies_ns: 0,
             events: 0,
             kernels: 0,

@@ -48,11 +48,19 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         .share(
             "device_share",
             "Device share",
-            "device time as a part of the step's wall time; over 100 % where work overlaps or outlasts the range",
+            "time in which any of its device work ran, as a part of the step's wall time; work may outlast the range",
             Basis::Measured,
             device_share,
         )
         .columns(work_columns(analysis, &work))
+        .nanos(
+            "busy_ns",
+            "Busy",
+            "time in which any of its device work ran, on any device: overlaps count once",
+            Basis::Measured,
+            |step| step.busy_ns,
+        )
+        .detail()
         .nanos("copies_ns", "Copies", "part of the device time that is copies", Basis::Measured, |step| step.copies_ns)
         .count("kernels", "Kernels", "kernels and device operations", Basis::Counted, |step| step.kernels)
         .count("events", "Events", "kernels, copies and device operations", Basis::Counted, |step| step.events)
@@ -76,16 +84,21 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
 fn device_share(step: &StepRow) -> f64 {
     match step.wall_ns {
         0 => 0.0,
-        wall => step.device_ns as f64 / wall as f64,
+        wall => step.busy_ns as f64 / wall as f64,
     }
 }
 
-/// Says how much was attributed by time alone.
-pub(crate) fn time_note(owners: &Owners) -> Option<String> {
-    let what = match owners.by_time {
-        0 => return None,
-        1 => "1 event leads back to no range of its own thread and was".to_owned(),
-        count => format!("{count} events lead back to no range of their own thread and were"),
-    };
-    Some(format!("{what} given to the innermost range open when the work began"))
+/// Says how much was given to ranges otherwise than by the chain of causes that the capture recorded.
+pub(crate) fn time_note(owners: &Owners) -> Vec<String> {
+    let events = |count: u64| if count == 1 { "1 event was".to_owned() } else { format!("{count} events were") };
+    let mut notes = Vec::new();
+    if owners.by_launch_time > 0 {
+        let what = events(owners.by_launch_time);
+        notes.push(format!("{what} launched by threads that name no range: given to the range open at their launch"));
+    }
+    if owners.by_time > 0 {
+        let what = events(owners.by_time);
+        notes.push(format!("{what} given to the range open at the time: no launch on that device was recorded"));
+    }
+    notes
 }

@@ -139,7 +139,7 @@ fn who_asked() {
             direction         range  source            call             around            transfers  bytes  synchronous
             host to device    train  $train.py:9 step  cudaMemcpyAsync  aten::copy_       2          16384  0
             device to host    train  $train.py:9 step  cudaMemcpyAsync  $train.py:9 step  2          8      0
-            device to device  train  -                 -                -                 1          500    0
+            device to device  -      -                 -                -                 1          500    0
             host to device    load   -                 cudaMemcpy       -                 1          65536  1
         "#]],
     );
