@@ -5,8 +5,9 @@
 
 mod support;
 
-use ridge_analysis::{Ask, Prepared, VIEWS, instructions, overview};
+use ridge_analysis::{Ask, Prepared, Topic, VIEWS, instructions, overview, sections};
 use ridge_import::{ImportError, Imported, Severity, Source, import};
+use ridge_table::{FactValue, Table, Unit};
 use ridge_trace::{NONE, TrackKind};
 use std::path::PathBuf;
 use support::counting::{Counting, alone, measured};
@@ -75,6 +76,17 @@ fn every_table(imported: &Imported) {
     for view in VIEWS {
         let table = view.table(&analysis, &Ask::default());
         assert!(table.subjects.is_empty() || table.subjects.len() == table.batch.num_rows(), "{view:?}");
+        for field in table.batch.schema().fields() {
+            let meaning = Table::meaning(field);
+            let is_words = matches!(meaning.unit, Unit::Text | Unit::Flag);
+            assert!(is_words || meaning.basis.is_some(), "{view:?}: {} has no basis", field.name());
+        }
+    }
+    for topic in Topic::ALL {
+        for fact in sections(&analysis, topic, &Ask::default()).iter().flat_map(|section| &section.facts) {
+            let is_words = matches!(fact.value, FactValue::Text(_));
+            assert!(is_words || fact.basis.is_some(), "{topic:?}: {} has no basis", fact.key);
+        }
     }
     for module in 0..imported.trace.modules.len() as u32 {
         instructions(&analysis, module);

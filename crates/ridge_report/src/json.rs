@@ -66,6 +66,7 @@ fn fact(fact: &Fact) -> Value {
         "unit": unit.name(),
         "share": fact.share,
         "definition": fact.definition,
+        "basis": fact.basis.map(Basis::name),
     })
 }
 

@@ -30,8 +30,8 @@ fn stats_text() {
             {
               "title": "Versions",
               "facts": [
-                {"key":"jax","title":"jax","value":"0.10.2","unit":"text","share":null,"definition":"jax of the capture"},
-                {"key":"xla_flags","title":"XLA_FLAGS","value":"--xla_gpu_enable_command_buffer= --xla_dump_to=/tmp/dump --xla_gpu_autotune_level=4 --xla_dump_hlo_as_text","unit":"text","share":null,"definition":"XLA_FLAGS of the capture"}
+                {"key":"jax","title":"jax","value":"0.10.2","unit":"text","share":null,"definition":"jax of the capture","basis":null},
+                {"key":"xla_flags","title":"XLA_FLAGS","value":"--xla_gpu_enable_command_buffer= --xla_dump_to=/tmp/dump --xla_gpu_autotune_level=4 --xla_dump_hlo_as_text","unit":"text","share":null,"definition":"XLA_FLAGS of the capture","basis":null}
               ]
             }
           ],

@@ -31,6 +31,21 @@ impl Fact {
         Fact { key, title, value, share: None, definition, basis: None }
     }
 
+    /// A number that the capture itself holds: numbers of things are counted, all else is measured.
+    pub fn observed(
+        key: impl Into<String>,
+        title: impl Into<String>,
+        value: FactValue,
+        definition: impl Into<String>,
+    ) -> Fact {
+        let basis = match value {
+            FactValue::Text(_) => None,
+            FactValue::Count(_) => Some(Basis::Counted),
+            _ => Some(Basis::Measured),
+        };
+        Fact { basis, ..Fact::new(key, title, value, definition) }
+    }
+
     /// The same number as a part of the whole that its definition names, where there is one.
     pub fn share(mut self, share: Option<f64>) -> Fact {
         self.share = share;

@@ -16,7 +16,7 @@ pub(crate) fn sections(imported: &Imported, manifest: Option<&Manifest>) -> Vec<
 }
 
 fn fact(key: &str, title: &str, value: FactValue) -> Fact {
-    Fact::new(key, title, value, "")
+    Fact::observed(key, title, value, "")
 }
 
 fn captures(imported: &Imported) -> Vec<Section> {

@@ -20,7 +20,7 @@ use crate::device::{Ceilings, Limit};
 use crate::{Analysis, Shared};
 use overlap::{DeviceCopies, copies_of};
 use rayon::prelude::*;
-use ridge_table::Table;
+use ridge_table::{Basis, Table};
 use ridge_trace::{DeviceRow, EventKind, Trace, Transfer};
 
 /// What transfers can be grouped by.
@@ -93,6 +93,8 @@ pub struct Transfers {
     devices: Vec<DeviceCopies>,
     /// By row of the devices table.
     links: Vec<Links>,
+    /// The weakest basis of those figures.
+    links_basis: Basis,
 }
 
 impl Shared for Transfers {
@@ -110,7 +112,12 @@ impl Transfers {
         let found: Vec<(DeviceCopies, Vec<Copied>)> =
             asked.par_iter().map(|device| copies_of(trace, device.0)).collect();
         let (devices, copies): (Vec<DeviceCopies>, Vec<Vec<Copied>>) = found.into_iter().unzip();
-        Transfers { copies: copies.concat(), devices, links: links(trace, analysis.ceilings) }
+        Transfers {
+            copies: copies.concat(),
+            devices,
+            links: links(trace, analysis.ceilings),
+            links_basis: links_basis(analysis.ceilings),
+        }
     }
 
     /// How many copies there are.
@@ -140,6 +147,13 @@ impl Transfers {
             _ => None,
         }
     }
+}
+
+/// The weakest basis of the figures that [`links`] takes; the sheets say what links between devices carry.
+fn links_basis(ceilings: &[Ceilings]) -> Basis {
+    let limits = [Limit::HostToDevice, Limit::DeviceToHost, Limit::Memory];
+    let figures = ceilings.iter().flat_map(|device| limits.iter().filter_map(|limit| device.get(*limit)));
+    figures.map(|figure| figure.basis).fold(Basis::Sheet, Basis::and)
 }
 
 /// The links of every device.

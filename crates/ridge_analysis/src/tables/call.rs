@@ -62,8 +62,10 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             Unit::Share,
             spreads().map(|spread| share(spread.total_ns(), all)),
         )
+        .basis(Basis::Measured)
         .ranked(Rank::Key),
-        Column::whole("count", "Count", "how often it was called", Unit::Count, spreads().map(Spread::count)),
+        Column::whole("count", "Count", "how often it was called", Unit::Count, spreads().map(Spread::count))
+            .basis(Basis::Counted),
         Column::flag(
             "launches",
             "Launches",

@@ -64,6 +64,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
                 Unit::Number,
                 rows.iter().map(|row| first(row).sequence),
             )
+            .basis(Basis::Capture)
             .ranked(Rank::Detail),
             Column::whole(
                 "ranks",
@@ -72,6 +73,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
                 Unit::Count,
                 rows.iter().map(|row| row.parts.len() as u64),
             )
+            .basis(Basis::Counted)
             .ranked(Rank::Key),
             Column::nanos(
                 "latency_ns",
@@ -103,6 +105,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
                 Unit::Number,
                 rows.iter().map(|row| rank(row, true)),
             )
+            .basis(Basis::Measured)
             .ranked(Rank::Key),
             Column::whole(
                 "first_rank",
@@ -111,6 +114,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
                 Unit::Number,
                 rows.iter().map(|row| rank(row, false)),
             )
+            .basis(Basis::Measured)
             .ranked(Rank::Detail),
             Column::whole(
                 "bytes",

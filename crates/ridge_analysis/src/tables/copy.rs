@@ -84,14 +84,16 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             "total as a part of the totals of all rows",
             Unit::Share,
             rows.iter().map(|(_, copies)| share(copies.durations.total_ns(), all)),
-        ),
+        )
+        .basis(Basis::Measured),
         Column::whole(
             "count",
             "Count",
             "how many",
             Unit::Count,
             rows.iter().map(|(_, copies)| copies.durations.count()),
-        ),
+        )
+        .basis(Basis::Counted),
         Column::whole(
             "bytes",
             "Bytes",
@@ -108,6 +110,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             Unit::Bytes,
             rows.iter().map(|(_, copies)| known(copies, copies.largest)),
         )
+        .basis(Basis::Measured)
         .ranked(Rank::Detail),
         Column::real(
             "bytes_per_sec",

@@ -45,6 +45,7 @@ pub fn modules(analysis: &Analysis<'_>) -> Table {
                 "self times of its operations, measured",
                 rows.iter().map(|row| self_ns(*row)),
             )
+            .basis(Basis::Measured)
             .ranked(Rank::Key),
             Column::whole(
                 "instructions",
@@ -52,14 +53,16 @@ pub fn modules(analysis: &Analysis<'_>) -> Table {
                 "instructions in all its computations",
                 Unit::Count,
                 rows.iter().map(|row| hlo(*row).map(|module| module.instructions.len() as u64)),
-            ),
+            )
+            .basis(Basis::Counted),
             Column::whole(
                 "computations",
                 "Computations",
                 "computations, fusions included",
                 Unit::Count,
                 rows.iter().map(|row| hlo(*row).map(|module| module.computations.len() as u64)),
-            ),
+            )
+            .basis(Basis::Counted),
             Column::flag(
                 "has_hlo",
                 "HLO",
@@ -110,21 +113,25 @@ pub fn instructions(analysis: &Analysis<'_>, module: u32) -> Table {
             "type, dimensions and layout of its value",
             shown.iter().map(|id| get(id).map(|found| found.shape.to_string())),
         ),
-        Column::nanos("self_ns", "Device", "self time, measured", shown.iter().map(|id| spent(id).0)).ranked(Rank::Key),
+        Column::nanos("self_ns", "Device", "self time, measured", shown.iter().map(|id| spent(id).0))
+            .basis(Basis::Measured)
+            .ranked(Rank::Key),
         Column::real(
             "self_share",
             "Share",
             "self time as a part of all device work of the capture",
             Unit::Share,
             shown.iter().map(|id| analysis.share_of_work(spent(id).0)),
-        ),
+        )
+        .basis(Basis::Measured),
         Column::whole(
             "events",
             "Events",
             "kernels and device operations",
             Unit::Count,
             shown.iter().map(|id| spent(id).1),
-        ),
+        )
+        .basis(Basis::Counted),
         Column::text(
             "computation",
             "Computation",

@@ -72,7 +72,8 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             "how many",
             Unit::Count,
             rows.iter().map(|(_, launches)| launches.total.count()),
-        ),
+        )
+        .basis(Basis::Counted),
         nanos("mean_total_ns", "Mean total", "from the call's start to the kernel's end", |all| all.total.mean_ns())
             .ranked(Rank::Key),
         nanos("mean_call_ns", "Mean call", "duration of the call", |all| all.call.mean_ns()),

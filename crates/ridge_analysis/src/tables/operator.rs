@@ -100,7 +100,8 @@ fn columns_of(rows: &[((StringId, StringId), OperatorSums)]) -> Vec<Column> {
             "self CPU time as a part of that of all rows",
             Unit::Share,
             rows.iter().map(|(_, sums)| share(sums.self_ns)),
-        ),
+        )
+        .basis(Basis::Measured),
         nanos("total_cpu_ns", "CPU", "time on its thread; what recurs counts again at each level", |sums| {
             sums.total_ns
         }),

@@ -67,7 +67,7 @@ fn devices(analysis: &Analysis<'_>, coverage: &Coverage) -> Vec<Section> {
 }
 
 fn fact(key: &str, title: &str, value: FactValue, share: Option<f64>, definition: &str) -> Fact {
-    Fact::new(key, title, value, definition).share(share)
+    Fact::observed(key, title, value, definition).share(share)
 }
 
 /// Wall time and its parts, which add up to it exactly.

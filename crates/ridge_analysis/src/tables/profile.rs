@@ -51,7 +51,8 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             "position among the profiled launches of its report",
             Unit::Count,
             rows.iter().map(|row| u64::from(row.launch.launch)),
-        ),
+        )
+        .basis(Basis::Capture),
         Column::nanos(
             "duration_ns",
             "Duration",
@@ -208,6 +209,7 @@ fn word_columns(analysis: &Analysis<'_>, rows: &[Row<'_>]) -> Vec<Column> {
             Unit::Count,
             rows.iter().map(|row| row.rules),
         )
+        .basis(Basis::Counted)
         .ranked(Rank::Detail),
         Column::real(
             "speedup_pct",
@@ -249,6 +251,7 @@ fn trace_columns(rows: &[Row<'_>]) -> [Column; 3] {
             Unit::Count,
             rows.iter().map(|row| row.found.map(|found| found.kernels)),
         )
+        .basis(Basis::Counted)
         .ranked(Rank::Detail),
         Column::text(
             "joined_by",

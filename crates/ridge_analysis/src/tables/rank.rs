@@ -59,6 +59,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
                 Unit::Number,
                 rows.iter().map(|row| rank_of(trace, row.process)),
             )
+            .basis(Basis::Capture)
             .ranked(Rank::Key),
             Column::nanos(
                 "wall_ns",

@@ -11,7 +11,7 @@ use crate::context::host_paths::{HostPaths, PathOf, sum_by};
 use crate::models::operators::own_times_of_operators;
 use crate::tables::time::table as build;
 use crate::view::{Shown, Topic, View, has_events};
-use ridge_table::{Column, Rank, Table, Unit};
+use ridge_table::{Basis, Column, Rank, Table, Unit};
 use ridge_trace::{EventKind, StringId};
 use std::collections::BTreeMap;
 
@@ -97,14 +97,14 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
                 "how deep the scope is nested",
                 Unit::Count,
                 lines.iter().map(|line| line.depth),
-            )
+            ).basis(Basis::Counted)
             .ranked(Rank::Detail),
             Column::nanos(
                 "inclusive_ns",
                 "Inclusive",
                 "time of the scope and all scopes below it, measured: device work, or operators of the host where there is none",
                 lines.iter().map(|line| line.inclusive_ns),
-            )
+            ).basis(Basis::Measured)
             .ranked(Rank::Key),
             Column::real(
                 "inclusive_share",
@@ -112,21 +112,21 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
                 "inclusive time as a part of that of all scopes",
                 Unit::Share,
                 lines.iter().map(share),
-            )
+            ).basis(Basis::Measured)
             .ranked(Rank::Key),
             Column::nanos(
                 "self_ns",
                 "Self",
                 "time of operations with exactly this path, measured",
                 lines.iter().map(|line| line.self_ns),
-            ),
+            ).basis(Basis::Measured),
             Column::whole(
                 "events",
                 "Events",
                 "kernels, copies and device operations, or operators of the host where there are none",
                 Unit::Count,
                 lines.iter().map(|line| line.events),
-            ),
+            ).basis(Basis::Counted),
             Column::text(
                 "scope",
                 "Path",

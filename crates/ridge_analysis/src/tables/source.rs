@@ -16,7 +16,7 @@ use crate::context::partition::ratio;
 use crate::models::operators::own_times_of_operators;
 use crate::tables::time::table as build;
 use crate::view::{LineText, Shown, Topic, View, has_events};
-use ridge_table::{Column, Rank, Table, Unit};
+use ridge_table::{Basis, Column, Rank, Table, Unit};
 use ridge_trace::{EventKind, NONE, TrackKind};
 use rustc_hash::FxHashMap;
 
@@ -159,7 +159,7 @@ pub(crate) fn table(analysis: &Analysis<'_>, line_text: Option<LineText<'_>>) ->
                 "Self",
                 "time of work whose innermost line this is, outside PyTorch and Python's library, measured: of the device, or of operators of the host where there is none",
                 rows.iter().map(|(_, line)| line.self_ns),
-            )
+            ).basis(Basis::Measured)
             .ranked(Rank::Key),
             Column::real(
                 "self_share",
@@ -167,21 +167,21 @@ pub(crate) fn table(analysis: &Analysis<'_>, line_text: Option<LineText<'_>>) ->
                 "self time as a part of that of all lines",
                 Unit::Share,
                 rows.iter().map(|(_, line)| share(line.self_ns)),
-            )
+            ).basis(Basis::Measured)
             .ranked(Rank::Key),
             Column::nanos(
                 "inclusive_ns",
                 "Inclusive",
                 "time of work with this line anywhere on its stack, each once, measured",
                 rows.iter().map(|(_, line)| line.inclusive_ns),
-            ),
+            ).basis(Basis::Measured),
             Column::whole(
                 "events",
                 "Events",
                 "kernels, copies and device operations, or operators of the host where there are none",
                 Unit::Count,
                 rows.iter().map(|(_, line)| line.events),
-            ),
+            ).basis(Basis::Counted),
             Column::text(
                 "function",
                 "Function",

@@ -5,7 +5,7 @@ use crate::context::coverage::Union;
 use crate::context::labels::{device_label, process_labels};
 use crate::tables::time::table as build;
 use crate::view::{Shown, Topic, View, has_events};
-use ridge_table::{Column, Rank, Table, Unit};
+use ridge_table::{Basis, Column, Rank, Table, Unit};
 use ridge_trace::{EventKind, Track, TrackKind};
 
 /// The view.
@@ -56,6 +56,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
                 "union of the track's intervals, measured",
                 rows.iter().map(|(_, busy)| *busy),
             )
+            .basis(Basis::Measured)
             .ranked(Rank::Key),
             Column::real(
                 "busy_share",
@@ -64,6 +65,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
                 Unit::Share,
                 rows.iter().map(|(_, busy)| if wall > 0 { *busy as f64 / wall as f64 } else { 0.0 }),
             )
+            .basis(Basis::Measured)
             .ranked(Rank::Key),
             Column::whole(
                 "events",
@@ -71,13 +73,15 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
                 "events on the track",
                 Unit::Count,
                 rows.iter().map(|(track, _)| track.rows.len() as u64),
-            ),
+            )
+            .basis(Basis::Counted),
             Column::nanos(
                 "first_ns",
                 "First",
                 "start of its first event on the trace clock",
                 rows.iter().map(|(track, _)| first(track)),
             )
+            .basis(Basis::Measured)
             .ranked(Rank::Detail),
         ],
     )

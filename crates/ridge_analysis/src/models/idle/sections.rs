@@ -51,7 +51,7 @@ impl DeviceIdle {
 }
 
 fn fact(key: &str, title: &str, value: FactValue, share: Option<f64>, definition: &str) -> Fact {
-    Fact::new(key, title, value, definition).share(share)
+    Fact::observed(key, title, value, definition).share(share)
 }
 
 fn section(analysis: &Analysis<'_>, device: &DeviceIdle, labels: &[String]) -> Section {

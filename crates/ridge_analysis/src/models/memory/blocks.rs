@@ -125,7 +125,8 @@ pub(crate) fn snapshots(analysis: &Analysis<'_>) -> Table {
             rows.iter().map(|(_, sums)| sums.fragmentation()),
         )
         .basis(Basis::Counted),
-        Column::whole("blocks", "Blocks", "blocks in use", Unit::Count, rows.iter().map(|(_, sums)| sums.blocks)),
+        Column::whole("blocks", "Blocks", "blocks in use", Unit::Count, rows.iter().map(|(_, sums)| sums.blocks))
+            .basis(Basis::Counted),
         Column::whole(
             "segments",
             "Segments",
@@ -133,6 +134,7 @@ pub(crate) fn snapshots(analysis: &Analysis<'_>) -> Table {
             Unit::Count,
             rows.iter().map(|(_, sums)| (!sums.segments.is_empty()).then_some(sums.segments.len() as u64)),
         )
+        .basis(Basis::Counted)
         .ranked(Rank::Detail),
     ];
     build("memory_snapshots", "Memory at the moment of each snapshot", columns)
@@ -179,7 +181,8 @@ pub(crate) fn blocks(analysis: &Analysis<'_>) -> Table {
         Column::whole("bytes", "Size", "bytes of these blocks", Unit::Bytes, rows.iter().map(|(_, sum)| sum.0))
             .ranked(Rank::Key)
             .basis(Basis::Measured),
-        Column::whole("blocks", "Blocks", "number of blocks", Unit::Count, rows.iter().map(|(_, sum)| sum.1)),
+        Column::whole("blocks", "Blocks", "number of blocks", Unit::Count, rows.iter().map(|(_, sum)| sum.1))
+            .basis(Basis::Counted),
         Column::text(
             "kind",
             "Kind",

@@ -4,7 +4,7 @@ use super::history::History;
 use super::stacks::frame_of_user;
 use super::{Memory, usage};
 use crate::tables::time::table as build;
-use ridge_table::{Column, Rank, Table, Unit};
+use ridge_table::{Basis, Column, Rank, Table, Unit};
 use ridge_trace::Trace;
 use std::collections::BTreeMap;
 
@@ -45,6 +45,7 @@ pub(crate) fn table(before: &Memory<'_>, after: &Memory<'_>) -> Table {
             Unit::Bytes,
             rows.iter().map(|(_, bytes)| change(*bytes)),
         )
+        .basis(Basis::Measured)
         .ranked(Rank::Key),
         Column::whole(
             "before_bytes",
@@ -52,14 +53,16 @@ pub(crate) fn table(before: &Memory<'_>, after: &Memory<'_>) -> Table {
             "bytes in the first; unknown where it has none of that name",
             Unit::Bytes,
             rows.iter().map(|(_, (before, _))| *before),
-        ),
+        )
+        .basis(Basis::Measured),
         Column::whole(
             "after_bytes",
             "After",
             "bytes in the second; unknown where it has none of that name",
             Unit::Bytes,
             rows.iter().map(|(_, (_, after))| *after),
-        ),
+        )
+        .basis(Basis::Measured),
     ];
     let mut table = build("memory_diff", "Changes of memory", columns);
     if same > 0 {

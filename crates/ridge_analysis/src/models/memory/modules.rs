@@ -209,6 +209,7 @@ pub(crate) fn alive(analysis: &Analysis<'_>, module: Option<&PlannedModule<'_>>)
             Unit::Count,
             held.iter().map(|held| held.lives.map(|(from, _)| u64::from(from))),
         )
+        .basis(Basis::Counted)
         .ranked(Rank::Detail),
         Column::whole(
             "to_position",
@@ -217,6 +218,7 @@ pub(crate) fn alive(analysis: &Analysis<'_>, module: Option<&PlannedModule<'_>>)
             Unit::Count,
             held.iter().map(|held| held.lives.map(|(_, to)| u64::from(to))),
         )
+        .basis(Basis::Counted)
         .ranked(Rank::Detail),
         Column::nanos(
             "live_ns",

@@ -26,7 +26,7 @@ pub(crate) fn sections(analysis: &Analysis<'_>, modules: &[PlannedModule<'_>], h
 }
 
 fn fact(key: &str, title: &str, value: FactValue, definition: &str) -> Fact {
-    Fact::new(key, title, value, definition)
+    Fact::observed(key, title, value, definition)
 }
 
 fn part(key: &str, title: &str, bytes: u64, whole: u64, definition: &str) -> Fact {
@@ -53,7 +53,8 @@ fn planned(analysis: &Analysis<'_>, modules: &[PlannedModule<'_>], largest: &Pla
             "Planned peak",
             FactValue::Bytes(plan.peak_bytes),
             &format!("most bytes that one run of it needs at one time, {how}"),
-        ),
+        )
+        .basis(plan.basis),
     ];
     for (key, title, class) in [
         ("planned_parameter_bytes", "Parameters", Class::Parameter),
@@ -61,23 +62,29 @@ fn planned(analysis: &Analysis<'_>, modules: &[PlannedModule<'_>], largest: &Pla
         ("planned_output_bytes", "Outputs", Class::Output),
         ("planned_temporary_bytes", "Temporary", Class::Temporary),
     ] {
-        facts.push(part(
-            key,
-            title,
-            plan.bytes_of(class),
-            plan.peak_bytes,
-            "bytes set aside over the whole run, as a part of the peak",
-        ));
+        facts.push(
+            part(
+                key,
+                title,
+                plan.bytes_of(class),
+                plan.peak_bytes,
+                "bytes set aside over the whole run, as a part of the peak",
+            )
+            .basis(plan.basis),
+        );
     }
     let missed = largest.missed_bytes();
     if missed > 0 {
-        facts.push(part(
-            "missed_donation_bytes",
-            "Missed donation",
-            missed,
-            plan.peak_bytes,
-            "at most this much less, if arguments that are dead when a like result is made were donated (modelled)",
-        ));
+        facts.push(
+            part(
+                "missed_donation_bytes",
+                "Missed donation",
+                missed,
+                plan.peak_bytes,
+                "at most this much less, if arguments that are dead when a like result is made were donated (modelled)",
+            )
+            .basis(Basis::Modelled),
+        );
     }
     facts.push(fact("modules", "Modules with HLO", FactValue::Count(modules.len() as u64), ""));
     Section { title: "Planned memory".to_owned(), facts }

@@ -19,7 +19,8 @@ pub(crate) fn allocators(analysis: &Analysis<'_>, histories: &[History]) -> Tabl
     let of = |value: fn(&History, &Trace) -> u64| histories.iter().map(move |history| value(history, trace));
     let held: Vec<Vec<(Holder, Holding)>> = histories.iter().map(|history| history.alive_at_peak(trace).0).collect();
     let growth: Vec<Option<Growth>> = histories.iter().map(|history| history.growth(trace)).collect();
-    let columns = vec![
+    let columns =
+        vec![
         Column::text("allocator", "Allocator", "name in the capture, with its process where there are several", names)
             .ranked(Rank::Key),
         Column::whole(
@@ -86,14 +87,14 @@ pub(crate) fn allocators(analysis: &Analysis<'_>, histories: &[History]) -> Tabl
             "allocations in the capture",
             Unit::Count,
             of(|history, trace| history.counts(trace).0),
-        ),
+        ).basis(Basis::Counted),
         Column::whole(
             "frees",
             "Frees",
             "frees in the capture",
             Unit::Count,
             of(|history, trace| history.counts(trace).1),
-        )
+        ).basis(Basis::Counted)
         .ranked(Rank::Detail),
         Column::whole(
             "burst",
@@ -101,21 +102,21 @@ pub(crate) fn allocators(analysis: &Analysis<'_>, histories: &[History]) -> Tabl
             "most allocator events within one millisecond",
             Unit::Count,
             of(|history, trace| history.worst_burst(trace).0),
-        ),
+        ).basis(Basis::Counted),
         Column::whole(
             "driver_allocations",
             "Driver calls",
             "times that it took more memory from its driver (cudaMalloc), each of which may stop the device",
             Unit::Count,
             of(|history, trace| history.driver_calls(trace).0),
-        ),
+        ).basis(Basis::Counted),
         Column::whole(
             "driver_frees",
             "Driver frees",
             "times that it gave memory back to its driver (cudaFree), each of which stops the device",
             Unit::Count,
             of(|history, trace| history.driver_calls(trace).1),
-        )
+        ).basis(Basis::Counted)
         .ranked(Rank::Detail),
         Column::real(
             "growth_bytes_per_step",
@@ -227,6 +228,7 @@ pub(crate) fn usage(analysis: &Analysis<'_>, histories: &[History]) -> Table {
             "begin of the stretch, on the trace's clock; a line has at most 100 of equal length",
             rows.iter().map(|row| row.2.time_ns),
         )
+        .basis(Basis::Measured)
         .ranked(Rank::Key),
         Column::whole(
             "most_bytes",
@@ -259,7 +261,8 @@ pub(crate) fn usage(analysis: &Analysis<'_>, histories: &[History]) -> Table {
             "allocator events within it",
             Unit::Count,
             rows.iter().map(|row| row.2.events),
-        ),
+        )
+        .basis(Basis::Counted),
     ];
     build("memory_usage", "Use over time", columns)
 }
@@ -354,7 +357,8 @@ pub(crate) fn holders(analysis: &Analysis<'_>, histories: &[History]) -> Table {
             "blocks alive at the peak",
             Unit::Count,
             rows.iter().map(|row| row.2.map(|_| row.3.blocks)),
-        ),
+        )
+        .basis(Basis::Counted),
         Column::whole(
             "requested_bytes",
             "Asked for",
@@ -362,6 +366,7 @@ pub(crate) fn holders(analysis: &Analysis<'_>, histories: &[History]) -> Table {
             Unit::Bytes,
             rows.iter().map(|row| (row.3.requested > 0).then(|| whole(row.3.requested))),
         )
+        .basis(Basis::Measured)
         .ranked(Rank::Detail),
         Column::text("allocator", "Allocator", "name in the capture", rows.iter().map(|row| row.0.to_owned())),
         Column::nanos(
@@ -370,6 +375,7 @@ pub(crate) fn holders(analysis: &Analysis<'_>, histories: &[History]) -> Table {
             "time of the earliest of these blocks, on the trace's clock",
             rows.iter().map(|row| row.2.map(|_| row.3.since_ns)),
         )
+        .basis(Basis::Measured)
         .ranked(Rank::Detail),
         Column::text(
             "source",

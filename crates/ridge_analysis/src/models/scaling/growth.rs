@@ -83,6 +83,7 @@ fn columns(rows: &[Row<'_>], dimensions: f64) -> Vec<Column> {
             Unit::Count,
             rows.iter().map(|row| row.series.points.iter().filter(|point| point.time_s.is_some()).count() as u64),
         )
+        .basis(Basis::Counted)
         .ranked(Rank::Detail),
         Column::nanos(
             "last_ns",

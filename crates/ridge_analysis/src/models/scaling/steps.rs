@@ -138,6 +138,7 @@ fn outliers(kinds: &[Kind]) -> Table {
             Unit::Number,
             rows().map(|(kind, at)| kind.numbers[at] as f64),
         )
+        .basis(Basis::Capture)
         .ranked(Rank::Key),
         Column::nanos("wall_ns", "Wall", "wall time of the step", rows().map(|(kind, at)| kind.durations_ns[at]))
             .basis(Basis::Measured)
@@ -149,6 +150,7 @@ fn outliers(kinds: &[Kind]) -> Table {
             Unit::Share,
             rows().map(|(kind, at)| kind.durations_ns[at] as f64 / kind.drift.median),
         )
+        .basis(Basis::Measured)
         .ranked(Rank::Key),
     ];
     let mut table = build("outliers", "Outlying steps", columns);

@@ -24,7 +24,7 @@ impl Transfers {
             Column::text("to", "To", "kind of memory written", rows.iter().map(|((_, _, to), _)| kind(to))),
         ];
         shown.extend(columns(&rows));
-        shown.extend(link_columns(&rows));
+        shown.extend(link_columns(self, &rows));
         shown.extend(size_columns(&rows));
         build("direction", "Transfers by direction", shown)
     }

@@ -83,7 +83,7 @@ impl Transfers {
 }
 
 fn fact(key: &str, title: &str, value: FactValue, share: Option<f64>, definition: &str) -> Fact {
-    Fact::new(key, title, value, definition).share(share)
+    Fact::observed(key, title, value, definition).share(share)
 }
 
 fn amounts(all: &Sum) -> Vec<Fact> {

@@ -37,7 +37,7 @@ impl Transfers {
             .basis(Basis::Counted),
         ];
         shown.extend(columns(&rows));
-        shown.extend(link_columns(&rows));
+        shown.extend(link_columns(self, &rows));
         build("size", "Transfers by size", shown)
     }
 }

@@ -156,7 +156,7 @@ pub(super) fn columns<K>(rows: &[(K, Sum)]) -> Vec<Column> {
 }
 
 /// What the link could do, and how much of it was achieved.
-pub(super) fn link_columns<K>(rows: &[(K, Sum)]) -> Vec<Column> {
+pub(super) fn link_columns<K>(transfers: &Transfers, rows: &[(K, Sum)]) -> Vec<Column> {
     vec![
         Column::real(
             "link_bytes_per_sec",
@@ -165,6 +165,7 @@ pub(super) fn link_columns<K>(rows: &[(K, Sum)]) -> Vec<Column> {
             Unit::BytesPerSec,
             rows.iter().map(|(_, sum)| sum.link()),
         )
+        .basis(transfers.links_basis)
         .ranked(Rank::Detail),
         Column::real(
             "link_share",
@@ -172,7 +173,8 @@ pub(super) fn link_columns<K>(rows: &[(K, Sum)]) -> Vec<Column> {
             "part of the link's rate that the copies achieved",
             Unit::Share,
             rows.iter().map(|(_, sum)| sum.link_share()),
-        ),
+        )
+        .basis(transfers.links_basis),
     ]
 }
 

@@ -31,7 +31,7 @@ fn names(analysis: &Analysis<'_>, rows: &[Row<'_>]) -> [Column; 4] {
             "position among the profiled launches of its report",
             Unit::Count,
             rows.iter().map(|row| u64::from(row.launch.launch)),
-        ),
+        ).basis(Basis::Capture),
         Column::nanos(
             "duration_ns",
             "Duration",

@@ -22,7 +22,7 @@ pub(crate) fn sections(analysis: &Analysis<'_>) -> Vec<Section> {
 
 fn section(ceilings: &Ceilings, sums: &WorkSums) -> Section {
     let fact = |key: &str, title: &str, value: FactValue, share: Option<f64>, definition: &str| {
-        Fact::new(key, title, value, definition).share(share)
+        Fact::observed(key, title, value, definition).share(share)
     };
     let nanos = |ns: f64| FactValue::Nanos(ns.round() as i64);
     let all = sums.self_ns();
@@ -35,14 +35,16 @@ fn section(ceilings: &Ceilings, sums: &WorkSums) -> Section {
             FactValue::Real(sums.flops, Unit::Flops),
             None,
             "floating-point operations, and integer ones of matrix units, counted from the HLO",
-        ),
+        )
+        .basis(Basis::Counted),
         fact(
             "bytes",
             "Compulsory traffic",
             FactValue::Bytes(sums.bytes.round() as u64),
             None,
             "bytes that must be read and written at least, counted from the HLO",
-        ),
+        )
+        .basis(Basis::Counted),
     ];
     let rates = [
         ("flops_per_sec", "Rate", sums.flops_per_sec(), Unit::FlopsPerSec, "operations per second of measured time"),
@@ -50,27 +52,34 @@ fn section(ceilings: &Ceilings, sums: &WorkSums) -> Section {
         ("intensity", "Intensity", sums.intensity(), Unit::FlopPerByte, "operations per byte of compulsory traffic"),
     ];
     for (key, title, value, unit, definition) in rates {
-        facts.extend(value.map(|value| fact(key, title, FactValue::Real(value, unit), None, definition)));
+        let counted = |value| fact(key, title, FactValue::Real(value, unit), None, definition).basis(Basis::Counted);
+        facts.extend(value.map(counted));
     }
     if sums.light_secs > 0.0 {
-        facts.push(fact(
-            "light_ns",
-            "Time at the roof",
-            nanos(sums.light_secs * 1e9),
-            part(sums.light_secs * 1e9),
-            "sum over operations of the time each takes at the roofs of this device, modelled",
-        ));
-        facts.push(fact(
-            "least_ns",
-            "Least time",
-            nanos(sums.least_secs * 1e9),
-            part(sums.least_secs * 1e9),
-            "time at the roof, and for work that is shorter there than starting a kernel the start; modelled",
-        ));
+        facts.push(
+            fact(
+                "light_ns",
+                "Time at the roof",
+                nanos(sums.light_secs * 1e9),
+                part(sums.light_secs * 1e9),
+                "sum over operations of the time each takes at the roofs of this device, modelled",
+            )
+            .basis(Basis::Modelled),
+        );
+        facts.push(
+            fact(
+                "least_ns",
+                "Least time",
+                nanos(sums.least_secs * 1e9),
+                part(sums.least_secs * 1e9),
+                "time at the roof, and for work that is shorter there than starting a kernel the start; modelled",
+            )
+            .basis(Basis::Modelled),
+        );
     }
     if let Some(headroom) = sums.headroom() {
         let definition = "measured time over the least time, where both are known";
-        facts.push(fact("headroom", "Headroom", FactValue::Number(headroom), None, definition));
+        facts.push(fact("headroom", "Headroom", FactValue::Number(headroom), None, definition).basis(Basis::Modelled));
     }
     for bound in Bound::ALL {
         let ns = sums.bound_ns[bound as usize];
@@ -95,7 +104,7 @@ fn memory_fact(ceilings: &Ceilings, fact: &MakeFact<'_>) -> Option<Fact> {
         Basis::Counted | Basis::Capture | Basis::Inferred | Basis::Modelled => memory.source.clone(),
     };
     let value = FactValue::Real(memory.value, Unit::BytesPerSec);
-    Some(fact("memory_bytes_per_sec", "Memory bandwidth", value, None, &from))
+    Some(fact("memory_bytes_per_sec", "Memory bandwidth", value, None, &from).basis(memory.basis))
 }
 
 /// How much of the time has unknown work, and the reasons that take most of it.
