@@ -7,59 +7,42 @@
 //! [`Idle`] sweeps each device once, attributes each gap once, and sums what the tables that were asked for need. It
 //! keeps gaps as pairs of rows; what a gap's parts are is worked out again only where a table shows that gap.
 
-mod activity;
-mod attribute;
-mod before;
-mod by_next;
-mod cause;
-mod context;
+pub(crate) mod activity;
+pub(crate) mod attribute;
+pub(crate) mod before;
+pub(crate) mod cause;
+pub(crate) mod context;
 mod latency;
 mod queue;
-mod sections;
-mod sums;
+pub(crate) mod sums;
 mod sweep;
-mod tables;
 #[cfg(test)]
 mod tests;
 mod threads;
 
+pub use activity::Activity;
+pub use attribute::Gap;
+pub use cause::Cause;
+pub use latency::Latency;
+pub use queue::{Queue, SmallKernels};
+pub use sums::Sum;
+
 use crate::{Analysis, Need, Owners, Shared};
-use attribute::{Gap, work_end};
+use attribute::work_end;
 use context::Context;
-use latency::Latency;
-use queue::{Queue, SmallKernels};
 use rayon::prelude::*;
-use ridge_table::Table;
 use ridge_trace::{DeviceRow, NONE, Trace};
 use sums::{SumBy, Sums};
 use sweep::{Gaps, Swept, sweep};
 
-/// What idle time can be grouped by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum IdleBy {
-    /// Device.
-    Device,
-    /// Device and cause.
-    Cause,
-    /// Cause and what the host did meanwhile.
-    Host,
-    /// Operation of the next work.
-    Op,
-    /// Named range that caused the next work.
-    Annotation,
-    /// Source line of the next work.
-    Source,
-    /// Nothing: each gap is a row.
-    Gap,
-}
-
 /// The idle time of devices, attributed.
 #[derive(Debug)]
 pub struct Idle {
-    context: Context,
-    devices: Vec<DeviceIdle>,
+    pub(crate) context: Context,
+    /// The devices that worked, in the order of the devices table.
+    pub devices: Vec<DeviceIdle>,
     /// Devices that did no work.
-    unused: usize,
+    pub unused: usize,
 }
 
 impl Shared for Idle {
@@ -72,23 +55,26 @@ impl Shared for Idle {
 
 /// The idle time of one device.
 #[derive(Debug)]
-pub(crate) struct DeviceIdle {
+pub struct DeviceIdle {
     /// Row of the devices table.
-    pub(crate) device: u32,
+    pub device: u32,
     /// First and last event of its process, nanoseconds.
-    pub(crate) capture: (i64, i64),
+    pub capture: (i64, i64),
     /// Start of its first work and end of its last, nanoseconds.
-    pub(crate) active: (i64, i64),
+    pub active: (i64, i64),
     /// Length of the union of its work, nanoseconds.
-    pub(crate) busy_ns: i64,
+    pub busy_ns: i64,
     /// Its gaps, without head and tail.
     pub(crate) gaps: Gaps,
     /// What is before its first work and after its last.
     outer: [Gap; 2],
     pub(crate) sums: Sums,
-    pub(crate) latency: Option<Latency>,
-    pub(crate) queue: Queue,
-    pub(crate) small: SmallKernels,
+    /// From a launch to the start of its work, where enough launches found the device idle.
+    pub latency: Option<Latency>,
+    /// How far the host ran ahead.
+    pub queue: Queue,
+    /// Kernels that take less time than starting one.
+    pub small: SmallKernels,
 }
 
 impl Idle {
@@ -107,26 +93,13 @@ impl Idle {
         Idle { devices, context, unused }
     }
 
-    /// The table grouped by `by`; of gaps only the `rows` longest.
-    pub fn table(&self, analysis: &Analysis<'_>, by: IdleBy, rows: usize) -> Table {
-        match by {
-            IdleBy::Device => self.by_device(analysis),
-            IdleBy::Cause => self.by_cause(analysis),
-            IdleBy::Host => self.by_host(analysis),
-            IdleBy::Op => self.by_op(analysis),
-            IdleBy::Annotation => self.by_annotation(analysis),
-            IdleBy::Source => self.by_source(analysis),
-            IdleBy::Gap => self.gaps(analysis, rows),
-        }
-    }
-
     /// How many gaps there are, over all devices, without heads and tails.
     pub fn gap_count(&self) -> usize {
         self.devices.iter().map(|device| device.gaps.len()).sum()
     }
 
     /// Calls `visit` with the position of each device and of each of its stretches of gaps, in parallel.
-    fn map_stretches<T: Send>(&self, visit: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
+    pub(crate) fn map_stretches<T: Send>(&self, visit: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
         let devices = self.devices.iter().enumerate();
         let tasks: Vec<(usize, usize)> =
             devices.flat_map(|(index, device)| (0..device.gaps.stretches()).map(move |at| (index, at))).collect();
@@ -168,17 +141,22 @@ impl DeviceIdle {
     }
 
     /// Length of the capture window, nanoseconds.
-    pub(crate) fn capture_ns(&self) -> i64 {
+    pub fn capture_ns(&self) -> i64 {
         self.capture.1.saturating_sub(self.capture.0)
     }
 
     /// Length of the active window, nanoseconds.
-    pub(crate) fn active_ns(&self) -> i64 {
+    pub fn active_ns(&self) -> i64 {
         self.active.1.saturating_sub(self.active.0)
     }
 
+    /// Idle time of one cause, head and tail included, nanoseconds.
+    pub fn cause_ns(&self, cause: Cause) -> i64 {
+        self.sums.ns(cause)
+    }
+
     /// Idle time inside the active window, nanoseconds.
-    pub(crate) fn idle_ns(&self) -> i64 {
+    pub fn idle_ns(&self) -> i64 {
         self.active_ns().saturating_sub(self.busy_ns)
     }
 }

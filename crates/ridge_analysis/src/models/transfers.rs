@@ -4,74 +4,54 @@
 //! was covered by compute of the same device; tables group those. Copies that a program does on the device itself, and
 //! changes of layout inside modules, are listed beside them.
 
-mod causes;
-mod directions;
-mod layouts;
 mod overlap;
-mod repeats;
-mod sections;
-mod sizes;
-mod sums;
+pub(crate) mod sums;
 #[cfg(test)]
 mod tests;
 
 use crate::device::sheet_of;
 use crate::device::{Ceilings, Limit};
 use crate::{Analysis, Shared};
-use overlap::{DeviceCopies, copies_of};
+pub use overlap::DeviceCopies;
+use overlap::copies_of;
 use rayon::prelude::*;
-use ridge_table::{Basis, Table};
+use ridge_table::Basis;
 use ridge_trace::{DeviceRow, EventKind, Trace, Transfer};
-
-/// What transfers can be grouped by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TransfersBy {
-    /// Direction and kinds of memory.
-    Direction,
-    /// Direction and size.
-    Size,
-    /// Direction and who asked for them.
-    Cause,
-    /// Direction, size and cause: what comes more than once.
-    Repeat,
-    /// Copies and changes of layout on the device, by operation.
-    Layout,
-}
 
 /// Transfers of at most this many bytes are tiny: one page of memory, less than any link needs to reach its rate.
 pub(crate) const TINY_BYTES: u64 = 4096;
 
 /// One copy.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Copied {
+pub struct Copied {
     /// Its event.
-    pub(crate) row: u32,
+    pub row: u32,
     /// Row of the devices table.
-    pub(crate) device: u32,
+    pub device: u32,
     /// Duration, nanoseconds.
-    pub(crate) ns: i64,
+    pub ns: i64,
     /// Part of it in which the same device computed, nanoseconds.
-    pub(crate) overlapped_ns: i64,
+    pub overlapped_ns: i64,
 }
 
 impl Copied {
     /// Part of it in which the same device did not compute, nanoseconds.
-    pub(crate) fn exposed_ns(&self) -> i64 {
+    pub fn exposed_ns(&self) -> i64 {
         self.ns.saturating_sub(self.overlapped_ns)
     }
 
     /// What it is.
-    pub(crate) fn kind(&self, trace: &Trace) -> EventKind {
+    pub fn kind(&self, trace: &Trace) -> EventKind {
         trace.events.kind(self.row as usize)
     }
 
     /// What it moved, where the capture says it.
-    pub(crate) fn moved<'t>(&self, trace: &'t Trace) -> Option<&'t Transfer> {
+    pub fn moved<'t>(&self, trace: &'t Trace) -> Option<&'t Transfer> {
         trace.transfer(self.row as usize)
     }
 
     /// Bytes it moved; `None` where the capture does not say.
-    pub(crate) fn bytes(&self, trace: &Trace) -> Option<u64> {
+    pub fn bytes(&self, trace: &Trace) -> Option<u64> {
         self.moved(trace).map(|transfer| transfer.bytes).filter(|bytes| *bytes > 0)
     }
 }
@@ -89,12 +69,13 @@ struct Links {
 #[derive(Debug)]
 pub struct Transfers {
     /// All copies, by device, then by start.
-    copies: Vec<Copied>,
-    devices: Vec<DeviceCopies>,
+    pub copies: Vec<Copied>,
+    /// What each device copied and set, in the order of the devices asked for.
+    pub devices: Vec<DeviceCopies>,
     /// By row of the devices table.
     links: Vec<Links>,
     /// The weakest basis of those figures.
-    links_basis: Basis,
+    pub(crate) links_basis: Basis,
 }
 
 impl Shared for Transfers {
@@ -125,19 +106,8 @@ impl Transfers {
         self.copies.len()
     }
 
-    /// The table grouped by `by`.
-    pub fn table(&self, analysis: &Analysis<'_>, by: TransfersBy) -> Table {
-        match by {
-            TransfersBy::Direction => self.by_direction(analysis),
-            TransfersBy::Size => self.by_size(analysis),
-            TransfersBy::Cause => self.by_cause(analysis),
-            TransfersBy::Repeat => self.repeats(analysis),
-            TransfersBy::Layout => self.layouts(analysis),
-        }
-    }
-
     /// Bytes per second that the way of `copy` can carry, where it is known.
-    fn link(&self, trace: &Trace, copy: &Copied) -> Option<f64> {
+    pub(crate) fn link(&self, trace: &Trace, copy: &Copied) -> Option<f64> {
         let links = self.links.get(copy.device as usize)?;
         match copy.kind(trace) {
             EventKind::CopyHostToDevice => links.to_device,

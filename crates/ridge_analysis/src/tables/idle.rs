@@ -1,16 +1,20 @@
 //! Views of idle time.
 
+mod next;
+mod sections;
+mod summary;
+
 use crate::context::Need;
-use crate::models::idle::{Idle, IdleBy};
+use crate::models::idle::Idle;
 use crate::view::{Ask, Shown, Topic, View, has_events};
 use crate::{Analysis, Owners};
-use ridge_table::{Section, Table};
+use ridge_table::Section;
 
-fn table(analysis: &Analysis<'_>, ask: &Ask<'_>, by: IdleBy) -> Table {
-    let rows = ask.rows.unwrap_or(usize::MAX);
+/// The idle time of the devices asked for.
+fn asked<T>(analysis: &Analysis<'_>, ask: &Ask<'_>, answer: impl FnOnce(&Idle) -> T) -> T {
     match ask.devices {
-        None => analysis.get::<Idle>().table(analysis, by, rows),
-        Some(devices) => Idle::new(analysis, Some(devices)).table(analysis, by, rows),
+        None => answer(analysis.get()),
+        Some(devices) => answer(&Idle::new(analysis, Some(devices))),
     }
 }
 
@@ -24,7 +28,7 @@ pub(crate) static BY_DEVICE: View = View {
     needs: &[Need::of::<Owners>(), Need::of::<Idle>()],
     answers: has_events,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, IdleBy::Device),
+    make: |analysis, ask| asked(analysis, ask, |idle| idle.by_device(analysis)),
 };
 
 /// Idle time by cause.
@@ -37,7 +41,7 @@ pub(crate) static BY_CAUSE: View = View {
     needs: &[Need::of::<Owners>(), Need::of::<Idle>()],
     answers: has_events,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, IdleBy::Cause),
+    make: |analysis, ask| asked(analysis, ask, |idle| idle.by_cause(analysis)),
 };
 
 /// Idle time by what the host did.
@@ -50,7 +54,7 @@ pub(crate) static BY_HOST: View = View {
     needs: &[Need::of::<Owners>(), Need::of::<Idle>()],
     answers: has_events,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, IdleBy::Host),
+    make: |analysis, ask| asked(analysis, ask, |idle| idle.by_host(analysis)),
 };
 
 /// Idle time by the next operation.
@@ -63,7 +67,7 @@ pub(crate) static BY_OP: View = View {
     needs: &[Need::of::<Owners>(), Need::of::<Idle>()],
     answers: has_events,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, IdleBy::Op),
+    make: |analysis, ask| asked(analysis, ask, |idle| idle.by_op(analysis)),
 };
 
 /// Idle time by range of the next work.
@@ -76,7 +80,7 @@ pub(crate) static BY_RANGE: View = View {
     needs: &[Need::of::<Owners>(), Need::of::<Idle>()],
     answers: has_events,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, IdleBy::Annotation),
+    make: |analysis, ask| asked(analysis, ask, |idle| idle.by_annotation(analysis)),
 };
 
 /// Idle time by source line of the next work.
@@ -89,7 +93,7 @@ pub(crate) static BY_SOURCE: View = View {
     needs: &[Need::of::<Owners>(), Need::of::<Idle>()],
     answers: has_events,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, IdleBy::Source),
+    make: |analysis, ask| asked(analysis, ask, |idle| idle.by_source(analysis)),
 };
 
 /// The gaps, longest first.
@@ -102,13 +106,10 @@ pub(crate) static GAPS: View = View {
     needs: &[Need::of::<Owners>(), Need::of::<Idle>()],
     answers: has_events,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, IdleBy::Gap),
+    make: |analysis, ask| asked(analysis, ask, |idle| idle.gaps(analysis, ask.rows.unwrap_or(usize::MAX))),
 };
 
 /// A section for each device.
 pub(crate) fn sections(analysis: &Analysis<'_>, ask: &Ask<'_>) -> Vec<Section> {
-    match ask.devices {
-        None => analysis.get::<Idle>().sections(analysis),
-        Some(devices) => Idle::new(analysis, Some(devices)).sections(analysis),
-    }
+    asked(analysis, ask, |idle| idle.sections(analysis))
 }

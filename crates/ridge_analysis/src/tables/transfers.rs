@@ -1,15 +1,24 @@
 //! Views of transfers.
 
+mod causes;
+mod columns;
+mod directions;
+mod layouts;
+mod repeats;
+mod sections;
+mod sizes;
+
 use crate::Analysis;
 use crate::context::Need;
-use crate::models::transfers::{Transfers, TransfersBy};
+use crate::models::transfers::Transfers;
 use crate::view::{Ask, Shown, Topic, View, has_events};
-use ridge_table::{Section, Table};
+use ridge_table::Section;
 
-fn table(analysis: &Analysis<'_>, ask: &Ask<'_>, by: TransfersBy) -> Table {
+/// The transfers of the devices asked for.
+fn asked<T>(analysis: &Analysis<'_>, ask: &Ask<'_>, answer: impl FnOnce(&Transfers) -> T) -> T {
     match ask.devices {
-        None => analysis.get::<Transfers>().table(analysis, by),
-        Some(devices) => Transfers::new(analysis, Some(devices)).table(analysis, by),
+        None => answer(analysis.get()),
+        Some(devices) => answer(&Transfers::new(analysis, Some(devices))),
     }
 }
 
@@ -23,7 +32,7 @@ pub(crate) static BY_DIRECTION: View = View {
     needs: &[Need::of::<Transfers>()],
     answers: has_events,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, TransfersBy::Direction),
+    make: |analysis, ask| asked(analysis, ask, |transfers| transfers.by_direction(analysis)),
 };
 
 /// Copies by size.
@@ -36,7 +45,7 @@ pub(crate) static BY_SIZE: View = View {
     needs: &[Need::of::<Transfers>()],
     answers: has_events,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, TransfersBy::Size),
+    make: |analysis, ask| asked(analysis, ask, |transfers| transfers.by_size(analysis)),
 };
 
 /// Copies by who asked for them.
@@ -49,7 +58,7 @@ pub(crate) static BY_CAUSE: View = View {
     needs: &[Need::of::<Transfers>()],
     answers: has_events,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, TransfersBy::Cause),
+    make: |analysis, ask| asked(analysis, ask, |transfers| transfers.by_cause(analysis)),
 };
 
 /// Copies that come more than once.
@@ -62,7 +71,7 @@ pub(crate) static REPEATS: View = View {
     needs: &[Need::of::<Transfers>()],
     answers: has_events,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, TransfersBy::Repeat),
+    make: |analysis, ask| asked(analysis, ask, |transfers| transfers.repeats(analysis)),
 };
 
 /// Copies and layout changes inside modules.
@@ -75,13 +84,10 @@ pub(crate) static LAYOUTS: View = View {
     needs: &[Need::of::<Transfers>()],
     answers: has_events,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, TransfersBy::Layout),
+    make: |analysis, ask| asked(analysis, ask, |transfers| transfers.layouts(analysis)),
 };
 
 /// The sums over the devices asked for.
 pub(crate) fn sections(analysis: &Analysis<'_>, ask: &Ask<'_>) -> Vec<Section> {
-    match ask.devices {
-        None => analysis.get::<Transfers>().sections(analysis),
-        Some(devices) => Transfers::new(analysis, Some(devices)).sections(analysis),
-    }
+    asked(analysis, ask, |transfers| transfers.sections(analysis))
 }

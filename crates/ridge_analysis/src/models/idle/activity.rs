@@ -6,7 +6,7 @@ use ridge_trace::{EventKind, Trace};
 
 /// What a thread did while a device stood still.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Activity {
+pub enum Activity {
     /// Tracing, lowering, compiling.
     Compiling,
     /// Loading data, in the loader of a framework.
@@ -39,7 +39,7 @@ pub(crate) enum Activity {
 
 impl Activity {
     /// The name in tables and JSON.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Activity::Compiling => "compiling",
             Activity::Loading => "loading data",
@@ -61,13 +61,13 @@ impl Activity {
 
 /// What makes parts alike in sums: everything that decides the activity, and the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct DoingKey {
+pub(crate) struct DoingKey {
     /// [`EventKind`] as a byte, or one of the two below.
     kind: u8,
     /// What encloses the event.
     around: u8,
     /// String id of the event's name; 0 without one.
-    pub(super) name: u32,
+    pub(crate) name: u32,
 }
 
 /// A kind byte that no event has: nothing recorded.
@@ -78,7 +78,7 @@ const HANDOVER: u8 = u8::MAX - 1;
 impl DoingKey {
     /// The key of what the host did, knowing what encloses it.
     #[inline]
-    pub(super) fn of(trace: &Trace, context: &Context, doing: Doing) -> DoingKey {
+    pub(crate) fn of(trace: &Trace, context: &Context, doing: Doing) -> DoingKey {
         let events = &trace.events;
         match doing {
             Doing::Nothing => DoingKey { kind: NOTHING, around: 0, name: 0 },
@@ -91,7 +91,7 @@ impl DoingKey {
     }
 
     /// The activity, given the event's name.
-    pub(super) fn activity(self, name: &str) -> Activity {
+    pub(crate) fn activity(self, name: &str) -> Activity {
         match self.kind {
             NOTHING => return Activity::Nothing,
             HANDOVER => return Activity::HandOver,

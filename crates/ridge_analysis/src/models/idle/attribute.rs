@@ -20,25 +20,25 @@ const AWAITED: usize = 64;
 
 /// Time in which a device stood still.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Gap {
+pub struct Gap {
     /// Start, nanoseconds on the trace clock.
-    pub(crate) start: i64,
+    pub start: i64,
     /// End, nanoseconds on the trace clock.
-    pub(crate) end: i64,
+    pub end: i64,
     /// The work whose end began the gap, or [`NONE`] before the first.
-    pub(crate) prev: u32,
+    pub prev: u32,
     /// The work that ended the gap, or [`NONE`] after the last.
-    pub(crate) next: u32,
+    pub next: u32,
 }
 
 impl Gap {
     /// The gap between the end of `prev` and the start of `next`.
-    pub(crate) fn between(trace: &Trace, prev: u32, next: u32) -> Gap {
+    pub fn between(trace: &Trace, prev: u32, next: u32) -> Gap {
         Gap { start: work_end(trace, prev as usize), end: trace.events.start_ns[next as usize], prev, next }
     }
 
     /// Its length, nanoseconds.
-    pub(crate) fn length(&self) -> i64 {
+    pub fn length(&self) -> i64 {
         self.end.saturating_sub(self.start)
     }
 }

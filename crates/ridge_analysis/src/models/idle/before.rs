@@ -8,20 +8,20 @@ use std::hash::Hash;
 
 /// Gaps before like work.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Before {
+pub(crate) struct Before {
     causes: ByCause,
-    pub(super) gaps: u64,
-    pub(super) longest_ns: i64,
+    pub(crate) gaps: u64,
+    pub(crate) longest_ns: i64,
 }
 
 impl Before {
     /// Their time, nanoseconds.
-    pub(super) fn idle_ns(&self) -> i64 {
+    pub(crate) fn idle_ns(&self) -> i64 {
         self.causes.iter().fold(0, |sum, ns| sum.saturating_add(*ns))
     }
 
     /// Time of some causes, nanoseconds.
-    pub(super) fn ns(&self, causes: &[Cause]) -> i64 {
+    pub(crate) fn ns(&self, causes: &[Cause]) -> i64 {
         causes.iter().fold(0, |sum, cause| sum.saturating_add(self.causes[*cause as usize]))
     }
 
@@ -35,7 +35,7 @@ impl Before {
     }
 
     /// Adds the sums of other gaps.
-    pub(super) fn merge(&mut self, other: &Before) {
+    pub(crate) fn merge(&mut self, other: &Before) {
         self.causes.iter_mut().zip(&other.causes).for_each(|(own, ns)| *own = own.saturating_add(*ns));
         self.gaps += other.gaps;
         self.longest_ns = self.longest_ns.max(other.longest_ns);
@@ -44,7 +44,7 @@ impl Before {
 
 /// Gaps by a key of the next work.
 #[derive(Debug, Clone)]
-pub(super) struct BeforeBy<K> {
+pub(crate) struct BeforeBy<K> {
     places: Places<K>,
     rows: Vec<(K, Before)>,
 }
@@ -57,17 +57,17 @@ impl<K> Default for BeforeBy<K> {
 
 impl<K: Hash + Eq + Copy> BeforeBy<K> {
     /// Adds a gap of `length_ns` with its parts.
-    pub(super) fn add(&mut self, key: K, length_ns: i64, parts: &[Part]) {
+    pub(crate) fn add(&mut self, key: K, length_ns: i64, parts: &[Part]) {
         self.row(key).add(length_ns, parts);
     }
 
     /// Adds the sums of other gaps.
-    pub(super) fn merge(&mut self, other: &BeforeBy<K>) {
+    pub(crate) fn merge(&mut self, other: &BeforeBy<K>) {
         other.rows.iter().for_each(|(key, before)| self.row(*key).merge(before));
     }
 
     /// Every key that came, with its sums.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &(K, Before)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &(K, Before)> {
         self.rows.iter()
     }
 

@@ -3,7 +3,7 @@
 /// Why a device had nothing to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
-pub(crate) enum Cause {
+pub enum Cause {
     /// From the start of the capture to the device's first work.
     BeforeFirst,
     /// From the device's last work to the end of the capture.
@@ -32,7 +32,7 @@ pub(crate) enum Cause {
 
 impl Cause {
     /// Every cause, in the order in which they are told apart.
-    pub(crate) const ALL: [Cause; 12] = [
+    pub const ALL: [Cause; 12] = [
         Cause::BeforeFirst,
         Cause::AfterLast,
         Cause::Profiler,
@@ -48,7 +48,7 @@ impl Cause {
     ];
 
     /// The name in tables and JSON.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Cause::BeforeFirst => "before the first work",
             Cause::AfterLast => "after the last work",
@@ -66,7 +66,7 @@ impl Cause {
     }
 
     /// The key of its fact in JSON, a time in nanoseconds.
-    pub(crate) fn key(self) -> &'static str {
+    pub fn key(self) -> &'static str {
         match self {
             Cause::BeforeFirst => "head_ns",
             Cause::AfterLast => "tail_ns",
@@ -84,7 +84,7 @@ impl Cause {
     }
 
     /// What is counted, one sentence.
-    pub(crate) fn definition(self) -> &'static str {
+    pub fn definition(self) -> &'static str {
         match self {
             Cause::BeforeFirst => "from the first event of the device's process to the device's first work",
             Cause::AfterLast => "from the device's last work to the last event of its process",

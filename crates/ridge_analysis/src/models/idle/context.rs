@@ -8,9 +8,9 @@ use ridge_trace::{EventKind, NONE, Trace, Track, TrackKind};
 use rustc_hash::FxHashMap;
 
 /// Bit of [`Context::around`]: inside the loading of data.
-pub(super) const LOADING: u8 = 1;
+pub(crate) const LOADING: u8 = 1;
 /// Bit of [`Context::around`]: inside a compilation.
-pub(super) const COMPILING: u8 = 2;
+pub(crate) const COMPILING: u8 = 2;
 /// Bit of a name: launches a graph.
 const GRAPH: u8 = 4;
 /// Bit of a name: a collective.
@@ -22,18 +22,18 @@ const DRIVER: u8 = 32;
 
 /// Work of one device for which another may wait.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Awaited {
-    pub(super) end: i64,
-    pub(super) start: i64,
-    pub(super) row: u32,
-    pub(super) device: u32,
-    pub(super) process: u32,
+pub(crate) struct Awaited {
+    pub(crate) end: i64,
+    pub(crate) start: i64,
+    pub(crate) row: u32,
+    pub(crate) device: u32,
+    pub(crate) process: u32,
 }
 
 /// Facts of a whole trace.
 #[derive(Debug)]
 pub(crate) struct Context {
-    pub(super) threads: Threads,
+    pub(crate) threads: Threads,
     /// What encloses each host row, bits; empty where nothing does.
     around: Vec<u8>,
     /// Bits by string id.
@@ -43,9 +43,9 @@ pub(crate) struct Context {
     /// What streams were told to wait for, by the first row of their track, in order of the host's calls.
     stream_waits: FxHashMap<u32, Vec<u32>>,
     /// Collectives, and copies between devices, by end.
-    pub(super) awaited: Vec<Awaited>,
+    pub(crate) awaited: Vec<Awaited>,
     /// By row of the devices table.
-    pub(super) latencies: Vec<Option<Latency>>,
+    pub(crate) latencies: Vec<Option<Latency>>,
 }
 
 impl Context {
@@ -74,29 +74,29 @@ impl Context {
 
     /// What encloses host row `row`: [`LOADING`], [`COMPILING`].
     #[inline]
-    pub(super) fn around(&self, row: u32) -> u8 {
+    pub(crate) fn around(&self, row: u32) -> u8 {
         self.around.get(row as usize).copied().unwrap_or(0)
     }
 
     /// Whether the call `row` launches a graph.
-    pub(super) fn launches_graph(&self, trace: &Trace, row: u32) -> bool {
+    pub(crate) fn launches_graph(&self, trace: &Trace, row: u32) -> bool {
         self.names[trace.events.name[row as usize] as usize] & GRAPH != 0
     }
 
     /// Whether any stream was told to wait.
-    pub(super) fn any_stream_waits(&self) -> bool {
+    pub(crate) fn any_stream_waits(&self) -> bool {
         !self.stream_waits.is_empty()
     }
 
     /// The last wait for an event that the stream `track` was told of before `time` on the host.
-    pub(super) fn stream_wait_before(&self, trace: &Trace, track: &Track, time: i64) -> Option<u32> {
+    pub(crate) fn stream_wait_before(&self, trace: &Trace, track: &Track, time: i64) -> Option<u32> {
         let waits = self.stream_waits.get(&track.rows.start)?;
         let told = waits.partition_point(|row| trace.events.start_ns[*row as usize] <= time);
         told.checked_sub(1).map(|last| waits[last])
     }
 
     /// The profiler's own time in `process`.
-    pub(super) fn overhead(&self, process: u32) -> &[(i64, i64, u32)] {
+    pub(crate) fn overhead(&self, process: u32) -> &[(i64, i64, u32)] {
         self.overhead.get(process as usize).map_or(&[], Vec::as_slice)
     }
 }
@@ -123,7 +123,7 @@ fn name_bits(name: &str) -> u8 {
 
 /// Whether overhead of that name is the CUDA driver's: CUPTI reports it beside the profiler's own, and Kineto and Nsight
 /// Systems name it so.
-pub(super) fn is_drivers(name: &str) -> bool {
+pub(crate) fn is_drivers(name: &str) -> bool {
     matches!(
         name,
         "Driver Compiler" | "Runtime Triggered Module Loading" | "Lazy Function Loading" | "Command Buffer Full"

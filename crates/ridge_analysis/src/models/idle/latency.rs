@@ -10,18 +10,18 @@ const STEP_BACK: usize = 16;
 
 /// Launch latencies of one device: from the start of the launch call to the start of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Latency {
+pub struct Latency {
     /// Half of the launches took no longer, nanoseconds.
-    pub(crate) median_ns: i64,
+    pub median_ns: i64,
     /// 95 % of the launches took no longer, nanoseconds.
-    pub(crate) p95_ns: i64,
+    pub p95_ns: i64,
     /// Launches measured.
-    pub(crate) launches: u64,
+    pub launches: u64,
 }
 
 impl Latency {
     /// The latencies of the kernels of `device` whose stream had nothing left to do when their launch call began.
-    pub(crate) fn measure(trace: &Trace, device: u32) -> Option<Latency> {
+    pub fn measure(trace: &Trace, device: u32) -> Option<Latency> {
         let streams: Vec<&Track> =
             trace.tracks_of_device(device).filter(|track| track.kind == TrackKind::Stream).collect();
         let rows: usize = streams.iter().map(|track| track.rows.len()).sum();
@@ -39,7 +39,7 @@ impl Latency {
     }
 
     /// How long a wait for launched work is ordinary, nanoseconds: 95 % of the latencies, but no more than ten medians.
-    pub(crate) fn ordinary_ns(&self) -> i64 {
+    pub fn ordinary_ns(&self) -> i64 {
         self.p95_ns.min(self.median_ns.saturating_mul(10))
     }
 }

@@ -14,32 +14,32 @@ const STRETCH: u32 = 1 << 16;
 /// An entry is what one launch call put on one stream: it is in the queue from the return of the call to the start of
 /// its first work there, and never where the work starts before the call returns.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Queue {
+pub struct Queue {
     /// Entries.
-    pub(crate) launches: u64,
+    pub launches: u64,
     /// Pieces of work on streams whose launch is known.
-    pub(crate) linked: u64,
+    pub linked: u64,
     /// Pieces of work on streams.
-    pub(crate) work: u64,
+    pub work: u64,
     /// Mean number of entries over the active window.
-    pub(crate) mean_depth: f64,
+    pub mean_depth: f64,
     /// Most entries at a time.
-    pub(crate) max_depth: u64,
+    pub max_depth: u64,
     /// Time of the active window without an entry, nanoseconds.
-    pub(crate) empty_ns: i64,
+    pub empty_ns: i64,
 }
 
 /// Kernels that run shorter than it takes to launch one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct SmallKernels {
+pub struct SmallKernels {
     /// Kernels of the device.
-    pub(crate) kernels: u64,
+    pub kernels: u64,
     /// Time of all kernels, nanoseconds.
-    pub(crate) kernels_ns: i64,
+    pub kernels_ns: i64,
     /// Those below the threshold.
-    pub(crate) small: u64,
+    pub small: u64,
     /// Time of those, nanoseconds.
-    pub(crate) small_ns: i64,
+    pub small_ns: i64,
 }
 
 /// The entries of some rows of a stream.

@@ -14,13 +14,13 @@ const FEW: usize = 3;
 
 /// The sum of some parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Sum {
+pub struct Sum {
     /// Their time, nanoseconds.
-    pub(crate) ns: i64,
+    pub ns: i64,
     /// Gaps that hold such parts; for what the host did, the parts themselves.
-    pub(crate) count: u64,
+    pub count: u64,
     /// The longest, nanoseconds.
-    pub(crate) longest_ns: i64,
+    pub longest_ns: i64,
 }
 
 impl Sum {
@@ -28,7 +28,8 @@ impl Sum {
         self.merge(&Sum { ns, count: 1, longest_ns: ns });
     }
 
-    pub(super) fn merge(&mut self, other: &Sum) {
+    /// Adds the parts of `other`.
+    pub fn merge(&mut self, other: &Sum) {
         self.ns = self.ns.saturating_add(other.ns);
         self.count += other.count;
         self.longest_ns = self.longest_ns.max(other.longest_ns);
@@ -52,9 +53,9 @@ pub(crate) fn by_cause(parts: &[Part]) -> ByCause {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SumBy<'o> {
     /// By the next work itself.
-    pub(super) work: bool,
+    pub(crate) work: bool,
     /// By the range that caused the next work, which these know.
-    pub(super) ranges: Option<&'o Owners>,
+    pub(crate) ranges: Option<&'o Owners>,
 }
 
 /// Sums over gaps.
@@ -63,11 +64,11 @@ pub(crate) struct Sums {
     /// By [`Cause`]; a gap counts once for each cause in it.
     pub(crate) causes: [Sum; Cause::ALL.len()],
     /// By cause and what the host did.
-    pub(super) doings: FxHashMap<(Cause, DoingKey), Sum>,
+    pub(crate) doings: FxHashMap<(Cause, DoingKey), Sum>,
     /// By operation and name of the next work, where asked for.
-    pub(super) by_work: BeforeBy<(u32, u32)>,
+    pub(crate) by_work: BeforeBy<(u32, u32)>,
     /// By the name of the range that caused the next work, [`NONE`] where none did; where asked for.
-    pub(super) by_range: BeforeBy<u32>,
+    pub(crate) by_range: BeforeBy<u32>,
 }
 
 impl Sums {

@@ -9,19 +9,19 @@ use std::collections::BinaryHeap;
 
 /// The copies of one device together.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct DeviceCopies {
+pub struct DeviceCopies {
     /// Row of the devices table.
-    pub(crate) device: u32,
+    pub device: u32,
     /// Length of the union of its copies, nanoseconds.
-    pub(crate) copies_ns: i64,
+    pub copies_ns: i64,
     /// Part of that union in which the device did not compute, nanoseconds.
-    pub(crate) exposed_ns: i64,
+    pub exposed_ns: i64,
     /// Memory sets.
-    pub(crate) memsets: u64,
+    pub memsets: u64,
     /// Their time, nanoseconds.
-    pub(crate) memsets_ns: i64,
+    pub memsets_ns: i64,
     /// Bytes they set.
-    pub(crate) memset_bytes: u64,
+    pub memset_bytes: u64,
 }
 
 /// The compute of a device up to the time that the walk has reached.

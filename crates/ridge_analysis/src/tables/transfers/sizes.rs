@@ -1,15 +1,16 @@
 //! A histogram of transfer sizes in powers of two.
 
-use super::sums::{columns, direction_column, group, link_columns};
-use super::{Copied, Transfers};
+use super::columns::{columns, direction_column, link_columns};
 use crate::Analysis;
+use crate::models::transfers::sums::group;
+use crate::models::transfers::{Copied, Transfers};
 use crate::tables::time::table as build;
 use ridge_table::{Basis, Column, Rank, Table, Unit};
 use ridge_trace::EventKind;
 
 impl Transfers {
     /// By direction, then by size, smallest first.
-    pub(super) fn by_size(&self, analysis: &Analysis<'_>) -> Table {
+    pub(crate) fn by_size(&self, analysis: &Analysis<'_>) -> Table {
         let trace = analysis.trace;
         let bucket = |copy: &Copied| (copy.kind(trace), copy.bytes(trace).map(u64::ilog2));
         let mut rows = group(self, trace, bucket);

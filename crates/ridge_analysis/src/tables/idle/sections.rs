@@ -1,11 +1,11 @@
 //! The idle time of each device as facts: the windows, the causes, and how far the host ran ahead.
 
-use super::activity::Activity;
-use super::cause::Cause;
-use super::{DeviceIdle, Idle};
 use crate::Analysis;
 use crate::context::labels::{device_label, process_labels};
 use crate::context::partition::ratio;
+use crate::models::idle::activity::Activity;
+use crate::models::idle::cause::Cause;
+use crate::models::idle::{DeviceIdle, Idle};
 use ridge_table::{Fact, FactValue, Section, Unit};
 use ridge_trace::StringId;
 
@@ -40,7 +40,7 @@ impl Idle {
 
 impl DeviceIdle {
     /// Time in which the device stood still and the host was launching, nanoseconds.
-    pub(super) fn launch_bound_ns(&self, analysis: &Analysis<'_>) -> i64 {
+    pub(crate) fn launch_bound_ns(&self, analysis: &Analysis<'_>) -> i64 {
         let launching = self.sums.doings.iter().filter(|((cause, key), _)| {
             *cause == Cause::HostLate && key.activity(analysis.text(StringId(key.name))) == Activity::Launching
         });

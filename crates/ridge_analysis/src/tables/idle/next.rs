@@ -1,16 +1,16 @@
 //! Idle time by what came next, and the gaps themselves.
 
-use super::activity::DoingKey;
-use super::attribute::{Attributor, Doing, Gap, Part};
-use super::before::{Before, BeforeBy};
-use super::cause::Cause;
-use super::context::Context;
-use super::sums::{Sums, by_cause};
-use super::tables::{idle_column, sorted};
-use super::{DeviceIdle, Idle};
+use super::summary::{idle_column, sorted};
 use crate::Analysis;
 use crate::context::labels::{device_label, process_labels};
 use crate::context::partition::ratio;
+use crate::models::idle::activity::DoingKey;
+use crate::models::idle::attribute::{Attributor, Doing, Gap, Part};
+use crate::models::idle::before::{Before, BeforeBy};
+use crate::models::idle::cause::Cause;
+use crate::models::idle::context::Context;
+use crate::models::idle::sums::{Sums, by_cause};
+use crate::models::idle::{DeviceIdle, Idle};
 use crate::tables::time::table as build;
 use rayon::prelude::*;
 use ridge_table::{Basis, Column, Rank, Table, Unit};
@@ -29,7 +29,7 @@ const ENCLOSING_SHOWN: usize = 3;
 
 impl Idle {
     /// Idle time by the operation of the next work.
-    pub(super) fn by_op(&self, analysis: &Analysis<'_>) -> Table {
+    pub(crate) fn by_op(&self, analysis: &Analysis<'_>) -> Table {
         // Kernels of one operation are one row; what has no operation goes by its own name.
         let name = |&(op, name): &(u32, u32)| match analysis.operation(op) {
             Some(found) if found.name != StringId(0) => {
@@ -50,7 +50,7 @@ impl Idle {
     }
 
     /// Idle time by the innermost named range that caused the next work.
-    pub(super) fn by_annotation(&self, analysis: &Analysis<'_>) -> Table {
+    pub(crate) fn by_annotation(&self, analysis: &Analysis<'_>) -> Table {
         let name = |name: &u32| match *name {
             NONE => "(outside every range)".to_owned(),
             name => without_number(analysis.text(StringId(name))),
@@ -62,7 +62,7 @@ impl Idle {
     }
 
     /// Idle time by the line of the program that the next work came from.
-    pub(super) fn by_source(&self, analysis: &Analysis<'_>) -> Table {
+    pub(crate) fn by_source(&self, analysis: &Analysis<'_>) -> Table {
         let line = |(op, _): &(u32, u32)| {
             let found = analysis.instruction(*op).and_then(|(module, instruction)| {
                 let frames = module.source_in_fusion(instruction);
@@ -77,7 +77,7 @@ impl Idle {
     }
 
     /// The gaps, longest first, at most `rows` of them.
-    pub(super) fn gaps(&self, analysis: &Analysis<'_>, rows: usize) -> Table {
+    pub(crate) fn gaps(&self, analysis: &Analysis<'_>, rows: usize) -> Table {
         let of = |device: usize, stretch: usize| {
             let found = self.devices[device].gaps.of_stretch(analysis.trace, stretch);
             longest(found.zip(0..).map(|(gap, at)| GapPlace { gap, device, stretch, at }), rows)

@@ -1,15 +1,16 @@
 //! Transfers by direction and by the kinds of memory at both ends.
 
-use super::sums::{columns, direction_column, group, link_columns, size_columns};
-use super::{Copied, Transfers};
+use super::columns::{columns, direction_column, link_columns, size_columns};
 use crate::Analysis;
+use crate::models::transfers::sums::group;
+use crate::models::transfers::{Copied, Transfers};
 use crate::tables::time::table as build;
 use ridge_table::{Column, Table};
 use ridge_trace::{EventKind, MemoryKind};
 
 impl Transfers {
     /// Most time first.
-    pub(super) fn by_direction(&self, analysis: &Analysis<'_>) -> Table {
+    pub(crate) fn by_direction(&self, analysis: &Analysis<'_>) -> Table {
         let trace = analysis.trace;
         // Memory kinds sort by their names, which tables show anyway.
         let ends = |copy: &Copied| {

@@ -1,8 +1,8 @@
 //! Copies that never leave the device: copy and transpose instructions of modules, copy kernels of runtimes, copies
 //! within a device.
 
-use super::Transfers;
 use crate::context::partition::{partition, ratio};
+use crate::models::transfers::Transfers;
 use crate::tables::time::table as build;
 use crate::{Analysis, Group, kernel_category};
 use ridge_hlo::{HloModule, InstructionId};
@@ -41,7 +41,7 @@ impl Moves {
 
 impl Transfers {
     /// By operation, most time first.
-    pub(super) fn layouts(&self, analysis: &Analysis<'_>) -> Table {
+    pub(crate) fn layouts(&self, analysis: &Analysis<'_>) -> Table {
         let asked = |group: &Group| self.devices.iter().any(|device| device.device == group.device);
         let key = |group: &Group| {
             let moves = moves(analysis, group).filter(|_| asked(group))?;

@@ -1,9 +1,9 @@
 //! All transfers as facts.
 
-use super::sums::{Sum, group};
-use super::{TINY_BYTES, Transfers};
 use crate::Analysis;
 use crate::context::partition::ratio;
+use crate::models::transfers::sums::{Sum, group};
+use crate::models::transfers::{TINY_BYTES, Transfers};
 use ridge_table::{Fact, FactValue, Section, Unit};
 
 impl Transfers {
@@ -19,7 +19,7 @@ impl Transfers {
 
     /// How long devices copied, overlaps of copies counted once.
     fn times(&self) -> Vec<Fact> {
-        let sum = |of: fn(&super::DeviceCopies) -> i64| {
+        let sum = |of: fn(&crate::models::transfers::DeviceCopies) -> i64| {
             self.devices.iter().fold(0_i64, |sum, device| sum.saturating_add(of(device)))
         };
         let (copying, exposed) = (sum(|device| device.copies_ns), sum(|device| device.exposed_ns));

@@ -1,12 +1,12 @@
 //! The tables of idle time that need no second look at the gaps: by device, by cause, by what the host did.
 
-use super::activity::{Activity, DoingKey};
-use super::cause::Cause;
-use super::sums::{Sum, Sums};
-use super::{DeviceIdle, Idle};
 use crate::Analysis;
 use crate::context::labels::{device_label, process_labels};
 use crate::context::partition::ratio;
+use crate::models::idle::activity::{Activity, DoingKey};
+use crate::models::idle::cause::Cause;
+use crate::models::idle::sums::{Sum, Sums};
+use crate::models::idle::{DeviceIdle, Idle};
 use crate::tables::time::table as build;
 use ridge_table::{Basis, Column, Rank, Table, Unit};
 use ridge_trace::StringId;
@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 impl Idle {
     /// One row a device: its windows, its greatest cause, and how the host kept it fed.
-    pub(super) fn by_device(&self, analysis: &Analysis<'_>) -> Table {
+    pub(crate) fn by_device(&self, analysis: &Analysis<'_>) -> Table {
         let labels = process_labels(analysis.trace);
         let mut devices: Vec<&DeviceIdle> = self.devices.iter().collect();
         devices.sort_by_key(|device| (std::cmp::Reverse(device.idle_ns()), device.device));
@@ -110,7 +110,7 @@ impl Idle {
     }
 
     /// One row for each device and cause.
-    pub(super) fn by_cause(&self, analysis: &Analysis<'_>) -> Table {
+    pub(crate) fn by_cause(&self, analysis: &Analysis<'_>) -> Table {
         let labels = process_labels(analysis.trace);
         let rows: Vec<(&DeviceIdle, Cause, Sum)> = self
             .devices
@@ -162,7 +162,7 @@ impl Idle {
     }
 
     /// One row for each cause and thing that the host did meanwhile, over all devices.
-    pub(super) fn by_host(&self, analysis: &Analysis<'_>) -> Table {
+    pub(crate) fn by_host(&self, analysis: &Analysis<'_>) -> Table {
         let mut sums: FxHashMap<(Cause, Activity, u32), Sum> = FxHashMap::default();
         let doings = self.devices.iter().flat_map(|device| &device.sums.doings);
         for ((cause, key), sum) in doings {
@@ -230,7 +230,7 @@ fn greatest(sums: &Sums) -> Option<Cause> {
 }
 
 /// `rows` with the most time first; ties in the order of what tells them apart.
-pub(super) fn sorted<T, K: Ord>(mut rows: Vec<T>, key: impl Fn(&T) -> (i64, K)) -> Vec<T> {
+pub(crate) fn sorted<T, K: Ord>(mut rows: Vec<T>, key: impl Fn(&T) -> (i64, K)) -> Vec<T> {
     rows.sort_by_key(|row| {
         let (ns, identity) = key(row);
         (std::cmp::Reverse(ns), identity)
@@ -238,7 +238,7 @@ pub(super) fn sorted<T, K: Ord>(mut rows: Vec<T>, key: impl Fn(&T) -> (i64, K)) 
     rows
 }
 
-pub(super) fn idle_column(values: impl Iterator<Item = i64>) -> Column {
+pub(crate) fn idle_column(values: impl Iterator<Item = i64>) -> Column {
     Column::nanos("idle_ns", "Idle", "idle time, measured", values).basis(Basis::Measured).ranked(Rank::Key)
 }
 

@@ -2,9 +2,10 @@
 //!
 //! A capture does not say what was in them; that they move the same bytes is likely, not known.
 
-use super::Transfers;
 use super::causes::Asked;
-use super::sums::{Sum, columns, direction_column, group};
+use super::columns::{columns, direction_column};
+use crate::models::transfers::Transfers;
+use crate::models::transfers::sums::{Sum, group};
 use crate::tables::time::table as build;
 use crate::{Analysis, Owners};
 use ridge_table::{Basis, Column, Rank, Table, Unit};
@@ -16,7 +17,7 @@ type Identity = (EventKind, u64, Asked);
 
 impl Transfers {
     /// Those that came more than once, most repeated time first.
-    pub(super) fn repeats(&self, analysis: &Analysis<'_>) -> Table {
+    pub(crate) fn repeats(&self, analysis: &Analysis<'_>) -> Table {
         let trace = analysis.trace;
         let found = if self.copies.is_empty() { Vec::new() } else { self.repeated(trace, analysis.owners()) };
         let per_step = if found.is_empty() { FxHashMap::default() } else { self.per_step(trace, analysis.owners()) };
@@ -68,12 +69,12 @@ impl Transfers {
         rows
     }
 
-    fn identity(&self, trace: &Trace, owners: &Owners, copy: &super::Copied) -> Identity {
+    fn identity(&self, trace: &Trace, owners: &Owners, copy: &crate::models::transfers::Copied) -> Identity {
         (copy.kind(trace), copy.bytes(trace).unwrap_or(0), Asked::of(trace, owners, copy))
     }
 
     /// Bytes that identical transfers moved after the first of each.
-    pub(super) fn again_bytes(&self, analysis: &Analysis<'_>) -> u64 {
+    pub(crate) fn again_bytes(&self, analysis: &Analysis<'_>) -> u64 {
         if self.copies.is_empty() {
             return 0;
         }

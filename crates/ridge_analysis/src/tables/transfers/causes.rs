@@ -1,7 +1,8 @@
 //! Who asked for transfers: the named range, the operation, the call, and the code around the call.
 
-use super::sums::{columns, direction_column, group, size_columns};
-use super::{Copied, Transfers};
+use super::columns::{columns, direction_column, size_columns};
+use crate::models::transfers::sums::group;
+use crate::models::transfers::{Copied, Transfers};
 use crate::tables::time::table as build;
 use crate::{Analysis, Owners};
 use ridge_table::{Column, Rank, Table};
@@ -12,7 +13,7 @@ const CLIMB: usize = 256;
 
 /// Who asked for a transfer; names are string ids, [`NONE`] for what is not known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Asked {
+pub(crate) struct Asked {
     /// Name of the innermost range of the program.
     range: u32,
     /// Row of the operations table.
@@ -27,7 +28,7 @@ pub(super) struct Asked {
 
 impl Asked {
     /// Who asked for `copy`.
-    pub(super) fn of(trace: &Trace, owners: &Owners, copy: &Copied) -> Asked {
+    pub(crate) fn of(trace: &Trace, owners: &Owners, copy: &Copied) -> Asked {
         let events = &trace.events;
         let named = |row: u32| if row == NONE { NONE } else { events.name[row as usize] };
         let call = events.link[copy.row as usize];
@@ -56,7 +57,7 @@ impl Asked {
     }
 
     /// The columns that say who asked, for one key a row.
-    pub(super) fn columns<'k>(analysis: &Analysis<'_>, asked: impl Iterator<Item = &'k Asked> + Clone) -> Vec<Column> {
+    pub(crate) fn columns<'k>(analysis: &Analysis<'_>, asked: impl Iterator<Item = &'k Asked> + Clone) -> Vec<Column> {
         let text = |name: u32| (name != NONE).then(|| analysis.text(StringId(name)).to_owned());
         let op = |asked: &Asked| {
             let found = analysis.operation(asked.op).filter(|op| op.name != StringId(0))?;
@@ -96,7 +97,7 @@ impl Asked {
 
 impl Transfers {
     /// By direction and who asked, most time first.
-    pub(super) fn by_cause(&self, analysis: &Analysis<'_>) -> Table {
+    pub(crate) fn by_cause(&self, analysis: &Analysis<'_>) -> Table {
         let trace = analysis.trace;
         let rows = if self.copies.is_empty() {
             Vec::new()
