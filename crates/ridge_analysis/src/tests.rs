@@ -853,6 +853,26 @@ const CALLS: &str = "thread python
        100 +30 MemcpyH2D h2d bytes=3000";
 
 #[test]
+fn a_call_recorded_at_two_levels_is_one_call() {
+    check(
+        "thread python
+           0 +100 cudaMalloc
+           1 +98 cudaMalloc_v3020
+           200 +50 PjitFunction(step)
+           202 +40 PjitFunction(step)
+           300 +90 walk
+           310 +30 walk",
+        "call",
+        expect![[r#"
+            call                total_ns  total_share  count  launches  mean_ns  median_ns
+            walk                120       0.444        2      false     60       30
+            cudaMalloc          100       0.37         1      false     100      100
+            PjitFunction(step)  50        0.185        1      false     50       50
+        "#]],
+    );
+}
+
+#[test]
 fn calls_of_the_host() {
     check(
         CALLS,

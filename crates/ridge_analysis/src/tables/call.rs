@@ -28,7 +28,8 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     for track in trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread) {
         for row in track.rows.start as usize..track.rows.end as usize {
             let kind = trace.events.kind(row);
-            if matches!(kind, EventKind::Launch | EventKind::HostRange) {
+            let is_call = matches!(kind, EventKind::Launch | EventKind::HostRange);
+            if is_call && !is_seen_twice(analysis, row) {
                 let key = (trace.events.name[row], kind == EventKind::Launch);
                 by_name.entry(key).or_default().push(trace.events.dur_ns[row]);
             }
@@ -50,7 +51,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         Column::nanos(
             "total_ns",
             "Total",
-            "sum of durations on all threads; calls inside calls count in both",
+            "sum of durations on all threads; calls inside other calls count in both",
             spreads().map(Spread::total_ns),
         )
         .ranked(Rank::Key)
@@ -76,4 +77,24 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     ];
     shown.extend(columns(spreads()));
     build("call", "Host calls", shown)
+}
+
+/// Whether the event around `row` is the same call: profilers record some at two levels, such as `cudaMalloc` around
+/// `cudaMalloc_v3020`, and `PjitFunction(f)` around itself.
+fn is_seen_twice(analysis: &Analysis<'_>, row: usize) -> bool {
+    let events = &analysis.trace.events;
+    let outer = events.parent[row] as usize;
+    let Some(outer_ns) = events.dur_ns.get(outer) else { return false };
+    let name = |row: usize| base_name(analysis.trace.name(row));
+    // A function that calls itself does so for a part of its time.
+    events.dur_ns[row] > outer_ns / 2 && name(row) == name(outer)
+}
+
+/// A call's name without the version that CUDA's headers give it: `cudaMalloc_v3020` is `cudaMalloc`.
+fn base_name(name: &str) -> &str {
+    let name = name.strip_suffix("_ptsz").unwrap_or(name);
+    match name.rsplit_once("_v") {
+        Some((base, version)) if !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit()) => base,
+        _ => name,
+    }
 }
