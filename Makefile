@@ -5,7 +5,7 @@ SECONDS ?= 3600
 DEMO_OPS ?= cone_forward_project,cone_back_project,cone_fdk_recon,parallel_fbp_recon,median_filter3d
 DEMO_SIZES ?= 32
 
-.PHONY: help demo test test-torch bench prove fuzz
+.PHONY: help demo lint test test-torch bench prove fuzz
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -13,18 +13,21 @@ help: ## list the targets
 demo: ## build, make a Python environment, record real MBIRJAX operations, say where their time went
 	@PYTHON="$(PYTHON)" DEMO_OPS="$(DEMO_OPS)" DEMO_SIZES="$(DEMO_SIZES)" bash scripts/demo.sh
 
-test: ## format, lints, Rust and Python tests, guards, a minute of damaged input
-	@$(PYTHON) scripts/test.py
+test: ## Rust and Python tests, guards, a minute of damaged input
+	@$(PYTHON) scripts/test.py test
+
+lint: ## format and clippy
+	@$(PYTHON) scripts/test.py lint
 
 test-torch: ## record real PyTorch programs; installs torch into .venv-torch, several gigabytes
 	@$(PYTHON) scripts/test_torch.py
 
 bench: ## measure `ridgeline stats` beside XProf on captures of several sizes; writes bench-out/results.json
-	@cargo build --release --quiet -p ridge_cli
+	@cargo build --release -p ridge_cli
 	@$(PYTHON) benches/run.py
 
 prove: ## lay our numbers beside hardware counters, CUDA events, nvidia-smi; writes proof-out/report.md
-	@cargo build --release --quiet -p ridge_cli
+	@cargo build --release -p ridge_cli
 	@$(PYTHON) proof/prove.py
 
 fuzz: ## follow coverage with libFuzzer, SECONDS=3600 per target; needs a C++ compiler

@@ -1,6 +1,9 @@
-"""Runs everything that `make test` promises, step by step, and ends with how many tests passed, failed and were skipped.
+"""Runs what `make test` and `make lint` promise, step by step, and ends with how many tests passed, failed and were skipped.
+
+    python scripts/test.py [lint] [test]
 
 It goes on after a step that fails, so that one run shows everything; its exit status is 1 if any step failed.
+A step that is silent for long says every half minute that it still runs.
 Needs Rust and Python 3.11; the Python packages that tests use are installed into `.venv`.
 """
 
@@ -8,10 +11,14 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,14 +28,18 @@ VENV_PYTHON = ROOT / ".venv" / "bin" / "python"
 RUST_RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored")
 PYTEST_RESULT = re.compile(r"(\d+) (passed|failed|skipped|error)")
 SKIPPED = re.compile(r"^skipped: ")
+# How long a step may be silent before it is said that it still runs.
+SILENCE_S = 30
 # Lines that say only that all is well.
 NOISE = re.compile(r"^(test .* \.\.\. ok|successes:|running \d+ tests?|---- .* stdout ----|    \S+|)$")
 
 
 @dataclass
 class Counts:
-    """How many tests ended how, and which steps failed."""
+    """How many tests ended how, and which steps there are and failed."""
 
+    steps: int
+    step: int = 0
     passed: int = 0
     failed: int = 0
     skipped: int = 0
@@ -36,20 +47,41 @@ class Counts:
 
 
 def main() -> int:
-    """Runs every step."""
-    counts = Counts()
-    cargo_environment = {"RIDGE_FUZZ_SECONDS": os.environ.get("RIDGE_FUZZ_SECONDS", "60")}
+    """Runs the steps of every target that is named; of both where none is."""
+    targets = sys.argv[1:] or list(TARGETS)
+    if unknown := [target for target in targets if target not in TARGETS]:
+        sys.exit(f"expected {' or '.join(TARGETS)}, found {' '.join(unknown)}")
+    counts = Counts(steps=sum(TARGETS[target][1] for target in targets))
+    for target in targets:
+        TARGETS[target][0](counts)
+    return finish(counts)
+
+
+def lint(counts: Counts) -> None:
+    """Format and clippy.
+
+    Clippy checks the outside crates once; the second run is over our libraries alone, to which a rule applies that
+    does not bind tests: the pure ones reach nothing outside (`clippy.toml` in each).
+    """
+    clippy = ["cargo", "clippy", "--workspace"]
     if has("cargo-fmt", counts):
         step("format", ["cargo", "fmt", "--all", "--check"], counts)
     if has("cargo-clippy", counts):
-        clippy = ["cargo", "clippy", "--quiet", "--workspace"]
-        step("lints", [*clippy, "--", "-D", "warnings"], counts)
-        # Tests of the pure crates may open files.
-        step("lints of tests", [*clippy, "--all-targets", "--", "-D", "warnings", "-A", "clippy::disallowed_methods"], counts)
-    step("Rust tests", ["cargo", "test", "--workspace", "--no-fail-fast", "--", "--show-output"], counts, cargo_environment)
+        step("clippy", [*clippy, "--all-targets", "--", "-D", "warnings", "-A", "clippy::disallowed_methods"], counts)
+        step("clippy of libraries", [*clippy, "--lib", "--", "-D", "warnings"], counts)
+
+
+def test(counts: Counts) -> None:
+    """Rust and Python tests."""
+    seconds = {"RIDGE_FUZZ_SECONDS": os.environ.get("RIDGE_FUZZ_SECONDS", "60")}
+    step("Rust tests, built", ["cargo", "test", "--workspace", "--no-run"], counts)
+    step("Rust tests", ["cargo", "test", "--workspace", "--no-fail-fast", "--", "--show-output"], counts, seconds)
     if python_environment(counts):
-        step("Python tests", [str(VENV_PYTHON), "-m", "pytest", "-q", "-rs", "python/tests"], counts)
-    return finish(counts)
+        step("Python tests", [str(VENV_PYTHON), "-m", "pytest", "-v", "-rs", "python/tests"], counts)
+
+
+# What each does, and in how many steps.
+TARGETS = {"lint": (lint, 3), "test": (test, 4)}
 
 
 def has(tool: str, counts: Counts) -> bool:
@@ -63,28 +95,28 @@ def has(tool: str, counts: Counts) -> bool:
 
 def python_environment(counts: Counts) -> bool:
     """Makes `.venv` with what the Python tests import; reuses what is there."""
-    if not VENV_PYTHON.exists():
-        step("Python environment", [sys.executable, "-m", "venv", str(ROOT / ".venv")], counts)
-    has_packages = [str(VENV_PYTHON), "-c", "import jax, pytest"]
-    if VENV_PYTHON.exists() and subprocess.run(has_packages, stderr=subprocess.DEVNULL).returncode == 0:
-        return True
-    pip = [str(VENV_PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "jax", "pytest"]
-    return VENV_PYTHON.exists() and step("Python packages", pip, counts)
+    venv, python, maker = (shlex.quote(str(path)) for path in (ROOT / ".venv", VENV_PYTHON, sys.executable))
+    make = f"test -x {python} || {maker} -m venv {venv}"
+    install = f"{python} -c 'import jax, pytest' 2> /dev/null || {python} -m pip install --disable-pip-version-check jax pytest"
+    return step("Python environment", ["sh", "-c", f"{{ {make}; }} && {{ {install}; }}"], counts)
 
 
 def step(name: str, command: list[str], counts: Counts, environment: dict[str, str] | None = None) -> bool:
     """Runs one command, showing what it says and counting the tests in it."""
-    print(f"\n== {name}: {' '.join(command)}", flush=True)
+    counts.step += 1
+    print(f"\n== step {counts.step} of {counts.steps}: {name}: {' '.join(command)}", flush=True)
     begun = time.monotonic()
     failed_before = counts.failed
     process = subprocess.Popen(
         command, cwd=ROOT, env={**os.environ, **(environment or {})}, text=True, errors="replace",
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )
-    for line in process.stdout or ():
-        count(line, counts)
-        if not NOISE.match(line.rstrip("\n")):
-            print(line, end="", flush=True)
+    )  # fmt: skip
+    with signs_of_life(name) as heard:
+        for line in process.stdout or ():
+            count(line, counts)
+            if not NOISE.match(line.rstrip("\n")):
+                heard()
+                print(line, end="", flush=True)
     ok = process.wait() == 0
     print(f"== {name}: {'ok' if ok else 'FAILED'} after {time.monotonic() - begun:.0f} s", flush=True)
     if not ok:
@@ -92,6 +124,31 @@ def step(name: str, command: list[str], counts: Counts, environment: dict[str, s
         # A step that is no test runner counts as one failure.
         counts.failed += counts.failed == failed_before
     return ok
+
+
+@contextmanager
+def signs_of_life(name: str) -> Iterator[Callable[[], None]]:
+    """Says that `name` still runs whenever nothing was heard of it for a while; gives what to call when it was."""
+    begun = last = time.monotonic()
+    over = threading.Event()
+
+    def heard() -> None:
+        nonlocal last
+        last = time.monotonic()
+
+    def watch() -> None:
+        while not over.wait(last + SILENCE_S - time.monotonic()):
+            if time.monotonic() >= last + SILENCE_S:
+                heard()
+                print(f".. {name}: still running after {last - begun:.0f} s", flush=True)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield heard
+    finally:
+        over.set()
+        watcher.join()
 
 
 def count(line: str, counts: Counts) -> None:
