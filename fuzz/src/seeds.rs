@@ -21,8 +21,15 @@ pub fn seeds(target: &Target) -> Vec<Vec<u8>> {
     }
     collect(&root().join("fuzz/corpus").join(target.name), "", 1, &mut paths);
     paths.sort();
+    paths.retain(|path| !is_answer(path));
     let small = paths.iter().filter(|path| path.metadata().is_ok_and(|file| file.len() <= MAX_SEED_BYTES));
     small.filter_map(|path| std::fs::read(path).ok()).collect()
+}
+
+/// Whether a file beside a capture says what is true of it.
+fn is_answer(path: &Path) -> bool {
+    let path = path.to_string_lossy();
+    [".truth.json", ".golden.json", ".xprof."].iter().any(|part| path.contains(part))
 }
 
 fn collect(folder: &Path, end: &str, depth: u32, paths: &mut Vec<PathBuf>) {

@@ -1,4 +1,4 @@
-//! The program on real captures from the corpus folder beside the project, which may be absent.
+//! The program on real captures of `fixtures/real/xplane`.
 //!
 //! What the numbers should be is tested where they are made; here it is the forms, the files and the refusals.
 
@@ -10,14 +10,14 @@ use run::{ridgeline, run};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// A capture of the corpus, or a line that says why the test was skipped.
-fn capture(test: &str) -> Option<String> {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
-    if !corpus.is_dir() {
-        eprintln!("skipped: {test}: no corpus folder");
-        return None;
-    }
-    Some(corpus.join("xplane/mi300_conv_08.xplane.pb").display().to_string())
+/// A capture of eight GPUs.
+fn capture() -> String {
+    fixture("mi300_conv_08")
+}
+
+fn fixture(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/real/xplane");
+    folder.join(format!("{name}.xplane.pb")).display().to_string()
 }
 
 fn schema_page(name: &str) -> Value {
@@ -37,7 +37,7 @@ fn folder() -> tempfile::TempDir {
 
 #[test]
 fn stats_fit_the_width_and_say_what_there_is() {
-    let Some(capture) = capture("stats_fit_the_width_and_say_what_there_is") else { return };
+    let capture = capture();
     for width in [60, 100, 160] {
         let ran = run(&["stats", &capture, "--width", &width.to_string()]);
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
@@ -56,7 +56,7 @@ fn unicode_columns(line: &str) -> usize {
 
 #[test]
 fn a_pipe_gets_no_colors_unless_asked() {
-    let Some(capture) = capture("a_pipe_gets_no_colors_unless_asked") else { return };
+    let capture = capture();
     let plain = run(&["stats", &capture, "--by", "op"]);
     let colored = run(&["stats", &capture, "--by", "op", "--color", "always"]);
     assert!(!plain.stdout.contains('\x1b') && colored.stdout.contains('\x1b'));
@@ -66,7 +66,7 @@ fn a_pipe_gets_no_colors_unless_asked() {
 
 #[test]
 fn json_keeps_to_its_schema_and_holds_every_table() {
-    let Some(capture) = capture("json_keeps_to_its_schema_and_holds_every_table") else { return };
+    let capture = capture();
     let stats: Value = serde_json::from_str(&run(&["stats", &capture, "-f", "json"]).stdout).expect("JSON");
     assert_eq!(schema::problems(&schema_page("stats.v1.schema.json"), &stats), Vec::<String>::new());
     let tables = stats["tables"].as_array().expect("tables");
@@ -85,7 +85,7 @@ fn json_keeps_to_its_schema_and_holds_every_table() {
 
 #[test]
 fn csv_and_json_say_the_same() {
-    let Some(capture) = capture("csv_and_json_say_the_same") else { return };
+    let capture = capture();
     let csv = run(&["stats", &capture, "--by", "kernel", "-f", "csv"]).stdout;
     let json: Value =
         serde_json::from_str(&run(&["stats", &capture, "--by", "kernel", "-f", "json"]).stdout).expect("JSON");
@@ -98,7 +98,7 @@ fn csv_and_json_say_the_same() {
 
 #[test]
 fn top_cuts_and_says_so() {
-    let Some(capture) = capture("top_cuts_and_says_so") else { return };
+    let capture = capture();
     let cut = run(&["stats", &capture, "--by", "track", "--top", "3"]).stdout;
     assert!(cut.contains("3 of ") && cut.contains(" rows shown"), "{cut}");
     let all = run(&["stats", &capture, "--by", "track", "--top", "0"]).stdout;
@@ -107,7 +107,7 @@ fn top_cuts_and_says_so() {
 
 #[test]
 fn files_are_written_whole() {
-    let Some(capture) = capture("files_are_written_whole") else { return };
+    let capture = capture();
     let folder = folder();
     let (path, name) = path_in(&folder, "op.arrow");
     std::fs::write(&path, "old").expect("a temporary file");
@@ -122,7 +122,7 @@ fn files_are_written_whole() {
 
 #[test]
 fn a_file_that_cannot_be_written_is_named() {
-    let Some(capture) = capture("a_file_that_cannot_be_written_is_named") else { return };
+    let capture = capture();
     let folder = folder();
     let (_, name) = path_in(&folder, "no/such/folder/op.csv");
     let ran = run(&["stats", &capture, "--by", "op", "-f", "csv", "-o", &name]);
@@ -132,7 +132,7 @@ fn a_file_that_cannot_be_written_is_named() {
 
 #[test]
 fn a_cut_capture_says_first_what_was_lost() {
-    let Some(capture) = capture("a_cut_capture_says_first_what_was_lost") else { return };
+    let capture = capture();
     let folder = folder();
     let (path, name) = path_in(&folder, "cut.xplane.pb");
     let bytes = std::fs::read(capture).expect("the capture");
@@ -161,7 +161,7 @@ fn what_is_no_capture_is_refused() {
 
 #[test]
 fn a_reader_that_leaves_early_is_no_error() {
-    let Some(capture) = capture("a_reader_that_leaves_early_is_no_error") else { return };
+    let capture = capture();
     let mut child = ridgeline(&["stats", &capture]).spawn().expect("the program starts");
     drop(child.stdout.take());
     let ended = child.wait_with_output().expect("the program ends");
@@ -170,7 +170,7 @@ fn a_reader_that_leaves_early_is_no_error() {
 
 #[test]
 fn timings_go_to_standard_error() {
-    let Some(capture) = capture("timings_go_to_standard_error") else { return };
+    let capture = capture();
     let ran = run(&["stats", &capture, "--timings"]);
     let named: Vec<&str> = ran.stderr.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
     assert!(named.starts_with(&["open", "tables", "output", "total"]), "{}", ran.stderr);
@@ -178,7 +178,7 @@ fn timings_go_to_standard_error() {
 
 #[test]
 fn modules_are_listed_and_printed() {
-    let Some(capture) = capture("modules_are_listed_and_printed") else { return };
+    let capture = capture();
     let listed: Value = serde_json::from_str(&run(&["hlo", &capture, "-f", "json"]).stdout).expect("JSON");
     let row = &listed["tables"][0]["rows"][0];
     let module = format!("{}({})", row["module"].as_str().expect("a name"), row["program_id"].as_str().expect("an id"));
@@ -194,7 +194,7 @@ fn modules_are_listed_and_printed() {
 
 #[test]
 fn a_roofline_is_drawn_and_written() {
-    let Some(capture) = capture("a_roofline_is_drawn_and_written") else { return };
+    let capture = capture();
     let folder = folder();
     let files = ["roof.svg", "roof.png", "roof.csv"].map(|name| path_in(&folder, name));
     let [svg, png, csv] = &files;
@@ -229,7 +229,7 @@ fn a_roofline_is_drawn_and_written() {
 
 #[test]
 fn stats_say_rates_and_headroom() {
-    let Some(capture) = capture("stats_say_rates_and_headroom") else { return };
+    let capture = capture();
     let json = run(&["stats", &capture, "--by", "op", "--ceilings", "none", "-f", "json"]).stdout;
     let json: Value = serde_json::from_str(&json).expect("JSON");
     let rows = json["tables"][0]["rows"].as_array().expect("rows");
@@ -245,8 +245,7 @@ fn stats_say_rates_and_headroom() {
 
 #[test]
 fn a_capture_without_modules_has_no_drawing() {
-    let Some(capture) = capture("a_capture_without_modules_has_no_drawing") else { return };
-    let other = capture.replace("mi300_conv_08", "nvidia_tf_multi_worker");
+    let other = fixture("nvidia_tf_5ms");
     let folder = folder();
     let (path, name) = path_in(&folder, "roof.svg");
     let ran = run(&["roofline", &other, "--svg", &name]);

@@ -41,8 +41,7 @@ fn a_pytorch_trace() {
 
 #[test]
 fn nvidia_and_amd_gpus() {
-    let Some(folder) = ridge_test::corpus("nvidia_and_amd_gpus", "xplane") else { return };
     for name in ["nvidia_like.xplane.pb", "mi300_gemm.xplane.pb"] {
-        check(folder.join(name));
+        check(ridge_test::real("xplane").join(name));
     }
 }

@@ -1,4 +1,4 @@
-//! Modules inside real captures, where the corpus of captures is at hand.
+//! Modules inside the real captures of `fixtures/real/xplane`.
 
 #![allow(clippy::disallowed_methods, reason = "tests read fixtures and take the time")]
 
@@ -10,13 +10,8 @@ use ridge_hlo::cost::ModuleCosts;
 use ridge_hlo::wire::{Fields, text};
 use ridge_hlo::{HloModule, InstructionId};
 
-fn corpus(test: &str) -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus/xplane");
-    if !folder.is_dir() {
-        eprintln!("skipped: {test}: no corpus folder");
-        return None;
-    }
-    Some(folder)
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/real/xplane")
 }
 
 fn parts(message: &[u8], field: u32) -> impl Iterator<Item = &[u8]> {
@@ -42,16 +37,16 @@ fn modules(capture: &[u8]) -> Vec<(String, HloModule)> {
 }
 
 fn module(folder: &Path, capture: &str, name: &str) -> HloModule {
-    let bytes = std::fs::read(folder.join(capture)).expect("a capture of the corpus");
+    let bytes = std::fs::read(folder.join(capture)).expect("a fixture");
     modules(&bytes).into_iter().find(|(found, _)| found == name).expect("the module is in the capture").1
 }
 
 #[test]
 fn every_module_of_every_capture_is_read_whole() {
-    let Some(folder) = corpus("every_module_of_every_capture_is_read_whole") else { return };
+    let folder = folder();
     let mut out = String::new();
     for capture in ["mi300_conv_08", "mi300_gemm", "mi300_te_fused_attn", "nvidia_like", "nvidia_like_cudagraph"] {
-        let bytes = std::fs::read(folder.join(format!("{capture}.xplane.pb"))).expect("a capture of the corpus");
+        let bytes = std::fs::read(folder.join(format!("{capture}.xplane.pb"))).expect("a fixture");
         let modules = modules(&bytes);
         let instructions: usize = modules.iter().map(|(_, module)| module.instructions.len()).sum();
         let computations: usize = modules.iter().map(|(_, module)| module.computations.len()).sum();
@@ -81,7 +76,7 @@ fn every_module_of_every_capture_is_read_whole() {
 
 #[test]
 fn sources_come_from_stack_frames() {
-    let Some(folder) = corpus("sources_come_from_stack_frames") else { return };
+    let folder = folder();
     let module = module(&folder, "mi300_te_fused_attn.xplane.pb", "jit_loss_fn(17)");
     let id = module.instruction_named("%te_fused_attn_forward_ffi.10").expect("the custom call");
     let stack: Vec<String> = module
@@ -106,7 +101,7 @@ fn sources_come_from_stack_frames() {
 
 #[test]
 fn kernels_lead_to_instructions() {
-    let Some(folder) = corpus("kernels_lead_to_instructions") else { return };
+    let folder = folder();
     let conv = module(&folder, "mi300_conv_08.xplane.pb", "jit_forward_3d_conv(15)");
     let attention = module(&folder, "mi300_te_fused_attn.xplane.pb", "jit_loss_fn(17)");
     let mut out = String::new();
@@ -133,10 +128,10 @@ fn kernels_lead_to_instructions() {
 
 #[test]
 fn categories_are_the_ones_xprof_gives() {
-    let Some(folder) = corpus("categories_are_the_ones_xprof_gives") else { return };
+    let folder = folder();
     for (capture, file) in [("mi300_conv_08", "hlo_stats"), ("mi300_te_fused_attn", "hlo_stats")] {
         let table = std::fs::read_to_string(folder.join(format!("{capture}.xprof.{file}.csv"))).expect("a table");
-        let bytes = std::fs::read(folder.join(format!("{capture}.xplane.pb"))).expect("a capture of the corpus");
+        let bytes = std::fs::read(folder.join(format!("{capture}.xplane.pb"))).expect("a fixture");
         let modules = modules(&bytes);
         let mut compared = 0;
         for row in table.lines() {
@@ -161,12 +156,12 @@ fn categories_are_the_ones_xprof_gives() {
 
 #[test]
 fn the_planned_peak_is_the_one_xprof_gives() {
-    let Some(folder) = corpus("the_planned_peak_is_the_one_xprof_gives") else { return };
+    let folder = folder();
     let module = module(&folder, "mi300_conv_08.xplane.pb", "jit_forward_3d_conv(15)");
     let peak = module.buffers.as_ref().expect("buffers").replay_peak();
     let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     let at = peak.at.map(|id: InstructionId| module.instruction(id).name.clone());
-    // peakHeapMib and indefiniteBufferAllocationMib of mi300_conv_08.xprof.memory_viewer.json.
+    // `peakHeapMib` and `indefiniteBufferAllocationMib` of XProf's memory viewer.
     assert_eq!((mib(peak.bytes), mib(peak.always_bytes)), (1104.4921875, 552.24609375), "{at:?}");
 }
 
@@ -180,7 +175,7 @@ fn flops(module: &HloModule, name: &str) -> f64 {
 
 #[test]
 fn library_calls_cost_what_is_known_of_them() {
-    let Some(folder) = corpus("library_calls_cost_what_is_known_of_them") else { return };
+    let folder = folder();
     // Sixteen features of 32 x 60 x 104, 5120 kernels of 1 x 2 x 2 as far apart as they are long, padded by one on all
     // sides: each input element meets one tap of each kernel. 32.715 GFLOP.
     let conv = module(&folder, "mi300_conv_08.xplane.pb", "jit_forward_3d_conv(15)");

@@ -10,6 +10,7 @@ use flate2::write::GzEncoder;
 use ridge_import::{ImportError, ImportOptions, Imported, Release, Source, import, import_with};
 use ridge_trace::NONE;
 use std::io::{Read as _, Write as _};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use support::counting::{Counting, alone, measured};
 use support::random::Random;
@@ -47,12 +48,11 @@ fn survive(what: &str, text: &[u8]) -> Result<Imported, ImportError> {
 }
 
 /// Small real traces as text, and the beginnings of large ones.
-fn traces(test: &str) -> Vec<(String, Vec<u8>)> {
+fn traces() -> Vec<(String, Vec<u8>)> {
     let mut paths = ridge_test::files(&ridge_test::fixtures("chrome"), ".json");
-    if let Some(folder) = ridge_test::corpus(test, "kineto") {
-        paths.extend(ridge_test::files(&folder, ".json.gz"));
-    }
-    let text = |path: &std::path::PathBuf| {
+    let is_one_of_many = |path: &PathBuf| path.to_string_lossy().contains("/rank");
+    paths.extend(ridge_test::real_files("kineto", ".json.gz").into_iter().filter(|path| !is_one_of_many(path)));
+    let text = |path: &PathBuf| {
         let bytes = std::fs::read(path).expect("a listed file");
         let mut text = Vec::new();
         if bytes.starts_with(&[0x1f, 0x8b]) {
@@ -68,7 +68,7 @@ fn traces(test: &str) -> Vec<(String, Vec<u8>)> {
 #[test]
 fn real_traces_cut_flipped_and_spliced() {
     let _alone = alone();
-    for (name, text) in traces("real_traces_cut_flipped_and_spliced") {
+    for (name, text) in traces() {
         let mut random = Random(11);
         for _ in 0..20 {
             let at = random.below(text.len());

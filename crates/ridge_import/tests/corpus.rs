@@ -1,26 +1,38 @@
-//! Real captures and their true answers, where the corpus of captures is at hand.
+//! Real captures of `fixtures/real/xplane` and their true answers.
 //!
-//! The numbers come from elsewhere: the corpus's own `*.truth.json`, another tool's table beside a capture, and
-//! `golden/*.json`, which `golden/make.py` decodes with protobuf itself.
+//! The numbers come from elsewhere: `*.truth.json`, which `truth.py` there decodes with protobuf itself, and another
+//! tool's table beside a capture.
 //! How broken captures are met is in `robust.rs`.
 
 use expect_test::{Expect, expect};
 use ridge_analysis::{Analysis, Group, Prepared, Topic, overview};
 use ridge_import::{Imported, Severity, Source, import};
-use ridge_test::{corpus, render, render_sections};
+use ridge_test::{real, render, render_sections};
 use ridge_trace::{Attribution, EventKind, NONE, StringId, TrackKind};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 fn open(path: &Path) -> Imported {
-    let bytes = std::fs::read(path).expect("a file of the corpus");
+    let bytes = std::fs::read(path).expect("a fixture");
     import(&[Source { name: "capture", bytes: &bytes }], None).expect("an intact capture")
 }
 
-/// The capture called `name`, or `None` where there is no corpus.
-fn capture(test: &str, name: &str) -> Option<Imported> {
-    Some(open(&corpus(test, "xplane")?.join(format!("{name}.xplane.pb"))))
+/// The capture called `name`.
+fn capture(name: &str) -> Imported {
+    open(&real("xplane").join(format!("{name}.xplane.pb")))
+}
+
+/// What is true of it.
+fn truth(name: &str) -> Value {
+    json(real("xplane").join(format!("{name}.truth.json")))
+}
+
+/// Every capture by its name.
+fn captures() -> Vec<(String, Imported)> {
+    let paths = ridge_test::files(&real("xplane"), ".xplane.pb");
+    let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().replace(".xplane.pb", "");
+    paths.iter().map(|path| (name(path), open(path))).collect()
 }
 
 fn analyzed<T>(imported: &Imported, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
@@ -42,57 +54,54 @@ fn whole(value: &Value) -> i64 {
     value.as_i64().expect("a whole number")
 }
 
-/// Microseconds with three digits after the point, as nanoseconds.
-fn nanos(micros: &Value) -> i64 {
-    (micros.as_f64().expect("a number") * 1000.0).round() as i64
+#[test]
+fn operations_to_the_nanosecond() {
+    for name in ["mi300_conv_08", "mi300_gemm", "mi300_te_fused_attn", "nvidia_like"] {
+        let (imported, truth) = (capture(name), truth(name));
+        analyzed(&imported, |analysis| {
+            for (key, expected) in truth["operations"].as_object().expect("operations by name") {
+                check_operation(&imported, analysis, key, expected);
+            }
+            check_unnamed(&imported, analysis, &truth["without_operation"]);
+        });
+    }
 }
 
-#[test]
-fn convolution_to_the_nanosecond() {
-    let Some(folder) = corpus("convolution_to_the_nanosecond", "xplane") else { return };
-    let imported = open(&folder.join("mi300_conv_08.xplane.pb"));
-    let truth = json(folder.join("mi300_conv_08.truth.json"));
+/// Kernels, time and executions of the operation that `key` names by program and name.
+fn check_operation(imported: &Imported, analysis: &Analysis<'_>, key: &str, expected: &Value) {
     let trace = &imported.trace;
-    analyzed(&imported, |analysis| {
-        let groups = &analysis.groups().groups;
-        for (key, expected) in truth["ops"].as_object().expect("operations by name") {
-            let (program, name) = key.split_once('/').expect("program id and name");
-            let is_it = |group: &&Group| {
-                let Some(op) = analysis.operation(group.op) else { return false };
-                let module = &trace.modules[op.module as usize];
-                group.attribution == Attribution::ByStat
-                    && trace.strings.get(op.name) == name
-                    && module.program_id.to_string() == program
-            };
-            let found: Vec<&Group> = groups.iter().filter(is_it).collect();
-            let kernels: u64 = found.iter().map(|group| group.count()).sum();
-            let time: i64 = found.iter().map(|group| group.self_ns).sum();
-            let executions = analysis.executions().of(found[0].op, Attribution::ByStat);
-            let numbers = (whole(&expected["kernels"]), whole(&expected["executions"]), nanos(&expected["time_us"]));
-            assert_eq!((kernels as i64, executions as i64, time), numbers, "{key}");
-        }
-        let unnamed = groups.iter().filter(|group| group.attribution != Attribution::ByStat);
-        let mut by_kernel: BTreeMap<&str, i64> = BTreeMap::new();
-        let (mut count, mut time) = (0, 0);
-        for group in unnamed {
-            count += group.count() as i64;
-            time += group.self_ns;
-            *by_kernel.entry(trace.strings.get(StringId(group.name))).or_default() += group.count() as i64;
-        }
-        let expected = &truth["events_without_hlo_op"];
-        assert_eq!((count, time), (whole(&expected["count"]), nanos(&expected["time_us"])));
-        let breakdown = expected["breakdown"].as_object().expect("counts by kernel");
-        let breakdown: BTreeMap<&str, i64> =
-            breakdown.iter().map(|(name, count)| (name.as_str(), whole(count))).collect();
-        assert_eq!(by_kernel, breakdown);
-        let all: u64 = groups.iter().map(Group::count).sum();
-        assert_eq!(all as i64, whole(&truth["device_events_total"]));
-    });
+    let (program, name) = key.split_once('/').expect("program id and name");
+    let is_it = |group: &&Group| {
+        let Some(op) = analysis.operation(group.op) else { return false };
+        let module = &trace.modules[op.module as usize];
+        group.attribution == Attribution::ByStat
+            && trace.strings.get(op.name) == name
+            && module.program_id.to_string() == program
+    };
+    let found: Vec<&Group> = analysis.groups().groups.iter().filter(is_it).collect();
+    let kernels: u64 = found.iter().map(|group| group.count()).sum();
+    let time: i64 = found.iter().map(|group| group.self_ns).sum();
+    assert_eq!((kernels as i64, time), (whole(&expected["kernels"]), whole(&expected["dur_ns"])), "{key}");
+    if let Some(executions) = expected["executions"].as_u64() {
+        assert_eq!(analysis.executions().of(found[0].op, Attribution::ByStat), executions, "{key}");
+    }
+}
+
+/// Count and time of what names no operation, by its name.
+fn check_unnamed(imported: &Imported, analysis: &Analysis<'_>, expected: &Value) {
+    let mut found: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
+    for group in analysis.groups().groups.iter().filter(|group| group.attribution != Attribution::ByStat) {
+        let entry = found.entry(imported.trace.strings.get(StringId(group.name))).or_default();
+        *entry = (entry.0 + group.count() as i64, entry.1 + group.self_ns);
+    }
+    let expected = expected.as_object().expect("sums by name");
+    let sums = |(name, row): (_, &Value)| (name, (whole(&row["events"]), whole(&row["dur_ns"])));
+    assert_eq!(found, expected.iter().map(|(name, row)| sums((name.as_str(), row))).collect());
 }
 
 #[test]
 fn allocator_history_is_consistent() {
-    let Some(imported) = capture("allocator_history_is_consistent", "mi300_conv_08") else { return };
+    let imported = capture("mi300_conv_08");
     let history = &imported.trace.allocations;
     assert!(history.time_ns.is_sorted());
     let mut last: HashMap<StringId, i64> = HashMap::new();
@@ -108,7 +117,7 @@ fn allocator_history_is_consistent() {
 
 /// Rows of a CSV file with quoted fields.
 fn csv(path: &Path) -> Vec<Vec<String>> {
-    let text = std::fs::read_to_string(path).expect("a table of the corpus");
+    let text = std::fs::read_to_string(path).expect("a fixture");
     let row = |line: &str| {
         let mut fields = vec![String::new()];
         let mut quoted = false;
@@ -152,9 +161,8 @@ fn kernel_totals(imported: &Imported) -> Totals {
 
 #[test]
 fn kernel_tables_agree_with_another_tools() {
-    let Some(folder) = corpus("kernel_tables_agree_with_another_tools", "xplane") else { return };
-    for path in ridge_test::files(&folder, ".xplane.pb") {
-        let table = PathBuf::from(path.to_string_lossy().replace(".xplane.pb", ".xprof.kernel_stats.csv"));
+    for table in ridge_test::files(&real("xplane"), ".xprof.kernel_stats.csv") {
+        let path = PathBuf::from(table.to_string_lossy().replace(".xprof.kernel_stats.csv", ".xplane.pb"));
         let (said, found) = (said_totals(&table), kernel_totals(&open(&path)));
         let names = |totals: &Totals| totals.keys().cloned().collect::<Vec<_>>();
         assert_eq!(names(&found), names(&said), "{}", path.display());
@@ -170,9 +178,7 @@ fn kernel_tables_agree_with_another_tools() {
 
 #[test]
 fn every_kernel_of_tensorflow_names_its_operation() {
-    let Some(imported) = capture("every_kernel_of_tensorflow_names_its_operation", "nvidia_tf_multi_worker") else {
-        return;
-    };
+    let imported = capture("nvidia_tf_5ms");
     analyzed(&imported, |analysis| {
         for group in analysis.groups().groups.iter().filter(|group| group.kind == EventKind::Kernel) {
             let name = analysis.operation(group.op).map(|op| imported.trace.strings.get(op.name));
@@ -181,14 +187,14 @@ fn every_kernel_of_tensorflow_names_its_operation() {
     });
     let derived: Vec<u64> =
         imported.notes.iter().filter(|note| note.message.contains("derived")).map(|note| note.count).collect();
-    assert_eq!(derived, [6218]);
+    assert_eq!(derived, [truth("nvidia_tf_5ms")["derived_events"].as_u64().expect("a count")]);
     assert!(imported.trace.tracks.iter().all(|track| track.kind != TrackKind::Derived || track.rows.is_empty()));
 }
 
 #[test]
 fn operations_of_graphs_are_found() {
     for name in ["nvidia_like", "nvidia_like_cudagraph"] {
-        let Some(imported) = capture("operations_of_graphs_are_found", name) else { return };
+        let imported = capture(name);
         let text = analyzed(&imported, |analysis| render_sections(&overview(analysis)));
         let expected = if name == "nvidia_like" {
             expect![[r#"
@@ -259,7 +265,7 @@ fn operations_of_graphs_are_found() {
 
 #[test]
 fn steps_of_a_training_loop() {
-    let Some(imported) = capture("steps_of_a_training_loop", "nvidia_like") else { return };
+    let imported = capture("nvidia_like");
     check(
         &imported,
         "step",
@@ -280,7 +286,7 @@ fn steps_of_a_training_loop() {
 
 #[test]
 fn an_attention_runs_five_times_and_not_25() {
-    let Some(imported) = capture("an_attention_runs_five_times_and_not_25", "mi300_te_fused_attn") else { return };
+    let imported = capture("mi300_te_fused_attn");
     check(
         &imported,
         "op",
@@ -314,7 +320,7 @@ fn an_attention_runs_five_times_and_not_25() {
 
 #[test]
 fn source_lines_come_from_stack_frames() {
-    let Some(imported) = capture("source_lines_come_from_stack_frames", "mi300_te_fused_attn") else { return };
+    let imported = capture("mi300_te_fused_attn");
     let module = imported.hlo.iter().max_by_key(|module| module.instructions.len()).expect("the capture has HLO");
     assert!(!module.instructions.is_empty());
     check(
@@ -341,7 +347,7 @@ fn source_lines_come_from_stack_frames() {
 
 #[test]
 fn matrix_products() {
-    let Some(imported) = capture("matrix_products", "mi300_gemm") else { return };
+    let imported = capture("mi300_gemm");
     check(
         &imported,
         "op",
@@ -373,15 +379,13 @@ fn matrix_products() {
 
 #[test]
 fn every_module_is_read_without_notes() {
-    let Some(folder) = corpus("every_module_is_read_without_notes", "xplane") else { return };
     let mut modules = 0;
-    for path in ridge_test::files(&folder, ".xplane.pb") {
-        let imported = open(&path);
+    for (name, imported) in captures() {
         modules += imported.hlo.len();
         let grave: Vec<_> = imported.notes.iter().filter(|note| note.severity > Severity::Info).collect();
-        assert!(grave.is_empty(), "{}: {grave:?}", path.display());
+        assert!(grave.is_empty(), "{name}: {grave:?}");
         for module in &imported.trace.modules {
-            assert!(module.hlo.is_some(), "{}: a module without HLO", path.display());
+            assert!(module.hlo.is_some(), "{name}: a module without HLO");
         }
         assert!(imported.hlo.iter().all(|module| module.notes.is_empty() && !module.instructions.is_empty()));
     }
@@ -390,11 +394,8 @@ fn every_module_is_read_without_notes() {
 
 #[test]
 fn numbers_of_every_line_agree_with_protobuf() {
-    let Some(folder) = corpus("numbers_of_every_line_agree_with_protobuf", "xplane") else { return };
-    for path in ridge_test::files(&folder, ".xplane.pb") {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().replace(".xplane.pb", ".json");
-        let golden = json(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(&name));
-        let imported = open(&path);
+    for (name, imported) in captures() {
+        let golden = truth(&name);
         assert_eq!(device_lines(&imported), golden["device_lines"], "{name}: device lines");
         assert_eq!(device_events(&imported), golden["device_events"], "{name}: events by name");
         assert_eq!(host_threads(&imported), golden["host_threads"], "{name}: host threads");
@@ -456,12 +457,10 @@ fn sorted(map: serde_json::Map<String, Value>) -> Value {
 
 #[test]
 fn every_operation_belongs_to_a_module_with_its_instruction() {
-    let Some(folder) = corpus("every_operation_belongs_to_a_module_with_its_instruction", "xplane") else { return };
-    for path in ridge_test::files(&folder, ".xplane.pb") {
-        let imported = open(&path);
+    for (capture, imported) in captures() {
         for op in imported.trace.operations.iter().filter(|op| op.module != NONE && op.name != StringId(0)) {
             let name = imported.trace.strings.get(op.name);
-            assert_ne!(op.instruction, NONE, "{}: {name} is not in its module", path.display());
+            assert_ne!(op.instruction, NONE, "{capture}: {name} is not in its module");
         }
     }
 }

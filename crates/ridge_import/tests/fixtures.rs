@@ -24,8 +24,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
 }
 
-/// Folders of `fixtures/` that hold no captures but known answers for another crate.
-const ANSWERS: [&str; 1] = ["cost"];
+/// Folders of `fixtures/` that hold known answers: for another crate, and beside captures whose tests read them.
+const ANSWERS: [&str; 2] = ["cost", "real"];
 
 /// Every capture under `fixtures/`: all but the pages, goldens and programs beside them.
 fn fixtures() -> Vec<Fixture> {

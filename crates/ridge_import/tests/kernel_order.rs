@@ -7,7 +7,7 @@
 use expect_test::{Expect, expect};
 use ridge_hlo::{FoundBy, HloModule, InstructionId, KernelFinder};
 use ridge_import::{Source, import};
-use ridge_test::corpus;
+use ridge_test::real;
 use ridge_trace::{Attribution, EventKind, NONE, Trace};
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -26,7 +26,7 @@ struct Score {
 
 #[test]
 fn real_captures_agree() {
-    let Some(folder) = corpus("real_captures_agree", "xplane") else { return };
+    let folder = real("xplane");
     check(
         &folder,
         "mi300_conv_08",
@@ -55,7 +55,7 @@ fn real_captures_agree() {
 
 #[track_caller]
 fn check(folder: &Path, name: &str, expected: Expect) {
-    let bytes = std::fs::read(folder.join(format!("{name}.xplane.pb"))).expect("a file of the corpus");
+    let bytes = std::fs::read(folder.join(format!("{name}.xplane.pb"))).expect("a fixture");
     let imported = import(&[Source { name: "capture", bytes: &bytes }], None).expect("an intact capture");
     let mut text = String::new();
     let (mut by_name, mut by_order) = (Score::default(), Score::default());

@@ -1,4 +1,4 @@
-//! Real PyTorch traces of the corpus against numbers that were computed without this project, to the nanosecond.
+//! Real PyTorch traces against numbers that were computed without this project, to the nanosecond.
 
 use ridge_analysis::{Ask, Prepared, Topic, VIEWS, overview};
 use ridge_import::{Imported, Source, import};
@@ -8,21 +8,24 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Every trace of the corpus with a golden beside it.
-fn goldens(test: &str) -> Vec<(PathBuf, Value)> {
-    let Some(folder) = ridge_test::corpus(test, "kineto") else { return Vec::new() };
-    let files =
-        [ridge_test::files(&folder, ".json.gz"), ridge_test::files(&folder.join("v100_dlrm_8rank"), ".json.gz")];
-    let with_golden = files.concat().into_iter().map(|path| {
-        let golden = format!("{}.golden.json", path.display());
-        let text = std::fs::read_to_string(&golden).unwrap_or_else(|error| panic!("{golden}: {error}"));
-        (path, serde_json::from_str(&text).expect("a golden is JSON"))
+/// Every trace with a golden beside it.
+fn goldens() -> Vec<(PathBuf, Value)> {
+    let with_golden = ridge_test::real_files("kineto", ".json.gz").into_iter().map(|path| {
+        let golden = golden(&path);
+        (path, golden)
     });
     with_golden.collect()
 }
 
+/// What is true of the trace at `path`.
+fn golden(path: &Path) -> Value {
+    let golden = format!("{}.golden.json", path.display());
+    let text = std::fs::read_to_string(&golden).unwrap_or_else(|error| panic!("{golden}: {error}"));
+    serde_json::from_str(&text).expect("a golden is JSON")
+}
+
 fn open(path: &Path) -> Imported {
-    let bytes = std::fs::read(path).expect("a file of the corpus");
+    let bytes = std::fs::read(path).expect("a real trace");
     let name = path.display().to_string();
     import(&[Source { name: &name, bytes: &bytes }], None).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
@@ -34,7 +37,7 @@ fn ns(value: &Value) -> i64 {
 
 #[test]
 fn devices_equal_the_truth() {
-    for (path, golden) in goldens("devices_equal_the_truth") {
+    for (path, golden) in goldens() {
         let Some(devices) = golden["truth"]["devices"].as_object() else { continue };
         let imported = open(&path);
         let name = path.file_name().expect("a listed file").to_string_lossy().into_owned();
@@ -134,7 +137,7 @@ fn work_of(trace: &Trace, device: &str) -> impl Iterator<Item = usize> {
 
 #[test]
 fn memory_and_steps_equal_the_truth() {
-    for (path, golden) in goldens("memory_and_steps_equal_the_truth") {
+    for (path, golden) in goldens() {
         let truth = &golden["truth"];
         let Some(devices) = truth["memory_by_device"].as_object() else { continue };
         let name = path.display().to_string();
@@ -175,7 +178,7 @@ fn check_memory(trace: &Trace, allocator: &str, expected: &Value, name: &str) {
 
 #[test]
 fn calls_equal_the_truth() {
-    for (path, golden) in goldens("calls_equal_the_truth") {
+    for (path, golden) in goldens() {
         let truth = &golden["truth"];
         let Some(calls) = truth["top_runtime_calls"].as_array() else { continue };
         let trace = open(&path).trace;
@@ -198,7 +201,7 @@ fn calls_equal_the_truth() {
 /// Every table of every trace can be made, and adds up to the same.
 #[test]
 fn every_table_of_every_trace() {
-    for (path, _) in goldens("every_table_of_every_trace") {
+    for (path, _) in goldens() {
         let imported = open(&path);
         let prepared = Prepared::default();
         let analysis = prepared.analysis(&imported.trace, &imported.hlo);
@@ -230,10 +233,8 @@ fn operators(imported: &Imported) -> BTreeMap<String, [i64; 5]> {
 /// `key_averages()` of the profiler itself, which rounds to floats; times and counts of all keys are exact.
 #[test]
 fn operators_equal_key_averages() {
-    let Some(folder) = ridge_test::corpus("operators_equal_key_averages", "kineto") else { return };
-    let found = operators(&open(&folder.join("cpu_mlp_3steps.json.gz")));
-    let text = std::fs::read_to_string(folder.join("cpu_mlp_3steps.json.gz.golden.json")).expect("a golden");
-    let golden: Value = serde_json::from_str(&text).expect("a golden is JSON");
+    let path = ridge_test::real("kineto").join("cpu_mlp_3steps.json.gz");
+    let (found, golden) = (operators(&open(&path)), golden(&path));
     let expected = golden["key_averages"].as_array().expect("a list");
     assert_eq!((found.len(), expected.len()), (48, 48));
     let mut other_memory = Vec::new();
@@ -316,8 +317,7 @@ fn modules_of_a_model_own_their_work() {
 /// Device time by functions of Python, against a computation from the JSON alone.
 #[test]
 fn lines_of_python_own_what_they_launched() {
-    let Some(folder) = ridge_test::corpus("lines_of_python_own_what_they_launched", "kineto") else { return };
-    let imported = open(&folder.join("h100_qwen15_0.5b_infer.json.gz"));
+    let imported = open(&ridge_test::real("kineto").join("h100_qwen15_0.5b_infer.json.gz"));
     let prepared = Prepared::default();
     let table = prepared.analysis(&imported.trace, &imported.hlo).table(Topic::Time, "source").expect("a view");
     let text = ridge_test::render(&table, &["source", "self_ns", "inclusive_ns", "events"]);
@@ -356,10 +356,9 @@ fn modules_of_the_fixture_own_their_operators() {
 /// Eight ranks against an independent computation.
 #[test]
 fn eight_ranks_meet_in_collectives() {
-    let Some(folder) = ridge_test::corpus("eight_ranks_meet_in_collectives", "kineto") else { return };
-    let folder = folder.join("v100_dlrm_8rank");
+    let folder = ridge_test::real("kineto").join("v100_dlrm_8rank");
     let files: Vec<(String, Vec<u8>)> = (ridge_test::files(&folder, ".json.gz").iter())
-        .map(|path| (path.display().to_string(), std::fs::read(path).expect("a file of the corpus")))
+        .map(|path| (path.display().to_string(), std::fs::read(path).expect("a real trace")))
         .collect();
     let sources: Vec<Source<'_>> = files.iter().map(|(name, bytes)| Source { name, bytes }).collect();
     let imported = import(&sources, None).expect("eight traces");

@@ -1,20 +1,20 @@
-//! Nsight Systems exports: the corpus's real one against its true answers.
+//! Nsight Systems exports: a real one against its true answers.
 //!
-//! The truth was computed from the file with plain SQL and a union of intervals. Small made-up exports are in the
-//! reader's own tests.
+//! The truth is computed from the file with plain SQL and a union of intervals (`fixtures/real/nsys/truth.py`).
+//! Small made-up exports are in the reader's own tests.
 
 use ridge_import::{Imported, Source, import};
-use ridge_test::{corpus, union_ns};
+use ridge_test::union_ns;
 use ridge_trace::{EventKind, Trace, TrackKind};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-fn open(test: &str) -> Option<(Imported, Value)> {
-    let folder = corpus(test, "nsys")?;
-    let bytes = std::fs::read(folder.join("h100_2gpu_1s.sqlite")).expect("a file of the corpus");
-    let truth = std::fs::read_to_string(folder.join("h100_2gpu_1s.truth.json")).expect("its truth");
+fn open() -> (Imported, Value) {
+    let folder = ridge_test::real("nsys");
+    let bytes = std::fs::read(folder.join("h100_2gpu.sqlite")).expect("a fixture");
+    let truth = std::fs::read_to_string(folder.join("h100_2gpu.truth.json")).expect("its truth");
     let imported = import(&[Source { name: "capture", bytes: &bytes }], None).expect("an intact capture");
-    Some((imported, serde_json::from_str(&truth).expect("valid JSON")))
+    (imported, serde_json::from_str(&truth).expect("valid JSON"))
 }
 
 fn whole(value: &Value) -> i64 {
@@ -29,7 +29,7 @@ fn work(trace: &Trace, device: u32) -> Vec<usize> {
 
 #[test]
 fn devices_to_the_nanosecond() {
-    let Some((imported, truth)) = open("devices_to_the_nanosecond") else { return };
+    let (imported, truth) = open();
     let trace = &imported.trace;
     let expected = truth["devices"].as_object().expect("devices by number");
     assert_eq!(trace.devices.len(), expected.len());
@@ -49,7 +49,7 @@ fn devices_to_the_nanosecond() {
 
 #[test]
 fn copies_to_the_byte() {
-    let Some((imported, truth)) = open("copies_to_the_byte") else { return };
+    let (imported, truth) = open();
     let trace = &imported.trace;
     let mut sums: BTreeMap<EventKind, (i64, i64, i64)> = BTreeMap::new();
     for row in (0..trace.events.len()).filter(|row| trace.events.kind(*row).is_copy()) {
@@ -85,7 +85,7 @@ fn short(name: &str) -> &str {
 
 #[test]
 fn the_kernels_that_took_longest() {
-    let Some((imported, truth)) = open("the_kernels_that_took_longest") else { return };
+    let (imported, truth) = open();
     let trace = &imported.trace;
     let mut totals: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
     for row in (0..trace.events.len()).filter(|row| trace.events.kind(*row) == EventKind::Kernel) {
@@ -105,7 +105,7 @@ fn the_kernels_that_took_longest() {
 
 #[test]
 fn work_is_linked_within_its_process_alone() {
-    let Some((imported, _)) = open("work_is_linked_within_its_process_alone") else { return };
+    let (imported, truth) = open();
     let trace = &imported.trace;
     assert_eq!(trace.processes.iter().map(|process| process.pid).collect::<Vec<_>>(), [Some(111), Some(112)]);
     let mut process_of = vec![0; trace.events.len()];
@@ -116,8 +116,10 @@ fn work_is_linked_within_its_process_alone() {
         (0..trace.events.len()).filter(|row| trace.events.kind(*row) == EventKind::Kernel).collect();
     let linked: Vec<usize> =
         kernels.iter().copied().filter(|row| trace.events.link[*row] != ridge_trace::NONE).collect();
-    // 1810 by a join on process and correlation id in SQL; the calls of the others came before the window began.
-    assert_eq!((kernels.len(), kernels.len() - linked.len()), (3442, 1810));
+    // By a join on process and correlation id; the calls of the others came before the window began.
+    let expected = ["kernels", "kernels_without_launch"].map(|key| whole(&truth[key]));
+    assert_eq!([kernels.len(), kernels.len() - linked.len()].map(|count| count as i64), expected);
+    assert!(expected[1] < expected[0], "some are linked");
     for row in linked {
         let launch = trace.events.link[row] as usize;
         assert_eq!(process_of[launch], process_of[row]);
@@ -127,13 +129,14 @@ fn work_is_linked_within_its_process_alone() {
 
 #[test]
 fn threads_have_calls_operators_and_no_names_of_people() {
-    let Some((imported, _)) = open("threads_have_calls_operators_and_no_names_of_people") else { return };
+    let (imported, truth) = open();
     let trace = &imported.trace;
-    let count = |kind: EventKind| (0..trace.events.len()).filter(|row| trace.events.kind(*row) == kind).count();
-    // Rows of NVTX_EVENTS; of CUPTI_ACTIVITY_KIND_SYNCHRONIZATION.
-    assert_eq!((count(EventKind::Operator), count(EventKind::Synchronization)), (16782, 244));
-    // Rows of CUPTI_ACTIVITY_KIND_RUNTIME that launch, copy or set; all others and 198 of overhead.
-    assert_eq!((count(EventKind::Launch), count(EventKind::HostRange)), (2788 + 558 + 914 + 112, 5796 - 4372 + 198));
+    let count = |kind: EventKind| (0..trace.events.len()).filter(|row| trace.events.kind(*row) == kind).count() as i64;
+    let said = |key: &str| whole(&truth[key]);
+    assert_eq!(count(EventKind::Operator), said("ranges"));
+    assert_eq!(count(EventKind::Synchronization), said("synchronizations"));
+    assert_eq!(count(EventKind::Launch), said("calls_that_launch"));
+    assert_eq!(count(EventKind::HostRange), said("calls") - said("calls_that_launch") + said("overheads"));
     assert_eq!(trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread).count(), 2);
     let facts: Vec<(&str, &str)> =
         imported.captures[0].facts.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();

@@ -102,9 +102,8 @@ fn modelled_plans_are_near_the_compilers() {
 }
 
 #[test]
-fn the_corpus_peak() {
-    let Some(folder) = ridge_test::corpus("the_corpus_peak", "xplane") else { return };
-    let imported = read(&folder.join("mi300_conv_08.xplane.pb"));
+fn the_peak_that_xprof_gives() {
+    let imported = read(&ridge_test::real("xplane").join("mi300_conv_08.xplane.pb"));
     with_memory(&imported, |memory| {
         let table = memory.table(MemoryBy::Module, None);
         // XProf's memory viewer: 1104.4921875 MiB, without 192 bytes of its allocations.

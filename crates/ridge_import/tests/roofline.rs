@@ -1,27 +1,26 @@
-//! Rooflines of real captures, where the corpus of captures is at hand.
+//! Rooflines of real captures.
 
 #![allow(clippy::disallowed_methods, reason = "tests read fixtures and take the time")]
 
 use expect_test::{Expect, expect};
 use ridge_analysis::{Analysis, Prepared, Topic};
 use ridge_import::{Source, import};
-use ridge_test::{corpus, files, render};
+use ridge_test::{real, real_files, render};
 use std::path::Path;
 
 /// Made from a schema: every kernel takes 50 µs, whatever its work, so that many are faster than any device.
 const SYNTHETIC: &str = "nvidia_like";
 
 fn analyzed<T>(path: &Path, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
-    let bytes = std::fs::read(path).expect("a file of the corpus");
+    let bytes = std::fs::read(path).expect("a real capture");
     let name = path.display().to_string();
     let imported = import(&[Source { name: &name, bytes: &bytes }], None).expect("an intact capture");
     ask(&Prepared::with_sheets(&imported.trace).analysis(&imported.trace, &imported.hlo))
 }
 
 #[track_caller]
-fn check(test: &str, capture: &str, by: &str, columns: &[&str], expected: Expect) {
-    let Some(folder) = corpus(test, "xplane") else { return };
-    let path = folder.join(format!("{capture}.xplane.pb"));
+fn check(capture: &str, by: &str, columns: &[&str], expected: Expect) {
+    let path = real("xplane").join(format!("{capture}.xplane.pb"));
     analyzed(&path, |analysis| {
         expected.assert_eq(&render(&analysis.table(Topic::Roofline, by).expect("a view").top(8), columns))
     });
@@ -31,7 +30,6 @@ fn check(test: &str, capture: &str, by: &str, columns: &[&str], expected: Expect
 fn a_convolution_of_two_kernels_has_the_rate_of_its_executions() {
     // 32 715 571 200 operations in each of 40 executions, 12 547 696 ns: 104 292 GFLOP/s, not twice that.
     check(
-        "a_convolution_of_two_kernels_has_the_rate_of_its_executions",
         "mi300_conv_08",
         "op",
         &["op", "self_ns", "flops", "flops_per_sec", "bytes_per_sec", "intensity", "bound", "headroom", "roof"],
@@ -51,9 +49,7 @@ fn a_convolution_of_two_kernels_has_the_rate_of_its_executions() {
 #[test]
 fn library_products_and_attention_have_their_work() {
     let columns = ["op", "self_ns", "flops_per_sec", "intensity", "xla_intensity", "bound", "headroom", "roof"];
-    let test = "library_products_and_attention_have_their_work";
     check(
-        test,
         "mi300_gemm",
         "op",
         &columns,
@@ -73,7 +69,6 @@ fn library_products_and_attention_have_their_work() {
         "#]],
     );
     check(
-        test,
         "mi300_te_fused_attn",
         "op",
         &columns,
@@ -95,8 +90,8 @@ fn library_products_and_attention_have_their_work() {
 
 #[test]
 fn no_operation_is_faster_than_its_roof() {
-    let Some(folder) = corpus("no_operation_is_faster_than_its_roof", "xplane") else { return };
-    let real = files(&folder, ".xplane.pb").into_iter().filter(|path| !path.to_string_lossy().contains(SYNTHETIC));
+    let real =
+        real_files("xplane", ".xplane.pb").into_iter().filter(|path| !path.to_string_lossy().contains(SYNTHETIC));
     let mut known = 0;
     for path in real {
         for by in ["op", "kernel", "module"] {

@@ -1,7 +1,8 @@
-//! Finds real captures for tests: the project's own fixtures, and a corpus beside the project that may be absent.
+//! Finds captures for tests: the project's own fixtures, and a corpus of larger ones beside the project that may be absent.
 //!
 //! It reads nothing but folder listings; what is in the files is the tests' business.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The folder of `format` (`xplane`) in the corpus beside the project.
@@ -19,6 +20,35 @@ pub fn corpus(test: &str, format: &str) -> Option<PathBuf> {
 /// The folder of the project's own fixtures of `format`.
 pub fn fixtures(format: &str) -> PathBuf {
     root().join("fixtures").join(format)
+}
+
+/// The folder of real captures of `format` (`xplane`, `kineto`, `nsys`) among the fixtures.
+pub fn real(format: &str) -> PathBuf {
+    fixtures("real").join(format)
+}
+
+/// Real captures of `format` whose names end in `suffix`: the project's own, then the corpus's others where it is at hand.
+///
+/// For tests that walk: they run on what the project has, so nothing is said where there is no corpus.
+pub fn real_files(format: &str, suffix: &str) -> Vec<PathBuf> {
+    let corpus = root().join("../shared/corpus").join(format);
+    let mut names = BTreeSet::new();
+    let all = [real(format), corpus].into_iter().flat_map(|folder| files_below(&folder));
+    let wanted = all.filter(|path| path.to_string_lossy().ends_with(suffix));
+    wanted.filter(|path| names.insert(path.file_name().map(ToOwned::to_owned))).collect()
+}
+
+/// Every file that may be a capture: all fixtures, and what the corpus has beside them.
+pub fn every_capture() -> Vec<PathBuf> {
+    let corpus = ["xplane", "kineto", "nsys", "nsys-jax"].map(|format| real_files(format, ""));
+    let own = files_below(&root().join("fixtures"));
+    own.into_iter().chain(corpus.into_iter().flatten()).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// The files of `folder` and of the folders inside it, by name; none where it is absent.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let (folders, found): (Vec<PathBuf>, Vec<PathBuf>) = files(folder, "").into_iter().partition(|path| path.is_dir());
+    found.into_iter().chain(folders.iter().flat_map(|folder| files_below(folder))).collect()
 }
 
 /// The files of `folder` whose names end in `suffix`, by name; none where the folder is absent.

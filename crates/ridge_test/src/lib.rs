@@ -1,7 +1,7 @@
 //! Development only: small traces written as text, and the walk to real captures.
 //!
 //! [`trace`] turns a few lines of text into a [`ridge_trace::Trace`], so that a test shows its input beside its output.
-//! [`corpus`] and [`fixtures`] find real files.
+//! [`fixtures`], [`real`] and [`corpus`] find captures.
 //! [`render`] and [`render_sections`] write answers as plain text.
 //! [`union_ns`] is an independent sum to compare with.
 //! No importer is known here.
@@ -19,7 +19,7 @@ mod notation;
 mod render;
 mod spans;
 
-pub use corpus::{corpus, files, fixtures};
+pub use corpus::{corpus, every_capture, files, fixtures, real, real_files};
 pub use notation::trace;
 pub use render::{render, render_sections};
 pub use spans::union_ns;

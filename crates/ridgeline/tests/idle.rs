@@ -4,10 +4,10 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
-use ridge_test::{corpus, files, fixtures, render};
+use ridge_test::{every_capture, real, render};
 use ridge_trace::{EventKind, Trace};
 use ridgeline::{OpenOptions, Session, Table, Topic};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The session of a capture; `None` where the file is no capture.
 fn open(path: &Path) -> Option<Session> {
@@ -81,25 +81,14 @@ fn sum(values: &[i64]) -> i64 {
     values.iter().sum()
 }
 
-/// Captures of any format in `folder`, and in folders inside it.
-fn captures(folder: &Path) -> Vec<PathBuf> {
-    let (folders, found): (Vec<PathBuf>, Vec<PathBuf>) = files(folder, "").into_iter().partition(|path| path.is_dir());
-    found.into_iter().chain(folders.iter().flat_map(|folder| captures(folder))).collect()
-}
-
 fn has_work(trace: &Trace) -> bool {
     trace.events.kind.iter().any(|kind| EventKind::from_byte_is_work(*kind))
 }
 
 #[test]
 fn idle_time_of_every_capture_adds_up() {
-    let own = fixtures("xplane").parent().map(captures).unwrap_or_default();
-    let theirs = ["xplane", "kineto", "nsys", "nsys-jax"]
-        .iter()
-        .filter_map(|format| corpus("idle_time_of_every_capture_adds_up", format))
-        .flat_map(|folder| captures(&folder));
     let mut checked = 0;
-    for path in own.into_iter().chain(theirs) {
+    for path in every_capture() {
         let Some(session) = open(&path) else { continue };
         if has_work(session.trace()) {
             assert_adds_up(&path, &session);
@@ -111,8 +100,7 @@ fn idle_time_of_every_capture_adds_up() {
 
 #[test]
 fn causes_of_a_graph_replay() {
-    let Some(folder) = corpus("causes_of_a_graph_replay", "xplane") else { return };
-    let session = open(&folder.join("nvidia_like_cudagraph.xplane.pb")).expect("an intact capture");
+    let session = open(&real("xplane").join("nvidia_like_cudagraph.xplane.pb")).expect("an intact capture");
     let text = render(&table(&session, "cause"), &["cause", "idle_ns", "gaps", "longest_ns"]);
     // Eight steps: a copy issued 5 us into the step, a graph of 16 kernels 2 us apart 1 us after the copy, a copy back.
     let expected = "\

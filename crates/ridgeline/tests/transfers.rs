@@ -3,9 +3,10 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int64Type, UInt64Type};
 use expect_test::expect;
-use ridge_test::{corpus, files, fixtures, render};
+use ridge_test::{every_capture, real, render};
 use ridge_trace::Trace;
 use ridgeline::{Answer, CeilingsChoice, FactValue, OpenOptions, Question, Session, Topic, view};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 fn open(path: &Path) -> Option<Session> {
@@ -80,54 +81,50 @@ fn assert_agrees(path: &Path, session: &Session) -> u64 {
     count
 }
 
-/// Captures of any format in `folder`, and in folders inside it.
-fn captures(folder: &Path) -> Vec<PathBuf> {
-    let (folders, found): (Vec<PathBuf>, Vec<PathBuf>) = files(folder, "").into_iter().partition(|path| path.is_dir());
-    found.into_iter().chain(folders.iter().flat_map(|folder| captures(folder))).collect()
-}
-
 #[test]
 fn overlaps_of_every_capture_are_exact() {
-    let own = fixtures("nsys").parent().map(captures).unwrap_or_default();
-    let theirs = ["xplane", "kineto", "nsys", "nsys-jax"]
-        .iter()
-        .filter_map(|format| corpus("overlaps_of_every_capture_are_exact", format))
-        .flat_map(|folder| captures(&folder));
-    let sessions = own.into_iter().chain(theirs).filter_map(|path| Some((open(&path)?, path)));
+    let sessions = every_capture().into_iter().filter_map(|path| Some((open(&path)?, path)));
     let copies: u64 = sessions.map(|(session, path)| assert_agrees(&path, &session)).sum();
     assert!(copies > 0, "the project has fixtures with copies");
 }
 
 #[test]
 fn copies_of_a_video_model_are_what_sql_says() {
-    let Some(folder) = corpus("copies_of_a_video_model_are_what_sql_says", "nsys") else { return };
-    let session = open(&folder.join("h100_2gpu_1s.sqlite")).expect("an intact capture");
-    let report = ask(&session, "direction");
-    // Count, bytes and time by copy kind are in h100_2gpu_1s.truth.json: 450, 50 950 507 584 and 1 841 630 798 to the
-    // device, of which 4 are from pageable memory.
-    let expected = "\
-direction         from      to      transfers  bytes        total_ns
-host to device    pinned    device  446        50950504448  1841627438
-device to device  device    device  450        59368472576  39203544
-device to host    device    pinned  4          18           7872
-host to device    pageable  device  4          3136         3360
-";
+    let session = open(&video_model()).expect("an intact capture");
+    let truth = std::fs::read_to_string(real("nsys").join("h100_2gpu.truth.json")).expect("a fixture");
+    let truth: Value = serde_json::from_str(&truth).expect("JSON");
+    // Numbers of CUPTI's enumerations.
+    let direction = ["", "host to device", "device to host", "", "", "", "", "", "device to device"];
+    let place = ["pageable", "pinned", "device"];
+    let mut expected = "direction|from|to|transfers|bytes|total_ns\n".to_owned();
+    for row in truth["memcpy_by_place"].as_array().expect("rows") {
+        let number = |key: &str| row[key].as_u64().expect("a number");
+        let at = |key: &str| number(key) as usize;
+        let names = [direction[at("copyKind")], place[at("srcKind")], place[at("dstKind")]].join("|");
+        expected += &format!("{names}|{}|{}|{}\n", number("count"), number("bytes"), number("time_ns"));
+    }
     let columns = ["direction", "from", "to", "transfers", "bytes", "total_ns"];
-    assert_eq!(render(&report.tables[0], &columns), expected);
+    let found = render(&ask(&session, "direction").tables[0], &columns);
+    let cells =
+        |line: &str| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect::<Vec<_>>().join("|");
+    let found: String = found.lines().map(|line| cells(line) + "\n").collect();
+    assert_eq!(found, expected);
+}
+
+/// Two GPUs that run a video model.
+fn video_model() -> PathBuf {
+    real("nsys").join("h100_2gpu.sqlite")
 }
 
 #[test]
 fn a_model_that_the_user_names_stands_in_for_one_that_the_capture_does_not() {
-    let test = "a_model_that_the_user_names_stands_in_for_one_that_the_capture_does_not";
-    let Some(folder) = corpus(test, "nsys") else { return };
     // Its export was made without the tables that describe GPUs.
-    let path = folder.join("h100_2gpu_1s.sqlite");
-    let session = open(&path).expect("an intact capture");
+    let session = open(&video_model()).expect("an intact capture");
     assert!(session.notes().iter().any(|note| note.message.contains("does not say what its GPUs are")));
     let columns = ["direction", "from", "link_bytes_per_sec", "link_share"];
     let link = |choice: &CeilingsChoice| {
         let options = OpenOptions { ceilings: choice.clone(), ..OpenOptions::default() };
-        let session = Session::open(&[path.clone()], &options).expect("a data sheet of that name");
+        let session = Session::open(&[video_model()], &options).expect("a data sheet of that name");
         render(&ask(&session, "direction").tables[0], &columns)
     };
     expect![[r#"
@@ -141,7 +138,7 @@ fn a_model_that_the_user_names_stands_in_for_one_that_the_capture_does_not() {
     expect![[r#"
         direction         from      link_bytes_per_sec  link_share
         host to device    pinned    63015384615.385     0.439
-        device to device  device    1675999999999.992   0.904
+        device to device  device    1675999999999.992   0.903
         device to host    device    63015384615.385     0
         host to device    pageable  63015384615.385     0.015
     "#]]
