@@ -4,6 +4,8 @@
 //! ([`TraceBuilder::reserve`]), so that nothing is copied when the capture is already in order, as big ones are.
 
 mod bounds;
+#[cfg(test)]
+mod tests;
 
 pub use bounds::OutOfBounds;
 
