@@ -5,8 +5,8 @@ cd "$(dirname "$0")/.."
 
 say() { printf '\n== %s\n' "$*"; }
 
-say "building ridgeline (release)"
-cargo build --release -p ridge_cli
+say "building ridgeline (release, without PNG)"
+cargo build --release -p ridge_cli --no-default-features
 ridgeline="$PWD/${CARGO_TARGET_DIR:-target}/release/ridgeline"
 case "${CARGO_TARGET_DIR:-}" in /*) ridgeline="$CARGO_TARGET_DIR/release/ridgeline" ;; esac
 

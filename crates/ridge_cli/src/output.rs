@@ -90,10 +90,21 @@ pub(crate) fn write_drawing(drawing: &str, svg: Option<&Path>, png: Option<&Path
         write_file(path, drawing.as_bytes())?;
     }
     if let Some(path) = png {
-        let picture = ridge_report::png(drawing).map_err(|error| Failure::failed(error.to_string()).at(path))?;
-        write_file(path, &picture)?;
+        write_file(path, &picture(drawing).map_err(|failure| failure.at(path))?)?;
     }
     Ok(())
+}
+
+/// `drawing` as the bytes of a PNG file.
+#[cfg(feature = "png")]
+fn picture(drawing: &str) -> Result<Vec<u8>, Failure> {
+    ridge_report::png(drawing).map_err(|error| Failure::failed(error.to_string()))
+}
+
+/// `drawing` cannot become a picture in this build.
+#[cfg(not(feature = "png"))]
+fn picture(_drawing: &str) -> Result<Vec<u8>, Failure> {
+    Err(Failure::failed("this build of ridgeline draws no PNG").hint("use `--svg`, or build with the feature `png`"))
 }
 
 /// Writes `text`, which may hold anything a capture holds, and ends its last line.

@@ -32,6 +32,7 @@ pub mod markdown;
 mod note;
 mod number;
 mod plot;
+#[cfg(feature = "png")]
 mod png;
 pub mod roofline;
 pub mod scaling;
@@ -40,6 +41,7 @@ pub mod terminal;
 
 pub use escape::{escape_controls, escape_controls_in_text};
 pub use note::note_line;
+#[cfg(feature = "png")]
 pub use png::{PngError, png};
 pub use select::texts;
 
