@@ -6,7 +6,6 @@ use crate::arguments::{Globals, OutputArguments};
 use crate::failure::Failure;
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
-use ridge_report::csv::Controls;
 use ridge_report::terminal::{Definitions, Glyphs, Layout, Theme};
 use ridge_report::{Listing, Report, arrow, csv, escape_controls_in_text, json, markdown, note_line, terminal};
 use ridgeline::{Note, Severity};
@@ -55,8 +54,7 @@ pub(crate) fn deliver(report: &Report, output: &OutputArguments, globals: &Globa
         Format::Markdown => write(output, markdown::render(report).as_bytes()),
         Format::Csv => {
             tell_losses(&report.notes);
-            let controls = if to_terminal(output) { Controls::Escape } else { Controls::Keep };
-            write(output, csv::table(only(report), controls).as_bytes())
+            write(output, csv::table(only(report)).as_bytes())
         }
         Format::Arrow => {
             tell_losses(&report.notes);

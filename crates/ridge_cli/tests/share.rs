@@ -2,7 +2,7 @@
 
 mod run;
 
-use run::run;
+use run::{ridgeline, run};
 use std::path::{Path, PathBuf};
 
 fn fixture(name: &str) -> String {
@@ -25,6 +25,16 @@ fn numbers(capture: &str) -> Vec<String> {
         .to_vec()
 }
 
+/// The exit code of the program where no file may grow beyond one block.
+fn run_limited(arguments: &[&str]) -> Option<i32> {
+    let mut shell = std::process::Command::new("sh");
+    // The signal that comes with the limit is ignored, so that writing fails as on a full disk.
+    shell
+        .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_ridgeline")])
+        .args(arguments);
+    shell.output().expect("a shell").status.code()
+}
+
 #[test]
 fn redacted_copies_hold_the_same_numbers() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -32,6 +42,9 @@ fn redacted_copies_hold_the_same_numbers() {
         ("xplane/train_steps.xplane.pb", "a.xplane.pb"),
         ("chrome/train.json", "b.json"),
         ("nsys/two_processes.sqlite", "c.sqlite"),
+        ("ncu/made_up.ncu-rep", "d.ncu-rep"),
+        ("ncu/made_up.raw.csv", "d.csv"),
+        ("nsys-jax/one_process.zip", "e.zip"),
     ] {
         let copy: PathBuf = folder.path().join(copy);
         let ran = run(&["redact", &fixture(given), &text(&copy)]);
@@ -48,14 +61,23 @@ fn a_folder_leaves_out_what_it_does_not_know() {
     std::fs::create_dir_all(given.join("trace")).expect("folders");
     std::fs::copy(fixture("xplane/train_steps.xplane.pb"), given.join("trace/ada-laptop.xplane.pb")).expect("a copy");
     std::fs::write(given.join("notes.bin"), b"\x80\x04secret").expect("a file");
-    std::fs::write(given.join("manifest.json"), r#"{"schema": "x", "command": ["python", "/home/ada/x.py"]}"#)
-        .expect("a file");
+    std::fs::write(given.join("foreign.json"), r#"{"patients": ["ada"]}"#).expect("a file");
+    std::fs::write(folder.path().join("elsewhere.json"), "{\"traceEvents\": []}").expect("a file");
+    std::os::unix::fs::symlink(folder.path().join("elsewhere.json"), given.join("link.json")).expect("a link");
+    std::fs::write(
+        given.join("manifest.json"),
+        r#"{"schema": "ridgeline.manifest.v1", "command": ["python", "/home/ada/x.py"]}"#,
+    )
+    .expect("a file");
     let ran = run(&["redact", &text(&given), &text(&copy)]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(ran.stdout.contains("2 files copied") && ran.stdout.contains("left out  notes.bin: "), "{}", ran.stdout);
-    assert!(copy.join("trace/host0.copy.xplane.pb").is_file() && !copy.join("notes.bin").exists());
+    assert!(ran.stdout.contains("2 files copied"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("left out  foreign.json, notes.bin: ") && ran.stdout.contains("left out  link.json: "));
+    assert!(ran.stdout.contains("looked for host names, user names, home folders, IP addresses"), "{}", ran.stdout);
+    assert!(copy.join("trace/host0.copy.xplane.pb").is_file());
+    assert!(["notes.bin", "foreign.json", "link.json"].iter().all(|name| !copy.join(name).exists()));
     let manifest = std::fs::read_to_string(copy.join("manifest.json")).expect("a copy");
-    assert_eq!(manifest, r#"{"schema": "x", "command": ["<redacted>", "<redacted>"]}"#);
+    assert_eq!(manifest, r#"{"schema": "ridgeline.manifest.v1", "command": ["<redacted>", "<redacted>"]}"#);
 }
 
 #[test]
@@ -69,6 +91,57 @@ fn what_cannot_be_redacted_is_refused_whole() {
     assert!(!copy.exists());
     let again = run(&["redact", &fixture("chrome/train.json"), &text(&given)]);
     assert!(again.stderr.contains("found something there"), "{}", again.stderr);
+}
+
+#[test]
+fn nothing_found_is_said_as_that() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (given, copy) = (folder.path().join("a.json"), folder.path().join("b.json"));
+    std::fs::write(&given, "{\"traceEvents\": []}").expect("a file");
+    let ran = run(&["redact", &text(&given), &text(&copy)]);
+    assert!(ran.stdout.contains("removed   nothing: none of these kinds found\n"), "{}", ran.stdout);
+}
+
+/// `/dev/full` takes nothing, as a full disk does.
+#[test]
+fn a_full_disk_fails() {
+    let capture = fixture("xplane/train_steps.xplane.pb");
+    let ran = run(&["export", &capture, "--to", "csv", "-o", "/dev/full"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (given, copy) = (folder.path().join("run"), folder.path().join("shared"));
+    std::fs::create_dir_all(&given).expect("a folder");
+    std::fs::copy(&capture, given.join("a.xplane.pb")).expect("a copy");
+    std::fs::create_dir(given.join("b")).expect("a folder");
+    std::fs::copy(&capture, given.join("b/b.xplane.pb")).expect("a copy");
+    let ran = run_limited(&["redact", &text(&given), &text(&copy)]);
+    assert_eq!(ran, Some(1));
+    assert!(!copy.exists(), "half a copy is left");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    use std::io::Read as _;
+    let capture = fixture("xplane/train_steps.xplane.pb");
+    for form in ["csv", "chrome", "perfetto", "speedscope"] {
+        let mut child = ridgeline(&["export", &capture, "--to", form, "-o", "-"]).spawn().expect("it starts");
+        // Less than a pipe holds is read, then the pipe is closed.
+        child.stdout.take().expect("a pipe").read_exact(&mut [0; 64]).expect("it writes");
+        let ended = child.wait_with_output().expect("it ends");
+        assert_eq!((ended.status.code(), String::from_utf8_lossy(&ended.stderr).as_ref()), (Some(0), ""), "{form}");
+    }
+}
+
+#[test]
+fn exports_learn_the_machine_from_the_capture() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let given = folder.path().join("vm7_123.456.pt.trace.json");
+    let trace = r#"{"traceEvents": [{"ph": "X", "name": "f on vm7 and lab9", "ts": 1, "dur": 2, "pid": 1, "tid": 1, "args": {"hostname": "lab9"}}]}"#;
+    std::fs::write(&given, trace).expect("a file");
+    let ran = run(&["export", &text(&given), "--to", "csv", "-o", "-"]);
+    assert!(ran.stdout.contains("f on <host> and <host>"), "{}{}", ran.stdout, ran.stderr);
+    let ran = run(&["export", &text(&given), "--to", "csv", "-o", "-", "--with-private"]);
+    assert!(ran.stdout.contains("f on vm7 and lab9"), "{}", ran.stdout);
 }
 
 #[test]

@@ -30,6 +30,7 @@ mod tracks;
 mod wire;
 
 use names::Names;
+use ridge_redact::Words;
 use ridgeline::Trace;
 use std::io::{self, BufWriter, Write};
 use tracks::Progress;
@@ -63,10 +64,12 @@ impl Form {
 }
 
 /// What becomes of what is private in names: those of machines, people and processes, home folders, tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Privacy {
+#[derive(Debug, Clone, Copy)]
+pub enum Privacy<'a> {
     /// It is taken out.
     Removed,
+    /// It is taken out, and so are these names.
+    RemovedWith(&'a Words),
     /// It stays: somebody asked for it.
     Kept,
 }
@@ -78,7 +81,7 @@ pub enum Privacy {
 pub fn export(
     trace: &Trace,
     form: Form,
-    privacy: Privacy,
+    privacy: Privacy<'_>,
     out: &mut dyn Write,
     progress: &mut dyn FnMut(u64),
 ) -> io::Result<()> {

@@ -10,18 +10,21 @@ use std::borrow::Cow;
 #[derive(Debug)]
 pub(crate) struct Names<'a> {
     texts: Vec<Cow<'a, str>>,
-    privacy: Privacy,
+    keeps_private: bool,
 }
 
 impl<'a> Names<'a> {
-    pub(crate) fn new(trace: &'a Trace, privacy: Privacy) -> Names<'a> {
-        let mut words = Words::default();
+    pub(crate) fn new(trace: &'a Trace, privacy: Privacy<'_>) -> Names<'a> {
+        let mut words = match privacy {
+            Privacy::RemovedWith(words) => words.clone(),
+            Privacy::Removed | Privacy::Kept => Words::default(),
+        };
         trace.processes.iter().for_each(|process| words.add_host(trace.strings.get(process.name)));
         let clean = |text: &'a str| match privacy {
             Privacy::Kept => Cow::Borrowed(text),
-            Privacy::Removed => words.clean(text, &mut Removed::default()),
+            Privacy::Removed | Privacy::RemovedWith(_) => words.clean(text, &mut Removed::default()),
         };
-        Names { texts: trace.strings.iter().map(clean).collect(), privacy }
+        Names { texts: trace.strings.iter().map(clean).collect(), keeps_private: matches!(privacy, Privacy::Kept) }
     }
 
     /// The text of `id`, empty for one of another table.
@@ -37,7 +40,7 @@ impl<'a> Names<'a> {
     /// The name of the process at `row`: its own only where what is private stays.
     pub(crate) fn process(&self, trace: &Trace, row: usize) -> String {
         let name = trace.processes.get(row).map_or("", |process| self.get(process.name));
-        if self.privacy == Privacy::Removed || name.is_empty() { format!("process {row}") } else { name.to_owned() }
+        if !self.keeps_private || name.is_empty() { format!("process {row}") } else { name.to_owned() }
     }
 
     /// The name of the device at `row`: its plane and its model.

@@ -44,6 +44,13 @@ pub(crate) struct Member {
     packed_bytes: usize,
 }
 
+impl Member {
+    /// Whether its bytes are in the archive as they are.
+    pub(crate) fn is_stored(&self) -> bool {
+        self.method == STORED
+    }
+}
+
 /// An open archive.
 #[derive(Debug)]
 pub(crate) struct Archive<'a> {

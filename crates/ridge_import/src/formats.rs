@@ -4,6 +4,7 @@ use crate::folder::Folder;
 use crate::import::{Import, ImportError, Source};
 use crate::note::Severity;
 use crate::packed::Packed;
+use ridge_redact::Redactor;
 
 mod chrome;
 mod command_buffer;
@@ -28,6 +29,9 @@ pub trait Format: Sync {
     ///
     /// Formats are told apart by content alone; each file is claimed by exactly one.
     fn sniff(&self, head: &[u8]) -> bool;
+
+    /// What takes out of a file that begins with `head`, unpacked, what is private.
+    fn redactor(&self, head: &[u8]) -> Redactor;
 
     /// Reads one source into `import`.
     ///

@@ -10,7 +10,7 @@ use ridge_trace::{OutOfBounds, Trace, TraceBuilder};
 use std::sync::Arc;
 
 /// How many bytes a format sees to recognize a file by.
-const HEAD_BYTES: usize = 4096;
+pub(crate) const HEAD_BYTES: usize = 4096;
 
 /// One named blob: a file's bytes, mapped or in memory.
 #[derive(Debug, Clone, Copy)]
@@ -234,7 +234,7 @@ pub fn sniff_folder(names: &[&str]) -> Option<&'static dyn Format> {
     FORMATS.iter().copied().find(|format| format.is_folder(names))
 }
 
-fn sniff_plain(bytes: &[u8]) -> Option<&'static dyn Format> {
+pub(crate) fn sniff_plain(bytes: &[u8]) -> Option<&'static dyn Format> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     FORMATS.iter().copied().find(|format| format.sniff(head))
 }

@@ -20,6 +20,7 @@ mod note;
 mod packed;
 mod parquet;
 mod ranks;
+mod redact;
 
 pub use folder::Folder;
 pub use formats::{FORMATS, Format};
@@ -29,3 +30,4 @@ pub use import::{
 };
 pub use note::{ImportNote, Severity};
 pub use packed::{Packed, PackedReader};
+pub use redact::{Foreign, Redacted, learn, redact};

@@ -23,7 +23,7 @@ const MAX_RATIO: u64 = 250;
 
 /// How a source is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Packing {
+pub(crate) enum Packing {
     Gzip,
     Zstd,
     Xz,
@@ -66,6 +66,11 @@ impl<'a> Packed<'a> {
             _ => return None,
         };
         Some(Packed { source, packing, allowed: allowed_bytes(source.bytes.len(), max_bytes) })
+    }
+
+    /// How it is compressed.
+    pub(crate) fn packing(&self) -> Packing {
+        self.packing
     }
 
     /// Its first `bytes` bytes, or fewer where it is shorter or damaged.

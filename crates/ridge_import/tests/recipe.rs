@@ -13,6 +13,7 @@ const FORMAT: &str = r#"//! Foo captures: `foo 1`, then a line per event with it
 use crate::formats::Format;
 use crate::import::{CaptureFacts, Import, ImportError, Source};
 use crate::note::Severity;
+use ridge_redact::Redactor;
 use ridge_trace::{EventKind, NewEvent, TrackKind};
 
 /// The Foo format.
@@ -25,6 +26,10 @@ impl Format for Foo {
 
     fn sniff(&self, head: &[u8]) -> bool {
         head.starts_with(b"foo 1\n")
+    }
+
+    fn redactor(&self, _head: &[u8]) -> Redactor {
+        Redactor::Text
     }
 
     fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {

@@ -50,12 +50,11 @@ impl Redaction {
         let mut secret_follows = false;
         let words = command.iter().map(|word| {
             let word = word.to_string_lossy().into_owned();
-            if self.words.is_none() {
-                return word;
-            }
+            let Some(known) = &self.words else { return word };
             let is_secret = std::mem::take(&mut secret_follows);
             secret_follows = word.starts_with('-') && !word.contains('=') && is_secret_name(&word);
-            if is_secret { GONE.to_owned() } else { without_secret(&word) }
+            let without = if is_secret { GONE.to_owned() } else { without_secret(&word) };
+            known.clean(&without, &mut Removed::default()).into_owned()
         });
         words.collect()
     }
@@ -68,11 +67,10 @@ mod tests {
 
     #[test]
     fn secrets_leave_the_command() {
-        let command =
-            "env WANDB_API_KEY=abc train --n=3 --hf-token hf_x --password=p -x ghp_0123456789012345678901 a=b";
+        let command = "env WANDB_API_KEY=abc train --n=3 --hf-token hf_x --password=p -x ghp_0123456789012345678901 a=b db://u:pw@h/x";
         let words: Vec<OsString> = command.split(' ').map(OsString::from).collect();
         expect![
-            "env WANDB_API_KEY=<redacted> train --n=3 --hf-token <redacted> --password=<redacted> -x <redacted> a=b"
+            "env WANDB_API_KEY=<redacted> train --n=3 --hf-token <redacted> --password=<redacted> -x <redacted> a=b db://<redacted>@h/x"
         ]
         .assert_eq(&Redaction { words: Some(Words::default()) }.command(&words).join(" "));
         expect![[

@@ -5,9 +5,8 @@
 //! would break: a database with an index over one is refused.
 
 use crate::error::RedactError;
-use crate::nsys::{Said, Verdict};
-use crate::removed::{Removed, What};
-use crate::secrets::GONE;
+use crate::nsys::{self, Said, Verdict};
+use crate::removed::{GONE, Removed};
 use crate::words::Words;
 use ridge_sqlite::layout::{self, Kind, PlacedRow, Tree};
 use ridge_sqlite::{Database, Encoding};
@@ -25,6 +24,12 @@ const NAMED: RedactError = RedactError::Unknown {
     hint: "rename them in a copy first",
 };
 
+/// Why other databases are refused.
+const FOREIGN: RedactError = RedactError::Unknown {
+    found: "a SQLite database of no known tool",
+    hint: "of SQLite databases, exports of Nsight Systems can be redacted; leave this one out",
+};
+
 /// One place of the file and what is to stand there.
 struct Patch {
     place: Range<u64>,
@@ -35,6 +40,9 @@ struct Patch {
 /// Writes `bytes`, a database, to `out` without what is private.
 pub(crate) fn redact(bytes: &[u8], words: &Words, out: &mut dyn Write) -> Result<Removed, RedactError> {
     let database = Database::open(bytes)?;
+    if !nsys::is_export(database.table_names()) {
+        return Err(FOREIGN);
+    }
     let mut words = words.clone();
     let said = Said::read(&database, &mut words);
     let mut cleaner = Cleaner {
@@ -135,7 +143,8 @@ impl Cleaner {
 /// `<redacted>` and spaces, or stars where there is no room for the word.
 fn filler(encoding: Encoding, length: usize) -> Vec<u8> {
     let letters = if encoding == Encoding::Utf8 { length } else { length / 2 };
-    let text = if letters < GONE.len() { "*".repeat(letters) } else { format!("{GONE:<letters$}") };
+    let text =
+        if letters < GONE.len() { "*".repeat(letters) } else { format!("{GONE}{}", " ".repeat(letters - GONE.len())) };
     fitted(encoding, &text, length)
 }
 
@@ -193,19 +202,6 @@ fn write(bytes: &[u8], patches: &[Patch], out: &mut dyn Write) -> Result<(), Red
     Ok(())
 }
 
-/// Adds what a value that names a machine or an account says to `words`, if it is a plain name.
-pub(crate) fn learn(words: &mut Words, what: What, value: &str) {
-    let is_name = |c: char| c.is_alphanumeric() || "-._".contains(c);
-    if value.is_empty() || !value.chars().all(is_name) {
-        return;
-    }
-    match what {
-        What::HostName => words.add_host(value),
-        What::UserName => words.add_user(value),
-        _ => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,6 +218,13 @@ mod tests {
             let filler = filler(encoding, length);
             assert_eq!((filler.len(), encoding.decoded(&filler).as_ref()), (length, expected));
         }
+    }
+
+    /// A format's width ends at 65 535; environments and outputs do not.
+    #[test]
+    fn stand_ins_may_be_long() {
+        let filler = filler(Encoding::Utf8, 70_000);
+        assert!(filler.len() == 70_000 && filler.starts_with(b"<redacted>  "));
     }
 
     #[test]

@@ -22,11 +22,14 @@ pub enum RedactError {
         /// Where, from the start of the content, decompressed.
         offset: u64,
     },
+    /// What is packed is damaged or too large, so that what is private in it cannot be found with certainty.
+    #[error("could not be unpacked: {0}")]
+    Packed(String),
     /// A database is damaged, so that what is private in it cannot be found with certainty.
     #[error(transparent)]
     Database(#[from] ridge_sqlite::SqliteError),
-    /// The content could not be decompressed, or the result not written.
-    #[error("could not pass the capture on: {0}")]
+    /// The result could not be written.
+    #[error("cannot write the copy: {0}")]
     Io(#[from] std::io::Error),
 }
 
@@ -35,7 +38,7 @@ impl RedactError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             RedactError::Unknown { hint, .. } => Some(hint),
-            RedactError::Damaged { .. } | RedactError::Database(_) => {
+            RedactError::Damaged { .. } | RedactError::Packed(_) | RedactError::Database(_) => {
                 Some("a damaged capture may hide what is private, so it is not passed on")
             }
             RedactError::Io(_) => None,

@@ -2,7 +2,7 @@
 
 use crate::error::RedactError;
 use crate::json_scan::{Part, scan};
-use crate::json_values::Cleaner;
+use crate::json_values::{Cleaner, learn};
 use crate::removed::Removed;
 use crate::words::Words;
 use std::io::{self, BufRead, Write};
@@ -19,12 +19,7 @@ pub fn redact_json<'a>(
     out: &mut dyn Write,
 ) -> Result<Removed, RedactError> {
     let mut words = words.clone();
-    scan(open()?, &mut |part| {
-        if let Part::Value { member, text } = part {
-            Cleaner::hosts(member, text, &mut |host| words.add_host(host));
-        }
-        Ok(())
-    })?;
+    learn_json(open()?, &mut words)?;
     let mut cleaner = Cleaner::new(words);
     scan(open()?, &mut |part| {
         match part {
@@ -37,6 +32,17 @@ pub fn redact_json<'a>(
         Ok(())
     })?;
     Ok(cleaner.removed)
+}
+
+/// Adds to `words` the names of machines and accounts that the JSON document in `reader` says.
+///
+/// # Errors
+/// [`RedactError`] where the document is damaged or cannot be read; what came before was learned.
+pub fn learn_json(reader: impl BufRead, words: &mut Words) -> Result<(), RedactError> {
+    scan(reader, &mut |part| match part {
+        Part::Value { member, text } => learn(member, text, words),
+        Part::Between(_) => Ok(()),
+    })
 }
 
 #[cfg(test)]
@@ -81,5 +87,55 @@ mod tests {
         let once = redacted(r#"{"host_name": "vm7", "user": "ada", "argv": ["x"], "p": "/root/x"}"#);
         let once = once.lines().next().expect("a line");
         assert_eq!(redacted(once), format!("{once}\n"));
+    }
+
+    #[test]
+    fn escapes_are_decoded_before_the_search() {
+        expect![[r#"
+            {"a": ["~/x", "~/y", "~\\z", "~/é\n"], "<email>": "x"}
+            4 home folders, 1 e-mail addresses"#]]
+        .assert_eq(&redacted(
+            r#"{"a": ["\/home\/ada\/x", "\u002fhome\u002fada/y", "C:\\Users\\ada\\z", "/home/ada/\u00e9\n"], "ada\u0040lab.org": "x"}"#,
+        ));
+    }
+
+    #[test]
+    fn keys_tell_of_numbers_objects_and_texts() {
+        expect![[r#"
+            {"args": {"password": "<redacted>", "apiKey": "<redacted>", "credentials": "<redacted>", "accessToken": "<redacted>",
+             "num_tokens": 512, "tokens": [1, 2], "eos_token": "</s>", "token": true, "secret": null, "\u0070assword": "<redacted>"}}
+            5 secrets"#]]
+        .assert_eq(&redacted(
+            r#"{"args": {"password": 12345, "apiKey": "x", "credentials": {"a": [1, "b"]}, "accessToken": -1.5e3,
+ "num_tokens": 512, "tokens": [1, 2], "eos_token": "</s>", "token": true, "secret": null, "\u0070assword": "y"}}"#,
+        ));
+    }
+
+    #[test]
+    fn nested_names_are_learned_and_common_words_are_none() {
+        expect![[r#"
+            {"traceEvents": [{"name": "<host>_123 by <user> on gpu", "args": {"info": {"hostname": "<host>", "user": "<user>"}, "host": "<host>"}}]}
+            3 host names, 2 user names"#]]
+        .assert_eq(&redacted(
+            r#"{"traceEvents": [{"name": "vm7_123 by ada on gpu", "args": {"info": {"hostname": "vm7.lab", "user": "ada"}, "host": "gpu"}}]}"#,
+        ));
+    }
+
+    #[test]
+    fn json_inside_a_text_goes_by_its_keys() {
+        expect![[r#"
+            {"config": "{\"password\": \"<redacted>\", \"argv\": \"<redacted>\", \"n\": 1}"}
+            1 secrets, 1 command lines"#]]
+        .assert_eq(&redacted(r#"{"config": "{\"password\": 12345, \"argv\": [\"a\", \"b\"], \"n\": 1}"}"#));
+    }
+
+    #[test]
+    fn versions_stay_and_addresses_go() {
+        expect![[r#"
+            {"packages": {"nvidia-curand-cu12": "10.3.5.147"}, "peer": "<address>", "cudnn": ["9.1.0.70"]}
+            1 IP addresses"#]]
+        .assert_eq(&redacted(
+            r#"{"packages": {"nvidia-curand-cu12": "10.3.5.147"}, "peer": "10.3.5.147", "cudnn": ["9.1.0.70"]}"#,
+        ));
     }
 }

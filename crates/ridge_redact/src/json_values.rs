@@ -1,69 +1,42 @@
 //! One JSON value without what is private: by the key it stands under, or by what its text holds.
 //!
-//! Texts alone change, and objects and lists under a key that names an environment or a command; numbers, order and space stay as
-//! they are.
+//! Texts alone change, and what stands under a key that names a secret, an environment or a command; other numbers, order and
+//! space stay as they are.
 
 use crate::error::RedactError;
+use crate::keys::{private_key, private_whole};
 use crate::needles::Needles;
-use crate::removed::{Removed, What};
-use crate::secrets::{GONE, is_secret_name};
+use crate::removed::{GONE, Removed, What};
+use crate::shapes::Context;
 use crate::words::Words;
-use memchr::memmem;
+use memchr::{memchr, memmem};
+use regex::bytes::Regex;
+use std::sync::LazyLock;
 
-/// Keys of machines' names, in lower case with `_`.
-const HOST_KEYS: [&str; 6] = ["host_name", "hostname", "host", "nodename", "node_name", "fqdn"];
-/// Keys of people's accounts.
-const USER_KEYS: [&str; 4] = ["username", "user_name", "user", "login"];
-/// Keys of environments.
-const ENVIRONMENT_KEYS: [&str; 6] = ["environment", "environ", "env", "env_vars", "envvars", "environment_variables"];
-/// Keys of command lines.
-const COMMAND_KEYS: [&str; 6] = ["cmdline", "command", "command_line", "commandline", "cmd", "argv"];
 /// The member of a trace under which tools put a dump of the machine: packages, processor, environment.
 const MACHINE_MEMBER: &[u8] = b"\"metadata\"";
 /// The event of the trace format that names a process, `{"name": "process_name", "args": {"name": …}}`.
 const PROCESS_NAME: &[u8] = b"\"process_name\"";
-/// What stands for the name of a process.
-const A_PROCESS: &str = "process";
-/// Parts of the keys above and of names of secrets, as they are commonly written.
-const KEY_PARTS: [&str; 24] = [
-    "host",
-    "Host",
-    "HOST",
-    "node",
-    "fqdn",
-    "user",
-    "User",
-    "USER",
-    "login",
-    "env",
-    "Env",
-    "ENV",
-    "cmd",
-    "command",
-    "argv",
-    "process_name",
-    "oken",
-    "OKEN",
-    "ecret",
-    "ECRET",
-    "assw",
-    "ASSW",
-    "api",
-    "redential",
-];
+/// What every key that says that its value is private has in it, and the rest of the key.
+static KEYS: LazyLock<Regex> = LazyLock::new(|| {
+    let parts = "host|node|fqdn|computer|machine|user|login|logname|account|env|cmd|command|argv\
+                 |token|secret|passw|passphrase|key|credential|authorization|pwd";
+    Regex::new(&format!(r#"(?i-u:{parts})[0-9A-Za-z_. -]*"[ \t\r\n]*:"#)).expect("a sound pattern")
+});
+/// Longer texts are not looked into as JSON.
+const MAX_INSIDE: usize = 1 << 20;
 
 /// Cleans the values of one document.
 #[derive(Debug)]
 pub(crate) struct Cleaner {
     words: Words,
     needles: Needles,
-    keys: Needles,
     pub(crate) removed: Removed,
 }
 
 impl Cleaner {
     pub(crate) fn new(words: Words) -> Cleaner {
-        Cleaner { needles: words.needles(), keys: Needles::new(KEY_PARTS), words, removed: Removed::default() }
+        Cleaner { needles: words.needles(), words, removed: Removed::default() }
     }
 
     /// `text`, a value in `member` of the outermost object, without what is private; `None` where nothing changes.
@@ -73,55 +46,45 @@ impl Cleaner {
             return Ok(Some(quoted(GONE)));
         }
         let key = member.and_then(unquoted).unwrap_or_default();
-        if !self.needles.found_in(text) && !self.keys.found_in(text) && private_key(&key).is_none() {
+        let names_process = memmem::find(text, PROCESS_NAME).is_some();
+        if !names_process && !keys_may_tell(&key, text) && !self.needles.found_in(text) {
             return Ok(None);
         }
-        let names_process = memmem::find(text, PROCESS_NAME).is_some();
-        let mut walk = Walk { cleaner: self, names_process, keys: vec![key], out: Vec::with_capacity(text.len()) };
+        let mut walk = Walk::new(&self.words, &mut self.removed, key);
+        walk.names_process = names_process;
         walk.all(text)?;
         Ok(Some(walk.out))
     }
-
-    /// Calls `found` with each name of a machine that `text` says.
-    pub(crate) fn hosts(member: Option<&[u8]>, text: &[u8], found: &mut dyn FnMut(&str)) {
-        let key = member.and_then(unquoted).unwrap_or_default();
-        if private_key(&key) == Some(What::HostName)
-            && let Some(host) = unquoted(text)
-        {
-            found(&host);
-        }
-    }
 }
 
-/// What a text under `key` is, where the key alone says that it is private.
-pub(crate) fn private_key(key: &str) -> Option<What> {
-    if key.is_empty() || key.len() > 64 {
-        return None;
-    }
-    let plain = key.to_ascii_lowercase().replace(['-', ' ', '.'], "_");
-    let is = |keys: &[&str]| keys.contains(&plain.as_str());
-    if is(&HOST_KEYS) {
-        Some(What::HostName)
-    } else if is(&USER_KEYS) {
-        Some(What::UserName)
-    } else if is(&ENVIRONMENT_KEYS) {
-        Some(What::Environment)
-    } else if is(&COMMAND_KEYS) {
-        Some(What::CommandLine)
-    } else if is_secret_name(key) {
-        Some(What::Secret)
-    } else {
-        None
-    }
+/// Whether a key in or of `text` may say that something is private; what is escaped is looked at closely.
+fn keys_may_tell(key: &str, text: &[u8]) -> bool {
+    memchr(b'\\', text).is_some() || private_key(key).is_some() || KEYS.is_match(text)
 }
 
-fn stand_in(what: What) -> &'static str {
-    match what {
-        What::HostName => "<host>",
-        What::UserName => "<user>",
-        What::ProcessName => A_PROCESS,
-        _ => GONE,
+/// Adds to `words` the names of machines and accounts that `text`, a value in `member` of the outermost object, says.
+pub(crate) fn learn(member: Option<&[u8]>, text: &[u8], words: &mut Words) -> Result<(), RedactError> {
+    let key = member.and_then(unquoted).unwrap_or_default();
+    if !keys_may_tell(&key, text) {
+        return Ok(());
     }
+    let (nobody, mut removed) = (Words::default(), Removed::default());
+    let mut walk = Walk::new(&nobody, &mut removed, key);
+    walk.learned = Some(Vec::new());
+    walk.all(text)?;
+    walk.learned.into_iter().flatten().for_each(|(what, name)| words.learn(what, &name));
+    Ok(())
+}
+
+/// `text` without what is private where it is JSON as a whole.
+pub(crate) fn inside(text: &str, words: &Words, removed: &mut Removed) -> Option<String> {
+    let is_json = text.trim_start().starts_with(['{', '['])
+        && text.len() <= MAX_INSIDE
+        && serde_json::from_str::<serde_json::Value>(text).is_ok();
+    is_json.then_some(())?;
+    let mut walk = Walk::new(words, removed, String::new());
+    walk.all(text.as_bytes()).ok()?;
+    String::from_utf8(walk.out).ok()
 }
 
 /// The text of a JSON string; control characters that a strict reader refuses are taken as they are.
@@ -141,8 +104,11 @@ fn quoted(text: &str) -> Vec<u8> {
 
 /// A walk over the tokens of one value.
 struct Walk<'a> {
-    cleaner: &'a mut Cleaner,
+    words: &'a Words,
+    removed: &'a mut Removed,
     names_process: bool,
+    /// Names that were found, where they are only to be learned.
+    learned: Option<Vec<(What, String)>>,
     /// The key under which each open level stands, innermost last; lists have that of the list.
     keys: Vec<String>,
     out: Vec<u8>,
@@ -151,36 +117,41 @@ struct Walk<'a> {
 /// Levels of a value; deeper ones are refused.
 const MAX_DEPTH: usize = 512;
 
-impl Walk<'_> {
+/// An open object or list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Level {
+    List,
+    /// Its next string is a key.
+    BeforeKey,
+    /// Its next string is a value.
+    BehindKey,
+}
+
+impl<'a> Walk<'a> {
+    fn new(words: &'a Words, removed: &'a mut Removed, key: String) -> Walk<'a> {
+        Walk { words, removed, names_process: false, learned: None, keys: vec![key], out: Vec::new() }
+    }
+
     fn all(&mut self, text: &[u8]) -> Result<(), RedactError> {
         let mut at = 0;
         let mut key = self.keys[0].clone();
-        // Whether each open level is an object, and whether its next string is a key.
-        let mut levels: Vec<(bool, bool)> = Vec::new();
+        let mut levels: Vec<Level> = Vec::new();
         while at < text.len() {
             let byte = text[at];
-            let end = match byte {
-                b'"' => string_end(text, at),
-                b'{' | b'[' if self.is_gone_as_a_whole(&key) => {
-                    self.cleaner.removed.add(private_key(&key).unwrap_or(What::Environment));
-                    self.out.extend_from_slice(&quoted(GONE));
-                    at = enclosed_end(text, at);
-                    continue;
-                }
-                _ => at + 1,
-            };
+            let end = self.token_end(text, at, &key);
             let token = &text[at..end];
             match (byte, levels.last_mut()) {
-                (b'"', Some((true, awaits_key))) if *awaits_key => {
+                (b'"', Some(Level::BeforeKey)) => {
                     key = unquoted(token).unwrap_or_default();
                     self.string("", token);
                 }
                 (b'"', _) => self.string(&key, token),
+                (b'{' | b'[', _) if token.len() > 1 => self.whole(&key),
                 (b'{' | b'[', _) => {
                     if levels.len() >= MAX_DEPTH {
                         return Err(RedactError::Damaged { expected: "512 levels", found: "more", offset: at as u64 });
                     }
-                    levels.push((byte == b'{', byte == b'{'));
+                    levels.push(if byte == b'{' { Level::BeforeKey } else { Level::List });
                     self.keys.push(key.clone());
                     self.out.push(byte);
                 }
@@ -189,44 +160,78 @@ impl Walk<'_> {
                     key = self.keys.pop().unwrap_or_default();
                     self.out.push(byte);
                 }
-                (b':', Some((true, awaits_key))) => {
-                    *awaits_key = false;
+                (b':', Some(level @ Level::BeforeKey)) => {
+                    *level = Level::BehindKey;
                     self.out.push(byte);
                 }
-                (b',', Some((true, awaits_key))) => {
-                    *awaits_key = true;
+                (b',', Some(level @ Level::BehindKey)) => {
+                    *level = Level::BeforeKey;
                     self.out.push(byte);
                 }
-                _ => self.out.push(byte),
+                (b'-' | b'0'..=b'9', _) if private_whole(&key).is_some() => self.whole(&key),
+                _ => self.out.extend_from_slice(token),
             }
             at = end;
         }
         Ok(())
     }
 
-    fn is_gone_as_a_whole(&self, key: &str) -> bool {
-        matches!(private_key(key), Some(What::Environment | What::CommandLine))
+    /// Behind the token at `at`: a string, a number, a mark, or all of what goes as a whole because of its key.
+    fn token_end(&self, text: &[u8], at: usize, key: &str) -> usize {
+        match text[at] {
+            b'"' => string_end(text, at),
+            b'{' | b'[' if self.learned.is_none() && private_whole(key).is_some() => enclosed_end(text, at),
+            b'-' | b'0'..=b'9' => {
+                let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+                at + text[at..].iter().take_while(|byte| is_part(byte)).count()
+            }
+            _ => at + 1,
+        }
+    }
+
+    /// Puts a stand-in for a whole number, list or object under `key`.
+    fn whole(&mut self, key: &str) {
+        self.removed.add(private_whole(key).unwrap_or(What::Secret));
+        self.out.extend_from_slice(&quoted(GONE));
     }
 
     /// Appends `token`, a string under `key`.
     fn string(&mut self, key: &str, token: &[u8]) {
         let is_process_name =
             self.names_process && key == "name" && self.keys.last().is_some_and(|parent| parent == "args");
-        let private = if is_process_name { Some(What::ProcessName) } else { private_key(key) };
         let text = unquoted(token).unwrap_or_default();
-        match private {
-            Some(what) if !text.is_empty() && text != stand_in(what) => {
-                self.cleaner.removed.add(what);
-                self.out.extend_from_slice(&quoted(stand_in(what)));
-            }
-            Some(_) => self.out.extend_from_slice(token),
-            None => {
-                let clean = self.cleaner.words.clean(&text, &mut self.cleaner.removed);
-                let is_same = clean == text;
-                let bytes = if is_same { token.to_vec() } else { quoted(&clean) };
-                self.out.extend_from_slice(&bytes);
-            }
+        // XLA's traces call a process after a device or the host, which readers go by.
+        let is_plane = ["/host:", "/device:"].iter().any(|start| text.starts_with(start));
+        let private = if is_process_name && !is_plane { Some(What::ProcessName) } else { private_key(key) };
+        if let Some(learned) = &mut self.learned {
+            learned.extend(private.map(|what| (what, text)));
+            return;
         }
+        let clean = match private {
+            Some(what) if !text.is_empty() && text != what.stand_in() => {
+                self.removed.add(what);
+                what.stand_in().into()
+            }
+            Some(_) => text.as_str().into(),
+            None if self.speaks_of_versions(key, &text) => self.words.clean_in(&text, Context::Versions, self.removed),
+            None => self.words.clean(&text, self.removed),
+        };
+        if clean == text {
+            self.out.extend_from_slice(token);
+        } else {
+            self.out.extend_from_slice(&quoted(&clean));
+        }
+    }
+
+    /// Whether `text` may be a version that looks like an address, by the keys it stands under.
+    fn speaks_of_versions(&self, key: &str, text: &str) -> bool {
+        const WORDS: [&str; 9] =
+            ["version", "package", "driver", "cuda", "cudnn", "nvidia", "release", "firmware", "build"];
+        text.bytes().filter(|byte| *byte == b'.').count() >= 3
+            && self.keys.iter().map(String::as_str).chain([key]).any(|key| {
+                let key = key.to_ascii_lowercase();
+                WORDS.iter().any(|word| key.contains(word))
+            })
     }
 }
 

@@ -5,10 +5,8 @@
 //! texts, such as names of ranges and kernels, are searched for private words.
 //! Tables and columns are those of schemas 2.9 to 3.25.
 
-use crate::database::learn;
-use crate::json_values::private_key;
+use crate::keys::{is_secret_name, is_serial, private_key};
 use crate::removed::What;
-use crate::secrets::is_secret_name;
 use crate::words::Words;
 use ridge_sqlite::layout::{PlacedRow, Tree};
 use ridge_sqlite::{Database, Encoding};
@@ -78,8 +76,6 @@ const COLUMNS: [(&str, &str, What); 5] = [
 ];
 /// What stands for a machine whose capture was made on it.
 const THIS_MACHINE: &str = "Local (CLI)";
-/// Columns that name one piece of hardware, in whatever table.
-const SERIALS: [&str; 5] = ["uuid", "guid", "serial", "macAddress", "ipAddress"];
 /// Columns with ids of texts that are private: files, and what the program wrote.
 const REFERENCES: [(&str, &str); 3] =
     [("ProcessStreams", "filenameId"), ("ProcessStreams", "contentId"), ("ANALYSIS_FILE", "contentId")];
@@ -111,7 +107,7 @@ impl Said {
         for (table, shown) in SETTINGS {
             for (key, value) in pairs(database, table, "name", "value") {
                 if is_private(&key, &value, shown) {
-                    learn(words, of_setting(&key), &value);
+                    words.learn(of_setting(&key), &value);
                 }
             }
         }
@@ -166,6 +162,12 @@ impl Said {
     }
 }
 
+/// What a setting of the table of the machine is, where it is private.
+pub(crate) fn of_machine(key: &str, value: &str) -> Option<What> {
+    let shown = settings("TARGET_INFO_SYSTEM_ENV").unwrap_or_default();
+    (!value.is_empty() && is_private(key, value, shown)).then(|| of_setting(key))
+}
+
 fn settings(table: &str) -> Option<&'static [&'static str]> {
     SETTINGS.iter().find(|(name, _)| name.eq_ignore_ascii_case(table)).map(|(_, shown)| *shown)
 }
@@ -178,7 +180,7 @@ fn of_column(table: &str, column: &str) -> Verdict {
     if let Some((_, _, what)) = COLUMNS.iter().find(|(name, other, _)| is(name, other)) {
         return Verdict::Gone(*what);
     }
-    if SERIALS.iter().any(|serial| column.eq_ignore_ascii_case(serial)) {
+    if is_serial(column) {
         return Verdict::Gone(What::Machine);
     }
     private_key(column).map_or(Verdict::Clean, Verdict::Gone)

@@ -1,8 +1,8 @@
-//! What was taken out, counted.
+//! The kinds of private things that are looked for, and how often each was taken out.
 
 use std::collections::BTreeMap;
 
-/// A kind of private thing.
+/// A kind of private thing. This list is the one that `docs/privacy.md` and the command show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum What {
     /// The name of a machine.
@@ -11,6 +11,10 @@ pub enum What {
     UserName,
     /// The path of a home folder.
     HomeFolder,
+    /// An IP address, of version 4 or 6.
+    Address,
+    /// An e-mail address.
+    Email,
     /// A token, password or key.
     Secret,
     /// A block of environment variables, or of a machine's installation.
@@ -26,12 +30,29 @@ pub enum What {
 }
 
 impl What {
+    /// Everything that is looked for.
+    pub const ALL: [What; 11] = [
+        What::HostName,
+        What::UserName,
+        What::HomeFolder,
+        What::Address,
+        What::Email,
+        What::Secret,
+        What::Environment,
+        What::CommandLine,
+        What::ProcessName,
+        What::Machine,
+        What::Output,
+    ];
+
     /// The words for it in a report.
     pub fn name(self) -> &'static str {
         match self {
             What::HostName => "host names",
             What::UserName => "user names",
             What::HomeFolder => "home folders",
+            What::Address => "IP addresses",
+            What::Email => "e-mail addresses",
             What::Secret => "secrets",
             What::Environment => "environment blocks",
             What::CommandLine => "command lines",
@@ -40,7 +61,54 @@ impl What {
             What::Output => "files and outputs of the program",
         }
     }
+
+    /// How it is recognized, in words.
+    pub fn how(self) -> &'static str {
+        match self {
+            What::HostName => {
+                "fields and keys such as `hostname`, the names of captures, Windows shares (`\\\\NAME\\share`); the machine that Ridgeline runs on. A name under a key or in a field is then taken out of every text of the file"
+            }
+            What::UserName => {
+                "keys such as `user`, `ssh://NAME@`; the user who runs Ridgeline. A name under a key is then taken out of every text of the file"
+            }
+            What::HomeFolder => {
+                "`/home/NAME`, `/Users/NAME`, `/root/`, also on network paths, NERSC's and AFS's homes, `C:\\Users\\NAME`; `HOME` of the user"
+            }
+            What::Address => {
+                "four numbers from 0 to 255 with dots, unless a version is spoken of; IPv6 addresses of networks; loopback and unspecified ones stay"
+            }
+            What::Email => "`name@domain`",
+            What::Secret => {
+                "values of keys, arguments and settings with `token`, `password`, `apiKey` and the like; texts that begin as tokens of well-known services; `Bearer …`, JSON Web Tokens, private keys, `scheme://user:password@`"
+            }
+            What::Environment => {
+                "keys such as `env`, and the member `metadata` of a trace, in which tools dump the machine"
+            }
+            What::CommandLine => "keys such as `cmdline`, `argv`",
+            What::ProcessName => "`process_name` events of traces, tables and columns of processes",
+            What::Machine => {
+                "in exports of Nsight Systems: settings, serial numbers, the time zone; UUIDs and serial numbers of devices in tables"
+            }
+            What::Output => "in exports of Nsight Systems: embedded files, and what the program wrote",
+        }
+    }
+
+    /// What stands where it was.
+    pub fn stand_in(self) -> &'static str {
+        match self {
+            What::HostName => "<host>",
+            What::UserName => "<user>",
+            What::HomeFolder => "~",
+            What::Address => "<address>",
+            What::Email => "<email>",
+            What::ProcessName => "process",
+            What::Secret | What::Environment | What::CommandLine | What::Machine | What::Output => GONE,
+        }
+    }
 }
+
+/// Stands where something private was.
+pub const GONE: &str = "<redacted>";
 
 /// How often each kind of thing was taken out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,5 +137,19 @@ impl Removed {
     /// How many things in all.
     pub fn total(&self) -> u64 {
         self.counts.values().sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows of the page on privacy are this list, in this order.
+    #[test]
+    fn the_page_lists_what_is_looked_for() {
+        let page = include_str!("../../../docs/privacy.md");
+        let row = |what: &What| format!("| {} | {} | `{}` |\n", what.name(), what.how(), what.stand_in());
+        let rows: String = What::ALL.iter().map(row).collect();
+        assert!(page.contains(&rows), "docs/privacy.md should hold these rows:\n{rows}");
     }
 }

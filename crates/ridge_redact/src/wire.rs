@@ -3,9 +3,12 @@
 //! Shapes say which fields are texts and messages; in fields that no shape names, texts and messages are told apart by trying.
 
 use crate::error::RedactError;
+use crate::found::Replace;
+use crate::keys::private_key;
 use crate::needles::Needles;
 use crate::removed::{Removed, What};
 use crate::words::Words;
+use crate::xplane::{MAP_VALUE, PrivateStats, STAT_NAME, STAT_NAME_ENTRY, STAT_TEXT, XSTAT};
 
 /// Messages nested deeper are not looked into, and refused where they hold something private.
 const MAX_DEPTH: usize = 64;
@@ -19,6 +22,12 @@ pub(crate) enum Field {
     Message(&'static Shape),
     /// Left out altogether.
     Drop(What),
+    /// A text that is private as a whole.
+    Gone(What),
+    /// An XStat, whose text is private where its name says so.
+    Stat,
+    /// An entry of the names of XStats, some of which are texts that stats refer to.
+    StatName,
 }
 
 /// The fields of a message that a rewriter must know; the numbers are those of the public proto.
@@ -28,6 +37,16 @@ pub(crate) struct Shape(pub(crate) &'static [(u32, Field)]);
 impl Shape {
     fn field(&self, number: u32) -> Option<Field> {
         self.0.iter().find(|(listed, _)| *listed == number).map(|(_, field)| *field)
+    }
+
+    /// Whether anything in such a message goes whatever it holds; of XStats where `stats` are private.
+    fn has_gone(&self, stats: bool) -> bool {
+        self.0.iter().any(|(_, field)| match field {
+            Field::Text => false,
+            Field::Message(shape) => shape.has_gone(stats),
+            Field::Drop(_) | Field::Gone(_) => true,
+            Field::Stat | Field::StatName => stats,
+        })
     }
 }
 
@@ -39,6 +58,15 @@ pub(crate) struct Record<'a> {
     pub(crate) raw: &'a [u8],
     /// The value of a length-delimited field.
     pub(crate) bytes: Option<&'a [u8]>,
+}
+
+impl Record<'_> {
+    /// The value of a varint field.
+    pub(crate) fn varint(&self) -> Option<u64> {
+        let mut inner = Records::new(self.raw);
+        let key = inner.varint()?;
+        if key & 7 == 0 { inner.varint() } else { None }
+    }
 }
 
 /// The fields of a message in file order; an error says at which byte it went wrong, and ends it.
@@ -115,12 +143,25 @@ pub(crate) fn is_message(bytes: &[u8]) -> bool {
 /// Rewrites messages.
 #[derive(Debug)]
 pub(crate) struct Rewriter<'a> {
-    pub(crate) words: &'a Words,
-    pub(crate) needles: Needles,
+    words: &'a Words,
+    needles: Needles,
+    replace: Replace,
+    /// Which XStats of the plane at hand are private by their name.
+    pub(crate) stats: PrivateStats,
     pub(crate) removed: Removed,
 }
 
-impl Rewriter<'_> {
+impl<'a> Rewriter<'a> {
+    pub(crate) fn new(words: &'a Words, replace: Replace) -> Rewriter<'a> {
+        Rewriter {
+            words,
+            needles: words.needles(),
+            replace,
+            stats: PrivateStats::default(),
+            removed: Removed::default(),
+        }
+    }
+
     /// `message` rewritten, `None` where nothing changes.
     pub(crate) fn message(
         &mut self,
@@ -128,11 +169,14 @@ impl Rewriter<'_> {
         shape: &Shape,
         depth: usize,
     ) -> Result<Option<Vec<u8>>, RedactError> {
-        if !self.needles.found_in(message) && !shape.0.iter().any(|(_, field)| matches!(field, Field::Drop(_))) {
+        if !self.needles.found_in(message) && !shape.has_gone(!self.stats.is_empty()) {
             return Ok(None);
         }
         if depth > MAX_DEPTH {
             return Err(RedactError::Damaged { expected: "messages in 64 levels", found: "more", offset: 0 });
+        }
+        if let Some(entry) = self.map_entry(message, shape) {
+            return Ok(Some(entry));
         }
         let mut out = Vec::with_capacity(message.len());
         let mut is_changed = false;
@@ -140,6 +184,33 @@ impl Rewriter<'_> {
             is_changed |= self.record(record?, shape, depth, &mut out)?;
         }
         Ok(is_changed.then_some(out))
+    }
+
+    /// An entry of a map of texts, whose key says that its value is private; fields 1 and 2 of every map are these.
+    fn map_entry(&mut self, message: &[u8], shape: &Shape) -> Option<Vec<u8>> {
+        let mut records = Records::new(message);
+        let (key, value) = (records.next()?.ok()?, records.next()?.ok()?);
+        if !shape.0.is_empty() || records.next().is_some() || (key.number, value.number) != (1, 2) {
+            return None;
+        }
+        let what = private_key(std::str::from_utf8(key.bytes?).ok()?)?;
+        let text = std::str::from_utf8(value.bytes?).ok()?;
+        let clean = self.gone(text, what)?;
+        let mut out = key.raw.to_vec();
+        push_record(value.number, clean.as_bytes(), &mut out);
+        Some(out)
+    }
+
+    /// What stands for `text`, all of which is private; `None` where it does already.
+    pub(crate) fn gone(&mut self, text: &str, what: What) -> Option<String> {
+        let clean = match self.replace {
+            Replace::Word => what.stand_in().to_owned(),
+            Replace::Letters => "*".repeat(text.len()),
+        };
+        (!text.is_empty() && clean != text).then(|| {
+            self.removed.add(what);
+            clean
+        })
     }
 
     /// Appends `record` rewritten; whether it changed.
@@ -170,6 +241,15 @@ impl Rewriter<'_> {
         match field {
             Some(Field::Message(shape)) => self.message(bytes, shape, depth + 1),
             Some(Field::Text | Field::Drop(_)) => Ok(self.text(bytes)),
+            Some(Field::Stat) => match self.stats.of_stat(bytes) {
+                Some(what) => self.field_gone(bytes, &[STAT_TEXT], what),
+                None => self.message(bytes, &XSTAT, depth + 1),
+            },
+            Some(Field::StatName) => match self.stats.of_name(bytes) {
+                Some(what) => self.field_gone(bytes, &[MAP_VALUE, STAT_NAME], what),
+                None => self.message(bytes, &STAT_NAME_ENTRY, depth + 1),
+            },
+            Some(Field::Gone(what)) => Ok(self.gone(&String::from_utf8_lossy(bytes), what).map(String::into_bytes)),
             None if !self.needles.found_in(bytes) => Ok(None),
             // A path or a name is hardly ever a message from end to end: letters are keys of wire types that do not exist.
             None if is_message(bytes) => self.message(bytes, &Shape(&[]), depth + 1),
@@ -177,12 +257,49 @@ impl Rewriter<'_> {
         }
     }
 
+    /// `message` with the text gone that the field at `path` is.
+    fn field_gone(&mut self, message: &[u8], path: &[u32], what: What) -> Result<Option<Vec<u8>>, RedactError> {
+        let Some((first, inner)) = path.split_first() else {
+            return Ok(self.gone(&String::from_utf8_lossy(message), what).map(String::into_bytes));
+        };
+        let (mut out, mut is_changed) = (Vec::with_capacity(message.len()), false);
+        for record in Records::new(message) {
+            let record = record?;
+            let clean = match record.bytes.filter(|_| record.number == *first) {
+                Some(bytes) => self.field_gone(bytes, inner, what)?,
+                None => None,
+            };
+            is_changed |= clean.is_some();
+            match clean {
+                Some(bytes) => push_record(record.number, &bytes, &mut out),
+                None => out.extend_from_slice(record.raw),
+            }
+        }
+        Ok(is_changed.then_some(out))
+    }
+
     fn text(&mut self, bytes: &[u8]) -> Option<Vec<u8>> {
         if !self.needles.found_in(bytes) {
             return None;
         }
-        self.words.clean_bytes(bytes, &mut self.removed).map(String::into_bytes)
+        match self.replace {
+            Replace::Word => self.words.clean_bytes(bytes, &mut self.removed).map(String::into_bytes),
+            Replace::Letters => masked_bytes(bytes, self.words, &mut self.removed),
+        }
     }
+}
+
+/// `bytes` with stars for what is private in the texts among them, as long as before; `None` where nothing is.
+pub(crate) fn masked_bytes(bytes: &[u8], words: &Words, removed: &mut Removed) -> Option<Vec<u8>> {
+    let mut clean = Vec::with_capacity(bytes.len());
+    let mut is_changed = false;
+    for chunk in bytes.utf8_chunks() {
+        let masked = words.masked(chunk.valid(), removed);
+        is_changed |= masked.is_some();
+        clean.extend_from_slice(masked.as_deref().unwrap_or(chunk.valid()).as_bytes());
+        clean.extend_from_slice(chunk.invalid());
+    }
+    is_changed.then_some(clean)
 }
 
 /// Appends a length-delimited field.

@@ -1,11 +1,15 @@
 //! Exports of Nsight Systems that were worked in (`databases/make.py`): what is private is in no byte of the copy.
 
-use ridge_redact::{Removed, Words, redact};
+use ridge_redact::{RedactError, Redactor, Removed, Words};
 use ridge_sqlite::Database;
 
 const SMALL_PAGES: &[u8] = include_bytes!("../databases/small_pages.sqlite");
 const WIDE_TEXT: &[u8] = include_bytes!("../databases/wide_text.sqlite");
 const MADE_UP: &[u8] = include_bytes!("../../../fixtures/nsys/two_processes.sqlite");
+
+fn redact(bytes: &[u8], words: &Words, out: &mut Vec<u8>) -> Result<Removed, RedactError> {
+    Redactor::Nsys.redact(bytes, words, out)
+}
 
 fn redacted(bytes: &[u8]) -> (Vec<u8>, Removed) {
     let mut out = Vec::new();

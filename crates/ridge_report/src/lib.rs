@@ -26,7 +26,6 @@ pub mod arrow;
 mod cell;
 pub mod csv;
 mod drawing;
-mod escape;
 pub mod json;
 pub mod markdown;
 mod note;
@@ -39,10 +38,10 @@ pub mod scaling;
 mod select;
 pub mod terminal;
 
-pub use escape::{escape_controls, escape_controls_in_text};
 pub use note::note_line;
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
+pub use ridgeline::escape::{escape_controls, escape_controls_in_text};
 pub use select::texts;
 
 use ridgeline::{Note, Section, Table};

@@ -2,7 +2,7 @@
 //!
 //! Says nothing about color.
 
-use crate::escape::escape_controls;
+use crate::escape_controls;
 use ridgeline::units::Count;
 use ridgeline::{Note, Severity};
 

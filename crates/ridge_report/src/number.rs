@@ -3,7 +3,7 @@
 //! Does not align or color anything.
 
 use crate::cell::Cell;
-use crate::escape::escape_controls;
+use crate::escape_controls;
 use ridgeline::units::{Bytes, BytesPerSec, Count, FlopPerByte, Flops, FlopsPerSec, Nanos, OpsPerSec, three_digits};
 use ridgeline::{Basis, FactValue, Meaning, Unit};
 

@@ -16,6 +16,7 @@ mod answer;
 mod ceilings;
 mod device_choice;
 mod error;
+pub mod escape;
 mod file_map;
 mod find;
 mod hlo;
@@ -32,7 +33,7 @@ pub use ceilings::{CeilingsChoice, MeasuredDevice, ceilings_folder, data_sheet, 
 pub use error::OpenError;
 pub use hlo::HloStage;
 pub use note::{Note, Severity};
-pub use redact::{Redacted, redact};
+pub use redact::{Redacted, private_words, redact};
 pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};
 pub use ridge_analysis::{
     Bound, Ceiling, Ceilings, Chart, ChartPoint, ChartRoof, ChartSlope, ComputeUnit, Limit, NumberType, OtherIntensity,
@@ -41,6 +42,7 @@ pub use ridge_analysis::{
 pub use ridge_table::{
     Basis, Column, Columns, Fact, FactValue, Meaning, Quantity, Rank, Section, Subject, Table, Unit,
 };
+pub use ridge_redact::What;
 pub use ridge_trace as trace;
 pub use ridge_trace::Trace;
 pub use ridge_trace::{event_batch, track_batch};

@@ -1,11 +1,12 @@
 //! Copies of captures without what is private: files, and folders of them.
 //!
-//! What is private in a file is decided by `ridge_redact`; here files are found, read and written, and named.
+//! What is private in a file is decided by its format and `ridge_redact`; here files are found, read and written, and named.
 
 use crate::error::OpenError;
 use crate::file_map::FileBytes;
-use crate::find::walk;
-use ridge_redact::{Removed, What, Words};
+use crate::find::{find, walk};
+use ridge_import::{Foreign, Source};
+use ridge_redact::{RedactError, Removed, What, Words};
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -20,8 +21,16 @@ pub struct Redacted {
     pub files: usize,
     /// What was taken out of all of them.
     pub removed: Removed,
-    /// Files of a folder that were not copied, and why.
+    /// Files of a folder, and members of archives, that were not copied, and why.
     pub left_out: Vec<(String, String)>,
+}
+
+/// Why there is no copy of a file.
+enum Failed {
+    /// The file is none to copy: another may be.
+    Refused(OpenError),
+    /// Nothing can be written: no other will be either.
+    Unwritten(OpenError),
 }
 
 /// Copies the capture `input`, a file or a folder, to `output` without what is private.
@@ -29,25 +38,43 @@ pub struct Redacted {
 /// What is private of this machine and user is taken out too, as `HOME`, `USER` and the system say it.
 ///
 /// # Errors
-/// [`OpenError`] where `output` exists, nothing can be copied, or the file is of no format that can be redacted; no file is left at
-/// `output` then.
+/// [`OpenError`] where `output` exists or cannot be written, nothing can be copied, or the file is of no format that can be redacted;
+/// nothing is left at `output` then.
 pub fn redact(input: &Path, output: &Path) -> Result<Redacted, OpenError> {
     if output.symlink_metadata().is_ok() {
         return Err(OpenError::new("expected a path for the copy, found something there", Some(output)));
     }
     let metadata = fs::metadata(input).map_err(|error| OpenError::io("open", input, &error))?;
-    let words = words_of_this_machine();
+    let mut words = words_of_this_machine();
     let mut redacted = Redacted::default();
     if !metadata.is_dir() {
-        redacted.removed.merge(&file(input, output, &words)?);
-        redacted.files = 1;
-        return Ok(redacted);
+        words.add_file_name(&file_name(input));
+        return match file(input, output, Foreign::JsonTaken, &words, &mut redacted) {
+            Ok(()) => Ok(redacted),
+            Err(Failed::Refused(error) | Failed::Unwritten(error)) => Err(error),
+        };
     }
-    folder(input, output, &words, &mut redacted)?;
-    if redacted.files == 0 {
-        return Err(OpenError::new("expected a capture that can be redacted, found none", Some(input)));
+    let copied = folder(input, output, &words, &mut redacted);
+    if copied.is_err() {
+        // All of it was made just now; half a copy would look like a whole one. The error that counts is the one above.
+        let _ = fs::remove_dir_all(output);
     }
-    Ok(redacted)
+    copied.map(|()| redacted)
+}
+
+/// The names that are private in the captures at `paths`: those that they and their files' names say, and those of this machine and
+/// its user.
+pub fn private_words(paths: &[PathBuf]) -> Words {
+    let mut words = words_of_this_machine();
+    let found = find(paths).unwrap_or_default();
+    let in_folders = found.folders.iter().flat_map(|folder| folder.files.iter().map(|name| folder.path.join(name)));
+    for path in found.files.iter().cloned().chain(in_folders) {
+        words.add_file_name(&file_name(&path));
+        if let Ok(bytes) = FileBytes::open(&path) {
+            ridge_import::learn(Source { name: "", bytes: bytes.bytes() }, &mut words);
+        }
+    }
+    words
 }
 
 fn words_of_this_machine() -> Words {
@@ -57,22 +84,40 @@ fn words_of_this_machine() -> Words {
     Words::of(&said("HOME"), &user, host.trim())
 }
 
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
 fn folder(input: &Path, output: &Path, words: &Words, redacted: &mut Redacted) -> Result<(), OpenError> {
     let (mut all, mut entries, mut notes) = (Vec::new(), 0, Vec::new());
     walk(input, 0, &mut entries, &mut all, &mut notes)?;
     all.sort();
     redacted.left_out.extend(notes.into_iter().map(|note| (note.file.unwrap_or_default(), note.message)));
+    let mut words = words.clone();
+    all.iter().for_each(|path| words.add_file_name(&file_name(path)));
     let mut hosts = 0;
     for path in all {
         let inside = path.strip_prefix(input).unwrap_or(&path);
-        let copy = output.join(shareable(inside, words, &mut hosts, &mut redacted.removed));
-        match file(&path, &copy, words) {
-            Ok(removed) => {
-                redacted.files += 1;
-                redacted.removed.merge(&removed);
+        let mut left_out = |why: String| redacted.left_out.push((inside.display().to_string(), why));
+        // A link may lead to what nobody meant to share; what is no file has no end.
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_symlink() => left_out("a link is not followed".to_owned()),
+            Ok(metadata) if !metadata.is_file() => left_out("it is no file".to_owned()),
+            Err(error) => left_out(error.to_string()),
+            Ok(_) => {
+                let copy = output.join(shareable(inside, &words, &mut hosts, &mut redacted.removed));
+                match file(&path, &copy, Foreign::Refused, &words, redacted) {
+                    Ok(()) => {}
+                    Err(Failed::Refused(error)) => {
+                        redacted.left_out.push((inside.display().to_string(), error.message));
+                    }
+                    Err(Failed::Unwritten(error)) => return Err(error),
+                }
             }
-            Err(error) => redacted.left_out.push((inside.display().to_string(), error.message)),
         }
+    }
+    if redacted.files == 0 {
+        return Err(OpenError::new("expected a capture that can be redacted, found none", Some(input)));
     }
     Ok(())
 }
@@ -80,7 +125,7 @@ fn folder(input: &Path, output: &Path, words: &Words, redacted: &mut Redacted) -
 /// The path of a copy inside its folder: captures that are named for a machine are numbered instead.
 fn shareable(inside: &Path, words: &Words, hosts: &mut usize, removed: &mut Removed) -> PathBuf {
     let clean: PathBuf = inside.iter().map(|part| words.clean(&part.to_string_lossy(), removed).into_owned()).collect();
-    let name = clean.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let name = file_name(&clean);
     let is_ours = ["host", "own"]
         .iter()
         .any(|start| name.strip_prefix(start).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())));
@@ -95,28 +140,73 @@ fn shareable(inside: &Path, words: &Words, hosts: &mut usize, removed: &mut Remo
 }
 
 /// Copies one file; on failure nothing is left of the copy.
-fn file(input: &Path, output: &Path, words: &Words) -> Result<Removed, OpenError> {
-    let bytes = FileBytes::open(input)?;
-    // Refused before a folder is made for it.
-    ridge_redact::recognize(bytes.bytes()).map_err(|error| refused(input, &error))?;
-    let failed = |error: std::io::Error| OpenError::io("write the copy", output, &error);
-    if let Some(parent) = output.parent() {
-        fs::create_dir_all(parent).map_err(failed)?;
+fn file(input: &Path, output: &Path, foreign: Foreign, words: &Words, redacted: &mut Redacted) -> Result<(), Failed> {
+    let bytes = FileBytes::open(input).map_err(Failed::Refused)?;
+    let partial = output.with_file_name(format!("{}.partial", file_name(output)));
+    let mut copy = Copy { path: &partial, file: None };
+    let name = input.display().to_string();
+    let source = Source { name: &name, bytes: bytes.bytes() };
+    let mut buffered = BufWriter::new(&mut copy);
+    let made = ridge_import::redact(source, foreign, words, &mut buffered);
+    let made = made.and_then(|made| buffered.flush().map(|()| made).map_err(RedactError::Io));
+    // What a failure left in the buffer is not wanted.
+    drop(buffered.into_parts());
+    let finished = made.and_then(|made| copy.finish(output).map(|()| made).map_err(RedactError::Io));
+    match finished {
+        Ok(made) => {
+            redacted.files += 1;
+            redacted.removed.merge(&made.removed);
+            let shown = input.file_name().unwrap_or_default().to_string_lossy();
+            let inside = made.left_out.into_iter().map(|(member, why)| (format!("{shown}/{member}"), why));
+            redacted.left_out.extend(inside);
+            Ok(())
+        }
+        Err(error) => {
+            // The error that counts is the one above.
+            let _ = fs::remove_file(&partial);
+            Err(match &error {
+                RedactError::Io(error) => Failed::Unwritten(OpenError::io("write the copy", output, error)),
+                _ => Failed::Refused(refused(input, &error)),
+            })
+        }
     }
-    let partial =
-        output.with_file_name(format!("{}.partial", output.file_name().unwrap_or_default().to_string_lossy()));
-    let mut copy = BufWriter::new(File::create(&partial).map_err(failed)?);
-    let removed = ridge_redact::redact(bytes.bytes(), words, &mut copy).map_err(|error| refused(input, &error));
-    let written = removed.and_then(|removed| copy.flush().map(|()| removed).map_err(failed));
-    let written = written.and_then(|removed| fs::rename(&partial, output).map(|()| removed).map_err(failed));
-    if written.is_err() {
-        // The error that counts is the one above.
-        let _ = fs::remove_file(&partial);
-    }
-    written
 }
 
-fn refused(path: &Path, error: &ridge_redact::RedactError) -> OpenError {
+/// A file that is made, with its folder, when the first bytes come: what is refused leaves nothing behind.
+struct Copy<'a> {
+    path: &'a Path,
+    file: Option<File>,
+}
+
+impl Copy<'_> {
+    fn opened(&mut self) -> std::io::Result<&mut File> {
+        if self.file.is_none() {
+            if let Some(parent) = self.path.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            self.file = Some(File::create(self.path)?);
+        }
+        Ok(self.file.as_mut().expect("it was just opened"))
+    }
+
+    /// Gives the file its name once all of it is on the disk, which may say only then that it is full.
+    fn finish(&mut self, output: &Path) -> std::io::Result<()> {
+        self.opened()?.sync_all()?;
+        fs::rename(self.path, output)
+    }
+}
+
+impl std::io::Write for Copy<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.opened()?.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn refused(path: &Path, error: &RedactError) -> OpenError {
     let refused = OpenError::new(error.to_string(), Some(path));
     match error.hint() {
         Some(hint) => refused.hint(hint),

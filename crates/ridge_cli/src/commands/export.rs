@@ -77,7 +77,8 @@ pub(crate) fn run(arguments: &ExportArguments, globals: &Globals, timings: &mut 
     let session = super::open(&arguments.input, timings)?;
     tell_losses(session.notes());
     let (trace, form) = (session.trace(), arguments.to.form());
-    let privacy = if arguments.with_private { Privacy::Kept } else { Privacy::Removed };
+    let words = timings.phase("names", || ridgeline::private_words(&arguments.input.paths));
+    let privacy = if arguments.with_private { Privacy::Kept } else { Privacy::RemovedWith(&words) };
     let path = arguments.output.clone().unwrap_or_else(|| default_output(&arguments.input.paths, form));
     let bar = bar(trace.events.len() as u64);
     timings.phase("export", || {

@@ -4,14 +4,15 @@ use crate::Ending;
 use crate::failure::Failure;
 use clap::{Args, ValueHint};
 use ridge_report::escape_controls;
-use ridgeline::{Redacted, redact};
+use ridgeline::{Redacted, What, redact};
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::PathBuf;
 
 /// Copy a capture without what says who made it and where
 ///
-/// Host, user and process names, home folders, environment blocks, command lines and tokens are taken out; the copy opens to the same
-/// numbers. Traces in JSON, XPlane, HLO and pprof can be copied, also gzipped, exports of Nsight Systems in SQLite, and folders of all these.
+/// Host, user and process names, home folders, addresses, environment blocks, command lines and secrets are taken out; the copy
+/// opens to the same numbers. Captures of every format that is read can be copied, also packed, and folders of them.
 /// Any other file is refused, and left out of a folder's copy, which says so.
 /// A search by names and patterns finds what it knows: look through what matters before you share it.
 #[derive(Debug, Args)]
@@ -48,11 +49,25 @@ fn summary(redacted: &Redacted) -> String {
     for (what, count) in redacted.removed.iter() {
         text.push_str(&format!("  removed   {count} {}\n", what.name()));
     }
+    let kinds: Vec<&str> = What::ALL.iter().map(|what| what.name()).collect();
     if redacted.removed.total() == 0 {
-        text.push_str("  removed   nothing: nothing private was found\n");
+        text.push_str("  removed   nothing: none of these kinds found\n");
     }
-    for (file, why) in &redacted.left_out {
-        text.push_str(&format!("  left out  {}: {}\n", escape_controls(file), escape_controls(why)));
+    text.push_str(&format!("  looked for {}\n", kinds.join(", ")));
+    for (why, files) in by_reason(&redacted.left_out) {
+        let more = files.len().saturating_sub(SHOWN);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let shown = files[..files.len().min(SHOWN)].join(", ");
+        text.push_str(&format!("  left out  {}{more}: {}\n", escape_controls(&shown), escape_controls(why)));
     }
     text
+}
+
+/// Files that are named of those left out for one reason.
+const SHOWN: usize = 5;
+
+fn by_reason(left_out: &[(String, String)]) -> BTreeMap<&str, Vec<&str>> {
+    let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    left_out.iter().for_each(|(file, why)| files.entry(why).or_default().push(file));
+    files
 }

@@ -7,7 +7,7 @@ use crate::output::{deliver_drawn, write_drawing, write_file};
 use crate::timings::Timings;
 use crate::views::ViewOf;
 use clap::{Args, ValueHint};
-use ridge_report::csv::{self, Controls};
+use ridge_report::csv;
 use ridge_report::roofline::svg;
 use ridge_report::terminal::{self, Layout};
 use ridge_report::{Listing, Report};
@@ -96,7 +96,7 @@ fn write_drawings(charts: &[Chart], all: &Listing, arguments: &RooflineArguments
         write_drawing(&svg(charts), arguments.svg.as_deref(), arguments.png.as_deref())?;
     }
     match &arguments.csv {
-        Some(path) => write_file(path, csv::table(all, Controls::Keep).as_bytes()),
+        Some(path) => write_file(path, csv::table(all).as_bytes()),
         None => Ok(()),
     }
 }

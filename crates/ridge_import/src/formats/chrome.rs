@@ -29,6 +29,7 @@ mod xla;
 use crate::formats::Format;
 use crate::import::{Import, ImportError, Source};
 use crate::packed::Packed;
+use ridge_redact::Redactor;
 
 /// The Chrome trace format.
 pub(super) struct Chrome;
@@ -40,6 +41,10 @@ impl Format for Chrome {
 
     fn sniff(&self, head: &[u8]) -> bool {
         looks_like_trace(head)
+    }
+
+    fn redactor(&self, _head: &[u8]) -> Redactor {
+        Redactor::Json
     }
 
     fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {

@@ -7,6 +7,7 @@ use crate::import::{CaptureFacts, Import, ImportError, Source};
 use crate::note::Severity;
 use ridge_hlo::HloModule;
 use ridge_hlo::wire::{Fields, Value};
+use ridge_redact::Redactor;
 use ridge_trace::Module;
 
 /// The HLO dump format.
@@ -19,6 +20,10 @@ impl Format for HloDump {
 
     fn sniff(&self, head: &[u8]) -> bool {
         is_text(head) || is_proto(head)
+    }
+
+    fn redactor(&self, head: &[u8]) -> Redactor {
+        if is_text(head) { Redactor::Text } else { Redactor::HloProto }
     }
 
     fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {

@@ -10,6 +10,7 @@ mod summed;
 use crate::formats::Format;
 use crate::import::{CaptureFacts, Import, ImportError, Source};
 use crate::note::Severity;
+use ridge_redact::Redactor;
 use ridge_trace::StringId;
 
 /// The memory timeline format.
@@ -31,6 +32,10 @@ impl Format for MemoryTimeline {
         let mut walk = Walk { bytes: head, at: 0 };
         let is_raw = walk.opens() && walk.row().is_some_and(|[_, action, _, category]| is_row(action, category));
         is_raw || summed::is_summed(head)
+    }
+
+    fn redactor(&self, _head: &[u8]) -> Redactor {
+        Redactor::Json
     }
 
     fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {

@@ -13,6 +13,7 @@ use crate::formats::Format;
 use crate::import::{CaptureFacts, Import, ImportError, Source};
 use crate::note::Severity;
 use columns::Log;
+use ridge_redact::Redactor;
 use ridge_trace::StringId;
 use rustc_hash::FxHashMap;
 
@@ -26,6 +27,10 @@ impl Format for Monitor {
 
     fn sniff(&self, head: &[u8]) -> bool {
         columns::kind_of(head).is_some()
+    }
+
+    fn redactor(&self, _head: &[u8]) -> Redactor {
+        Redactor::Table
     }
 
     fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {

@@ -17,6 +17,7 @@ mod units;
 
 use crate::formats::Format;
 use crate::import::{CaptureFacts, Import, ImportError, Source};
+use ridge_redact::Redactor;
 
 /// The format of reports and of their pages.
 pub(super) struct Ncu;
@@ -28,6 +29,10 @@ impl Format for Ncu {
 
     fn sniff(&self, head: &[u8]) -> bool {
         report::is_report(head) || pages::find_header(head).is_some()
+    }
+
+    fn redactor(&self, head: &[u8]) -> Redactor {
+        if report::is_report(head) { Redactor::NcuReport } else { Redactor::Table }
     }
 
     fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {

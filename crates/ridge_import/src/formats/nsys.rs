@@ -30,6 +30,7 @@ use crate::formats::Format;
 use crate::import::{Import, ImportError, Source};
 use crate::note::Severity;
 use parquet_tables::{ParquetTables, table_of};
+use ridge_redact::Redactor;
 use ridge_sqlite::{Database, is_database};
 use tables::{SqliteTables, Tables};
 
@@ -43,6 +44,10 @@ impl Format for Nsys {
 
     fn sniff(&self, head: &[u8]) -> bool {
         is_database(head)
+    }
+
+    fn redactor(&self, _head: &[u8]) -> Redactor {
+        Redactor::Nsys
     }
 
     fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {

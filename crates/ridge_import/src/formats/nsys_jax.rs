@@ -22,6 +22,7 @@ use crate::import::{CaptureFacts, Import, ImportError, Source, SourceFile};
 use crate::note::Severity;
 use crate::parquet::Parquet;
 use dump::Dumps;
+use ridge_redact::Redactor;
 use ridge_sqlite::Row;
 use std::collections::BTreeSet;
 
@@ -53,6 +54,10 @@ impl Format for NsysJax {
         // `torch.save` writes zip archives, too, and this member first.
         is_archive(head)
             && !head[..head.len().min(FIRST_NAME)].windows(TORCH_MEMBER.len()).any(|part| part == TORCH_MEMBER)
+    }
+
+    fn redactor(&self, _head: &[u8]) -> Redactor {
+        Redactor::Archive
     }
 
     fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {

@@ -9,6 +9,7 @@ mod read;
 use crate::formats::Format;
 use crate::import::{Import, ImportError, Source};
 use ridge_hlo::wire::{Fields, Value};
+use ridge_redact::Redactor;
 
 /// The memory profile format.
 pub(super) struct Pprof;
@@ -20,6 +21,10 @@ impl Format for Pprof {
 
     fn sniff(&self, head: &[u8]) -> bool {
         looks_like_profile(head)
+    }
+
+    fn redactor(&self, _head: &[u8]) -> Redactor {
+        Redactor::Pprof
     }
 
     fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {

@@ -15,6 +15,7 @@ mod read;
 
 use crate::formats::Format;
 use crate::import::{Import, ImportError, Source};
+use ridge_redact::Redactor;
 
 /// The snapshot format.
 pub(super) struct TorchSnapshot;
@@ -31,6 +32,10 @@ impl Format for TorchSnapshot {
         let begins = matches!(head, [0x80, 2..=5, ..]);
         let near = &head[..head.len().min(64)];
         begins && keys.iter().any(|key| near.windows(key.len()).any(|window| window == *key))
+    }
+
+    fn redactor(&self, head: &[u8]) -> Redactor {
+        if head.starts_with(MEMBER) { Redactor::Archive } else { Redactor::Pickle }
     }
 
     fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {

@@ -27,6 +27,7 @@ pub(super) use stats::Role as StatRole;
 
 use crate::formats::Format;
 use crate::import::{Import, ImportError, Source};
+use ridge_redact::Redactor;
 
 /// The XPlane format.
 pub(super) struct XPlane;
@@ -38,6 +39,10 @@ impl Format for XPlane {
 
     fn sniff(&self, head: &[u8]) -> bool {
         space::looks_like_space(head)
+    }
+
+    fn redactor(&self, _head: &[u8]) -> Redactor {
+        Redactor::Xplane
     }
 
     fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {

@@ -2,7 +2,7 @@
 //!
 //! Control characters that JSON allows raw are escaped too, so a document is safe to print on a terminal.
 
-use crate::escape::is_unsafe;
+use ridgeline::escape::is_unsafe;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -58,7 +58,9 @@ fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         if is_unsafe(c) && c != '\n' {
-            write!(escaped, "\\u{:04x}", c as u32).expect("writing to a String cannot fail");
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(escaped, "\\u{unit:04x}").expect("writing to a String cannot fail");
+            }
         } else {
             escaped.push(c);
         }

@@ -3,7 +3,7 @@
 
 use super::{left_out, window};
 use crate::drawing::{Frame, GRID, INK, QUIET, Taken, place, short, style};
-use crate::escape::escape_controls;
+use crate::escape_controls;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};

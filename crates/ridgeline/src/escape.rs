@@ -1,6 +1,6 @@
 //! Names from captures made harmless: what would move the cursor, change colors or reorder text is shown, not obeyed.
 //!
-//! Does not touch printable text in any script.
+//! Does not touch what is printed, in any script; what is printed nowhere is shown too, because names that look alike differ by it.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -15,11 +15,24 @@ pub fn escape_controls_in_text(text: &str) -> Cow<'_, str> {
     escape(text, |c| is_unsafe(c) && c != '\n' && c != '\t')
 }
 
-/// Whether a terminal would do something with `c` other than show it.
-pub(crate) fn is_unsafe(c: char) -> bool {
-    // Line and paragraph separators break lines; the other ranges are Unicode's bidirectional controls.
+/// `text` as a cell of CSV: controls are shown, and what a spreadsheet would take for a formula begins with `'`.
+pub fn csv_cell(text: &str) -> Cow<'_, str> {
+    let shown = escape_controls(text);
+    if shown.starts_with(['=', '+', '-', '@']) { Cow::Owned(format!("'{shown}")) } else { shown }
+}
+
+/// Whether a terminal would do something with `c` other than show it, or nothing at all.
+pub fn is_unsafe(c: char) -> bool {
     c.is_control()
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+        || matches!(c,
+            // Characters without width: soft hyphen, joiners, fillers, invisible operators.
+            '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200d}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
+            | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            // Bidirectional controls, and separators that break lines.
+            | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            // Tags and selectors of variants, which can carry a whole text unseen.
+            | '\u{e0000}'..='\u{e0fff}')
 }
 
 fn escape(text: &str, hide: impl Fn(char) -> bool) -> Cow<'_, str> {
@@ -52,9 +65,25 @@ mod tests {
             ("a\x1b[2Jb", "a\\x1b[2Jb"),
             ("a\r\nb\tc", "a\\r\\nb\\tc"),
             ("\u{9b}31m\u{202e}x", "\\u{9b}31m\\u{202e}x"),
+            ("ge\u{200b}mm\u{200d}\u{ad}", "ge\\u{200b}mm\\u{200d}\\u{ad}"),
+            ("a\u{e0041}\u{e007f}", "a\\u{e0041}\\u{e007f}"),
         ] {
             assert_eq!(escape_controls(text), shown);
         }
         assert_eq!(escape_controls_in_text("a\n\tb\x07"), "a\n\tb\\x07");
+    }
+
+    #[test]
+    fn no_cell_is_a_formula() {
+        for (text, cell) in [
+            ("=HYPERLINK(1)", "'=HYPERLINK(1)"),
+            ("+1", "'+1"),
+            ("-x", "'-x"),
+            ("@main", "'@main"),
+            ("\t=1", "\\t=1"),
+            ("a=b", "a=b"),
+        ] {
+            assert_eq!(csv_cell(text), cell);
+        }
     }
 }
