@@ -14,7 +14,9 @@
 
 mod answer;
 mod ceilings;
+mod compilations;
 mod device_choice;
+mod document;
 mod error;
 mod file_map;
 mod find;
@@ -29,7 +31,8 @@ mod source_text;
 
 pub use answer::{Answer, Question};
 pub use ceilings::{CeilingsChoice, MeasuredDevice, ceilings_folder, data_sheet, read_ceilings};
-pub use error::OpenError;
+pub use compilations::Compilation;
+pub use error::{Details, OpenError};
 pub use hlo::HloStage;
 pub use note::{Note, Severity};
 pub use redact::{Redacted, redact};

@@ -2,7 +2,7 @@
 //!
 //! What is private in a file is decided by `ridge_redact`; here files are found, read and written, and named.
 
-use crate::error::OpenError;
+use crate::error::{Details, OpenError};
 use crate::file_map::FileBytes;
 use crate::find::walk;
 use ridge_redact::{Removed, What, Words};
@@ -33,7 +33,8 @@ pub struct Redacted {
 /// `output` then.
 pub fn redact(input: &Path, output: &Path) -> Result<Redacted, OpenError> {
     if output.symlink_metadata().is_ok() {
-        return Err(OpenError::new("expected a path for the copy, found something there", Some(output)));
+        let details = Details::new("expected a path for the copy, found something there").at(output);
+        return Err(OpenError::BadInput(details));
     }
     let metadata = fs::metadata(input).map_err(|error| OpenError::io("open", input, &error))?;
     let words = words_of_this_machine();
@@ -45,7 +46,8 @@ pub fn redact(input: &Path, output: &Path) -> Result<Redacted, OpenError> {
     }
     folder(input, output, &words, &mut redacted)?;
     if redacted.files == 0 {
-        return Err(OpenError::new("expected a capture that can be redacted, found none", Some(input)));
+        let details = Details::new("expected a capture that can be redacted, found none").at(input);
+        return Err(OpenError::NotACapture(details));
     }
     Ok(redacted)
 }
@@ -71,7 +73,7 @@ fn folder(input: &Path, output: &Path, words: &Words, redacted: &mut Redacted) -
                 redacted.files += 1;
                 redacted.removed.merge(&removed);
             }
-            Err(error) => redacted.left_out.push((inside.display().to_string(), error.message)),
+            Err(error) => redacted.left_out.push((inside.display().to_string(), error.to_string())),
         }
     }
     Ok(())
@@ -117,7 +119,7 @@ fn file(input: &Path, output: &Path, words: &Words) -> Result<Removed, OpenError
 }
 
 fn refused(path: &Path, error: &ridge_redact::RedactError) -> OpenError {
-    let refused = OpenError::new(error.to_string(), Some(path));
+    let refused = OpenError::NotACapture(Details::new(error.to_string()).at(path));
     match error.hint() {
         Some(hint) => refused.hint(hint),
         None => refused,
