@@ -258,7 +258,7 @@ fn the_home_folder_is_not_in_what_is_written() {
 plan '"a"'
 [ "$list" ] && exit 0
 start a
-printf '{"event":"row","operation":"a","status":"failed","reason":"OSError: no file %s/secret.npy","notes":[]}\n' "$HOME"
+printf '{"event":"row","operation":"a","volume_size":%s,"status":"failed","reason":"OSError: no file %s/secret.npy","notes":[]}\n' "$size" "$HOME"
 "#;
     let bench = Bench::new(suite);
     let outcome = bench.run();
@@ -285,7 +285,7 @@ fn an_unknown_suite_and_a_missing_interpreter_are_errors() {
     let unknown = BenchOptions { suite: "mbirjacks".into(), ..bench.options.clone() };
     let error = bench_with(&unknown).unwrap_err();
     assert_eq!(error.to_string(), r#"expected a suite's name or a path to its file, found "mbirjacks""#);
-    assert_eq!(error.hints(), ["built-in suites: mbirjax"]);
+    assert_eq!(error.hints(), ["built-in suites: kernels, mbirjax, shallow_water"]);
     let nowhere = BenchOptions { python: Some("/nowhere/python".into()), ..bench.options.clone() };
     assert!(matches!(bench_with(&nowhere), Err(BenchError::Spawn { .. })));
 }

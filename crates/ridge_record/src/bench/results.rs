@@ -5,9 +5,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use ridge_documents::{
-    BenchResults, BenchRow, Environment, Manifest, Measurement, Missing, Program, RowStatus, to_text,
-};
+use ridge_documents::{BenchResults, Environment, Manifest, Measurement, Missing, Program, RowStatus, to_text};
 use serde_json::{Map, Value, json};
 
 use super::error::BenchError;
@@ -192,18 +190,18 @@ pub(super) fn row_without_worker(
     phase: Option<&str>,
     reason: &str,
 ) -> Value {
-    json!(BenchRow {
+    json!(ridge_documents::BenchRow {
         operation: operation.to_owned(),
         volume_size: size.into(),
         status,
         reason: Some(reason.to_owned()),
         phase: phase.map(str::to_owned),
-        ..BenchRow::default()
+        ..ridge_documents::BenchRow::default()
     })
 }
 
 /// A row as far as it can be understood; of a worker of another version that may be nothing, which counts as failed.
-fn typed(row: &Value) -> BenchRow {
+fn typed(row: &Value) -> ridge_documents::BenchRow {
     ridge_documents::part(row).map(|parsed| parsed.document).unwrap_or_default()
 }
 
@@ -226,7 +224,7 @@ fn cost_analysis(costs: Value) -> Value {
     json!({"flops_once": sum("flops"), "bytes_accessed_once": sum("bytes accessed"), "modules": costs})
 }
 
-fn status_of(row: &BenchRow) -> BenchStatus {
+fn status_of(row: &ridge_documents::BenchRow) -> BenchStatus {
     let reason = || row.reason.clone().unwrap_or_else(|| "no reason given".to_owned());
     match (row.status, row.median_s, row.min_s, row.spread_s) {
         (RowStatus::Ok, Some(median_s), Some(min_s), Some(spread_s)) => BenchStatus::Ok {
