@@ -17,7 +17,7 @@ pub(super) enum WorkerEvent {
     Measurement(Measurement),
     Modules { operation: String, modules: Vec<Value>, costs: Value },
     Row { operation: String, row: Value },
-    Environment(Environment),
+    Environment(Box<Environment>),
     Interrupted,
     NoMatch { pattern: String, operations: Vec<String> },
     Broken { reason: String },
@@ -48,7 +48,7 @@ pub(super) fn parse(line: &str) -> Option<WorkerEvent> {
             costs: value["costs"].take(),
         },
         "row" => WorkerEvent::Row { operation: operation?, row: value },
-        "environment" => WorkerEvent::Environment(ridge_documents::part(&value["environment"])?.document),
+        "environment" => WorkerEvent::Environment(Box::new(ridge_documents::part(&value["environment"])?.document)),
         "interrupted" => WorkerEvent::Interrupted,
         "no_match" => {
             WorkerEvent::NoMatch { pattern: text(&value["pattern"])?, operations: texts(&value["operations"]) }

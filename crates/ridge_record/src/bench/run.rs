@@ -217,7 +217,7 @@ impl Course<'_> {
                 let status = self.results.row(size, &operation, row)?;
                 self.done(size, operation, status);
             }
-            WorkerEvent::Environment(environment) => self.results.environment(environment),
+            WorkerEvent::Environment(environment) => self.results.environment(*environment),
             WorkerEvent::Interrupted => self.results.interrupted = true,
             WorkerEvent::Broken { reason } => *broken = Some(reason),
             WorkerEvent::Plan(_) | WorkerEvent::NoMatch { .. } => {}
