@@ -160,7 +160,8 @@ pub struct Cpu {
 /// A compiled module.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Module {
-    /// Its name.
+    /// Its name; empty where that is not said.
+    #[serde(default)]
     pub name: String,
     /// Its folder in the capture folder.
     pub dir: Option<String>,

@@ -354,7 +354,7 @@ mod tests {
         let cpu = json!({"name": "X", "platform": "cpu", "usable_cores": 2, "figures": figures});
         let found = measured(&[cpu])[0].ceilings.clone();
         let all = with_measured(&device("/host:CPU", None), Ceilings::default(), &found);
-        let expected = "calibrated on a busy machine: others used up to 40.0 % of its processor time, so it may reach more than \
+        let expected = "calibrated on a busy machine: others used up to 40 % of its processor time, so it may reach more than \
                         was measured of f32.transcendental, f32.comparison";
         assert_eq!(all.notes, [expected]);
         assert_eq!(all.value(Limit::Comparison(NumberType::F32)), Some(4e8));

@@ -46,7 +46,7 @@ impl Session {
 fn compilations(manifest: &Manifest) -> Vec<Compilation> {
     let mut groups: Vec<(Compilation, Vec<&Module>)> = Vec::new();
     let mut rows: BTreeMap<_, usize> = BTreeMap::new();
-    for module in &manifest.document.modules {
+    for module in manifest.document.modules.iter().filter(|module| !module.name.is_empty()) {
         let row = *rows.entry((&module.name, &module.operation, module.volume_size)).or_insert(groups.len());
         if row == groups.len() {
             groups.push((Compilation::of(module), Vec::new()));

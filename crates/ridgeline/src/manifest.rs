@@ -50,9 +50,8 @@ impl Manifest {
         match documents::read(&text) {
             Ok(parsed) => {
                 manifest.document = parsed.document;
-                let mut notes: Vec<Note> =
-                    parsed.damaged.iter().map(|damage| damaged(damage, &folder.join(FILE))).collect();
-                notes.extend(manifest.notes());
+                let mut notes = manifest.notes();
+                notes.extend(parsed.damaged.iter().map(|damage| damaged(damage, &folder.join(FILE))));
                 Some((Some(manifest), notes))
             }
             Err(DocumentError::OtherSchema { .. }) => None,
@@ -154,9 +153,9 @@ mod tests {
     fn what_is_damaged_is_said_and_the_rest_is_read() {
         let text = r#"{"schema":"ridgeline.manifest.v1","complete":false,"missing":[{"what":"trace","why":"cut"}, 7],"cpu":3}"#;
         let expected = [
+            "not recorded: trace: cut",
             "damaged and left out: missing[]: invalid type: integer `7`, expected struct Missing",
             "damaged and left out: cpu: invalid type: integer `3`, expected struct Cpu",
-            "not recorded: trace: cut",
         ];
         assert_eq!(noted(text), (true, expected.map(str::to_owned).to_vec()));
     }
@@ -185,7 +184,7 @@ mod tests {
             r#"devices.0.kind = Text("H")"#,
             r#"devices.0.platform = Text("gpu")"#,
             "devices.0.memory = Bytes(7)",
-            r#"overhead.share_of_wall = Text("50.0 %")"#,
+            r#"overhead.share_of_wall = Text("50 %")"#,
         ];
         assert_eq!(facts, expected);
     }

@@ -150,7 +150,7 @@ mod tests {
             rows: vec![row("denoise", [ok(0.5), ok(2.0)]), row("median_filter3d", [ok(0.4), cold])],
             interrupted: false,
         };
-        let text = render(&report(&outcome).expect("columns of equal length"), &Layout::plain(120));
+        let text = render(&report(&outcome).expect("columns of equal length"), &Layout::plain(140));
         let said = "median_filter3d at 64 compiles again at every call: 48 modules in 4 calls (most often jit__lambda, 40), 3.40 of 4.70 s";
         assert!(text.lines().next().is_some_and(|first| first.contains(said)), "{text}");
     }
