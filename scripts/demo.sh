@@ -26,6 +26,14 @@ rm -rf demo-run
 say "ridgeline stats demo-run"
 "$ridgeline" stats demo-run
 
+say "first of all"
+"$ridgeline" stats demo-run --top 1 --format json | .venv/bin/python -c '
+import json, sys
+
+cold = [note["message"] for note in json.load(sys.stdin)["notes"] if " compiles " in note["message"]]
+print("\n".join(cold) or "no operation compiles again when it is called again")
+'
+
 say "more to ask"
 cat <<'TEXT'
 target/release/ridgeline info demo-run

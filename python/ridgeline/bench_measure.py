@@ -18,6 +18,7 @@ import statistics
 import sys
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +29,9 @@ from .suite import Declared, FixtureError, Inputs, Suite, SuiteError
 
 #: Longest reason that a row keeps, in characters; the whole traceback is in the worker's log.
 LONGEST_REASON = 600
+
+#: Names of modules compiled late that a row keeps, the most frequent first.
+MOST_LATE_NAMES = 8
 
 Emit = Callable[..., None]
 
@@ -214,6 +218,9 @@ def _count_late_modules(row: Row, token: int | None) -> None:
         late = capture.xla_costs(since=token)
         row.measured["late_modules"] = len(late)
         row.measured["late_compile_s"] = sum(module["compile_s"] for module in late)
+        if late:
+            row.measured["late_runs_s"] = row.measured.get("traced_s", 0.0) + sum(row.times)
+            row.measured["late_names"] = dict(Counter(module["name"] for module in late).most_common(MOST_LATE_NAMES))
 
 
 def _collect(plan: Plan, row: Row, token: int) -> None:

@@ -15,7 +15,7 @@ import traceback
 from pathlib import Path
 
 from .bench_measure import Plan, Row, measure, reason_of
-from .suite import Inputs, Suite, load_suite
+from .suite import Inputs, NoMatchError, Suite, load_suite
 from .worker import INTERRUPTED_STATUS, Events, interrupt_at_end_of_stdin, private_stdout
 
 NOT_RUN_BUDGET = "not run: budget used up"
@@ -33,6 +33,9 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         events.emit("interrupted")
         return INTERRUPTED_STATUS
+    except NoMatchError as error:
+        events.emit("no_match", pattern=error.pattern, operations=error.operations)
+        return BROKEN_SUITE_STATUS
     except Exception as error:  # noqa: BLE001 - reported to the parent, which reports it to the user
         traceback.print_exc()
         events.emit("broken", reason=reason_of(error))

@@ -1,4 +1,4 @@
-"""What a JAX device reaches: memory bandwidth, multiply-adds, matrix products, launches, copies to and from the host.
+"""What a JAX device reaches: memory bandwidth, multiply-adds, matrix products, exponentials, sorts, launches, copies.
 
 Every loop is compiled by JAX, so the rates are those that a JAX program can get.
 Work is queued and waited for once per round; results go into donated buffers, so no round pays for new memory.
@@ -7,6 +7,8 @@ What is computed depends on what was computed before, and arguments are not cons
 
 from __future__ import annotations
 
+import math
+import re
 import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -31,6 +33,13 @@ CHAINS, LINKS = 8, 32
 PASSES = 4
 #: Iterations of the compiled loop of `loop_iteration`.
 ITERATIONS = 1000
+#: Types whose exponentials and sorts are measured.
+FUNCTION_TYPES = ("f64", "f32", "bf16", "f16")
+SORT_TYPES = ("f64", "f32")
+#: Exponentials of each element in one pass.
+EXPONENTIALS = 8
+#: Products in the compiled function of `operation_interval`.
+PRODUCTS = 100
 #: A matrix product is large enough when it takes this long, seconds.
 PRODUCT_S = 0.02
 #: Edges of matrices to try.
@@ -78,6 +87,11 @@ def probes() -> Iterator[Probe]:
         yield Probe("multiply_add", name, lambda device, name=name: _multiply_add(device, name))
     for name in MATRIX_TYPES:
         yield Probe("matrix", name, lambda device, name=name: _matrix(device, name))
+    for name in FUNCTION_TYPES:
+        yield Probe("transcendental", name, lambda device, name=name: _transcendental(device, name))
+    for name in SORT_TYPES:
+        yield Probe("sort", name, lambda device, name=name: _sort(device, name))
+    yield Probe("operation_interval", None, _operation_interval)
     yield Probe("launch_interval", None, _launch_interval)
     yield Probe("launch_roundtrip", None, _launch_roundtrip)
     yield Probe("loop_iteration", None, _loop_iteration)
@@ -181,6 +195,80 @@ def _products(device: Device, name: str, edge: int) -> list[float]:
         old.block_until_ready()
 
     return rounds(repeat, device.effort)
+
+
+def _transcendental(device: Device, name: str) -> dict[str, Any]:
+    """Chains of `x = exp(-x)` for each element of an array; each exponential counts once."""
+    dtype = DTYPES[name]
+    elements = 1 << (18 if device.is_cpu else 24)
+    x = device.put(jnp.linspace(0, 1, elements, dtype=dtype))
+
+    def passes(x: Any) -> Any:
+        def one_pass(_: int, x: Any) -> Any:
+            for _link in range(EXPONENTIALS):
+                x = jnp.exp(-x)
+            return x
+
+        return lax.fori_loop(0, PASSES, one_pass, x)
+
+    compiled = jax.jit(passes, donate_argnums=0)
+
+    def repeat(count: int) -> None:
+        nonlocal x
+        for _ in range(count):
+            x = compiled(x)
+        x.block_until_ready()
+
+    return rate(float(elements * PASSES * EXPONENTIALS), rounds(repeat, device.effort), "op/s")
+
+
+def _sort(device: Device, name: str) -> dict[str, Any]:
+    """The sort of an array of random numbers; n numbers count n log2 n comparisons, however few an algorithm needs."""
+    elements = 1 << (16 if device.is_cpu else 24)
+    numbers = device.put(jnp.asarray(np.random.default_rng(0).random(elements), DTYPES[name]))
+    old = device.put(jnp.zeros_like(numbers))
+    compiled = jax.jit(lambda old, numbers: lax.sort(numbers), donate_argnums=0, keep_unused=True)
+
+    def repeat(count: int) -> None:
+        nonlocal old
+        for _ in range(count):
+            old = compiled(old, numbers)
+        old.block_until_ready()
+
+    return rate(elements * math.log2(elements), rounds(repeat, device.effort), "op/s")
+
+
+def _operation_interval(device: Device) -> dict[str, Any]:
+    """Time from one small operation to the next within a compiled function.
+
+    Each product needs the one before, and XLA neither joins them nor makes a native loop of them: its runtime starts each as it
+    starts the operations of a program.
+    """
+    x, matrix = device.put(jnp.ones(4, jnp.float32)), device.put(jnp.full((4, 4), 0.25, jnp.float32))
+
+    def chain(x: Any, matrix: Any) -> Any:
+        for _ in range(PRODUCTS):
+            x = matrix @ x
+        return x
+
+    compiled = jax.jit(chain, donate_argnums=0).lower(x, matrix).compile()
+    operations = started_operations(compiled.as_text())
+
+    def repeat(count: int) -> None:
+        nonlocal x
+        for _ in range(count):
+            x = compiled(x, matrix)
+        x.block_until_ready()
+
+    return duration([time / operations for time in rounds(repeat, device.effort)]) | {"operations": operations}
+
+
+def started_operations(text: str) -> int:
+    """Operations of a module of small products that the runtime starts: XLA may put a fusion between two products."""
+    operations = len(re.findall(r" (?:dot|fusion|custom-call)\(", text.partition("\nENTRY")[2]))
+    if operations < PRODUCTS:
+        raise NotHere(f"expected {PRODUCTS} operations in the compiled function, found {operations}: XLA joined them")
+    return operations
 
 
 def _small(device: Device) -> tuple[Any, Any]:

@@ -37,6 +37,16 @@ class SuiteError(Exception):
     """A suite file that cannot be used: a name declared twice, an unknown fixture, a cycle."""
 
 
+class NoMatchError(SuiteError):
+    """A pattern that matches none of a suite's operations."""
+
+    def __init__(self, pattern: str, suite: str, operations: list[str]) -> None:
+        """`operations` are the names that there are."""
+        super().__init__(f"no operation of suite {suite!r} matches {pattern!r}")
+        self.pattern = pattern
+        self.operations = operations
+
+
 @dataclass(frozen=True)
 class Declared:
     """One operation or fixture of one family (`family` is None outside families)."""
@@ -82,12 +92,12 @@ class Suite:
     def select(self, patterns: Iterable[str] = ()) -> list[str]:
         """Names of the operations that match any shell pattern, in declaration order; all of them for no pattern.
 
-        Raises `SuiteError` for a pattern that matches nothing: a misspelt name must not look like a passed benchmark.
+        Raises `NoMatchError` for a pattern that matches nothing: a misspelt name must not look like a passed benchmark.
         """
         patterns = list(patterns) or ["*"]
         for pattern in patterns:
             if not fnmatch.filter(self.operations, pattern):
-                raise SuiteError(f"no operation of suite {self.name!r} matches {pattern!r}")
+                raise NoMatchError(pattern, self.name, list(self.operations))
         return [name for name in self.operations if any(fnmatch.fnmatchcase(name, p) for p in patterns)]
 
     def _declare(self, table: dict[str, Declared], function: Callable[..., Any] | None, name: str | None,

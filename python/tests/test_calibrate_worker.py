@@ -73,6 +73,13 @@ def test_the_compiled_multiply_adds_are_those_that_are_counted() -> None:
     assert cost["flops"] == elements * (2 * m.CHAINS * m.LINKS + 2 * (m.CHAINS - 1))
 
 
+def test_operations_that_were_joined_are_no_measure_of_their_start() -> None:
+    from ridgeline import calibrate_measure as m
+
+    with pytest.raises(m.NotHere, match="expected 100 operations in the compiled function, found 1: XLA joined them"):
+        m.started_operations("HloModule f\n\nENTRY %main {\n  %a = f32[4] fusion(%x)\n}\n")
+
+
 @pytest.fixture(scope="module")
 def quick_run() -> list[dict]:
     command = [sys.executable, "-m", "ridgeline.calibrate_worker", "--quick", "--array-bytes", str(1 << 20)]
@@ -90,5 +97,7 @@ def test_every_probe_is_measured_or_says_why_not(quick_run: list[dict]) -> None:
     ended = [event for event in quick_run if event["event"] in ("measured", "missing")]
     assert len(ended) == quick_run[0]["probes"]
     assert all(event["value"] > 0 for event in ended if event["event"] == "measured")
+    (interval,) = [event for event in ended if event["what"] == "operation_interval"]
+    assert interval["operations"] >= 100
     missing = {event["what"] for event in ended if event["event"] == "missing"}
     assert missing == {"matrix", "host_to_device", "device_to_host", "pinned_to_device", "device_to_pinned"}

@@ -189,6 +189,9 @@ def test_what_measured_runs_compile_is_counted(tmp_path):
     rows = run.rows()
     assert rows["recompiles"]["late_modules"] == 3
     assert rows["recompiles"]["late_compile_s"] > 0
+    assert rows["recompiles"]["late_runs_s"] >= rows["recompiles"]["traced_s"]
+    assert sum(rows["recompiles"]["late_names"].values()) == 3
+    assert "late_names" not in rows["compiles_once"]
     assert (rows["compiles_once"]["late_modules"], rows["compiles_once"]["notes"]) == (0, [])
 
 
@@ -226,3 +229,9 @@ def once():
 def after():
     return jnp.ones(3) + 1
 """
+
+
+def test_a_pattern_that_matches_nothing_is_told_with_what_there_is(tmp_path):
+    run = Run(tmp_path, PLAIN, "--list", "--ops=fin")
+    (event,) = run.events
+    assert event == {"event": "no_match", "pattern": "fin", "operations": ["fine", "broken", "dies", "last"]}

@@ -104,10 +104,6 @@ fn labeled(style: Style, label: &str, text: &str) -> String {
 
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Failure {
-        let failure = Failure::failed(error.message).hints(error.hints);
-        match error.path {
-            Some(path) => failure.at(&path),
-            None => failure,
-        }
+        Failure::about(error.message(), error.path()).hints(error.hints().to_vec())
     }
 }

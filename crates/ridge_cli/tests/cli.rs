@@ -162,7 +162,7 @@ fn an_unknown_suite_names_the_known_ones() {
     assert_eq!(ran.code, Some(1));
     expect![[r#"
         error: expected a suite's name or a path to its file, found "no-such-suite"
-        hint: built-in suites: mbirjax
+        hint: built-in suites: kernels, mbirjax, shallow_water
     "#]]
     .assert_eq(&ran.stderr);
 }

@@ -21,8 +21,6 @@ pub struct Machine {
     pub available_memory_bytes: Option<u64>,
     /// Main memory, bytes.
     pub memory_bytes: Option<u64>,
-    /// Processes that ran or waited to run, averaged over the last minute.
-    pub load: Option<f64>,
 }
 
 /// Describes this machine.
@@ -36,7 +34,6 @@ pub fn machine() -> Machine {
         last_level_cache_bytes: last_level_cache(Path::new("/sys/devices/system/cpu")),
         available_memory_bytes: kilobytes(&memory, "MemAvailable:"),
         memory_bytes: kilobytes(&memory, "MemTotal:"),
-        load: load(&read("/proc/loadavg")),
     }
 }
 
@@ -50,11 +47,6 @@ fn model(cpuinfo: &str) -> Option<String> {
 fn kilobytes(meminfo: &str, key: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix(key))?;
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
-}
-
-/// The first number in the text of `/proc/loadavg`.
-fn load(loadavg: &str) -> Option<f64> {
-    loadavg.split_whitespace().next()?.parse().ok()
 }
 
 /// Caches of the highest level under `cpus`, each once however many cores share it.
@@ -95,7 +87,6 @@ mod tests {
         assert_eq!(model("processor : 0\nmodel name\t: A (R) CPU\n").as_deref(), Some("A (R) CPU"));
         assert_eq!(kilobytes("MemTotal:  16 kB\nMemAvailable:   4 kB\n", "MemAvailable:"), Some(4096));
         assert_eq!(kilobytes("", "MemTotal:"), None);
-        assert_eq!((load("1.89 1.53 1.44 2/90 17\n"), load("")), (Some(1.89), None));
         for (text, bytes) in [("48K", Some(49_152)), ("2M", Some(2 << 20)), ("17", Some(17)), ("", None), ("xK", None)]
         {
             assert_eq!(cache_size(text), bytes, "{text}");

@@ -4,7 +4,7 @@ use crate::machine::Machine;
 use crate::rounds::Rounds;
 use crate::stream::Loop;
 use crate::team::Budget;
-use crate::{copy, multiply_add};
+use crate::{copy, exponential, multiply_add, sort};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -17,6 +17,13 @@ const LEAST_ARRAY_BYTES: u64 = 64 << 20;
 /// The three arrays together take at most this part of the memory that is free.
 const PART_OF_MEMORY: u64 = 2;
 
+/// The arrays of `a = b + s c`.
+const ARRAYS: u64 = 3;
+/// Arrays that the last-level caches hold take this part of them; the rest is for whatever else runs.
+const PART_OF_CACHE: u64 = 2;
+/// Bytes that every core's own second-level cache holds: processors of the last ten years have 256 KiB or more.
+const NEAR_BYTES: u64 = 192 << 10;
+
 /// One rate that can be measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Probe {
@@ -28,12 +35,24 @@ pub enum Probe {
     StreamAdd,
     /// `a = b + s c` on all cores, bytes.
     StreamTriad,
+    /// `a = b + s c` on all cores, over arrays that take half of the last-level caches, bytes.
+    CacheTriad,
+    /// `a = b + s c` on all cores, over arrays that each core's own cache holds, bytes.
+    NearCacheTriad,
     /// One core's `memcpy` of a large block, bytes copied.
     CoreCopy,
     /// Multiply-adds of 8-byte numbers on all cores, operations.
     MultiplyAddF64,
     /// Multiply-adds of 4-byte numbers on all cores, operations.
     MultiplyAddF32,
+    /// Exponentials of 8-byte numbers on all cores.
+    TranscendentalF64,
+    /// Exponentials of 4-byte numbers on all cores.
+    TranscendentalF32,
+    /// Sorts of 8-byte numbers on all cores, comparisons.
+    SortF64,
+    /// Sorts of 4-byte numbers on all cores, comparisons.
+    SortF32,
 }
 
 /// How long to measure.
@@ -47,20 +66,28 @@ pub enum Effort {
 
 impl Probe {
     /// Every probe, in the order to measure.
-    pub const ALL: [Probe; 7] = [
+    pub const ALL: [Probe; 13] = [
         Probe::StreamCopy,
         Probe::StreamScale,
         Probe::StreamAdd,
         Probe::StreamTriad,
+        Probe::CacheTriad,
+        Probe::NearCacheTriad,
         Probe::CoreCopy,
         Probe::MultiplyAddF64,
         Probe::MultiplyAddF32,
+        Probe::TranscendentalF64,
+        Probe::TranscendentalF32,
+        Probe::SortF64,
+        Probe::SortF32,
     ];
 
     /// Measures it on all cores of `machine`; ends early, between rounds, when `stop` is set.
-    pub fn measure(self, machine: &Machine, effort: Effort, stop: &AtomicBool) -> Rounds {
+    ///
+    /// `None` where the machine does not say what it takes.
+    pub fn measure(self, machine: &Machine, effort: Effort, stop: &AtomicBool) -> Option<Rounds> {
         let (cores, budget, bytes) = (machine.usable_cores, effort.budget(), effort.array_bytes(machine));
-        match self {
+        Some(match self {
             Probe::StreamCopy => Loop::Copy.measure(bytes, cores, budget, stop),
             Probe::StreamScale => Loop::Scale.measure(bytes, cores, budget, stop),
             Probe::StreamAdd => Loop::Add.measure(bytes, cores, budget, stop),
@@ -68,7 +95,16 @@ impl Probe {
             Probe::CoreCopy => copy::measure(bytes, budget, stop),
             Probe::MultiplyAddF64 => multiply_add::measure_f64(cores, budget, stop),
             Probe::MultiplyAddF32 => multiply_add::measure_f32(cores, budget, stop),
-        }
+            Probe::CacheTriad => {
+                let array_bytes = machine.last_level_cache_bytes? / PART_OF_CACHE / ARRAYS;
+                Loop::Triad.measure(array_bytes.min(bytes), cores, budget, stop)
+            }
+            Probe::NearCacheTriad => Loop::Triad.measure(NEAR_BYTES / ARRAYS * cores as u64, cores, budget, stop),
+            Probe::TranscendentalF64 => exponential::measure_f64(cores, budget, stop),
+            Probe::TranscendentalF32 => exponential::measure_f32(cores, budget, stop),
+            Probe::SortF64 => sort::measure_f64(cores, budget, stop),
+            Probe::SortF32 => sort::measure_f32(cores, budget, stop),
+        })
     }
 }
 
@@ -104,7 +140,6 @@ mod tests {
             last_level_cache_bytes: cache,
             available_memory_bytes: free,
             memory_bytes: None,
-            load: None,
         }
     }
 
@@ -126,7 +161,8 @@ mod tests {
     fn a_stopped_probe_has_no_rounds() {
         let machine = with(Some(1 << 20), Some(6 << 20));
         for probe in Probe::ALL {
-            assert_eq!(probe.measure(&machine, Effort::Quick, &AtomicBool::new(true)).nanos.len(), 0, "{probe:?}");
+            let rounds = probe.measure(&machine, Effort::Quick, &AtomicBool::new(true));
+            assert!(rounds.is_some_and(|rounds| rounds.nanos.is_empty()), "{probe:?}");
         }
     }
 }

@@ -22,4 +22,5 @@ pub use error::BenchError;
 pub use locate::built_in_suites;
 pub use options::BenchOptions;
 pub use outcome::{BenchCell, BenchEvent, BenchOutcome, BenchRow, BenchStatus};
+pub use ridge_documents::Recompiles;
 pub use run::bench;

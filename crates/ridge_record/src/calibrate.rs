@@ -18,6 +18,7 @@ mod run;
 
 pub use error::CalibrateError;
 pub use options::{CalibrateOptions, Scope};
-pub use outcome::{CalibrateEvent, Calibrated, Calibration, Figure, MissingFigure};
+pub use outcome::{CalibrateEvent, Calibration};
+pub use ridge_documents::{Figure, MeasuredDevice, MissingFigure};
 pub use ridge_host::Effort;
 pub use run::calibrate;

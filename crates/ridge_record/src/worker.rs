@@ -36,6 +36,11 @@ pub(crate) enum Next<E> {
 }
 
 impl<E: Send + 'static> Worker<E> {
+    /// Its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Start `command`; what it prints beside events is appended to `log`. A line that `parse` does not know is left out.
     ///
     /// # Errors

@@ -258,7 +258,7 @@ fn the_home_folder_is_not_in_what_is_written() {
 plan '"a"'
 [ "$list" ] && exit 0
 start a
-printf '{"event":"row","operation":"a","status":"failed","reason":"OSError: no file %s/secret.npy","notes":[]}\n' "$HOME"
+printf '{"event":"row","operation":"a","volume_size":%s,"status":"failed","reason":"OSError: no file %s/secret.npy","notes":[]}\n' "$size" "$HOME"
 "#;
     let bench = Bench::new(suite);
     let outcome = bench.run();
@@ -285,11 +285,33 @@ fn an_unknown_suite_and_a_missing_interpreter_are_errors() {
     let unknown = BenchOptions { suite: "mbirjacks".into(), ..bench.options.clone() };
     let error = bench_with(&unknown).unwrap_err();
     assert_eq!(error.to_string(), r#"expected a suite's name or a path to its file, found "mbirjacks""#);
-    assert_eq!(error.hints(), ["built-in suites: mbirjax"]);
+    assert_eq!(error.hints(), ["built-in suites: kernels, mbirjax, shallow_water"]);
     let nowhere = BenchOptions { python: Some("/nowhere/python".into()), ..bench.options.clone() };
     assert!(matches!(bench_with(&nowhere), Err(BenchError::Spawn { .. })));
 }
 
 fn bench_with(options: &BenchOptions) -> Result<BenchOutcome, BenchError> {
     bench(options, &mut |_| {})
+}
+
+#[test]
+fn a_pattern_that_matches_nothing_is_answered_with_what_there_is() {
+    let bench = Bench::new(r#"printf '{"event":"no_match","pattern":"c*","operations":["a","b"]}\n'; exit 3"#);
+    let error = bench_with(&bench.options).unwrap_err();
+    assert_eq!(error.to_string(), "expected a pattern that matches an operation of the suite, found \"c*\"");
+    assert_eq!(error.hints(), ["operations of the suite: a, b"]);
+}
+
+#[test]
+fn what_compiles_at_every_call_is_told_with_its_times() {
+    let late = r#"ok() { printf '{"event":"row","operation":"%s","volume_size":%s,"status":"ok","runs":2,"median_s":0.5,"min_s":0.4,"spread_s":0.1,"late_modules":2,"late_compile_s":0.75,"late_runs_s":1,"late_names":{"jit_f":2},"notes":[]}\n' "$1" "$size"; }"#;
+    let bench = Bench::new(&format!("{late}\n{TWO_FINE}"));
+    let outcome = bench.run();
+    let BenchStatus::Ok { recompiles: Some(recompiles), .. } = &outcome.rows[0].cells[0].status else {
+        panic!("measured: {:?}", outcome.rows[0])
+    };
+    let expected = "compiles again at every call: 2 modules in 2 calls (most often jit_f, 2), 0.75 of 1.00 s";
+    assert_eq!(recompiles.to_string(), expected);
+    let page = json(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json/bench.v1.schema.json"));
+    assert_eq!(schema::problems(&page, &json(&bench.out().join("results.json"))), Vec::<String>::new());
 }

@@ -38,7 +38,7 @@ fn run(dir: &Path, script: &str) -> Result<Calibration, CalibrateError> {
 }
 
 fn told(calibration: &Calibration) -> Vec<String> {
-    let of = |device: &ridge_record::calibrate::Calibrated| {
+    let of = |device: &ridge_record::calibrate::MeasuredDevice| {
         let figures = device.figures.iter().map(|figure| format!("{} {} {}", figure.what, figure.value, figure.unit));
         let missing = device.missing.iter().map(|missing| format!("{} missing: {}", missing.what, missing.why));
         [format!("{} ({})", device.name, device.platform)].into_iter().chain(figures).chain(missing).collect::<Vec<_>>()
@@ -89,7 +89,7 @@ fn a_processor_that_jax_finds_is_the_host() {
     let script = r#"echo '{"event":"device","device":{"id":0,"kind":"cpu","platform":"cpu"}}'"#;
     let calibration = run(dir.path(), &format!("{script}\n{LAUNCH}")).unwrap();
     let [host] = &calibration.devices[..] else { panic!("one device") };
-    assert!(host.name != "cpu" && host.description.contains_key("usable_cores"), "{host:?}");
+    assert!(host.name != "cpu" && host.usable_cores.is_some(), "{host:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Answers of a session: the views that were asked for, and the facts of their topic.
 
 use crate::device_choice::devices_named;
-use crate::error::OpenError;
+use crate::error::{Details, OpenError};
 use crate::hlo::{module_hlo, module_row};
 use crate::session::Session;
 use crate::source_text::SourceText;
@@ -66,8 +66,8 @@ impl Session {
     pub fn table(&self, topic: Topic, name: &str) -> Result<Table, OpenError> {
         let known = || views_of(topic).map(|view| view.id).collect::<Vec<_>>().join(", ");
         let found = view(topic, name).ok_or_else(|| {
-            OpenError::new(format!("expected a view of {}, found `{name}`", topic.command()), None)
-                .hint(format!("its views: {}", known()))
+            let details = Details::new(format!("expected a view of {}, found `{name}`", topic.command()));
+            OpenError::UnknownName(details.hint(format!("its views: {}", known())))
         })?;
         self.asked(Question::default(), |analysis, ask| found.table(analysis, ask))
     }

@@ -4,17 +4,16 @@
 //! Kept figures are used for the device they were measured on and for no other, however alike; a file that the user names is
 //! used as it is.
 
-use crate::error::OpenError;
+use crate::document::read_document;
+use crate::error::{Details, OpenError};
 use crate::manifest::Manifest;
 use ridge_analysis::{Ceiling, Ceilings, ComputeUnit, Limit, NumberType, processor_ceilings, sheet_of, sheets};
+use ridge_documents::{self as documents, CeilingsDocument, Cpu, Figure};
 use ridge_table::Basis;
 use ridge_trace::Device;
-use serde_json::Value;
+use ridge_units::Share;
 use std::env;
 use std::path::{Path, PathBuf};
-
-/// Documents larger than this are not ours.
-const MAX_BYTES: u64 = 16 << 20;
 
 /// Which measured figures to use.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -78,8 +77,8 @@ pub(crate) fn with_measured(device: &Device, mut sheet: Ceilings, measured: &Cei
 /// manifest, else by the capture's own word.
 fn unmeasured(device: &Device, manifest: Option<&Manifest>) -> Ceilings {
     let processor = || {
-        let cpu = manifest?.json.get("cpu")?;
-        processor_ceilings(cpu.get("model")?.as_str()?, cpu.get("usable_cores")?.as_u64()?)
+        let cpu = manifest?.document.cpu.as_ref()?;
+        processor_ceilings(cpu.model.as_deref()?, cpu.usable_cores?)
     };
     let found = if is_processor(device) { processor() } else { None };
     found.unwrap_or_else(|| ridge_analysis::ceilings(device))
@@ -92,8 +91,8 @@ fn unmeasured(device: &Device, manifest: Option<&Manifest>) -> Ceilings {
 pub(crate) fn said_to_be(name: &str, devices: &[Device]) -> Result<Vec<Ceilings>, OpenError> {
     let Some(sheet) = data_sheet(name, None) else {
         let names: Vec<&str> = sheets().iter().map(|sheet| sheet.name.as_str()).collect();
-        let message = format!("expected the name of a device with a data sheet, found `{name}`");
-        return Err(OpenError::new(message, None).hint(format!("there are {}", names.join(", "))));
+        let details = Details::new(format!("expected the name of a device with a data sheet, found `{name}`"));
+        return Err(OpenError::UnknownName(details.hint(format!("there are {}", names.join(", ")))));
     };
     Ok(devices
         .iter()
@@ -106,20 +105,17 @@ pub(crate) fn said_to_be(name: &str, devices: &[Device]) -> Result<Vec<Ceilings>
 /// # Errors
 /// [`OpenError`] where it cannot be read, is no such document, or holds no device.
 pub fn read_ceilings(path: &Path) -> Result<Vec<MeasuredDevice>, OpenError> {
-    let failed = |message: &str| OpenError::new(message, Some(path)).hint("`ridgeline calibrate` makes such a file");
-    let size = std::fs::metadata(path).map_err(|error| OpenError::io("open", path, &error))?.len();
-    if size > MAX_BYTES {
-        return Err(failed("expected a ridgeline.ceilings.v1 document, found a file that is too large for one"));
+    const MAKES: &str = "`ridgeline calibrate` makes such a file";
+    let parsed = read_document::<CeilingsDocument>(path).map_err(|error| error.hint(MAKES))?;
+    let mut devices: Vec<MeasuredDevice> = parsed.document.devices.iter().map(measured_device).collect();
+    if devices.is_empty() {
+        let details = Details::new("expected measured devices, found none").at(path).hint(MAKES);
+        return Err(OpenError::NotACapture(details));
     }
-    let text = std::fs::read(path).map_err(|error| OpenError::io("read", path, &error))?;
-    let document: Value = serde_json::from_slice(&text)
-        .map_err(|error| failed(&format!("expected a ridgeline.ceilings.v1 document, found no JSON: {error}")))?;
-    if document.get("schema").and_then(Value::as_str) != Some("ridgeline.ceilings.v1") {
-        return Err(failed("expected a ridgeline.ceilings.v1 document, found another schema or none"));
-    }
-    let devices = document.get("devices").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let devices: Vec<MeasuredDevice> = devices.iter().filter_map(measured_device).collect();
-    if devices.is_empty() { Err(failed("expected measured devices, found none")) } else { Ok(devices) }
+    let damage = parsed.damaged.iter().map(|damage| format!("{damage}, in {}", path.display()));
+    let damage: Vec<String> = damage.collect();
+    devices.iter_mut().for_each(|device| device.ceilings.notes.extend(damage.iter().cloned()));
+    Ok(devices)
 }
 
 /// What is kept in `folder`; files that cannot be read are passed over.
@@ -137,12 +133,13 @@ pub(crate) fn matching<'a>(
     device: &Device,
     manifest: Option<&Manifest>,
 ) -> Option<&'a MeasuredDevice> {
-    let cpu = |key: &str| manifest?.json.get("cpu")?.get(key);
+    let cpu = manifest.and_then(|manifest| manifest.document.cpu.as_ref());
     let is_cpu = is_processor(device);
     measured.iter().find(|known| {
         if known.platform == "cpu" {
-            let same_cores = cpu("usable_cores").and_then(Value::as_u64) == known.usable_cores;
-            return is_cpu && same_cores && cpu("model").and_then(Value::as_str) == Some(&known.name);
+            let is_it =
+                |cpu: &Cpu| cpu.usable_cores == known.usable_cores && cpu.model.as_deref() == Some(known.name.as_str());
+            return is_cpu && cpu.is_some_and(is_it);
         }
         let is_it = |name: &str| name.eq_ignore_ascii_case(&known.name);
         !is_cpu
@@ -168,50 +165,71 @@ fn is_processor(device: &Device) -> bool {
 
 /// Whether every device that the manifest names is the one.
 fn all_are(manifest: &Manifest, is_it: impl Fn(&str) -> bool) -> bool {
-    let devices = manifest.json.get("devices").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let mut kinds = devices.iter().map(|device| device.get("kind").and_then(Value::as_str)).peekable();
-    kinds.peek().is_some() && kinds.all(|kind| kind.is_some_and(&is_it))
+    let devices = manifest.document.devices.as_deref().unwrap_or_default();
+    !devices.is_empty() && devices.iter().all(|device| device.kind.as_deref().is_some_and(&is_it))
 }
 
-fn measured_device(device: &Value) -> Option<MeasuredDevice> {
-    let text = |key: &str| device.get(key).and_then(Value::as_str).map(str::to_owned);
-    let name = text("name")?;
-    let figures = device.get("figures").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let mut entries: Vec<Ceiling> = Vec::new();
-    for found in figures.iter().filter_map(ceiling) {
-        match entries.iter_mut().find(|entry| entry.limit == found.limit) {
-            Some(entry) if is_better(&found, entry) => *entry = found,
+fn measured_device(device: &documents::MeasuredDevice) -> MeasuredDevice {
+    let is_processor = device.platform == "cpu";
+    let mut best: Vec<(Ceiling, &Figure)> = Vec::new();
+    for figure in &device.figures {
+        let Some(found) = ceiling(figure, is_processor) else { continue };
+        match best.iter_mut().find(|(known, _)| known.limit == found.limit) {
+            Some(known) if is_better(&found, &known.0) => *known = (found, figure),
             Some(_) => {}
-            None => entries.push(found),
+            None => best.push((found, figure)),
         }
     }
+    let notes = disturbed(&best).into_iter().collect();
+    let mut entries: Vec<Ceiling> = best.into_iter().map(|(ceiling, _)| ceiling).collect();
     raise_matrix_rates(&mut entries);
-    let cache_bytes = device.get("last_level_cache_bytes").and_then(Value::as_u64);
-    let ceilings = Ceilings { device: name.clone(), entries, cache_bytes, notes: Vec::new() };
-    let usable_cores = device.get("usable_cores").and_then(Value::as_u64);
-    Some(MeasuredDevice { name, platform: text("platform")?, usable_cores, ceilings })
+    let ceilings =
+        Ceilings { device: device.name.clone(), entries, cache_bytes: device.last_level_cache_bytes(), notes };
+    MeasuredDevice {
+        name: device.name.clone(),
+        platform: device.platform.clone(),
+        usable_cores: device.usable_cores,
+        ceilings,
+    }
+}
+
+/// What to say of figures that were measured while others used the machine.
+fn disturbed(best: &[(Ceiling, &Figure)]) -> Option<String> {
+    let disturbed: Vec<_> = best.iter().filter(|(_, figure)| figure.was_disturbed()).collect();
+    let most = disturbed.iter().filter_map(|(_, figure)| figure.busy_share).max_by(f64::total_cmp)?;
+    let limits: Vec<String> = disturbed.iter().map(|(ceiling, _)| ceiling.limit.to_string()).collect();
+    Some(format!(
+        "calibrated on a busy machine: others used up to {} of its processor time, so it may reach more than was measured \
+         of {}",
+        Share(most),
+        limits.join(", ")
+    ))
 }
 
 /// A measured figure as a ceiling; `None` for one that limits nothing an analysis asks for.
-fn ceiling(figure: &Value) -> Option<Ceiling> {
-    let text = |key: &str| figure.get(key).and_then(Value::as_str);
-    let value = figure.get("value")?.as_f64().filter(|value| value.is_finite() && *value > 0.0)?;
-    let what = text("what")?;
-    let rate = |unit| Some(Limit::Rate(NumberType::from_name(text("type")?)?, unit));
+fn ceiling(figure: &Figure, is_processor: bool) -> Option<Ceiling> {
+    let what = figure.what.as_str();
+    let number = || NumberType::from_name(figure.number_type.as_deref()?);
     let (limit, unit, per) = match what {
         "stream_copy" | "stream_scale" | "stream_add" | "stream_triad" => (Limit::Memory, "bytes/s", 1.0),
-        "multiply_add" => (rate(ComputeUnit::Plain)?, "/s", 1.0),
-        "matrix" => (rate(ComputeUnit::Matrix)?, "/s", 1.0),
+        "cache_triad" | "near_cache_triad" => (Limit::Cache, "bytes/s", 1.0),
+        "multiply_add" => (Limit::Rate(number()?, ComputeUnit::Plain), "/s", 1.0),
+        "matrix" => (Limit::Rate(number()?, ComputeUnit::Matrix), "/s", 1.0),
+        "transcendental" => (Limit::Transcendental(number()?), "/s", 1.0),
+        "sort" => (Limit::Comparison(number()?), "/s", 1.0),
         "host_to_device" | "pinned_to_device" => (Limit::HostToDevice, "bytes/s", 1.0),
         "device_to_host" | "device_to_pinned" => (Limit::DeviceToHost, "bytes/s", 1.0),
-        "launch_interval" | "loop_iteration" => (Limit::Launch, "ns", 1e9),
+        "launch_interval" | "operation_interval" => (Limit::Launch, "ns", 1e9),
+        // For a processor XLA makes one native loop of it, in which nothing is launched.
+        "loop_iteration" if !is_processor => (Limit::Launch, "ns", 1e9),
         _ => return None,
     };
-    text("unit")?.ends_with(unit).then(|| Ceiling {
+    let is_usable = figure.value.is_finite() && figure.value > 0.0 && figure.unit.ends_with(unit);
+    is_usable.then(|| Ceiling {
         limit,
-        value: value / per,
+        value: figure.value / per,
         basis: Basis::Measured,
-        source: format!("ridgeline calibrate: {what}, {}", text("by").unwrap_or("unknown")),
+        source: format!("ridgeline calibrate: {what}, {}", if figure.by.is_empty() { "unknown" } else { &figure.by }),
     })
 }
 
@@ -252,7 +270,7 @@ pub(crate) fn ceilings(
     if let (CeilingsChoice::File(path), false, true) = (choice, found.is_empty(), found.iter().all(Option::is_none)) {
         let names: Vec<&str> = measured.iter().map(|known| known.name.as_str()).collect();
         let message = format!("expected a device of the capture among the measured ones, found {}", names.join(", "));
-        return Err(OpenError::new(message, Some(path)));
+        return Err(OpenError::UnknownName(Details::new(message).at(path)));
     }
     let joined = |(device, found): (&Device, &Option<&MeasuredDevice>)| {
         let sheet = unmeasured(device, manifest);
@@ -267,7 +285,7 @@ pub(crate) fn ceilings(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn gpu(name: &str) -> Value {
         json!({
@@ -290,25 +308,56 @@ mod tests {
     }
 
     fn measured(devices: &[Value]) -> Vec<MeasuredDevice> {
-        devices.iter().filter_map(measured_device).collect()
+        let text = json!({"schema": "ridgeline.ceilings.v1", "devices": devices}).to_string();
+        let parsed = documents::read::<CeilingsDocument>(text.as_bytes()).expect("a document");
+        parsed.document.devices.iter().map(measured_device).collect()
     }
 
     fn device(plane: &str, model: Option<&str>) -> Device {
         Device { plane: plane.to_owned(), model: model.map(str::to_owned), ..Device::default() }
     }
 
-    fn manifest(json: Value) -> Manifest {
-        Manifest { folder: PathBuf::new(), json }
+    fn manifest(mut json: Value) -> Manifest {
+        json["schema"] = json!("ridgeline.manifest.v1");
+        let document = documents::read(json.to_string().as_bytes()).expect("a manifest").document;
+        Manifest { document, ..Manifest::default() }
     }
 
     #[test]
     fn the_best_of_the_loops_that_measure_a_limit_is_it() {
-        let ceilings = measured_device(&gpu("G")).expect("a device").ceilings;
+        let ceilings = measured(&[gpu("G")])[0].ceilings.clone();
         let told: Vec<String> =
             ceilings.entries.iter().map(|entry| format!("{} {:e}", entry.limit, entry.value)).collect();
         let expected =
             ["memory 3.1e12", "f32.plain 6e13", "f32.matrix 6e13", "i8.matrix 1e15", "launch 3e-6"].map(str::to_owned);
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_processor_launches_operations_and_not_turns_of_a_native_loop() {
+        let figure = |what, value| json!({"what": what, "type": null, "by": "jax", "unit": "ns", "value": value});
+        let figures =
+            [figure("loop_iteration", 11.0), figure("launch_interval", 9000.0), figure("operation_interval", 300.0)];
+        let cpu = json!({"name": "X", "platform": "cpu", "usable_cores": 2, "figures": figures});
+        assert_eq!(measured(&[cpu])[0].ceilings.value(Limit::Launch), Some(300e-9));
+    }
+
+    #[test]
+    fn what_a_busy_machine_measured_says_so_where_it_is_used() {
+        let figure = |what, kind, value: f64, busy: f64| json!({"what": what, "type": kind, "by": "native", "unit": "op/s", "value": value, "busy_share": busy});
+        let figures = [
+            figure("transcendental", "f32", 2e9, 0.4),
+            figure("transcendental", "f64", 1e9, 0.0),
+            figure("sort", "f32", 3e8, 0.05),
+            figure("sort", "f32", 4e8, 0.2),
+        ];
+        let cpu = json!({"name": "X", "platform": "cpu", "usable_cores": 2, "figures": figures});
+        let found = measured(&[cpu])[0].ceilings.clone();
+        let all = with_measured(&device("/host:CPU", None), Ceilings::default(), &found);
+        let expected = "calibrated on a busy machine: others used up to 40 % of its processor time, so it may reach more than \
+                        was measured of f32.transcendental, f32.comparison";
+        assert_eq!(all.notes, [expected]);
+        assert_eq!(all.value(Limit::Comparison(NumberType::F32)), Some(4e8));
     }
 
     #[test]
@@ -380,7 +429,7 @@ mod tests {
         ] {
             std::fs::write(&path, text).expect("written");
             let error = read_ceilings(&path).expect_err(text);
-            assert!(error.message.contains(message), "{}", error.message);
+            assert!(error.message().contains(message), "{error}");
         }
         assert_eq!(kept_in(folder.path()), []);
         assert!(read_ceilings(&folder.path().join("absent")).is_err());

@@ -1,6 +1,6 @@
 //! Which devices a user means.
 
-use crate::error::OpenError;
+use crate::error::{Details, OpenError};
 use ridge_trace::{DeviceRow, Trace};
 
 /// The devices of `trace` that `name` names: a number is the last part of a plane's name, anything else a part of it.
@@ -23,8 +23,8 @@ fn unknown(trace: &Trace, wanted: &str) -> OpenError {
     let mut planes: Vec<&str> = trace.devices.iter().map(|device| device.plane.as_str()).collect();
     planes.dedup();
     let found = if planes.is_empty() { "none".to_owned() } else { planes.join(", ") };
-    OpenError::new(format!("expected a device of the capture, found `{wanted}`"), None)
-        .hint(format!("the capture's devices: {found}"))
+    let details = Details::new(format!("expected a device of the capture, found `{wanted}`"));
+    OpenError::UnknownName(details.hint(format!("the capture's devices: {found}")))
 }
 
 #[cfg(test)]

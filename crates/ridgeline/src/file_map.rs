@@ -1,6 +1,6 @@
 //! Files as memory: the one place that maps them.
 
-use crate::error::OpenError;
+use crate::error::{Details, OpenError};
 use memmap2::Mmap;
 use std::fs::File;
 use std::io::Read;
@@ -23,7 +23,7 @@ impl FileBytes {
         let mut file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
-            return Err(OpenError::new("expected a file, found a folder", Some(path)));
+            return Err(OpenError::BadInput(Details::new("expected a file, found a folder").at(path)));
         }
         if metadata.is_file() && metadata.len() >= SMALL_FILE {
             return map(&file).map(FileBytes::Mapped).map_err(failed);

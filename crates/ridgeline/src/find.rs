@@ -5,7 +5,7 @@
 //! Several hosts of one session belong together; of several TensorBoard sessions the latest is taken and the others
 //! are named.
 
-use crate::error::OpenError;
+use crate::error::{Details, OpenError};
 use crate::note::{Note, Severity};
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -52,7 +52,7 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, OpenError> {
         }
     }
     if found.files.is_empty() && found.folders.is_empty() {
-        return Err(OpenError::new("expected a capture, found no path", None));
+        return Err(OpenError::BadInput(Details::new("expected a capture, found no path")));
     }
     Ok(found)
 }
@@ -75,12 +75,12 @@ fn find_in_folder(folder: &Path, found: &mut Found) -> Result<(), OpenError> {
     if captures.is_empty() {
         let dumps: Vec<PathBuf> = all.into_iter().filter(|path| has_suffix(path, ".hlo.pb")).collect();
         if dumps.is_empty() {
-            let message = "expected a capture folder, found no capture in it".to_owned();
+            let message = "expected a capture folder, found no capture in it";
             let looked = format!(
                 "looked for *{}, *.json, *.json.gz, *.zip and *.hlo.pb; `ridgeline record -- python program.py` makes a capture",
                 CAPTURES.join(", *")
             );
-            return Err(OpenError::new(message, Some(folder)).hint(looked));
+            return Err(OpenError::NotACapture(Details::new(message).at(folder).hint(looked)));
         }
         found.files.extend(dumps);
         return Ok(());
@@ -152,7 +152,8 @@ pub(crate) fn walk(
         *entries += 1;
         if *entries > MAX_ENTRIES {
             let message = format!("expected a capture folder, found one with over {MAX_ENTRIES} entries");
-            return Err(OpenError::new(message, Some(folder)).hint("name the capture's own folder or file"));
+            let details = Details::new(message).at(folder).hint("name the capture's own folder or file");
+            return Err(OpenError::NotACapture(details));
         }
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() && depth < MAX_DEPTH {

@@ -1,6 +1,6 @@
 //! Modules of a session: which one a name means, and its forms.
 
-use crate::error::OpenError;
+use crate::error::{Details, OpenError};
 use crate::manifest::Manifest;
 use ridge_hlo::HloModule;
 use ridge_import::Imported;
@@ -43,12 +43,14 @@ pub(crate) fn module_row(imported: &Imported, name: &str) -> Result<u32, OpenErr
     let candidates = if exact.is_empty() { matching(&|row| text(row).contains(name)) } else { exact };
     match candidates[..] {
         [row] => Ok(row as u32),
-        [] => Err(OpenError::new(format!("no module is called `{name}`"), None)
-            .hint("`ridgeline hlo PATH` without --module lists the modules")),
+        [] => Err(OpenError::UnknownName(
+            Details::new(format!("no module is called `{name}`"))
+                .hint("`ridgeline hlo PATH` without --module lists the modules"),
+        )),
         _ => {
             let names: Vec<String> = candidates.iter().take(8).map(|row| full(*row)).collect();
             let message = format!("`{name}` means {} modules: {}", candidates.len(), names.join(", "));
-            Err(OpenError::new(message, None).hint("name one of them with its program id"))
+            Err(OpenError::UnknownName(Details::new(message).hint("name one of them with its program id")))
         }
     }
 }
@@ -58,7 +60,7 @@ pub(crate) fn module_hlo(imported: &Imported, row: u32) -> Result<&HloModule, Op
     let module = &imported.trace.modules[row as usize];
     let hlo = module.hlo.and_then(|hlo| imported.hlo.get(hlo as usize));
     let name = imported.trace.strings.get(module.name);
-    hlo.ok_or_else(|| OpenError::new(format!("the capture has no HLO of module `{name}`"), None))
+    hlo.ok_or_else(|| OpenError::NotRecorded(Details::new(format!("the capture has no HLO of module `{name}`"))))
 }
 
 /// The dumped file of a module in the run folder.
@@ -72,14 +74,13 @@ pub(crate) fn dumped(
     let name = imported.trace.strings.get(module.name);
     let advice = "record with `--hlo text,stablehlo,jaxpr` to have every form of every module";
     let Some(manifest) = manifest else {
-        return Err(
-            OpenError::new(format!("no dump of module `{name}`: the capture is no run folder"), None).hint(advice)
-        );
+        let message = format!("no dump of module `{name}`: the capture is no run folder");
+        return Err(OpenError::NotRecorded(Details::new(message).hint(advice)));
     };
     let file = dump_folders(manifest, name, module.program_id).into_iter().map(|folder| folder.join(stage.file_name()));
     let Some(file) = file.into_iter().find(|file| file.is_file()) else {
         let message = format!("no {} of module `{name}` in the run folder", stage.file_name());
-        return Err(OpenError::new(message, Some(&manifest.folder)).hint(advice));
+        return Err(OpenError::NotRecorded(Details::new(message).at(&manifest.folder).hint(advice)));
     };
     let bytes = std::fs::read(&file).map_err(|error| OpenError::io("read the dump", &file, &error))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())

@@ -14,7 +14,9 @@
 
 mod answer;
 mod ceilings;
+mod compilations;
 mod device_choice;
+mod document;
 mod error;
 pub mod escape;
 mod file_map;
@@ -30,7 +32,8 @@ mod source_text;
 
 pub use answer::{Answer, Question};
 pub use ceilings::{CeilingsChoice, MeasuredDevice, ceilings_folder, data_sheet, read_ceilings};
-pub use error::OpenError;
+pub use compilations::Compilation;
+pub use error::{Details, OpenError};
 pub use hlo::HloStage;
 pub use note::{Note, Severity};
 pub use redact::{Redacted, private_words, redact};

@@ -1,68 +1,103 @@
 //! What the recorder wrote beside a capture: `manifest.json`.
 //!
-//! Any part of it may be absent; nothing in it can stop a capture from opening.
+//! Any part of it may be absent or damaged; nothing in it can stop a capture from opening.
 
-use crate::note::{Note, Severity};
+use crate::compilations::recompiled;
+use crate::document::text_of;
+use crate::note::{Note, Severity, damaged};
+use ridge_documents::{self as documents, DocumentError};
 use ridge_table::FactValue;
+use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// Manifests larger than this are not ours.
-const MAX_BYTES: u64 = 64 << 20;
+/// Its name.
+const FILE: &str = "manifest.json";
+
+/// Folders above a file in which its manifest may be, the file's own included.
+const MOST_FOLDERS: usize = 4;
 
 /// A run folder's manifest.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Manifest {
     pub(crate) folder: PathBuf,
-    pub(crate) json: Value,
+    pub(crate) document: documents::Manifest,
 }
 
 impl Manifest {
-    /// The manifest of `path`, a run folder or a file in one.
-    pub(crate) fn of(path: &Path) -> Option<Manifest> {
-        let start = if path.is_dir() { path } else { path.parent()? };
-        start.ancestors().take(4).find_map(|folder| {
-            let file = folder.join("manifest.json");
-            let small = std::fs::metadata(&file).is_ok_and(|metadata| metadata.len() <= MAX_BYTES);
-            let text = small.then(|| std::fs::read(&file).ok()).flatten()?;
-            let json: Value = serde_json::from_slice(&text).ok()?;
-            let schema = json.get("schema")?.as_str()?;
-            schema.starts_with("ridgeline.manifest.").then(|| Manifest { folder: folder.to_owned(), json })
-        })
+    /// The manifest of `path`, a run folder or a file in one, and what a reader must know of it: what the recorder could not
+    /// capture, whether the program ended while it did, and what of the manifest itself cannot be read.
+    pub(crate) fn of(path: &Path) -> (Option<Manifest>, Vec<Note>) {
+        let start = if path.is_dir() { Some(path) } else { path.parent() };
+        let folders = start.into_iter().flat_map(|start| start.ancestors().take(MOST_FOLDERS));
+        let found = folders.filter(|folder| folder.join(FILE).is_file()).find_map(Manifest::in_folder);
+        let (manifest, mut notes) = found.unwrap_or_default();
+        // Of one capture in the folder of a benchmark the other operations say nothing.
+        if manifest.as_ref().is_some_and(|manifest| manifest.document.kind == "bench" && manifest.folder == path) {
+            notes.extend(recompiled(path));
+        }
+        (manifest, notes)
     }
 
-    /// What the recorder could not capture, and whether the program ended while it did.
-    pub(crate) fn notes(&self) -> Vec<Note> {
-        let missing = self.json.get("missing").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let mut notes: Vec<Note> = missing.iter().filter_map(|part| self.missing_note(part)).collect();
-        if self.json.get("complete").and_then(Value::as_bool) == Some(false) && notes.is_empty() {
-            notes.push(self.note(Severity::Lost, "the recording did not end properly".to_owned()));
+    /// `None` where the file is of another tool: others have files of that name.
+    fn in_folder(folder: &Path) -> Option<(Option<Manifest>, Vec<Note>)> {
+        let mut manifest = Manifest { folder: folder.to_owned(), ..Manifest::default() };
+        let unusable = |why: String| Some((None, vec![note(folder, Severity::Partial, why)]));
+        let text = match text_of::<documents::Manifest>(&folder.join(FILE)) {
+            Ok(text) => text,
+            Err(error) => return unusable(error.to_string()),
+        };
+        match documents::read(&text) {
+            Ok(parsed) => {
+                manifest.document = parsed.document;
+                let mut notes = manifest.notes();
+                notes.extend(parsed.damaged.iter().map(|damage| damaged(damage, &folder.join(FILE))));
+                Some((Some(manifest), notes))
+            }
+            Err(DocumentError::OtherSchema { .. }) => None,
+            Err(error) => unusable(error.to_string()),
+        }
+    }
+
+    fn notes(&self) -> Vec<Note> {
+        let mut notes: Vec<Note> = self.document.missing.iter().map(|part| self.missing_note(part)).collect();
+        if self.document.complete == Some(false) && notes.is_empty() {
+            notes.push(note(&self.folder, Severity::Lost, "the recording did not end properly".to_owned()));
         }
         notes
     }
 
-    fn missing_note(&self, part: &Value) -> Option<Note> {
-        let what = part.get("what")?.as_str()?;
-        let why = part.get("why").and_then(Value::as_str).unwrap_or("no reason given");
-        let severity = if what.contains("trace") { Severity::Lost } else { Severity::Partial };
-        Some(self.note(severity, format!("not recorded: {what}: {why}")))
-    }
-
-    fn note(&self, severity: Severity, message: String) -> Note {
-        let file = Some(self.folder.join("manifest.json").display().to_string());
-        Note { severity, message, file, offset: None, count: 1 }
+    fn missing_note(&self, part: &documents::Missing) -> Note {
+        let why = part.why.as_deref().unwrap_or("no reason given");
+        let severity = if part.what.contains("trace") { Severity::Lost } else { Severity::Partial };
+        note(&self.folder, severity, format!("not recorded: {}: {why}", part.what))
     }
 
     /// Top-level values as words: command, exit status, versions, devices, overhead.
     pub(crate) fn facts(&self) -> Vec<(String, FactValue)> {
+        let document = &self.document;
         let mut facts = Vec::new();
-        for key in ["command", "program", "versions", "devices", "added_environment", "timings", "overhead"] {
-            if let Some(value) = self.json.get(key) {
-                flatten(key, value, 0, &mut facts);
-            }
+        let mut add = |key: &str, value: Value| flatten(key, &value, 0, &mut facts);
+        if !document.command.is_empty() {
+            add("command", json(&document.command));
         }
+        add("program", json(&document.program));
+        add("versions", json(&document.versions));
+        add("devices", json(&document.devices));
+        add("added_environment", json(&document.added_environment));
+        add("timings", json(&document.timings));
+        add("overhead", json(&document.overhead));
         facts
     }
+}
+
+fn note(folder: &Path, severity: Severity, message: String) -> Note {
+    Note { severity, message, file: Some(folder.join(FILE).display().to_string()), offset: None, count: 1 }
+}
+
+fn json(part: &impl Serialize) -> Value {
+    // A part came from JSON, so it can go back.
+    serde_json::to_value(part).unwrap_or_default()
 }
 
 /// `{"a": {"b": 1}}` → `a.b = 1`; lists of plain values on one line.
@@ -101,4 +136,56 @@ fn quantity(path: &str, value: &Value) -> (String, FactValue) {
 
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noted(text: &str) -> (bool, Vec<String>) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join(FILE), text).expect("written");
+        let (manifest, notes) = Manifest::of(folder.path());
+        (manifest.is_some(), notes.into_iter().map(|note| note.message).collect())
+    }
+
+    #[test]
+    fn what_is_damaged_is_said_and_the_rest_is_read() {
+        let text = r#"{"schema":"ridgeline.manifest.v1","complete":false,"missing":[{"what":"trace","why":"cut"}, 7],"cpu":3}"#;
+        let expected = [
+            "not recorded: trace: cut",
+            "damaged and left out: missing[]: invalid type: integer `7`, expected struct Missing",
+            "damaged and left out: cpu: invalid type: integer `3`, expected struct Cpu",
+        ];
+        assert_eq!(noted(text), (true, expected.map(str::to_owned).to_vec()));
+    }
+
+    #[test]
+    fn a_file_of_that_name_that_is_another_document_is_passed_over() {
+        assert_eq!(noted(r#"{"name":"app","version":3}"#), (false, Vec::new()));
+        let (is_read, notes) = noted(r#"{"schema":"ridgeline.manifest.v2"}"#);
+        assert!(!is_read && notes[0].ends_with("found ridgeline.manifest.v2"), "{notes:?}");
+        let (is_read, notes) = noted(r#"{"schema":"ridgeline.manifest.v1","com"#);
+        assert!(!is_read && notes[0].contains("found no JSON"), "{notes:?}");
+    }
+
+    #[test]
+    fn facts_are_flat_with_their_units() {
+        let text = r#"{"schema":"ridgeline.manifest.v1","command":["python","x.py"],"program":{"exit_code":0,"signal":null,"wall_s":2},
+            "devices":[{"id":0,"kind":"H","platform":"gpu","memory_bytes":7}],"overhead":{"share_of_wall":0.5}}"#;
+        let document = documents::read(text.as_bytes()).expect("a manifest").document;
+        let facts = Manifest { document, ..Manifest::default() }.facts();
+        let facts: Vec<String> = facts.iter().map(|(key, value)| format!("{key} = {value:?}")).collect();
+        let expected = [
+            r#"command = Text("python x.py")"#,
+            r#"program.exit_code = Text("0")"#,
+            "program.wall = Nanos(2000000000)",
+            r#"devices.0.id = Text("0")"#,
+            r#"devices.0.kind = Text("H")"#,
+            r#"devices.0.platform = Text("gpu")"#,
+            "devices.0.memory = Bytes(7)",
+            r#"overhead.share_of_wall = Text("50 %")"#,
+        ];
+        assert_eq!(facts, expected);
+    }
 }

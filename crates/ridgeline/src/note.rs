@@ -1,7 +1,9 @@
 //! Notes of the readers as notes of a session.
 
+use ridge_documents::Damage;
 use ridge_import::ImportNote;
 pub use ridge_table::{Note, Severity};
+use std::path::Path;
 
 /// The note of a reader, with the file that it is about.
 pub(crate) fn of_reader(note: ImportNote) -> Note {
@@ -12,4 +14,10 @@ pub(crate) fn of_reader(note: ImportNote) -> Note {
         offset: note.offset,
         count: note.count,
     }
+}
+
+/// What of the document `file` could not be understood.
+pub(crate) fn damaged(damage: &Damage, file: &Path) -> Note {
+    let file = Some(file.display().to_string());
+    Note { severity: Severity::Partial, message: damage.to_string(), file, offset: None, count: damage.count }
 }

@@ -2,7 +2,7 @@
 //!
 //! What is private in a file is decided by its format and `ridge_redact`; here files are found, read and written, and named.
 
-use crate::error::OpenError;
+use crate::error::{Details, OpenError};
 use crate::file_map::FileBytes;
 use crate::find::{find, walk};
 use ridge_import::{Foreign, Source};
@@ -42,7 +42,8 @@ enum Failed {
 /// nothing is left at `output` then.
 pub fn redact(input: &Path, output: &Path) -> Result<Redacted, OpenError> {
     if output.symlink_metadata().is_ok() {
-        return Err(OpenError::new("expected a path for the copy, found something there", Some(output)));
+        let details = Details::new("expected a path for the copy, found something there").at(output);
+        return Err(OpenError::BadInput(details));
     }
     let metadata = fs::metadata(input).map_err(|error| OpenError::io("open", input, &error))?;
     let mut words = words_of_this_machine();
@@ -109,7 +110,7 @@ fn folder(input: &Path, output: &Path, words: &Words, redacted: &mut Redacted) -
                 match file(&path, &copy, Foreign::Refused, &words, redacted) {
                     Ok(()) => {}
                     Err(Failed::Refused(error)) => {
-                        redacted.left_out.push((inside.display().to_string(), error.message));
+                        redacted.left_out.push((inside.display().to_string(), error.to_string()));
                     }
                     Err(Failed::Unwritten(error)) => return Err(error),
                 }
@@ -117,7 +118,8 @@ fn folder(input: &Path, output: &Path, words: &Words, redacted: &mut Redacted) -
         }
     }
     if redacted.files == 0 {
-        return Err(OpenError::new("expected a capture that can be redacted, found none", Some(input)));
+        let details = Details::new("expected a capture that can be redacted, found none").at(input);
+        return Err(OpenError::NotACapture(details));
     }
     Ok(())
 }
@@ -207,7 +209,7 @@ impl std::io::Write for Copy<'_> {
 }
 
 fn refused(path: &Path, error: &RedactError) -> OpenError {
-    let refused = OpenError::new(error.to_string(), Some(path));
+    let refused = OpenError::NotACapture(Details::new(error.to_string()).at(path));
     match error.hint() {
         Some(hint) => refused.hint(hint),
         None => refused,

@@ -3,19 +3,22 @@
 //!
 //! The mathematics is in `ridge_analysis::scaling`.
 
+use crate::compilations::inside;
+use crate::document::read_document;
 use crate::error::OpenError;
 use crate::manifest::Manifest;
-use crate::note::{Note, Severity};
+use crate::note::{Note, Severity, damaged};
 use crate::session::{OpenOptions, Session};
 use rayon::prelude::*;
 use ridge_analysis::scaling::{CaptureWork, GrowthChart, Series, SizePoint, growth_chart, growth_table, next_table};
+use ridge_documents::{BenchResults, BenchRow, Parsed};
 use ridge_table::Table;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-/// Documents larger than this are not ours.
-const MAX_BYTES: u64 = 1 << 30;
+/// What is said where there is no time.
+const UNTIMED: &str = "operations failed or did not run at a size, and are left out there";
 
 /// How to look at growth.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,21 +63,19 @@ pub fn is_benchmark(path: &Path) -> bool {
 /// # Errors
 /// [`OpenError`] where a folder holds no results of a benchmark.
 pub fn scaling(folders: &[PathBuf], options: &ScalingOptions) -> Result<Scaling, OpenError> {
-    let mut rows = Vec::new();
+    let (mut rows, mut notes) = (Vec::new(), Vec::new());
     for folder in folders {
-        rows.extend(rows_of(folder, &results(folder)?));
+        let results = results(folder)?;
+        notes.extend(results.damaged.iter().map(|damage| damaged(damage, &folder.join("results.json"))));
+        let buffers = module_peaks(Manifest::of(folder).0.as_ref());
+        rows.extend(results.document.summary.into_iter().map(|row| row_of(folder, row, &buffers)));
     }
-    let mut notes = Vec::new();
     if options.work == WorkFrom::Captures {
         add_work(&mut rows, &mut notes);
     }
     let untimed = rows.iter().filter(|row| row.point.time_s.is_none()).count() as u64;
     if untimed > 0 {
-        notes.push(note(
-            Severity::Partial,
-            "operations failed or did not run at a size, and are left out there",
-            untimed,
-        ));
+        notes.push(note(Severity::Partial, UNTIMED, untimed));
     }
     let series = series(&rows);
     let sizes: Vec<f64> = sizes(&series);
@@ -92,61 +93,31 @@ struct Row {
     traces: Vec<PathBuf>,
 }
 
-fn results(folder: &Path) -> Result<Value, OpenError> {
-    let file = folder.join("results.json");
-    let failed = |message: &str| {
-        OpenError::new(message, Some(&file)).hint("`ridgeline bench` writes it; give the folder that it wrote")
+fn results(folder: &Path) -> Result<Parsed<BenchResults>, OpenError> {
+    let read = read_document(&folder.join("results.json"));
+    read.map_err(|error| error.hint("`ridgeline bench` writes it; give the folder that it wrote"))
+}
+
+fn row_of(folder: &Path, row: BenchRow, buffers: &BTreeMap<(String, u64), f64>) -> Row {
+    let device = row.device_peak_bytes.values().filter_map(Value::as_f64).max_by(f64::total_cmp);
+    let point = SizePoint {
+        size: row.volume_size as f64,
+        time_s: row.median_s.filter(|time| *time > 0.0),
+        peak_bytes: device.or_else(|| buffers.get(&(row.operation.clone(), row.volume_size)).copied()),
+        ..SizePoint::default()
     };
-    let size = std::fs::metadata(&file).map_err(|error| failed(&format!("could not open: {error}")))?.len();
-    if size > MAX_BYTES {
-        return Err(failed("expected the results of a benchmark, found a file that is too large for them"));
-    }
-    let text = std::fs::read(&file).map_err(|error| OpenError::io("read", &file, &error))?;
-    let results: Value = serde_json::from_slice(&text)
-        .map_err(|error| failed(&format!("expected the results of a benchmark, found no JSON: {error}")))?;
-    match results.get("schema").and_then(Value::as_str) {
-        Some("ridgeline.bench.v1") => Ok(results),
-        _ => Err(failed("expected a ridgeline.bench.v1 document, found another schema or none")),
-    }
-}
-
-fn rows_of(folder: &Path, results: &Value) -> Vec<Row> {
-    let summary = results.get("summary").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let buffers = module_peaks(folder);
-    summary.iter().filter_map(|row| row_of(folder, row, &buffers)).collect()
-}
-
-fn row_of(folder: &Path, row: &Value, buffers: &BTreeMap<(String, u64), f64>) -> Option<Row> {
-    let operation = row.get("operation")?.as_str()?.to_owned();
-    let size = row.get("volume_size")?.as_u64()?;
-    let time_s = row.get("median_s").and_then(Value::as_f64).filter(|time| *time > 0.0);
-    let device = row.get("device_peak_bytes").and_then(Value::as_object);
-    let device = device.into_iter().flatten().filter_map(|(_, bytes)| bytes.as_f64()).max_by(f64::total_cmp);
-    let peak_bytes = device.or_else(|| buffers.get(&(operation.clone(), size)).copied());
-    let point = SizePoint { size: size as f64, time_s, peak_bytes, ..SizePoint::default() };
-    let traces = row.get("traces").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let traces = traces.iter().filter_map(|path| inside(folder, path.as_str()?)).collect();
-    Some(Row { operation, point, traces })
-}
-
-/// `path` in `folder`; `None` for one that leads out of it.
-fn inside(folder: &Path, path: &str) -> Option<PathBuf> {
-    let path = Path::new(path);
-    path.components().all(|part| matches!(part, Component::Normal(_))).then(|| folder.join(path))
+    let traces = row.traces.iter().filter_map(|path| inside(folder, path)).collect();
+    Row { operation: row.operation, point, traces }
 }
 
 /// The largest module of each operation and size: its buffers at their peak, bytes, as XLA assigned them.
-fn module_peaks(folder: &Path) -> BTreeMap<(String, u64), f64> {
+fn module_peaks(manifest: Option<&Manifest>) -> BTreeMap<(String, u64), f64> {
     let mut peaks = BTreeMap::new();
-    let Some(manifest) = Manifest::of(folder) else { return peaks };
-    let modules = manifest.json.get("modules").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    for module in modules {
-        let peak = module.get("memory").and_then(|memory| memory.get("peak_memory_in_bytes")).and_then(Value::as_f64);
-        let operation = module.get("operation").and_then(Value::as_str);
-        let size = module.get("volume_size").and_then(Value::as_u64);
-        if let (Some(peak), Some(operation), Some(size)) = (peak, operation, size) {
-            let known = peaks.entry((operation.to_owned(), size)).or_insert(peak);
-            *known = known.max(peak);
+    for module in manifest.iter().flat_map(|manifest| &manifest.document.modules) {
+        let peak = module.memory.and_then(|memory| memory.peak_memory_in_bytes);
+        if let (Some(peak), Some(operation), Some(size)) = (peak, &module.operation, module.volume_size) {
+            let known = peaks.entry((operation.clone(), size)).or_insert(peak as f64);
+            *known = known.max(peak as f64);
         }
     }
     peaks
@@ -269,15 +240,12 @@ mod tests {
         assert!((number(&found.growth, "exponent") - 3.0).abs() < 1e-9);
         assert!((number(&found.growth, "memory_exponent") - 2.0).abs() < 1e-9);
         assert_eq!(found.next.expect("three sizes").title, "At size 64, extrapolated");
-        assert_eq!((found.notes.len(), found.notes[0].count), (1, 2), "{:?}", found.notes);
-    }
-
-    #[test]
-    fn a_path_that_leads_out_of_the_folder_is_not_opened() {
-        for path in ["../x", "/etc/passwd", "a/../../x"] {
-            assert_eq!(inside(Path::new("run"), path), None, "{path}");
-        }
-        assert_eq!(inside(Path::new("run"), "size_064/trace/a.pb"), Some(PathBuf::from("run/size_064/trace/a.pb")));
+        let told = |note: &Note| (note.message.split(':').next().unwrap_or_default().to_owned(), note.count);
+        let expected = [("damaged and left out", 1), ("damaged and left out", 1), (UNTIMED, 2)];
+        assert_eq!(
+            found.notes.iter().map(told).collect::<Vec<_>>(),
+            expected.map(|(text, count)| (text.to_owned(), count))
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! An opened capture.
 
 use crate::ceilings::{CeilingsChoice, ceilings};
-use crate::error::OpenError;
+use crate::error::{Details, OpenError};
 use crate::file_map::FileBytes;
 use crate::find::{FoundFolder, find};
 use crate::hlo::{HloStage, dumped, module_hlo, module_row};
@@ -62,12 +62,12 @@ impl Session {
         };
         let mut imported = import_inputs(&inputs, how)?;
         let root = paths.first().cloned().unwrap_or_default();
-        let manifest = Manifest::of(&root);
+        let (manifest, manifest_notes) = Manifest::of(&root);
         let mut notes: Vec<Note> =
             std::mem::take(&mut imported.notes).into_iter().map(crate::note::of_reader).collect();
         notes.extend(found.notes);
         notes.extend(unreadable);
-        notes.extend(manifest.iter().flat_map(Manifest::notes));
+        notes.extend(manifest_notes);
         notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
         let ceilings = ceilings(&imported.trace.devices, manifest.as_ref(), &options.ceilings)?;
         let prepared = Prepared::with_ceilings(ceilings);
@@ -92,6 +92,11 @@ impl Session {
     /// The trace, for questions that no table answers.
     pub fn trace(&self) -> &Trace {
         &self.imported.trace
+    }
+
+    /// What the recorder wrote beside the capture.
+    pub(crate) fn manifest(&self) -> Option<&Manifest> {
+        self.manifest.as_ref()
     }
 
     /// All that was read.
@@ -195,13 +200,7 @@ fn open_files(paths: &[PathBuf]) -> Result<Opened, OpenError> {
             Ok(bytes) => files.push((path.display().to_string(), bytes)),
             Err(error) => {
                 let file = Some(path.display().to_string());
-                notes.push(Note {
-                    severity: Severity::Lost,
-                    message: error.message.clone(),
-                    file,
-                    offset: None,
-                    count: 1,
-                });
+                notes.push(Note { severity: Severity::Lost, message: error.to_string(), file, offset: None, count: 1 });
                 first_error.get_or_insert(error);
             }
         }
@@ -214,7 +213,7 @@ fn open_files(paths: &[PathBuf]) -> Result<Opened, OpenError> {
 
 fn find_instruction(hlo: &ridge_hlo::HloModule, name: &str) -> Result<ridge_hlo::InstructionId, OpenError> {
     hlo.instruction_named(name).ok_or_else(|| {
-        OpenError::new(format!("module `{}` has no instruction `{name}`", hlo.name), None)
-            .hint("`ridgeline hlo PATH --module M` lists its instructions")
+        let details = Details::new(format!("module `{}` has no instruction `{name}`", hlo.name));
+        OpenError::UnknownName(details.hint("`ridgeline hlo PATH --module M` lists its instructions"))
     })
 }

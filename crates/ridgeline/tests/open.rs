@@ -29,10 +29,10 @@ fn folder() -> tempfile::TempDir {
 #[track_caller]
 fn check_error(path: &Path, root: &Path, message: &str, is_advised: bool) {
     let error = open(path).err().unwrap_or_else(|| panic!("{} was opened", path.display()));
-    let said = error.message.replace(&root.display().to_string(), "ROOT");
+    let said = error.message().replace(&root.display().to_string(), "ROOT");
     assert_eq!(said, message);
-    assert!(error.path.as_deref().is_some_and(|path| path.starts_with(root)), "{:?}", error.path);
-    assert_eq!(!error.hints.is_empty(), is_advised, "{:?}", error.hints);
+    assert!(error.path().is_some_and(|path| path.starts_with(root)), "{error:?}");
+    assert_eq!(!error.hints().is_empty(), is_advised, "{error:?}");
 }
 
 fn notes(session: &Session) -> Vec<String> {
@@ -72,7 +72,7 @@ fn files_that_are_no_captures() {
     let error =
         Session::open(&[fixture()], &OpenOptions { format: Some("etch".to_owned()), ..OpenOptions::default() }).err();
     let error = error.expect("there is no such format");
-    assert!(error.message.starts_with("no format is called `etch`; the formats are "), "{}", error.message);
+    assert!(error.message().starts_with("no format is called `etch`; the formats are "), "{error}");
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn measured_ceilings_of_a_named_file_are_taken_for_the_device_they_must_mean() {
     assert_eq!(bandwidth(&capture, &CeilingsChoice::None).expect("nothing to read"), None);
     write("gpu");
     let error = bandwidth(&capture, &choice).expect_err("the capture has a processor alone");
-    assert_eq!(error.message, "expected a device of the capture among the measured ones, found X");
+    assert_eq!(error.message(), "expected a device of the capture among the measured ones, found X");
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn a_data_sheet_can_be_named_for_a_capture_without_a_model() {
     assert_eq!(named("NVIDIA H100 SXM5 80GB").expect("its name"), Some(3.352e12));
     assert_eq!(named("nvidia h100 80gb hbm3").expect("its driver's name for it"), Some(3.352e12));
     let error = named("NVIDIA H900").expect_err("no such sheet");
-    assert_eq!(error.message, "expected the name of a device with a data sheet, found `NVIDIA H900`");
+    assert_eq!(error.message(), "expected the name of a device with a data sheet, found `NVIDIA H900`");
     // A processor is not what was named.
     let root = folder();
     let processor = put(root.path(), "a.xplane.pb");

@@ -83,6 +83,10 @@ impl ComputeUnit {
 pub enum Limit {
     /// Operations per second, dense; a multiply-add is two.
     Rate(NumberType, ComputeUnit),
+    /// Exponentials, logarithms, sines and their like per second, each counted as one.
+    Transcendental(NumberType),
+    /// Comparisons of a sort per second, of which n numbers take n log₂ n.
+    Comparison(NumberType),
     /// Device memory, bytes per second, reads and writes together.
     Memory,
     /// Last-level cache, bytes per second.
@@ -100,7 +104,9 @@ impl Limit {
     pub fn all() -> impl Iterator<Item = Limit> {
         let rates =
             ComputeUnit::ALL.into_iter().flat_map(|unit| NumberType::ALL.map(|number| Limit::Rate(number, unit)));
-        rates.chain([Limit::Memory, Limit::Cache, Limit::HostToDevice, Limit::DeviceToHost, Limit::Launch])
+        let own =
+            NumberType::ALL.into_iter().flat_map(|number| [Limit::Transcendental(number), Limit::Comparison(number)]);
+        rates.chain(own).chain([Limit::Memory, Limit::Cache, Limit::HostToDevice, Limit::DeviceToHost, Limit::Launch])
     }
 
     /// The limit whose name in files this is.
@@ -109,11 +115,13 @@ impl Limit {
     }
 }
 
-/// The name in files: `f32.plain`, `bf16.matrix`, `memory`.
+/// The name in files: `f32.plain`, `bf16.matrix`, `f32.transcendental`, `memory`.
 impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Limit::Rate(number, unit) => write!(f, "{}.{}", number.name(), unit.name()),
+            Limit::Transcendental(number) => write!(f, "{}.transcendental", number.name()),
+            Limit::Comparison(number) => write!(f, "{}.comparison", number.name()),
             Limit::Memory => f.write_str("memory"),
             Limit::Cache => f.write_str("cache"),
             Limit::HostToDevice => f.write_str("host_to_device"),

@@ -26,7 +26,7 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct BenchArguments {
-    /// A suite's name (mbirjax) or the path of its Python file
+    /// A suite's name (kernels, mbirjax, shallow_water) or the path of its Python file
     #[arg(value_name = "SUITE", value_hint = ValueHint::FilePath)]
     suite: String,
 

@@ -61,9 +61,6 @@ Exit status:
 /// Exit code of an interrupted calibration, as a shell gives for SIGINT.
 const INTERRUPTED: i32 = 130;
 
-/// Figures are worth a warning when others use more than this part of the cores.
-const BUSY: f64 = 0.1;
-
 /// What can be measured alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
@@ -128,10 +125,12 @@ fn notes(calibration: &Calibration) -> Vec<Note> {
     if calibration.interrupted {
         notes.push(note(Severity::Partial, "interrupted: what was measured until then is shown".to_owned()));
     }
-    if let Some(share) = calibration.busy_share.filter(|share| *share > BUSY) {
+    if let Some((figures, share)) = calibration.disturbed() {
         let share = Share(share);
         let message = format!(
-            "the machine was busy: others used {share} of its cores in the last minute, so the figures may be low"
+            "the machine was busy: others used up to {share} of its processor time while {figures} of {} figures were \
+             measured, which may be low",
+            calibration.measured()
         );
         notes.push(note(Severity::Partial, message));
     }

@@ -23,6 +23,14 @@ pub enum BenchError {
         /// What Python said.
         reason: String,
     },
+    /// A pattern matches none of the suite's operations.
+    #[error("expected a pattern that matches an operation of the suite, found {pattern:?}")]
+    NoOperation {
+        /// What was asked for.
+        pattern: String,
+        /// What the suite declares.
+        operations: Vec<String>,
+    },
     /// The suite declares no such variant.
     #[error("expected a variant among {known:?}, found {name:?}")]
     UnknownVariant {
@@ -76,6 +84,9 @@ impl BenchError {
     pub fn hints(&self) -> Vec<String> {
         match self {
             BenchError::UnknownSuite { .. } => vec![format!("built-in suites: {}", built_in_suites().join(", "))],
+            BenchError::NoOperation { operations, .. } => {
+                vec![format!("operations of the suite: {}", operations.join(", "))]
+            }
             BenchError::Suite { .. } => {
                 vec!["check that the interpreter has the suite's packages, or name another with `--python`".into()]
             }

@@ -1,9 +1,11 @@
 //! The JSON lines that a worker writes, one event each.
 //!
-//! Rows, costs and the environment stay JSON: they go into the results as the worker wrote them.
+//! Rows, modules and costs stay JSON: they go into the documents as the worker wrote them.
 
 use std::collections::BTreeMap;
 
+use ridge_documents::{Environment, Measurement};
+use serde::Deserialize;
 use serde_json::Value;
 
 /// What a worker says.
@@ -12,11 +14,12 @@ pub(super) enum WorkerEvent {
     Plan(Plan),
     Start { operation: String },
     Phase { operation: String, phase: String },
-    Measurement { operation: String, run: u32, seconds: f64, traced: bool, row: Value },
+    Measurement(Measurement),
     Modules { operation: String, modules: Vec<Value>, costs: Value },
     Row { operation: String, row: Value },
-    Environment(Value),
+    Environment(Box<Environment>),
     Interrupted,
+    NoMatch { pattern: String, operations: Vec<String> },
     Broken { reason: String },
 }
 
@@ -38,39 +41,43 @@ pub(super) fn parse(line: &str) -> Option<WorkerEvent> {
         "plan" => WorkerEvent::Plan(plan(&value)),
         "start" => WorkerEvent::Start { operation: operation? },
         "phase" => WorkerEvent::Phase { operation: operation?, phase: text(&value["phase"])? },
-        "measurement" => WorkerEvent::Measurement {
-            operation: operation?,
-            run: u32::try_from(value["run"].as_u64()?).ok()?,
-            seconds: value["time"].as_f64()?,
-            traced: value["traced"].as_bool()?,
-            row: value,
-        },
+        "measurement" => WorkerEvent::Measurement(Measurement::deserialize(value).ok()?),
         "modules" => WorkerEvent::Modules {
             operation: operation?,
             modules: value["modules"].as_array().cloned().unwrap_or_default(),
             costs: value["costs"].take(),
         },
         "row" => WorkerEvent::Row { operation: operation?, row: value },
-        "environment" => WorkerEvent::Environment(value["environment"].take()),
+        "environment" => WorkerEvent::Environment(Box::new(ridge_documents::part(&value["environment"])?.document)),
         "interrupted" => WorkerEvent::Interrupted,
+        "no_match" => {
+            WorkerEvent::NoMatch { pattern: text(&value["pattern"])?, operations: texts(&value["operations"]) }
+        }
         "broken" => WorkerEvent::Broken { reason: text(&value["reason"])? },
         _ => return None,
     })
 }
 
 fn plan(value: &Value) -> Plan {
-    let list = |key: &str| value[key].as_array().cloned().unwrap_or_default();
     let variants = value["variants"].as_object().into_iter().flatten();
     Plan {
         suite: text(&value["suite"]).unwrap_or_default(),
-        sizes: list("sizes").iter().filter_map(|size| u32::try_from(size.as_u64()?).ok()).collect(),
-        operations: list("operations").iter().filter_map(text).collect(),
+        sizes: items(&value["sizes"]).filter_map(|size| u32::try_from(size.as_u64()?).ok()).collect(),
+        operations: texts(&value["operations"]),
         variants: variants.map(|(name, env)| (name.clone(), pairs(env))).collect(),
     }
 }
 
 fn pairs(env: &Value) -> Vec<(String, String)> {
     env.as_object().into_iter().flatten().filter_map(|(key, value)| Some((key.clone(), text(value)?))).collect()
+}
+
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    items(value).filter_map(text).collect()
 }
 
 fn text(value: &Value) -> Option<String> {

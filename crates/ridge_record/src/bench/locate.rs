@@ -5,8 +5,22 @@ use std::path::{Path, PathBuf};
 
 use super::error::BenchError;
 
-/// Suites carried in the binary, by name.
-const SUITES: &[(&str, &str)] = &[("mbirjax", include_str!("../../../../suites/mbirjax.py"))];
+/// A file of a suite: its path in the folder of suites, and its text.
+type SuiteFile = (&'static str, &'static str);
+
+/// The named files of `suites`.
+macro_rules! suite_files {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../../suites/", $name)))),*]
+    };
+}
+
+/// Suites carried in the binary, by name: the suite's own file, then those that it imports.
+const SUITES: &[(&str, &[SuiteFile])] = &[
+    ("kernels", suite_files!["kernels.py"]),
+    ("mbirjax", suite_files!["mbirjax.py"]),
+    ("shallow_water", suite_files!["shallow_water.py", "programs/shallow_water.py"]),
+];
 
 /// Names of the suites that need no file.
 pub fn built_in_suites() -> Vec<&'static str> {
@@ -17,8 +31,8 @@ pub fn built_in_suites() -> Vec<&'static str> {
 pub(super) enum SuiteSource {
     /// In this file.
     File(PathBuf),
-    /// In the binary: name and text.
-    BuiltIn(&'static str, &'static str),
+    /// In the binary: its files.
+    BuiltIn(&'static [SuiteFile]),
 }
 
 impl SuiteSource {
@@ -29,20 +43,43 @@ impl SuiteSource {
             return Ok(SuiteSource::File(path.to_path_buf()));
         }
         let built_in = SUITES.iter().find(|(name, _)| *name == asked);
-        let (name, text) = built_in.ok_or_else(|| BenchError::UnknownSuite { name: asked.to_owned() })?;
-        Ok(SuiteSource::BuiltIn(name, text))
+        let (_, files) = built_in.ok_or_else(|| BenchError::UnknownSuite { name: asked.to_owned() })?;
+        Ok(SuiteSource::BuiltIn(files))
     }
 
     /// A file that Python can run: the suite's own, or for a built-in one a copy in `folder`.
     pub(super) fn file_in(&self, folder: &Path) -> Result<PathBuf, BenchError> {
         match self {
             SuiteSource::File(path) => Ok(path.clone()),
-            SuiteSource::BuiltIn(name, text) => {
-                let path = folder.join(format!("{name}.py"));
-                let written = fs::create_dir_all(folder).and_then(|()| fs::write(&path, text));
-                written.map_err(|source| BenchError::Write { path: path.clone(), source })?;
-                Ok(path)
+            SuiteSource::BuiltIn(files) => {
+                files.iter().try_for_each(|(name, text)| write(&folder.join(name), text))?;
+                Ok(folder.join(files[0].0))
             }
         }
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), BenchError> {
+    let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(path, text));
+    written.map_err(|source| BenchError::Write { path: path.to_path_buf(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each file of the folder of suites is carried under its name, with what it imports.
+    #[test]
+    fn every_suite_of_the_project_is_built_in() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../suites");
+        let entries = fs::read_dir(folder).expect("the suites").filter_map(|entry| Some(entry.ok()?.path()));
+        let python = entries.filter(|path| path.extension().is_some_and(|extension| extension == "py"));
+        let mut names: Vec<String> =
+            python.map(|path| path.file_stem().expect("a name").display().to_string()).collect();
+        names.sort();
+        assert_eq!(names, built_in_suites());
+        let copy = tempfile::tempdir().expect("a temporary folder");
+        let file = SuiteSource::find("shallow_water").and_then(|suite| suite.file_in(copy.path())).expect("a suite");
+        assert!(file.is_file() && copy.path().join("programs/shallow_water.py").is_file());
     }
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use ridge_documents::Recompiles;
+
 /// A moment in a benchmark, for progress on a terminal. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -79,6 +81,8 @@ pub enum BenchStatus {
         compile_s: Option<f64>,
         /// Peak resident memory of the timed runs in bytes, the process included; `None` where it is not known.
         peak_rss_bytes: Option<u64>,
+        /// What it compiled again after its first run; `None` where it compiled nothing, as it should be.
+        recompiles: Option<Recompiles>,
     },
     /// It failed, or its process died.
     Failed {

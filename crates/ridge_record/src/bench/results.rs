@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use ridge_documents::{BenchResults, Environment, Manifest, Measurement, Missing, Program, RowStatus, to_text};
 use serde_json::{Map, Value, json};
 
 use super::error::BenchError;
@@ -14,11 +15,6 @@ use super::options::BenchOptions;
 use super::outcome::{BenchCell, BenchOutcome, BenchRow, BenchStatus};
 use crate::redact::Redaction;
 
-/// Version of `results.json`.
-const RESULTS_SCHEMA: &str = "ridgeline.bench.v1";
-/// Version of `manifest.json`, which is that of any capture folder.
-const MANIFEST_SCHEMA: &str = "ridgeline.manifest.v1";
-
 /// What is measured so far.
 pub(super) struct Results {
     out: PathBuf,
@@ -27,8 +23,8 @@ pub(super) struct Results {
     started: Instant,
     asked: Value,
     added_environment: Map<String, Value>,
-    environment: Value,
-    measurements: Vec<Value>,
+    environment: Option<Environment>,
+    measurements: Vec<Measurement>,
     rows: Vec<(u32, String, Value)>,
     costs: Map<String, Value>,
     modules: Vec<Value>,
@@ -46,7 +42,7 @@ impl Results {
             sizes,
             started: Instant::now(),
             added_environment: added.into_iter().map(|(key, value)| (key, Value::String(value))).collect(),
-            environment: Value::Null,
+            environment: None,
             measurements: Vec::new(),
             rows: Vec::new(),
             costs: Map::new(),
@@ -56,13 +52,11 @@ impl Results {
         }
     }
 
-    pub(super) fn environment(&mut self, environment: Value) {
-        if self.environment.is_null() {
-            self.environment = environment;
-        }
+    pub(super) fn environment(&mut self, environment: Environment) {
+        self.environment.get_or_insert(environment);
     }
 
-    pub(super) fn measurement(&mut self, measurement: Value) {
+    pub(super) fn measurement(&mut self, measurement: Measurement) {
         self.measurements.push(measurement);
     }
 
@@ -91,7 +85,7 @@ impl Results {
         for key in ["reason", "notes"] {
             row[key] = self.redaction.apply(row[key].take());
         }
-        let status = status_of(&row);
+        let status = status_of(&typed(&row));
         self.rows.push((size, operation.to_owned(), row));
         self.write()?;
         Ok(status)
@@ -104,8 +98,8 @@ impl Results {
     }
 
     pub(super) fn write(&self) -> Result<(), BenchError> {
-        write_whole(&self.out.join("results.json"), &pretty(&self.results()))?;
-        write_whole(&self.out.join("manifest.json"), &pretty(&self.manifest()))
+        write_whole(&self.out.join("results.json"), &to_text(&self.results()))?;
+        write_whole(&self.out.join("manifest.json"), &to_text(&self.manifest()))
     }
 
     pub(super) fn outcome(self) -> BenchOutcome {
@@ -124,78 +118,91 @@ impl Results {
         let cell = |&size: &u32| {
             let row = self.rows.iter().find(|(at, name, _)| *at == size && name == operation);
             let not_run = || BenchStatus::NotRun { reason: "not run".into() };
-            BenchCell { size, status: row.map_or_else(not_run, |(_, _, row)| status_of(row)) }
+            BenchCell { size, status: row.map_or_else(not_run, |(_, _, row)| status_of(&typed(row))) }
         };
         BenchRow { operation: operation.to_owned(), cells: self.sizes.iter().map(cell).collect() }
     }
 
-    fn results(&self) -> Value {
-        json!({
-            "schema": RESULTS_SCHEMA,
-            "suite": self.plan.suite,
-            "environment": self.environment,
-            "added_environment": self.added_environment,
-            "options": self.asked,
-            "interrupted": self.interrupted,
-            "wall_s": self.started.elapsed().as_secs_f64(),
-            "measurements": self.measurements,
-            "summary": self.rows.iter().map(|(_, _, row)| row).collect::<Vec<_>>(),
-            "cost_analysis": self.costs,
-        })
+    fn results(&self) -> BenchResults<Value> {
+        BenchResults {
+            suite: self.plan.suite.clone(),
+            environment: self.environment.clone(),
+            added_environment: self.added_environment.clone(),
+            options: self.asked.clone(),
+            interrupted: self.interrupted,
+            wall_s: self.started.elapsed().as_secs_f64(),
+            measurements: self.measurements.clone(),
+            summary: self.rows.iter().map(|(_, _, row)| row.clone()).collect(),
+            cost_analysis: self.costs.clone(),
+            ..BenchResults::default()
+        }
     }
 
     /// The manifest of a capture folder, so that whatever reads captures reads this one.
     fn manifest(&self) -> Value {
         let missing = self.missing_from_capture();
-        json!({
-            "schema": MANIFEST_SCHEMA,
-            "kind": "bench",
-            "command": ["ridgeline", "bench", self.plan.suite],
-            "program": {
-                "exit_code": if self.interrupted { Value::Null } else { json!(0) },
-                "signal": if self.interrupted { json!("SIGINT") } else { Value::Null },
-                "wall_s": self.started.elapsed().as_secs_f64(),
-            },
-            "versions": self.environment.get("versions").cloned().unwrap_or_else(|| json!({})),
-            "devices": self.environment.get("devices").cloned().unwrap_or_else(|| json!([])),
-            "cpu": self.environment.get("cpu").cloned().unwrap_or(Value::Null),
-            "options": self.asked,
-            "added_environment": self.added_environment,
-            "timings": {},
-            "overhead": {},
-            "modules": self.modules,
-            "complete": missing.is_empty(),
-            "missing": missing,
-        })
+        let environment = self.environment.clone().unwrap_or_default();
+        let manifest = Manifest {
+            kind: "bench".to_owned(),
+            command: vec!["ridgeline".to_owned(), "bench".to_owned(), self.plan.suite.clone()],
+            program: Some(Program {
+                exit_code: (!self.interrupted).then_some(0),
+                signal: self.interrupted.then(|| "SIGINT".to_owned()),
+                wall_s: Some(self.started.elapsed().as_secs_f64()),
+            }),
+            versions: Some(environment.versions.unwrap_or_default()),
+            devices: Some(environment.devices.unwrap_or_default()),
+            cpu: environment.cpu,
+            options: self.asked.as_object().cloned().unwrap_or_default(),
+            added_environment: self.added_environment.clone(),
+            modules: self.modules.clone(),
+            complete: Some(missing.is_empty()),
+            missing,
+            ..Manifest::default()
+        };
+        let mut manifest = json!(manifest);
+        // The order of keys is that of earlier versions.
+        for key in ["complete", "missing"] {
+            let value = manifest.as_object_mut().and_then(|members| members.shift_remove(key));
+            manifest[key] = value.unwrap_or_default();
+        }
+        manifest
     }
 
-    fn missing_from_capture(&self) -> Vec<Value> {
+    fn missing_from_capture(&self) -> Vec<Missing> {
         let mut missing = Vec::new();
         for (size, operation, row) in &self.rows {
             let what = format!("{operation} at {size}");
-            if let Some(reason) = row["reason"].as_str() {
-                missing.push(json!({"what": what, "why": reason}));
-            }
-            for note in row["notes"].as_array().into_iter().flatten() {
-                let part = note["what"].as_str().unwrap_or_default();
-                missing.push(json!({"what": format!("{what}: {part}"), "why": note["why"]}));
-            }
+            let row = typed(row);
+            missing.extend(row.reason.map(|reason| Missing { what: what.clone(), why: Some(reason) }));
+            let part = |note: Missing| Missing { what: format!("{what}: {}", note.what), why: note.why };
+            missing.extend(row.notes.into_iter().map(part));
         }
         missing
     }
 }
 
-/// A row for an operation of which no worker told the end; `status` is `failed` or `not_run`.
-pub(super) fn row_without_worker(size: u32, operation: &str, status: &str, phase: Option<&str>, reason: &str) -> Value {
-    json!({
-        "operation": operation,
-        "volume_size": size,
-        "status": status,
-        "reason": reason,
-        "phase": phase,
-        "runs": 0,
-        "notes": [],
+/// A row for an operation of which no worker told the end.
+pub(super) fn row_without_worker(
+    size: u32,
+    operation: &str,
+    status: RowStatus,
+    phase: Option<&str>,
+    reason: &str,
+) -> Value {
+    json!(ridge_documents::BenchRow {
+        operation: operation.to_owned(),
+        volume_size: size.into(),
+        status,
+        reason: Some(reason.to_owned()),
+        phase: phase.map(str::to_owned),
+        ..ridge_documents::BenchRow::default()
     })
+}
+
+/// A row as far as it can be understood; of a worker of another version that may be nothing, which counts as failed.
+fn typed(row: &Value) -> ridge_documents::BenchRow {
+    ridge_documents::part(row).map(|parsed| parsed.document).unwrap_or_default()
 }
 
 fn asked(options: &BenchOptions, sizes: &[u32]) -> Value {
@@ -217,26 +224,19 @@ fn cost_analysis(costs: Value) -> Value {
     json!({"flops_once": sum("flops"), "bytes_accessed_once": sum("bytes accessed"), "modules": costs})
 }
 
-fn status_of(row: &Value) -> BenchStatus {
-    let reason = || row["reason"].as_str().unwrap_or("no reason given").to_owned();
-    let seconds = |key: &str| row[key].as_f64().unwrap_or(f64::NAN);
-    match row["status"].as_str() {
-        Some("ok") => BenchStatus::Ok {
-            runs: row["runs"].as_u64().and_then(|runs| u32::try_from(runs).ok()).unwrap_or(0),
-            median_s: seconds("median_s"),
-            min_s: seconds("min_s"),
-            spread_s: seconds("spread_s"),
-            compile_s: row["compile_s"].as_f64(),
-            peak_rss_bytes: row["peak_rss_bytes"].as_u64(),
+fn status_of(row: &ridge_documents::BenchRow) -> BenchStatus {
+    let reason = || row.reason.clone().unwrap_or_else(|| "no reason given".to_owned());
+    match (row.status, row.median_s, row.min_s, row.spread_s) {
+        (RowStatus::Ok, Some(median_s), Some(min_s), Some(spread_s)) => BenchStatus::Ok {
+            runs: row.runs,
+            median_s,
+            min_s,
+            spread_s,
+            compile_s: row.compile_s,
+            peak_rss_bytes: row.peak_rss_bytes,
+            recompiles: row.recompiles(),
         },
-        Some("not_run") => BenchStatus::NotRun { reason: reason() },
+        (RowStatus::NotRun, ..) => BenchStatus::NotRun { reason: reason() },
         _ => BenchStatus::Failed { reason: reason() },
     }
-}
-
-fn pretty(value: &Value) -> String {
-    // Writing a `Value` to a string fails for no value.
-    let mut text = serde_json::to_string_pretty(value).expect("a JSON value has text keys and finite numbers");
-    text.push('\n');
-    text
 }

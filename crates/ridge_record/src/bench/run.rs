@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
+use ridge_documents::{Measurement, RowStatus};
+
 use super::error::BenchError;
 use super::event::{Plan, WorkerEvent};
 use super::folder::{prepare, size_dir};
@@ -77,11 +79,12 @@ fn read_plan(launch: &Launch, options: &BenchOptions, log: PathBuf) -> Result<Pl
     let mut arguments = vec![OsString::from("--list")];
     arguments.extend(flags("--ops", &options.operations));
     let worker = launch.start(&arguments, &log)?;
-    let (mut plan, mut broken) = (None, None);
+    let (mut plan, mut broken, mut no_match) = (None, None, None);
     loop {
         match worker.next(LOOK) {
             Next::Event(event) => match *event {
                 WorkerEvent::Plan(found) => plan = Some(found),
+                WorkerEvent::NoMatch { pattern, operations } => no_match = Some((pattern, operations)),
                 WorkerEvent::Broken { reason } => broken = Some(reason),
                 _ => {}
             },
@@ -90,6 +93,9 @@ fn read_plan(launch: &Launch, options: &BenchOptions, log: PathBuf) -> Result<Pl
         }
     }
     let status = worker.wait().map_err(|source| BenchError::Spawn { python: launch.python.clone(), source })?;
+    if let Some((pattern, operations)) = no_match {
+        return Err(BenchError::NoOperation { pattern, operations });
+    }
     plan.ok_or_else(|| BenchError::Suite { reason: broken.unwrap_or_else(|| death(status, None, &log)) })
 }
 
@@ -127,7 +133,7 @@ impl Course<'_> {
         let mut after = None;
         while !self.results.missing(size).is_empty() {
             if self.results.interrupted {
-                return self.finish_all(size, "not_run", "not run: interrupted");
+                return self.finish_all(size, RowStatus::NotRun, "not run: interrupted");
             }
             (self.on_event)(BenchEvent::SizeStarted { size });
             let worker = self.launch.start(&self.arguments(size, &dir, after.as_deref()), &log)?;
@@ -141,14 +147,14 @@ impl Course<'_> {
             match ending.unfinished {
                 Some((operation, phase)) if self.results.interrupted => {
                     let reason = format!("interrupted during {}", phase.as_deref().unwrap_or("start"));
-                    self.finish(size, &operation, "not_run", phase.as_deref(), &reason)?;
+                    self.finish(size, &operation, RowStatus::NotRun, phase.as_deref(), &reason)?;
                 }
                 Some((operation, phase)) => {
-                    self.finish(size, &operation, "failed", phase.as_deref(), &reason)?;
+                    self.finish(size, &operation, RowStatus::Failed, phase.as_deref(), &reason)?;
                     after = Some(operation);
                 }
                 // A worker that ends between operations would end there again.
-                None if !self.results.interrupted => return self.finish_all(size, "failed", &reason),
+                None if !self.results.interrupted => return self.finish_all(size, RowStatus::Failed, &reason),
                 None => {}
             }
         }
@@ -198,9 +204,10 @@ impl Course<'_> {
                 *unfinished = Some((operation.clone(), Some(phase.clone())));
                 (self.on_event)(BenchEvent::Phase { size, operation, phase });
             }
-            WorkerEvent::Measurement { operation, run, seconds, traced, row } => {
-                self.results.measurement(row);
-                (self.on_event)(BenchEvent::Measured { size, operation, run, seconds, traced });
+            WorkerEvent::Measurement(measurement) => {
+                let Measurement { operation, run, time, traced, .. } = measurement.clone();
+                self.results.measurement(measurement);
+                (self.on_event)(BenchEvent::Measured { size, operation, run, seconds: time, traced });
             }
             WorkerEvent::Modules { operation, modules, costs } => {
                 self.results.modules(size, &operation, modules, costs)
@@ -210,10 +217,10 @@ impl Course<'_> {
                 let status = self.results.row(size, &operation, row)?;
                 self.done(size, operation, status);
             }
-            WorkerEvent::Environment(environment) => self.results.environment(environment),
+            WorkerEvent::Environment(environment) => self.results.environment(*environment),
             WorkerEvent::Interrupted => self.results.interrupted = true,
             WorkerEvent::Broken { reason } => *broken = Some(reason),
-            WorkerEvent::Plan(_) => {}
+            WorkerEvent::Plan(_) | WorkerEvent::NoMatch { .. } => {}
         }
         Ok(())
     }
@@ -234,7 +241,7 @@ impl Course<'_> {
         arguments
     }
 
-    fn finish_all(&mut self, size: u32, status: &str, reason: &str) -> Result<(), BenchError> {
+    fn finish_all(&mut self, size: u32, status: RowStatus, reason: &str) -> Result<(), BenchError> {
         let operations = self.results.missing(size);
         operations.iter().try_for_each(|operation| self.finish(size, operation, status, None, reason))
     }
@@ -243,7 +250,7 @@ impl Course<'_> {
         &mut self,
         size: u32,
         operation: &str,
-        status: &str,
+        status: RowStatus,
         phase: Option<&str>,
         reason: &str,
     ) -> Result<(), BenchError> {

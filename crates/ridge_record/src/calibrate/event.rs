@@ -1,14 +1,14 @@
 //! The JSON lines that the worker writes, one event each.
 
+use ridge_documents::{Environment, Figure, MissingFigure};
+use serde::Deserialize;
 use serde_json::{Map, Value};
-
-use super::outcome::{Figure, MissingFigure};
 
 /// What the worker says.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum WorkerEvent {
     Plan { figures: usize },
-    Environment(Value),
+    Environment(Environment),
     Device(Map<String, Value>),
     Start { what: String, number_type: Option<String> },
     Measured(Figure),
@@ -23,7 +23,7 @@ pub(super) fn parse(line: &str) -> Option<WorkerEvent> {
     let kind = value.shift_remove("event")?;
     Some(match kind.as_str()? {
         "plan" => WorkerEvent::Plan { figures: usize::try_from(value.get("probes")?.as_u64()?).ok()? },
-        "environment" => WorkerEvent::Environment(value.shift_remove("environment")?),
+        "environment" => WorkerEvent::Environment(ridge_documents::part(value.get("environment")?)?.document),
         "device" => match value.shift_remove("device")? {
             Value::Object(device) => WorkerEvent::Device(device),
             _ => return None,
@@ -43,18 +43,10 @@ pub(super) fn parse(line: &str) -> Option<WorkerEvent> {
 
 /// A figure; what it has beside the known fields are its details. One that is no positive number is none.
 fn figure(mut value: Map<String, Value>) -> Option<Figure> {
-    let best = value.shift_remove("value")?.as_f64().filter(|best| best.is_finite() && *best > 0.0)?;
-    Some(Figure {
-        what: text(&mut value, "what")?,
-        number_type: text(&mut value, "type"),
-        by: "jax".to_owned(),
-        unit: text(&mut value, "unit")?,
-        value: best,
-        median: value.shift_remove("median").and_then(|median| median.as_f64()),
-        rounds: value.shift_remove("rounds").and_then(|rounds| rounds.as_u64()).unwrap_or(0),
-        measured_unix_s: super::run::now_unix_s(),
-        details: value,
-    })
+    value.insert("by".into(), "jax".into());
+    let figure = Figure::deserialize(Value::Object(value)).ok()?;
+    let is_one = figure.value.is_finite() && figure.value > 0.0;
+    is_one.then(|| Figure { measured_unix_s: super::run::now_unix_s(), ..figure })
 }
 
 fn text(value: &mut Map<String, Value>, key: &str) -> Option<String> {

@@ -4,10 +4,11 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use ridge_documents::{CeilingsDocument, MeasuredDevice, read};
 
+use super::document::one_device;
 use super::error::CalibrateError;
-use super::outcome::{Calibrated, Calibration};
+use super::outcome::Calibration;
 
 /// Longest name of a file before its ending, characters.
 const LONGEST_NAME: usize = 80;
@@ -28,9 +29,9 @@ impl Calibration {
         let mut written = Vec::new();
         for device in self.devices.iter().filter(|device| !device.figures.is_empty()) {
             let path = folder.join(file_name(device));
-            let earlier =
-                fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok()).unwrap_or(Value::Null);
-            replace(&path, folder, &self.one_device(device, &earlier)).map_err(failed(&path))?;
+            let earlier = fs::read(&path).ok().and_then(|text| read::<CeilingsDocument>(&text).ok());
+            let text = one_device(device, earlier.map(|parsed| parsed.document));
+            replace(&path, folder, &text).map_err(failed(&path))?;
             written.push(path);
         }
         Ok(written)
@@ -46,9 +47,8 @@ fn replace(path: &Path, folder: &Path, text: &str) -> std::io::Result<()> {
 }
 
 /// `nvidia-h100-80gb-hbm3.json`; a processor's name says how many cores were used, because its rates are theirs.
-fn file_name(device: &Calibrated) -> String {
-    let cores = device.description.get("usable_cores").and_then(Value::as_u64);
-    let name = match cores {
+fn file_name(device: &MeasuredDevice) -> String {
+    let name = match device.usable_cores {
         Some(cores) => format!("{} {cores} cores", device.name),
         None => device.name.clone(),
     };
@@ -61,34 +61,25 @@ fn file_name(device: &Calibrated) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::calibrate::Figure;
-    use serde_json::{Map, json};
+    use ridge_documents::Figure;
+    use serde_json::{Value, json};
 
-    fn device(name: &str, cores: Option<u64>, figures: &[(&str, f64)]) -> Calibrated {
+    fn device(name: &str, cores: Option<u64>, figures: &[(&str, f64)]) -> MeasuredDevice {
         let figure = |(what, value): &(&str, f64)| Figure {
             what: (*what).to_owned(),
-            number_type: None,
             by: "native".to_owned(),
             unit: "bytes/s".to_owned(),
             value: *value,
-            median: None,
             rounds: 1,
-            measured_unix_s: 0,
-            details: Map::new(),
+            ..Figure::default()
         };
-        let description = cores.map(|cores| ("usable_cores".to_owned(), json!(cores))).into_iter().collect();
         let figures = figures.iter().map(figure).collect();
-        Calibrated { name: name.to_owned(), platform: "cpu".to_owned(), description, figures, missing: Vec::new() }
+        let (name, platform) = (name.to_owned(), "cpu".to_owned());
+        MeasuredDevice { name, platform, usable_cores: cores, figures, ..MeasuredDevice::default() }
     }
 
-    fn of(device: Calibrated) -> Calibration {
-        Calibration {
-            devices: vec![device],
-            versions: Value::Null,
-            interrupted: false,
-            busy_share: None,
-            no_device: None,
-        }
+    fn of(device: MeasuredDevice) -> Calibration {
+        Calibration { devices: vec![device], interrupted: false, no_device: None }
     }
 
     #[test]

@@ -5,14 +5,15 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
-use ridge_host::{Effort, Machine, Probe, machine};
+use ridge_documents::{Figure, MeasuredDevice, MissingFigure};
+use ridge_host::{Effort, Machine, Others, Probe, machine};
 use serde_json::{Map, Value};
 
 use super::error::CalibrateError;
 use super::event::{WorkerEvent, parse};
 use super::host;
 use super::options::CalibrateOptions;
-use super::outcome::{CalibrateEvent, Calibrated, Calibration, MissingFigure, named};
+use super::outcome::{CalibrateEvent, Calibration, name_of, named};
 use crate::interrupts::Interrupts;
 use crate::python::{NO_COMPILATION_CACHE, WORKER_FILES, interpreter, python_path, write_package};
 use crate::worker::{Next, Worker, death};
@@ -39,13 +40,9 @@ pub fn calibrate(
     let mut course = Course {
         options,
         signals,
-        outcome: Calibration {
-            devices: Vec::new(),
-            versions: Value::Null,
-            interrupted: false,
-            busy_share: machine.load.map(|load| load / machine.usable_cores as f64),
-            no_device: None,
-        },
+        outcome: Calibration { devices: Vec::new(), interrupted: false, no_device: None },
+        others: Others::from_now(&[]),
+        versions: None,
         on_event,
         planned: 0,
     };
@@ -55,6 +52,8 @@ pub fn calibrate(
     if options.scope.has_device() && !course.outcome.interrupted {
         course.measure_devices(&machine)?;
     }
+    // They are known only when the devices are measured, and say what measured all of it.
+    course.outcome.devices.iter_mut().for_each(|device| device.versions.clone_from(&course.versions));
     Ok(course.outcome)
 }
 
@@ -63,6 +62,9 @@ struct Course<'a> {
     options: &'a CalibrateOptions,
     signals: Interrupts,
     outcome: Calibration,
+    /// Counts what others do while the worker measures one figure.
+    others: Others,
+    versions: Option<Map<String, Value>>,
     on_event: &'a mut dyn FnMut(CalibrateEvent),
     planned: usize,
 }
@@ -139,7 +141,7 @@ impl Course<'_> {
                 worker.kill();
             }
             match worker.next(LOOK) {
-                Next::Event(event) => self.take(machine, *event, &mut under_way, &mut broken),
+                Next::Event(event) => self.take(machine, worker.id(), *event, &mut under_way, &mut broken),
                 Next::Quiet => {}
                 Next::Ended => break,
             }
@@ -149,7 +151,7 @@ impl Course<'_> {
             return None;
         }
         let reason = broken.unwrap_or_else(|| match status {
-            Ok(status) => death(status, under_way.as_ref().map(MissingFigure::name).as_deref(), log),
+            Ok(status) => death(status, under_way.as_ref().map(name_of).as_deref(), log),
             Err(error) => format!("the worker could not be waited for: {error}"),
         });
         self.lose(under_way, &reason);
@@ -159,25 +161,25 @@ impl Course<'_> {
     fn take(
         &mut self,
         machine: &Machine,
+        worker: u32,
         event: WorkerEvent,
         under_way: &mut Option<MissingFigure>,
         broken: &mut Option<String>,
     ) {
         match event {
             WorkerEvent::Plan { figures } => self.plan(figures),
-            WorkerEvent::Environment(mut environment) => {
-                self.outcome.versions = environment.get_mut("versions").map(Value::take).unwrap_or_default();
-            }
+            WorkerEvent::Environment(environment) => self.versions = environment.versions,
             WorkerEvent::Device(device) => self.begin_device(machine, device),
             WorkerEvent::Start { what, number_type } => {
                 (self.on_event)(CalibrateEvent::Started { what: named(&what, number_type.as_deref()) });
+                self.others = Others::from_now(&[std::process::id(), worker]);
                 *under_way = Some(MissingFigure { what, number_type, why: String::new() });
             }
             WorkerEvent::Measured(figure) => {
                 *under_way = None;
                 let what = named(&figure.what, figure.number_type.as_deref());
                 if let Some(device) = self.outcome.devices.last_mut() {
-                    device.figures.push(figure);
+                    device.figures.push(Figure { busy_share: self.others.share(), ..figure });
                 }
                 (self.on_event)(CalibrateEvent::Done { what, missing: None });
             }
@@ -204,13 +206,13 @@ impl Course<'_> {
             host::described(machine)
         } else {
             let name = kind.unwrap_or_else(|| platform.clone());
-            Calibrated { name, platform, description: device, figures: Vec::new(), missing: Vec::new() }
+            MeasuredDevice { name, platform, more: device, ..MeasuredDevice::default() }
         });
     }
 
     fn lose(&mut self, missing: Option<MissingFigure>, why: &str) {
         let Some(missing) = missing else { return };
-        (self.on_event)(CalibrateEvent::Done { what: missing.name(), missing: Some(why.to_owned()) });
+        (self.on_event)(CalibrateEvent::Done { what: name_of(&missing), missing: Some(why.to_owned()) });
         if let Some(device) = self.outcome.devices.last_mut() {
             device.missing.push(MissingFigure { why: why.to_owned(), ..missing });
         }

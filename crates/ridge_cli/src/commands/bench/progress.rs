@@ -87,9 +87,10 @@ impl Progress {
 
 fn ended(status: &BenchStatus) -> String {
     match status {
-        BenchStatus::Ok { median_s, spread_s, runs, .. } => {
+        BenchStatus::Ok { median_s, spread_s, runs, recompiles, .. } => {
             let runs = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
-            format!("{} ± {} ({runs})", nanos(*median_s), nanos(*spread_s))
+            let cold = recompiles.as_ref().map(|found| format!("; {found}")).unwrap_or_default();
+            format!("{} ± {} ({runs}){cold}", nanos(*median_s), nanos(*spread_s))
         }
         BenchStatus::Failed { reason } => format!("failed: {reason}"),
         BenchStatus::NotRun { reason } => not_run(reason),

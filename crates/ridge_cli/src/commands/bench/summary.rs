@@ -2,9 +2,9 @@
 
 use super::progress::{nanos, not_run};
 use crate::failure::Failure;
-use ridge_record::bench::{BenchOutcome, BenchRow, BenchStatus};
+use ridge_record::bench::{BenchCell, BenchOutcome, BenchRow, BenchStatus};
 use ridge_report::{Listing, Report};
-use ridgeline::{Column, Rank, Table, Unit};
+use ridgeline::{Column, Note, Rank, Severity, Table, Unit};
 
 /// Number of operations measured, over all sizes.
 pub(super) fn measured(outcome: &BenchOutcome) -> usize {
@@ -30,7 +30,7 @@ pub(super) fn report(outcome: &BenchOutcome) -> Result<Report, Failure> {
     let mut table = Table::from_columns("bench", title, columns)
         .map_err(|error| Failure::failed(format!("cannot lay out the results: {error}")))?;
     table.footnotes = footnotes(outcome);
-    Ok(Report { tables: vec![Listing::whole(table)], ..Report::EMPTY })
+    Ok(Report { notes: recompiled(outcome), tables: vec![Listing::whole(table)], ..Report::EMPTY })
 }
 
 fn columns_of_size(outcome: &BenchOutcome, index: usize, size: u32) -> [Column; 3] {
@@ -76,6 +76,20 @@ fn compile(status: &BenchStatus) -> Option<f64> {
     }
 }
 
+/// Operations whose times are no warm ones, which a reader must know before the times.
+fn recompiled(outcome: &BenchOutcome) -> Vec<Note> {
+    let of_row = |row: &BenchRow| row.cells.iter().filter_map(|cell| told(&row.operation, cell)).collect::<Vec<_>>();
+    let messages = outcome.rows.iter().flat_map(of_row);
+    messages.map(|message| Note { severity: Severity::Partial, message, file: None, offset: None, count: 1 }).collect()
+}
+
+fn told(operation: &str, cell: &BenchCell) -> Option<String> {
+    match &cell.status {
+        BenchStatus::Ok { recompiles, .. } => Some(format!("{operation} at {} {}", cell.size, recompiles.as_ref()?)),
+        _ => None,
+    }
+}
+
 /// Failures one by one; what was not run counted by reason.
 fn footnotes(outcome: &BenchOutcome) -> Vec<String> {
     let mut lines: Vec<String> = outcome.rows.iter().flat_map(failures).collect();
@@ -103,13 +117,42 @@ fn failures(row: &BenchRow) -> impl Iterator<Item = String> {
 mod tests {
     use super::*;
     use expect_test::expect;
-    use ridge_record::bench::BenchCell;
+    use ridge_record::bench::Recompiles;
     use ridge_report::terminal::{Layout, render};
     use std::path::PathBuf;
 
     fn ok(median_s: f64) -> BenchStatus {
         let spread_s = median_s / 50.0;
-        BenchStatus::Ok { runs: 5, median_s, min_s: median_s, spread_s, compile_s: Some(1.5), peak_rss_bytes: None }
+        let recompiles = None;
+        BenchStatus::Ok {
+            runs: 5,
+            median_s,
+            min_s: median_s,
+            spread_s,
+            compile_s: Some(1.5),
+            peak_rss_bytes: None,
+            recompiles,
+        }
+    }
+
+    #[test]
+    fn what_compiles_at_every_call_is_said_first() {
+        let mut cold = ok(1.2);
+        if let BenchStatus::Ok { recompiles, .. } = &mut cold {
+            let most_often = Some(("jit__lambda".to_owned(), 40));
+            *recompiles = Some(Recompiles { modules: 48, calls: 4, compile_s: 3.4, runs_s: Some(4.7), most_often });
+        }
+        let outcome = BenchOutcome {
+            suite: "mbirjax".to_owned(),
+            out: PathBuf::from("out"),
+            results: PathBuf::from("out/results.json"),
+            sizes: vec![32, 64],
+            rows: vec![row("denoise", [ok(0.5), ok(2.0)]), row("median_filter3d", [ok(0.4), cold])],
+            interrupted: false,
+        };
+        let text = render(&report(&outcome).expect("columns of equal length"), &Layout::plain(140));
+        let said = "median_filter3d at 64 compiles again at every call: 48 modules in 4 calls (most often jit__lambda, 40), 3.40 of 4.70 s";
+        assert!(text.lines().next().is_some_and(|first| first.contains(said)), "{text}");
     }
 
     fn row(operation: &str, statuses: [BenchStatus; 2]) -> BenchRow {

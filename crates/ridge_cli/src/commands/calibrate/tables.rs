@@ -1,7 +1,7 @@
 //! A calibration's figures as tables: one per device and unit for people, one of everything for programs.
 
 use crate::failure::Failure;
-use ridge_record::calibrate::{Calibrated, Calibration, Figure};
+use ridge_record::calibrate::{Calibration, Figure, MeasuredDevice};
 use ridge_report::Listing;
 use ridgeline::{Basis, Ceilings, Column, ComputeUnit, Limit, NumberType, Rank, Table, Unit, data_sheet};
 
@@ -17,7 +17,12 @@ struct Kind {
 const KINDS: [Kind; 4] = [
     Kind { unit: "bytes/s", name: "bandwidth", title: "bandwidth", shown_in: Unit::BytesPerSec },
     Kind { unit: "flop/s", name: "rate", title: "arithmetic", shown_in: Unit::FlopsPerSec },
-    Kind { unit: "op/s", name: "integer_rate", title: "integer arithmetic", shown_in: Unit::OpsPerSec },
+    Kind {
+        unit: "op/s",
+        name: "integer_rate",
+        title: "integer arithmetic, functions and comparisons",
+        shown_in: Unit::OpsPerSec,
+    },
     Kind { unit: "ns", name: "time", title: "times", shown_in: Unit::Nanos },
 ];
 
@@ -25,8 +30,7 @@ const KINDS: [Kind; 4] = [
 pub(super) fn all(calibration: &Calibration) -> Result<Vec<Listing>, Failure> {
     let mut listings = Vec::new();
     for device in &calibration.devices {
-        let usable_cores = device.description.get("usable_cores").and_then(|cores| cores.as_u64());
-        let sheet = data_sheet(&device.name, usable_cores);
+        let sheet = data_sheet(&device.name, device.usable_cores);
         let first = listings.len();
         for kind in &KINDS {
             let figures: Vec<&Figure> = device.figures.iter().filter(|figure| figure.unit == kind.unit).collect();
@@ -72,11 +76,16 @@ const BEST: &str = "the best round: highest rate, shortest time";
 const MEDIAN: &str = "the median round; none where rounds differ in size";
 const ROUNDS: &str = "rounds measured";
 
-fn figures_of(device: &Calibrated) -> impl Iterator<Item = &Figure> {
+fn figures_of(device: &MeasuredDevice) -> impl Iterator<Item = &Figure> {
     device.figures.iter()
 }
 
-fn table(device: &Calibrated, kind: &Kind, figures: &[&Figure], sheet: Option<&Ceilings>) -> Result<Table, Failure> {
+fn table(
+    device: &MeasuredDevice,
+    kind: &Kind,
+    figures: &[&Figure],
+    sheet: Option<&Ceilings>,
+) -> Result<Table, Failure> {
     let rows = || figures.iter();
     let named = rows().map(|figure| words(&figure.what, None));
     let mut columns = vec![
@@ -155,16 +164,14 @@ mod tests {
             value,
             median: (unit != "bytes/s").then_some(value * 0.9),
             rounds: 10,
-            measured_unix_s: 0,
-            details: serde_json::Map::new(),
+            ..Figure::default()
         }
     }
 
     fn calibration() -> Calibration {
-        let device = Calibrated {
+        let device = MeasuredDevice {
             name: "NVIDIA H200".to_owned(),
             platform: "gpu".to_owned(),
-            description: serde_json::Map::new(),
             figures: vec![
                 figure("stream_triad", Some("f32"), "bytes/s", 4.32e12),
                 figure("host_to_device", None, "bytes/s", 52e9),
@@ -177,14 +184,9 @@ mod tests {
                 number_type: Some("f16".to_owned()),
                 why: "out of memory".to_owned(),
             }],
+            ..MeasuredDevice::default()
         };
-        Calibration {
-            devices: vec![device],
-            versions: serde_json::Value::Null,
-            interrupted: false,
-            busy_share: None,
-            no_device: None,
-        }
+        Calibration { devices: vec![device], interrupted: false, no_device: None }
     }
 
     #[test]
@@ -200,7 +202,7 @@ mod tests {
             Figure        Type  By         Best      Median  Rounds    Data sheet  Of sheet
             multiply add  f32   jax  60 TFLOP/s  54 TFLOP/s      10  66.9 TFLOP/s    89.7 %  ████████████████
 
-            NVIDIA H200: integer arithmetic
+            NVIDIA H200: integer arithmetic, functions and comparisons
             Figure  Type  By        Best      Median  Rounds  Data sheet  Of sheet
             matrix  i8    jax  1.4 Pop/s  1.26 Pop/s      10  1.98 Pop/s    70.7 %  ████████████████
 

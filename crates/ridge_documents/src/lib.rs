@@ -1,0 +1,28 @@
+//! The JSON documents that the recorder writes and the façade reads, as types: both sides share one definition of every key.
+//!
+//! - [`Manifest`]: `manifest.json` of a capture folder
+//! - [`BenchResults`]: `results.json` of a benchmark
+//! - [`CeilingsDocument`]: what devices reach, as a calibration measured it
+//!
+//! [`read()`] takes a document as far as it can be understood.
+//! Keys that are not known are passed over or kept, as each type says; a part that is damaged is left out and named in
+//! [`Parsed::damaged`]; what is no such document, or one of a later version, is a [`DocumentError`].
+//!
+//! One decision and why: a field that is not known is absent or `null`, never guessed, so nearly every field is an [`Option`]
+//! or may be empty, and a document of an older version of the recorder reads like any other.
+//!
+//! Nothing here opens a file.
+
+mod bench;
+mod ceilings;
+mod damage;
+mod manifest;
+mod read;
+mod recompiles;
+
+pub use bench::{BenchResults, BenchRow, Environment, Measurement, RowStatus};
+pub use ceilings::{CeilingsDocument, Figure, MeasuredDevice, MissingFigure};
+pub use damage::Damage;
+pub use manifest::{BufferSizes, Cpu, Device, Manifest, Missing, Module, Program};
+pub use read::{Document, DocumentError, Parsed, part, read, to_text};
+pub use recompiles::Recompiles;

@@ -1,0 +1,180 @@
+//! What the program compiled, how long that took, and what it compiled again and again: from the manifest and the results of a
+//! benchmark.
+
+use crate::document::read_document;
+use crate::manifest::Manifest;
+use crate::note::{Note, Severity};
+use crate::session::Session;
+use ridge_documents::{BenchResults, Module};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::{Component, Path, PathBuf};
+
+/// Bytes of a module's text that are searched for its parameters, which its first line names.
+const HEAD_BYTES: u64 = 1 << 16;
+
+/// All compilations of one name, of one operation of a benchmark where it is one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compilation {
+    /// The modules' name.
+    pub module: String,
+    /// Of a benchmark: the operation that they were compiled for.
+    pub operation: Option<String>,
+    /// Of a benchmark: the size at which they were.
+    pub size: Option<u64>,
+    /// How often a module of that name was compiled.
+    pub count: u64,
+    /// Time in the compiler, seconds, a hit in its cache included; modules may be compiled at the same time.
+    pub compile_s: f64,
+    /// Those of `count` whose time is not known and not in `compile_s`.
+    pub untimed: u64,
+    /// Of what was compiled more than once: the different parameters (`f32[8], s32[]`), in the order in which they came; empty
+    /// where the modules' text was not kept.
+    pub parameters: Vec<String>,
+}
+
+impl Session {
+    /// What the program compiled, the longest first; empty without a manifest.
+    ///
+    /// Reads the beginnings of the modules' texts where a name was compiled more than once.
+    pub fn compilations(&self) -> Vec<Compilation> {
+        self.manifest().map(compilations).unwrap_or_default()
+    }
+}
+
+fn compilations(manifest: &Manifest) -> Vec<Compilation> {
+    let mut groups: Vec<(Compilation, Vec<&Module>)> = Vec::new();
+    let mut rows: BTreeMap<_, usize> = BTreeMap::new();
+    for module in manifest.document.modules.iter().filter(|module| !module.name.is_empty()) {
+        let row = *rows.entry((&module.name, &module.operation, module.volume_size)).or_insert(groups.len());
+        if row == groups.len() {
+            groups.push((Compilation::of(module), Vec::new()));
+        }
+        let (group, modules) = &mut groups[row];
+        group.count += 1;
+        group.untimed += u64::from(module.compile_s.is_none());
+        group.compile_s += module.compile_s.unwrap_or(0.0);
+        modules.push(module);
+    }
+    for (group, modules) in groups.iter_mut().filter(|(group, _)| group.count > 1) {
+        group.parameters = different(modules.iter().filter_map(|module| parameters(&manifest.folder, module)));
+    }
+    let mut found: Vec<Compilation> = groups.into_iter().map(|(group, _)| group).collect();
+    found.sort_by(|a, b| b.compile_s.total_cmp(&a.compile_s));
+    found
+}
+
+impl Compilation {
+    fn of(module: &Module) -> Compilation {
+        Compilation {
+            module: module.name.clone(),
+            operation: module.operation.clone(),
+            size: module.volume_size,
+            count: 0,
+            compile_s: 0.0,
+            untimed: 0,
+            parameters: Vec::new(),
+        }
+    }
+}
+
+fn different(all: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = BTreeSet::new();
+    all.filter(|text| seen.insert(text.clone())).collect()
+}
+
+/// The types of a module's parameters, from the first line of its text.
+fn parameters(folder: &Path, module: &Module) -> Option<String> {
+    let path = inside(folder, module.dir.as_deref()?)?.join("after.txt");
+    let mut line = Vec::new();
+    BufReader::new(File::open(path).ok()?.take(HEAD_BYTES)).read_until(b'\n', &mut line).ok()?;
+    let line = String::from_utf8_lossy(&line);
+    let (_, layout) = line.split_once("entry_computation_layout={(")?;
+    Some(without_layouts(layout.split_once(")->")?.0))
+}
+
+/// `f32[8]{0}` → `f32[8]`.
+fn without_layouts(types: &str) -> String {
+    let mut depth = 0_usize;
+    let mut kept = String::new();
+    for c in types.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            c if depth == 0 => kept.push(c),
+            _ => {}
+        }
+    }
+    kept
+}
+
+/// `path` in `folder`; `None` for one that leads out of it.
+pub(crate) fn inside(folder: &Path, path: &str) -> Option<PathBuf> {
+    let path = Path::new(path);
+    path.components().all(|part| matches!(part, Component::Normal(_))).then(|| folder.join(path))
+}
+
+/// Operations of a benchmark that compile again when they are called again: their times are no warm ones.
+pub(crate) fn recompiled(folder: &Path) -> Vec<Note> {
+    let file = folder.join("results.json");
+    let Ok(parsed) = read_document::<BenchResults>(&file) else { return Vec::new() };
+    let told = |row: &ridge_documents::BenchRow| {
+        Some(format!("{} at {} {}", row.operation, row.volume_size, row.recompiles()?))
+    };
+    let notes = parsed.document.summary.iter().filter_map(told);
+    let file = Some(file.display().to_string());
+    notes
+        .map(|message| Note { severity: Severity::Partial, message, file: file.clone(), offset: None, count: 1 })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_of_one_name_are_one_row_with_the_parameters_that_changed() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let text = |dir: &str, types: &str| {
+            let line = format!(
+                "HloModule jit__lambda, is_scheduled=true, entry_computation_layout={{({types})->f32[]}}\n\nENTRY"
+            );
+            std::fs::create_dir_all(folder.path().join(dir)).expect("made");
+            std::fs::write(folder.path().join(dir).join("after.txt"), line).expect("written");
+        };
+        text("hlo/a.1", "f32[8,2]{1,0:T(8,128)}, s32[]");
+        text("hlo/a.2", "f32[16,2]{1,0}, s32[]");
+        text("hlo/a.3", "f32[8,2]{1,0}, s32[]");
+        let module = |name: &str, dir: &str, compile_s: &str| {
+            format!(r#"{{"name":"{name}","dir":"{dir}","compile_s":{compile_s}}}"#)
+        };
+        let modules = [
+            module("jit__lambda", "hlo/a.1", "0.5"),
+            module("jit_once", "../../etc", "0.25"),
+            module("jit__lambda", "hlo/a.2", "0.5"),
+            module("jit__lambda", "hlo/a.3", "null"),
+            module("jit__lambda", "hlo/absent", "0.5"),
+        ];
+        let text = format!(r#"{{"schema":"ridgeline.manifest.v1","modules":[{}]}}"#, modules.join(","));
+        let document = ridge_documents::read(text.as_bytes()).expect("a manifest").document;
+        let found = compilations(&Manifest { folder: folder.path().to_owned(), document });
+        let told: Vec<_> = found
+            .iter()
+            .map(|row| (row.module.as_str(), row.count, row.compile_s, row.untimed, row.parameters.join("; ")))
+            .collect();
+        let expected = [
+            ("jit__lambda", 4, 1.5, 1, "f32[8,2], s32[]; f32[16,2], s32[]".to_owned()),
+            ("jit_once", 1, 0.25, 0, String::new()),
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_path_that_leads_out_of_the_folder_is_not_opened() {
+        for path in ["../x", "/etc/passwd", "a/../../x"] {
+            assert_eq!(inside(Path::new("run"), path), None, "{path}");
+        }
+        assert_eq!(inside(Path::new("run"), "size_064/trace/a.pb"), Some(PathBuf::from("run/size_064/trace/a.pb")));
+    }
+}
