@@ -35,7 +35,7 @@
 mod assumptions;
 mod attention;
 mod boundary;
-pub(crate) mod collectives;
+mod collectives;
 mod compulsory;
 mod contraction;
 mod convolution_calls;

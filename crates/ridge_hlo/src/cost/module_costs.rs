@@ -4,8 +4,8 @@ use rustc_hash::FxHashMap;
 
 use super::compulsory::Body;
 use super::windows::Budget;
-use super::{Assumption, Cost, Traffic, UnknownWhy, UnknownWork, collectives, elementwise, trips};
-use crate::{ComputationId, HloModule, Instruction, InstructionId, Shape};
+use super::{Assumption, Cost, Traffic, UnknownWhy, UnknownWork, elementwise, trips};
+use crate::{ComputationId, HloModule, Instruction, InstructionId, Opcode, OpcodeClass, Shape};
 
 /// What every instruction of a module costs.
 #[derive(Debug, Clone, Default)]
@@ -227,8 +227,8 @@ impl<'a> Costing<'a> {
             "batch-norm-training" | "batch-norm-inference" | "batch-norm-grad" => self.batch_norm(instruction, cost),
             "rng" | "rng-bit-generator" => self.random(instruction, cost),
             "custom-call" => return self.custom_call(instruction, cost).ok_or(UnknownWhy::CustomCall),
-            opcode if collectives::is_collective(opcode) => self.collective(instruction, cost),
-            opcode if moves_only(opcode) => Some(()),
+            _ if instruction.opcode.is_collective() => self.collective(instruction, cost),
+            _ if moves_only(&instruction.opcode) => Some(()),
             _ => return Err(UnknownWhy::Opcode),
         };
         known.ok_or(UnknownWhy::Attributes)
@@ -251,44 +251,9 @@ impl<'a> Costing<'a> {
 }
 
 /// Operations without arithmetic: they move, rename or order values.
-fn moves_only(opcode: &str) -> bool {
-    matches!(
-        opcode,
-        "add-dependency"
-            | "after-all"
-            | "async-done"
-            | "async-update"
-            | "bitcast"
-            | "broadcast"
-            | "concatenate"
-            | "constant"
-            | "copy"
-            | "copy-done"
-            | "copy-start"
-            | "domain"
-            | "dynamic-reshape"
-            | "dynamic-slice"
-            | "dynamic-update-slice"
-            | "gather"
-            | "get-dimension-size"
-            | "get-tuple-element"
-            | "infeed"
-            | "iota"
-            | "opt-barrier"
-            | "optimization-barrier"
-            | "outfeed"
-            | "pad"
-            | "parameter"
-            | "partition-id"
-            | "replica-id"
-            | "reshape"
-            | "reverse"
-            | "rng-get-and-update-state"
-            | "set-dimension-size"
-            | "slice"
-            | "transpose"
-            | "tuple"
-    )
+fn moves_only(opcode: &Opcode) -> bool {
+    use OpcodeClass::{Async, Makes, Moves, PassesBy};
+    matches!(opcode.class(), Async(_) | Makes | Moves | PassesBy)
 }
 
 /// Which computations are bodies of fusions.

@@ -4,7 +4,6 @@
 
 use super::demand::{Demand, Region, Span};
 use super::sizes;
-use crate::category::is_elementwise;
 use crate::{HloModule, Instruction, InstructionId, Shape};
 
 /// Whether an update lands in the buffer of what it updates.
@@ -45,12 +44,8 @@ pub(super) fn operand_demand(
         "reduce" if !instruction.shape.is_tuple() && position == 0 => reach.reduce(),
         "reduce-window" if !instruction.shape.is_tuple() && position == 0 => reach.window(),
         "dot" if position < 2 => reach.dot(position),
-        opcode if is_elementwise(opcode) || opcode == "copy" => {
-            if operand.dimensions == instruction.shape.dimensions {
-                wanted.clone()
-            } else {
-                Demand::full()
-            }
+        opcode if instruction.opcode.is_elementwise() || opcode == "copy" => {
+            if operand.dimensions == instruction.shape.dimensions { wanted.clone() } else { Demand::full() }
         }
         _ => Demand::full(),
     }

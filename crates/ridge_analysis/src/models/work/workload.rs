@@ -9,7 +9,7 @@ use crate::device::{Ceilings, Limit};
 use crate::{Analysis, Group};
 use rayon::prelude::*;
 use ridge_hlo::cost::{Cost, ModuleCosts, Unit, WorkItem};
-use ridge_hlo::{ComputationId, HloModule, Instruction, InstructionId};
+use ridge_hlo::{ComputationId, HloModule, Instruction, InstructionId, OpcodeClass};
 use ridge_trace::{Attribution, EventKind, NONE};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -158,7 +158,7 @@ impl Ran {
 
 /// Whether what `instruction` calls may run as operations of their own.
 fn calls(instruction: &Instruction) -> bool {
-    matches!(&*instruction.opcode, "while" | "conditional" | "call" | "async-start")
+    instruction.opcode.class() == OpcodeClass::Runs
 }
 
 /// The position of the HLO module and the instruction of the operation at row `op`.
