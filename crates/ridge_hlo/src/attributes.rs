@@ -195,7 +195,7 @@ pub struct RaggedDotDimensions {
 }
 
 /// Dimension numbers of a `gather`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 #[allow(missing_docs, reason = "XLA's own names, defined in its operation semantics")]
 pub struct GatherDimensions {
     pub offset_dims: Vec<i64>,

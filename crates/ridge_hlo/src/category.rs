@@ -13,11 +13,14 @@ impl HloModule {
         let word = match &*instruction.opcode {
             "fusion" => return self.fusion_category(id),
             "async-start" | "async-update" | "async-done" => return self.async_category(id),
-            "all-reduce-start" | "all-reduce-done" => "all-reduce",
-            "all-gather-start" | "all-gather-done" => "all-gather",
-            "collective-permute-start" | "collective-permute-done" => "collective-permute",
             "reshape" | "dynamic-reshape" | "transpose" => "data formatting",
-            opcode if is_elementwise(opcode) => "non-fusion elementwise",
+            _ if instruction.opcode.is_elementwise() => "non-fusion elementwise",
+            "all-reduce-start"
+            | "all-reduce-done"
+            | "all-gather-start"
+            | "all-gather-done"
+            | "collective-permute-start"
+            | "collective-permute-done" => return Cow::Owned(instruction.opcode.whole().to_owned()),
             opcode => return Cow::Owned(opcode.to_owned()),
         };
         Cow::Borrowed(word)
@@ -64,68 +67,4 @@ impl HloModule {
     fn wrapped(&self, computation: &Computation) -> Option<InstructionId> {
         computation.root.filter(|root| !self.instruction(*root).opcode.starts_with("async-"))
     }
-}
-
-/// Operations that compute each output element from the input elements at the same place.
-pub(crate) fn is_elementwise(opcode: &str) -> bool {
-    matches!(
-        opcode,
-        "abs"
-            | "acos"
-            | "acosh"
-            | "add"
-            | "and"
-            | "asin"
-            | "asinh"
-            | "atan2"
-            | "atanh"
-            | "bitcast-convert"
-            | "cbrt"
-            | "ceil"
-            | "clamp"
-            | "compare"
-            | "complex"
-            | "convert"
-            | "cosh"
-            | "cosine"
-            | "count-leading-zeros"
-            | "divide"
-            | "erf"
-            | "exponential"
-            | "exponential-minus-one"
-            | "floor"
-            | "imag"
-            | "is-finite"
-            | "log"
-            | "log-plus-one"
-            | "logistic"
-            | "map"
-            | "maximum"
-            | "minimum"
-            | "multiply"
-            | "negate"
-            | "not"
-            | "or"
-            | "popcnt"
-            | "power"
-            | "real"
-            | "reduce-precision"
-            | "remainder"
-            | "round-nearest-afz"
-            | "round-nearest-even"
-            | "rsqrt"
-            | "select"
-            | "shift-left"
-            | "shift-right-arithmetic"
-            | "shift-right-logical"
-            | "sign"
-            | "sine"
-            | "sinh"
-            | "sqrt"
-            | "stochastic-convert"
-            | "subtract"
-            | "tan"
-            | "tanh"
-            | "xor"
-    )
 }

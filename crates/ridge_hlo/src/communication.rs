@@ -1,7 +1,6 @@
 //! Which instructions move values between devices, also where a wrapper hides it.
 
-use crate::cost::collectives::is_collective;
-use crate::{HloModule, InstructionId};
+use crate::{HloModule, InstructionId, Phase};
 
 /// Wrappers inside wrappers; XLA makes two.
 const MAX_DEPTH: u32 = 4;
@@ -16,11 +15,10 @@ impl HloModule {
 
     fn collective_inside(&self, id: InstructionId, depth: u32) -> Option<InstructionId> {
         let instruction = self.instruction(id);
-        let opcode = instruction.opcode.as_str();
-        if is_collective(opcode) {
-            return (!opcode.ends_with("-done")).then_some(id);
+        if instruction.opcode.is_collective() {
+            return (instruction.opcode.phase() != Phase::End).then_some(id);
         }
-        if depth == MAX_DEPTH || !matches!(opcode, "async-start" | "fusion") {
+        if depth == MAX_DEPTH || !matches!(&*instruction.opcode, "async-start" | "fusion") {
             return None;
         }
         let inside = instruction.called.iter().flat_map(|called| self.computation(*called).instruction_ids());

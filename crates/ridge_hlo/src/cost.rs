@@ -35,7 +35,7 @@
 mod assumptions;
 mod attention;
 mod boundary;
-pub(crate) mod collectives;
+mod collectives;
 mod compulsory;
 mod contraction;
 mod convolution_calls;
@@ -56,7 +56,7 @@ mod work;
 mod xla_bytes;
 
 pub use assumptions::{Assumption, Assumptions, UnknownWhy, UnknownWork};
-pub use module_costs::ModuleCosts;
+pub use module_costs::{ModuleCosts, Observed};
 pub use work::{OpKind, Unit, Work, WorkItem};
 
 use crate::ElementType;

@@ -72,7 +72,7 @@ fn fill(instruction: &Instruction) -> &'static str {
         "fusion" => "lightblue",
         "dot" | "convolution" | "custom-call" => "lightsalmon",
         "while" | "conditional" | "call" => "khaki",
-        opcode if opcode.starts_with("all-") || opcode.starts_with("collective-") => "plum",
+        _ if instruction.opcode.is_collective() => "plum",
         _ => "white",
     }
 }

@@ -103,12 +103,12 @@ fn weight(instruction: &Instruction) -> u32 {
         "dot" | "convolution" | "ragged-dot" | "scaled-dot" | "custom-call" => 9,
         "fft" | "cholesky" | "triangular-solve" => 8,
         "scatter" | "sort" | "select-and-scatter" | "topk" => 7,
-        "all-reduce" | "all-gather" | "reduce-scatter" | "all-to-all" | "collective-permute" => 6,
         "reduce" | "reduce-window" => 5,
         "transpose" => 4,
         "copy" => 3,
         "dynamic-update-slice" => 2,
         "fusion" => 1,
+        _ if instruction.opcode.is_collective() => 6,
         _ => 0,
     }
 }

@@ -5,7 +5,7 @@
 //! of the schedule: between two kernels that a name places, the others implement what is scheduled between the two.
 //! What fits there in one way only is placed; what fits in several ways, or in none, is left open.
 
-use crate::{ComputationId, HloModule, InstructionId};
+use crate::{ComputationId, HloModule, InstructionId, Phase};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
@@ -198,7 +198,7 @@ fn runs_library_kernels(module: &HloModule, id: InstructionId) -> bool {
         }
         "fusion" => matches!(&*module.category(id), "custom fusion" | "custom fusion (cudnn)"),
         "dot" | "convolution" | "fft" | "cholesky" | "triangular-solve" | "async-start" => true,
-        opcode => COLLECTIVES.contains(&opcode.strip_suffix("-start").unwrap_or(opcode)),
+        _ => instruction.opcode.is_collective() && instruction.opcode.phase() != Phase::End,
     }
 }
 
@@ -214,17 +214,6 @@ const WITHOUT_KERNELS: [&str; 10] = [
     "SPMDFullToShardShape",
     "SPMDShardToFullShape",
     "annotate_device_placement",
-];
-
-const COLLECTIVES: [&str; 8] = [
-    "all-gather",
-    "all-reduce",
-    "all-to-all",
-    "collective-broadcast",
-    "collective-permute",
-    "ragged-all-to-all",
-    "recv",
-    "reduce-scatter",
 ];
 
 /// What tells kernels apart that no name places.

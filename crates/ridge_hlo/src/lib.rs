@@ -44,14 +44,17 @@ mod instruction;
 mod kernel_order;
 mod kernels;
 mod literal;
+pub mod memory;
 mod module;
 mod names;
 mod opcode;
+mod owners;
 mod print;
 mod proto;
 mod replay;
 mod shape;
 mod text;
+mod users;
 pub mod wire;
 
 pub use attributes::{
@@ -70,6 +73,7 @@ pub use instruction::{Instruction, Metadata};
 pub use kernel_order::{FoundBy, Implemented, KernelFinder};
 pub use literal::{Literal, Scalar};
 pub use module::{AliasKind, BufferDonor, ComputationId, HloModule, InputOutputAlias, InstructionId};
-pub use opcode::Opcode;
+pub use opcode::{Elementwise, Opcode, OpcodeClass, Phase};
+pub use owners::{OwedTo, Owner, Owners};
 pub use replay::PeakMemory;
 pub use shape::{ElementType, Layout, Shape, ShapeError, Tile};

@@ -152,6 +152,12 @@ impl HloModule {
         &self.instructions[range.start as usize..range.end as usize]
     }
 
+    /// The parameter of this number of the entry computation.
+    pub fn parameter(&self, number: i64) -> Option<InstructionId> {
+        let mut all = self.computation(self.entry?).instruction_ids();
+        all.find(|id| self.instruction(*id).parameter_number == Some(number))
+    }
+
     /// Whether the instruction is its computation's result.
     pub fn is_root(&self, id: InstructionId) -> bool {
         self.computation(self.instruction(id).computation).root == Some(id)

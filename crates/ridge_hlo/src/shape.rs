@@ -5,6 +5,7 @@
 use std::fmt;
 
 mod element_type;
+mod leaves;
 
 pub use element_type::ElementType;
 
@@ -114,20 +115,6 @@ impl Shape {
             return u64::try_from(layout.element_size_in_bits).ok();
         }
         self.element_type.bits().map(|bits| u64::from(bits).max(8))
-    }
-
-    /// The arrays of the shape in order, nested tuples flattened; itself if it is no tuple.
-    pub fn leaves(&self) -> Vec<&Shape> {
-        let mut leaves = Vec::new();
-        let mut open = vec![self];
-        while let Some(shape) = open.pop() {
-            if shape.is_tuple() {
-                open.extend(shape.tuple.iter().rev());
-            } else {
-                leaves.push(shape);
-            }
-        }
-        leaves
     }
 
     /// The sub-shape at `index`, a path of tuple positions.

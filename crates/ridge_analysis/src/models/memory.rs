@@ -7,14 +7,11 @@
 
 mod blocks;
 mod diff;
-mod donation;
 mod history;
-mod liveness;
 mod modules;
 mod overview;
 mod plan;
 mod runs;
-mod schedule;
 mod stacks;
 #[cfg(test)]
 mod tests;

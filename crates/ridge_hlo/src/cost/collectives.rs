@@ -6,32 +6,15 @@
 
 use super::work::times;
 use super::{Assumption, Cost, Costing, sizes};
-use crate::Instruction;
-
-/// Whether `opcode` moves values between devices or between device and host.
-pub(crate) fn is_collective(opcode: &str) -> bool {
-    let opcode = opcode.trim_end_matches("-start").trim_end_matches("-done");
-    matches!(
-        opcode,
-        "all-gather"
-            | "all-reduce"
-            | "all-to-all"
-            | "collective-broadcast"
-            | "collective-permute"
-            | "ragged-all-to-all"
-            | "recv"
-            | "reduce-scatter"
-            | "send"
-    )
-}
+use crate::{Instruction, Phase};
 
 impl Costing<'_> {
     /// Counts a collective where it starts; where it ends there is nothing left to do.
     pub(super) fn collective(&self, instruction: &Instruction, cost: &mut Cost) -> Option<()> {
-        let opcode = instruction.opcode.trim_end_matches("-start");
-        if opcode.ends_with("-done") {
+        if instruction.opcode.phase() == Phase::End {
             return Some(());
         }
+        let opcode = instruction.opcode.whole();
         let operands = instruction.operands.iter().map(|&id| &self.module.instruction(id).shape);
         let sent: f64 = operands.clone().map(sizes::bytes).sum();
         let elements: f64 = operands.map(sizes::elements).sum();

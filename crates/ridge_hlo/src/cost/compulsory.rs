@@ -11,7 +11,7 @@ use super::module_costs::Costing;
 use super::reach::{self, Update, operand_demand};
 use super::work::CEILING;
 use super::{Traffic, sizes};
-use crate::{ComputationId, ElementType, HloModule, Instruction, InstructionId, Shape};
+use crate::{ComputationId, ElementType, HloModule, Instruction, InstructionId, OpcodeClass, Phase, Shape};
 
 /// Constants of at most this many elements are part of a fusion's code; XLA's `immediate_constant_max_elements`.
 pub(super) const IMMEDIATE_ELEMENTS: f64 = 8.0;
@@ -259,33 +259,17 @@ impl Results<'_> {
 /// Whether an instruction only names, groups or orders values.
 fn is_free(module: &HloModule, instruction: &Instruction) -> bool {
     match &*instruction.opcode {
-        "add-dependency"
-        | "after-all"
-        | "all-gather-done"
-        | "all-reduce-done"
-        | "async-done"
-        | "async-update"
-        | "bitcast"
-        | "collective-permute-done"
-        | "constant"
-        | "copy-done"
-        | "domain"
-        | "get-dimension-size"
-        | "get-tuple-element"
-        | "opt-barrier"
-        | "optimization-barrier"
-        | "parameter"
-        | "recv-done"
-        | "send-done"
-        | "set-dimension-size"
-        | "tuple" => true,
+        "constant" | "get-dimension-size" | "parameter" | "set-dimension-size" => true,
         "reshape" => {
             let operand = instruction.operands.first().map(|&id| &module.instruction(id).shape);
             reach::is_row_major(&instruction.shape) && operand.is_none_or(reach::is_row_major)
         }
         "transpose" => is_renaming_transpose(module, instruction),
         "custom-call" => super::custom_call::is_annotation(instruction),
-        _ => false,
+        _ => {
+            let opcode = &instruction.opcode;
+            opcode.class() == OpcodeClass::PassesBy || matches!(opcode.phase(), Phase::Middle | Phase::End)
+        }
     }
 }
 

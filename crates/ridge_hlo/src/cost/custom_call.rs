@@ -90,9 +90,14 @@ impl Costing<'_> {
             "gehrd" => problem(lapack::gehrd(rows), false),
             "syevd" | "heevd" | "syevj" | "heevj" => problem(lapack::symmetric_eigen(rows, vectors(instruction)), true),
             "geev" | "gees" => {
-                // Vectors are results beside the values only where they are wanted.
+                // Vectors are results beside the values only where they are wanted, or where the call says so.
                 let squares = results.iter().filter(|shape| last_extents(shape) == (rows, columns)).count();
-                let wanted = if squares > 1 { Wanted::Vectors } else { Wanted::Values };
+                let is_said = |side: &str| instruction.backend_config.attribute(side).and_then(letter);
+                let wanted = match (is_said("compute_left"), is_said("compute_right")) {
+                    (Some('N'), Some('N')) => Wanted::Values,
+                    (None, None) if squares <= 1 => Wanted::Values,
+                    _ => Wanted::Vectors,
+                };
                 problem(lapack::general_eigen(rows, wanted), true)
             }
             "gesdd" | "gesvd" | "gesvdj" | "gesvdp" => {

@@ -1,9 +1,16 @@
 //! Which elements of an array are needed: boxes where they are known, a number where they are not.
 //!
 //! Several slices of one array often overlap, as the shifted copies of a stencil do. What memory has to carry is their
-//! union, so that is what is kept.
+//! union, so that is what is kept. A slice that starts where only a run can tell is a box all the same, at a [`Place`]:
+//! boxes at one place are united, those at different ones are taken to share nothing.
+
+use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
+
+use rustc_hash::FxHasher;
 
 use super::sizes;
+use super::windows::Progression;
 use super::work::{CEILING, times};
 use crate::Shape;
 
@@ -49,16 +56,64 @@ impl Span {
     }
 }
 
+impl Span {
+    /// Which of `extent` elements lie at its positions, where `low` positions come before them and `interior` between.
+    pub(super) fn between_padding(&self, low: i64, interior: i64, extent: i64) -> Span {
+        if interior <= 0 {
+            return self.within(low, low.saturating_add(extent));
+        }
+        let apart = i128::from(interior) + 1;
+        let stride = i128::from(self.stride.max(1));
+        let on_elements = Progression { step: stride, modulus: apart };
+        let inverse = on_elements.inverse();
+        let offset = i128::from(self.start) - i128::from(low);
+        let Some((first, period)) = on_elements.first(offset, inverse) else { return Span::between(0, 0) };
+        let count = (i128::from(self.count) - first + period - 1).div_euclid(period).max(0);
+        let small = |number: i128| i64::try_from(number).unwrap_or(i64::MAX);
+        let start = (offset + first * stride).div_euclid(apart);
+        let hit = Span { start: small(start), count: small(count), stride: small(period * stride / apart) };
+        hit.within(0, extent)
+    }
+}
+
 /// A box of positions, one span per dimension.
 pub(super) type Region = Vec<Span>;
+
+/// Where boxes are counted from: the start of the array, or a place that only a run can tell.
+///
+/// Places that were reached by the same steps from the same instructions are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Place(u64);
+
+impl Place {
+    /// The start of the array.
+    pub(super) const START: Place = Place(0);
+
+    /// The place that `step` leads to from here.
+    pub(super) fn then(self, step: impl Hash) -> Place {
+        let mut hasher = FxHasher::default();
+        (self.0, step).hash(&mut hasher);
+        // The start is led to by nothing.
+        Place(hasher.finish() | 1)
+    }
+}
+
+/// What tells an operation that takes positions from its result to its operand from other such operations.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Step {
+    /// All it does but shifts, which boxes tell; `None` where it asks how far from the start a box is.
+    pub(super) turn: Option<u64>,
+    /// All it does.
+    pub(super) whole: u64,
+}
 
 /// The elements of one array that are needed.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Demand {
     is_full: bool,
-    regions: Vec<Region>,
-    /// Elements needed at places that are not known.
-    loose: f64,
+    regions: Vec<(Place, Region)>,
+    /// Elements needed at positions that are not known, by what leads to them.
+    loose: Vec<(Place, f64)>,
 }
 
 impl Demand {
@@ -67,22 +122,31 @@ impl Demand {
         Demand { is_full: true, ..Demand::default() }
     }
 
-    /// So many elements somewhere.
-    pub(super) fn loose(elements: f64) -> Demand {
-        Demand { loose: elements, ..Demand::default() }
+    /// So many elements somewhere: what leads to the same `place` needs the same ones.
+    pub(super) fn loose(place: Place, elements: f64) -> Demand {
+        let mut demand = Demand::default();
+        demand.add_loose(place, elements);
+        demand
+    }
+
+    /// The elements in `regions`.
+    pub(super) fn boxes(regions: impl IntoIterator<Item = Region>) -> Demand {
+        let mut demand = Demand::default();
+        regions.into_iter().for_each(|region| demand.add_region(Place::START, region));
+        demand
     }
 
     pub(super) fn is_full(&self) -> bool {
         self.is_full
     }
 
-    /// Whether some of it is at unknown places.
+    /// Whether some of it is at unknown positions.
     pub(super) fn has_loose(&self) -> bool {
-        self.loose > 0.0
+        !self.loose.is_empty()
     }
 
     pub(super) fn is_none(&self) -> bool {
-        !self.is_full && self.regions.is_empty() && self.loose == 0.0
+        !self.is_full && self.regions.is_empty() && self.loose.is_empty()
     }
 
     /// Adds what `other` needs of the same array.
@@ -91,25 +155,54 @@ impl Demand {
             *self = Demand::full();
             return;
         }
-        self.loose = (self.loose + other.loose).min(CEILING);
-        other.regions.into_iter().for_each(|region| self.add_region(region));
+        other.loose.into_iter().for_each(|(place, elements)| self.add_loose(place, elements));
+        other.regions.into_iter().for_each(|(place, region)| self.add_region(place, region));
     }
 
-    pub(super) fn add_region(&mut self, region: Region) {
-        if self.is_full || volume(&region) == 0.0 || self.regions.contains(&region) {
+    fn add_region(&mut self, place: Place, region: Region) {
+        let size = volume(&region);
+        if self.is_full || size == 0.0 || self.regions.iter().any(|(at, known)| *at == place && *known == region) {
             return;
         }
         if self.regions.len() < BOXES {
-            self.regions.push(region);
+            self.regions.push((place, region));
         } else {
-            self.loose = (self.loose + volume(&region)).min(CEILING);
+            self.add_loose(place.then(&region), size);
+        }
+    }
+
+    fn add_loose(&mut self, place: Place, elements: f64) {
+        if elements <= 0.0 {
+            return;
+        }
+        match self.loose.iter().position(|(known, _)| *known == place) {
+            Some(at) => self.loose[at].1 = self.loose[at].1.max(elements),
+            None if self.loose.len() < BOXES => self.loose.push((place, elements)),
+            None => self.loose[BOXES - 1].1 = (self.loose[BOXES - 1].1 + elements).min(CEILING),
         }
     }
 
     /// How many elements of an array of this shape are needed.
     pub(super) fn elements(&self, shape: &Shape) -> f64 {
         let total = sizes::elements(shape);
-        if self.is_full { total } else { (union(&self.regions) + self.loose).min(total) }
+        if self.is_full { total } else { (self.united() + self.loose_elements()).min(total) }
+    }
+
+    /// Elements in at least one box.
+    fn united(&self) -> f64 {
+        let mut left: Vec<&(Place, Region)> = self.regions.iter().collect();
+        let mut total = 0.0;
+        while let Some(&(place, _)) = left.first().copied() {
+            let (here, rest) = left.into_iter().partition(|(at, _)| *at == place);
+            let here: Vec<&Region> = Vec::<&(Place, Region)>::into_iter(here).map(|(_, region)| region).collect();
+            total += union(here);
+            left = rest;
+        }
+        f64::min(total, CEILING)
+    }
+
+    fn loose_elements(&self) -> f64 {
+        self.loose.iter().map(|(_, elements)| elements).sum::<f64>().min(CEILING)
     }
 
     /// Bytes of those elements; for tuples all or nothing.
@@ -122,18 +215,41 @@ impl Demand {
 
     /// What is needed of another array whose positions follow from this one's: `map` takes each box over.
     ///
-    /// `shape` is this array's. Elements at unknown places stay as many.
-    pub(super) fn map(&self, shape: &Shape, map: impl Fn(&Region) -> Option<Region>) -> Demand {
-        let whole = || shape.dimensions.iter().map(|&extent| Span::all(extent)).collect::<Region>();
-        let own = if self.is_full { &[whole()][..] } else { &self.regions };
-        let mut mapped = Demand::loose(self.loose);
-        for region in own.iter().filter(|region| region.len() == shape.dimensions.len()) {
-            match map(region) {
-                Some(region) => mapped.add_region(region),
-                None => mapped.loose = (mapped.loose + volume(region)).min(CEILING),
+    /// `shape` is this array's. Elements at unknown positions stay as many.
+    pub(super) fn map(&self, shape: &Shape, step: Step, map: impl Fn(&Region) -> Option<Region>) -> Demand {
+        let mut mapped = Demand::default();
+        self.loose.iter().for_each(|(place, elements)| mapped.add_loose(place.then(step.whole), *elements));
+        for (place, region) in self.boxes_of(shape).iter().filter(|(_, region)| region.len() == shape.dimensions.len())
+        {
+            let there = if *place == Place::START { Some(*place) } else { step.turn.map(|turn| place.then(turn)) };
+            match there.and_then(|there| Some((there, map(region)?))) {
+                Some((there, region)) => mapped.add_region(there, region),
+                None => mapped.add_loose(place.then((step.whole, region)), volume(region)),
             }
         }
         mapped
+    }
+
+    /// The same boxes of another array, counted from where `step` leads to.
+    pub(super) fn moved(&self, shape: &Shape, step: u64) -> Demand {
+        let mut moved = Demand::default();
+        self.loose.iter().for_each(|(place, elements)| moved.add_loose(place.then(step), *elements));
+        self.boxes_of(shape).iter().for_each(|(place, region)| moved.add_region(place.then(step), region.clone()));
+        moved
+    }
+
+    /// As many elements of another array, at positions that `step` leads to.
+    pub(super) fn scattered(&self, shape: &Shape, step: u64) -> Demand {
+        let loose: Vec<Place> = self.loose.iter().map(|(place, _)| *place).collect();
+        Demand::loose(Place::START.then((step, self.is_full, &self.regions, loose)), self.elements(shape))
+    }
+
+    /// Its boxes; all of the array is one.
+    fn boxes_of(&self, shape: &Shape) -> Cow<'_, [(Place, Region)]> {
+        match self.is_full {
+            true => vec![(Place::START, shape.dimensions.iter().map(|&extent| Span::all(extent)).collect())].into(),
+            false => (&self.regions[..]).into(),
+        }
     }
 }
 
@@ -145,11 +261,10 @@ fn volume(region: &[Span]) -> f64 {
 ///
 /// Boxes of different strides are taken to share nothing; of equal strides, those whose starts differ by less than a
 /// stride do share nothing, and the others are counted in units of it.
-fn union(regions: &[Region]) -> f64 {
-    if let [only] = regions {
+fn union(mut left: Vec<&Region>) -> f64 {
+    if let [only] = left[..] {
         return volume(only);
     }
-    let mut left: Vec<&Region> = regions.iter().collect();
     let mut total = 0.0;
     while let Some(first) = left.first().copied() {
         let (alike, rest) = left.into_iter().partition(|region| is_aligned(first, region));
@@ -238,7 +353,7 @@ mod tests {
 
     fn elements(dimensions: &[i64], regions: &[Region]) -> f64 {
         let mut demand = Demand::default();
-        regions.iter().for_each(|region| demand.add_region(region.clone()));
+        regions.iter().for_each(|region| demand.add_region(Place::START, region.clone()));
         demand.elements(&Shape::array(ElementType::F32, dimensions.to_vec()))
     }
 

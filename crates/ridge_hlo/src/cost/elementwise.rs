@@ -2,12 +2,13 @@
 
 use super::work::OpKind::{self, Add, Compare, Convert, DivideSqrt, Integer, Multiply, Transcendental};
 use super::{Work, sizes};
-use crate::{ElementType, HloModule, Instruction};
+use crate::{ElementType, Elementwise, HloModule, Instruction, OpcodeClass};
 
 /// The work of an elementwise instruction; `None` if it is none.
 pub(super) fn work(module: &HloModule, instruction: &Instruction) -> Option<Work> {
     let element_type = compute_type(module, instruction);
-    let kinds = per_element(&instruction.opcode, element_type)?;
+    let OpcodeClass::Elementwise(arithmetic) = instruction.opcode.class() else { return None };
+    let kinds = per_element(&instruction.opcode, arithmetic, element_type)?;
     let elements = sizes::elements(&instruction.shape);
     let mut work = Work::default();
     for &(kind, count) in kinds {
@@ -31,32 +32,34 @@ fn compute_type(module: &HloModule, instruction: &Instruction) -> ElementType {
 type Kinds = &'static [(OpKind, f64)];
 
 /// What is done to each element; empty for moves, `None` for what is not elementwise.
-fn per_element(opcode: &str, element_type: ElementType) -> Option<Kinds> {
-    Some(match opcode {
-        "convert" | "reduce-precision" | "stochastic-convert" => &[(Convert, 1.0)],
-        "bitcast-convert" | "complex" | "real" | "imag" => &[],
-        "clamp" if !element_type.is_float() => &[(Integer, 2.0)],
-        "clamp" => &[(Compare, 2.0)],
-        _ if element_type.is_complex() => return complex(opcode),
-        _ if element_type.is_float() => return real(opcode),
-        _ => return integer(opcode),
+fn per_element(opcode: &str, arithmetic: Elementwise, element_type: ElementType) -> Option<Kinds> {
+    Some(match arithmetic {
+        Elementwise::Convert => &[(Convert, 1.0)],
+        Elementwise::Parts => &[],
+        // A computation of its own says what it does.
+        Elementwise::Map => return None,
+        _ if opcode == "clamp" && !element_type.is_float() => &[(Integer, 2.0)],
+        _ if opcode == "clamp" => &[(Compare, 2.0)],
+        _ if element_type.is_complex() => return complex(opcode, arithmetic),
+        _ if element_type.is_float() => return real(arithmetic),
+        _ => return integer(opcode, arithmetic),
     })
 }
 
-fn real(opcode: &str) -> Option<Kinds> {
-    Some(match opcode {
-        "add" | "subtract" | "negate" | "abs" => &[(Add, 1.0)],
-        "multiply" => &[(Multiply, 1.0)],
-        "divide" | "remainder" | "sqrt" | "rsqrt" => &[(DivideSqrt, 1.0)],
-        "compare" | "maximum" | "minimum" | "select" | "sign" | "is-finite" => &[(Compare, 1.0)],
-        "ceil" | "floor" | "round-nearest-afz" | "round-nearest-even" => &[(Convert, 1.0)],
-        _ if is_transcendental(opcode) => &[(Transcendental, 1.0)],
-        _ => return None,
+fn real(arithmetic: Elementwise) -> Option<Kinds> {
+    Some(match arithmetic {
+        Elementwise::Add => &[(Add, 1.0)],
+        Elementwise::Multiply => &[(Multiply, 1.0)],
+        Elementwise::DivideSqrt => &[(DivideSqrt, 1.0)],
+        Elementwise::Compare => &[(Compare, 1.0)],
+        Elementwise::Round => &[(Convert, 1.0)],
+        Elementwise::Transcendental => &[(Transcendental, 1.0)],
+        Elementwise::Logic | Elementwise::Convert | Elementwise::Parts | Elementwise::Map => return None,
     })
 }
 
 /// Complex arithmetic by its textbook formulas, in operations on the parts.
-fn complex(opcode: &str) -> Option<Kinds> {
+fn complex(opcode: &str, arithmetic: Elementwise) -> Option<Kinds> {
     Some(match opcode {
         "add" | "subtract" | "negate" => &[(Add, 2.0)],
         // (a + bi)(c + di) = (ac - bd) + (ad + bc)i
@@ -69,62 +72,16 @@ fn complex(opcode: &str) -> Option<Kinds> {
         "sign" => &[(Multiply, 2.0), (Add, 1.0), (DivideSqrt, 3.0)],
         "compare" | "is-finite" => &[(Compare, 2.0)],
         "select" => &[(Compare, 1.0)],
-        _ if is_transcendental(opcode) => &[(Transcendental, 1.0)],
+        _ if arithmetic == Elementwise::Transcendental => &[(Transcendental, 1.0)],
         _ => return None,
     })
 }
 
-fn integer(opcode: &str) -> Option<Kinds> {
-    let is_known = matches!(
-        opcode,
-        "abs"
-            | "add"
-            | "and"
-            | "compare"
-            | "count-leading-zeros"
-            | "divide"
-            | "maximum"
-            | "minimum"
-            | "multiply"
-            | "negate"
-            | "not"
-            | "or"
-            | "popcnt"
-            | "power"
-            | "remainder"
-            | "select"
-            | "shift-left"
-            | "shift-right-arithmetic"
-            | "shift-right-logical"
-            | "sign"
-            | "subtract"
-            | "xor"
-    );
+fn integer(opcode: &str, arithmetic: Elementwise) -> Option<Kinds> {
+    let is_known = match opcode {
+        "sqrt" | "rsqrt" | "is-finite" => false,
+        "power" => true,
+        _ => !matches!(arithmetic, Elementwise::Transcendental | Elementwise::Round),
+    };
     is_known.then_some(&[(Integer, 1.0)])
-}
-
-fn is_transcendental(opcode: &str) -> bool {
-    matches!(
-        opcode,
-        "acos"
-            | "acosh"
-            | "asin"
-            | "asinh"
-            | "atan2"
-            | "atanh"
-            | "cbrt"
-            | "cosh"
-            | "cosine"
-            | "erf"
-            | "exponential"
-            | "exponential-minus-one"
-            | "log"
-            | "log-plus-one"
-            | "logistic"
-            | "power"
-            | "sine"
-            | "sinh"
-            | "tan"
-            | "tanh"
-    )
 }

@@ -2,9 +2,12 @@
 //!
 //! Where it cannot be said exactly, the answer is more than is needed and never more than the operand.
 
-use super::demand::{Demand, Region, Span};
+use std::hash::{Hash, Hasher};
+
+use super::demand::{Demand, Place, Region, Span, Step};
 use super::sizes;
-use crate::category::is_elementwise;
+use rustc_hash::FxHasher;
+
 use crate::{HloModule, Instruction, InstructionId, Shape};
 
 /// Whether an update lands in the buffer of what it updates.
@@ -26,15 +29,15 @@ pub(super) fn operand_demand(
 ) -> Demand {
     let Some(&id) = instruction.operands.get(position).filter(|_| !wanted.is_none()) else { return Demand::default() };
     let operand = &module.instruction(id).shape;
-    let reach = Reach { module, instruction, wanted, operand };
+    let reach = Reach { module, instruction, wanted, operand, position };
     match &*instruction.opcode {
         "slice" => reach.slice(),
         "dynamic-slice" if position == 0 => reach.dynamic_slice(),
         "dynamic-update-slice" if position == 0 => match update {
             Update::InPlace => Demand::default(),
-            Update::Fresh => wanted.clone(),
+            Update::Fresh => reach.outside_of_update(),
         },
-        "gather" if position == 0 => Demand::loose(wanted.elements(&instruction.shape)),
+        "gather" if position == 0 => wanted.scattered(&instruction.shape, reach.whole_step()),
         "scatter" => reach.scatter(position, update),
         "broadcast" => reach.broadcast(),
         "transpose" => reach.transpose(),
@@ -45,12 +48,8 @@ pub(super) fn operand_demand(
         "reduce" if !instruction.shape.is_tuple() && position == 0 => reach.reduce(),
         "reduce-window" if !instruction.shape.is_tuple() && position == 0 => reach.window(),
         "dot" if position < 2 => reach.dot(position),
-        opcode if is_elementwise(opcode) || opcode == "copy" => {
-            if operand.dimensions == instruction.shape.dimensions {
-                wanted.clone()
-            } else {
-                Demand::full()
-            }
+        opcode if instruction.opcode.is_elementwise() || opcode == "copy" => {
+            if operand.dimensions == instruction.shape.dimensions { wanted.clone() } else { Demand::full() }
         }
         _ => Demand::full(),
     }
@@ -61,11 +60,30 @@ struct Reach<'a> {
     instruction: &'a Instruction,
     wanted: &'a Demand,
     operand: &'a Shape,
+    position: usize,
 }
 
 impl Reach<'_> {
+    /// As [`Demand::map`], for what only shifts and turns boxes.
     fn map(&self, map: impl Fn(&Region) -> Option<Region>) -> Demand {
-        self.wanted.map(&self.instruction.shape, map)
+        let strides: Vec<i64> = self.instruction.attributes().slices.iter().map(|at| at.stride).collect();
+        let turn = hash((&*self.instruction.opcode, &self.instruction.dimensions, strides));
+        self.wanted.map(&self.instruction.shape, Step { turn: Some(turn), whole: self.whole_step() }, map)
+    }
+
+    /// As [`Reach::map`], for what asks how far from the start a box is.
+    fn map_from_start(&self, map: impl Fn(&Region) -> Option<Region>) -> Demand {
+        self.wanted.map(&self.instruction.shape, Step { turn: None, whole: self.whole_step() }, map)
+    }
+
+    /// What the operation does to positions: the same for two that do the same to arrays of the same extents.
+    fn whole_step(&self) -> u64 {
+        let attributes = self.instruction.attributes();
+        let slices: Vec<[i64; 3]> = attributes.slices.iter().map(|at| [at.start, at.limit, at.stride]).collect();
+        let edges: Vec<[i64; 3]> = attributes.padding.iter().map(|at| [at.low, at.high, at.interior]).collect();
+        let extents = (&self.operand.dimensions, &self.instruction.shape.dimensions, &self.instruction.dimensions);
+        let at = (self.position, self.instruction.operands.get(1..));
+        hash((&*self.instruction.opcode, at, extents, slices, edges, &attributes.gather))
     }
 
     fn extent(&self, dimension: usize) -> i64 {
@@ -92,7 +110,7 @@ impl Reach<'_> {
     fn dynamic_slice(&self) -> Demand {
         let starts: Option<Vec<i64>> =
             (0..self.operand.dimensions.len()).map(|dimension| self.slice_start(dimension)).collect();
-        let Some(starts) = starts else { return Demand::loose(self.wanted.elements(&self.instruction.shape)) };
+        let Some(starts) = starts else { return self.wanted.moved(&self.instruction.shape, self.whole_step()) };
         let shift = |(span, start): (&Span, &i64)| Span { start: span.start.saturating_add(*start), ..*span };
         self.map(|region| Some(region.iter().zip(&starts).map(shift).collect()))
     }
@@ -100,12 +118,41 @@ impl Reach<'_> {
     /// Where a dynamic slice starts, if it is the same each time: it takes the whole dimension, or starts at a constant.
     fn slice_start(&self, dimension: usize) -> Option<i64> {
         let taken = *self.instruction.shape.dimensions.get(dimension)?;
+        self.start_of(dimension, taken, self.instruction.operands.get(dimension + 1))
+    }
+
+    /// Where `taken` elements of a dimension start, as the operand `start` says.
+    fn start_of(&self, dimension: usize, taken: i64, start: Option<&InstructionId>) -> Option<i64> {
         let room = self.extent(dimension).saturating_sub(taken);
         if room <= 0 {
             return Some(0);
         }
-        let start = self.module.instruction(*self.instruction.operands.get(dimension + 1)?);
-        start.literal.as_ref()?.integer().map(|start| start.clamp(0, room))
+        self.module.instruction(*start?).literal.as_ref()?.integer().map(|start| start.clamp(0, room))
+    }
+
+    /// What an update leaves of its operand, where all of its result is wanted.
+    fn outside_of_update(&self) -> Demand {
+        let update = self.instruction.operands.get(1).map(|&id| &self.module.instruction(id).shape);
+        let Some(update) = update.filter(|_| self.wanted.is_full()) else { return self.wanted.clone() };
+        let start = |at: usize| self.start_of(at, *update.dimensions.get(at)?, self.instruction.operands.get(at + 2));
+        let starts: Option<Vec<i64>> = (0..self.operand.dimensions.len()).map(start).collect();
+        let Some(starts) = starts else {
+            let left = sizes::elements(self.operand) - sizes::elements(update);
+            return Demand::loose(Place::START.then(self.whole_step()), left);
+        };
+        // Before and after it in each dimension, where it is not already outside of it in an earlier one.
+        let mut left = self.whole();
+        let mut boxes = Vec::new();
+        for (at, (&start, &extent)) in starts.iter().zip(&update.dimensions).enumerate() {
+            let end = start.saturating_add(extent);
+            for span in [Span::between(0, start), Span::between(end, self.extent(at))] {
+                let mut outside = left.clone();
+                outside[at] = span;
+                boxes.push(outside);
+            }
+            left[at] = Span::between(start, end);
+        }
+        Demand::boxes(boxes)
     }
 
     fn scatter(&self, position: usize, update: Update) -> Demand {
@@ -119,7 +166,8 @@ impl Reach<'_> {
             Update::InPlace if overwrites(self.module, self.instruction) => Demand::default(),
             Update::InPlace => {
                 let updates = self.instruction.operands.get(arrays + 1 + position);
-                Demand::loose(updates.map_or(0.0, |&id| sizes::elements(&self.module.instruction(id).shape)))
+                let updated = updates.map_or(0.0, |&id| sizes::elements(&self.module.instruction(id).shape));
+                Demand::loose(Place::START.then(self.whole_step()), updated)
             }
         }
     }
@@ -155,7 +203,7 @@ impl Reach<'_> {
         let own = self.instruction.shape.dimensions.iter().filter(is_long);
         let is_plain = is_row_major(self.operand) && is_row_major(&self.instruction.shape);
         if !is_plain || !own.eq(self.operand.dimensions.iter().filter(is_long)) {
-            return Demand::loose(self.wanted.elements(&self.instruction.shape));
+            return self.wanted.scattered(&self.instruction.shape, self.whole_step());
         }
         self.map(|region| {
             let mut long = region.iter().zip(&self.instruction.shape.dimensions).filter(|(_, extent)| **extent != 1);
@@ -177,7 +225,7 @@ impl Reach<'_> {
         if self.wanted.is_full() {
             return Demand::full();
         }
-        self.map(|region| {
+        self.map_from_start(|region| {
             let mut own = region.clone();
             let span = own.get_mut(joined)?;
             *span = span.within(before, before.saturating_add(self.extent(joined)));
@@ -187,15 +235,12 @@ impl Reach<'_> {
 
     fn pad(&self) -> Demand {
         let edges = &self.instruction.attributes().padding;
-        if edges.iter().any(|edge| edge.interior != 0) {
-            return Demand::full();
-        }
-        self.map(|region| {
-            let clip = |(at, span): (usize, &Span)| {
-                let low = edges.get(at)?.low;
-                Some(span.within(low, low.saturating_add(self.extent(at)))).map(|own| Span { start: own.start, ..own })
+        self.map_from_start(|region| {
+            let own = |(at, span): (usize, &Span)| {
+                let edge = edges.get(at)?;
+                Some(span.between_padding(edge.low, edge.interior, self.extent(at)))
             };
-            region.iter().enumerate().map(clip).collect()
+            region.iter().enumerate().map(own).collect()
         })
     }
 
@@ -281,6 +326,13 @@ impl Reach<'_> {
         });
         if is_loose.get() || self.wanted.has_loose() { Demand::full() } else { mapped }
     }
+}
+
+/// A number for something.
+fn hash(of: impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    of.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Whether a scatter's combiner takes the update as it is.

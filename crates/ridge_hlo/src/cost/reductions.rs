@@ -13,32 +13,34 @@ impl Costing<'_> {
         self.run_called(instruction, 0, runs, cost)
     }
 
-    /// `reduce-window`: the reducer runs once for each tap but the first of each output.
+    /// `reduce-window`: the reducer runs once for each tap but the first of each window; one without taps is its start.
     pub(super) fn reduce_window(&mut self, instruction: &Instruction, cost: &mut Cost) -> Option<()> {
         let input = self.operand_shape(instruction, 0)?.clone();
         let leaves = instruction.shape.leaves();
         let output = *leaves.first()?;
-        let taps = self.window_taps(instruction.attributes().window.as_ref()?, &input, output, cost);
-        self.run_called(instruction, 0, (taps - sizes::elements(output)).max(0.0), cost)
+        let (taps, filled) = self.window_taps(instruction.attributes().window.as_ref()?, &input, output, cost);
+        self.run_called(instruction, 0, (taps - filled).max(0.0), cost)
     }
 
-    /// `select-and-scatter`: all taps but the first of each window are compared, and each source element is scattered.
+    /// `select-and-scatter`: all taps but the first of each window are compared, and each source element whose
+    /// window holds any is scattered.
     pub(super) fn select_and_scatter(&mut self, instruction: &Instruction, cost: &mut Cost) -> Option<()> {
         let input = self.operand_shape(instruction, 0)?.clone();
         let source = self.operand_shape(instruction, 1)?.clone();
-        let taps = self.window_taps(instruction.attributes().window.as_ref()?, &input, &source, cost);
-        let scattered = sizes::elements(&source);
-        self.run_called(instruction, 0, (taps - scattered).max(0.0), cost)?;
-        self.run_called(instruction, 1, scattered, cost)
+        let (taps, filled) = self.window_taps(instruction.attributes().window.as_ref()?, &input, &source, cost);
+        self.run_called(instruction, 0, (taps - filled).max(0.0), cost)?;
+        self.run_called(instruction, 1, filled, cost)
     }
 
-    fn window_taps(&mut self, window: &Window, input: &Shape, output: &Shape, cost: &mut Cost) -> f64 {
+    /// Taps, and windows that hold any.
+    fn window_taps(&mut self, window: &Window, input: &Shape, output: &Shape, cost: &mut Cost) -> (f64, f64) {
         let extent = |shape: &Shape, at: usize| sizes::extent_at(shape, at as i64) as i64;
-        let taps =
-            windows::all_taps(&window.dimensions, |at| extent(input, at), |at| extent(output, at), &mut self.budget);
-        taps.unwrap_or_else(|| {
+        let (input, output_at) = (|at| extent(input, at), |at| extent(output, at));
+        let taps = windows::all_taps(&window.dimensions, input, output_at, &mut self.budget);
+        let filled = windows::all_filled(&window.dimensions, input, output_at, &mut self.budget);
+        taps.zip(filled).unwrap_or_else(|| {
             cost.assumptions.add(Assumption::Bounded);
-            windows::all_pairs(&window.dimensions, |at| extent(output, at))
+            (windows::all_pairs(&window.dimensions, output_at), sizes::elements(output))
         })
     }
 

@@ -53,6 +53,22 @@ pub(super) fn taps(window: &WindowDimension, size: i64, input: i64, output: i64,
     Some(sum as f64)
 }
 
+/// Outputs whose window meets an element of the input at all, in one dimension; `None` as in [`taps`].
+fn filled(window: &WindowDimension, input: i64, output: i64, budget: &mut Budget) -> Option<f64> {
+    if window.size <= 0 || output <= 0 || input <= 0 {
+        return Some(0.0);
+    }
+    if !budget.take(output as u64) {
+        return None;
+    }
+    let one = |at: i64| {
+        let offset = at.checked_mul(window.stride)?.checked_sub(window.padding_low)?;
+        let alone = WindowDimension { padding_low: offset.checked_neg()?, ..*window };
+        taps(&alone, window.size, input, 1, &mut Budget(1)).map(|taps| f64::from(u8::from(taps > 0.0)))
+    };
+    (0..output).map(one).sum()
+}
+
 /// The taps of all dimensions together; `None` as in [`taps`].
 pub(super) fn all_taps(
     windows: &[WindowDimension],
@@ -66,6 +82,18 @@ pub(super) fn all_taps(
     })
 }
 
+/// Windows that hold any element, over all dimensions; `None` as in [`taps`].
+pub(super) fn all_filled(
+    windows: &[WindowDimension],
+    input: impl Fn(usize) -> i64,
+    output: impl Fn(usize) -> i64,
+    budget: &mut Budget,
+) -> Option<f64> {
+    windows.iter().enumerate().try_fold(1.0, |product, (dimension, window)| {
+        Some(times(product, filled(window, input(dimension), output(dimension), budget)?))
+    })
+}
+
 /// What all pairs would be, with nothing padded.
 pub(super) fn all_pairs(windows: &[WindowDimension], output: impl Fn(usize) -> i64) -> f64 {
     windows.iter().enumerate().fold(1.0, |product, (dimension, window)| {
@@ -73,15 +101,15 @@ pub(super) fn all_pairs(windows: &[WindowDimension], output: impl Fn(usize) -> i
     })
 }
 
-/// Positions `offset + n * step` that are multiples of `modulus`.
-struct Progression {
-    step: i128,
-    modulus: i128,
+/// Positions `offset + n * step` that are multiples of `modulus`; both at least 1.
+pub(super) struct Progression {
+    pub(super) step: i128,
+    pub(super) modulus: i128,
 }
 
 impl Progression {
     /// The greatest common divisor of step and modulus, and the step's inverse modulo what is left of the modulus.
-    fn inverse(&self) -> (i128, i128) {
+    pub(super) fn inverse(&self) -> (i128, i128) {
         let (mut old, mut new) = ((self.step, 1), (self.modulus, 0));
         while new.0 != 0 {
             let quotient = old.0 / new.0;
@@ -90,13 +118,15 @@ impl Progression {
         (old.0, old.1)
     }
 
-    /// How many `n` from 0 to below `count` give a multiple of the modulus from 0 to `last`.
-    fn count(&self, offset: i128, last: i128, count: i128, (divisor, inverse): (i128, i128)) -> i128 {
-        if offset % divisor != 0 {
-            return 0;
-        }
+    /// The first `n` that gives a multiple of the modulus, and how far apart such `n` are; `None` if there are none.
+    pub(super) fn first(&self, offset: i128, (divisor, inverse): (i128, i128)) -> Option<(i128, i128)> {
         let period = self.modulus / divisor;
-        let first = (-offset / divisor * inverse).rem_euclid(period);
+        (offset % divisor == 0).then(|| ((-offset / divisor * inverse).rem_euclid(period), period))
+    }
+
+    /// How many `n` from 0 to below `count` give a multiple of the modulus from 0 to `last`.
+    fn count(&self, offset: i128, last: i128, count: i128, inverse: (i128, i128)) -> i128 {
+        let Some((first, period)) = self.first(offset, inverse) else { return 0 };
         let low = (-offset).div_euclid(self.step) + i128::from((-offset).rem_euclid(self.step) != 0);
         let high = (last - offset).div_euclid(self.step).min(count - 1);
         let low = low.max(0);

@@ -1,12 +1,10 @@
 //! Tables of planned memory: every module's peak, what is alive at one module's, and donations that were missed.
 
-use super::donation::{MissedDonation, missed_donations};
-use super::liveness::{Liveness, leaf_of};
 use super::plan::{Class, Held, Plan};
 use super::runs::FirstRuns;
-use super::schedule::Schedule;
 use crate::Analysis;
 use crate::tables::time::table as build;
+use ridge_hlo::memory::{Liveness, MissedDonation, Schedule, missed_donations};
 use ridge_hlo::{HloModule, InstructionId, Shape};
 use ridge_table::{Basis, Column, Rank, Table, Unit};
 
@@ -316,7 +314,7 @@ pub(crate) fn donations(analysis: &Analysis<'_>, modules: &[PlannedModule<'_>]) 
 }
 
 fn part<'s>(shape: &'s Shape, index: &[i64]) -> Option<&'s Shape> {
-    shape.at(index).or_else(|| shape.leaves().get(leaf_of(shape, index)?).copied())
+    shape.at(index).or_else(|| shape.leaves().get(shape.leaf_at(index)?).copied())
 }
 
 /// `fusion.3{1}`; without the braces where the value is no part of a tuple.

@@ -4,8 +4,7 @@
 //! Where it does not, the plan is modelled from the schedule: every value has memory of its own while it lives.
 //! Both are about one run on one device; what a run really used is in allocator events.
 
-use super::liveness::{Liveness, Value, index_of};
-use super::schedule::Schedule;
+use ridge_hlo::memory::{Liveness, Schedule, Value};
 use ridge_hlo::{Allocation, AssignedBuffer, BufferAssignment, HloModule, InstructionId, LogicalBuffer};
 use ridge_table::Basis;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -227,7 +226,7 @@ impl Planner<'_> {
         Held {
             class,
             at: Some(value.at),
-            index: index_of(shape, value.leaf as usize),
+            index: shape.path_of(value.leaf as usize),
             bytes: value.bytes,
             lives: Some((value.from, value.to)),
         }

@@ -2,8 +2,8 @@
 //!
 //! Operations that leave no event of their own (tuples, bitcasts) take the time of their neighbors in the schedule.
 
-use super::schedule::Schedule;
 use ridge_hlo::InstructionId;
+use ridge_hlo::memory::Schedule;
 use ridge_trace::{EventKind, NONE, Operation, Trace, Track};
 
 /// Rows of a track that are looked at for the end of one lifetime, should the first run not have it.

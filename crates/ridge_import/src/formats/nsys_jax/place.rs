@@ -345,7 +345,7 @@ fn collective(op: u32, import: &mut Import) -> Option<Collective> {
     let bytes_in = instruction.operands.iter().map(bytes).try_fold(0_u64, |sum, bytes| sum.checked_add(bytes?));
     let strings = &mut import.builder.strings;
     let group = format!("{}: {}", strings.get(module.name), strings.get(operation.name));
-    let kind = instruction.opcode.as_str().trim_end_matches("-start").to_owned();
+    let kind = instruction.opcode.whole().to_owned();
     Some(Collective {
         event: NONE,
         name: strings.intern(&kind),

@@ -2,8 +2,8 @@
 //!
 //! It does not know whether the caller still needs the argument: only the program's author does.
 
-use super::liveness::{Liveness, index_of, parameter_of};
-use ridge_hlo::{HloModule, InstructionId, Shape};
+use super::Liveness;
+use crate::{HloModule, InstructionId, Shape};
 use rustc_hash::FxHashSet;
 
 /// Parameters below this are not worth a word: a page.
@@ -11,21 +11,21 @@ const LEAST_BYTES: u64 = 4096;
 
 /// A parameter that could have been a result's memory.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct MissedDonation {
+pub struct MissedDonation {
     /// The parameter.
-    pub(crate) parameter: InstructionId,
+    pub parameter: InstructionId,
     /// Path of tuple positions in it.
-    pub(crate) parameter_index: Vec<i64>,
+    pub parameter_index: Vec<i64>,
     /// Path of tuple positions in the program's result.
-    pub(crate) output_index: Vec<i64>,
+    pub output_index: Vec<i64>,
     /// The instruction that makes the result.
-    pub(crate) made_by: InstructionId,
+    pub made_by: InstructionId,
     /// Bytes of each.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Last position that reads the parameter.
-    pub(crate) last_read: u32,
+    pub last_read: u32,
     /// Position that makes the result.
-    pub(crate) made_at: u32,
+    pub made_at: u32,
 }
 
 /// An array of a parameter that is given to nothing.
@@ -40,14 +40,14 @@ struct Free<'m> {
 ///
 /// The type and the extents must agree, as JAX demands of `donate_argnums`; each parameter is used once.
 /// Most bytes first.
-pub(crate) fn missed_donations(module: &HloModule, liveness: &Liveness) -> Vec<MissedDonation> {
+pub fn missed_donations(module: &HloModule, liveness: &Liveness) -> Vec<MissedDonation> {
     let Some(root) = module.entry.and_then(|entry| module.computation(entry).root) else { return Vec::new() };
     let mut free = free_parameters(module, liveness);
     let shape = &module.instruction(root).shape;
     let taken: FxHashSet<&[i64]> = module.input_output_aliases.iter().map(|alias| &alias.output_index[..]).collect();
     let mut missed = Vec::new();
     for (leaf, array) in shape.leaves().into_iter().enumerate() {
-        let output_index = index_of(shape, leaf);
+        let output_index = shape.path_of(leaf);
         let Some(value) = liveness.made(root, leaf).filter(|value| !is_argument(module, value.at)) else { continue };
         let fits = |free: &Free<'_>| {
             free.shape.element_type == array.element_type
@@ -60,7 +60,7 @@ pub(crate) fn missed_donations(module: &HloModule, liveness: &Liveness) -> Vec<M
         let given = free.remove(position);
         missed.push(MissedDonation {
             parameter: given.parameter,
-            parameter_index: index_of(&module.instruction(given.parameter).shape, given.leaf),
+            parameter_index: module.instruction(given.parameter).shape.path_of(given.leaf),
             output_index,
             made_by: value.at,
             bytes: value.bytes,
@@ -81,7 +81,7 @@ fn free_parameters<'m>(module: &'m HloModule, liveness: &Liveness) -> Vec<Free<'
     let aliased = module.input_output_aliases.iter().map(|alias| (alias.parameter, &alias.parameter_index[..]));
     let donated = module.buffer_donors.iter().map(|donor| (donor.parameter, &donor.parameter_index[..]));
     let given: FxHashSet<(Option<InstructionId>, &[i64])> =
-        aliased.chain(donated).map(|(number, index)| (parameter_of(module, number), index)).collect();
+        aliased.chain(donated).map(|(number, index)| (module.parameter(number), index)).collect();
     let entry = module.entry.map(|entry| module.computation(entry).instruction_ids()).into_iter().flatten();
     let mut free = Vec::new();
     for parameter in entry.filter(|id| is_argument(module, *id)) {
@@ -90,7 +90,7 @@ fn free_parameters<'m>(module: &'m HloModule, liveness: &Liveness) -> Vec<Free<'
             let own = liveness
                 .value(parameter, leaf)
                 .filter(|value| value.at == parameter && !value.is_output && value.bytes >= LEAST_BYTES);
-            let Some(value) = own.filter(|_| !given.contains(&(Some(parameter), &index_of(whole, leaf)[..]))) else {
+            let Some(value) = own.filter(|_| !given.contains(&(Some(parameter), &whole.path_of(leaf)[..]))) else {
                 continue;
             };
             free.push(Free { parameter, leaf, shape, last_read: value.to });
@@ -102,7 +102,7 @@ fn free_parameters<'m>(module: &'m HloModule, liveness: &Liveness) -> Vec<Free<'
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::memory::schedule::Schedule;
+    use crate::memory::Schedule;
     use expect_test::{Expect, expect};
 
     #[track_caller]

@@ -3,24 +3,24 @@
 //! The bodies of loops, calls and branches come before the instruction that runs them, each once, as in
 //! `HloLiveRange::FlattenSchedule` of XLA. Fusions and reducers are one step and are not entered.
 
-use ridge_hlo::{ComputationId, HloModule, InstructionId};
+use crate::{ComputationId, HloModule, InstructionId, OpcodeClass};
 
 /// Position of an instruction that is not in the schedule.
 const NOWHERE: u32 = u32::MAX;
 
 /// The flattened schedule of a module's entry computation.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Schedule {
+pub struct Schedule {
     /// The instructions in order.
-    pub(crate) order: Vec<InstructionId>,
+    pub order: Vec<InstructionId>,
     /// The instruction that runs each computation, by computation; `None` for the entry and for what does not run.
-    pub(crate) caller: Vec<Option<InstructionId>>,
+    pub caller: Vec<Option<InstructionId>>,
     position: Vec<u32>,
 }
 
 impl Schedule {
     /// Flattens `module` from its entry; empty where there is none.
-    pub(crate) fn new(module: &HloModule) -> Schedule {
+    pub fn new(module: &HloModule) -> Schedule {
         let mut schedule = Schedule {
             order: Vec::new(),
             caller: vec![None; module.computations.len()],
@@ -33,12 +33,12 @@ impl Schedule {
     }
 
     /// Where an instruction stands, if it runs at a place of its own.
-    pub(crate) fn position(&self, id: InstructionId) -> Option<u32> {
+    pub fn position(&self, id: InstructionId) -> Option<u32> {
         self.position.get(id.0 as usize).copied().filter(|position| *position != NOWHERE)
     }
 
     /// Number of positions.
-    pub(crate) fn len(&self) -> u32 {
+    pub fn len(&self) -> u32 {
         self.order.len() as u32
     }
 
@@ -70,12 +70,9 @@ impl Schedule {
 }
 
 /// The computations whose instructions run one by one as part of `id`.
-pub(crate) fn runs_inside(module: &HloModule, id: InstructionId) -> &[ComputationId] {
+pub(super) fn runs_inside(module: &HloModule, id: InstructionId) -> &[ComputationId] {
     let instruction = module.instruction(id);
-    match &*instruction.opcode {
-        "while" | "call" | "conditional" | "async-start" => &instruction.called,
-        _ => &[],
-    }
+    if instruction.opcode.class() == OpcodeClass::Runs { &instruction.called } else { &[] }
 }
 
 #[cfg(test)]

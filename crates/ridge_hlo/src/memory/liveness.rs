@@ -8,7 +8,7 @@
 //! It decides no addresses: [`super::plan`] does what can be said of them.
 
 use super::schedule::{Schedule, runs_inside};
-use ridge_hlo::{HloModule, Instruction, InstructionId, Shape};
+use crate::{HloModule, Instruction, InstructionId, Opcode, OpcodeClass, Phase};
 use rustc_hash::FxHashMap;
 
 /// No value: a token, or what a damaged file does not say.
@@ -16,24 +16,24 @@ const NO_VALUE: u32 = u32::MAX;
 
 /// One array that needs memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Value {
+pub struct Value {
     /// The instruction that makes it.
-    pub(crate) at: InstructionId,
+    pub at: InstructionId,
     /// Which array of that instruction's shape, nested tuples flattened.
-    pub(crate) leaf: u32,
+    pub leaf: u32,
     /// Bytes, padding of its tiles included.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Position that makes it.
-    pub(crate) from: u32,
+    pub from: u32,
     /// Last position that needs it.
-    pub(crate) to: u32,
+    pub to: u32,
     /// Whether it is a part of the program's result.
-    pub(crate) is_output: bool,
+    pub is_output: bool,
 }
 
 /// The values of one program and which of them every instruction hands on.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Liveness {
+pub struct Liveness {
     values: Vec<Value>,
     /// The value each value is merged into; itself if none.
     merged: Vec<u32>,
@@ -44,7 +44,7 @@ pub(crate) struct Liveness {
 
 impl Liveness {
     /// Follows the values of `module` along `schedule`.
-    pub(crate) fn new(module: &HloModule, schedule: &Schedule) -> Liveness {
+    pub fn new(module: &HloModule, schedule: &Schedule) -> Liveness {
         let mut liveness = Liveness::default();
         for (position, &id) in schedule.order.iter().enumerate() {
             liveness.define(module, schedule, id, position as u32);
@@ -56,24 +56,24 @@ impl Liveness {
     }
 
     /// Values that stand for themselves.
-    pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
+    pub fn values(&self) -> impl Iterator<Item = &Value> {
         self.values.iter().zip(&self.merged).zip(0..).filter(|((_, into), at)| *into == at).map(|((value, _), _)| value)
     }
 
     /// The value that array `leaf` of `id` holds.
-    pub(crate) fn value(&self, id: InstructionId, leaf: usize) -> Option<&Value> {
+    pub fn value(&self, id: InstructionId, leaf: usize) -> Option<&Value> {
         let value = *self.leaves_of(id).get(leaf)?;
         (value != NO_VALUE).then(|| &self.values[self.root(value) as usize])
     }
 
     /// The value that array `leaf` of `id` holds, as it was made: before it was found to share another's memory.
-    pub(crate) fn made(&self, id: InstructionId, leaf: usize) -> Option<&Value> {
+    pub fn made(&self, id: InstructionId, leaf: usize) -> Option<&Value> {
         self.values.get(*self.leaves_of(id).get(leaf)? as usize)
     }
 
     /// The value at path `index` of `id`.
-    pub(crate) fn value_at(&self, module: &HloModule, id: InstructionId, index: &[i64]) -> Option<&Value> {
-        self.value(id, leaf_of(&module.instruction(id).shape, index)?)
+    pub fn value_at(&self, module: &HloModule, id: InstructionId, index: &[i64]) -> Option<&Value> {
+        self.value(id, module.instruction(id).shape.leaf_at(index)?)
     }
 
     fn leaves_of(&self, id: InstructionId) -> &[u32] {
@@ -121,7 +121,7 @@ impl Liveness {
         held.resize(shapes.len(), NO_VALUE);
         let makes = !hands_on(instruction) && !is_inner_parameter(module, schedule, instruction);
         for (leaf, shape) in shapes.iter().enumerate() {
-            let bytes = padded_bytes(shape);
+            let bytes = shape.padded_bytes();
             if held[leaf] == NO_VALUE && makes && bytes > 0 {
                 held[leaf] = self.values.len() as u32;
                 let (from, to) = (position, position);
@@ -153,16 +153,10 @@ impl Liveness {
             "tuple" => instruction.operands.iter().flat_map(|id| self.leaves_of(*id)).copied().collect(),
             "get-tuple-element" => {
                 let first = instruction.operands.first().zip(instruction.tuple_index);
-                let first = first.and_then(|(id, index)| leaf_of(&module.instruction(*id).shape, &[index]));
+                let first = first.and_then(|(id, index)| module.instruction(*id).shape.leaf_at(&[index]));
                 first.and_then(|first| operand(0).get(first..)).unwrap_or_default().to_vec()
             }
-            "bitcast"
-            | "optimization-barrier"
-            | "opt-barrier"
-            | "domain"
-            | "add-dependency"
-            | "while"
-            | "async-update" => operand(0).to_vec(),
+            "while" | "async-update" => operand(0).to_vec(),
             "parameter" => self.argument(module, schedule, instruction),
             // A start holds its operands first, its results after them; the end takes the results.
             "async-start" => instruction.operands.iter().flat_map(|id| self.leaves_of(*id)).copied().collect(),
@@ -173,7 +167,10 @@ impl Liveness {
                 let start = instruction.operands.first().and_then(|id| module.instruction(*id).shape.tuple.first());
                 operand(0).get(start.map_or(0, |operands| operands.leaves().len())..).unwrap_or_default().to_vec()
             }
-            opcode if opcode.ends_with("-done") => results_of_start(operand(0), instruction.shape.leaves().len()),
+            _ if instruction.opcode.phase() == Phase::End => {
+                results_of_start(operand(0), instruction.shape.leaves().len())
+            }
+            _ if passes_by(instruction) => operand(0).to_vec(),
             _ => self.aliased_outputs(module, instruction),
         }
     }
@@ -199,9 +196,9 @@ impl Liveness {
         for alias in aliases {
             let operand = usize::try_from(alias.operand).ok().and_then(|number| instruction.operands.get(number));
             let Some(&operand) = operand else { continue };
-            let source = leaf_of(&module.instruction(operand).shape, &alias.operand_index);
+            let source = module.instruction(operand).shape.leaf_at(&alias.operand_index);
             let value = source.and_then(|leaf| self.leaves_of(operand).get(leaf)).copied();
-            let target = leaf_of(&instruction.shape, &alias.output_index).and_then(|leaf| held.get_mut(leaf));
+            let target = instruction.shape.leaf_at(&alias.output_index).and_then(|leaf| held.get_mut(leaf));
             if let (Some(target), Some(value)) = (target, value) {
                 *target = value;
             }
@@ -245,9 +242,9 @@ impl Liveness {
     fn share_inputs(&mut self, module: &HloModule) {
         let Some(root) = module.entry.and_then(|entry| module.computation(entry).root) else { return };
         for alias in &module.input_output_aliases {
-            let Some(parameter) = parameter_of(module, alias.parameter) else { continue };
+            let Some(parameter) = module.parameter(alias.parameter) else { continue };
             let leaf = |id: InstructionId, index: &[i64]| {
-                let leaf = leaf_of(&module.instruction(id).shape, index)?;
+                let leaf = module.instruction(id).shape.leaf_at(index)?;
                 self.leaves_of(id).get(leaf).copied()
             };
             let (input, output) = (leaf(parameter, &alias.parameter_index), leaf(root, &alias.output_index));
@@ -285,95 +282,33 @@ impl Liveness {
     }
 }
 
-/// Parameter `number` of the entry computation.
-pub(crate) fn parameter_of(module: &HloModule, number: i64) -> Option<InstructionId> {
-    let mut all = module.computation(module.entry?).instruction_ids();
-    all.find(|id| module.instruction(*id).parameter_number == Some(number))
-}
-
 /// The operands that `id` may write over: of an update the one that is updated, of elementwise work all.
 fn overwritable(module: &HloModule, id: InstructionId) -> &[InstructionId] {
     let instruction = module.instruction(id);
     match &*instruction.opcode {
         "dynamic-update-slice" | "scatter" => instruction.operands.get(..1).unwrap_or_default(),
         "fusion" if is_elementwise_fusion(module, instruction) => &instruction.operands,
-        opcode if is_elementwise(opcode) => &instruction.operands,
+        _ if ends_operands(&instruction.opcode) => &instruction.operands,
         _ => &[],
     }
 }
 
 fn is_elementwise_fusion(module: &HloModule, fusion: &Instruction) -> bool {
     let inside = fusion.called.first().map_or(&[][..], |body| module.instructions_of(*body));
-    let plain = |opcode: &str| matches!(opcode, "parameter" | "constant" | "broadcast") || is_elementwise(opcode);
-    fusion.fusion_kind.as_deref() == Some("kLoop") && inside.iter().all(|instruction| plain(&instruction.opcode))
+    let is_plain = |inside: &Instruction| {
+        matches!(&*inside.opcode, "parameter" | "constant" | "broadcast") || ends_operands(&inside.opcode)
+    };
+    fusion.fusion_kind.as_deref() == Some("kLoop") && inside.iter().all(is_plain)
 }
 
-/// `HloInstruction::IsElementwise` of XLA, by opcode.
-fn is_elementwise(opcode: &str) -> bool {
-    const OPCODES: [&str; 46] = [
-        "abs",
-        "add",
-        "and",
-        "atan2",
-        "cbrt",
-        "ceil",
-        "clamp",
-        "compare",
-        "complex",
-        "convert",
-        "copy",
-        "cosine",
-        "count-leading-zeros",
-        "divide",
-        "erf",
-        "exponential",
-        "exponential-minus-one",
-        "floor",
-        "imag",
-        "is-finite",
-        "log",
-        "log-plus-one",
-        "logistic",
-        "maximum",
-        "minimum",
-        "multiply",
-        "negate",
-        "not",
-        "or",
-        "popcnt",
-        "power",
-        "real",
-        "remainder",
-        "round-nearest-afz",
-        "round-nearest-even",
-        "rsqrt",
-        "select",
-        "shift-left",
-        "shift-right-arithmetic",
-        "shift-right-logical",
-        "sign",
-        "sine",
-        "sqrt",
-        "subtract",
-        "tan",
-        "tanh",
-    ];
-    OPCODES.binary_search(&opcode).is_ok() || opcode == "xor"
+/// `HloInstruction::IsElementwise` of XLA, which counts copies.
+fn ends_operands(opcode: &Opcode) -> bool {
+    opcode.is_elementwise() || *opcode == "copy"
 }
 
 /// Whether an instruction names values without touching them.
 fn passes_by(instruction: &Instruction) -> bool {
-    matches!(
-        &*instruction.opcode,
-        "tuple"
-            | "get-tuple-element"
-            | "bitcast"
-            | "optimization-barrier"
-            | "opt-barrier"
-            | "domain"
-            | "add-dependency"
-            | "after-all"
-    )
+    instruction.opcode.class() == OpcodeClass::PassesBy
 }
 
 /// Whether no leaf of an instruction is new.
@@ -391,56 +326,6 @@ fn is_inner_parameter(module: &HloModule, schedule: &Schedule, instruction: &Ins
 fn results_of_start(start: &[u32], results: usize) -> Vec<u32> {
     let first = if start.len() >= 2 * results { results } else { 0 };
     start.iter().skip(first).take(results).copied().collect()
-}
-
-/// The flattened place of the array at path `index`; the first one where the path ends at a tuple.
-pub(crate) fn leaf_of(shape: &Shape, index: &[i64]) -> Option<usize> {
-    let (mut shape, mut leaf) = (shape, 0);
-    for &position in index {
-        let position = usize::try_from(position).ok()?;
-        let (before, rest) = shape.tuple.split_at_checked(position)?;
-        leaf += before.iter().map(|shape| shape.leaves().len()).sum::<usize>();
-        shape = rest.first()?;
-    }
-    Some(leaf)
-}
-
-/// The path of flattened leaf `leaf`; empty where the shape is no tuple.
-pub(crate) fn index_of(shape: &Shape, leaf: usize) -> Vec<i64> {
-    let (mut shape, mut left, mut index) = (shape, leaf, Vec::new());
-    while shape.is_tuple() {
-        let mut found = None;
-        for (position, inner) in shape.tuple.iter().enumerate() {
-            let leaves = inner.leaves().len();
-            if left < leaves {
-                found = Some((position, inner));
-                break;
-            }
-            left -= leaves;
-        }
-        let Some((position, inner)) = found else { return index };
-        index.push(position as i64);
-        shape = inner;
-    }
-    index
-}
-
-/// Bytes of an array with the extents of its first tile filled up, as TPU layouts have them; 0 where it has no size.
-pub(crate) fn padded_bytes(shape: &Shape) -> u64 {
-    let plain = shape.byte_size().unwrap_or(0);
-    let Some(tile) = shape.layout.as_ref().and_then(|layout| layout.tiles.first().map(|tile| (layout, tile))) else {
-        return plain;
-    };
-    let (layout, tile) = tile;
-    let mut dimensions = shape.dimensions.clone();
-    // The last extent of a tile is the fastest varying dimension's.
-    for (extent, dimension) in tile.0.iter().rev().zip(&layout.minor_to_major) {
-        let extent = (*extent).max(1);
-        if let Some(length) = usize::try_from(*dimension).ok().and_then(|at| dimensions.get_mut(at)) {
-            *length = length.checked_add(extent - 1).map_or(*length, |filled| filled / extent * extent);
-        }
-    }
-    Shape { dimensions, ..shape.clone() }.byte_size().unwrap_or(plain).max(plain)
 }
 
 #[cfg(test)]
@@ -539,26 +424,23 @@ mod tests {
     }
 
     #[test]
-    fn tiles_are_filled_up() {
-        let module = HloModule::from_text(
-            "HloModule m\nENTRY %main (x: f32[9,100]) -> f32[9,100] {\n  ROOT %x = f32[9,100]{1,0:T(8,128)} parameter(0)\n}",
-        )
-        .expect("HLO text of the test");
-        assert_eq!(padded_bytes(&module.instructions[0].shape), 16 * 128 * 4);
-    }
-
-    #[test]
-    fn paths_and_leaves() {
-        let leaf = |count| Shape::array(ridge_hlo::ElementType::F32, vec![count]);
-        let tuple = |shapes: Vec<Shape>| Shape {
-            element_type: ridge_hlo::ElementType::Tuple,
-            tuple: shapes,
-            ..Shape::default()
-        };
-        let shape = tuple(vec![leaf(1), tuple(vec![leaf(2), leaf(3)]), leaf(4)]);
-        for (at, path) in [(0, vec![0]), (1, vec![1, 0]), (2, vec![1, 1]), (3, vec![2])] {
-            assert_eq!((leaf_of(&shape, &path), index_of(&shape, at)), (Some(at), path));
+    fn elementwise_work_of_every_kind_writes_over_its_operand() {
+        for opcode in ["sine", "sinh", "acosh", "atanh", "bitcast-convert", "copy", "map", "reduce-precision"] {
+            let text = format!(
+                "HloModule m, is_scheduled=true
+                 ENTRY %main (x: f32[4]) -> f32[4] {{
+                   %x = f32[4]{{0}} parameter(0)
+                   %a = f32[4]{{0}} negate(%x)
+                   %b = f32[4]{{0}} {opcode}(%a)
+                   %c = f32[4]{{0}} reverse(%b), dimensions={{0}}
+                   ROOT %r = f32[4]{{0}} negate(%c)
+                 }}"
+            );
+            let module = HloModule::from_text(&text).expect("HLO text of the test");
+            let liveness = Liveness::new(&module, &Schedule::new(&module));
+            let made = |name: &str| liveness.value(module.instruction_named(name).expect("a name of the test"), 0);
+            assert_eq!(made("b").map(|value| value.at), module.instruction_named("a"), "{opcode}");
+            assert_eq!(made("c").map(|value| value.at), module.instruction_named("c"), "what is turned is no operand");
         }
-        assert_eq!(leaf_of(&shape, &[7]), None);
     }
 }
