@@ -6,7 +6,6 @@ use crate::note::Severity;
 use crate::packed::Packed;
 
 mod chrome;
-mod command_buffer;
 mod hlo_dump;
 mod memory_timeline;
 mod monitor;

@@ -20,6 +20,7 @@ mod note;
 mod packed;
 mod parquet;
 mod ranks;
+mod xla;
 
 pub use folder::Folder;
 pub use formats::{FORMATS, Format};
