@@ -129,7 +129,7 @@ fn unnamed_of(process: u32, rows: Range<u32>, buffers: &[bool], import: &mut Imp
     let slices = import.builder.slices(rows.clone());
     for at in 0..slices.len() {
         let op = slices.op[at];
-        if op != NONE && !buffers[op as usize] {
+        if op != NONE && !is_buffer(buffers, op) {
             continue;
         }
         if slices.kind[at] == EventKind::Kernel as u8 {
@@ -148,6 +148,10 @@ fn unnamed_of(process: u32, rows: Range<u32>, buffers: &[bool], import: &mut Imp
     }
 }
 
+fn is_buffer(buffers: &[bool], op: u32) -> bool {
+    buffers.get(op as usize).is_some_and(|is_buffer| *is_buffer)
+}
+
 /// What a graph's annotations say of it.
 #[derive(Debug, Clone, Copy)]
 enum Said {
@@ -162,7 +166,7 @@ fn said(graph: &[Unnamed], buffers: &[bool], import: &mut Import) -> Said {
     let Some(first) = graph.first() else { return Said::Nothing };
     let by_launch =
         if first.launch == NONE { NONE } else { import.builder.slices(first.launch..first.launch + 1).op[0] };
-    if by_launch != NONE && !buffers[by_launch as usize] {
+    if by_launch != NONE && !is_buffer(buffers, by_launch) {
         return Said::Operation(by_launch);
     }
     let buffer = if first.op == NONE { by_launch } else { first.op };
