@@ -9,6 +9,7 @@ use crate::names::Names;
 use crate::tracks::{Progress, Tracks};
 use ridgeline::Trace;
 use ridgeline::trace::{EventKind, NONE, Track, TrackKind};
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// Writes `trace` to `out`.
@@ -18,8 +19,11 @@ pub(crate) fn write(
     out: &mut impl Write,
     progress: &mut Progress<'_>,
 ) -> io::Result<()> {
-    let mut writer = Writer { trace, names, tracks: Tracks::new(trace), out, is_first: true };
-    writer.out.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
+    let steps = trace.steps.iter().map(|step| (step.event, step.number)).collect();
+    let mut writer = Writer { trace, names, tracks: Tracks::new(trace), out, is_first: true, steps };
+    writer.out.write_all(b"{\"displayTimeUnit\":\"ns\",")?;
+    writer.devices()?;
+    writer.out.write_all(b"\"traceEvents\":[")?;
     writer.describe()?;
     for (position, track) in writer.tracks.all.clone() {
         for row in Tracks::rows(track) {
@@ -37,12 +41,41 @@ struct Writer<'a, W> {
     tracks: Tracks<'a>,
     out: &'a mut W,
     is_first: bool,
+    /// Numbers of steps by their rows.
+    steps: HashMap<u32, i64>,
+}
+
+/// Whether a reader finds the kind of an event by its category alone.
+fn is_its_category_s(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::HostRange
+            | EventKind::Annotation
+            | EventKind::PythonCall
+            | EventKind::Operator
+            | EventKind::Instant
+            | EventKind::Kernel
+            | EventKind::Memset
+            | EventKind::Synchronization
+            | EventKind::DeviceRange
+            | EventKind::Overhead
+    )
 }
 
 impl<W: Write> Writer<'_, W> {
     fn begin(&mut self) -> io::Result<()> {
         let separator: &[u8] = if std::mem::take(&mut self.is_first) { b"\n" } else { b",\n" };
         self.out.write_all(separator)
+    }
+
+    /// What each device is: the format has no place for it, and readers of ours find it here.
+    fn devices(&mut self) -> io::Result<()> {
+        let devices =
+            self.trace.devices.iter().map(
+                |device| serde_json::json!({ "plane": device.plane, "vendor": device.vendor, "model": device.model }),
+            );
+        let devices: Vec<serde_json::Value> = devices.collect();
+        write!(self.out, "\"ridgeline\":{},", serde_json::json!({ "devices": devices }))
     }
 
     /// Names of processes, devices and tracks.
@@ -96,6 +129,13 @@ impl<W: Write> Writer<'_, W> {
         if link != NONE || self.tracks.is_cause(row) {
             let cause = if link == NONE { row as i64 } else { link.into() };
             known.push(("correlation", Arg::Whole(cause + 1)));
+        }
+        let kind = self.trace.events.kind(row);
+        if !is_its_category_s(kind) || link != NONE || self.tracks.is_cause(row) {
+            known.push(("event kind", Arg::Text(kind.name())));
+        }
+        if let Some(number) = self.steps.get(&(row as u32)) {
+            known.push(("step_num", Arg::Whole(*number)));
         }
         args(self.trace, self.names, row, |key, value| known.push((key, value)));
         let mut separator = ",\"args\":{";

@@ -2,22 +2,42 @@
 
 use ridge_export::{Form, Privacy, export};
 use ridgeline::{OpenOptions, Session, Trace};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Events and nanoseconds of device work by category, sorted.
-fn work(trace: &Trace) -> Vec<(bool, usize, i64)> {
-    [true, false]
-        .map(|is_copy| {
-            let rows = || {
-                let is_kind = move |row: &usize| {
-                    let kind = trace.events.kind(*row);
-                    kind.is_device_work() && (kind.is_copy() == is_copy)
-                };
-                (0..trace.events.len()).filter(is_kind)
-            };
-            (is_copy, rows().count(), rows().map(|row| trace.events.dur_ns[row]).sum())
-        })
-        .to_vec()
+/// What must come back: self time by device, kind and operation, bytes by direction, steps.
+fn work(session: &Session) -> Vec<String> {
+    let trace = session.trace();
+    let own = self_times(trace);
+    let mut lines: BTreeMap<String, (u64, i64, u64)> = BTreeMap::new();
+    for track in trace.device_tracks() {
+        let device = track.device.map(|row| &trace.devices[row as usize]);
+        let device = device.map_or(String::new(), |device| format!("{} {:?}", device.plane, device.model));
+        for row in track.rows.clone().map(|row| row as usize) {
+            let kind = trace.events.kind(row);
+            if !kind.is_device_work() {
+                continue;
+            }
+            let operation = trace.operation(row).map_or("", |operation| trace.strings.get(operation.name));
+            let sums = lines.entry(format!("{device} {} {operation}", kind.name())).or_default();
+            let bytes = trace.transfer(row).map_or(0, |transfer| transfer.bytes);
+            *sums = (sums.0 + 1, sums.1 + own[row], sums.2 + bytes);
+        }
+    }
+    let steps = trace.steps.iter().map(|step| format!("step {} {}", step.number, trace.name(step.event as usize)));
+    let lines = lines.into_iter().map(|(line, sums)| format!("{line}: {sums:?}"));
+    lines.chain(steps).collect()
+}
+
+/// The time of every event less that of what is directly inside it.
+fn self_times(trace: &Trace) -> Vec<i64> {
+    let mut own = trace.events.dur_ns.to_vec();
+    for (row, &parent) in trace.events.parent.iter().enumerate() {
+        if let Some(outer) = own.get_mut(parent as usize) {
+            *outer -= trace.events.dur_ns[row];
+        }
+    }
+    own
 }
 
 fn open(path: &Path) -> Session {
@@ -31,12 +51,27 @@ fn check(path: PathBuf) {
     let mut file = std::fs::File::create(&copy).expect("a file");
     export(session.trace(), Form::Chrome, Privacy::Removed, &mut file, &mut |_| {}).expect("written");
     let again = open(&copy);
-    assert_eq!(work(again.trace()), work(session.trace()), "{}", path.display());
+    assert_eq!(work(&again), work(&session), "{}", path.display());
 }
 
 #[test]
-fn a_pytorch_trace() {
-    check(ridge_test::fixtures("chrome").join("train.json"));
+fn pytorch_traces() {
+    for name in ["train.json", "torch_mlp.json", "jax_steps.json"] {
+        check(ridge_test::fixtures("chrome").join(name));
+    }
+}
+
+#[test]
+fn cpu_and_tpu_operations() {
+    for name in ["train_steps.xplane.pb", "data_loops.xplane.pb", "tpu_host_offload.xplane.pb"] {
+        check(ridge_test::fixtures("xplane").join(name));
+    }
+}
+
+#[test]
+fn nsight_systems() {
+    check(ridge_test::fixtures("nsys").join("old_schema.sqlite"));
+    check(ridge_test::fixtures("nsys-jax").join("one_process.zip"));
 }
 
 #[test]

@@ -7,7 +7,6 @@ use crate::packed::Packed;
 use ridge_redact::Redactor;
 
 mod chrome;
-mod command_buffer;
 mod hlo_dump;
 mod memory_timeline;
 mod monitor;

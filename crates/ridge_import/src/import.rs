@@ -5,6 +5,7 @@ use crate::formats::{FORMATS, Format, NOT_AN_ARCHIVE};
 use crate::note::{ImportNote, Severity};
 use crate::packed::Packed;
 use crate::ranks;
+use crate::xla::kernels;
 use ridge_hlo::HloModule;
 use ridge_trace::{OutOfBounds, Trace, TraceBuilder};
 use std::sync::Arc;
@@ -343,6 +344,7 @@ fn named_format(name: &str) -> Result<&'static dyn Format, ImportError> {
 }
 
 fn finish(mut import: Import) -> Imported {
+    kernels::attribute(&mut import);
     ranks::align(&mut import);
     let Import { mut builder, hlo, mut notes, mut captures, sources, .. } = import;
     let earliest = captures.iter().map(|capture| capture.start_ns).min().filter(|start| *start < 0);
@@ -354,8 +356,27 @@ fn finish(mut import: Import) -> Imported {
         }
     }
     notes.extend(out_of_bounds(builder.bound(), &captures));
-    notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
-    Imported { trace: builder.finish(), hlo, notes, captures, sources }
+    let trace = builder.finish();
+    notes.extend(without_device_activity(&trace));
+    // What says that there is nothing to see comes before what says that something is missing.
+    notes.sort_by_key(|note| (std::cmp::Reverse(note.severity), note.message != NO_DEVICE_ACTIVITY));
+    Imported { trace, hlo, notes, captures, sources }
+}
+
+/// What is said first of a capture that launched kernels and holds none.
+const NO_DEVICE_ACTIVITY: &str = "no device activity was recorded, although kernels were launched: \
+                                  what the devices did, and when they were idle, is not known";
+
+fn without_device_activity(trace: &Trace) -> Vec<ImportNote> {
+    let processes = trace.processes_without_device_activity().into_iter();
+    let note = |(process, launches): (u32, u64)| ImportNote {
+        severity: Severity::Lost,
+        message: NO_DEVICE_ACTIVITY.to_owned(),
+        source: trace.strings.get(trace.processes[process as usize].name).to_owned(),
+        offset: None,
+        count: launches,
+    };
+    processes.map(note).collect()
 }
 
 /// What is said of values that no capture can mean.

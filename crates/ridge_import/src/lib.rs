@@ -21,6 +21,7 @@ mod packed;
 mod parquet;
 mod ranks;
 mod redact;
+mod xla;
 
 pub use folder::Folder;
 pub use formats::{FORMATS, Format};

@@ -273,3 +273,22 @@ fn clocks_of_other_hosts_are_aligned() {
     assert_eq!(shifts, ["its clock was shifted by -7 ms so that its collectives end with those of the first rank"]);
     assert_eq!(trace.processes.iter().map(|process| process.rank).collect::<Vec<_>>(), [Some(0), Some(1), Some(2)]);
 }
+
+/// Kernels were launched and none was recorded: the devices were not idle, they were not looked at.
+#[test]
+fn launches_without_device_records_are_said_first() {
+    let text = r#"{"traceEvents": [
+        {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0, "dur": 50},
+        {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "args": {"correlation": 7}},
+        {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": 9, "dur": -2, "args": {"correlation": 8}}
+    ]}"#;
+    let imported = read(text.as_bytes());
+    let first = imported.notes.first().expect("a note");
+    assert!(first.message.starts_with("no device activity was recorded"), "{:?}", imported.notes);
+    assert_eq!((first.count, imported.trace.processes_without_device_activity()), (2, vec![(0, 2)]));
+    let kernel = r#"{"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 4, "dur": 1, "args": {"device": 0, "stream": 7}}"#;
+    let with_kernel = text.replace("    ]}", &format!(",{kernel}]}}"));
+    assert_eq!(read(with_kernel.as_bytes()).trace.processes_without_device_activity(), []);
+    let host_alone = r#"[{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0, "dur": 50}]"#;
+    assert_eq!(read(host_alone.as_bytes()).trace.processes_without_device_activity(), []);
+}

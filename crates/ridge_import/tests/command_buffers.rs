@@ -125,3 +125,22 @@ fn an_operation_of_the_module_is_no_buffer() {
     "#]],
     );
 }
+
+/// A capture without HLO and a dump of what it ran: its kernels are found as if the capture had it.
+#[test]
+fn a_dump_beside_a_capture_names_its_kernels() {
+    let proto = std::fs::read(ridge_test::fixtures("hlo").join("linalg.after.hlo.pb")).expect("a fixture");
+    let mut stream = line(13, "Stream #13(Compute)", 1_000_000);
+    for at in 0..KERNELS.len() as i64 {
+        stream = stream.message(4, &event(at + 1, at * 1000, 500).message(4, &Message::new().int(1, 1).int(3, 5)));
+    }
+    let device = with_stats(plane("/device:GPU:0", &KERNELS), &STATS).message(3, &stream);
+    let space = Message::new().message(1, &device);
+    let capture = Source { name: "capture", bytes: &space.0 };
+    let found = |sources: &[Source<'_>]| {
+        let trace = import(sources, None).expect("a capture").trace;
+        (0..trace.events.len()).filter(|row| trace.operation(*row).is_some()).count()
+    };
+    assert_eq!(found(&[capture]), 0);
+    assert_eq!(found(&[capture, Source { name: "dump", bytes: &proto }]), KERNELS.len());
+}

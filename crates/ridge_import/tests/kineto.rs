@@ -212,6 +212,24 @@ fn every_table_of_every_trace() {
     }
 }
 
+/// NCCL's kernels belong to the operator that their External id names, not to the range inside it that launched them.
+#[test]
+fn collectives_belong_to_the_operator_that_they_name() {
+    let Some(folder) = ridge_test::corpus("collectives_belong_to_the_operator_that_they_name", "kineto") else {
+        return;
+    };
+    // Durations of the kernels whose External id is that of a `record_param_comms`, from the JSON alone.
+    for (name, expected) in [("a100_ddp_2rank_nccl_rank0", 46_876_493), ("mi300_resnet_act_ckpt_train", 47_200_310)] {
+        let imported = open(&folder.join(format!("{name}.json.gz")));
+        let prepared = Prepared::default();
+        let table = prepared.analysis(&imported.trace, &imported.hlo).table(Topic::Time, "operator").expect("a view");
+        let text = ridge_test::render(&table, &["self_device_ns", "operator"]);
+        let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|line| line.split_whitespace().collect()).collect();
+        let found = rows.iter().find(|row| row.get(1) == Some(&"record_param_comms")).expect("a row");
+        assert_eq!(found[0], expected.to_string(), "{name}");
+    }
+}
+
 /// Calls, self and total time in nanoseconds, self and total memory in bytes of each operator.
 fn operators(imported: &Imported) -> BTreeMap<String, [i64; 5]> {
     let prepared = Prepared::default();

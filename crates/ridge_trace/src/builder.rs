@@ -236,6 +236,11 @@ impl TraceBuilder {
         &self.processes
     }
 
+    /// The raw rows of the tracks, piece by piece, before any was moved or dropped.
+    pub fn pieces(&self) -> &[(u32, Range<u32>)] {
+        &self.pieces
+    }
+
     /// The process whose track raw row `row` was added to.
     pub fn process_of_row(&self, row: u32) -> Option<u32> {
         let piece = self.pieces.partition_point(|(_, rows)| rows.end <= row);

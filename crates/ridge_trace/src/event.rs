@@ -89,6 +89,11 @@ impl EventKind {
         EventKind::ALL.into_iter().find(|kind| *kind as u8 == byte).unwrap_or(EventKind::HostRange)
     }
 
+    /// The kind that [`EventKind::name`] calls so.
+    pub fn from_name(name: &str) -> Option<EventKind> {
+        EventKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// Whether the device was at work: computing or moving memory.
     pub fn is_device_work(self) -> bool {
         (EventKind::Kernel as u8..=EventKind::GraphLaunch as u8).contains(&(self as u8))

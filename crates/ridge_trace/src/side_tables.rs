@@ -105,6 +105,20 @@ pub enum MemoryKind {
 }
 
 impl MemoryKind {
+    const ALL: [MemoryKind; 6] = [
+        MemoryKind::Unknown,
+        MemoryKind::Pageable,
+        MemoryKind::Pinned,
+        MemoryKind::Device,
+        MemoryKind::Array,
+        MemoryKind::Managed,
+    ];
+
+    /// The kind that [`MemoryKind::name`] calls so.
+    pub fn from_name(name: &str) -> Option<MemoryKind> {
+        MemoryKind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// The name in tables and JSON.
     pub fn name(self) -> &'static str {
         match self {

@@ -87,6 +87,30 @@ impl Trace {
         self.tracks.iter().filter(|track| matches!(track.kind, TrackKind::Stream | TrackKind::OperationLane))
     }
 
+    /// Processes that launched kernels and of whose devices nothing was recorded, each with how many it launched.
+    ///
+    /// Nothing is known of their devices: they were neither busy nor idle as far as the capture says.
+    pub fn processes_without_device_activity(&self) -> Vec<(u32, u64)> {
+        let mut launches = vec![0_u64; self.processes.len()];
+        for track in &self.tracks {
+            let kinds = &self.events.kind[track.rows.start as usize..track.rows.end as usize];
+            if kinds.iter().any(|kind| EventKind::from_byte_is_work(*kind)) {
+                // One piece of work is enough to know that devices were recorded.
+                launches[track.process as usize] = u64::MAX;
+                continue;
+            }
+            let found = kinds.iter().zip(track.rows.clone()).filter(|(kind, row)| self.launches_a_kernel(**kind, *row));
+            let sum = &mut launches[track.process as usize];
+            *sum = sum.saturating_add(found.count() as u64);
+        }
+        let counted = (0..).zip(launches);
+        counted.filter(|(_, launches)| (1..u64::MAX).contains(launches)).collect()
+    }
+
+    fn launches_a_kernel(&self, kind: u8, row: u32) -> bool {
+        kind == EventKind::Launch as u8 && self.name(row as usize).contains("Launch")
+    }
+
     /// The tracks of the device at row `device` of the devices table.
     pub fn tracks_of_device(&self, device: u32) -> impl Iterator<Item = &Track> {
         self.device_tracks().filter(move |track| track.device == Some(device))

@@ -19,13 +19,6 @@ pub(crate) struct Row<'g, K> {
     pub(crate) events: u64,
 }
 
-impl<'g, K> Row<'g, K> {
-    /// The group that took most of its time; of equal ones the first.
-    pub(crate) fn largest(&self) -> Option<&'g Group> {
-        self.groups.iter().copied().rev().max_by_key(|group| group.self_ns)
-    }
-}
-
 /// Partitions all groups by `key`; a group without a key is left out. Most self time first.
 pub(crate) fn partition<'g, K: Hash + Eq + Clone>(
     groups: &'g [Group],

@@ -8,7 +8,7 @@
 //! Source of the rules: `torch/autograd/profiler_util.py` (`EventList._build_tree`, `_remove_dup_nodes`,
 //! `FunctionEvent.self_cpu_time_total`), checked against its own output for a trace of the corpus.
 
-use ridge_trace::{EventKind, NONE, StringId, Trace, TrackKind};
+use ridge_trace::{Attribution, EventKind, NONE, StringId, Trace, TrackKind};
 use rustc_hash::FxHashMap;
 
 /// What is told apart within an operator.
@@ -229,11 +229,24 @@ impl Calls {
                 }
                 let launch = self.by_row[link as usize];
                 if launch != NONE {
-                    let own = &mut self.calls[owners[launch as usize] as usize].self_device_ns;
+                    let owner = self.named_on_work(trace, row, launch).unwrap_or(owners[launch as usize]);
+                    let own = &mut self.calls[owner as usize].self_device_ns;
                     *own = own.saturating_add(trace.events.dur_ns[row]);
                 }
             }
         }
+    }
+
+    /// The operator around a launch that its work names itself, which may not be the innermost: NCCL's kernels name
+    /// `record_param_comms`, and not the range inside it that launched them.
+    fn named_on_work(&self, trace: &Trace, row: usize, launch: u32) -> Option<u32> {
+        let by_stat = Attribution::from_byte(trace.events.attribution[row]) == Attribution::ByStat;
+        let name = trace.operation(row).filter(|_| by_stat)?.name;
+        let outer = |at: &u32| Some(self.calls[*at as usize].parent).filter(|parent| *parent != NONE);
+        std::iter::successors(Some(launch), outer).find(|at| {
+            let row = self.calls[*at as usize].row as usize;
+            trace.events.kind(row) == EventKind::Operator && trace.events.name[row] == name.0
+        })
     }
 
     fn operator_around(&self, trace: &Trace, from: u32) -> u32 {

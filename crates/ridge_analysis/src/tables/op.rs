@@ -53,8 +53,8 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         .text(
             "category",
             "Category",
-            "kind of work, from the instruction or else from the name of the kernel that took most of its time",
-            |row| row.largest().map(|group| category::of(analysis, group).into_owned()),
+            "kind of work, from the instruction or else from the names of its kernels; mixed where no kind has 90 % of the time",
+            |row| category::of_all(analysis, &row.groups).map(|category| category.into_owned()),
         )
         .columns(time_and_work_columns(analysis, &rows, Rows::WholeExecutions))
         .count(

@@ -6,6 +6,13 @@ use crate::{ElementType, Layout, Shape, Tile};
 /// Tuples nested deeper than this are refused.
 const DEPTH_LIMIT: u32 = 64;
 
+impl Shape {
+    /// The shape that `text` begins with, as HLO writes it, and what follows it; `None` if there is none.
+    pub fn parse(text: &str) -> Option<(Shape, &str)> {
+        parse(text)
+    }
+}
+
 /// The shape at the start of `text`, and what follows it; `None` if there is none.
 pub(super) fn parse(text: &str) -> Option<(Shape, &str)> {
     parse_nested(text, 0)

@@ -18,6 +18,7 @@ mod json;
 mod link;
 mod memory;
 mod names;
+mod own;
 mod place;
 mod read;
 mod steps;

@@ -23,7 +23,7 @@ mod place;
 mod rows;
 mod tables;
 mod targets;
-pub(in crate::formats) mod xla;
+mod xla;
 
 use crate::folder::Folder;
 use crate::formats::Format;

@@ -9,21 +9,13 @@
 
 mod attribute;
 mod decode;
-pub(super) mod details;
-mod graph_kernels;
-pub(super) mod host;
 mod id_map;
-pub(super) mod lanes;
 mod metadata;
 mod modules;
 mod plane;
 mod read;
-pub(super) mod role;
 mod space;
 mod stats;
-
-pub(super) use decode::Extra as SparseStat;
-pub(super) use stats::Role as StatRole;
 
 use crate::formats::Format;
 use crate::import::{Import, ImportError, Source};

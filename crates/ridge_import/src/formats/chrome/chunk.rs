@@ -8,7 +8,7 @@ use super::event::RawEvent;
 use super::flaws::{Flaw, Flaws};
 use super::json::Cursor;
 use super::names::{NameId, Names};
-use ridge_trace::{EventKind, LaunchShape, NONE, Transfer};
+use ridge_trace::{EventKind, LaunchShape, MemoryKind, NONE, Transfer};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
@@ -137,7 +137,7 @@ struct Ids<'a> {
     tracks: FxHashMap<TrackKey<&'a [u8]>, u32>,
     last_thread: Option<(&'a [u8], &'a [u8], u32)>,
     shapes: FxHashMap<ShapeKey, u32>,
-    transfers: FxHashMap<(NameId, u64), u32>,
+    transfers: FxHashMap<(NameId, u64, u8, u8), u32>,
     operator_shapes: FxHashMap<(NameId, NameId), u32>,
     extras: FxHashMap<Extra, u32>,
 }
@@ -189,15 +189,23 @@ impl<'a> Chunk<'a> {
             phase: event.phase,
         };
         let class = class_of(event.category, event.name);
+        let own = own_kind(event.args.own.kind);
         let track = match class {
             Class::Device(_) | Class::Copy => self.stream(event),
+            _ if own.is_some_and(is_on_stream) => self.stream(event),
             Class::Derived => self.track(TrackKey::Derived),
             _ => self.thread(event.pid, event.tid),
         };
-        if !matches!(class, Class::Host(_) | Class::Derived) {
+        if own.is_some() || !matches!(class, Class::Host(_) | Class::Derived) {
             row.correlation = fold(whole(event.args.correlation).unwrap_or(0));
         }
         row.kind = self.fill(&mut row, class, name, event) as u8;
+        if let Some(kind) = own {
+            row.kind = kind as u8;
+        }
+        if row.extra == NONE && (own == Some(EventKind::Step) || !event.args.own.op.is_empty()) {
+            row.extra = self.own(event);
+        }
         self.tracks[track as usize].1.push(row);
     }
 
@@ -405,7 +413,11 @@ impl<'a> Chunk<'a> {
             true => (EventKind::Memset, memset_of(&text, bytes)),
             false => copy_of(&text, bytes),
         };
-        (kind, known_or_new(&mut self.ids.transfers, (name, bytes), &mut self.transfers, || transfer))
+        let own = [event.args.own.source, event.args.own.destination].map(own_memory);
+        let [source, destination] = [own[0].unwrap_or(transfer.source), own[1].unwrap_or(transfer.destination)];
+        let transfer = Transfer { source, destination, ..transfer };
+        let key = (name, bytes, source as u8, destination as u8);
+        (kind, known_or_new(&mut self.ids.transfers, key, &mut self.transfers, || transfer))
     }
 
     fn collective(&mut self, event: &RawEvent<'a>) -> u32 {
@@ -442,6 +454,21 @@ impl<'a> Chunk<'a> {
         self.extra(extra)
     }
 
+    /// What an export of this project says of an event.
+    fn own(&mut self, event: &RawEvent<'a>) -> u32 {
+        let found = &event.args.own;
+        let extra = Extra::Xla {
+            op: self.names.id(found.op),
+            module: self.names.id(found.module),
+            scope: self.names.id(found.scope),
+            details: NameId(0),
+            step: whole(event.args.xla.step),
+            run_id: 0,
+            device_ordinal: 0,
+        };
+        self.extra(extra)
+    }
+
     fn extra(&mut self, extra: Extra) -> u32 {
         known_or_new(&mut self.ids.extras, extra, &mut self.extras, || extra)
     }
@@ -457,6 +484,22 @@ fn known_or_new<K: Hash + Eq, T>(
         table.push(row());
         table.len() as u32 - 1
     })
+}
+
+/// The kind that an export of this project names.
+fn own_kind(name: &[u8]) -> Option<EventKind> {
+    if name.is_empty() { None } else { EventKind::from_name(std::str::from_utf8(name).ok()?) }
+}
+
+/// Whether events of a kind stand on streams and lanes of devices.
+fn is_on_stream(kind: EventKind) -> bool {
+    kind.is_device_work()
+        || matches!(kind, EventKind::DeviceMemory | EventKind::Synchronization | EventKind::DeviceRange)
+}
+
+/// The memory that an export of this project names.
+fn own_memory(name: &[u8]) -> Option<MemoryKind> {
+    if name.is_empty() { None } else { MemoryKind::from_name(std::str::from_utf8(name).ok()?) }
 }
 
 /// Ids are 64 bits wide in the file and small in practice; wider ones are folded, and 0 stays "none".

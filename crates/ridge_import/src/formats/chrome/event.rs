@@ -45,6 +45,20 @@ pub(super) struct Args<'a> {
     pub(super) memory: MemoryArgs<'a>,
     pub(super) collective: CollectiveArgs<'a>,
     pub(super) xla: XlaArgs<'a>,
+    pub(super) own: OwnArgs<'a>,
+}
+
+/// What an export of this project says that others do not.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct OwnArgs<'a> {
+    /// The name of the event's kind.
+    pub(super) kind: &'a [u8],
+    pub(super) op: &'a [u8],
+    pub(super) module: &'a [u8],
+    pub(super) scope: &'a [u8],
+    /// Memories that a copy moved between.
+    pub(super) source: &'a [u8],
+    pub(super) destination: &'a [u8],
 }
 
 /// What a `[memory]` instant says.
@@ -138,7 +152,7 @@ impl<'a> Args<'a> {
             b"grid" => &mut self.grid,
             b"block" => &mut self.block,
             b"registers per thread" => &mut self.registers,
-            b"shared memory" => &mut self.shared_bytes,
+            b"shared memory" | b"static shared memory" => &mut self.shared_bytes,
             b"est. achieved occupancy %" => &mut self.occupancy_pct,
             b"Input Dims" | b"Input dims" => &mut self.dims,
             b"Input type" => &mut self.types,
@@ -158,6 +172,12 @@ impl<'a> Args<'a> {
             b"dtype" => &mut self.collective.element_type,
             b"In msg nelems" => &mut self.collective.elements_in,
             b"Out msg nelems" => &mut self.collective.elements_out,
+            b"event kind" => &mut self.own.kind,
+            b"operation" => &mut self.own.op,
+            b"module" => &mut self.own.module,
+            b"scope" => &mut self.own.scope,
+            b"source" => &mut self.own.source,
+            b"destination" => &mut self.own.destination,
             b"hlo_op" => &mut self.xla.op,
             b"hlo_module" => &mut self.xla.module,
             b"tf_op" => &mut self.xla.scope,

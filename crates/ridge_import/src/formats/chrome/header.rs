@@ -25,6 +25,8 @@ pub(super) struct Header {
     pub(super) base_ns: Option<i64>,
     pub(super) facts: Vec<(String, String)>,
     devices: Vec<Value>,
+    /// Devices by their process ids, where the file is an export of this project.
+    pub(super) own_devices: Option<Vec<Value>>,
     pub(super) rank: Option<u32>,
     logs: Vec<(Severity, String)>,
 }
@@ -54,6 +56,10 @@ impl Header {
         }
         match key {
             b"baseTimeNanoseconds" => self.base_ns = whole(value),
+            b"ridgeline" => {
+                let own = serde_json::from_slice::<Value>(value).ok();
+                self.own_devices = own.and_then(|own| own["devices"].as_array().cloned());
+            }
             b"deviceProperties" => self.devices = list(value),
             b"distributedInfo" => self.take_ranks(value),
             b"INFO" => self.take_logs(Severity::Info, value),
@@ -71,6 +77,7 @@ impl Header {
     pub(super) fn join(&mut self, other: Header) {
         self.has_events |= other.has_events;
         self.base_ns = self.base_ns.or(other.base_ns);
+        self.own_devices = self.own_devices.take().or(other.own_devices);
         self.facts.extend(other.facts);
         self.rank = self.rank.or(other.rank);
         self.logs.extend(other.logs);

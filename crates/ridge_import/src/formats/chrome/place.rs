@@ -6,6 +6,7 @@ use super::flaws::{Flaw, Flaws, NOWHERE};
 use super::header::Header;
 use super::link::{Placed, attribute, fill_missing_correlations, note_unlinked};
 use super::memory::place_allocations;
+use super::own;
 use super::steps::mark_steps;
 use super::store::{Store, StoredTrack};
 use super::xla;
@@ -33,7 +34,8 @@ pub(super) struct PlacedTrack {
 /// Writes `store` into the trace.
 pub(super) fn place(mut store: Store, header: &Header, name: &str, bytes: u64, import: &mut Import) {
     fill_missing_correlations(&mut store);
-    let is_xla = xla::is_from_xla(&store, import);
+    let is_own = header.own_devices.is_some();
+    let is_xla = !is_own && xla::is_from_xla(&store, import);
     let mut flaws = store.flaws;
     close_ranges(&mut store.tracks, &mut flaws);
     let in_parallel = store.tracks.iter().map(|track| track.rows.len() as u64).sum::<u64>() >= PARALLEL_ROWS;
@@ -50,7 +52,9 @@ pub(super) fn place(mut store: Store, header: &Header, name: &str, bytes: u64, i
     let first_row = import.builder.rows();
     let tracks = write_tracks(&mut store, header, process, &clock, is_xla, import);
     let placed = Placed { first_row, process, tracks };
-    if is_xla {
+    if is_own {
+        own::interpret(&store, &placed, import);
+    } else if is_xla {
         xla::interpret(&store, &placed, import);
     } else {
         mark_steps(&placed, name, import);
@@ -184,7 +188,11 @@ fn write_tracks(
             placed.push((at, PlacedTrack { key, rows: 0..0, stored }));
             continue;
         }
-        let home = if is_xla { xla::home_of(key, store, process, import) } else { None };
+        let home = match header.own_devices.as_deref() {
+            Some(devices) => own::home_of(key, &stored, devices, store, process, import),
+            None if is_xla => xla::home_of(key, store, process, import),
+            None => None,
+        };
         let track = home.unwrap_or_else(|| add_track(key, &namer, header, process, import));
         let first = import.builder.reserve(track, stored.len());
         let rows = first..first + stored.len() as u32;

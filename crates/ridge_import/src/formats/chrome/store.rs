@@ -158,7 +158,7 @@ impl Tables {
         let kind = EventKind::from_byte(row.kind);
         let table = match kind {
             EventKind::Operator => &self.operator_shapes,
-            EventKind::Kernel => &self.shapes,
+            kind if kind.is_compute() => &self.shapes,
             _ => &self.transfers,
         };
         let pick = |table: &[u32], at: u32| if at == NONE { NONE } else { table[at as usize] };

@@ -6,15 +6,15 @@
 use super::chunk::{Extra, TrackKey};
 use super::link::Placed;
 use super::store::Store;
-use crate::formats::command_buffer::is_command_buffer;
-use crate::formats::xplane::details::{launch_shape, transfer};
-use crate::formats::xplane::host::{self, HostLine};
-use crate::formats::xplane::lanes;
-use crate::formats::xplane::role::{LineRole, device_kind, host_role, line_role};
-use crate::formats::xplane::{SparseStat, StatRole};
 use crate::import::Import;
 use crate::note::Severity;
-use ridge_trace::{Attribution, EventKind, Module, NONE, Operation, StringId};
+use crate::xla::command_buffer::is_command_buffer;
+use crate::xla::details::{launch_shape, transfer};
+use crate::xla::host::{self, HostLine, SparseRole, SparseStat};
+use crate::xla::lanes;
+use crate::xla::operations::Operations;
+use crate::xla::role::{LineRole, PlaneRole, device_kind, host_role, line_role};
+use ridge_trace::{Attribution, EventKind, NONE, StringId};
 use rustc_hash::FxHashMap;
 
 /// Events after which the exporter stops.
@@ -34,7 +34,7 @@ pub(super) fn home_of(key: TrackKey<StringId>, store: &Store, process: u32, impo
     let plane = device_of(key, store, import)?;
     let (name, id) = line_of(pid, tid, store, import);
     let device = import.builder.device(process, &plane);
-    let role = line_role(&name, id, true);
+    let role = line_role(&name, id, PlaneRole::Device);
     Some(import.builder.add_track(process, Some(device), role.track_kind(true), &name, id))
 }
 
@@ -58,33 +58,34 @@ pub(super) fn interpret(store: &Store, placed: &Placed, import: &mut Import) {
         let source = import.captures.last().map(|capture| capture.source.clone()).unwrap_or_default();
         import.note(Severity::Lost, &source, None, 1, message.to_owned());
     }
-    let mut tables = Tables::default();
+    let mut tables = Tables::new(placed.process, import);
     let mut sparse = Vec::new();
     let mut hosts: Vec<HostLine> = Vec::new();
     for track in placed.threads() {
         let TrackKey::Thread(pid, tid) = track.key else { continue };
         let (name, id) = line_of(pid, tid, store, import);
         let on_device = device_of(track.key, store, import).is_some();
-        let role = line_role(&name, id, on_device);
+        let plane = if on_device { PlaneRole::Device } else { PlaneRole::Host };
+        let role = line_role(&name, id, plane);
         for (row, stored) in track.rows.clone().zip(&track.stored) {
             let extra = store.extras.get(stored.extra as usize).copied();
-            place_row(row, role, on_device, extra, &mut tables, &mut sparse, placed.process, import);
+            place_row(row, role, on_device, extra, &mut tables, &mut sparse, import);
         }
         if !on_device {
             hosts.push(host_role(&name, track.rows.clone()));
         }
     }
     sparse.sort_by_key(|stat| stat.row);
-    let thunks = host::interpret(&hosts, &sparse, import);
+    let thunks = host::interpret(&hosts, &[], &sparse, import);
     lanes::place(&thunks, placed.process, import);
     import.builder.link_launches(placed.first_row);
 }
 
 /// Rows of the trace's tables by the texts that name them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Tables {
-    modules: FxHashMap<u32, u32>,
-    operations: FxHashMap<Operation, u32>,
+    operations: Operations,
+    by_texts: FxHashMap<[u32; 3], u32>,
     details: FxHashMap<(u32, bool), u32>,
 }
 
@@ -96,7 +97,6 @@ fn place_row(
     extra: Option<Extra>,
     tables: &mut Tables,
     sparse: &mut Vec<SparseStat>,
-    process: u32,
     import: &mut Import,
 ) {
     let name = StringId(import.builder.slices(row..row + 1).name[0]);
@@ -115,19 +115,19 @@ fn place_row(
     };
     let (mut op, mut detail) = (NONE, NONE);
     if let Some(Extra::Xla { op: op_name, module, scope, details, step, run_id, device_ordinal }) = extra {
-        op = tables.operation(op_name.0, module.0, scope.0, process, import);
+        op = tables.operation([op_name.0, module.0, scope.0], import);
         if op != NONE && !on_device && kind == EventKind::HostRange {
             kind = EventKind::DeviceOp;
         }
         detail = tables.detail(details.0, kind, import);
         let mut say = |role, value| sparse.push(SparseStat { row, role, value });
         if let Some(step) = step.filter(|_| !on_device) {
-            say(StatRole::StepNumber, step as u64);
-            say(StatRole::IsRoot, 1);
+            say(SparseRole::StepNumber, step as u64);
+            say(SparseRole::IsRoot, 1);
         }
         if kind == EventKind::DeviceOp {
-            say(StatRole::RunId, run_id);
-            say(StatRole::DeviceOrdinal, u64::from(device_ordinal));
+            say(SparseRole::RunId, run_id);
+            say(SparseRole::DeviceOrdinal, u64::from(device_ordinal));
         }
     }
     let named = import.builder.operations.get(op as usize).map(|operation| operation.name);
@@ -145,22 +145,28 @@ fn place_row(
 }
 
 impl Tables {
-    fn operation(&mut self, name: u32, module: u32, scope: u32, process: u32, import: &mut Import) -> u32 {
-        if name == 0 {
+    fn new(process: u32, import: &Import) -> Tables {
+        let operations = Operations::new(process, import);
+        Tables { operations, by_texts: FxHashMap::default(), details: FxHashMap::default() }
+    }
+
+    /// The operation of these texts: its name, its module's and its scope.
+    fn operation(&mut self, texts: [u32; 3], import: &mut Import) -> u32 {
+        if let Some(&known) = self.by_texts.get(&texts) {
+            return known;
+        }
+        let found = self.new_operation(texts, import);
+        self.by_texts.insert(texts, found);
+        found
+    }
+
+    fn new_operation(&mut self, texts: [u32; 3], import: &mut Import) -> u32 {
+        let [name, module, scope] = texts.map(|text| import.builder.strings.get(StringId(text)).to_owned());
+        if name.is_empty() {
             return NONE;
         }
-        let module = match module {
-            0 => NONE,
-            text => *self.modules.entry(text).or_insert_with(|| {
-                import.builder.modules.push(Module { process, name: StringId(text), program_id: 0, hlo: None });
-                import.builder.modules.len() as u32 - 1
-            }),
-        };
-        let operation = Operation { name: StringId(name), module, instruction: NONE, scope: StringId(scope) };
-        *self.operations.entry(operation).or_insert_with(|| {
-            import.builder.operations.push(operation);
-            import.builder.operations.len() as u32 - 1
-        })
+        let module = if module.is_empty() { NONE } else { self.operations.module(None, &module, import) };
+        self.operations.operation(module, &name, &scope, import)
     }
 
     fn detail(&mut self, words: u32, kind: EventKind, import: &mut Import) -> u32 {

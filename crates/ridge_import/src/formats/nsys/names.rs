@@ -1,8 +1,8 @@
 //! Names: references to `StringIds`, texts in place, NVTX domains; each distinct one is made readable and interned once.
 
 use super::tables::Tables;
-use super::xla::{self, XlaRange};
 use crate::import::Import;
+use crate::xla::ranges::{self, XlaRange};
 use memchr::memmem::Finder;
 use ridge_trace::{EventKind, StringId};
 use rustc_hash::FxHashMap;
@@ -63,7 +63,7 @@ impl Names {
         let text = self.text(key);
         let readable = if style == NameStyle::Api { without_version(&text) } else { &text };
         let id = import.builder.strings.intern(readable);
-        if let Some(range) = xla::range(readable) {
+        if let Some(range) = ranges::range(readable) {
             self.xla.insert(id.0, range);
         }
         self.known.insert(place, id);

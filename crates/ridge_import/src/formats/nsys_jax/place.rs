@@ -5,11 +5,12 @@ use super::Replica;
 use super::dump::Dumped;
 use super::machine::Machine;
 use super::ranges::{HostRange, Ranges};
-use crate::formats::nsys::xla::{Operations, XlaRange};
 use crate::import::Import;
 use crate::note::Severity;
-use ridge_hlo::InstructionId;
-use ridge_trace::{Collective, EventKind, Module, NONE, NewEvent, StringId, TrackKind};
+use crate::xla::collectives::collective;
+use crate::xla::operations::Operations;
+use crate::xla::ranges::XlaRange;
+use ridge_trace::{Collective, EventKind, Module, NONE, NewEvent, TrackKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -298,7 +299,7 @@ struct Work<'r> {
 impl Work<'_> {
     /// Places thunks that are sorted by start: each on the first lane that is free.
     fn place(&mut self, work: &[usize], import: &mut Import) {
-        let mut operations = Operations::default();
+        let mut operations = Operations::new(self.process, import);
         let mut lanes: Vec<(i64, u32)> = Vec::new();
         for at in work {
             let range = self.ranges.projected[*at];
@@ -326,34 +327,9 @@ impl Work<'_> {
         let said = |at: usize| self.ranges.xla.get(&self.ranges.projected[at].name.0);
         let Some(XlaRange::Thunk { op, scope }) = said(at) else { return NONE };
         let module = match self.family.modules.get(&at).and_then(|module| said(*module)) {
-            Some(XlaRange::Module { name, program_id }) => operations.module(self.process, name, *program_id, import),
+            Some(XlaRange::Module { name, program_id }) => operations.module(*program_id, name, import),
             _ => NONE,
         };
         operations.operation(module, op, scope, import)
     }
-}
-
-/// What an operation is as a collective; its calls are counted by instruction, as each has a channel of its own.
-fn collective(op: u32, import: &mut Import) -> Option<Collective> {
-    let operation = import.builder.operations.get(op as usize).filter(|operation| operation.instruction != NONE)?;
-    let module = import.builder.modules.get(operation.module as usize)?;
-    let hlo = import.hlo.get(module.hlo? as usize)?;
-    let id = hlo.collective(InstructionId(operation.instruction))?;
-    let instruction = hlo.instruction(id);
-    let group_size = instruction.attributes().replica_groups.group_size().and_then(|size| u32::try_from(size).ok());
-    let bytes = |id: &InstructionId| hlo.instruction(*id).shape.byte_size().ok();
-    let bytes_in = instruction.operands.iter().map(bytes).try_fold(0_u64, |sum, bytes| sum.checked_add(bytes?));
-    let strings = &mut import.builder.strings;
-    let group = format!("{}: {}", strings.get(module.name), strings.get(operation.name));
-    let kind = instruction.opcode.whole().to_owned();
-    Some(Collective {
-        event: NONE,
-        name: strings.intern(&kind),
-        group: strings.intern(&group),
-        sequence: None,
-        group_size,
-        element_type: StringId::default(),
-        bytes_in,
-        bytes_out: None,
-    })
 }

@@ -1,9 +1,9 @@
 //! NVTX ranges: as they ran on their threads, and as the device work that they caused.
 
 use super::{HOST_RANGES, HOST_RANGES_CSV, PROJECTION, Replica};
-use crate::formats::nsys::xla::{self, XlaRange};
 use crate::import::Import;
 use crate::note::Severity;
+use crate::xla::ranges::{self, XlaRange};
 use ridge_sqlite::Row;
 use ridge_trace::StringId;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -133,7 +133,7 @@ impl Ranges {
     fn intern(&mut self, names: &[Box<str>], import: &mut Import) -> Vec<StringId> {
         let mut intern = |name: &str| {
             let id = import.builder.strings.intern(name);
-            if let Some(range) = xla::range(name) {
+            if let Some(range) = ranges::range(name) {
                 self.xla.insert(id.0, range);
             }
             id
@@ -157,7 +157,7 @@ fn project(part: &mut Part, row: &Row<'_>) {
         (None, Some(text), _) => {
             // Releases that write neither leave out the domain; XLA's own is known by its grammar.
             let with_domain = format!("TSL:{text}");
-            part.name(if xla::range(&with_domain).is_some() { &with_domain } else { &text })
+            part.name(if ranges::range(&with_domain).is_some() { &with_domain } else { &text })
         }
         (None, None, _) => part.name("(range without a name)"),
     };

@@ -5,6 +5,8 @@
 
 use super::plane::StatTable;
 use super::stats::{Role, TextKey, stat};
+use crate::xla::host::SparseStat;
+use crate::xla::role::LineRole;
 use ridge_hlo::wire::{Fields, Value, varint};
 use ridge_trace::{EventKind, EventSlices, NONE};
 use rustc_hash::FxHashMap;
@@ -18,6 +20,18 @@ pub(super) struct EventClass<'a> {
     pub(super) kind: EventKind,
     /// The stats that all events of this metadata share, serialized.
     pub(super) shared: &'a [u8],
+    /// The instruction as text where the name is one (`%add.1 = …`, on TPUs); else empty.
+    pub(super) instruction: &'a [u8],
+    /// What the instruction is from its start to its end, where it starts a copy.
+    pub(super) copy: Option<EventKind>,
+}
+
+impl<'a> EventClass<'a> {
+    /// The name of the instruction that the event is, if it is one.
+    fn instruction_name(&self) -> Option<&'a [u8]> {
+        let name = self.instruction.strip_prefix(b"%")?;
+        name.split(|byte| *byte == b' ').next()
+    }
 }
 
 /// What an operation is known by on the event itself.
@@ -43,15 +57,6 @@ pub(super) struct DetailKey<'a> {
     /// Bits of the theoretical occupancy, where a stat of its own says it.
     pub(super) occupancy: Option<u64>,
     pub(super) is_transfer: bool,
-}
-
-/// A stat that few events have, kept beside the columns.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::formats) struct Extra {
-    /// Row within the chunk, later within the trace.
-    pub(in crate::formats) row: u32,
-    pub(in crate::formats) role: Role,
-    pub(in crate::formats) value: u64,
 }
 
 /// A sample of a counter line.
@@ -82,7 +87,7 @@ pub(super) struct Allocation<'a> {
 pub(super) struct ChunkTables<'a> {
     pub(super) ops: Vec<(OpKey<'a>, OpScope<'a>)>,
     pub(super) details: Vec<DetailKey<'a>>,
-    pub(super) extras: Vec<Extra>,
+    pub(super) extras: Vec<SparseStat>,
     pub(super) samples: Vec<Sample<'a>>,
     pub(super) allocations: Vec<Allocation<'a>>,
     /// Events whose own bytes were broken: they keep what could be read.
@@ -106,8 +111,8 @@ pub(super) struct LineContext<'a, 'p> {
     pub(super) on_device: bool,
     /// What events are when their name does not say.
     pub(super) default_kind: EventKind,
-    /// Whether the line holds counter samples.
-    pub(super) is_counters: bool,
+    /// What the line holds.
+    pub(super) role: LineRole,
 }
 
 /// Decodes the events of `bytes` into `columns`, which has a row for each.
@@ -202,16 +207,27 @@ fn decode_event<'a>(
     if let Some(class) = class.filter(|class| !class.shared.is_empty()) {
         take_shared(class.shared, line, row, &mut stats, tables);
     }
+    if let Some(name) = class.and_then(EventClass::instruction_name) {
+        stats.op.hlo_op = TextKey::Inline(name);
+        // The path of an instruction is what a framework's operation is elsewhere.
+        stats.scope.name = std::mem::take(&mut stats.op.framework_op);
+    }
     columns.start_ns[row] = line.zero_ns.saturating_add(offset_ps.div_euclid(1000));
     columns.dur_ns[row] = nearest_ns(dur_ps);
     columns.link[row] = NONE;
     columns.name[row] = class.map_or(line.nameless, |class| class.name);
     columns.correlation[row] = fold_correlation(stats.correlation);
-    let kind = kind_of(class.map_or(EventKind::HostRange, |class| class.kind), line, &stats);
-    columns.kind[row] = kind as u8;
+    let mut by_name = class.map_or(EventKind::HostRange, |class| class.kind);
+    if let Some(class) = class.filter(|_| line.role == LineRole::AsyncOps)
+        && let Some(copy) = class.copy
+    {
+        by_name = copy;
+        (stats.detail, stats.is_transfer) = (TextKey::Inline(class.instruction), true);
+    }
+    columns.kind[row] = kind_of(by_name, line, &stats) as u8;
     columns.op[row] = tables.op(&stats);
     columns.detail[row] = tables.detail(&stats);
-    if line.is_counters {
+    if line.role == LineRole::Counters {
         let metric = stats.sample.and_then(|(id, _)| line.stats.name(id)).unwrap_or_default();
         let value = stats.sample.map_or(0.0, |(_, value)| value);
         tables.samples.push(Sample { metric, time_ns: columns.start_ns[row], value });
@@ -263,7 +279,7 @@ fn take_stat<'a>(
     let role = line.stats.role(id);
     match role {
         Role::Other => {
-            if line.is_counters && stats.sample.is_none() {
+            if line.role == LineRole::Counters && stats.sample.is_none() {
                 stats.sample = value.real().map(|number| (id, number));
             }
         }
@@ -287,17 +303,9 @@ fn take_stat<'a>(
         Role::PeakBytes => stats.allocation.peak = value.integer().unwrap_or(0) as i64,
         Role::Fragmentation => stats.allocation.fragmentation = value.real().unwrap_or(0.0),
         Role::Address => stats.allocation.address = value.integer().unwrap_or(0),
-        Role::ProducerType
-        | Role::ProducerId
-        | Role::ConsumerType
-        | Role::ConsumerId
-        | Role::StepNumber
-        | Role::IsRoot
-        | Role::RunId
-        | Role::DeviceOrdinal
-        | Role::GraphId => {
+        Role::Sparse(role) => {
             if let Some(value) = value.integer() {
-                tables.extras.push(Extra { row: row as u32, role, value });
+                tables.extras.push(SparseStat { row: row as u32, role, value });
             }
         }
     }

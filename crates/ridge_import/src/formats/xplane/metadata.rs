@@ -62,6 +62,11 @@ pub(super) fn describe_device(device: &mut Device, plane: &Plane<'_>, table: &St
             b"core_count" => device.cores = value.integer(),
             b"clock_rate" => device.clock_khz = value.integer(),
             b"memory_bandwidth" => device.memory_bytes_per_sec = value.integer(),
+            // Giga is 10⁹ here: a v6e's 1640 GB/s of its data sheet stand as 1638.
+            b"peak_hbm_bw_gigabytes_per_second" => {
+                let said = device.memory_bytes_per_sec;
+                device.memory_bytes_per_sec = said.or_else(|| value.real().map(|giga| (giga * 1e9) as u64));
+            }
             b"memory_size" => device.memory_bytes = value.integer(),
             b"compute_cap_major" => capability.0 = value.integer(),
             b"compute_cap_minor" => capability.1 = value.integer(),

@@ -14,6 +14,8 @@ struct Entry<'a> {
     name: &'a [u8],
     program_id: u64,
     proto: Option<&'a [u8]>,
+    /// Whether it is a table of a compiler's and no module.
+    is_symbols: bool,
 }
 
 /// Reads every HLO module of the capture; a broken one becomes a note and keeps its name.
@@ -50,19 +52,22 @@ pub(super) fn read_modules(planes: &[Plane<'_>], source: &Source<'_>, process: u
 
 fn plane_entries<'a>(plane: &Plane<'a>) -> Vec<Entry<'a>> {
     let table = StatTable::new(&plane.stat_names);
-    plane.event_metadata.iter().map(|(id, message)| entry(*id, message, &table)).collect()
+    let entries = plane.event_metadata.iter().map(|(id, message)| entry(*id, message, &table));
+    // TPUs keep their compiler's symbol tables among the modules.
+    entries.filter(|entry| !entry.is_symbols).collect()
 }
 
 /// The program id is the stat of that name, else the metadata's id (before jaxlib 0.10), else the number in
 /// parentheses after the name (XLA's `hlo_proto_map.cc` and `xplane_hlo_fixer.cc` prefer them in this order).
 fn entry<'a>(id: u64, message: &'a [u8], table: &StatTable<'a>) -> Entry<'a> {
-    let mut found = Entry { name: first_text(message, 2), program_id: id, proto: None };
+    let mut found = Entry { name: first_text(message, 2), program_id: id, proto: None, is_symbols: false };
     let mut said_id = None;
     for field in Fields::new(message).map_while(Result::ok) {
         let (5, Value::Bytes(bytes)) = field else { continue };
         let Some((stat_id, value)) = stat(bytes) else { continue };
         match (table.name(stat_id), value) {
             (Some(b"Hlo Proto" | b"HLO Proto" | b"hlo_proto"), StatValue::Bytes(proto)) => found.proto = Some(proto),
+            (Some(b"symbol_type"), _) => found.is_symbols = true,
             (Some(b"program_id"), value) => said_id = value.integer(),
             _ => {}
         }
@@ -71,13 +76,13 @@ fn entry<'a>(id: u64, message: &'a [u8], table: &StatTable<'a>) -> Entry<'a> {
     found
 }
 
-fn number_in_name(name: &[u8]) -> Option<u64> {
+pub(super) fn number_in_name(name: &[u8]) -> Option<u64> {
     let name = std::str::from_utf8(name).ok()?;
     name.strip_suffix(')')?.rsplit_once('(')?.1.parse().ok()
 }
 
 /// `jit_f(15)` → `jit_f`.
-fn bare_name(name: &[u8]) -> String {
+pub(super) fn bare_name(name: &[u8]) -> String {
     let name = text(name);
     match name.rsplit_once('(') {
         Some((bare, rest)) if rest.ends_with(')') && rest.len() > 1 => bare.to_owned(),

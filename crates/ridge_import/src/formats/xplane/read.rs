@@ -1,20 +1,21 @@
 //! The whole way of one XPlane file into the trace.
 
-use super::attribute::OperationTable;
-use super::decode::{Allocation, ChunkTables, DetailKey, EventClass, Extra, LineContext, Sample, decode};
-use super::details::{launch_shape, transfer};
-use super::graph_kernels;
-use super::host::{HostLine, interpret};
+use super::attribute::resolve;
+use super::decode::{Allocation, ChunkTables, DetailKey, EventClass, LineContext, Sample, decode};
 use super::id_map::IdMap;
-use super::lanes;
 use super::metadata::{describe_device, space_facts};
-use super::modules::read_modules;
+use super::modules::{bare_name, number_in_name, read_modules};
 use super::plane::{Line, Plane, StatTable, first_text, scan_line, split};
-use super::role::{LineRole, device_kind, host_role, line_role};
 use super::space;
-use super::stats::{Role, TextKey};
+use super::stats::TextKey;
 use crate::import::{CaptureFacts, Import, ImportError, Source};
 use crate::note::Severity;
+use crate::xla::details::{launch_shape, transfer};
+use crate::xla::host::{HostLine, SparseRole, SparseStat, interpret};
+use crate::xla::lanes;
+use crate::xla::operations::Operations;
+use crate::xla::role::{LineRole, PlaneRole, device_kind, host_role, line_role};
+use crate::xla::tpu::{self, CoreLine};
 use rayon::prelude::*;
 use ridge_hlo::wire::text;
 use ridge_trace::{Attribution, EventKind, EventSlices, NONE, StringId};
@@ -76,6 +77,8 @@ fn note_space(space: &space::Space<'_>, source: &Source<'_>, import: &mut Import
 struct PlacedLine<'a, 'p> {
     line: Line<'a>,
     plane: usize,
+    track: u32,
+    device: Option<u32>,
     rows: Range<u32>,
     context: LineContext<'a, 'p>,
 }
@@ -120,7 +123,8 @@ impl<'a, 'p> Reader<'a, 'p> {
             self.planes.iter().map(|plane| event_classes(plane, import)).collect();
         let lines = self.place_lines(&tables, &classes, import);
         let chunks = self.decode_all(&lines, first_row, import);
-        let mut operations = OperationTable::new(self.process, import);
+        let mut operations = Operations::new(self.process, import);
+        name_modules_of_cores(self.planes, &mut operations, import);
         let mut extras = Vec::new();
         let resolved: Vec<ChunkRows> = (chunks.iter())
             .map(|(line, chunk)| ChunkRows::resolve(chunk, &tables[lines[*line].plane], &mut operations, import))
@@ -131,14 +135,16 @@ impl<'a, 'p> Reader<'a, 'p> {
             self.keep_samples(&chunk.tables.samples, &lines[line], chunk.rows.clone(), import);
             self.keep_allocations(&chunk.tables.allocations, stats, chunk.rows.start, import);
             let first = chunk.rows.start;
-            extras.extend(chunk.tables.extras.iter().map(|extra| Extra { row: first + extra.row, ..*extra }));
+            extras.extend(chunk.tables.extras.iter().map(|extra| SparseStat { row: first + extra.row, ..*extra }));
             self.note_broken(&chunk, &lines[line], import);
         }
         let hosts: Vec<HostLine> = lines.iter().filter(|line| !line.context.on_device).map(host_line).collect();
-        let thunks = interpret(&hosts, &extras, import);
+        let cores: Vec<CoreLine> = lines.iter().filter_map(core_line).collect();
+        let executions = cores.iter().filter(|line| line.role == LineRole::Modules).map(|line| line.rows.clone());
+        let thunks = interpret(&hosts, &executions.collect::<Vec<_>>(), &extras, import);
         lanes::place(&thunks, self.process, import);
         import.builder.link_launches(first_row);
-        graph_kernels::attribute(&mut operations, first_row..import.builder.rows(), import);
+        tpu::interpret(&cores, import);
         self.drop_graphs_with_nodes(&extras, first_row, import);
     }
 
@@ -175,7 +181,7 @@ impl<'a, 'p> Reader<'a, 'p> {
         let mut derived = 0;
         for (plane, line) in scanned {
             let device = devices[plane];
-            let role = line_role(&text(line.name), line.id, device.is_some());
+            let role = line_role(&text(line.name), line.id, PlaneRole::of(&text(self.planes[plane].name)));
             if role == LineRole::Derived {
                 derived += line.events as u64;
                 continue;
@@ -199,9 +205,9 @@ impl<'a, 'p> Reader<'a, 'p> {
                 zero_ns: line.timestamp_ns.saturating_sub(epoch_ns).saturating_add(self.shift_ns),
                 on_device: device.is_some(),
                 default_kind: role.default_kind(),
-                is_counters: role == LineRole::Counters,
+                role,
             };
-            placed.push(PlacedLine { line, plane, rows, context });
+            placed.push(PlacedLine { line, plane, track, device, rows, context });
         }
         if derived > 0 {
             let message = "events on lines that a viewer derived from others were left out".to_owned();
@@ -328,8 +334,8 @@ impl<'a, 'p> Reader<'a, 'p> {
     }
 
     /// Where a capture has a graph's nodes, the event of the whole graph would count them twice.
-    fn drop_graphs_with_nodes(&self, extras: &[Extra], first_row: u32, import: &mut Import) {
-        if !extras.iter().any(|extra| extra.role == Role::GraphId) {
+    fn drop_graphs_with_nodes(&self, extras: &[SparseStat], first_row: u32, import: &mut Import) {
+        if !extras.iter().any(|extra| extra.role == SparseRole::GraphId) {
             return;
         }
         let rows = first_row..import.builder.rows();
@@ -367,12 +373,12 @@ impl ChunkRows {
     fn resolve<'a>(
         chunk: &DecodedChunk<'a>,
         stats: &StatTable<'a>,
-        operations: &mut OperationTable,
+        operations: &mut Operations,
         import: &mut Import,
     ) -> ChunkRows {
         let ops = &chunk.tables.ops;
         ChunkRows {
-            ops: ops.iter().map(|(key, scope)| operations.resolve(key, scope, stats, import)).collect(),
+            ops: ops.iter().map(|(key, scope)| resolve(operations, key, scope, stats, import)).collect(),
             details: (chunk.tables.details.iter())
                 .map(|key| (detail_row(key, stats, import), key.is_transfer))
                 .collect(),
@@ -405,7 +411,7 @@ fn detail_row(key: &DetailKey<'_>, stats: &StatTable<'_>, import: &mut Import) -
         TextKey::Ref(id) => text(stats.name(id).unwrap_or_default()),
     };
     if key.is_transfer {
-        let found = transfer(&words);
+        let found = tpu::started_copy(&words).map_or_else(|| transfer(&words), |(_, copy)| copy);
         let table = &mut import.builder.transfers;
         return position_or_push(table, found);
     }
@@ -430,6 +436,23 @@ fn host_line(placed: &PlacedLine<'_, '_>) -> HostLine {
     host_role(&text(placed.line.name), placed.rows.clone())
 }
 
+fn core_line(placed: &PlacedLine<'_, '_>) -> Option<CoreLine> {
+    let (role, device) = (placed.context.role, placed.device?);
+    let is_core = matches!(role, LineRole::Modules | LineRole::AsyncOps | LineRole::DeviceOps);
+    is_core.then(|| CoreLine { role, device, track: placed.track, rows: placed.rows.clone() })
+}
+
+/// Executions on a TPU's cores are called `jit_f(15)`: the names of modules whose HLO the capture may not have.
+fn name_modules_of_cores(planes: &[Plane<'_>], operations: &mut Operations, import: &mut Import) {
+    let cores = planes.iter().filter(|plane| PlaneRole::of(&text(plane.name)) == PlaneRole::TpuCore);
+    for (_, message) in cores.flat_map(|plane| &plane.event_metadata) {
+        let name = first_text(message, 2);
+        if let Some(program_id) = number_in_name(name).filter(|_| !name.starts_with(b"%")) {
+            operations.module(Some(program_id), &bare_name(name), import);
+        }
+    }
+}
+
 /// What every event of a metadata entry is; each name is interned once.
 fn event_classes<'a>(plane: &Plane<'a>, import: &mut Import) -> IdMap<EventClass<'a>> {
     let mut known: FxHashMap<&'a [u8], (u32, EventKind)> = FxHashMap::default();
@@ -444,7 +467,10 @@ fn event_classes<'a>(plane: &Plane<'a>, import: &mut Import) -> IdMap<EventClass
         });
         let has_stats = ridge_hlo::wire::Fields::new(message).map_while(Result::ok).any(|(number, _)| number == 5);
         let is_modules = plane.name == b"/host:metadata";
-        (*id, EventClass { name, kind, shared: if has_stats && !is_modules { message } else { b"" } })
+        let instruction: &'a [u8] = if full.starts_with(b"%") { full } else { b"" };
+        let copy = tpu::started_copy(&text(instruction)).map(|(kind, _)| kind);
+        let shared: &'a [u8] = if has_stats && !is_modules { message } else { b"" };
+        (*id, EventClass { name, kind, shared, instruction, copy })
     });
     IdMap::collect(entries.collect())
 }

@@ -3,11 +3,12 @@
 //! The same stat may be a string in one capture and a reference to an interned one in the next, a signed integer or
 //! an unsigned one: any number and any text is accepted.
 
+use crate::xla::host::SparseRole;
 use ridge_hlo::wire::{Fields, Value, varint};
 
 /// What a stat says, known by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::formats) enum Role {
+pub(super) enum Role {
     /// Nothing that is used.
     Other,
     HloOp,
@@ -23,15 +24,8 @@ pub(in crate::formats) enum Role {
     KernelDetails,
     TransferDetails,
     Occupancy,
-    ProducerType,
-    ProducerId,
-    ConsumerType,
-    ConsumerId,
-    StepNumber,
-    IsRoot,
-    RunId,
-    DeviceOrdinal,
-    GraphId,
+    /// One that few events have.
+    Sparse(SparseRole),
     Allocator,
     AllocationBytes,
     RequestedBytes,
@@ -55,15 +49,15 @@ impl Role {
             b"kernel_details" => Role::KernelDetails,
             b"memcpy_details" | b"Memcpy_details" | b"memset_details" | b"Memset_details" => Role::TransferDetails,
             b"theoretical_occupancy_pct" => Role::Occupancy,
-            b"_pt" => Role::ProducerType,
-            b"_p" => Role::ProducerId,
-            b"_ct" => Role::ConsumerType,
-            b"_c" => Role::ConsumerId,
-            b"step_num" => Role::StepNumber,
-            b"_r" => Role::IsRoot,
-            b"run_id" => Role::RunId,
-            b"device_ordinal" => Role::DeviceOrdinal,
-            b"cuda_graph_id" => Role::GraphId,
+            b"_pt" => Role::Sparse(SparseRole::ProducerType),
+            b"_p" => Role::Sparse(SparseRole::ProducerId),
+            b"_ct" => Role::Sparse(SparseRole::ConsumerType),
+            b"_c" => Role::Sparse(SparseRole::ConsumerId),
+            b"step_num" => Role::Sparse(SparseRole::StepNumber),
+            b"_r" => Role::Sparse(SparseRole::IsRoot),
+            b"run_id" => Role::Sparse(SparseRole::RunId),
+            b"device_ordinal" => Role::Sparse(SparseRole::DeviceOrdinal),
+            b"cuda_graph_id" => Role::Sparse(SparseRole::GraphId),
             b"allocator_name" => Role::Allocator,
             b"allocation_bytes" => Role::AllocationBytes,
             b"requested_bytes" => Role::RequestedBytes,

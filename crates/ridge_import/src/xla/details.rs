@@ -5,7 +5,7 @@
 use ridge_trace::{LaunchShape, MemoryKind, Transfer};
 
 /// Reads `kernel_details`; an occupancy of 0 means that the collector did not know it.
-pub(in crate::formats) fn launch_shape(text: &str) -> LaunchShape {
+pub(crate) fn launch_shape(text: &str) -> LaunchShape {
     let mut shape = LaunchShape::default();
     for (key, value) in words(text) {
         match key {
@@ -22,7 +22,7 @@ pub(in crate::formats) fn launch_shape(text: &str) -> LaunchShape {
 }
 
 /// Reads `memcpy_details` and `memset_details`.
-pub(in crate::formats) fn transfer(text: &str) -> Transfer {
+pub(crate) fn transfer(text: &str) -> Transfer {
     let mut transfer = Transfer::default();
     for (key, value) in words(text) {
         match key {

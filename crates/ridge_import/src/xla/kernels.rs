@@ -4,19 +4,37 @@
 //! XLA names a generated kernel after its instruction, so the module that was running and the kernel's name find it;
 //! the kernels of libraries are found by their place among those. Kernels of one launch belong to one module.
 
-use super::attribute::OperationTable;
+use super::operations::{Operations, command_buffers};
 use crate::import::Import;
 use ridge_hlo::{FoundBy, HloModule, Implemented, KernelFinder};
 use ridge_trace::{Attribution, EventKind, NONE, StringId};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Finds the operation of every device row of `rows` that names none; `rows` is what one capture added.
-pub(super) fn attribute(operations: &mut OperationTable, rows: Range<u32>, import: &mut Import) {
-    let lost = unnamed(operations, rows, import);
+/// Finds the operation of every kernel that names none, in all processes that run modules of XLA.
+pub(crate) fn attribute(import: &mut Import) {
+    if import.builder.modules.is_empty() {
+        return;
+    }
+    let buffers = command_buffers(import);
+    let modules = Modules::of(import);
+    let lost = unnamed(&buffers, &modules, import);
+    let mut operations = Operations::of_all(import);
+    for of_process in lost.chunk_by(|kernel, next| kernel.process == next.process) {
+        attribute_process(of_process, &buffers, &modules, &mut operations, import);
+    }
+}
+
+fn attribute_process(
+    lost: &[Unnamed],
+    buffers: &[bool],
+    modules: &Modules,
+    operations: &mut Operations,
+    import: &mut Import,
+) {
     let graphs: Vec<&[Unnamed]> = lost.chunk_by(Unnamed::is_of_one_launch).collect();
-    let said: Vec<Said> = graphs.iter().map(|graph| said(graph, operations, import)).collect();
-    let (answers, answer_of) = answers(&graphs, &said, import);
+    let said: Vec<Said> = graphs.iter().map(|graph| said(graph, buffers, import)).collect();
+    let (answers, answer_of) = answers(&graphs, &said, &modules.with_hlo(lost[0].process, import), import);
     let placed: Vec<_> = answers.iter().map(|answer| answer.operations(operations, import)).collect();
     for ((graph, said), answer) in graphs.into_iter().zip(said).zip(answer_of) {
         if let Said::Operation(op) = said {
@@ -41,6 +59,7 @@ fn set(row: u32, op: u32, how: Attribution, import: &mut Import) {
 /// A kernel without an operation, or with that of a whole command buffer.
 #[derive(Debug, Clone, Copy)]
 struct Unnamed {
+    process: u32,
     row: u32,
     name: u32,
     start_ns: i64,
@@ -57,32 +76,80 @@ impl Unnamed {
     }
 }
 
-/// Kernels to find an operation for, by launch and in the order they ran.
+/// Rows of the modules table by who may have run them.
+#[derive(Debug, Default)]
+struct Modules {
+    of_process: FxHashMap<u32, Vec<u32>>,
+    /// Those of dumps that were read beside captures: they ran nothing themselves.
+    of_dumps: Vec<u32>,
+}
+
+impl Modules {
+    fn of(import: &Import) -> Modules {
+        let mut modules = Modules::default();
+        let mut has_rows = vec![false; import.builder.processes().len()];
+        import.builder.tracks().iter().for_each(|track| has_rows[track.process as usize] = true);
+        for (row, module) in (0..).zip(&import.builder.modules) {
+            match has_rows[module.process as usize] {
+                true => modules.of_process.entry(module.process).or_default().push(row),
+                false => modules.of_dumps.push(row),
+            }
+        }
+        modules
+    }
+
+    fn may_run(&self, process: u32) -> bool {
+        !self.of_dumps.is_empty() || self.of_process.contains_key(&process)
+    }
+
+    /// The modules that `process` may have run and whose HLO is there.
+    fn with_hlo<'i>(&self, process: u32, import: &'i Import) -> Vec<(u32, &'i HloModule)> {
+        let own = self.of_process.get(&process).map_or(&[][..], Vec::as_slice);
+        let hlo = |row: &u32| Some((*row, &import.hlo[import.builder.modules[*row as usize].hlo? as usize]));
+        own.iter().chain(&self.of_dumps).filter_map(hlo).collect()
+    }
+}
+
+/// Kernels to find an operation for, by process, by launch and in the order they ran.
 ///
 /// Copies of a command buffer are marked on the way: they are the buffer's, and that is all to know of them.
-fn unnamed(operations: &OperationTable, rows: Range<u32>, import: &mut Import) -> Vec<Unnamed> {
-    let slices = import.builder.slices(rows.clone());
+fn unnamed(buffers: &[bool], modules: &Modules, import: &mut Import) -> Vec<Unnamed> {
     let mut kernels = Vec::new();
-    for row in 0..slices.len() {
-        let op = slices.op[row];
-        if op != NONE && !operations.is_buffer(op) {
-            continue;
-        }
-        if slices.kind[row] == EventKind::Kernel as u8 {
-            kernels.push(Unnamed {
-                row: rows.start + row as u32,
-                name: slices.name[row],
-                start_ns: slices.start_ns[row],
-                correlation: slices.correlation[row],
-                launch: slices.link[row],
-                op,
-            });
-        } else if op != NONE && EventKind::from_byte(slices.kind[row]).is_device_work() {
-            slices.attribution[row] = Attribution::ModuleOnly as u8;
+    for (track, rows) in import.builder.pieces().to_vec() {
+        let process = import.builder.tracks()[track as usize].process;
+        if modules.may_run(process) {
+            unnamed_of(process, rows, buffers, import, &mut kernels);
         }
     }
-    kernels.sort_by_key(|kernel| (kernel.correlation, kernel.start_ns));
+    kernels.sort_by_key(|kernel| (kernel.process, kernel.correlation, kernel.start_ns));
     kernels
+}
+
+fn unnamed_of(process: u32, rows: Range<u32>, buffers: &[bool], import: &mut Import, kernels: &mut Vec<Unnamed>) {
+    let slices = import.builder.slices(rows.clone());
+    for at in 0..slices.len() {
+        let op = slices.op[at];
+        if op != NONE && !is_buffer(buffers, op) {
+            continue;
+        }
+        if slices.kind[at] == EventKind::Kernel as u8 {
+            kernels.push(Unnamed {
+                process,
+                row: rows.start + at as u32,
+                name: slices.name[at],
+                start_ns: slices.start_ns[at],
+                correlation: slices.correlation[at],
+                launch: slices.link[at],
+                op,
+            });
+        } else if op != NONE && EventKind::from_byte(slices.kind[at]).is_device_work() {
+            slices.attribution[at] = Attribution::ModuleOnly as u8;
+        }
+    }
+}
+
+fn is_buffer(buffers: &[bool], op: u32) -> bool {
+    buffers.get(op as usize).is_some_and(|is_buffer| *is_buffer)
 }
 
 /// What a graph's annotations say of it.
@@ -95,11 +162,11 @@ enum Said {
     Module(u32),
 }
 
-fn said(graph: &[Unnamed], operations: &OperationTable, import: &mut Import) -> Said {
+fn said(graph: &[Unnamed], buffers: &[bool], import: &mut Import) -> Said {
     let Some(first) = graph.first() else { return Said::Nothing };
     let by_launch =
         if first.launch == NONE { NONE } else { import.builder.slices(first.launch..first.launch + 1).op[0] };
-    if by_launch != NONE && !operations.is_buffer(by_launch) {
+    if by_launch != NONE && !is_buffer(buffers, by_launch) {
         return Said::Operation(by_launch);
     }
     let buffer = if first.op == NONE { by_launch } else { first.op };
@@ -135,7 +202,7 @@ impl Answer {
     }
 
     /// The operation of each kernel and how it was found.
-    fn operations(&self, operations: &mut OperationTable, import: &mut Import) -> Vec<(u32, Attribution)> {
+    fn operations(&self, operations: &mut Operations, import: &mut Import) -> Vec<(u32, Attribution)> {
         let Some(module) = self.module else {
             return vec![(NONE, Attribution::Unattributed); self.instructions.len()];
         };
@@ -158,10 +225,12 @@ impl Answer {
 /// The distinct answers, and which of them is each graph's: graphs repeat, and the same names give the same answer.
 ///
 /// A graph whose launch names an operation asks nothing.
-fn answers(graphs: &[&[Unnamed]], said: &[Said], import: &Import) -> (Vec<Answer>, Vec<Option<usize>>) {
-    let modules: Vec<(u32, &HloModule)> = (import.builder.modules.iter().enumerate())
-        .filter_map(|(row, module)| Some((row as u32, &import.hlo[module.hlo? as usize])))
-        .collect();
+fn answers(
+    graphs: &[&[Unnamed]],
+    said: &[Said],
+    modules: &[(u32, &HloModule)],
+    import: &Import,
+) -> (Vec<Answer>, Vec<Option<usize>>) {
     let mut finders: FxHashMap<u32, KernelFinder<'_>> =
         modules.iter().map(|(row, hlo)| (*row, KernelFinder::new(hlo))).collect();
     let mut answers = Vec::new();
@@ -184,7 +253,7 @@ fn answers(graphs: &[&[Unnamed]], said: &[Said], import: &Import) -> (Vec<Answer
         let answer = match known.get(&key) {
             Some(answer) => *answer,
             None => {
-                answers.push(Answer::of(module, &key[1..], &modules, &mut finders, import));
+                answers.push(Answer::of(module, &key[1..], modules, &mut finders, import));
                 known.insert(key.clone(), answers.len() - 1);
                 answers.len() - 1
             }

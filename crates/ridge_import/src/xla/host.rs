@@ -3,33 +3,54 @@
 //! On a CPU every XLA thunk is an event on the thread that ran it, with an `end:` marker that may come later on
 //! another thread. Thunks become operations of a device, as kernels are on a GPU; the markers only give their end.
 
-use super::decode::Extra;
-use super::stats::Role;
 use crate::import::Import;
 use ridge_trace::{EventKind, NONE, Step, StringId, nest};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
+/// What a stat says that few events have, and that is kept beside the columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum SparseRole {
+    ProducerType,
+    ProducerId,
+    ConsumerType,
+    ConsumerId,
+    StepNumber,
+    IsRoot,
+    RunId,
+    DeviceOrdinal,
+    GraphId,
+}
+
+/// Such a stat of one event.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SparseStat {
+    /// Row within what is being read, later within the trace.
+    pub(crate) row: u32,
+    pub(crate) role: SparseRole,
+    pub(crate) value: u64,
+}
+
 /// A host line's place in the trace.
 #[derive(Debug, Clone)]
-pub(in crate::formats) struct HostLine {
+pub(crate) struct HostLine {
     /// Its raw rows.
-    pub(in crate::formats) rows: Range<u32>,
+    pub(crate) rows: Range<u32>,
     /// Whether user code runs on it, rather than a runtime's own pool.
-    pub(in crate::formats) is_user_thread: bool,
+    pub(crate) is_user_thread: bool,
     /// Whether it is a compiler's worker.
-    pub(in crate::formats) is_compiler: bool,
+    pub(crate) is_compiler: bool,
 }
 
 /// An operation that a CPU ran.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::formats) struct Thunk {
+pub(crate) struct Thunk {
     /// Raw row.
-    pub(in crate::formats) row: u32,
+    pub(crate) row: u32,
     /// Execution it belongs to.
-    pub(in crate::formats) run_id: u64,
+    pub(crate) run_id: u64,
     /// Which of the process's CPU devices ran it.
-    pub(in crate::formats) device_ordinal: u32,
+    pub(crate) device_ordinal: u32,
 }
 
 /// Flow stats of one row.
@@ -51,14 +72,24 @@ struct Sparse {
 }
 
 /// Interprets all host lines of one capture; returns its thunks in raw order.
-pub(in crate::formats) fn interpret(lines: &[HostLine], extras: &[Extra], import: &mut Import) -> Vec<Thunk> {
+///
+/// `executions` are rows on devices that name the host event that caused them.
+pub(crate) fn interpret(
+    lines: &[HostLine],
+    executions: &[Range<u32>],
+    extras: &[SparseStat],
+    import: &mut Import,
+) -> Vec<Thunk> {
     let sparse = by_row(extras);
     let flows = Flows::collect(&sparse, import);
     let mut thunks = Vec::new();
+    for rows in executions {
+        link_consumers(rows, &sparse, &flows, import);
+    }
     for line in lines {
         close_regions(line, import);
-        link_consumers(line, &sparse, &flows, import);
-        mark_steps(line, &sparse, import);
+        link_consumers(&line.rows, &sparse, &flows, import);
+        mark_steps(&line.rows, &sparse, import);
         // A line of launches alone, as long ones are, has nothing more to say.
         if let Some(nesting) = Nesting::of(line, import) {
             classify(line, &nesting, import);
@@ -69,7 +100,7 @@ pub(in crate::formats) fn interpret(lines: &[HostLine], extras: &[Extra], import
 }
 
 /// Extras come row by row, so one walk groups them.
-fn by_row(extras: &[Extra]) -> Vec<(u32, Sparse)> {
+fn by_row(extras: &[SparseStat]) -> Vec<(u32, Sparse)> {
     let mut rows: Vec<(u32, Sparse)> = Vec::new();
     for extra in extras {
         if rows.last().is_none_or(|(row, _)| *row != extra.row) {
@@ -77,14 +108,14 @@ fn by_row(extras: &[Extra]) -> Vec<(u32, Sparse)> {
         }
         let Some((_, sparse)) = rows.last_mut() else { continue };
         match extra.role {
-            Role::ProducerType => sparse.produces.kind = extra.value,
-            Role::ProducerId => sparse.produces.id = Some(extra.value),
-            Role::ConsumerType => sparse.consumes.kind = extra.value,
-            Role::ConsumerId => sparse.consumes.id = Some(extra.value),
-            Role::StepNumber => sparse.step = Some(extra.value as i64),
-            Role::IsRoot => sparse.is_root = extra.value != 0,
-            Role::RunId => sparse.run_id = extra.value,
-            Role::DeviceOrdinal => sparse.device_ordinal = extra.value as u32,
+            SparseRole::ProducerType => sparse.produces.kind = extra.value,
+            SparseRole::ProducerId => sparse.produces.id = Some(extra.value),
+            SparseRole::ConsumerType => sparse.consumes.kind = extra.value,
+            SparseRole::ConsumerId => sparse.consumes.id = Some(extra.value),
+            SparseRole::StepNumber => sparse.step = Some(extra.value as i64),
+            SparseRole::IsRoot => sparse.is_root = extra.value != 0,
+            SparseRole::RunId => sparse.run_id = extra.value,
+            SparseRole::DeviceOrdinal => sparse.device_ordinal = extra.value as u32,
             _ => {}
         }
     }
@@ -92,9 +123,9 @@ fn by_row(extras: &[Extra]) -> Vec<(u32, Sparse)> {
 }
 
 /// Rows of `sparse` within `line`.
-fn of_line<'s>(sparse: &'s [(u32, Sparse)], line: &HostLine) -> &'s [(u32, Sparse)] {
-    let first = sparse.partition_point(|(row, _)| *row < line.rows.start);
-    let end = sparse.partition_point(|(row, _)| *row < line.rows.end);
+fn of_line<'s>(sparse: &'s [(u32, Sparse)], line: &Range<u32>) -> &'s [(u32, Sparse)] {
+    let first = sparse.partition_point(|(row, _)| *row < line.start);
+    let end = sparse.partition_point(|(row, _)| *row < line.end);
     &sparse[first..end]
 }
 
@@ -156,19 +187,19 @@ fn close_regions(line: &HostLine, import: &mut Import) {
 }
 
 /// Links what was caused on another thread to its cause.
-fn link_consumers(line: &HostLine, sparse: &[(u32, Sparse)], flows: &Flows, import: &mut Import) {
-    let slices = import.builder.slices(line.rows.clone());
+fn link_consumers(line: &Range<u32>, sparse: &[(u32, Sparse)], flows: &Flows, import: &mut Import) {
+    let slices = import.builder.slices(line.clone());
     for (row, events) in of_line(sparse, line) {
         let Some(id) = events.consumes.id else { continue };
         if let Some(&producer) = flows.producers.get(&(events.consumes.kind, id))
             && producer != *row
         {
-            slices.link[(row - line.rows.start) as usize] = producer;
+            slices.link[(row - line.start) as usize] = producer;
         }
     }
 }
 
-fn mark_steps(line: &HostLine, sparse: &[(u32, Sparse)], import: &mut Import) {
+fn mark_steps(line: &Range<u32>, sparse: &[(u32, Sparse)], import: &mut Import) {
     for (row, events) in of_line(sparse, line) {
         let Some(number) = events.step else { continue };
         // TensorFlow executors repeat the step's number on what belongs to it; only roots are steps.
@@ -336,7 +367,7 @@ fn take_thunks(
             runner[row as usize] = if inside_thunk { runner[parent as usize] } else { parent };
         }
     }
-    let known = of_line(sparse, line);
+    let known = of_line(sparse, &line.rows);
     for (row, &runner) in runner.iter().enumerate() {
         if !is_thunk(slices.kind[row]) {
             continue;

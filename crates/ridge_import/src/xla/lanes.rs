@@ -1,4 +1,5 @@
-//! The operations of a CPU device on lanes, so that each lane nests and sums mean what they do on a GPU stream.
+//! The operations of a CPU device, and what a TPU does beside its operations, on lanes: each lane nests, and sums mean
+//! what they do on a GPU stream.
 //!
 //! An operation goes under a loop, call or conditional of its own execution that holds it in time; else beside what
 //! runs at the same moment. Time on a lane is therefore counted once, and self times add up.
@@ -7,6 +8,7 @@ use super::host::Thunk;
 use crate::import::Import;
 use ridge_trace::{Attribution, NONE, Operation, TrackKind};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// An operation being placed.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +21,7 @@ struct Placed {
 }
 
 /// Moves thunks from the threads they ran on to lanes of their devices.
-pub(in crate::formats) fn place(thunks: &[Thunk], process: u32, import: &mut Import) {
+pub(crate) fn place(thunks: &[Thunk], process: u32, import: &mut Import) {
     let mut by_device: BTreeMap<u32, Vec<Placed>> = BTreeMap::new();
     for thunk in thunks {
         let slices = import.builder.slices(thunk.row..thunk.row + 1);
@@ -44,6 +46,32 @@ pub(in crate::formats) fn place(thunks: &[Thunk], process: u32, import: &mut Imp
             }
             import.builder.move_row(thunk.row, tracks[lane]);
         }
+    }
+}
+
+/// Moves rows of `track` that run at the same time as others of it to lanes beside it.
+pub(crate) fn spread(rows: Range<u32>, track: u32, import: &mut Import) {
+    let slices = import.builder.slices(rows.clone());
+    let placed = rows.enumerate().map(|(at, row)| {
+        let start = slices.start_ns[at];
+        Placed { row, start, end: start.saturating_add(slices.dur_ns[at]), run_id: 0, is_container: false }
+    });
+    let mut placed: Vec<Placed> = placed.collect();
+    placed.sort_by_key(|event| (event.start, std::cmp::Reverse(event.end)));
+    let home = import.builder.tracks()[track as usize].clone();
+    let name = import.builder.strings.get(home.name).to_owned();
+    let mut lanes = Lanes::default();
+    let mut tracks = vec![track];
+    for event in placed {
+        let lane = lanes.lane_for(event);
+        if lane == 0 {
+            continue;
+        }
+        if lane == tracks.len() {
+            let name = format!("{name}, lane {lane}");
+            tracks.push(import.builder.add_track(home.process, home.device, home.kind, &name, home.native_id));
+        }
+        import.builder.move_row(event.row, tracks[lane]);
     }
 }
 

@@ -4,7 +4,7 @@
 ///
 /// Every kernel of the buffer carries this name, since it has the annotations of the one launch
 /// (`profile_annotation` in XLA's `command_buffer_conversion_pass.cc`; xprof issues 2544 and 3070 show it).
-pub(in crate::formats) fn is_command_buffer(operation: &str) -> bool {
+pub(crate) fn is_command_buffer(operation: &str) -> bool {
     let rest = operation.strip_prefix("command_buffer");
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['_', ' ', '.']))
 }
