@@ -58,12 +58,12 @@ fn words_of_this_machine() -> Words {
 }
 
 fn folder(input: &Path, output: &Path, words: &Words, redacted: &mut Redacted) -> Result<(), OpenError> {
-    let (mut all, mut entries, mut notes) = (Vec::new(), 0, Vec::new());
-    walk(input, 0, &mut entries, &mut all, &mut notes)?;
-    all.sort();
-    redacted.left_out.extend(notes.into_iter().map(|note| (note.file.unwrap_or_default(), note.message)));
+    let below = walk(input)?;
+    redacted.left_out.extend(below.notes.into_iter().map(|note| (note.file.unwrap_or_default(), note.message)));
     let mut hosts = 0;
-    for path in all {
+    let link = |path: &PathBuf| (path.display().to_string(), "a link that leads out of the folder".to_owned());
+    redacted.left_out.extend(below.links.iter().map(link));
+    for path in below.files {
         let inside = path.strip_prefix(input).unwrap_or(&path);
         let copy = output.join(shareable(inside, words, &mut hosts, &mut redacted.removed));
         match file(&path, &copy, words) {

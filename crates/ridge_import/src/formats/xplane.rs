@@ -25,6 +25,7 @@ mod stats;
 pub(super) use decode::Extra as SparseStat;
 pub(super) use stats::Role as StatRole;
 
+use crate::choice::InFolder;
 use crate::formats::Format;
 use crate::import::{Import, ImportError, Source};
 
@@ -34,6 +35,10 @@ pub(super) struct XPlane;
 impl Format for XPlane {
     fn name(&self) -> &'static str {
         "xplane"
+    }
+
+    fn in_folder(&self) -> InFolder {
+        InFolder::Capture(&[".xplane.pb"])
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
