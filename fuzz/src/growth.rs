@@ -46,7 +46,7 @@ const HEADS: &[&[u8]] = &[b"", b"{\"traceEvents\":[", b"[", b"HloModule m\nENTRY
 
 /// What grows too fast for `target`: the piece whose repetition does, and how fast.
 pub fn too_fast(target: &Target, seeds: &[Vec<u8>], random: &mut Random) -> Option<String> {
-    let made = HEADS.iter().flat_map(|head| PIECES.iter().map(|piece| (head.to_vec(), piece.to_vec())));
+    let made = HEADS.iter().flat_map(|head| PIECES.iter().map(move |piece| (head.to_vec(), piece.to_vec())));
     let cut: Vec<(Vec<u8>, Vec<u8>)> = (0..16).filter_map(|_| piece_of(seeds, random)).collect();
     made.chain(cut).find_map(|(head, piece)| {
         let factor = growth(target, &head, &piece);

@@ -65,11 +65,8 @@ fn find_in_folder(folder: &Path, found: &mut Found) -> Result<(), OpenError> {
     let captures = captures_among(folder, &all, found);
     if captures.is_empty() {
         let message = "expected a capture folder, found no capture in it".to_owned();
-        let looked = format!(
-            "looked into {} files; `ridgeline record -- python program.py` makes a capture, and \
-             `ridgeline help formats` lists what is read",
-            all.len()
-        );
+        let looked =
+            format!("looked into {} files; `ridgeline record -- python program.py` makes a capture", all.len());
         let said = found.notes.drain(..).map(|note| format!("{}: {}", note.file.unwrap_or_default(), note.message));
         return Err(said.fold(OpenError::new(message, Some(folder)), OpenError::hint).hint(looked));
     }
