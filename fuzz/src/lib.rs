@@ -1,11 +1,13 @@
 //! Broken input for every reader.
 //!
-//! A [`Target`] takes any bytes and uses everything that a reader makes of them; it must neither panic nor run long.
+//! A [`Target`] takes any bytes and uses everything that a reader makes of them; it must neither panic nor work more than
+//! in proportion to the bytes.
 //! Two drivers feed the same targets: the program beside this library, which needs no compiler but Rust's and runs in
 //! the tests, and libFuzzer (`fuzz_targets/`), which follows coverage and runs for hours.
 //!
 //! Nothing here judges the answers: whether they are right is for the tests beside each reader.
 
+pub mod growth;
 pub mod mutate;
 pub mod seeds;
 

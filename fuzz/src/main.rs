@@ -4,6 +4,7 @@
 //! The input being read is on disk while it is read (`fuzz/artifacts/<target>/running`), so an abort or a full stack
 //! leaves it behind too.
 
+use ridge_fuzz::growth;
 use ridge_fuzz::mutate::{Random, mutate};
 use ridge_fuzz::seeds::{root, seeds};
 use ridge_fuzz::{TARGETS, Target};
@@ -15,8 +16,12 @@ use std::time::{Duration, Instant};
 
 /// Longest input made, in bytes.
 const MAX_BYTES: usize = 1 << 20;
-/// An input that takes longer than this fails the run.
-const SLOWEST: Duration = Duration::from_secs(20);
+/// How much longer than the slowest of the seeds a damaged input may take, by bytes.
+const SLOWEST: u64 = 100;
+/// Bytes that any input counts as more than it has: for what is done once for each.
+const FREE_BYTES: u64 = 16 << 10;
+/// Without an end after this, an input counts as one that has none.
+const ENDLESS: Duration = Duration::from_secs(40);
 
 /// What the command line asked for.
 struct Options {
@@ -81,15 +86,15 @@ fn watch() {
             let begun = BEGUN_MS.load(Ordering::Relaxed);
             if begun != last.0 {
                 last = (begun, start.elapsed());
-            } else if begun != 0 && start.elapsed() - last.1 > SLOWEST * 2 {
-                eprintln!("an input takes more than {} s; it is kept as `running`", (SLOWEST * 2).as_secs());
+            } else if begun != 0 && start.elapsed() - last.1 > ENDLESS {
+                eprintln!("an input takes more than {} s; it is kept as `running`", ENDLESS.as_secs());
                 abort();
             }
         }
     });
 }
 
-/// Whether `target` read everything for `time` without a panic.
+/// Whether `target` read everything for `time` without a panic, and worked in proportion to what it read.
 fn run(target: &Target, time: Duration, seed: u64) -> bool {
     let seeds = seeds(target);
     if seeds.is_empty() {
@@ -100,27 +105,33 @@ fn run(target: &Target, time: Duration, seed: u64) -> bool {
     std::fs::create_dir_all(&artifacts).expect("fuzz/artifacts can be written");
     let running = artifacts.join("running");
     let mut random = Random::new(seed);
-    let (start, mut count, mut slowest) = (Instant::now(), 0_usize, Duration::ZERO);
+    if let Some(what) = growth::too_fast(target, &seeds, &mut random) {
+        println!("{}: failed: {what}", target.name);
+        return false;
+    }
+    let per_byte = |input: &[u8], ns: u64| ns / (input.len() as u64 + FREE_BYTES);
+    let usual = seeds.iter().map(|seed| per_byte(seed, growth::best_ns(target, seed))).max().unwrap_or(0).max(1);
+    let is_slow = |input: &[u8], ns: u64| per_byte(input, ns) > SLOWEST * usual;
+    let (start, mut count, mut slowest) = (Instant::now(), 0_usize, 0);
     while start.elapsed() < time || count < seeds.len() {
         let input = next_input(&seeds, count, &mut random);
         std::fs::write(&running, &input).expect("fuzz/artifacts can be written");
-        let begun = Instant::now();
         BEGUN_MS.store(start.elapsed().as_millis() as u64 + 1, Ordering::Relaxed);
-        let outcome = catch_unwind(|| (target.run)(&input));
+        let mut outcome = Ok(());
+        let ns = growth::work_ns(|| outcome = catch_unwind(|| (target.run)(&input)));
         BEGUN_MS.store(0, Ordering::Relaxed);
-        slowest = slowest.max(begun.elapsed());
+        slowest = slowest.max(per_byte(&input, ns));
         count += 1;
-        if outcome.is_err() || begun.elapsed() > SLOWEST {
+        if outcome.is_err() || (is_slow(&input, ns) && is_slow(&input, growth::best_ns(target, &input))) {
             return keep(target, &running, &input);
         }
     }
     let _ = std::fs::remove_file(&running);
     println!(
-        "{}: {count} inputs from {} seeds in {:.1} s, the slowest {:.1} ms{}",
+        "{}: {count} inputs from {} seeds in {:.1} s, {slowest} ns a byte at most, {usual} of seeds{}",
         target.name,
         seeds.len(),
         start.elapsed().as_secs_f64(),
-        slowest.as_secs_f64() * 1e3,
         peak_memory().unwrap_or_default()
     );
     true

@@ -59,6 +59,9 @@ pub fn mutate(seed: &[u8], other: &[u8], max_bytes: usize, random: &mut Random) 
     for _ in 0..1 + random.below(4) {
         damage(&mut bytes, other, random);
     }
+    if random.below(32) == 0 {
+        repeat(&mut bytes, max_bytes, random);
+    }
     bytes.truncate(max_bytes);
     bytes
 }
@@ -87,6 +90,14 @@ fn damage(bytes: &mut Vec<u8>, other: &[u8], random: &mut Random) {
             bytes.splice(at..end, edge.iter().copied());
         }
     }
+}
+
+/// A part comes again and again: what costs little once may cost the square of it.
+fn repeat(bytes: &mut Vec<u8>, max_bytes: usize, random: &mut Random) {
+    let at = random.below(bytes.len());
+    let part = bytes[span(at, bytes.len(), random)].to_vec();
+    let times = max_bytes.saturating_sub(bytes.len()) / part.len().max(1) / (1 + random.below(8));
+    bytes.splice(at..at, part.repeat(times));
 }
 
 /// A range from `at`, mostly short.

@@ -101,7 +101,9 @@ fn options(input: &InputArguments, ceilings: CeilingsChoice) -> OpenOptions {
 }
 
 fn open_paths(paths: &[PathBuf], options: &OpenOptions, timings: &mut Timings) -> Result<Session, Failure> {
-    let spinner = spinner_for(paths);
+    let may_tick = ridgeline::start_threads();
+    let spinner = spinner_for(paths).filter(|_| may_tick);
+    spinner.iter().for_each(|spinner| spinner.enable_steady_tick(Duration::from_millis(100)));
     let session = timings.phase("open", || Session::open(paths, options));
     if let Some(spinner) = spinner {
         spinner.finish_and_clear();
@@ -119,7 +121,5 @@ fn spinner_for(paths: &[PathBuf]) -> Option<ProgressBar> {
     if bytes < LONG_WORK_BYTES {
         return None;
     }
-    let spinner = ProgressBar::new_spinner().with_message(format!("reading {}", Bytes(bytes)));
-    spinner.enable_steady_tick(Duration::from_millis(100));
-    Some(spinner)
+    Some(ProgressBar::new_spinner().with_message(format!("reading {}", Bytes(bytes))))
 }

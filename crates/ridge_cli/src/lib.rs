@@ -35,6 +35,7 @@ enum Ending {
 /// Runs the command in `arguments`, the program's name first, and ends the process.
 pub fn main(arguments: Vec<OsString>) -> ! {
     let mut timings = Timings::start();
+    ridgeline::explain_lost_files();
     let cli = Cli::parse_from(arguments);
     cli.globals.color.write_global();
     let result = commands::run(&cli, &mut timings);

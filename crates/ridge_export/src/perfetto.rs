@@ -148,13 +148,12 @@ impl<W: Write> Writer<'_, W> {
     }
 
     fn track(&mut self, track: &Track, parents: &Parents, progress: &mut Progress<'_>) -> io::Result<()> {
-        let (trace, rows) = (self.trace, Tracks::rows(track));
-        let (lanes, count) = assign(trace, rows.clone());
+        let trace = self.trace;
         let parent = parents.get(&self.tracks.pid(track)).copied();
         let name = self.tracks.name(track, self.names);
-        for lane in 0..count {
+        for lane in assign(trace, Tracks::rows(track)) {
             let uuid = self.descriptor(parent, &name, None)?;
-            walk(trace, rows.clone(), &lanes, lane, |edge| match edge {
+            walk(trace, &lane, |edge| match edge {
                 Edge::Begin(row) => {
                     progress.row();
                     self.begin_event(uuid, row)

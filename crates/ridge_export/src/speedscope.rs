@@ -24,25 +24,22 @@ pub(crate) fn write(
     let origin = trace.span_ns().map_or(0, |(first, _)| first);
     let mut separator = "\n";
     for (_, track) in &tracks.all {
-        let rows = Tracks::rows(track);
-        let (lanes, count) = assign(trace, rows.clone());
-        for lane in 0..count {
+        for (lane, rows) in assign(trace, Tracks::rows(track)).into_iter().enumerate() {
             let lane_name = if lane == 0 { String::new() } else { format!(", overlapping {lane}") };
             let place = track.device.map_or_else(
                 || names.process(trace, track.process as usize),
                 |device| Names::device(trace, device as usize),
             );
             let name = serde_json::Value::from(format!("{place}: {}{lane_name}", tracks.name(track, names)));
-            let on_lane = || rows.clone().zip(&lanes).filter(|(_, of)| **of == lane).map(|(row, _)| row);
-            let first = on_lane().map(|row| trace.events.start_ns[row] - origin).min().unwrap_or(0);
-            let last = on_lane().map(|row| trace.events.end_ns(row) - origin).max().unwrap_or(0);
+            let first = rows.iter().map(|row| trace.events.start_ns[*row] - origin).min().unwrap_or(0);
+            let last = rows.iter().map(|row| trace.events.end_ns(*row) - origin).max().unwrap_or(0);
             write!(
                 out,
                 "{separator}{{\"type\":\"evented\",\"name\":{name},\"unit\":\"nanoseconds\",\"startValue\":{first},\"endValue\":{last},\"events\":["
             )?;
             separator = ",\n";
             let mut comma = "";
-            walk(trace, rows.clone(), &lanes, lane, |edge| {
+            walk(trace, &rows, |edge| {
                 let (kind, row, at) = match edge {
                     Edge::Begin(row) => ("O", row, trace.events.start_ns[row]),
                     Edge::End(row) => ("C", row, trace.events.end_ns(row)),

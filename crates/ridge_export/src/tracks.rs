@@ -2,7 +2,8 @@
 
 use crate::names::Names;
 use ridgeline::Trace;
-use ridgeline::trace::{NONE, Track, TrackKind};
+use ridgeline::trace::{NONE, Process, Track, TrackKind};
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// Process ids of devices are their rows; those of processes that do not say theirs begin here.
@@ -13,8 +14,10 @@ const FIRST_MADE_UP_PID: u64 = 100_000;
 pub(crate) struct Tracks<'a> {
     /// Each with its position in the trace.
     pub(crate) all: Vec<(usize, &'a Track)>,
-    /// First rows with positions in the trace, sorted.
+    /// First rows of those that have any, with positions in the trace, sorted.
     starts: Vec<(u32, usize)>,
+    /// Process ids by the rows of processes.
+    pids: Vec<u64>,
     trace: &'a Trace,
     /// One bit per row: whether other rows link to it.
     causes: Vec<u64>,
@@ -24,7 +27,8 @@ impl<'a> Tracks<'a> {
     pub(crate) fn new(trace: &'a Trace) -> Tracks<'a> {
         let all: Vec<(usize, &Track)> =
             trace.tracks.iter().enumerate().filter(|(_, track)| track.kind != TrackKind::Derived).collect();
-        let mut starts: Vec<(u32, usize)> = all.iter().map(|(position, track)| (track.rows.start, *position)).collect();
+        let with_rows = all.iter().filter(|(_, track)| !track.rows.is_empty());
+        let mut starts: Vec<(u32, usize)> = with_rows.map(|(position, track)| (track.rows.start, *position)).collect();
         starts.sort_unstable();
         let mut causes = vec![0; trace.events.len().div_ceil(64)];
         for &link in trace.events.link.iter().filter(|&&link| link != NONE) {
@@ -32,21 +36,14 @@ impl<'a> Tracks<'a> {
                 *bits |= 1_u64 << (link % 64);
             }
         }
-        Tracks { all, starts, trace, causes }
+        Tracks { all, starts, pids: pids(trace), trace, causes }
     }
 
     /// Position in the trace of the track that `row` is of, where it is written.
     pub(crate) fn of_row(&self, row: u32) -> Option<usize> {
         let after = self.starts.partition_point(|(start, _)| *start <= row);
-        // Tracks without rows share their start with the next one.
-        let before = self.starts[..after].iter().rev().map(|(_, position)| *position);
-        before
-            .take_while(|position| self.trace.tracks[*position].rows.end > row || self.is_empty(*position))
-            .find(|position| self.trace.tracks[*position].rows.contains(&row))
-    }
-
-    fn is_empty(&self, position: usize) -> bool {
-        self.trace.tracks[position].rows.is_empty()
+        let (_, position) = *self.starts[..after].last()?;
+        self.trace.tracks[position].rows.contains(&row).then_some(position)
     }
 
     /// Whether other rows link to `row`.
@@ -70,10 +67,7 @@ impl<'a> Tracks<'a> {
 
     /// The process id of the process at `row`; made up where it would be that of another or of a device.
     pub(crate) fn process_pid(&self, row: usize) -> u64 {
-        let said = |row: usize| self.trace.processes.get(row).and_then(|process| process.pid);
-        let is_taken =
-            |pid: u64| pid < self.trace.devices.len() as u64 || (0..row).any(|other| said(other) == Some(pid));
-        said(row).filter(|&pid| pid <= i32::MAX as u64 && !is_taken(pid)).unwrap_or(FIRST_MADE_UP_PID + row as u64)
+        self.pids.get(row).copied().unwrap_or(FIRST_MADE_UP_PID + row as u64)
     }
 
     /// What a track is called.
@@ -90,6 +84,16 @@ impl<'a> Tracks<'a> {
     pub(crate) fn rows(track: &Track) -> Range<usize> {
         track.rows.start as usize..track.rows.end as usize
     }
+}
+
+fn pids(trace: &Trace) -> Vec<u64> {
+    let mut said = HashSet::new();
+    let pid = |(row, process): (usize, &Process)| {
+        let is_free = |pid: &u64| *pid <= i32::MAX as u64 && *pid >= trace.devices.len() as u64;
+        let own = process.pid.filter(|pid| said.insert(*pid)).filter(is_free);
+        own.unwrap_or(FIRST_MADE_UP_PID + row as u64)
+    };
+    trace.processes.iter().enumerate().map(pid).collect()
 }
 
 /// Hears of rows, and passes their number on now and then.

@@ -1,5 +1,6 @@
 //! The formats: one file each, listed here.
 
+use crate::choice::InFolder;
 use crate::folder::Folder;
 use crate::import::{Import, ImportError, Source};
 use crate::note::Severity;
@@ -16,8 +17,6 @@ mod nsys_jax;
 mod pprof;
 mod torch_snapshot;
 mod xplane;
-
-pub(crate) use nsys_jax::NOT_AN_ARCHIVE;
 
 /// A kind of capture: how it is recognized and read.
 pub trait Format: Sync {
@@ -52,6 +51,16 @@ pub trait Format: Sync {
             import.note(Severity::Lost, packed.source.name, None, 1, damage.to_owned());
         }
         self.import(Source { name: packed.source.name, bytes: &bytes }, import)
+    }
+
+    /// What a file of this format is among the other files of a folder.
+    fn in_folder(&self) -> InFolder {
+        InFolder::Alone(&[])
+    }
+
+    /// What the user can do about `error`, if it is about what this format's tool makes.
+    fn hint(&self, _error: &ImportError) -> Option<String> {
+        None
     }
 
     /// Whether files of these names, paths inside a folder, are together one capture of this format.

@@ -1,7 +1,7 @@
 //! The way from sources to an immutable trace.
 
 use crate::folder::Folder;
-use crate::formats::{FORMATS, Format, NOT_AN_ARCHIVE};
+use crate::formats::{FORMATS, Format};
 use crate::note::{ImportNote, Severity};
 use crate::packed::Packed;
 use crate::ranks;
@@ -133,6 +133,12 @@ pub enum ImportError {
         /// Name of the source.
         source_name: String,
     },
+    /// What Git LFS leaves in a checkout until the file itself is fetched.
+    #[error("expected a capture, found a pointer of Git LFS to one")]
+    Pointer {
+        /// Name of the source.
+        source_name: String,
+    },
     /// No format knows the content.
     #[error("no known capture format: the file begins with {found}")]
     Unknown {
@@ -166,6 +172,7 @@ impl ImportError {
     pub fn source_name(&self) -> Option<&str> {
         match self {
             ImportError::Empty { source_name }
+            | ImportError::Pointer { source_name }
             | ImportError::Unknown { source_name, .. }
             | ImportError::Broken { source_name, .. } => Some(source_name),
             ImportError::NoSuchFormat { .. } => None,
@@ -174,39 +181,18 @@ impl ImportError {
 
     /// What the user can do about it.
     pub fn hints(&self) -> Vec<String> {
+        if let Some(hint) = FORMATS.iter().find_map(|format| format.hint(self)) {
+            return vec![hint];
+        }
         match self {
-            ImportError::Broken { source_name, .. } if source_name.ends_with(".ncu-rep") => {
-                vec![format!("`ncu --import {source_name} --csv --page raw > FILE.csv` makes a page that is read here")]
-            }
             ImportError::Empty { .. } => vec!["the capture was not written to its end; record it again".to_owned()],
-            ImportError::Unknown { source_name, .. } if is_nsys_report(source_name) => {
-                let command = "nsys export --type sqlite --output FILE.sqlite";
-                vec![format!(
-                    "only Nsight Systems itself reads its reports; `{command} {source_name}` makes a file that is read here"
-                )]
-            }
-            ImportError::Unknown { found, .. } if found.to_ascii_lowercase().contains("<html") => vec![
-                "a page holds a picture and no numbers; where it is a memory timeline of PyTorch, \
-                 `export_memory_timeline(\"FILE.raw.json.gz\")` writes a file that is read here"
-                    .to_owned(),
-            ],
+            ImportError::Pointer { .. } => vec!["`git lfs pull` fetches the capture".to_owned()],
             ImportError::Unknown { .. } => {
                 vec![format!("these formats are read: {}; `--read-as NAME` skips the guess", format_names())]
-            }
-            ImportError::Broken { what, .. } if what.starts_with(NOT_AN_ARCHIVE) => {
-                vec![
-                    "of zip archives, those of `nsys-jax` are read; unpack others and name the captures in them"
-                        .to_owned(),
-                ]
             }
             ImportError::NoSuchFormat { .. } | ImportError::Broken { .. } => Vec::new(),
         }
     }
-}
-
-/// Whether the file is called as the reports of Nsight Systems are, whose format is not public.
-fn is_nsys_report(name: &str) -> bool {
-    [".nsys-rep", ".qdrep", ".qdstrm"].iter().any(|end| name.ends_with(end))
 }
 
 fn format_names() -> String {
@@ -247,16 +233,8 @@ pub(crate) fn sniff_plain(bytes: &[u8]) -> Option<&'static dyn Format> {
 /// # Errors
 /// [`ImportError`] of the first source where none could be read.
 pub fn import(sources: &[Source<'_>], format: Option<&str>) -> Result<Imported, ImportError> {
-    import_with(sources, ImportOptions { format, ..ImportOptions::default() })
-}
-
-/// [`import`] with all that can be chosen.
-///
-/// # Errors
-/// [`ImportError`] of the first source where none could be read.
-pub fn import_with(sources: &[Source<'_>], options: ImportOptions<'_>) -> Result<Imported, ImportError> {
     let inputs: Vec<Input<'_>> = sources.iter().copied().map(Input::File).collect();
-    import_inputs(&inputs, options)
+    import_inputs(&inputs, ImportOptions { format, ..ImportOptions::default() })
 }
 
 /// Something to read: a file that is a capture of its own, or a folder whose files are one together.
@@ -268,7 +246,7 @@ pub enum Input<'a> {
     Folder(Folder<'a>),
 }
 
-/// [`import_with`] of files and folders.
+/// [`import`] of files and folders, with all that can be chosen.
 ///
 /// # Errors
 /// [`ImportError`] of the first input where none could be read.
@@ -318,6 +296,9 @@ fn import_one(
     if source.bytes.is_empty() {
         return Err(ImportError::Empty { source_name: source.name.to_owned() });
     }
+    if is_lfs_pointer(source.bytes) {
+        return Err(ImportError::Pointer { source_name: source.name.to_owned() });
+    }
     // A format may itself be a packed one, and says so by recognizing the packed bytes.
     let plain = sniff_plain(source.bytes);
     let packed = if plain.is_some() { None } else { Packed::of(source, max_unpacked_bytes) };
@@ -328,6 +309,11 @@ fn import_one(
     let head = packed.head(HEAD_BYTES);
     let format = forced.or_else(|| sniff_plain(&head)).ok_or_else(|| unknown(source.name, &head, "unpacked, "))?;
     format.import_packed(packed, import)
+}
+
+/// Whether `head` is that of a pointer as the specification of Git LFS has it (`docs/spec.md` of git-lfs).
+pub fn is_lfs_pointer(head: &[u8]) -> bool {
+    head.starts_with(b"version https://git-lfs.github.com/spec/")
 }
 
 fn unknown(source_name: &str, bytes: &[u8], how: &str) -> ImportError {
@@ -410,6 +396,14 @@ mod tests {
         let page = b"<html>\n<head><meta charset=\"utf-8\" /></head>";
         let error = import(&[Source { name: "memory.html", bytes: page }], None).expect_err("it holds no numbers");
         assert!(error.hints().join("").contains("FILE.raw.json.gz"), "{:?}", error.hints());
+    }
+
+    #[test]
+    fn a_pointer_of_git_lfs_says_so() {
+        let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+        let error = import(&[Source { name: "a.sqlite", bytes: pointer }], None).expect_err("the capture is elsewhere");
+        assert_eq!(error.to_string(), "expected a capture, found a pointer of Git LFS to one");
+        assert!(error.hints().join("").contains("git lfs pull"), "{:?}", error.hints());
     }
 
     #[test]

@@ -13,6 +13,7 @@
 //! ```
 
 mod archive;
+mod choice;
 mod folder;
 mod formats;
 mod import;
@@ -23,11 +24,12 @@ mod ranks;
 mod redact;
 mod xla;
 
+pub use choice::{Claimed, InFolder, choose, claim};
 pub use folder::Folder;
 pub use formats::{FORMATS, Format};
 pub use import::{
     CaptureFacts, Import, ImportError, ImportOptions, Imported, Input, Release, Source, SourceFile, import,
-    import_inputs, import_with, sniff, sniff_folder,
+    import_inputs, is_lfs_pointer, sniff, sniff_folder,
 };
 pub use note::{ImportNote, Severity};
 pub use packed::{Packed, PackedReader};

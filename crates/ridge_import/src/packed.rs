@@ -1,4 +1,4 @@
-//! Compressed sources: gzip (of several members, too), Zstandard and xz, unpacked within bounds.
+//! Compressed sources: gzip (of several members, too), Zstandard and xz, unpacked within bounds; and text in UTF-16.
 //!
 //! Any format may come packed. What is inside is recognized by its own first bytes; formats that read from front to
 //! back take a [`PackedReader`], the others get all bytes at once.
@@ -16,7 +16,7 @@ use std::io::Read;
 const MAX_UNPACKED_BYTES: u64 = 16 << 30;
 
 /// Growth that needs no explanation, in bytes.
-const FREE_BYTES: u64 = 256 << 20;
+const FREE_BYTES: u64 = 32 << 20;
 
 /// The most that captures shrink: real JSON traces reach 40, and DEFLATE ends at 1032.
 const MAX_RATIO: u64 = 250;
@@ -27,6 +27,14 @@ pub(crate) enum Packing {
     Gzip,
     Zstd,
     Xz,
+    /// Text in units of 16 bits behind a byte order mark, as PowerShell writes what programs print.
+    Utf16(ByteOrder),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ByteOrder {
+    LittleEndian,
+    BigEndian,
 }
 
 impl Packing {
@@ -35,6 +43,7 @@ impl Packing {
             Packing::Gzip => "gzip",
             Packing::Zstd => "Zstandard",
             Packing::Xz => "xz",
+            Packing::Utf16(_) => "UTF-16",
         }
     }
 }
@@ -63,6 +72,8 @@ impl<'a> Packed<'a> {
             [0x1f, 0x8b, 0x08, ..] => Packing::Gzip,
             [0x28, 0xb5, 0x2f, 0xfd, ..] => Packing::Zstd,
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Packing::Xz,
+            [0xff, 0xfe, ..] => Packing::Utf16(ByteOrder::LittleEndian),
+            [0xfe, 0xff, ..] => Packing::Utf16(ByteOrder::BigEndian),
             _ => return None,
         };
         Some(Packed { source, packing, allowed: allowed_bytes(source.bytes.len(), max_bytes) })
@@ -86,6 +97,9 @@ impl<'a> Packed<'a> {
             Packing::Gzip => Box::new(MultiGzDecoder::new(self.source.bytes)),
             Packing::Zstd => Box::new(ZstdFrames { rest: self.source.bytes, frame: None }),
             Packing::Xz => Box::new(XzReader::new_mem_limit(self.source.bytes, true, MAX_XZ_KIB)),
+            Packing::Utf16(order) => {
+                Box::new(Utf16 { order, rest: &self.source.bytes[2..], text: Vec::new(), given: 0 })
+            }
         };
         PackedReader { inner, left: self.allowed, allowed: self.allowed, packing: self.packing, damage: None }
     }
@@ -160,5 +174,49 @@ impl Read for ZstdFrames<'_> {
             }
             self.rest = self.frame.take().map_or(&[][..], |frame| frame.into_inner());
         }
+    }
+}
+
+/// Text as UTF-8; what is no text becomes the replacement character.
+struct Utf16<'a> {
+    order: ByteOrder,
+    rest: &'a [u8],
+    /// A part of the text, and how much of it was given.
+    text: Vec<u8>,
+    given: usize,
+}
+
+impl Utf16<'_> {
+    /// Takes the next part of the text.
+    fn decode(&mut self) -> std::io::Result<()> {
+        const UNITS: usize = 1 << 12;
+        let unit = |pair: &[u8]| match self.order {
+            ByteOrder::LittleEndian => u16::from_le_bytes([pair[0], pair[1]]),
+            ByteOrder::BigEndian => u16::from_be_bytes([pair[0], pair[1]]),
+        };
+        let mut units: Vec<u16> = self.rest.chunks_exact(2).take(UNITS).map(unit).collect();
+        if units.is_empty() && !self.rest.is_empty() {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        // The second half of a pair is in the next part.
+        let is_first_half = |unit: &u16| (0xd800..0xdc00).contains(unit);
+        if units.len() == UNITS && units.last().is_some_and(is_first_half) {
+            units.pop();
+        }
+        self.rest = &self.rest[2 * units.len()..];
+        let symbols = char::decode_utf16(units).map(|symbol| symbol.unwrap_or(char::REPLACEMENT_CHARACTER));
+        (self.text, self.given) = (symbols.collect::<String>().into_bytes(), 0);
+        Ok(())
+    }
+}
+
+impl Read for Utf16<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.given == self.text.len() {
+            self.decode()?;
+        }
+        let found = (&self.text[self.given..]).read(buffer)?;
+        self.given += found;
+        Ok(found)
     }
 }

@@ -7,7 +7,7 @@ mod support;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use ridge_import::{ImportError, ImportOptions, Imported, Release, Source, import, import_with};
+use ridge_import::{ImportError, ImportOptions, Imported, Input, Release, Source, import, import_inputs};
 use ridge_trace::NONE;
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
@@ -138,7 +138,8 @@ fn what_was_walked_is_given_back() {
         seen.lock().expect("no other test holds it").push((start, start + part.len()));
     });
     let options = ImportOptions { release: Some(release), ..ImportOptions::default() };
-    let imported = import_with(&[Source { name: "trace.json", bytes: &text }], options).expect("a trace");
+    let imported =
+        import_inputs(&[Input::File(Source { name: "trace.json", bytes: &text })], options).expect("a trace");
     assert_eq!(imported.trace.events.len(), 200_000);
     let given = given.lock().expect("no other test holds it");
     assert!(given.windows(2).all(|pair| pair[0].1 == pair[1].0), "{given:?}");
@@ -161,5 +162,18 @@ fn depth_and_length_cost_nothing() {
         ("a header without end", format!("{{\"deviceProperties\":[{}", open("[", 1 << 20))),
     ] {
         let _ = survive(what, text.as_bytes());
+    }
+}
+
+/// Damage costs what it touches, however much of it there is: the search for the next event goes on behind it.
+#[test]
+fn sound_events_behind_much_damage_are_read() {
+    let sound = r#"{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2},"#;
+    for broken in [r#"{"a": {"b": "c},"#, r#"{"a": {"b": "c"d"},"#, "},{\"", r#"{"a":["#] {
+        let text = format!("{{\"traceEvents\": [{}\n{}{sound}]}}", broken.repeat(20_000), sound.repeat(20_000));
+        let imported = import(&[Source { name: "x", bytes: text.as_bytes() }], None).expect("most is sound");
+        // At most what is looked at in vain is lost with it.
+        let lost = 20_001 - imported.trace.events.len().min(20_001);
+        assert!(lost * sound.len() <= 128 << 10, "{broken}: {lost} of 20001 sound events are lost");
     }
 }

@@ -3,7 +3,7 @@
 //! A new format is tested by putting a file there; nothing here names one.
 //! `UPDATE=1 cargo test -p ridge_import --test fixtures` writes each `golden.txt` anew.
 
-use ridge_import::{FORMATS, Imported, Source, import, sniff};
+use ridge_import::{FORMATS, Imported, Source, choose, claim, import, sniff};
 use ridge_trace::{Attribution, EventKind};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -57,6 +57,15 @@ fn file_name(path: &Path) -> String {
 fn is_capture(path: &Path) -> bool {
     let name = file_name(path);
     name != "golden.txt" && [".md", ".py"].iter().all(|end| !name.ends_with(end)) && !name.starts_with('.')
+}
+
+/// A capture that opens as a file opens as a folder that holds nothing else, whatever it is called.
+#[test]
+fn every_fixture_is_found_in_a_folder() {
+    for fixture in fixtures() {
+        let claimed = claim("renamed", &fixture.bytes).unwrap_or_else(|| panic!("{} is passed over", fixture.name));
+        assert_eq!(choose(&[("renamed", claimed)]), [0], "{}", fixture.name);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use ridge_analysis::{Ask, Prepared, Topic, view};
-use ridge_import::{Folder, ImportError, ImportOptions, Imported, Input, Source, import, import_inputs, import_with};
+use ridge_import::{Folder, ImportError, ImportOptions, Imported, Input, Source, import, import_inputs};
 use ridge_test::{corpus, union_ns};
 use ridge_trace::{EventKind, NONE, Trace};
 use std::collections::BTreeMap;
@@ -272,11 +272,12 @@ fn a_bomb_costs_no_more_than_the_bound() {
     let zeros = vec![0; 64 << 20];
     let bytes = zip(&[("nvtx_gpu_proj_trace/trace.parquet", &zeros)]);
     let options = ImportOptions { max_unpacked_bytes: Some(1 << 20), ..ImportOptions::default() };
-    let error = import_with(&[Source { name: "x", bytes: &bytes }], options).expect_err("nothing useful is in it");
+    let error = import_inputs(&[Input::File(Source { name: "x", bytes: &bytes })], options)
+        .expect_err("nothing useful is in it");
     assert_eq!(error.to_string(), "expected ranges in nvtx_gpu_proj_trace/trace.parquet, found none at byte 0");
     let good = fixture("one_process.zip");
     let small = ImportOptions { max_unpacked_bytes: Some(3000), ..ImportOptions::default() };
-    if let Ok(part) = import_with(&[Source { name: "x", bytes: &good }], small) {
+    if let Ok(part) = import_inputs(&[Input::File(Source { name: "x", bytes: &good })], small) {
         assert!(part.notes.iter().any(|note| note.message.contains("unpacks to more than")), "{:?}", part.notes);
     }
 }

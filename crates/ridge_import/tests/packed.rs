@@ -2,7 +2,7 @@
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use ridge_import::{ImportOptions, Imported, Severity, Source, import, import_with, sniff};
+use ridge_import::{ImportOptions, Imported, Input, Severity, Source, import, import_inputs, sniff};
 use std::io::Write as _;
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -53,7 +53,7 @@ fn what_came_before_the_damage_is_read() {
 fn growth_is_bounded_and_the_bound_can_be_chosen() {
     let packed = gzip(&capture());
     let options = ImportOptions { max_unpacked_bytes: Some(10_000), ..ImportOptions::default() };
-    let found = import_with(&[Source { name: "x", bytes: &packed }], options).expect("a part");
+    let found = import_inputs(&[Input::File(Source { name: "x", bytes: &packed })], options).expect("a part");
     assert!(found.notes.iter().any(|note| note.message.contains("unpacks to more than")), "{:?}", found.notes);
 }
 
@@ -62,4 +62,39 @@ fn what_is_inside_must_be_known() {
     let error = import(&[Source { name: "x", bytes: &gzip(b"not a capture") }], None).expect_err("unknown");
     assert_eq!(error.to_string(), "no known capture format: the file begins with unpacked, \"not a capture\"");
     assert!(import(&[Source { name: "x", bytes: &[0x1f, 0x8b, 8, 0] }], None).is_err());
+}
+
+#[test]
+fn text_in_utf_16_is_read() {
+    let plain =
+        "timestamp, index, name, power.draw [W]\r\n2024/01/02 03:04:05.678, 0, Tesla \u{1f680}, 61.5 W\r\n".repeat(400);
+    let units = |marked: String| -> Vec<u16> { marked.encode_utf16().collect() };
+    let little: Vec<u8> = units(format!("\u{feff}{plain}")).iter().flat_map(|unit| unit.to_le_bytes()).collect();
+    let big: Vec<u8> = units(format!("\u{feff}{plain}")).iter().flat_map(|unit| unit.to_be_bytes()).collect();
+    let expected = read(plain.as_bytes());
+    assert_eq!(expected.trace.counters.value.len(), 400);
+    for text in [little.as_slice(), &big] {
+        let found = read(text);
+        assert_eq!(found.trace.counters.value, expected.trace.counters.value);
+        assert_eq!(found.trace.devices[0].model, expected.trace.devices[0].model);
+    }
+    let cut = read(&little[..little.len() - 1]);
+    assert!(
+        cut.notes.iter().any(|note| note.message.contains("UTF-16 data is damaged or cut short")),
+        "{:?}",
+        cut.notes
+    );
+}
+
+#[test]
+fn a_second_trace_in_one_file_is_said() {
+    let trace = br#"{"traceEvents": [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2}]}"#;
+    let both = [gzip(trace), gzip(trace)].concat();
+    for (bytes, is_lost) in [(gzip(trace), false), (both, true), (trace.repeat(2), true), (trace.to_vec(), false)] {
+        let found = read(&bytes);
+        assert_eq!(found.trace.events.len(), 1);
+        let said =
+            found.notes.iter().any(|note| note.severity == Severity::Lost && note.message.contains("follows the end"));
+        assert_eq!(said, is_lost, "{:?}", found.notes);
+    }
 }

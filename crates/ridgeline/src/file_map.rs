@@ -6,8 +6,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Files below this are read: mapping costs more than copying them.
-const SMALL_FILE: u64 = 1 << 20;
+/// Files below this are read, in bytes: what happens to the file later does not matter then.
+const SMALL_FILE: u64 = 32 << 20;
 
 /// A file's bytes, read or mapped.
 #[derive(Debug)]
@@ -24,6 +24,9 @@ impl FileBytes {
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
             return Err(OpenError::BadInput(Details::new("expected a file, found a folder").at(path)));
+        }
+        if is_device(&metadata) {
+            return Err(OpenError::new("expected a file, found a device", Some(path)));
         }
         if metadata.is_file() && metadata.len() >= SMALL_FILE {
             return map(&file).map(FileBytes::Mapped).map_err(failed);
@@ -53,6 +56,42 @@ impl FileBytes {
     }
 }
 
+/// Whether it is a terminal, a disk or the like, which may have no end.
+#[cfg(unix)]
+fn is_device(metadata: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    metadata.file_type().is_char_device() || metadata.file_type().is_block_device()
+}
+
+#[cfg(not(unix))]
+fn is_device(_: &std::fs::Metadata) -> bool {
+    false
+}
+
+/// Makes the loss of a file that is being read, which the system answers by a bus error, end the process with a message
+/// and status 1.
+///
+/// For programs, once: it takes the place of the process's handler of that signal.
+#[cfg(unix)]
+#[allow(unsafe_code)]
+pub fn explain_lost_files() {
+    extern "C" fn explain(_: libc::c_int) {
+        const MESSAGE: &[u8] = b"error: a capture was cut short, or its disk failed, while it was read\n\
+                                 hint: wait until it is written, or read a copy\n";
+        // SAFETY: both calls may be made inside a handler (POSIX.1-2024, 2.4.3), and the message is constant.
+        unsafe {
+            libc::write(2, MESSAGE.as_ptr().cast(), MESSAGE.len());
+            libc::_exit(1);
+        }
+    }
+    // SAFETY: the handler neither returns nor touches anything of the process.
+    unsafe { libc::signal(libc::SIGBUS, explain as extern "C" fn(libc::c_int) as libc::sighandler_t) };
+}
+
+/// Elsewhere a file in use cannot be cut short.
+#[cfg(not(unix))]
+pub fn explain_lost_files() {}
+
 /// Lets the system take the pages back; the next read fetches them again from its cache of the file.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
@@ -67,8 +106,10 @@ fn drop_pages(_: &Mmap, _: usize, _: usize) {}
 
 #[allow(unsafe_code)]
 fn map(file: &File) -> std::io::Result<Mmap> {
-    // SAFETY: the map is only read, and only while the file is imported. A capture that another process cuts short in
-    // that time ends this process with a bus error; it cannot corrupt memory, and every value read is checked.
+    // SAFETY: nobody keeps the promise that the file does not change while it is mapped. What is done about it: a file
+    // that is cut short ends the process by a bus error, which `explain_lost_files` turns into a message. Bytes that
+    // another process changes may be seen as both before and after; importers copy what they keep, and what they read
+    // twice they check twice, so a value may be wrong but no index is out of bounds without a panic.
     let map = unsafe { Mmap::map(file)? };
     #[cfg(unix)]
     let _ = map.advise(memmap2::Advice::Sequential);
@@ -83,7 +124,7 @@ mod tests {
     #[test]
     fn what_was_given_back_can_be_read_again() {
         let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
-        let text: Vec<u8> = (0..3 * SMALL_FILE).map(|at| (at % 251) as u8).collect();
+        let text: Vec<u8> = (0..SMALL_FILE + 9).map(|at| (at % 251) as u8).collect();
         file.write_all(&text).expect("a written file");
         let mapped = FileBytes::open(file.path()).expect("a file");
         assert!(matches!(mapped, FileBytes::Mapped(_)));
@@ -95,5 +136,38 @@ mod tests {
         let small = FileBytes::Read(text.clone());
         small.release(small.bytes());
         assert!(small.bytes() == text);
+    }
+
+    /// Run by the test below in a process of its own.
+    #[test]
+    #[cfg(unix)]
+    fn a_file_that_shrinks_while_it_is_read() {
+        let Some(path) = std::env::var_os("RIDGELINE_SHRINKING_FILE") else { return };
+        explain_lost_files();
+        let mapped = FileBytes::open(Path::new(&path)).expect("a file");
+        File::options().write(true).open(&path).and_then(|file| file.set_len(0)).expect("it can be cut");
+        println!("{}", mapped.bytes().iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte)));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn the_loss_of_a_file_is_said() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        file.as_file().set_len(SMALL_FILE).expect("a sparse file");
+        let run = std::process::Command::new(std::env::current_exe().expect("this test"))
+            .args(["--exact", "--nocapture", "file_map::tests::a_file_that_shrinks_while_it_is_read"])
+            .env("RIDGELINE_SHRINKING_FILE", file.path())
+            .output()
+            .expect("it starts");
+        let said = String::from_utf8_lossy(&run.stderr);
+        assert_eq!(run.status.code(), Some(1), "{said}");
+        assert!(said.contains("error: a capture was cut short"), "{said}");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn devices_are_not_read() {
+        let error = FileBytes::open(Path::new("/dev/zero")).expect_err("it has no end");
+        assert_eq!(error.message, "expected a file, found a device");
     }
 }

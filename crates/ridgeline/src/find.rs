@@ -17,11 +17,8 @@ const MAX_DEPTH: usize = 8;
 /// Entries after which the search ends: this is no capture folder.
 const MAX_ENTRIES: usize = 100_000;
 
-/// How the names of captures end, in a folder; what they are is told by their content.
-const CAPTURES: &[&str] = &[".xplane.pb", ".sqlite", ".ncu-rep"];
-
-/// How the names of memory profiles end in the `memory` folder of a run.
-const MEMORY_PROFILES: &[&str] = &[".pb.gz", ".pickle"];
+/// First bytes of a file by which it is recognized, compressed or not.
+const HEAD_BYTES: u64 = 1 << 16;
 
 /// The files of a capture.
 #[derive(Debug, Default)]
@@ -58,32 +55,20 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, OpenError> {
 }
 
 fn find_in_folder(folder: &Path, found: &mut Found) -> Result<(), OpenError> {
-    let mut all = Vec::new();
-    let mut entries = 0;
-    walk(folder, 0, &mut entries, &mut all, &mut found.notes)?;
-    all.sort();
+    let Below { files: all, links, notes, .. } = walk(folder)?;
+    found.notes.extend(notes);
+    found.notes.extend(links.iter().filter_map(|link| lost_link(folder, link)));
     if let Some(whole) = one_capture(folder, &all) {
         found.folders.push(whole);
         return Ok(());
     }
-    let is_capture = |path: &&PathBuf| CAPTURES.iter().any(|suffix| has_suffix(path, suffix));
-    let captures: Vec<PathBuf> = all.iter().filter(is_capture).cloned().collect();
-    // XLA leaves a JSON copy beside each of its captures: it is read where there is nothing better.
-    let mut captures: Vec<PathBuf> =
-        if captures.is_empty() { all.iter().filter(|path| is_other_trace(path)).cloned().collect() } else { captures };
-    captures.extend(all.iter().filter(|path| is_memory_profile(path)).cloned());
+    let captures = captures_among(folder, &all, found);
     if captures.is_empty() {
-        let dumps: Vec<PathBuf> = all.into_iter().filter(|path| has_suffix(path, ".hlo.pb")).collect();
-        if dumps.is_empty() {
-            let message = "expected a capture folder, found no capture in it";
-            let looked = format!(
-                "looked for *{}, *.json, *.json.gz, *.zip and *.hlo.pb; `ridgeline record -- python program.py` makes a capture",
-                CAPTURES.join(", *")
-            );
-            return Err(OpenError::NotACapture(Details::new(message).at(folder).hint(looked)));
-        }
-        found.files.extend(dumps);
-        return Ok(());
+        let message = "expected a capture folder, found no capture in it";
+        let looked =
+            format!("looked into {} files; `ridgeline record -- python program.py` makes a capture", all.len());
+        let said = found.notes.drain(..).map(|note| format!("{}: {}", note.file.unwrap_or_default(), note.message));
+        return Err(OpenError::NotACapture(said.fold(Details::new(message).at(folder), Details::hint).hint(looked)));
     }
     let (sessions, plain): (Vec<PathBuf>, Vec<PathBuf>) =
         captures.into_iter().partition(|path| session_of(path).is_some());
@@ -92,74 +77,102 @@ fn find_in_folder(folder: &Path, found: &mut Found) -> Result<(), OpenError> {
     Ok(())
 }
 
+/// Those of `all` that are read, as their formats say.
+fn captures_among(folder: &Path, all: &[PathBuf], found: &mut Found) -> Vec<PathBuf> {
+    let mut claimed = Vec::new();
+    for path in all {
+        let head = head_of(path).unwrap_or_default();
+        let inside = inside(folder, path).unwrap_or_default();
+        if ridge_import::is_lfs_pointer(&head) {
+            let message = "is a pointer of Git LFS, not the file itself; `git lfs pull` fetches it".to_owned();
+            found.notes.push(note(Severity::Lost, message, path));
+        } else if let Some(claim) = ridge_import::claim(&inside, &head) {
+            claimed.push((path, inside, claim));
+        }
+    }
+    let named: Vec<_> = claimed.iter().map(|(_, inside, claim)| (inside.as_str(), *claim)).collect();
+    ridge_import::choose(&named).into_iter().map(|at| claimed[at].0.clone()).collect()
+}
+
+/// What is said of a link that is not followed, if what it leads to is called as a capture.
+fn lost_link(folder: &Path, link: &Path) -> Option<Note> {
+    ridge_import::claim(&inside(folder, link)?, b"")?;
+    let message = "the link leads out of the folder and was not followed; name the file itself".to_owned();
+    Some(note(Severity::Lost, message, link))
+}
+
+fn head_of(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    std::fs::File::open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// The path of a file inside a folder, with `/` between its parts.
+fn inside(folder: &Path, path: &Path) -> Option<String> {
+    let parts: Option<Vec<&str>> = path.strip_prefix(folder).ok()?.iter().map(|part| part.to_str()).collect();
+    Some(parts?.join("/"))
+}
+
 /// `folder` as one capture, where the names of its files say that it is: an unpacked archive of nsys-jax, the
 /// tables of an export of Nsight Systems.
 fn one_capture(folder: &Path, all: &[PathBuf]) -> Option<FoundFolder> {
-    let inside = |path: &PathBuf| {
-        let parts: Option<Vec<&str>> = path.strip_prefix(folder).ok()?.iter().map(|part| part.to_str()).collect();
-        Some(parts?.join("/"))
-    };
-    let files: Vec<String> = all.iter().filter_map(inside).collect();
+    let files: Vec<String> = all.iter().filter_map(|path| inside(folder, path)).collect();
     let names: Vec<&str> = files.iter().map(String::as_str).collect();
     ridge_import::sniff_folder(&names)?;
     Some(FoundFolder { path: folder.to_owned(), files })
 }
 
-/// Whether a file is a trace in JSON or an archive, by its name and its first bytes: most JSON is something else.
-fn is_other_trace(path: &Path) -> bool {
-    const HEAD_BYTES: u64 = 1 << 16;
-    if ![".json", ".json.gz", ".json.zst", ".zip"].iter().any(|suffix| has_suffix(path, suffix)) {
-        return false;
-    }
-    let mut head = Vec::new();
-    let read = std::fs::File::open(path).and_then(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
-    read.is_ok() && ridge_import::sniff(&head).is_some()
+fn note(severity: Severity, message: String, path: &Path) -> Note {
+    Note { severity, message, file: Some(path.display().to_string()), offset: None, count: 1 }
 }
 
-fn is_memory_profile(path: &Path) -> bool {
-    let folder = path.parent().and_then(Path::file_name).is_some_and(|folder| folder == "memory");
-    folder && MEMORY_PROFILES.iter().any(|suffix| has_suffix(path, suffix))
+/// What is below a folder.
+#[derive(Debug, Default)]
+pub(crate) struct Below {
+    /// Regular files, sorted.
+    pub(crate) files: Vec<PathBuf>,
+    /// Links to what is not below the folder: they are never followed, nor are pipes and devices opened. They may have
+    /// no end, or be somebody else's.
+    pub(crate) links: Vec<PathBuf>,
+    /// Folders that could not be listed.
+    pub(crate) notes: Vec<Note>,
+    entries: usize,
 }
 
-fn has_suffix(path: &Path, suffix: &str) -> bool {
-    path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.ends_with(suffix))
+/// All that is below `folder`.
+pub(crate) fn walk(folder: &Path) -> Result<Below, OpenError> {
+    let mut below = Below::default();
+    list(folder, 0, &mut below)?;
+    below.files.sort();
+    let root = folder.canonicalize().unwrap_or_default();
+    below.links.retain(|link| !link.canonicalize().is_ok_and(|target| target.starts_with(&root)));
+    Ok(below)
 }
 
-/// All files below `folder`, with notes on folders that could not be listed.
-pub(crate) fn walk(
-    folder: &Path,
-    depth: usize,
-    entries: &mut usize,
-    all: &mut Vec<PathBuf>,
-    notes: &mut Vec<Note>,
-) -> Result<(), OpenError> {
+fn list(folder: &Path, depth: usize, below: &mut Below) -> Result<(), OpenError> {
     let listing = match std::fs::read_dir(folder) {
         Ok(listing) => listing,
         Err(error) if depth == 0 => return Err(OpenError::io("list the folder", folder, &error)),
         Err(error) => {
             // One folder that cannot be read must not cost the captures beside it.
-            notes.push(Note {
-                severity: Severity::Partial,
-                message: format!("could not list the folder: {error}"),
-                file: Some(folder.display().to_string()),
-                offset: None,
-                count: 1,
-            });
+            below.notes.push(note(Severity::Partial, format!("could not list the folder: {error}"), folder));
             return Ok(());
         }
     };
     for entry in listing.filter_map(Result::ok) {
-        *entries += 1;
-        if *entries > MAX_ENTRIES {
+        below.entries += 1;
+        if below.entries > MAX_ENTRIES {
             let message = format!("expected a capture folder, found one with over {MAX_ENTRIES} entries");
             let details = Details::new(message).at(folder).hint("name the capture's own folder or file");
             return Err(OpenError::NotACapture(details));
         }
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() && depth < MAX_DEPTH {
-            walk(&entry.path(), depth + 1, entries, all, notes)?;
-        } else if !kind.is_dir() {
-            all.push(entry.path());
+            list(&entry.path(), depth + 1, below)?;
+        } else if kind.is_file() {
+            below.files.push(entry.path());
+        } else if kind.is_symlink() {
+            below.links.push(entry.path());
         }
     }
     Ok(())
@@ -186,14 +199,9 @@ fn latest_sessions(files: Vec<PathBuf>, notes: &mut Vec<Note>) -> Vec<PathBuf> {
         let count = sessions.len();
         let Some((session, files)) = sessions.into_iter().next_back() else { continue };
         if count > 1 {
-            let name = session.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            notes.push(Note {
-                severity: Severity::Info,
-                message: format!("the latest of {count} sessions is shown, {name}; name another's folder to see it"),
-                file: Some(log.display().to_string()),
-                offset: None,
-                count: 1,
-            });
+            let name = session.file_name().unwrap_or_default().to_string_lossy();
+            let message = format!("the latest of {count} sessions is shown, {name}; name another's folder to see it");
+            notes.push(note(Severity::Info, message, &log));
         }
         latest.extend(files);
     }

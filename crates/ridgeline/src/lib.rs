@@ -29,11 +29,13 @@ mod redact;
 mod scaling;
 mod session;
 mod source_text;
+mod threads;
 
 pub use answer::{Answer, Question};
 pub use ceilings::{CeilingsChoice, MeasuredDevice, ceilings_folder, data_sheet, read_ceilings};
 pub use compilations::Compilation;
 pub use error::{Details, OpenError};
+pub use file_map::explain_lost_files;
 pub use hlo::HloStage;
 pub use note::{Note, Severity};
 pub use redact::{Redacted, private_words, redact};
@@ -52,3 +54,4 @@ pub use ridge_trace::{event_batch, track_batch};
 pub use ridge_units as units;
 pub use scaling::{Scaling, ScalingOptions, WorkFrom, is_benchmark, scaling};
 pub use session::{OpenOptions, Session};
+pub use threads::start_threads;

@@ -90,31 +90,23 @@ fn file_name(path: &Path) -> String {
 }
 
 fn folder(input: &Path, output: &Path, words: &Words, redacted: &mut Redacted) -> Result<(), OpenError> {
-    let (mut all, mut entries, mut notes) = (Vec::new(), 0, Vec::new());
-    walk(input, 0, &mut entries, &mut all, &mut notes)?;
-    all.sort();
-    redacted.left_out.extend(notes.into_iter().map(|note| (note.file.unwrap_or_default(), note.message)));
+    let below = walk(input)?;
+    redacted.left_out.extend(below.notes.into_iter().map(|note| (note.file.unwrap_or_default(), note.message)));
+    // A link may lead to what nobody meant to share.
+    let link = |path: &PathBuf| (path.display().to_string(), "a link that leads out of the folder".to_owned());
+    redacted.left_out.extend(below.links.iter().map(link));
     let mut words = words.clone();
-    all.iter().for_each(|path| words.add_file_name(&file_name(path)));
+    below.files.iter().for_each(|path| words.add_file_name(&file_name(path)));
     let mut hosts = 0;
-    for path in all {
+    for path in below.files {
         let inside = path.strip_prefix(input).unwrap_or(&path);
-        let mut left_out = |why: String| redacted.left_out.push((inside.display().to_string(), why));
-        // A link may lead to what nobody meant to share; what is no file has no end.
-        match fs::symlink_metadata(&path) {
-            Ok(metadata) if metadata.is_symlink() => left_out("a link is not followed".to_owned()),
-            Ok(metadata) if !metadata.is_file() => left_out("it is no file".to_owned()),
-            Err(error) => left_out(error.to_string()),
-            Ok(_) => {
-                let copy = output.join(shareable(inside, &words, &mut hosts, &mut redacted.removed));
-                match file(&path, &copy, Foreign::Refused, &words, redacted) {
-                    Ok(()) => {}
-                    Err(Failed::Refused(error)) => {
-                        redacted.left_out.push((inside.display().to_string(), error.to_string()));
-                    }
-                    Err(Failed::Unwritten(error)) => return Err(error),
-                }
+        let copy = output.join(shareable(inside, &words, &mut hosts, &mut redacted.removed));
+        match file(&path, &copy, Foreign::Refused, &words, redacted) {
+            Ok(()) => {}
+            Err(Failed::Refused(error)) => {
+                redacted.left_out.push((inside.display().to_string(), error.to_string()));
             }
+            Err(Failed::Unwritten(error)) => return Err(error),
         }
     }
     if redacted.files == 0 {

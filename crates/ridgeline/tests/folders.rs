@@ -1,6 +1,7 @@
 //! Folders whose files are together one capture.
 
 use ridgeline::{OpenOptions, Session, Topic};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 fn open(path: PathBuf) -> Session {
@@ -29,4 +30,66 @@ fn an_archive_brings_its_sources_along() {
     let lines = ridge_test::render(&session.table(Topic::Time, "source").expect("a view"), &["source", "text"]);
     assert!(lines.contains("/programs/operations.py:") && lines.contains("line 7"), "{lines}");
     assert_eq!(session.trace().devices[0].model.as_deref(), Some("NVIDIA A100-SXM4-40GB"));
+}
+
+#[test]
+fn a_file_that_opens_alone_opens_as_a_folder_with_nothing_else() {
+    for capture in [
+        "monitor/dmon.log",
+        "hlo/sort.after.txt",
+        "torch-snapshot/train_step.pickle",
+        "torch-snapshot/train_step.pt",
+        "ncu/made_up.raw.csv",
+        "memory-timeline/steps.raw.json",
+        "chrome/train.json",
+    ] {
+        let path = ridge_test::fixtures(capture);
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        fs::copy(&path, folder.path().join("capture")).expect("a temporary folder");
+        let (inside, alone) = (open(folder.path().to_owned()), open(path));
+        assert_eq!(inside.trace().events.len(), alone.trace().events.len(), "{capture}");
+        assert_eq!(inside.notes().len(), alone.notes().len(), "{capture}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn only_regular_files_of_the_folder_are_opened() {
+    use std::os::unix::fs::symlink;
+    let (folder, elsewhere) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let capture = ridge_test::fixtures("xplane").join("train_steps.xplane.pb");
+    let (inside, outside) = (folder.path().join("a.xplane.pb"), elsewhere.path().join("b.xplane.pb"));
+    for path in [&inside, &outside] {
+        fs::copy(&capture, path).expect("a temporary folder");
+    }
+    // A pipe that nobody writes to never ends; neither does this device.
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe.xplane.pb")).status();
+    assert!(made.is_ok_and(|status| status.success()), "mkfifo is in POSIX");
+    for (target, link) in [
+        (Path::new("/dev/zero"), "zero.sqlite"),
+        (&outside, "outside.xplane.pb"),
+        (&inside, "again.xplane.pb"),
+        (elsewhere.path(), "folder"),
+    ] {
+        symlink(target, folder.path().join(link)).expect("a temporary folder");
+    }
+    let session = open(folder.path().to_owned());
+    assert_eq!(session.trace().events.len(), open(capture).trace().events.len());
+    let told = "the link leads out of the folder and was not followed; name the file itself";
+    let mut said: Vec<&str> =
+        session.notes().iter().filter(|note| note.message == told).filter_map(|note| note.file.as_deref()).collect();
+    said.sort_unstable();
+    assert!(
+        matches!(said[..], [outside, zero] if outside.ends_with("outside.xplane.pb") && zero.ends_with("zero.sqlite")),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn a_pointer_of_git_lfs_is_said() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+    fs::write(folder.path().join("a.xplane.pb"), pointer).expect("a temporary folder");
+    let error = Session::open(&[folder.path().to_owned()], &OpenOptions::default()).expect_err("there is no capture");
+    assert!(error.hints.iter().any(|hint| hint.contains("git lfs pull")), "{:?}", error.hints);
 }

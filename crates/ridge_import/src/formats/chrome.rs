@@ -19,6 +19,7 @@ mod link;
 mod memory;
 mod names;
 mod own;
+mod patience;
 mod place;
 mod read;
 mod steps;
@@ -27,6 +28,7 @@ mod text;
 mod walk;
 mod xla;
 
+use crate::choice::InFolder;
 use crate::formats::Format;
 use crate::import::{Import, ImportError, Source};
 use crate::packed::Packed;
@@ -38,6 +40,11 @@ pub(super) struct Chrome;
 impl Format for Chrome {
     fn name(&self) -> &'static str {
         "chrome"
+    }
+
+    fn in_folder(&self) -> InFolder {
+        // XLA leaves one beside each of its captures.
+        InFolder::Copy
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

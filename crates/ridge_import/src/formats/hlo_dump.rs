@@ -2,6 +2,7 @@
 //!
 //! They have no times: opening one gives its modules and empty tables.
 
+use crate::choice::InFolder;
 use crate::formats::Format;
 use crate::import::{CaptureFacts, Import, ImportError, Source};
 use crate::note::Severity;
@@ -16,6 +17,11 @@ pub(super) struct HloDump;
 impl Format for HloDump {
     fn name(&self) -> &'static str {
         "hlo"
+    }
+
+    fn in_folder(&self) -> InFolder {
+        // XLA dumps modules as text, too, and once for each of its passes if it was asked to.
+        InFolder::Alone(&[".hlo.pb"])
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

@@ -7,6 +7,7 @@
 
 mod summed;
 
+use crate::choice::InFolder;
 use crate::formats::Format;
 use crate::import::{CaptureFacts, Import, ImportError, Source};
 use crate::note::Severity;
@@ -26,6 +27,21 @@ const BEFORE: i64 = -1;
 impl Format for MemoryTimeline {
     fn name(&self) -> &'static str {
         "memory-timeline"
+    }
+
+    fn in_folder(&self) -> InFolder {
+        InFolder::Beside("memory", &[])
+    }
+
+    fn hint(&self, error: &ImportError) -> Option<String> {
+        match error {
+            ImportError::Unknown { found, .. } if found.to_ascii_lowercase().contains("<html") => Some(
+                "a page holds a picture and no numbers; where it is a memory timeline of PyTorch, \
+                 `export_memory_timeline(\"FILE.raw.json.gz\")` writes a file that is read here"
+                    .to_owned(),
+            ),
+            _ => None,
+        }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

@@ -15,6 +15,7 @@ mod report;
 mod result;
 mod units;
 
+use crate::choice::InFolder;
 use crate::formats::Format;
 use crate::import::{CaptureFacts, Import, ImportError, Source};
 use ridge_redact::Redactor;
@@ -25,6 +26,19 @@ pub(super) struct Ncu;
 impl Format for Ncu {
     fn name(&self) -> &'static str {
         "ncu"
+    }
+
+    fn in_folder(&self) -> InFolder {
+        InFolder::Capture(&[".ncu-rep"])
+    }
+
+    fn hint(&self, error: &ImportError) -> Option<String> {
+        match error {
+            ImportError::Broken { source_name, .. } if source_name.ends_with(".ncu-rep") => {
+                Some(format!("`ncu --import {source_name} --csv --page raw > FILE.csv` makes a page that is read here"))
+            }
+            _ => None,
+        }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

@@ -25,6 +25,7 @@ mod tables;
 mod targets;
 mod xla;
 
+use crate::choice::InFolder;
 use crate::folder::Folder;
 use crate::formats::Format;
 use crate::import::{Import, ImportError, Source};
@@ -40,6 +41,25 @@ pub(super) struct Nsys;
 impl Format for Nsys {
     fn name(&self) -> &'static str {
         "nsys"
+    }
+
+    fn in_folder(&self) -> InFolder {
+        InFolder::Capture(&[".sqlite"])
+    }
+
+    fn hint(&self, error: &ImportError) -> Option<String> {
+        const COMMAND: &str = "nsys export --type sqlite --output FILE.sqlite";
+        match error {
+            // Their format is not public.
+            ImportError::Unknown { source_name: name, .. }
+                if [".nsys-rep", ".qdrep", ".qdstrm"].iter().any(|ending| name.ends_with(ending)) =>
+            {
+                Some(format!(
+                    "only Nsight Systems itself reads its reports; `{COMMAND} {name}` makes a file that is read here"
+                ))
+            }
+            _ => None,
+        }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {
@@ -106,7 +126,13 @@ fn read<T: Tables>(tables: &T, source: Source<'_>, import: &mut Import) -> Resul
     let mut names = names::Names::read(tables);
     device::read(tables, &mut timeline, &mut names, import);
     host::read(tables, &mut timeline, &mut names, import);
+    let rows = import.builder.rows();
     let placed = place::place(timeline, &names, shift_ns, source, import);
+    if import.builder.rows() == rows {
+        let message = "the export holds no activity: no kernels, calls or ranges; `nsys profile --trace=cuda,nvtx` \
+                       records them";
+        import.note(Severity::Partial, source.name, None, 1, message.to_owned());
+    }
     targets::describe(tables, &placed, import);
     allocations::read(tables, &placed, &mut names, shift_ns, import);
     counters::read(tables, &placed, shift_ns, import);

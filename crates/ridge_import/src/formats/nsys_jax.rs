@@ -16,6 +16,7 @@ mod place;
 mod ranges;
 
 use crate::archive::is_archive;
+use crate::choice::InFolder;
 use crate::folder::{Content, Files, Folder};
 use crate::formats::Format;
 use crate::import::{CaptureFacts, Import, ImportError, Source, SourceFile};
@@ -36,7 +37,7 @@ const HOST_RANGES: &str = "report_nvtx_pushpop_trace.parquet";
 const HOST_RANGES_CSV: &str = "report_nvtx_pushpop_trace.csv.xz";
 
 /// How the error of an archive that is no capture begins.
-pub(crate) const NOT_AN_ARCHIVE: &str = "not an nsys-jax archive";
+const NOT_AN_ARCHIVE: &str = "not an nsys-jax archive";
 /// The pickle in an archive of PyTorch, which stands within the first bytes.
 const TORCH_MEMBER: &[u8] = b"/data.pkl";
 /// Where its name ends at the latest.
@@ -48,6 +49,19 @@ const MAX_REPLICAS: usize = 1 << 12;
 impl Format for NsysJax {
     fn name(&self) -> &'static str {
         "nsys-jax"
+    }
+
+    fn in_folder(&self) -> InFolder {
+        InFolder::Copy
+    }
+
+    fn hint(&self, error: &ImportError) -> Option<String> {
+        match error {
+            ImportError::Broken { what, .. } if what.starts_with(NOT_AN_ARCHIVE) => Some(
+                "of zip archives, those of `nsys-jax` are read; unpack others and name the captures in them".to_owned(),
+            ),
+            _ => None,
+        }
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

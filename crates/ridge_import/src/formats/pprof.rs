@@ -6,6 +6,7 @@
 
 mod read;
 
+use crate::choice::InFolder;
 use crate::formats::Format;
 use crate::import::{Import, ImportError, Source};
 use ridge_hlo::wire::{Fields, Value};
@@ -17,6 +18,10 @@ pub(super) struct Pprof;
 impl Format for Pprof {
     fn name(&self) -> &'static str {
         "pprof"
+    }
+
+    fn in_folder(&self) -> InFolder {
+        InFolder::Beside("memory", &[".pb.gz"])
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

@@ -13,6 +13,7 @@
 mod pickle;
 mod read;
 
+use crate::choice::InFolder;
 use crate::formats::Format;
 use crate::import::{Import, ImportError, Source};
 use ridge_redact::Redactor;
@@ -23,6 +24,10 @@ pub(super) struct TorchSnapshot;
 impl Format for TorchSnapshot {
     fn name(&self) -> &'static str {
         "torch-snapshot"
+    }
+
+    fn in_folder(&self) -> InFolder {
+        InFolder::Beside("memory", &[".pickle"])
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

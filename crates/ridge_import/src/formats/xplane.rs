@@ -17,6 +17,7 @@ mod read;
 mod space;
 mod stats;
 
+use crate::choice::InFolder;
 use crate::formats::Format;
 use crate::import::{Import, ImportError, Source};
 use ridge_redact::Redactor;
@@ -27,6 +28,10 @@ pub(super) struct XPlane;
 impl Format for XPlane {
     fn name(&self) -> &'static str {
         "xplane"
+    }
+
+    fn in_folder(&self) -> InFolder {
+        InFolder::Capture(&[".xplane.pb"])
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

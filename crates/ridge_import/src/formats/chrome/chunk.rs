@@ -126,8 +126,6 @@ pub(super) struct Chunk<'a> {
     /// Events read, of every kind.
     pub(super) events: u64,
     pub(super) flaws: Flaws,
-    /// Events that do not end, as far as the file goes.
-    pub(super) endless: u32,
     ids: Ids<'a>,
 }
 

@@ -89,7 +89,7 @@ impl<'a> Cursor<'a> {
                 return Ok(&self.bytes[start..found]);
             }
         }
-        if end == self.bytes.len() { Err(Stop::End) } else { Err(Stop::Bad(start, "expected the end of a string")) }
+        if end == self.bytes.len() { Err(Stop::End) } else { Err(Stop::Bad(end, "expected the end of a string")) }
     }
 
     /// A string's content, or a number or word as written.

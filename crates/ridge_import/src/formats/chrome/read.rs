@@ -7,9 +7,9 @@ use super::store::Store;
 use super::walk::{Mode, Position, Window, find_event_start, walk};
 use crate::import::{Import, ImportError, Source};
 use crate::note::Severity;
-use crate::packed::Packed;
+use crate::packed::{Packed, PackedReader};
 use rayon::prelude::*;
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::sync_channel;
 
 /// Bytes that one thread walks before the stretches are joined.
 const STRETCH_BYTES: usize = 8 << 20;
@@ -39,28 +39,38 @@ pub(super) fn read(source: Source<'_>, import: &mut Import) -> Result<(), Import
         // Texts that are kept were copied when the stretches were joined.
         import.release(source.bytes.get(begun..position.at).unwrap_or_default());
     }
+    file.has_more = position.mode == Mode::Done && has_text(&source.bytes[position.at..]);
     file.finish(source.name, source.bytes.len() as u64, position, None, import)
 }
 
-/// Reads a compressed source into `import` while another thread unpacks it.
+/// Reads a compressed source into `import` while another thread unpacks it; where there can be none, in turns.
 pub(super) fn read_packed(packed: Packed<'_>, import: &mut Import) -> Result<(), ImportError> {
-    let (send, receive) = sync_channel(2);
-    std::thread::scope(|scope| {
-        let unpacking = scope.spawn(move || {
-            let mut reader = packed.reader();
-            loop {
-                let mut block = Vec::with_capacity(BLOCK_BYTES);
-                if reader.fill(&mut block, BLOCK_BYTES) == 0 || send.send(block).is_err() {
-                    return reader.damage().map(str::to_owned);
+    let (mut file, mut reader) = (File::default(), packed.reader());
+    let (position, damage) = std::thread::scope(|scope| {
+        let (send, receive) = sync_channel(2);
+        let mut ahead = packed.reader();
+        let unpack = move || {
+            while let Some(block) = next_block(&mut ahead) {
+                if send.send(block).is_err() {
+                    break;
                 }
             }
-        });
-        let mut file = File::default();
-        let position = file.walk_blocks(&receive, import);
+            ahead.damage().map(str::to_owned)
+        };
+        let Ok(unpacking) = std::thread::Builder::new().spawn_scoped(scope, unpack) else {
+            let end = file.walk_blocks(|| next_block(&mut reader), import);
+            return (end, reader.damage().map(str::to_owned));
+        };
+        let end = file.walk_blocks(|| receive.recv().ok(), import);
         drop(receive);
-        let damage = unpacking.join().unwrap_or_else(|_| Some("unpacking failed".to_owned()));
-        file.finish(packed.source.name, packed.source.bytes.len() as u64, position, damage, import)
-    })
+        (end, unpacking.join().unwrap_or_else(|_| Some("unpacking failed".to_owned())))
+    });
+    file.finish(packed.source.name, packed.source.bytes.len() as u64, position, damage, import)
+}
+
+fn next_block(reader: &mut PackedReader<'_>) -> Option<Vec<u8>> {
+    let mut block = Vec::with_capacity(BLOCK_BYTES);
+    (reader.fill(&mut block, BLOCK_BYTES) > 0).then_some(block)
 }
 
 /// A file being read.
@@ -68,6 +78,12 @@ pub(super) fn read_packed(packed: Packed<'_>, import: &mut Import) -> Result<(),
 struct File {
     store: Store,
     header: Header,
+    /// Whether something follows the end of the trace.
+    has_more: bool,
+}
+
+fn has_text(bytes: &[u8]) -> bool {
+    bytes.iter().any(|byte| *byte > b' ')
 }
 
 impl File {
@@ -96,6 +112,9 @@ impl File {
         let walk_one = |(start, end): (usize, usize)| {
             let (mut chunk, mut header) = (Chunk::default(), Header::default());
             let begin = Position { at: start, ..from };
+            // A guess that is wrong costs no walk to the end of the file.
+            let seen = window.bytes.len().min(end.saturating_add(STRETCH_BYTES));
+            let window = Window { bytes: &window.bytes[..seen], is_last: seen == window.bytes.len(), ..window };
             let position = walk(window, begin, end, &mut chunk, &mut header);
             (start, chunk, header, position)
         };
@@ -109,19 +128,20 @@ impl File {
             self.header.join(header);
             position = end;
         }
-        position
+        // What goes on beyond all stretches is read by itself.
+        if position.is_cut { self.walk_on(window, position, position.at + 1, import) } else { position }
     }
 
-    fn walk_blocks(&mut self, blocks: &Receiver<Vec<u8>>, import: &mut Import) -> Position {
+    fn walk_blocks(&mut self, mut next: impl FnMut() -> Option<Vec<u8>>, import: &mut Import) -> Position {
         let mut position = Position::START;
         let mut bytes: Vec<u8> = Vec::new();
         let mut base = 0;
         let mut enough = 0;
         let mut is_last = false;
         while !is_last && position.mode != Mode::Done {
-            match blocks.recv() {
-                Ok(block) => bytes.extend_from_slice(&block),
-                Err(_) => is_last = true,
+            match next() {
+                Some(block) => bytes.extend_from_slice(&block),
+                None => is_last = true,
             }
             if bytes.len() < enough && !is_last {
                 continue;
@@ -134,8 +154,11 @@ impl File {
             enough = if position.at == 0 { 2 * bytes.len() } else { 0 };
             position.at = 0;
         }
+        self.has_more = has_text(&bytes);
         // What comes behind the end is unpacked all the same, so that damage in it is known.
-        while blocks.recv().is_ok() {}
+        while let Some(block) = next() {
+            self.has_more |= has_text(&block);
+        }
         Position { at: base as usize, ..position }
     }
 
@@ -157,6 +180,10 @@ impl File {
         }
         if position.mode != Mode::Done && damage.is_none() {
             let message = "the file ends before its end; what came before was read".to_owned();
+            import.note(Severity::Lost, name, Some(position.at as u64), 1, message);
+        }
+        if position.mode == Mode::Done && self.has_more {
+            let message = "what follows the end of the trace was not read: one trace a file is".to_owned();
             import.note(Severity::Lost, name, Some(position.at as u64), 1, message);
         }
         place(self.store, &self.header, name, bytes, import);

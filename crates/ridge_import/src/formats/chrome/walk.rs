@@ -8,6 +8,7 @@ use super::event::RawEvent;
 use super::flaws::Flaw;
 use super::header::Header;
 use super::json::{Cursor, Quotes, Stop};
+use super::patience::{LONGEST, Patience};
 
 /// What comes next in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,11 +43,13 @@ pub(super) struct Position {
     pub(super) mode: Mode,
     /// Whether the unit that begins there goes on beyond the window.
     pub(super) is_cut: bool,
+    pub(super) patience: Patience,
 }
 
 impl Position {
     /// The beginning of the file.
-    pub(super) const START: Position = Position { at: 0, mode: Mode::Start, is_cut: false };
+    pub(super) const START: Position =
+        Position { at: 0, mode: Mode::Start, is_cut: false, patience: Patience::AT_FIRST };
 }
 
 /// Walks from `from` to the first event at or behind `until`, or as far as the window goes.
@@ -57,24 +60,26 @@ pub(super) fn walk<'a>(
     chunk: &mut Chunk<'a>,
     header: &mut Header,
 ) -> Position {
-    let mut position = Position { is_cut: false, ..from };
+    let mut walk = Walk { window, position: Position { is_cut: false, ..from }, chunk };
     loop {
-        let before = position.at;
-        let step = match position.mode {
-            Mode::Done => return position,
-            Mode::Start => start(window, &mut position),
-            Mode::Members => member(window, &mut position, chunk, header),
-            Mode::Lost { bare } => find_again(window, &mut position, bare),
-            Mode::Events { bare } => match event(window, &mut position, bare, until, chunk) {
-                Ok(true) => return position,
+        let before = walk.position.at;
+        let step = match walk.position.mode {
+            Mode::Done => return walk.position,
+            Mode::Start => walk.start(),
+            Mode::Members => walk.member(header),
+            Mode::Lost { bare } => walk.find_again(bare),
+            Mode::Events { bare } => match walk.event(bare, until) {
+                Ok(true) => return walk.position,
                 other => other.map(|_| ()),
             },
         };
+        let position = &mut walk.position;
+        // A unit that did not end: the next try begins with it again, unless it was passed on purpose.
+        position.at = position.at.max(before);
+        position.patience.went_on(position.at - before);
         if step.is_err() {
-            // A unit that did not end: the next try begins with it again, unless it was passed on purpose.
-            position.at = position.at.max(before);
             position.is_cut = true;
-            return position;
+            return *position;
         }
     }
 }
@@ -82,42 +87,165 @@ pub(super) fn walk<'a>(
 /// That the window ends inside a unit.
 struct Cut;
 
-fn start(window: Window<'_>, position: &mut Position) -> Result<(), Cut> {
-    let mut cursor = Cursor::new(window.bytes, position.at);
-    if window.base == 0 && window.bytes.starts_with(b"\xef\xbb\xbf") {
-        cursor.at = 3;
-    }
-    position.mode = match cursor.peek() {
-        Ok(b'{') => Mode::Members,
-        Ok(b'[') => Mode::Events { bare: true },
-        Ok(_) => Mode::Done,
-        Err(_) => return Err(Cut),
-    };
-    position.at = cursor.at + usize::from(position.mode != Mode::Done);
-    Ok(())
+/// A walk on its way.
+struct Walk<'a, 'c> {
+    window: Window<'a>,
+    position: Position,
+    chunk: &'c mut Chunk<'a>,
 }
 
-fn member<'a>(
-    window: Window<'a>,
-    position: &mut Position,
-    chunk: &mut Chunk<'a>,
-    header: &mut Header,
-) -> Result<(), Cut> {
-    let mut cursor = Cursor::new(window.bytes, position.at);
-    match read_member(&mut cursor, header) {
-        Ok(mode) => {
-            position.mode = mode;
-            position.at = cursor.at;
-            Ok(())
+impl<'a> Walk<'a, '_> {
+    fn start(&mut self) -> Result<(), Cut> {
+        let (window, position) = (self.window, &mut self.position);
+        let mut cursor = Cursor::new(window.bytes, position.at);
+        if window.base == 0 && window.bytes.starts_with(b"\xef\xbb\xbf") {
+            cursor.at = 3;
         }
-        Err(Stop::End) => Err(Cut),
-        Err(Stop::Bad(at, _)) => {
-            chunk.flaws.add(Flaw::NotJson, window.base + at as u64);
-            let events = memchr::memmem::find(&window.bytes[at..], b"\"traceEvents\"").map(|found| at + found);
-            position.mode = if events.is_some() { Mode::Members } else { Mode::Done };
-            position.at = events.filter(|events| *events > position.at).unwrap_or(window.bytes.len());
-            Ok(())
+        position.mode = match cursor.peek() {
+            Ok(b'{') => Mode::Members,
+            Ok(b'[') => Mode::Events { bare: true },
+            Ok(_) => Mode::Done,
+            Err(_) => return Err(Cut),
+        };
+        position.at = cursor.at + usize::from(position.mode != Mode::Done);
+        Ok(())
+    }
+
+    fn member(&mut self, header: &mut Header) -> Result<(), Cut> {
+        let (window, position) = (self.window, &mut self.position);
+        let mut cursor = Cursor::new(window.bytes, position.at);
+        match read_member(&mut cursor, header) {
+            Ok(mode) => {
+                position.mode = mode;
+                position.at = cursor.at;
+                Ok(())
+            }
+            Err(Stop::End) => Err(Cut),
+            Err(Stop::Bad(at, _)) => {
+                self.chunk.flaws.add(Flaw::NotJson, window.base + at as u64);
+                let events = memchr::memmem::find(&window.bytes[at..], b"\"traceEvents\"").map(|found| at + found);
+                position.mode = if events.is_some() { Mode::Members } else { Mode::Done };
+                position.at = events.filter(|events| *events > position.at).unwrap_or(window.bytes.len());
+                Ok(())
+            }
         }
+    }
+
+    /// Reads one event; `true` where the next begins at or behind `until`.
+    fn event(&mut self, bare: bool, until: usize) -> Result<bool, Cut> {
+        let (window, position) = (self.window, &mut self.position);
+        let mut cursor = Cursor::new(window.bytes, position.at);
+        match cursor.item() {
+            Ok(true) => position.at = cursor.at,
+            Ok(false) => {
+                position.at = cursor.at;
+                position.mode = if bare { Mode::Done } else { Mode::Members };
+                return Ok(false);
+            }
+            // A bare list may leave out its end.
+            Err(_) if bare && window.is_last => {
+                position.at = cursor.at;
+                position.mode = Mode::Done;
+                return Ok(false);
+            }
+            Err(_) => return Err(Cut),
+        }
+        if position.at >= until {
+            return Ok(true);
+        }
+        match window.bytes[position.at] {
+            b'{' => self.object(bare)?,
+            _ => match self.read(Quotes::Escaped, |cursor| cursor.value().map(drop))? {
+                Ok(((), end)) => self.position.at = end,
+                Err(reached) => self.leave_out(bare, reached),
+            },
+        }
+        Ok(false)
+    }
+
+    /// Takes in the event whose brace comes next, or leaves it out.
+    fn object(&mut self, bare: bool) -> Result<(), Cut> {
+        let (start, offset) = (self.position.at, self.window.base + self.position.at as u64);
+        let reached = match self.read(Quotes::Escaped, RawEvent::read)? {
+            Ok((event, end)) => {
+                self.chunk.add(&event, offset);
+                self.position.at = end;
+                return Ok(());
+            }
+            Err(reached) => reached,
+        };
+        if !self.position.patience.reads_again(reached - start) {
+            self.leave_out_all(bare, reached);
+            return Ok(());
+        }
+        match self.read(Quotes::ByWhatFollows, RawEvent::read)? {
+            Ok((event, end)) => {
+                self.chunk.flaws.add(Flaw::StrayQuotes, offset);
+                self.chunk.add(&event, offset);
+                self.position.at = end;
+            }
+            Err(reached) => self.leave_out(bare, reached),
+        }
+        Ok(())
+    }
+
+    /// Reads what begins here: it and where it ends, or how far was looked in vain.
+    fn read<T>(
+        &mut self,
+        quotes: Quotes,
+        read: impl Fn(&mut Cursor<'a>) -> Result<T, Stop>,
+    ) -> Result<Result<(T, usize), usize>, Cut> {
+        let (window, start) = (self.window, self.position.at);
+        let mut longest = self.position.patience.longest();
+        loop {
+            let end = window.bytes.len().min(start.saturating_add(longest));
+            let mut cursor = Cursor { quotes, ..Cursor::new(&window.bytes[..end], start) };
+            match read(&mut cursor) {
+                Ok(found) => return Ok(Ok((found, cursor.at))),
+                Err(Stop::Bad(at, _)) => return Ok(Err(at)),
+                Err(Stop::End) if end == window.bytes.len() => {
+                    // A string that does not end swallows what follows it: not the end of the file, if events can be
+                    // seen there.
+                    let goes_on = window.is_last && find_event_start(window.bytes, start).is_some();
+                    return if goes_on { Ok(Err(end)) } else { Err(Cut) };
+                }
+                Err(Stop::End) if longest < LONGEST && self.position.patience.may_be_long() => longest = LONGEST,
+                Err(Stop::End) => return Ok(Err(end)),
+            }
+        }
+    }
+
+    /// Leaves out the event here, which cannot be read: `reached` is how far was looked.
+    fn leave_out(&mut self, bare: bool, reached: usize) {
+        let start = self.position.at;
+        let again = self.position.patience.reads_again(reached - start);
+        self.leave_out_all(bare, if again { start + 1 } else { reached });
+    }
+
+    /// Leaves out all that begins before `until`.
+    fn leave_out_all(&mut self, bare: bool, until: usize) {
+        let position = &mut self.position;
+        self.chunk.flaws.add(Flaw::NotJson, self.window.base + position.at as u64);
+        position.at = until.max(position.at + 1);
+        position.mode = Mode::Lost { bare };
+    }
+
+    fn find_again(&mut self, bare: bool) -> Result<(), Cut> {
+        /// What ends one event and begins the next may be cut by the window's end.
+        const KEPT: usize = 4096;
+        let (window, position) = (self.window, &mut self.position);
+        if let Some(start) = find_event_start(window.bytes, position.at) {
+            position.at = start;
+            position.mode = Mode::Events { bare };
+            return Ok(());
+        }
+        if window.is_last {
+            position.mode = Mode::Done;
+            position.at = window.bytes.len();
+            return Ok(());
+        }
+        position.at = position.at.max(window.bytes.len().saturating_sub(KEPT));
+        Err(Cut)
     }
 }
 
@@ -133,103 +261,6 @@ fn read_member(cursor: &mut Cursor<'_>, header: &mut Header) -> Result<Mode, Sto
     cursor.peek()?;
     header.take(key, value);
     Ok(Mode::Members)
-}
-
-/// Reads one event; `true` where the next begins at or behind `until`.
-fn event<'a>(
-    window: Window<'a>,
-    position: &mut Position,
-    bare: bool,
-    until: usize,
-    chunk: &mut Chunk<'a>,
-) -> Result<bool, Cut> {
-    let mut cursor = Cursor::new(window.bytes, position.at);
-    match cursor.item() {
-        Ok(true) => position.at = cursor.at,
-        Ok(false) => {
-            position.at = cursor.at;
-            position.mode = if bare { Mode::Done } else { Mode::Members };
-            return Ok(false);
-        }
-        // A bare list may leave out its end.
-        Err(_) if bare && window.is_last => {
-            position.at = cursor.at;
-            position.mode = Mode::Done;
-            return Ok(false);
-        }
-        Err(_) => return Err(Cut),
-    }
-    let start = cursor.at;
-    if start >= until {
-        return Ok(true);
-    }
-    let offset = window.base + start as u64;
-    if window.bytes[start] != b'{' {
-        if let Err(stop) = cursor.value() {
-            return recover(window, position, bare, stop, chunk).map(|()| false);
-        }
-        position.at = cursor.at;
-        return Ok(false);
-    }
-    match RawEvent::read(&mut cursor) {
-        Ok(event) => chunk.add(&event, offset),
-        // A string that does not end swallows what follows it: not the end of the file, if events can be seen there.
-        Err(Stop::End) if !window.is_last || !may_recover(window, start, chunk) => return Err(Cut),
-        Err(_) => {
-            cursor = Cursor { quotes: Quotes::ByWhatFollows, ..Cursor::new(window.bytes, start) };
-            match RawEvent::read(&mut cursor) {
-                Ok(event) => {
-                    chunk.flaws.add(Flaw::StrayQuotes, offset);
-                    chunk.add(&event, offset);
-                }
-                Err(stop) => return recover(window, position, bare, stop, chunk).map(|()| false),
-            }
-        }
-    }
-    position.at = cursor.at;
-    Ok(false)
-}
-
-/// Whether it makes sense to look behind an event that does not end.
-fn may_recover(window: Window<'_>, start: usize, chunk: &Chunk<'_>) -> bool {
-    /// Each costs a walk to the end of the file.
-    const MOST_ENDLESS: u32 = 16;
-    chunk.endless < MOST_ENDLESS && find_event_start(window.bytes, start).is_some()
-}
-
-/// Leaves out the event at `position`, which cannot be read.
-fn recover(
-    window: Window<'_>,
-    position: &mut Position,
-    bare: bool,
-    stop: Stop,
-    chunk: &mut Chunk<'_>,
-) -> Result<(), Cut> {
-    if stop == Stop::End && !(window.is_last && may_recover(window, position.at, chunk)) {
-        return Err(Cut);
-    }
-    chunk.endless += u32::from(stop == Stop::End);
-    chunk.flaws.add(Flaw::NotJson, window.base + position.at as u64);
-    position.at += 1;
-    position.mode = Mode::Lost { bare };
-    Ok(())
-}
-
-fn find_again(window: Window<'_>, position: &mut Position, bare: bool) -> Result<(), Cut> {
-    /// What ends one event and begins the next may be cut by the window's end.
-    const KEPT: usize = 4096;
-    if let Some(start) = find_event_start(window.bytes, position.at) {
-        position.at = start;
-        position.mode = Mode::Events { bare };
-        return Ok(());
-    }
-    if window.is_last {
-        position.mode = Mode::Done;
-        position.at = window.bytes.len();
-        return Ok(());
-    }
-    position.at = position.at.max(window.bytes.len().saturating_sub(KEPT));
-    Err(Cut)
 }
 
 /// Where, from `from` on, an event seems to begin: an object behind another and a comma.

@@ -42,6 +42,11 @@ pub(super) fn read(source: Source<'_>, import: &mut Import) -> Result<Vec<Launch
             Err(_) => unreadable += 1,
         }
     }
+    let is_cut = drop_cut_cell(&source.bytes[start..], &mut rows);
+    if is_cut {
+        let message = "the page ends inside a row; what came before is read".to_owned();
+        import.note(Severity::Lost, source.name, Some(source.bytes.len() as u64), 1, message);
+    }
     if unreadable > 0 {
         import.note(Severity::Lost, source.name, None, unreadable, "rows could not be read".to_owned());
     }
@@ -53,6 +58,18 @@ pub(super) fn read(source: Source<'_>, import: &mut Import) -> Result<Vec<Launch
     }
     let units = rows.next();
     Ok(rows.filter_map(|row| raw(&columns, &header, units.as_ref(), &row)).collect())
+}
+
+/// Whether the table ends inside a row; a cell that is not whole is taken out of the last of `rows`.
+fn drop_cut_cell(table: &[u8], rows: &mut [StringRecord]) -> bool {
+    let columns = rows.first().map_or(0, StringRecord::len);
+    let Some(last) = rows.last_mut() else { return false };
+    // A quote inside a cell is written twice.
+    if memchr::memchr_iter(b'"', table).count() % 2 == 1 {
+        last.truncate(last.len() - 1);
+        return true;
+    }
+    !table.ends_with(b"\n") && (last.len() < columns || table.ends_with(b","))
 }
 
 /// Where the columns that both pages share are.

@@ -133,3 +133,21 @@ fn other_versions_are_refused_by_number() {
     let expected = "expected an Nsight Compute report of file version 7, found 9 at byte 8";
     assert_eq!(error.map_err(|error| error.to_string()), Err(expected.to_owned()));
 }
+
+#[test]
+fn a_page_cut_inside_a_cell_says_so_and_invents_no_number() {
+    let cut_at = |end: usize| {
+        let found = open(&[&RAW[..end]]);
+        let said = found.notes.iter().any(|note| note.message.contains("ends inside a row"));
+        (said, found.trace.profiles.value.clone())
+    };
+    let (whole_says, whole) = cut_at(RAW.len());
+    assert!(!whole_says);
+    // From the middle of the last row to its end.
+    let last_row = RAW[..RAW.len() - 1].iter().rposition(|byte| *byte == b'\n').expect("it has rows") + 1;
+    for end in last_row + 200..RAW.len() - 1 {
+        let (says, values) = cut_at(end);
+        assert!(says, "cut at {end}");
+        assert!(values.iter().zip(&whole).all(|(cut, whole)| cut.to_bits() == whole.to_bits()), "cut at {end}");
+    }
+}

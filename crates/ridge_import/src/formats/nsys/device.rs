@@ -119,7 +119,7 @@ const KERNEL_COLUMNS: [&str; 12] = [
 fn kernel(part: &mut Part, row: &Row<'_>, event: EventRow) -> EventRow {
     let whole = |at| row.int(at).and_then(|value| u32::try_from(value).ok());
     let triple = |at| [at, at + 1, at + 2].map(|at| whole(at).unwrap_or(0));
-    let name = (7..10).find_map(|at| row.int(at)).map_or(NameKey::Fixed("(kernel without a name)"), NameKey::Id);
+    let name = NameKey::FirstOf([7, 8, 9].map(|at| row.int(at).unwrap_or(-1)));
     let shape = (triple(11), triple(14), whole(10), whole(17), whole(18));
     EventRow { name: part.names.id(name), detail: part.shapes.id(shape), ..event }
 }

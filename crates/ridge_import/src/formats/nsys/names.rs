@@ -15,6 +15,8 @@ pub(super) enum NameKey {
     Fixed(&'static str),
     /// A row of `StringIds`.
     Id(i64),
+    /// Rows of `StringIds`, the first that has a text; -1 for none.
+    FirstOf([i64; 3]),
     /// A text in place.
     Text(Box<str>),
     /// A range of an NVTX domain: process, domain, name.
@@ -83,6 +85,11 @@ impl Names {
         match key {
             NameKey::Fixed(text) => (*text).to_owned(),
             NameKey::Id(id) => self.texts.get(id).map_or_else(|| format!("(string {id})"), |text| text.to_string()),
+            NameKey::FirstOf(ids) => {
+                let known = ids.iter().find(|id| self.texts.get(id).is_some_and(|text| !text.is_empty()));
+                let id = known.or_else(|| ids.iter().find(|id| **id >= 0));
+                id.map_or_else(|| "(kernel without a name)".to_owned(), |id| self.text(&NameKey::Id(*id)))
+            }
             NameKey::Text(text) => text.to_string(),
             NameKey::Graph(id) => format!("graph {id}"),
             NameKey::InDomain(pid, domain, name) => match self.domains.get(&(*pid, *domain)) {
@@ -133,6 +140,22 @@ mod tests {
             ("my_view", "my_view"),
         ] {
             assert_eq!(without_version(written), shown);
+        }
+    }
+
+    #[test]
+    fn the_first_name_that_has_a_text_is_taken() {
+        let texts =
+            [(3, "gemm<float>"), (4, ""), (5, "gemm")].map(|(id, text)| (id, text.into())).into_iter().collect();
+        let names = Names { texts, ..Names::default() };
+        for (ids, expected) in [
+            ([3, 5, -1], "gemm<float>"),
+            ([4, 5, -1], "gemm"),
+            ([9, 5, -1], "gemm"),
+            ([9, -1, -1], "(string 9)"),
+            ([-1, -1, -1], "(kernel without a name)"),
+        ] {
+            assert_eq!(names.text(&NameKey::FirstOf(ids)), expected, "{ids:?}");
         }
     }
 

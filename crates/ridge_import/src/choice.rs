@@ -1,0 +1,130 @@
+//! Which files of a folder are captures, and which of them are read: every format says what a file of it is there.
+
+use crate::formats::{FORMATS, Format};
+use crate::import::sniff;
+
+/// What a file of a format is among the other files of a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InFolder {
+    /// A capture. Files whose names end so are read whatever is left of them, so that a damaged one is not passed over;
+    /// others are read where there is nothing else.
+    Capture(&'static [&'static str]),
+    /// What tools leave beside their captures to say the same: read where there is no capture.
+    Copy,
+    /// Read beside captures in a folder that is called so, and there whatever is left of files with these endings;
+    /// elsewhere where there is nothing else.
+    Beside(&'static str, &'static [&'static str]),
+    /// Read where there is nothing else; of several files those with these endings alone, where there are any.
+    Alone(&'static [&'static str]),
+}
+
+/// A file of a folder that a format claims.
+#[derive(Clone, Copy)]
+pub struct Claimed {
+    format: &'static dyn Format,
+    rank: Rank,
+}
+
+/// Files of a lower rank are read where there is none of a higher one, but for those beside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rank {
+    Capture,
+    Copy,
+    Beside,
+    Alone,
+}
+
+/// The claim to the file at `path`, with `/` between its parts, that begins with `head`, compressed or not.
+pub fn claim(path: &str, head: &[u8]) -> Option<Claimed> {
+    let named = |format: &dyn Format| rank_by_name(path, format.in_folder());
+    let by_name = FORMATS.iter().find_map(|format| Some(Claimed { format: *format, rank: named(*format)? }));
+    by_name.or_else(|| {
+        let format = sniff(head)?;
+        let rank = match format.in_folder() {
+            InFolder::Copy => Rank::Copy,
+            InFolder::Beside(folder, _) if is_in(path, folder) => Rank::Beside,
+            _ => Rank::Alone,
+        };
+        Some(Claimed { format, rank })
+    })
+}
+
+fn rank_by_name(path: &str, in_folder: InFolder) -> Option<Rank> {
+    match in_folder {
+        InFolder::Capture(endings) if ends_with_any(path, endings) => Some(Rank::Capture),
+        InFolder::Beside(folder, endings) if is_in(path, folder) && ends_with_any(path, endings) => Some(Rank::Beside),
+        _ => None,
+    }
+}
+
+fn is_in(path: &str, folder: &str) -> bool {
+    path.rsplit('/').nth(1) == Some(folder)
+}
+
+fn ends_with_any(path: &str, endings: &[&str]) -> bool {
+    endings.iter().any(|ending| path.ends_with(ending))
+}
+
+/// Positions of those of `files`, paths with claims to them, that are read together.
+pub fn choose(files: &[(&str, Claimed)]) -> Vec<usize> {
+    let of = |rank: Rank| -> Vec<usize> { (0..files.len()).filter(|at| files[*at].1.rank == rank).collect() };
+    let mut chosen = of(Rank::Capture);
+    if chosen.is_empty() {
+        chosen = of(Rank::Copy);
+    }
+    chosen.extend(of(Rank::Beside));
+    if chosen.is_empty() {
+        chosen = of(Rank::Alone);
+        chosen.retain(|at| is_preferred(files, *at));
+    }
+    chosen
+}
+
+/// Whether `at` is called as its format prefers, or no file of that format is.
+fn is_preferred(files: &[(&str, Claimed)], at: usize) -> bool {
+    let (path, Claimed { format, .. }) = files[at];
+    let InFolder::Alone(endings) = format.in_folder() else { return true };
+    let same = || files.iter().filter(|(_, other)| other.format.name() == format.name());
+    ends_with_any(path, endings) || !same().any(|(path, _)| ends_with_any(path, endings))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is read of a folder with these files.
+    fn chosen(files: &[(&str, &[u8])]) -> String {
+        let claimed: Vec<(&str, Claimed)> =
+            files.iter().filter_map(|(path, head)| Some((*path, claim(path, head)?))).collect();
+        choose(&claimed).into_iter().map(|at| claimed[at].0).collect::<Vec<_>>().join(" ")
+    }
+
+    const JSON: &[u8] = br#"{"traceEvents": ["#;
+    const LOG: &[u8] = b"timestamp, utilization.gpu [%]\n1, 2\n";
+    const PICKLE: &[u8] = b"\x80\x04}(X\x08\x00\x00\x00segments";
+    const HLO: &[u8] = b"HloModule jit_f\n";
+
+    #[test]
+    fn captures_come_before_their_copies_and_those_before_the_rest() {
+        let capture: (&str, &[u8]) = ("a/host.xplane.pb", b"");
+        let beside = ("memory/1.pickle", PICKLE);
+        assert_eq!(chosen(&[capture, ("t.json", JSON), ("m.csv", LOG), beside]), "a/host.xplane.pb memory/1.pickle");
+        assert_eq!(chosen(&[("t.json", JSON), ("m.csv", LOG), ("x.pickle", PICKLE)]), "t.json");
+        assert_eq!(chosen(&[("m.csv", LOG), ("x.pickle", PICKLE), ("f.txt", HLO)]), "m.csv x.pickle f.txt");
+        assert_eq!(chosen(&[("notes.txt", b"nothing"), ("manifest.json", b"{\"schema\": 1}")]), "");
+    }
+
+    #[test]
+    fn a_file_alone_needs_no_name() {
+        for head in [JSON, LOG, PICKLE, HLO, b"SQLite format 3\0"] {
+            assert_eq!(chosen(&[("what.is.this", head)]), "what.is.this");
+        }
+    }
+
+    #[test]
+    fn of_a_module_dumped_twice_the_proto_is_read() {
+        let proto = b"\x0a\x0a\x0a\x03jit\x12\x03jit";
+        assert_eq!(chosen(&[("f.before.txt", HLO), ("f.hlo.pb", proto), ("f.txt", HLO)]), "f.hlo.pb");
+        assert_eq!(chosen(&[("f.before_optimizations.txt", HLO), ("g.txt", HLO)]).split(' ').count(), 2);
+    }
+}
