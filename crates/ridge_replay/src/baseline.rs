@@ -70,11 +70,26 @@ const UNEXPLAINED_PART: i64 = 50;
 /// How many stretches are kept.
 const MOST_STRETCHES: usize = 64;
 
-/// The capture's replays without edits.
+/// What predictions need of a pair of replays.
 #[derive(Debug)]
 pub(crate) struct Replayed {
-    pub(crate) class: Vec<i64>,
-    pub(crate) own: Vec<i64>,
+    pub(crate) class: Outcome,
+    pub(crate) own: Outcome,
+}
+
+/// What predictions need of one replay.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// When the last event ends.
+    pub(crate) end: i64,
+    /// How long each step takes.
+    pub(crate) steps: Vec<i64>,
+}
+
+impl Outcome {
+    pub(crate) fn of(times: &[i64], steps: &Steps) -> Outcome {
+        Outcome { end: last(times), steps: steps.times(|instant| times[instant as usize]) }
+    }
 }
 
 pub(crate) fn measure(graph: &Graph, steps: &Steps, options: &Options) -> (Baseline, Replayed) {
@@ -102,11 +117,11 @@ pub(crate) fn measure(graph: &Graph, steps: &Steps, options: &Options) -> (Basel
         refused: Vec::new(),
     };
     baseline.refused = Reason::of(&baseline, options);
-    (baseline, Replayed { class, own })
+    (baseline, Replayed { class: Outcome::of(&class, steps), own: Outcome::of(&own, steps) })
 }
 
 /// The last of all times.
-pub(crate) fn last(times: &[i64]) -> i64 {
+fn last(times: &[i64]) -> i64 {
     times.iter().copied().max().unwrap_or(0)
 }
 

@@ -6,7 +6,11 @@
 
 use crate::calls::{Call, call_of};
 use ridge_trace::{EventKind, Events, NONE, Trace, Track, TrackKind};
+use rustc_hash::FxHashMap;
 use std::ops::Range;
+
+/// Of more streams, the first are looked at: what waits for what is a search over all of them.
+const MOST_STREAMS: usize = 256;
 
 /// What an event of the graph is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +35,8 @@ pub(crate) enum WorkKind {
 #[derive(Debug, Clone)]
 pub(crate) struct Lane {
     pub(crate) events: Range<u32>,
+    /// Row of the trace's tracks.
+    pub(crate) track: u32,
     pub(crate) process: u32,
     /// Row of the devices table, or [`NONE`] for a thread.
     pub(crate) device: u32,
@@ -84,10 +90,10 @@ impl Nodes {
             awaits: trace.strings.iter().map(|name| name.ends_with("::Await")).collect(),
             causes: causes(trace),
         };
-        for track in &trace.tracks {
-            match track.kind {
-                TrackKind::HostThread => nodes.add_thread(trace, track, &hints),
-                TrackKind::Stream | TrackKind::OperationLane => nodes.add_device_lane(trace, track),
+        for at in 0..trace.tracks.len() as u32 {
+            match trace.tracks[at as usize].kind {
+                TrackKind::HostThread => nodes.add_thread(trace, at, &hints),
+                TrackKind::Stream | TrackKind::OperationLane => nodes.add_device_lane(trace, at),
                 TrackKind::Derived => {}
             }
         }
@@ -117,10 +123,23 @@ impl Nodes {
         self.kind.push(kind);
     }
 
-    fn close(&mut self, first: usize, track: &Track, device: u32) {
+    /// The streams that `key` puts together, at most [`MOST_STREAMS`] of each.
+    pub(crate) fn streams_by(&self, key: impl Fn(&Lane) -> u32) -> FxHashMap<u32, Vec<usize>> {
+        let mut streams: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+        for (at, lane) in self.lanes.iter().enumerate().filter(|(_, lane)| !lane.is_thread()) {
+            let together = streams.entry(key(lane)).or_default();
+            if together.len() < MOST_STREAMS {
+                together.push(at);
+            }
+        }
+        streams
+    }
+
+    fn close(&mut self, first: usize, at: u32, track: &Track, device: u32) {
         if self.len() > first {
             self.lanes.push(Lane {
                 events: first as u32..self.len() as u32,
+                track: at,
                 process: track.process,
                 device,
                 native_id: track.native_id,
@@ -129,27 +148,29 @@ impl Nodes {
         }
     }
 
-    fn add_device_lane(&mut self, trace: &Trace, track: &Track) {
+    fn add_device_lane(&mut self, trace: &Trace, at: u32) {
+        let track = &trace.tracks[at as usize];
         let (events, first) = (&trace.events, self.len());
         let nests = track.kind == TrackKind::OperationLane;
         for row in track.rows.clone() {
-            let at = row as usize;
-            if !EventKind::from_byte_is_work(events.kind[at]) {
+            let place = row as usize;
+            if !EventKind::from_byte_is_work(events.kind[place]) {
                 continue;
             }
-            let parent = if nests { events.parent[at] } else { NONE };
+            let parent = if nests { events.parent[place] } else { NONE };
             let around = if parent == NONE { NONE } else { self.of_row[parent as usize] };
             if around == NONE {
-                self.of_row[at] = self.len() as u32;
-                self.push(row, events.start_ns[at], events.end_ns(at), Node::Work(work_kind(events.kind(at))));
+                self.of_row[place] = self.len() as u32;
+                self.push(row, events.start_ns[place], events.end_ns(place), Node::Work(work_kind(events.kind(place))));
             } else {
-                self.of_row[at] = around;
+                self.of_row[place] = around;
             }
         }
-        self.close(first, track, track.device.unwrap_or(0));
+        self.close(first, at, track, track.device.unwrap_or(0));
     }
 
-    fn add_thread(&mut self, trace: &Trace, track: &Track, hints: &Hints) {
+    fn add_thread(&mut self, trace: &Trace, at: u32, hints: &Hints) {
+        let track = &trace.tracks[at as usize];
         let events = &trace.events;
         let mut found: Vec<Found> = Vec::new();
         let mut inside: Vec<(u32, u32)> = Vec::new();
@@ -178,7 +199,7 @@ impl Nodes {
         for (row, outer) in inside {
             self.of_row[row as usize] = self.of_row[rows[outer as usize] as usize];
         }
-        self.close(first, track, NONE);
+        self.close(first, at, track, NONE);
     }
 }
 
@@ -234,7 +255,8 @@ fn marks(trace: &Trace, track: &Track) -> Vec<Found> {
     let events = &trace.events;
     let point = |row: u32, time: i64| Found { row, start: time, end: time, kind: Node::Mark };
     let mut marks = Vec::new();
-    for step in trace.steps.iter().filter(|step| track.rows.contains(&step.event)) {
+    let first = trace.steps.partition_point(|step| step.event < track.rows.start);
+    for step in trace.steps[first..].iter().take_while(|step| step.event < track.rows.end) {
         let row = step.event as usize;
         marks.extend([point(step.event, events.start_ns[row]), point(step.event, events.end_ns(row))]);
     }
@@ -245,7 +267,8 @@ fn marks(trace: &Trace, track: &Track) -> Vec<Found> {
 fn causes(trace: &Trace) -> Vec<bool> {
     let mut causes = vec![false; trace.events.len()];
     for track in trace.device_tracks().filter(|track| track.kind == TrackKind::OperationLane) {
-        for row in track.rows.clone() {
+        // What a loop runs is part of the loop.
+        for row in track.rows.clone().filter(|row| trace.events.parent[*row as usize] == NONE) {
             let cause = cause_of(&trace.events, row);
             if cause != NONE {
                 causes[cause as usize] = true;
@@ -262,12 +285,12 @@ const MOST_HOPS: usize = 8;
 pub(crate) fn cause_of(events: &Events, row: u32) -> u32 {
     let mut cause = events.link[row as usize];
     for _ in 0..MOST_HOPS {
-        if cause == NONE || events.kind[cause as usize] != EventKind::PoolRegion as u8 {
-            break;
+        match (cause != NONE).then(|| pool_region(events, cause)).flatten() {
+            Some(region) if events.link[region as usize] != NONE => cause = events.link[region as usize],
+            _ => break,
         }
-        cause = events.link[cause as usize];
     }
-    if cause == NONE {
+    if cause == NONE || events.kind[cause as usize] == EventKind::PoolRegion as u8 {
         return NONE;
     }
     // A point inside the range that handed over.
@@ -275,6 +298,20 @@ pub(crate) fn cause_of(events: &Events, row: u32) -> u32 {
     let is_point = events.kind[cause as usize] == EventKind::Instant as u8;
     let takes = is_point && around != NONE && events.kind[around as usize] == EventKind::HostRange as u8;
     if takes { around } else { cause }
+}
+
+/// The pool's region at or around `row`, which another thread handed to the pool; a launch is one wherever it is.
+fn pool_region(events: &Events, row: u32) -> Option<u32> {
+    let mut around = row;
+    for _ in 0..MOST_HOPS {
+        match events.kind(around as usize) {
+            EventKind::PoolRegion => return Some(around),
+            EventKind::Launch => return None,
+            _ if events.parent[around as usize] == NONE => return None,
+            _ => around = events.parent[around as usize],
+        }
+    }
+    None
 }
 
 #[cfg(test)]

@@ -60,7 +60,7 @@ impl Overlay {
     pub(crate) fn lane_delay(&self, instant: u32, delay: i64) -> i64 {
         let parts = if instant & 1 == 0 { &self.gap } else { &self.own };
         match parts.get((instant >> 1) as usize) {
-            Some(part) if *part != 1.0 => (delay as f64 * f64::from(*part)) as i64,
+            Some(part) if *part != 1.0 && delay > 0 => (delay as f64 * f64::from(*part)) as i64,
             _ => delay,
         }
     }
@@ -143,7 +143,7 @@ impl Overlay {
     /// Scales the time between calls within the rows' spans.
     fn scale_host(&mut self, edit: &Edit, graph: &Graph, trace: &Trace, part: f32) {
         for lane in graph.nodes.lanes.iter().filter(|lane| lane.is_thread()) {
-            let mut spans = spans_on(lane, edit, graph, trace);
+            let mut spans = spans_on(lane, edit, trace);
             if spans.is_empty() {
                 continue;
             }
@@ -225,9 +225,8 @@ impl Overlay {
 }
 
 /// Spans of the edit's rows on the track of `lane`.
-fn spans_on(lane: &Lane, edit: &Edit, graph: &Graph, trace: &Trace) -> Vec<(i64, i64)> {
-    let row = graph.nodes.row[lane.events.start as usize];
-    let Some(track) = trace.tracks.iter().find(|track| track.rows.contains(&row)) else { return Vec::new() };
+fn spans_on(lane: &Lane, edit: &Edit, trace: &Trace) -> Vec<(i64, i64)> {
+    let track = &trace.tracks[lane.track as usize];
     let rows = edit.rows.iter().filter(|row| track.rows.contains(row)).map(|row| *row as usize);
     rows.map(|row| (trace.events.start_ns[row], trace.events.end_ns(row))).collect()
 }

@@ -56,7 +56,7 @@ impl Graph {
                 // What the call does before it runs the work is the call's.
                 Freed::Yes if self.edges.family[edge] == Family::Inline && !edits.is_dropped(from) => delay(),
                 // Of a dropped event that begins its lane, its launch alone says when that was.
-                Freed::Yes if before == NONE => 0,
+                Freed::Yes if before == NONE => delay().min(0),
                 Freed::Yes => continue,
             };
             latest = latest.max(times[from as usize] + delay);

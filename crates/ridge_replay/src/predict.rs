@@ -4,7 +4,7 @@
 //! It is widened by the rigid share, and by what the steps' savings scatter.
 
 use crate::Replay;
-use crate::baseline::{Replayed, last, unlinked_share};
+use crate::baseline::{Outcome, unlinked_share};
 use crate::edit::{Action, Edit};
 use crate::nodes::Node;
 use crate::overlay::Overlay;
@@ -136,11 +136,13 @@ impl Replay<'_> {
 
     fn predict(&self, edits: &[Edit]) -> Prediction {
         let overlay = Overlay::of(edits, &self.graph, self.trace);
-        let pass = |delays| self.graph.pass(delays, &overlay);
+        let pass = |delays| Outcome::of(&self.graph.pass(delays, &overlay), &self.steps);
         let (class, own) = rayon::join(|| pass(Delays::Class), || pass(Delays::Own));
-        let saved = [last(&self.replayed.class) - last(&class), last(&self.replayed.own) - last(&own)];
-        let after = Replayed { class, own };
-        let scatter = self.scatter(&after);
+        let before = &self.replayed;
+        let saved = [before.class.end - class.end, before.own.end - own.end];
+        let medians = |before: &Outcome, after: &Outcome| median(&before.steps) - median(&after.steps);
+        let saved_per_step = [medians(&before.class, &class), medians(&before.own, &own)];
+        let scatter = scatter(&before.own.steps, &own.steps);
         let halves = self.is_cpu && edits.iter().any(|edit| edit.action.overlaps());
         let range = |saved: [i64; 2], scatter: f64| self.widened(saved, scatter, halves);
         let steps = self.steps.spans.len();
@@ -150,8 +152,8 @@ impl Replay<'_> {
             low_ns,
             high_ns,
             per_step: (steps > 0).then(|| {
-                let (low_ns, high_ns) = range(self.saved_per_step(&after), scatter);
-                PerStep { captured_ns: median(self.step_times(None)), low_ns, high_ns }
+                let (low_ns, high_ns) = range(saved_per_step, scatter);
+                PerStep { captured_ns: median(&self.captured_steps()), low_ns, high_ns }
             }),
             basis: self.basis(edits),
             refused: None,
@@ -164,30 +166,8 @@ impl Replay<'_> {
         if replaces || is_vague { Basis::Direction } else { Basis::Amount }
     }
 
-    /// The steps' times in a replay, or as captured.
-    fn step_times(&self, times: Option<&[i64]>) -> Vec<i64> {
-        match times {
-            Some(times) => self.steps.times(|instant| times[instant as usize]),
-            None => self.steps.times(|instant| self.graph.nodes.time(instant)),
-        }
-    }
-
-    fn saved_per_step(&self, after: &Replayed) -> [i64; 2] {
-        let medians = |times: &[i64]| median(self.step_times(Some(times)));
-        [medians(&self.replayed.class) - medians(&after.class), medians(&self.replayed.own) - medians(&after.own)]
-    }
-
-    /// The standard error of what the steps save.
-    fn scatter(&self, after: &Replayed) -> f64 {
-        let (before, after) = (self.step_times(Some(&self.replayed.own)), self.step_times(Some(&after.own)));
-        let saved: Vec<f64> = before.iter().zip(&after).map(|(before, after)| (before - after) as f64).collect();
-        if saved.len() < 2 {
-            return 0.0;
-        }
-        let count = saved.len() as f64;
-        let mean = saved.iter().sum::<f64>() / count;
-        let variance = saved.iter().map(|saved| (saved - mean).powi(2)).sum::<f64>() / (count - 1.0);
-        (variance / count).sqrt()
+    fn captured_steps(&self) -> Vec<i64> {
+        self.steps.times(|instant| self.graph.nodes.time(instant))
     }
 
     /// The range of two savings, widened by the rigid share and the scatter of steps.
@@ -203,4 +183,16 @@ impl Replay<'_> {
         let low = if saved[0].min(saved[1]) >= 0 { low.max(0.0) } else { low };
         (low as i64, ((high as f64 + above) as i64).min(self.baseline.wall_ns))
     }
+}
+
+/// The standard error of what the steps save.
+fn scatter(before: &[i64], after: &[i64]) -> f64 {
+    let saved: Vec<f64> = before.iter().zip(after).map(|(before, after)| (before - after) as f64).collect();
+    if saved.len() < 2 {
+        return 0.0;
+    }
+    let count = saved.len() as f64;
+    let mean = saved.iter().sum::<f64>() / count;
+    let variance = saved.iter().map(|saved| (saved - mean).powi(2)).sum::<f64>() / (count - 1.0);
+    (variance / count).sqrt()
 }

@@ -22,18 +22,18 @@ pub(crate) fn correct(nodes: &mut Nodes, launches: &Launches) -> Vec<(u32, i64)>
     devices.sort_unstable();
     devices.dedup();
     let mut shifts = Vec::new();
+    let streams = nodes.streams_by(|lane| lane.device);
     for (device, process) in devices {
-        let shift = shift_of(nodes, launches, device, process);
+        let shift = shift_of(nodes, launches, &streams[&device], process);
         if shift < 0 {
-            shift_device(nodes, device, shift);
+            shift_device(nodes, &streams[&device], shift);
             shifts.push((device, shift));
         }
     }
     shifts
 }
 
-fn shift_of(nodes: &Nodes, launches: &Launches, device: u32, process: u32) -> i64 {
-    let streams: Vec<usize> = (0..nodes.lanes.len()).filter(|lane| nodes.lanes[*lane].device == device).collect();
+fn shift_of(nodes: &Nodes, launches: &Launches, streams: &[usize], process: u32) -> i64 {
     let threads = nodes.lanes.iter().filter(|lane| lane.is_thread() && lane.process == process);
     let waits = threads.flat_map(|lane| lane.range()).filter(|event| match nodes.kind[*event] {
         Node::Call(call) => call.may_wait(),
@@ -52,9 +52,8 @@ fn shift_of(nodes: &Nodes, launches: &Launches, device: u32, process: u32) -> i6
     if *fifth_percentile < 0 { *fifth_percentile - QUICKEST_RETURN_NS } else { 0 }
 }
 
-fn shift_device(nodes: &mut Nodes, device: u32, shift: i64) {
-    let lanes: Vec<_> = nodes.lanes.iter().filter(|lane| lane.device == device).map(|lane| lane.range()).collect();
-    for event in lanes.into_iter().flatten() {
+fn shift_device(nodes: &mut Nodes, streams: &[usize], shift: i64) {
+    for event in streams.iter().flat_map(|lane| nodes.lanes[*lane].range()).collect::<Vec<_>>() {
         nodes.start[event] = nodes.start[event].saturating_add(shift);
         nodes.end[event] = nodes.end[event].saturating_add(shift);
     }

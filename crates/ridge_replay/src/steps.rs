@@ -46,10 +46,11 @@ impl Steps {
 }
 
 /// The median; 0 of nothing.
-pub(crate) fn median(mut values: Vec<i64>) -> i64 {
+pub(crate) fn median(values: &[i64]) -> i64 {
     if values.is_empty() {
         return 0;
     }
+    let mut values = values.to_vec();
     let middle = values.len() / 2;
     *values.select_nth_unstable(middle).1
 }

@@ -41,18 +41,17 @@ pub(crate) fn last_launched_before(nodes: &Nodes, launches: &Launches, lane: usi
 /// The edges from work to the calls that waited for it.
 pub(crate) fn find(trace: &Trace, nodes: &Nodes, launches: &Launches) -> Vec<Edge> {
     let recorded = recorded_streams(trace, nodes);
+    let streams = nodes.streams_by(|lane| lane.process);
     let mut edges = Vec::new();
     for thread in nodes.lanes.iter().filter(|lane| lane.is_thread()) {
-        let streams: Vec<usize> = (0..nodes.lanes.len())
-            .filter(|lane| !nodes.lanes[*lane].is_thread() && nodes.lanes[*lane].process == thread.process)
-            .collect();
+        let Some(streams) = streams.get(&thread.process) else { continue };
         for call in thread.range() {
             let Node::Call(kind) = nodes.kind[call] else { continue };
             if !kind.may_wait() {
                 continue;
             }
             let stream = recorded.get(&(call as u32)).copied();
-            if let Some(work) = waited_for(nodes, launches, &streams, call, kind, stream) {
+            if let Some(work) = waited_for(nodes, launches, streams, call, kind, stream) {
                 edges.push(edge(nodes, work, call));
             }
         }

@@ -183,6 +183,72 @@ fn removing_never_lengthens_and_edits_join() {
     }
 }
 
+/// Numbers that look random and are the same each time (Knuth's linear congruence).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// Threads and streams with any calls and any links, possible or not.
+fn any_capture(numbers: &mut Numbers) -> String {
+    const CALLS: [&str; 6] = [
+        "cudaLaunchKernel launch",
+        "cudaMemcpy launch",
+        "cudaStreamWaitEvent",
+        "cudaStreamSynchronize",
+        "cudaDeviceSynchronize",
+        "cudaFree",
+    ];
+    let mut text = String::new();
+    let lanes = ["thread a", "thread b", "stream 7 on gpu", "stream 8 on gpu", "lane 0 on cpu"];
+    for lane in lanes {
+        text += &format!("{lane}\n");
+        let mut at = numbers.below(50_000);
+        for _ in 0..numbers.below(14) {
+            let (took, id) = (numbers.below(90_000), numbers.below(12) + 1);
+            let call = CALLS[numbers.below(6) as usize];
+            text += &match lane.starts_with("thread") {
+                true => format!("{at} +{took} {call} id={id}\n"),
+                false => format!("{at} +{took} k id={id}\n"),
+            };
+            at += numbers.below(100_000);
+        }
+    }
+    text
+}
+
+#[test]
+fn any_capture_comes_back_and_removing_never_lengthens() {
+    let mut numbers = Numbers(7);
+    let actions = [
+        Action::Drop,
+        Action::Scale(0.3),
+        Action::HostScale(0.0),
+        Action::DropCall,
+        Action::Unsync,
+        Action::Merge,
+        Action::Asynchronous,
+    ];
+    for _ in 0..300 {
+        let text = any_capture(&mut numbers);
+        let trace = trace(&text);
+        let whole = wall_after(&trace, &[]);
+        let mut edits = Vec::new();
+        let mut left = whole;
+        for _ in 0..3 {
+            let rows: Vec<u32> = (0..trace.events.len() as u32).filter(|_| numbers.below(3) == 0).collect();
+            edits.push(edit(&rows, actions[numbers.below(7) as usize]));
+            let now = wall_after(&trace, &edits);
+            assert!(now <= left, "{now} > {left}: {edits:?} of\n{text}");
+            left = now;
+        }
+    }
+}
+
 /// A training loop on one thread with a kernel of each step on the device.
 fn steps(count: i64, marked: bool) -> String {
     let mut thread = String::from("thread python\n");

@@ -8,7 +8,7 @@ use crate::lane_order::LaneOrder;
 use crate::launches::Launches;
 use crate::nodes::{Lane, Node, Nodes, end_of, start_of};
 use ridge_trace::{NONE, Trace};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A burst of calls fills at least this much of the other thread's gap, in percent.
 const FILLS_PCT: i64 = 70;
@@ -17,14 +17,17 @@ const FEWEST_WAITS: usize = 8;
 
 /// Edges to threads, with the lane's own delays cut where an edge explains them.
 pub(crate) fn find(trace: &Trace, nodes: &Nodes, launches: &Launches, order: &mut LaneOrder) -> Vec<Edge> {
+    let recorded = recorded_links(trace);
+    let mut threads: FxHashMap<u32, Vec<&Lane>> = FxHashMap::default();
+    for lane in nodes.lanes.iter().filter(|lane| lane.is_thread()) {
+        threads.entry(lane.process).or_default().push(lane);
+    }
     let mut edges = Vec::new();
-    for process in 0..trace.processes.len() as u32 {
-        let threads: Vec<&Lane> =
-            nodes.lanes.iter().filter(|lane| lane.is_thread() && lane.process == process).collect();
+    for threads in threads.values() {
         let Some(main) = threads.iter().max_by_key(|lane| lane.events.len()).copied() else { continue };
         edges.extend(threads.iter().filter_map(|lane| hang_late(nodes, main, lane)));
-        for worker in threads.iter().filter(|lane| lane.events != main.events) {
-            edges.extend(hand_overs(trace, nodes, main, worker, order));
+        for worker in threads.iter().filter(|lane| lane.track != main.track) {
+            edges.extend(hand_overs(trace, nodes, main, worker, &recorded, order));
         }
     }
     edges.extend(hidden_waits(nodes, launches, order));
@@ -36,7 +39,7 @@ fn hang_late(nodes: &Nodes, main: &Lane, lane: &Lane) -> Option<Edge> {
     let first = lane.events.start as usize;
     let time = nodes.start[first];
     let before = last_ended(nodes, main, time)?;
-    (lane.events != main.events).then(|| Edge {
+    (lane.track != main.track).then(|| Edge {
         from: end_of(before),
         to: start_of(first),
         family: Family::HandOver,
@@ -60,9 +63,16 @@ struct Burst {
     last: usize,
 }
 
-fn hand_overs(trace: &Trace, nodes: &Nodes, main: &Lane, worker: &Lane, order: &mut LaneOrder) -> Vec<Edge> {
+fn hand_overs(
+    trace: &Trace,
+    nodes: &Nodes,
+    main: &Lane,
+    worker: &Lane,
+    recorded: &FxHashSet<(u32, u32)>,
+    order: &mut LaneOrder,
+) -> Vec<Edge> {
     let bursts = bursts(nodes, main, worker);
-    if bursts.is_empty() || !(is_recorded(trace, nodes, main, worker) || repeats(trace, nodes, main, &bursts)) {
+    if !recorded.contains(&(main.track, worker.track)) && !repeats(trace, nodes, main, &bursts) {
         return Vec::new();
     }
     let mut edges = Vec::new();
@@ -103,23 +113,23 @@ fn bursts(nodes: &Nodes, main: &Lane, worker: &Lane) -> Vec<Burst> {
     found
 }
 
-/// Whether the capture links operators of the worker to operators of the main thread, as autograd does.
-fn is_recorded(trace: &Trace, nodes: &Nodes, main: &Lane, worker: &Lane) -> bool {
-    let track_of = |lane: &Lane| {
-        let row = nodes.row[lane.events.start as usize];
-        trace.tracks.iter().find(|track| track.rows.contains(&row)).map(|track| track.rows.clone())
-    };
-    let (Some(main), Some(worker)) = (track_of(main), track_of(worker)) else { return false };
-    trace.backwards.iter().any(|link| worker.contains(&link.event) && main.contains(&link.forward))
+/// Pairs of tracks of which the second works for the first: autograd's links from the forward to the backward pass.
+fn recorded_links(trace: &Trace) -> FxHashSet<(u32, u32)> {
+    let track = |row: u32| trace.tracks.partition_point(|track| track.rows.end <= row) as u32;
+    trace.backwards.iter().map(|link| (track(link.forward), track(link.event))).collect()
 }
 
 /// Whether each marked step has a burst; there are at least three.
 fn repeats(trace: &Trace, nodes: &Nodes, main: &Lane, bursts: &[Burst]) -> bool {
-    let rows: FxHashSet<u32> = main.range().map(|event| nodes.row[event]).collect();
-    let steps: Vec<u32> = trace.steps.iter().map(|step| step.event).filter(|row| rows.contains(row)).collect();
-    let span = |row: u32| trace.events.start_ns[row as usize]..trace.events.end_ns(row as usize);
-    let has_burst = |row: &u32| bursts.iter().any(|burst| span(*row).contains(&nodes.start[burst.first]));
-    steps.len() >= 3 && steps.iter().all(has_burst)
+    let rows = &trace.tracks[main.track as usize].rows;
+    let first = trace.steps.partition_point(|step| step.event < rows.start);
+    let mut steps = trace.steps[first..].iter().map(|step| step.event).take_while(|row| *row < rows.end);
+    let has_burst = |row: u32| {
+        let (start, end) = (trace.events.start_ns[row as usize], trace.events.end_ns(row as usize));
+        let after = bursts.partition_point(|burst| nodes.start[burst.first] < start);
+        bursts.get(after).is_some_and(|burst| nodes.start[burst.first] < end)
+    };
+    !bursts.is_empty() && steps.clone().count() >= 3 && steps.all(has_burst)
 }
 
 /// A gap in which the last work that the thread launched ends.

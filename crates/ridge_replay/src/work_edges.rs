@@ -26,12 +26,15 @@ const UNEXPLAINED_NS: i64 = 1_000;
 /// The edges to the starts of work, the delays of other streams' as measured.
 pub(crate) fn find(nodes: &Nodes, launches: &Launches, latencies: &LaunchClasses, order: &LaneOrder) -> Vec<Edge> {
     let heads = heads(nodes, launches);
+    let streams = nodes.streams_by(|lane| lane.device);
     let mut edges = Vec::new();
     for (at, lane) in nodes.lanes.iter().enumerate().filter(|(_, lane)| !lane.is_thread()) {
-        let others: Vec<&Lane> = (nodes.lanes.iter().enumerate())
-            .filter(|(other, found)| *other != at && found.device == lane.device && !lane.is_operations)
-            .map(|(_, found)| found)
-            .collect();
+        let others: Vec<&Lane> = match streams.get(&lane.device) {
+            Some(streams) if !lane.is_operations => {
+                streams.iter().filter(|other| **other != at).map(|other| &nodes.lanes[*other]).collect()
+            }
+            _ => Vec::new(),
+        };
         let first = lane.events.start as usize;
         for event in lane.range() {
             if launches.continues(event, first) || launches.call[event] == NONE {
