@@ -7,7 +7,7 @@ mod run;
 use expect_test::expect;
 use run::{finish, ridgeline, run};
 
-const COMMANDS: [&str; 8] = ["record", "stats", "info", "idle", "transfers", "hlo", "bench", "completions"];
+const COMMANDS: [&str; 9] = ["record", "stats", "info", "idle", "transfers", "what-if", "hlo", "bench", "completions"];
 
 #[test]
 fn every_help_has_examples() {

@@ -26,6 +26,7 @@ mod redact;
 mod scaling;
 mod session;
 mod source_text;
+mod what_if;
 
 pub use answer::{Answer, Question};
 pub use ceilings::{CeilingsChoice, MeasuredDevice, ceilings_folder, data_sheet, read_ceilings};
@@ -47,3 +48,4 @@ pub use ridge_trace::{event_batch, track_batch};
 pub use ridge_units as units;
 pub use scaling::{Scaling, ScalingOptions, WorkFrom, is_benchmark, scaling};
 pub use session::{OpenOptions, Session};
+pub use what_if::{Change, Effect, WhatIf};
