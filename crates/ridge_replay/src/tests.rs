@@ -1,5 +1,6 @@
 //! Small captures and what edits of them save.
 
+use crate::edges::Family;
 use crate::graph::Graph;
 use crate::overlay::Overlay;
 use crate::pass::Delays;
@@ -57,6 +58,14 @@ fn a_wait_ends_when_its_work_does() {
     check(LAUNCH_AND_WAIT, &[(&[2], Action::Scale(0.5))], 60_000);
     // Without work the wait costs what it cost after the work's end.
     check(LAUNCH_AND_WAIT, &[(&[2], Action::Drop)], 12_000);
+}
+
+#[test]
+fn a_wait_is_for_work_that_ends_near_its_end() {
+    // The call returns 25 µs after the work: it waited. 60 µs after it: it did something else.
+    let ends_at = |end: i64| LAUNCH_AND_WAIT.replace("8000 +100000", &format!("8000 +{}", end - 8000));
+    check(&ends_at(85_000), &[(&[2], Action::Drop)], 35_000);
+    check(&ends_at(50_000), &[(&[2], Action::Drop)], 110_000);
 }
 
 #[test]
@@ -181,6 +190,61 @@ fn removing_never_lengthens_and_edits_join() {
             }
         }
     }
+}
+
+#[test]
+fn a_thread_that_waits_without_a_call_is_found_by_its_gaps() {
+    let (mut thread, mut stream, mut at) = (String::from("thread python\n"), String::from("stream 7 on gpu\n"), 0);
+    for step in 0..20 {
+        let work = 50_000 + 7_000 * (step % 5);
+        thread += &format!("{at} +5000 cudaLaunchKernel launch id={}\n", step + 1);
+        stream += &format!("{} +{work} gemm id={}\n", at + 8000, step + 1);
+        at += 8000 + work + 3000;
+    }
+    let trace = trace(&(thread + &stream));
+    let whole = wall_after(&trace, &[]);
+    let half: i64 = (0..20).map(|step| (50_000 + 7_000 * (step % 5)) / 2).sum();
+    assert_eq!(wall_after(&trace, &[edit(&work(&trace), Action::Scale(0.5))]), whole - half);
+}
+
+#[test]
+fn a_launch_that_waits_for_room_in_the_queue_waits_for_work() {
+    let (mut thread, mut stream, mut at) = (String::from("thread python\n"), String::from("stream 7 on gpu\n"), 0);
+    let began = |work: i64| 5000 + 20_000 * work;
+    for launch in 0..1300 {
+        let room = if launch < 1024 { 0 } else { began(launch - 1024) + 500 };
+        let took = (room - at).max(1000);
+        thread += &format!("{at} +{took} cudaLaunchKernel launch id={}\n", launch + 1);
+        stream += &format!("{} +20000 gemm id={}\n", began(launch), launch + 1);
+        at += took + 1000;
+    }
+    let trace = trace(&(thread + &stream));
+    let graph = Graph::new(&trace);
+    let waits = graph.edges.family.iter().filter(|family| **family == Family::FullQueue).count();
+    assert!((100..200).contains(&waits), "{waits}");
+    // The last call waits for the device, which is twice as fast.
+    let last = |edits: &[Edit]| {
+        let times = graph.pass(Delays::Own, &Overlay::of(edits, &graph, &trace));
+        times[2 * 1299 + 1]
+    };
+    let (before, after) = (last(&[]), last(&[edit(&work(&trace), Action::Scale(0.5))]));
+    assert!(after < before * 6 / 10, "{before} {after}");
+}
+
+#[test]
+fn a_worker_that_fills_a_gap_in_every_step_is_waited_for() {
+    let (mut main, mut worker) = (String::from("thread main\n"), String::from("thread worker\n"));
+    for step in 0..4 {
+        let at = step * 100_000;
+        main += &format!("{at} +90000 train step={step}\n");
+        main += &format!("{} +5000 cudaMalloc\n{} +5000 cudaMalloc\n", at + 1000, at + 80_000);
+        worker += &format!("{} +30000 cudaMalloc\n{} +30000 cudaMalloc\n", at + 10_000, at + 42_000);
+    }
+    let trace = trace(&(main + &worker));
+    let calls: Vec<u32> =
+        (0..trace.events.len() as u32).filter(|row| trace.events.dur_ns[*row as usize] == 30_000).collect();
+    let whole = wall_after(&trace, &[]);
+    assert_eq!(wall_after(&trace, &[edit(&calls, Action::Scale(0.5))]), whole - 4 * 30_000);
 }
 
 /// Numbers that look random and are the same each time (Knuth's linear congruence).
