@@ -204,9 +204,9 @@ fn sentence(found: &Prediction) -> String {
         () if high <= 0 && low >= 0 => "nothing".to_owned(),
         () if found.basis == Basis::Direction && low >= 0 => "time; how much cannot be told".to_owned(),
         () if found.basis == Basis::Direction => "nothing for sure".to_owned(),
-        () if high < 0 => format!("nothing; it costs {} to {} of {}{unit}", coarse(-high), coarse(-low), coarse(whole)),
-        () if coarse(low) == coarse(high) => format!("about {} of {}{unit}", coarse(high), coarse(whole)),
-        () => format!("{} to {} of {}{unit}", coarse(low), coarse(high), coarse(whole)),
+        () if high < 0 => format!("nothing; it costs {} to {} of {}{unit}", coarse(-high), coarse(-low), Nanos(whole)),
+        () if coarse(low) == coarse(high) => format!("about {} of {}{unit}", coarse(high), Nanos(whole)),
+        () => format!("{} to {} of {}{unit}", coarse(low), coarse(high), Nanos(whole)),
     }
 }
 
