@@ -2,7 +2,7 @@
 
 use crate::commands::{
     bench, calibrate, completions, export, hlo, idle, info, memory, record, redact, reference, roofline, scaling,
-    stats, transfers,
+    stats, transfers, what_if,
 };
 use crate::output::Format;
 use anstream::AutoStream;
@@ -55,6 +55,7 @@ pub(crate) enum Command {
     Bench(bench::BenchArguments),
     Calibrate(calibrate::CalibrateArguments),
     Scaling(scaling::ScalingArguments),
+    WhatIf(what_if::WhatIfArguments),
     Completions(completions::CompletionsArguments),
     #[command(hide = true)]
     Reference(reference::ReferenceArguments),

@@ -15,6 +15,7 @@ pub(crate) mod roofline;
 pub(crate) mod scaling;
 pub(crate) mod stats;
 pub(crate) mod transfers;
+pub(crate) mod what_if;
 
 use crate::Ending;
 use crate::arguments::{Cli, Command, InputArguments, OutputArguments};
@@ -44,6 +45,7 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Bench(arguments) => bench::run(arguments, globals),
         Command::Calibrate(arguments) => calibrate::run(arguments, globals),
         Command::Scaling(arguments) => scaling::run(arguments, globals, timings),
+        Command::WhatIf(arguments) => what_if::run(arguments, globals, timings),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Reference(arguments) => reference::run(arguments),
     }

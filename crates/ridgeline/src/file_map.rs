@@ -26,7 +26,7 @@ impl FileBytes {
             return Err(OpenError::BadInput(Details::new("expected a file, found a folder").at(path)));
         }
         if is_device(&metadata) {
-            return Err(OpenError::new("expected a file, found a device", Some(path)));
+            return Err(OpenError::BadInput(Details::new("expected a file, found a device").at(path)));
         }
         if metadata.is_file() && metadata.len() >= SMALL_FILE {
             return map(&file).map(FileBytes::Mapped).map_err(failed);

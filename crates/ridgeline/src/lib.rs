@@ -30,6 +30,7 @@ mod scaling;
 mod session;
 mod source_text;
 mod threads;
+mod what_if;
 
 pub use answer::{Answer, Question};
 pub use ceilings::{CeilingsChoice, MeasuredDevice, ceilings_folder, data_sheet, read_ceilings};
@@ -55,3 +56,4 @@ pub use ridge_units as units;
 pub use scaling::{Scaling, ScalingOptions, WorkFrom, is_benchmark, scaling};
 pub use session::{OpenOptions, Session};
 pub use threads::start_threads;
+pub use what_if::{Change, Effect, WhatIf};

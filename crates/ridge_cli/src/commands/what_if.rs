@@ -1,0 +1,98 @@
+//! `ridgeline what-if`: what a change would save, before anyone makes it.
+
+use crate::Ending;
+use crate::arguments::{Globals, InputArguments, OutputArguments};
+use crate::failure::Failure;
+use crate::output::deliver;
+use crate::timings::Timings;
+use clap::{Args, ValueEnum};
+use ridge_report::{Listing, Report};
+use ridgeline::{Change, Effect};
+
+/// Predict what changes of the program would save
+///
+/// Replays the capture with the changes made: what waits for what decides what they save, together and not one by one.
+/// Prints how well the replay explains the unchanged capture, and refuses a number where it does not. docs/what-if.md says how.
+/// NAME is a kernel, an operation, a copy, a call or a range; in it `*` stands for any letters and `?` for one.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct WhatIfArguments {
+    #[command(flatten)]
+    input: InputArguments,
+
+    /// This work is gone (host calls, where no device work has the name); repeat for more
+    #[arg(long, value_name = "NAME")]
+    remove: Vec<String>,
+
+    /// This work is so many times as fast: `gemm*=2x`
+    #[arg(long, value_name = "NAME=TIMES", value_parser = faster)]
+    scale: Vec<(String, f32)>,
+
+    /// The host's own time between calls within these ranges passes so many times as fast: `load*=4x`
+    #[arg(long, value_name = "NAME=TIMES", value_parser = faster)]
+    host: Vec<(String, f32)>,
+
+    /// These calls return without waiting for the device
+    #[arg(long, value_name = "NAME")]
+    no_wait: Vec<String>,
+
+    /// This work goes on beside the host
+    #[arg(long, value_name = "WHAT")]
+    overlap: Vec<Overlap>,
+
+    #[command(flatten)]
+    output: OutputArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline what-if run/                                     how well the capture can be replayed
+  ridgeline what-if run/ --remove 'copy*'                    without its copies
+  ridgeline what-if run/ --scale 'ampere_sgemm*=2x'          with these kernels twice as fast
+  ridgeline what-if run/ --host 'enumerate(DataLoader)*=4x'  with a loader that takes a quarter of the time
+  ridgeline what-if run/ --no-wait cudaStreamSynchronize     without waiting for streams
+  ridgeline what-if run/ --overlap transfers -f json         no call waits for its copy, for programs";
+
+/// What may overlap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Overlap {
+    /// Copies that calls wait for
+    Transfers,
+}
+
+/// A name and how many times as fast: `gemm*=2x`, `gemm*=2`.
+fn faster(text: &str) -> Result<(String, f32), String> {
+    let (name, times) = text.rsplit_once('=').ok_or("expected NAME=TIMES, as in `gemm*=2x`")?;
+    let times: f32 = times.trim_end_matches('x').parse().map_err(|_| format!("expected a number, found `{times}`"))?;
+    if !(times.is_finite() && (1e-3..=1e6).contains(&times)) {
+        return Err(format!("expected 0.001 to 1000000 times, found {times}"));
+    }
+    Ok((name.to_owned(), times))
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &WhatIfArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    let session = super::open(&arguments.input, timings)?;
+    let changes = arguments.changes();
+    let answer = timings.phase("replay", || session.what_if(&changes));
+    let tables = if changes.is_empty() && !arguments.output.format.holds_one_table() {
+        Vec::new()
+    } else {
+        vec![Listing::whole(answer.changes)]
+    };
+    let report = Report { notes: session.notes().to_vec(), sections: answer.sections, tables };
+    timings.phase("output", || deliver(&report, &arguments.output, globals))?;
+    Ok(Ending::Code(0))
+}
+
+impl WhatIfArguments {
+    fn changes(&self) -> Vec<Change> {
+        let change = |pattern: &str, effect| Change { pattern: pattern.to_owned(), effect };
+        let removed = self.remove.iter().map(|name| change(name, Effect::Remove));
+        let scaled = self.scale.iter().map(|(name, times)| change(name, Effect::Faster(*times)));
+        let host = self.host.iter().map(|(name, times)| change(name, Effect::HostFaster(*times)));
+        let no_wait = self.no_wait.iter().map(|name| change(name, Effect::NoWait));
+        let overlap = self.overlap.iter().map(|Overlap::Transfers| change("*", Effect::Overlap));
+        removed.chain(scaled).chain(host).chain(no_wait).chain(overlap).collect()
+    }
+}

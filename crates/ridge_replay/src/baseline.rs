@@ -1,0 +1,203 @@
+//! What the replay of the unchanged capture says of itself, and when that forbids a prediction.
+
+use crate::Options;
+use crate::edges::LEFT_OUT;
+use crate::graph::Graph;
+use crate::nodes::Node;
+use crate::overlay::Overlay;
+use crate::pass::Delays;
+use crate::reason::Reason;
+use crate::steps::Steps;
+use ridge_trace::NONE;
+
+/// How well the replay explains the unchanged capture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Baseline {
+    /// From the first event of the graph to the last, nanoseconds.
+    pub wall_ns: i64,
+    /// The replay with class delays, against the capture: -0.01 is one percent too short.
+    pub class_error: f64,
+    /// The largest difference of any instant between the capture and its replay with own delays, nanoseconds; 0 unless
+    /// something is broken.
+    pub own_error_ns: i64,
+    /// Part of the wall that no edit can reach, 0 to 1: it hangs on waits that the capture does not explain.
+    pub rigid_share: f64,
+    /// Part of the device's time whose launch is not in the capture, 0 to 1.
+    pub unlinked_share: f64,
+    /// Marked steps.
+    pub steps: usize,
+    /// The largest relative error of a step with class delays, where steps are marked.
+    pub step_error: Option<f64>,
+    /// What the longest path consists of.
+    pub path: Path,
+    /// Waits much longer than anything recorded explains, longest first.
+    pub unexplained: Vec<Stretch>,
+    /// By how much each device's clock was corrected: row of the devices table, nanoseconds.
+    pub clock_shifts: Vec<(u32, i64)>,
+    /// Dependencies that contradict others and were left out.
+    pub left_out: usize,
+    /// Why no number can be given for any edit; empty where one can.
+    pub refused: Vec<Reason>,
+}
+
+/// Parts of the longest path, each 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Path {
+    /// The host between calls.
+    pub host: f64,
+    /// Calls.
+    pub calls: f64,
+    /// Device work.
+    pub device: f64,
+    /// Launches, gaps, returns and other waits.
+    pub waits: f64,
+}
+
+/// A wait that nothing in the capture explains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stretch {
+    /// Row of the event that waited.
+    pub row: u32,
+    /// When it should have gone on, nanoseconds on the trace clock.
+    pub from_ns: i64,
+    /// When it did.
+    pub until_ns: i64,
+}
+
+/// A wait this much longer than its class is unexplained: the more of a millisecond and a fiftieth of the wall.
+const UNEXPLAINED_NS: i64 = 1_000_000;
+const UNEXPLAINED_PART: i64 = 50;
+/// How many stretches are kept.
+const MOST_STRETCHES: usize = 64;
+
+/// What predictions need of a pair of replays.
+#[derive(Debug)]
+pub(crate) struct Replayed {
+    pub(crate) class: Outcome,
+    pub(crate) own: Outcome,
+}
+
+/// What predictions need of one replay.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// When the last event ends.
+    pub(crate) end: i64,
+    /// How long each step takes.
+    pub(crate) steps: Vec<i64>,
+}
+
+impl Outcome {
+    pub(crate) fn of(times: &[i64], steps: &Steps) -> Outcome {
+        Outcome { end: last(times), steps: steps.times(|instant| times[instant as usize]) }
+    }
+}
+
+pub(crate) fn measure(graph: &Graph, steps: &Steps, options: &Options) -> (Baseline, Replayed) {
+    let none = Overlay::none();
+    let pass = |delays| graph.pass(delays, &none);
+    let (class, (own, halved)) = rayon::join(
+        || pass(Delays::Class),
+        || rayon::join(|| pass(Delays::Own), || last(&graph.pass(Delays::Own, &Overlay::halves(graph)))),
+    );
+    let wall_ns = wall_of(graph);
+    let share = |part: i64| if wall_ns > 0 { part as f64 / wall_ns as f64 } else { 0.0 };
+    let end = last_captured(graph);
+    let mut baseline = Baseline {
+        wall_ns,
+        class_error: share(last(&class) - end),
+        own_error_ns: own_error(graph, &own),
+        rigid_share: (1.0 - 2.0 * share(end - halved)).clamp(0.0, 1.0),
+        unlinked_share: unlinked_share(graph, 0..graph.nodes.len()),
+        steps: steps.spans.len(),
+        step_error: steps.largest_error(graph, &class),
+        path: path(graph, wall_ns),
+        unexplained: unexplained(graph, wall_ns),
+        clock_shifts: graph.shifts.clone(),
+        left_out: graph.order.left_out,
+        refused: Vec::new(),
+    };
+    baseline.refused = Reason::of(&baseline, options);
+    (baseline, Replayed { class: Outcome::of(&class, steps), own: Outcome::of(&own, steps) })
+}
+
+/// The last of all times.
+fn last(times: &[i64]) -> i64 {
+    times.iter().copied().max().unwrap_or(0)
+}
+
+fn last_captured(graph: &Graph) -> i64 {
+    last(&graph.nodes.end)
+}
+
+fn wall_of(graph: &Graph) -> i64 {
+    let first = graph.nodes.start.iter().copied().min().unwrap_or(0);
+    last_captured(graph) - if graph.nodes.len() == 0 { 0 } else { first }
+}
+
+fn own_error(graph: &Graph, own: &[i64]) -> i64 {
+    let errors = own.iter().enumerate().map(|(instant, time)| (time - graph.nodes.time(instant as u32)).abs());
+    errors.max().unwrap_or(0)
+}
+
+/// Part of the device time of `events` whose launch is unknown.
+pub(crate) fn unlinked_share(graph: &Graph, events: impl IntoIterator<Item = usize>) -> f64 {
+    let (mut all, mut unlinked) = (0_i64, 0_i64);
+    for event in events.into_iter().filter(|event| matches!(graph.nodes.kind[*event], Node::Work(_))) {
+        let took = graph.nodes.end[event] - graph.nodes.start[event];
+        all += took;
+        unlinked += if graph.launches.call[event] == NONE { took } else { 0 };
+    }
+    if all > 0 { unlinked as f64 / all as f64 } else { 0.0 }
+}
+
+/// Walks back from the last instant along what bound each.
+fn path(graph: &Graph, wall_ns: i64) -> Path {
+    let nodes = &graph.nodes;
+    let Some(event) = (0..nodes.len()).max_by_key(|event| nodes.end[*event]) else { return Path::default() };
+    let mut instant = crate::nodes::end_of(event);
+    let mut path = Path::default();
+    let whole = wall_ns.max(1) as f64;
+    while let Some(before) = graph.binding(instant) {
+        let part = (nodes.time(instant) - nodes.time(before)) as f64 / whole;
+        let event = (instant >> 1) as usize;
+        let is_own = instant & 1 == 1 && before == instant - 1;
+        match nodes.kind[event] {
+            Node::Work(_) if is_own => path.device += part,
+            Node::Call(_) if is_own => path.calls += part,
+            Node::Call(_) | Node::Mark if instant & 1 == 0 && graph.bound[instant as usize] == 0 => path.host += part,
+            _ => path.waits += part,
+        }
+        instant = before;
+    }
+    path
+}
+
+fn unexplained(graph: &Graph, wall_ns: i64) -> Vec<Stretch> {
+    let limit = UNEXPLAINED_NS.max(wall_ns / UNEXPLAINED_PART);
+    let mut found: Vec<Stretch> = (0..2 * graph.nodes.len() as u32)
+        .filter_map(|instant| {
+            let until_ns = graph.nodes.time(instant);
+            let from_ns = expected(graph, instant)?;
+            let row = graph.nodes.row[(instant >> 1) as usize];
+            (until_ns - from_ns > limit).then_some(Stretch { row, from_ns, until_ns })
+        })
+        .collect();
+    found.sort_by_key(|stretch| stretch.from_ns - stretch.until_ns);
+    found.truncate(MOST_STRETCHES);
+    found
+}
+
+/// When `instant` should have come after what bound it in the capture.
+fn expected(graph: &Graph, instant: u32) -> Option<i64> {
+    match graph.bound[instant as usize] {
+        0 => {
+            let (before, delay) = graph.before(instant);
+            (before != NONE).then(|| graph.nodes.time(before).saturating_add(delay))
+        }
+        nth => {
+            let edge = graph.edges.to(instant).start + usize::from(nth) - 1;
+            let from = graph.edges.from[edge];
+            (from != LEFT_OUT).then(|| graph.nodes.time(from).saturating_add(graph.edges.delay[edge]))
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Why no number is given.
+
+use crate::Options;
+use crate::baseline::Baseline;
+use ridge_units::Nanos;
+use std::fmt;
+
+/// Why a prediction is refused.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Reason {
+    /// The capture has neither calls nor device work to replay.
+    Nothing,
+    /// Too much of the wall hangs on waits that the capture does not explain; the share, 0 to 1.
+    Rigid(f64),
+    /// With usual delays the replay misses the capture by this part of the wall.
+    ClassError(f64),
+    /// The replay with its own delays misses the capture by this many nanoseconds: a fault of the replay.
+    NotExact(i64),
+    /// Steps are marked, but fewer than needed.
+    FewSteps(usize),
+    /// The edited work's launches are not in the capture; the share of its time, 0 to 1.
+    Unlinked(f64),
+    /// The edit lies where something waits for what the capture does not hold; the wait in nanoseconds.
+    Unexplained(i64),
+    /// The edit names nothing that the graph holds.
+    NothingEdited,
+}
+
+impl Reason {
+    /// What forbids any prediction from a capture.
+    pub(crate) fn of(baseline: &Baseline, options: &Options) -> Vec<Reason> {
+        let found = [
+            (baseline.wall_ns <= 0, Reason::Nothing),
+            (baseline.own_error_ns != 0, Reason::NotExact(baseline.own_error_ns)),
+            (baseline.rigid_share > options.most_rigid, Reason::Rigid(baseline.rigid_share)),
+            (baseline.class_error.abs() > options.most_class_error, Reason::ClassError(baseline.class_error)),
+            ((1..options.fewest_steps).contains(&baseline.steps), Reason::FewSteps(baseline.steps)),
+        ];
+        found.into_iter().filter(|(holds, _)| *holds).map(|(_, reason)| reason).collect()
+    }
+
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::Nothing => "nothing_to_replay",
+            Reason::Rigid(_) => "rigid",
+            Reason::ClassError(_) => "class_error",
+            Reason::NotExact(_) => "not_exact",
+            Reason::FewSteps(_) => "few_steps",
+            Reason::Unlinked(_) => "unlinked",
+            Reason::Unexplained(_) => "unexplained_wait",
+            Reason::NothingEdited => "nothing_edited",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Nothing => write!(f, "the capture holds neither calls nor device work"),
+            Reason::Rigid(share) => {
+                write!(f, "{:.0} % of the time hangs on waits that the capture does not explain", 100.0 * share)
+            }
+            Reason::ClassError(error) => {
+                write!(f, "with usual latencies the replay misses the capture by {:.0} %", 100.0 * error)
+            }
+            Reason::NotExact(ns) => write!(f, "the replay of the unchanged capture is off by {}", Nanos(*ns)),
+            Reason::FewSteps(1) => write!(f, "only one step is marked"),
+            Reason::FewSteps(steps) => write!(f, "only {steps} steps are marked"),
+            Reason::Unlinked(share) => {
+                write!(f, "the launches of {:.0} % of this work are not in the capture", 100.0 * share)
+            }
+            Reason::Unexplained(ns) => {
+                write!(f, "it lies within a wait of {} for something that the capture does not hold", Nanos(*ns))
+            }
+            Reason::NothingEdited => write!(f, "nothing in the capture's graph matches"),
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! What changes of a capture would save: names to rows, and the replay's answer as facts.
+
+use crate::session::Session;
+use ridge_replay::{Action, Baseline, Basis, Edit, Options, PerStep, Prediction, Replay};
+use ridge_table::{Basis as Source, Columns, Fact, FactValue, Section, Table, Unit};
+use ridge_trace::{EventKind, NONE, Trace, TrackKind};
+use ridge_units::Nanos;
+
+/// A change of the capture: what it concerns, by name, and what happens to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// A name in which `*` stands for any letters and `?` for one.
+    pub pattern: String,
+    /// What happens to all that the pattern names.
+    pub effect: Effect,
+}
+
+/// What a [`Change`] does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Effect {
+    /// Kernels, copies or operations are gone; host calls where no device work has the name.
+    Remove,
+    /// They are this many times as fast.
+    Faster(f32),
+    /// The host's own time within ranges of that name passes this many times as fast.
+    HostFaster(f32),
+    /// Calls return without waiting for the device.
+    NoWait,
+    /// No call waits for the copies of that name.
+    Overlap,
+}
+
+impl Effect {
+    fn action(self) -> Action {
+        match self {
+            Effect::Remove => Action::Drop,
+            Effect::Faster(times) => Action::Scale(1.0 / times),
+            Effect::HostFaster(times) => Action::HostScale(1.0 / times),
+            Effect::NoWait => Action::Unsync,
+            Effect::Overlap => Action::Asynchronous,
+        }
+    }
+
+    fn words(self) -> String {
+        match self {
+            Effect::Remove => "removed".to_owned(),
+            Effect::Faster(times) => format!("{times} times as fast"),
+            Effect::HostFaster(times) => format!("host {times} times as fast"),
+            Effect::NoWait => "without waiting".to_owned(),
+            Effect::Overlap => "not waited for".to_owned(),
+        }
+    }
+}
+
+/// What changes would save together.
+#[derive(Debug, Clone)]
+pub struct WhatIf {
+    /// The prediction, and how well the replay explains the unchanged capture.
+    pub sections: Vec<Section>,
+    /// Each change with what it concerned.
+    pub changes: Table,
+}
+
+impl Session {
+    /// What `changes` would save together.
+    pub fn what_if(&self, changes: &[Change]) -> WhatIf {
+        let trace = self.trace();
+        let replay = Replay::new(trace, &Options::default());
+        let edits: Vec<Edit> = changes.iter().map(|change| edit(trace, change)).collect();
+        let mut sections = Vec::new();
+        if !changes.is_empty() {
+            sections.push(prediction(&replay.apply(&edits)));
+        }
+        sections.push(baseline(replay.baseline()));
+        WhatIf { sections, changes: table(trace, changes, &edits) }
+    }
+}
+
+fn edit(trace: &Trace, change: &Change) -> Edit {
+    let names: Vec<bool> = trace.strings.iter().map(|name| matches(&change.pattern, name)).collect();
+    let on_device = |row: u32| EventKind::from_byte_is_work(trace.events.kind[row as usize]);
+    let is_copy = |row: u32| trace.events.kind(row as usize).is_copy();
+    let work = |wanted: &dyn Fn(u32) -> bool| rows(trace, &names, |kind| kind != TrackKind::HostThread, wanted);
+    let host = || rows(trace, &names, |kind| kind == TrackKind::HostThread, &|_| true);
+    let rows = match change.effect {
+        Effect::Remove | Effect::Faster(_) => {
+            Some(work(&on_device)).filter(|rows| !rows.is_empty()).unwrap_or_else(host)
+        }
+        Effect::Overlap => work(&is_copy),
+        Effect::HostFaster(_) | Effect::NoWait => host(),
+    };
+    Edit { rows, action: change.effect.action() }
+}
+
+/// Rows on tracks of a kind whose name, or that of their operation, is among `names`.
+fn rows(trace: &Trace, names: &[bool], on: impl Fn(TrackKind) -> bool, wanted: &dyn Fn(u32) -> bool) -> Vec<u32> {
+    let events = &trace.events;
+    let is_named = |row: u32| {
+        let op = events.op[row as usize];
+        let of_op = || trace.operations.get(op as usize).is_some_and(|op| names[op.name.0 as usize]);
+        names[events.name[row as usize] as usize] || (op != NONE && of_op())
+    };
+    let tracks = trace.tracks.iter().filter(|track| track.kind != TrackKind::Derived && on(track.kind));
+    tracks.flat_map(|track| track.rows.clone()).filter(|row| is_named(*row) && wanted(*row)).collect()
+}
+
+/// Whether `name` has the form of `pattern`.
+fn matches(pattern: &str, name: &str) -> bool {
+    let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
+    let (mut at, mut from) = (0, 0);
+    // Where the last star was, and how far it reaches.
+    let mut star: Option<(usize, usize)> = None;
+    while from < name.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                star = Some((at, from));
+                at += 1;
+            }
+            Some(letter) if *letter == b'?' || *letter == name[from] => (at, from) = (at + 1, from + 1),
+            _ => {
+                let Some((before, reach)) = star else { return false };
+                star = Some((before, reach + 1));
+                (at, from) = (before + 1, reach + 1);
+            }
+        }
+    }
+    pattern[at..].iter().all(|letter| *letter == b'*')
+}
+
+fn table(trace: &Trace, changes: &[Change], edits: &[Edit]) -> Table {
+    let rows: Vec<(&Change, &Edit)> = changes.iter().zip(edits).collect();
+    let time = |edit: &Edit| edit.rows.iter().map(|row| trace.events.dur_ns[*row as usize]).sum::<i64>();
+    Columns::over(&rows)
+        .text("pattern", "Pattern", "the names that are changed", |row| row.0.pattern.clone())
+        .key()
+        .text("effect", "Change", "what happens to them", |row| row.0.effect.words())
+        .count(
+            "events",
+            "Events",
+            "events whose name, or whose operation's name, has the pattern",
+            Source::Measured,
+            |row| row.1.rows.len() as u64,
+        )
+        .nanos("total_ns", "Total", "sum of their durations", Source::Measured, |row| time(row.1))
+        .table("changes", "Changes")
+}
+
+fn fact(key: &str, title: &str, value: FactValue, definition: &str) -> Fact {
+    let is_words = matches!(value, FactValue::Text(_));
+    let fact = Fact::new(key, title, value, definition);
+    if is_words { fact } else { fact.basis(Source::Modelled) }
+}
+
+fn prediction(found: &Prediction) -> Section {
+    let mut facts = vec![fact(
+        "saves",
+        "Saves",
+        FactValue::Text(found.refused.map_or_else(|| sentence(found), |why| format!("cannot tell: {why}"))),
+        "what all changes save together; changes that overlap count once",
+    )];
+    let basis = found.refused.map_or(found.basis.name(), |why| why.name());
+    facts.push(fact(
+        "basis",
+        "Basis",
+        FactValue::Text(basis.to_owned()),
+        "amount: the numbers hold; direction: only whether it saves; else why nothing is said",
+    ));
+    if found.refused.is_none() && found.basis == Basis::Amount {
+        facts.extend(amounts(found));
+    }
+    Section { title: "Prediction".to_owned(), facts }
+}
+
+fn amounts(found: &Prediction) -> Vec<Fact> {
+    let of_wall = |key: &str, title: &str, ns: i64| {
+        let definition = "of the time from the first call to the last event; below 0 it costs time";
+        let share = (found.wall_ns > 0).then(|| ns as f64 / found.wall_ns as f64);
+        fact(key, title, FactValue::Nanos(ns), definition).share(share)
+    };
+    let mut facts = vec![
+        of_wall("saving_low_ns", "At least", found.low_ns),
+        of_wall("saving_high_ns", "At most", found.high_ns),
+        fact("wall_ns", "Of", FactValue::Nanos(found.wall_ns), "from the first call or work to the last"),
+    ];
+    if let Some(PerStep { captured_ns, low_ns, high_ns }) = found.per_step {
+        let of_step = "median over the marked steps but the first";
+        facts.extend([
+            fact("step_saving_low_ns", "At least per step", FactValue::Nanos(low_ns), of_step),
+            fact("step_saving_high_ns", "At most per step", FactValue::Nanos(high_ns), of_step),
+            fact("step_ns", "Of a step of", FactValue::Nanos(captured_ns), of_step),
+        ]);
+    }
+    facts
+}
+
+/// The range in words, with no more digits than it deserves.
+fn sentence(found: &Prediction) -> String {
+    let (low, high, whole) = match found.per_step {
+        Some(step) => (step.low_ns, step.high_ns, step.captured_ns),
+        None => (found.low_ns, found.high_ns, found.wall_ns),
+    };
+    let unit = if found.per_step.is_some() { " per step" } else { "" };
+    match () {
+        () if high <= 0 && low >= 0 => "nothing".to_owned(),
+        () if found.basis == Basis::Direction && low >= 0 => "time; how much cannot be told".to_owned(),
+        () if found.basis == Basis::Direction => "nothing for sure".to_owned(),
+        () if high < 0 => format!("nothing; it costs {} to {} of {}{unit}", coarse(-high), coarse(-low), Nanos(whole)),
+        () if coarse(low) == coarse(high) => format!("about {} of {}{unit}", coarse(high), Nanos(whole)),
+        () => format!("{} to {} of {}{unit}", coarse(low), coarse(high), Nanos(whole)),
+    }
+}
+
+/// A time with two digits that matter.
+fn coarse(ns: i64) -> Nanos {
+    let unit = 10_i64.pow(ns.unsigned_abs().max(1).ilog10().saturating_sub(1));
+    Nanos((ns + unit / 2).div_euclid(unit) * unit)
+}
+
+fn baseline(found: &Baseline) -> Section {
+    let share = |key: &str, title: &str, share: f64, definition: &str| {
+        fact(key, title, FactValue::Real(share, Unit::Share), definition)
+    };
+    let mut facts = vec![
+        share(
+            "class_error",
+            "Error with usual latencies",
+            found.class_error,
+            "the unchanged capture replayed with the usual latency of each kind, against its wall; below 0 the replay is shorter",
+        ),
+        fact(
+            "own_error_ns",
+            "Error with its own latencies",
+            FactValue::Nanos(found.own_error_ns),
+            "the largest difference of any event; 0 unless the replay is broken",
+        ),
+        share(
+            "rigid_share",
+            "Out of reach",
+            found.rigid_share,
+            "part of the wall that no change reaches: it hangs on waits that the capture does not explain",
+        ),
+        share("path_host", "Path: host", found.path.host, "part of the longest path that is the host between calls"),
+        share("path_calls", "Path: calls", found.path.calls, "part of the longest path that is calls"),
+        share("path_device", "Path: device", found.path.device, "part of the longest path that is device work"),
+        share("path_waits", "Path: waits", found.path.waits, "part of the longest path that is latencies and waits"),
+        share(
+            "unlinked_share",
+            "Launched unseen",
+            found.unlinked_share,
+            "part of the device time whose launch is not in the capture",
+        ),
+        fact("steps", "Steps", FactValue::Count(found.steps as u64), "marked steps on a thread with calls"),
+    ];
+    let refused: Vec<String> = found.refused.iter().map(ToString::to_string).collect();
+    if !refused.is_empty() {
+        facts.push(fact(
+            "refused",
+            "No prediction",
+            FactValue::Text(refused.join("; ")),
+            "why no number is given for any change",
+        ));
+    }
+    Section { title: "Replay of the unchanged capture".to_owned(), facts }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_whole_names() {
+        for (pattern, name, expected) in [
+            ("copy*", "copy.1", true),
+            ("copy*", "a copy", false),
+            ("*gemm*", "void gemm<float>", true),
+            ("k?", "k1", true),
+            ("k?", "k", false),
+            ("*a*b", "xaxbxab", true),
+            ("*", "", true),
+            ("", "x", false),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn times_have_two_digits() {
+        for (ns, expected) in [(1_234_567, "1.2 ms"), (176_400_000, "180 ms"), (0, "0 ns"), (-5_670, "-5.7 µs")] {
+            assert_eq!(coarse(ns).to_string(), expected);
+        }
+    }
+}
