@@ -32,7 +32,7 @@ pub(crate) enum Packing {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ByteOrder {
+pub(crate) enum ByteOrder {
     LittleEndian,
     BigEndian,
 }

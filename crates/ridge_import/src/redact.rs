@@ -176,6 +176,8 @@ enum Pack<'a> {
     Xz(Box<XzWriter<&'a mut dyn Write>>),
     /// Its packer reads, so that it gets all at once.
     Zstd(Vec<u8>, &'a mut dyn Write),
+    /// Text of another encoding stays as UTF-8.
+    Plain(&'a mut dyn Write),
 }
 
 impl<'a> Pack<'a> {
@@ -185,6 +187,7 @@ impl<'a> Pack<'a> {
             Packing::Gzip => Pack::Gzip(GzEncoder::new(out, Compression::default())),
             Packing::Xz => Pack::Xz(Box::new(XzWriter::new(out, XzOptions::with_preset(XZ_PRESET))?)),
             Packing::Zstd => Pack::Zstd(Vec::new(), out),
+            Packing::Utf16(_) => Pack::Plain(out),
         })
     }
 
@@ -193,6 +196,7 @@ impl<'a> Pack<'a> {
             Pack::Gzip(encoder) => encoder.finish().map(drop),
             Pack::Xz(writer) => writer.finish().map(drop),
             Pack::Zstd(bytes, out) => out.write_all(&compress_to_vec(&bytes[..], CompressionLevel::Fastest)),
+            Pack::Plain(_) => Ok(()),
         }
     }
 }
@@ -203,6 +207,7 @@ impl Write for Pack<'_> {
             Pack::Gzip(encoder) => encoder.write(bytes),
             Pack::Xz(writer) => writer.write(bytes),
             Pack::Zstd(all, _) => all.write(bytes),
+            Pack::Plain(out) => out.write(bytes),
         }
     }
 
