@@ -21,7 +21,7 @@ fn a_change_gives_a_range_and_what_it_rests_on() {
     ] {
         assert!(ran.stdout.contains(key), "{key}: {}", ran.stdout);
     }
-    let changes = ran.stdout.matches("\"pattern\": \"*\"").count();
+    let changes = ran.stdout.matches("\"pattern\":\"*\"").count();
     assert_eq!(changes, 2, "{}", ran.stdout);
 }
 
