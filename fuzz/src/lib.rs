@@ -12,8 +12,8 @@ pub mod mutate;
 pub mod seeds;
 
 use ridge_analysis::{Ask, Prepared, Topic, VIEWS, instructions, modules, sections};
-use ridge_hlo::HloModule;
 use ridge_hlo::cost::ModuleCosts;
+use ridge_hlo::{HloModule, InstructionId};
 use ridge_import::{Foreign, Source, import};
 use ridge_redact::Words;
 
@@ -147,7 +147,8 @@ fn walk(module: &HloModule) {
         let _ = (instruction.shape.byte_size(), instruction.known_trip_count(), instruction.backend_config.json());
         module.kernel_candidates(&instruction.name.replace('.', "_"));
     }
-    let costs = ModuleCosts::with_trips(module, |id| Some(f64::from_bits(u64::MAX >> (id.0 % 64))));
+    let observed = |id: InstructionId| Some(f64::from_bits(u64::MAX >> (id.0 % 64)));
+    let costs = ModuleCosts::with_observed(module, &observed);
     assert!(costs.total().work.flops().is_finite() && costs.total().compulsory.total().is_finite());
     module.to_text();
     module.to_dot(None);

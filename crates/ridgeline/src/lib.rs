@@ -45,10 +45,10 @@ pub use ridge_analysis::{
     Bound, Ceiling, Ceilings, Chart, ChartPoint, ChartRoof, ChartSlope, ComputeUnit, Limit, NumberType, OtherIntensity,
     Shown, Topic, VIEWS, View, view, views_of,
 };
+pub use ridge_redact::What;
 pub use ridge_table::{
     Basis, Column, Columns, Fact, FactValue, Meaning, Quantity, Rank, Section, Subject, Table, Unit,
 };
-pub use ridge_redact::What;
 pub use ridge_trace as trace;
 pub use ridge_trace::Trace;
 pub use ridge_trace::{event_batch, track_batch};
