@@ -18,6 +18,7 @@ mod torch_snapshot;
 mod xplane;
 
 pub(crate) use nsys_jax::NOT_AN_ARCHIVE;
+pub(crate) use xplane::Window;
 
 /// A kind of capture: how it is recognized and read.
 pub trait Format: Sync {

@@ -21,9 +21,11 @@ mod read;
 pub(super) mod role;
 mod space;
 mod stats;
+mod windows;
 
 pub(super) use decode::Extra as SparseStat;
 pub(super) use stats::Role as StatRole;
+pub(crate) use windows::Window;
 
 use crate::formats::Format;
 use crate::import::{Import, ImportError, Source};

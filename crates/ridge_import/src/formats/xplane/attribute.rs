@@ -7,6 +7,7 @@ use super::plane::StatTable;
 use super::stats::TextKey;
 use crate::formats::command_buffer::is_command_buffer;
 use crate::import::Import;
+use ridge_hlo::InstructionId;
 use ridge_hlo::wire::text;
 use ridge_trace::{Module, NONE, Operation, StringId};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -39,7 +40,21 @@ impl OperationTable {
                 table.by_module_name.entry(module.name).or_insert(row as u32);
             }
         }
+        table.know_operations(import);
         table
+    }
+
+    /// Operations that earlier windows of the process have brought.
+    fn know_operations(&mut self, import: &Import) {
+        for (row, operation) in import.builder.operations.iter().enumerate() {
+            let module = import.builder.modules.get(operation.module as usize);
+            let Some(module) = module.filter(|module| module.process == self.process) else { continue };
+            self.ids.insert((operation.module, operation.name), row as u32);
+            let found = (operation.instruction != NONE).then_some(InstructionId(operation.instruction));
+            if stands_for_buffer(module.hlo, found, import.builder.strings.get(operation.name), import) {
+                self.buffers.insert(row as u32);
+            }
+        }
     }
 
     /// The row of an operation known by the stats of an event, or [`NONE`] where they name none.
@@ -122,15 +137,19 @@ impl OperationTable {
         let row = import.builder.operations.len() as u32;
         import.builder.operations.push(Operation { name: name_id, module, instruction, scope });
         self.ids.insert((module, name_id), row);
-        let is_buffer = match (hlo, found) {
-            // Before command buffers were made of thunks they were computations that an instruction calls.
-            (Some(hlo), Some(id)) => &*import.hlo[hlo as usize].instruction(id).opcode == "call",
-            _ => is_command_buffer(name),
-        };
-        if is_buffer {
+        if stands_for_buffer(hlo, found, name, import) {
             self.buffers.insert(row);
         }
         row
+    }
+}
+
+/// Whether an operation stands for all of a command buffer.
+fn stands_for_buffer(hlo: Option<u32>, instruction: Option<InstructionId>, name: &str, import: &Import) -> bool {
+    match (hlo, instruction) {
+        // Before command buffers were made of thunks they were computations that an instruction calls.
+        (Some(hlo), Some(id)) => &*import.hlo[hlo as usize].instruction(id).opcode == "call",
+        _ => is_command_buffer(name),
     }
 }
 
