@@ -44,6 +44,9 @@ impl Manifest {
     fn missing_note(&self, part: &Value) -> Option<Note> {
         let what = part.get("what")?.as_str()?;
         let why = part.get("why").and_then(Value::as_str).unwrap_or("no reason given");
+        if what == "end of the recording" {
+            return Some(self.note(Severity::Lost, why.to_owned()));
+        }
         let severity = if what.contains("trace") { Severity::Lost } else { Severity::Partial };
         Some(self.note(severity, format!("not recorded: {what}: {why}")))
     }
