@@ -26,8 +26,8 @@ pub(super) fn first_window(windows: &mut Vec<Window>, process: u32, pid: Option<
         let mut others = windows.iter().filter(|other| other.first == first);
         others.any(|other| other.open.start < open.end && open.start < other.open.end)
     };
-    let known = windows.iter().filter(|other| other.pid == pid).map(|other| other.first);
-    let first = known.into_iter().find(|first| !overlaps(*first)).unwrap_or(process);
+    let mut known = windows.iter().filter(|other| other.pid == pid).map(|other| other.first);
+    let first = known.find(|first| !overlaps(*first)).unwrap_or(process);
     windows.push(Window { pid, open, first });
     first
 }
