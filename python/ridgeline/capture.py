@@ -133,7 +133,8 @@ def _only(module: CompiledModule, formats: set[str]) -> CompiledModule:
     wanted = {
         "jaxpr": ("jaxpr",),
         "stablehlo": ("stablehlo",),
-        "text": ("before_text", "after_text"),
+        "text": ("after_text",),
+        "before": ("before_text",),
         "proto": ("after_proto", "buffer_assignment"),
         "dot": ("after_dot",),
     }

@@ -24,6 +24,7 @@ class JaxTracer:
     library = "jax"
     suffix = ".xplane.pb"
     why_unused = "jax was imported, but the program used no device"
+    growth_tells = True
 
     def environment(self) -> dict[str, Any]:
         return environment()
@@ -53,9 +54,6 @@ class JaxTracer:
 
     def snapshot(self, out: Path, name: str, *, when: str) -> dict[str, Any] | None:
         return memory.snapshot(out, name)
-
-    def live_bytes(self) -> int | None:
-        return memory.live_host_array_bytes()
 
     def process_index(self) -> int:
         """JAX's number of this process; 0 if it has none, because the number only names a file."""

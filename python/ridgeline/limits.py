@@ -1,68 +1,117 @@
-"""Tell when a running capture has grown too long or too large.
+"""Tell when a running capture must end, and when it is time to write what it has so far and go on.
 
-The profiler does not say how much it holds, so its size is estimated: the growth of the process since the capture began, less the
-growth of the library's own arrays in main memory.
-Where a library cannot tell how much its arrays hold, as PyTorch, only the main memory that is left counts.
-The least of the last few estimates counts, because a trace only grows while a program's scratch memory comes and goes.
+The profiler does not say how much it holds, so a capture is measured by what is on disk: it is written in *parts*, and the sizes of
+their files count.
+How much the process has grown only says when a part is due. A program that loads data grows as well, which then costs a short
+interruption and not the capture.
+Where it is not known what a library's profiler holds, the main memory that is left counts instead of growth.
 """
 
 from __future__ import annotations
 
+import ctypes
 import sys
-from collections import deque
-from collections.abc import Callable
+from dataclasses import dataclass
 
 from .memory import available_bytes, resident_bytes, total_bytes
+from .sizes import size_text
 
-_SAMPLES = 3
+#: What a running capture holds in main memory, as a multiple of its file; a low guess, so that no file grows far beyond the limit.
+#: Measured on a CPU with jaxlib 0.10.2: 153 MiB for a file of 33 MiB, 1191 MiB for one of 334 MiB.
+_HELD_PER_WRITTEN = 3
 
-#: Main memory that stopping takes, as a multiple of what the running capture holds.
+#: Main memory that writing takes, as a multiple of what the running capture holds.
 #: Measured on a CPU with jaxlib 0.10.1: a growth of 2.19 GB became a peak of 12.8 GB, and one of 162 MB a peak of 3.1 GB with the
 #: events that arrived while it stopped.
-_STOPPING_MULTIPLE = 6
+_WRITING_MULTIPLE = 6
 
-#: Share of main memory that must be left where the capture's size is not known.
+#: Growth below this is not worth an interruption, in bytes.
+_LEAST_GROWTH = 16 << 20
+
+#: Share of main memory that must be left where the capture's size cannot be measured.
 _LEAST_LEFT = 1 / 8
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the recorder was told: times in seconds, sizes in bytes; `rotate_s` is how long a part lasts, if anything is asked."""
+
+    max_s: float
+    max_bytes: int
+    rotate_s: float | None
 
 
 class LimitWatch:
     """Watches one capture."""
 
-    def __init__(self, *, began: float, max_s: float, max_bytes: int, live_bytes: Callable[[], int | None]) -> None:
-        """The capture began at `began` seconds of the clock that `exceeded` is told.
+    def __init__(self, limits: Limits, *, began: float, growth_tells: bool) -> None:
+        """The capture began at `began` seconds of the clock that the other methods are told.
 
-        `live_bytes` says how much the library's arrays hold in main memory, None if it cannot.
+        `growth_tells` is true for a profiler of which `_HELD_PER_WRITTEN` holds.
         """
+        self._limits = limits
         self._began = began
-        self._max_s = max_s
-        self._max_bytes = max_bytes
-        self._resident = resident_bytes()
-        self._live_bytes = live_bytes
-        self._arrays = live_bytes()
-        self._growths: deque[int] = deque(maxlen=_SAMPLES)
+        self._growth_tells = growth_tells
+        self._written = 0
+        self.part_begins(began)
 
-    def exceeded(self, now: float) -> str | None:
-        """Why the capture must stop, None while it may go on."""
-        if now - self._began >= self._max_s:
-            return f"it ran for {self._max_s:g} s, the limit"
-        if self._arrays is None:
-            return _too_little_left()
-        # Counting arrays takes a while in a program that has many, so it is done only when it may matter.
-        most = min(self._max_bytes, (available_bytes() or sys.maxsize) // _STOPPING_MULTIPLE)
-        growth = resident_bytes() - self._resident
-        if growth > most:
-            growth -= (self._live_bytes() or 0) - self._arrays
-        self._growths.append(growth)
-        least = min(self._growths)
-        if len(self._growths) < _SAMPLES or least <= most:
-            return None
-        if least > self._max_bytes:
-            return f"the process grew by {least} bytes (estimated), above the limit of {self._max_bytes}"
-        return f"the process grew by {least} bytes (estimated), and stopping later could need more main memory than was left"
+    def part_begins(self, now: float, *, written: int = 0) -> None:
+        """A part began, after one of `written` bytes was written."""
+        self._written += written
+        self._part_began = now
+        self._resident = resident_bytes()
+        self._allocated = _allocated_bytes()
+
+    def exceeded(self, now: float, *, written: int = 0) -> str | None:
+        """Why the capture must stop, None while it may go on; `written` are bytes of a part that has just ended."""
+        limits = self._limits
+        if now - self._began >= limits.max_s:
+            return f"it ran for {limits.max_s:g} s, the limit; --max-time allows more"
+        if self._written + written >= limits.max_bytes:
+            size = size_text(self._written + written)
+            return f"its trace has {size}, the limit is {size_text(limits.max_bytes)}; --max-size allows more"
+        return None if self._growth_tells else _too_little_left()
+
+    def part_is_due(self, now: float) -> bool:
+        """True if what was captured should be written now."""
+        if self._limits.rotate_s is not None and now - self._part_began >= self._limits.rotate_s:
+            return True
+        if not self._growth_tells:
+            return False
+        most = min(
+            _HELD_PER_WRITTEN * (self._limits.max_bytes - self._written),
+            (available_bytes() or sys.maxsize) // _WRITING_MULTIPLE,
+        )
+        most = max(most, _LEAST_GROWTH)
+        # The allocator takes a while to count, so it is asked only when it may matter.
+        return resident_bytes() - self._resident > most and self._has_allocated(most)
+
+    def _has_allocated(self, most: int) -> bool:
+        allocated = _allocated_bytes()
+        return allocated is None or self._allocated is None or allocated - self._allocated > most
 
 
 def _too_little_left() -> str | None:
     available, total = available_bytes(), total_bytes()
     if available is None or total is None or available >= total * _LEAST_LEFT:
         return None
-    return f"only {available} bytes of main memory were left"
+    return f"only {size_text(available)} of main memory were left; a shorter window (--steps, --annotation) needs less"
+
+
+class _Mallinfo2(ctypes.Structure):
+    """What glibc's `mallinfo2` returns; sizes in bytes."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")
+    ]
+
+
+def _allocated_bytes() -> int | None:
+    """Bytes that small allocations take, as an event's is; large ones, as a data set's, are mapped apart. None without glibc 2.33."""
+    try:
+        mallinfo2 = ctypes.CDLL(None).mallinfo2
+    except (OSError, AttributeError):
+        return None
+    mallinfo2.restype = _Mallinfo2
+    return int(mallinfo2().uordblks)

@@ -38,7 +38,12 @@ CAPTURING_PARTS = {
     "steps": "steps",
     "allocator": "allocator snapshots",
     "xla_flags": "XLA flags",
+    "sources": "source files",
 }
+
+
+#: Bytes set aside for a piece, which may have to say that the disk is full.
+_SPARE_BYTES = 16 * 1024
 
 
 class Piece:
@@ -65,6 +70,8 @@ class Piece:
             "notes": [],
             "added_flags": [],
         }
+        self._spare = self._path.with_suffix(".spare")
+        self._spare.write_bytes(bytes(_SPARE_BYTES))
         self.write()
 
     def claim_ordinal(self, library: str) -> int:
@@ -115,17 +122,24 @@ class Piece:
             file.write(json.dumps(entry) + "\n")
 
     def write(self) -> None:
-        """Replace the file; a disk that is full leaves the one before."""
+        """Replace the file; on a full disk with what was set aside, and when that is gone the one before stays."""
         if not self._is_live:
             return
         with self._lock:
             self._written_at = time.monotonic()
-            partial = self._path.with_suffix(".partial")
-            try:
-                partial.write_text(json.dumps(self.content), encoding="utf-8")
-                os.replace(partial, self._path)
-            except OSError:
-                partial.unlink(missing_ok=True)
+            if not self._replace():
+                self._spare.unlink(missing_ok=True)
+                self._replace()
+
+    def _replace(self) -> bool:
+        partial = self._path.with_suffix(".partial")
+        try:
+            partial.write_text(json.dumps(self.content), encoding="utf-8")
+            os.replace(partial, self._path)
+        except OSError:
+            partial.unlink(missing_ok=True)
+            return False
+        return True
 
     def let_go(self) -> None:
         """Write no more: after a fork the file belongs to the parent."""

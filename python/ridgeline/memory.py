@@ -42,18 +42,6 @@ def peak_resident_bytes() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def live_host_array_bytes() -> int:
-    """Bytes of JAX arrays that live in main memory."""
-    import jax  # noqa: PLC0415 - the program's
-
-    return sum(
-        shard.data.nbytes
-        for array in jax.live_arrays()
-        for shard in array.addressable_shards
-        if shard.device.platform == "cpu"
-    )
-
-
 def available_bytes() -> int | None:
     """Main memory that could be had without swapping; None where the system does not say."""
     return _memory_info("MemAvailable:")

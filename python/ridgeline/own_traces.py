@@ -14,6 +14,7 @@ from typing import Any
 
 from .manifest import Piece
 from .session import Session
+from .sizes import size_text
 
 #: A capture larger than this many bytes is pointed to and not copied.
 _LARGEST_COPY = 2 << 30
@@ -75,7 +76,7 @@ class _Copies:
         copy = self._out / "trace" / f"own{self._count}.{self._piece.content['pid']}.xplane.pb"
         size = newest.stat().st_size
         if size > _LARGEST_COPY:
-            self._piece.append("notes", {"what": "the program's own trace", "why": f"{size} bytes, not copied"})
+            self._piece.append("notes", {"what": "the program's own trace", "why": f"{size_text(size)}, not copied"})
             return
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(newest, copy)

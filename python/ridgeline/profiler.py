@@ -25,16 +25,11 @@ SENSIBLE_OPTIONS: dict[str, Any] = {
     "enable_hlo_proto": True,
 }
 
-#: Settings of the device tracers that JAX documents; others are passed on, and noted.
-KNOWN_ADVANCED_PREFIXES = ("gpu_", "tpu_")
-
-
 @dataclass(frozen=True)
 class RunningProfiler:
     """A profiler that was started here; `scratch` is the folder it was given."""
 
     scratch: Path
-    unknown_options: list[str]
 
 
 def start_profiler(options: dict[str, Any]) -> RunningProfiler:
@@ -47,14 +42,14 @@ def start_profiler(options: dict[str, Any]) -> RunningProfiler:
     """
     import jax  # noqa: PLC0415 - the program's
 
-    profile_options, unknown = _profile_options(jax, options)
+    profile_options = _profile_options(jax, options)
     scratch = Path(tempfile.mkdtemp(prefix="ridgeline-trace-"))
     try:
         jax.profiler.start_trace(str(scratch), profiler_options=profile_options)
     except BaseException:
         shutil.rmtree(scratch, ignore_errors=True)
         raise
-    return RunningProfiler(scratch, unknown)
+    return RunningProfiler(scratch)
 
 
 def stop_profiler(running: RunningProfiler, path: Path, *, keep_hostnames: bool = False) -> Written:
@@ -98,24 +93,21 @@ def _stop_through_folder(scratch: Path, path: Path) -> Written:
     return Written(path, path.stat().st_size, False)
 
 
-def _profile_options(jax: Any, wanted: dict[str, Any]) -> tuple[Any, list[str]]:
-    """A `ProfileOptions` with `wanted` set, and the keys that neither it nor a known prefix names."""
+def _profile_options(jax: Any, wanted: dict[str, Any]) -> Any:
+    """A `ProfileOptions` with `wanted` set; what it has no field for goes to its `advanced_configuration`."""
     options = jax.profiler.ProfileOptions()
     for key, value in SENSIBLE_OPTIONS.items():
         if hasattr(options, key):
             setattr(options, key, value)
     advanced: dict[str, Any] = {}
-    unknown = []
     for key, value in wanted.items():
         if not key.startswith("_") and hasattr(options, key) and key != "advanced_configuration":
             setattr(options, key, _converted(key, value, type(getattr(options, key))))
-            continue
-        advanced[key] = _parsed(value)
-        if not key.startswith(KNOWN_ADVANCED_PREFIXES):
-            unknown.append(key)
+        else:
+            advanced[key] = _parsed(value)
     if advanced:
         options.advanced_configuration = advanced
-    return options, unknown
+    return options
 
 
 def _converted(key: str, value: Any, wanted: type) -> Any:

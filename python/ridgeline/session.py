@@ -16,14 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from . import memory
-from .limits import LimitWatch
+from .limits import Limits, LimitWatch
 from .main_thread import call_in_main_thread
 from .manifest import Piece
 from .module_files import write_module
 from .modules import CompiledModule
 from .safely import Parts
 from .schedule import Action, Schedule
-from .tracer import RunningTrace, Tracer, Written
+from .sizes import size_text
+from .sources import Sources
+from .tracer import Tracer, Written
 
 #: Longest wait for device work before a capture stops, in seconds.
 _DRAIN_LIMIT_S = 10.0
@@ -46,18 +48,25 @@ class Session:
         self._piece = piece
         self._ordinal = piece.claim_ordinal(tracer.library)
         piece.set(ordinal=self._ordinal)
+        self._sources: Sources | None = None
+        if config.get("sources"):
+            note = lambda what, why: piece.append("notes", {"what": what, "why": why})  # noqa: E731 - one line says it
+            self._sources = Sources(self._out, began_unix_s=piece.content["started_unix_s"], note=note)
         self._lock = threading.RLock()
         self._busy_thread: int | None = None
-        self._running: RunningTrace | None = None
+        self._running: Any = None
         self._limits: LimitWatch | None = None
-        self._window: dict[str, Any] = {}
+        self._window_began = self._part_began = self._traced_s = 0.0
+        self._first_step = 0
         self._windows = 0
+        self._part = 1
         self._is_idle = True
         self._is_asked = False
         self._is_over = False
         self._wake = threading.Event()
         self._ticker: threading.Thread | None = None
         self._last_compile: float | None = None
+        self._forms_s = 0.0
         self._compilations = {"count": 0, "seconds": 0.0, "kept": 0, "kept_bytes": 0}
 
     # What the program does, in the order in which it can happen.
@@ -67,6 +76,7 @@ class Session:
         with self._entered() as entered:
             if entered:
                 self._piece.set(state="ready", **self._tracer.environment())
+                self._keep_sources()
                 self._act(self.schedule.ready(time.perf_counter()))
                 if self.schedule.needs_ticks:
                     self._start_ticker()
@@ -98,7 +108,11 @@ class Session:
             self._compilations["kept"] += 1
             self._compilations["kept_bytes"] += entry["bytes"]
             self._piece.add_module(entry)
-        self._piece.add_time("modules_s", module.collect_s + time.perf_counter() - started)
+        self._keep_sources(module.after_proto or (module.after_text or "").encode())
+        write_s = time.perf_counter() - started
+        self._forms_s += module.forms_s + write_s
+        self._piece.content["module_forms_s"] = round(self._forms_s, 6)
+        self._piece.add_time("modules_s", module.collect_s + write_s)
 
     def program_starts_trace(self) -> None:
         """The program is about to start a trace of its own, which the profiler allows only one of."""
@@ -121,6 +135,7 @@ class Session:
             if self._running:
                 self._stop(how, drain=drain)
             self._say_why_nothing()
+            self._keep_sources()
             self._is_over = True
             self._wake.set()
             self._say_modules_left_out()
@@ -198,54 +213,83 @@ class Session:
 
     def _start(self) -> None:
         self._snapshot("before")
-        with self._piece.timed("start_trace_s"):
-            self._running = self.parts.run("trace_start", self._tracer.start, self._config)
-        if self._running is None:
+        if not self._start_tracer():
             return
         self.schedule.started()
         self._windows += 1
+        self._part = 1
         began = time.perf_counter()
-        self._window = {"window": self._windows, "began": began, "first_step": self.schedule.steps_seen - 1}
-        self._limits = self.parts.run(
-            "limits",
-            LimitWatch,
-            began=began,
-            max_s=self._config["max_trace_s"],
-            max_bytes=self._config["max_trace_bytes"],
-            live_bytes=self._tracer.live_bytes,
-        )
-        for option in self._running.unknown_options:
-            self._piece.append("notes", {"what": f"profile option {option}", "why": "passed on; JAX may not know it"})
-        self._piece.set(state="tracing")
+        self._window_began, self._first_step = began, self.schedule.steps_seen - 1
+        config = self._config
+        limits = Limits(config["max_trace_s"], config["max_trace_bytes"], config.get("rotate_s"))
+        growth_tells = self._tracer.growth_tells
+        self._limits = self.parts.run("limits", LimitWatch, limits, began=began, growth_tells=growth_tells)
         self._start_ticker()
+
+    def _start_tracer(self) -> bool:
+        with self._piece.timed("start_trace_s"):
+            self._running = self.parts.run("trace_start", self._tracer.start, self._config)
+        if self._running is None:
+            return False
+        self._part_began = time.perf_counter()
+        self._piece.set(state="tracing")
+        return True
 
     def _stop(self, why: str, *, drain: bool = False, is_cut_short: bool = False) -> None:
         if drain:
             with self._piece.timed("drain_s"):
                 self.parts.run("drain", self._tracer.drain, time.perf_counter() + _DRAIN_LIMIT_S)
-        traced_s = time.perf_counter() - self._window["began"]
+        self._stop_tracer(why)
+        self._window_is_over(why, is_cut_short=is_cut_short)
+
+    def _stop_tracer(self, why: str) -> Written | None:
+        """Stop the profiler and write what it has; the entry is in the piece."""
         running, self._running = self._running, None
-        self.schedule.stopped()
+        self._traced_s = time.perf_counter() - self._part_began
+        self._piece.set(state="writing", writing_since_unix_s=time.time())
         with self._piece.timed("stop_trace_s"):
             written = self.parts.run("trace_stop", self._write_trace, running)
         if not self.parts.is_on("trace_stop"):
             self._running = running
             self.abandon()
-        self._snapshot("after")
         if written is not None:
-            entry = {"path": str(written.path.relative_to(self._out)), "bytes": written.bytes, "window": self._window["window"]}
-            entry |= {"traced_s": round(traced_s, 6), "ended_because": why}
-            if self.schedule.counts_steps:
-                entry["steps"] = [self._window["first_step"], self.schedule.steps_seen]
-            self._piece.append("traces", entry)
+            self._piece.append("traces", self._entry(written, why))
+        return written
+
+    def _entry(self, written: Written, why: str) -> dict[str, Any]:
+        entry = {"path": str(written.path.relative_to(self._out)), "bytes": written.bytes, "window": self._windows}
+        entry |= {"part": self._part, "traced_s": round(self._traced_s, 6), "ended_because": why}
+        if self.schedule.counts_steps:
+            entry["steps"] = [self._first_step, self.schedule.steps_seen]
+        return entry
+
+    def _window_is_over(self, why: str, *, is_cut_short: bool) -> None:
+        self.schedule.stopped()
+        self._snapshot("after")
         if is_cut_short:
-            self._piece.append("missing", {"what": f"trace after {traced_s:.3g} s", "why": f"capture stopped: {why}"})
+            after_s = self._part_began - self._window_began + self._traced_s
+            self._piece.append("missing", {"what": f"trace after {after_s:.3g} s", "why": f"capture stopped: {why}"})
         self._piece.set(state="stopped")
 
-    def _write_trace(self, running: RunningTrace | None) -> Written | None:
+    def _next_part(self) -> None:
+        """Write what there is and go on, unless that is too much already."""
+        written = self._stop_tracer("the next part follows")
+        now = time.perf_counter()
+        bytes_written = written.bytes if written else 0
+        why = self._limits.exceeded(now, written=bytes_written) if self._limits else None
+        if why is not None:
+            self._window_is_over(why, is_cut_short=True)
+        elif not self.parts.is_on("trace_stop") or not self._start_tracer():
+            self._window_is_over("the next part could not begin", is_cut_short=True)
+        else:
+            self._part += 1
+            self._limits.part_begins(now, written=bytes_written)
+
+    def _write_trace(self, running: Any) -> Written | None:
         if running is None:
             raise RuntimeError("expected a running profiler, found none")
-        path = self._out / "trace" / f"host{self._tracer.process_index()}{self._suffix()}{self._tracer.suffix}"
+        part = f".part{self._part}" if self._part > 1 else ""
+        path = self._out / "trace" / f"host{self._tracer.process_index()}{self._suffix()}{part}{self._tracer.suffix}"
         written = self._tracer.stop(running, path, keep_hostnames=bool(self._config.get("keep_hostnames")))
         self._is_idle = self._is_idle and written is None
         return written
@@ -266,6 +310,11 @@ class Session:
         window = window or self._windows
         return self.suffix + (f".window{window}" if window > 1 else "")
 
+    def _keep_sources(self, module: bytes = b"") -> None:
+        if self._sources is not None:
+            self.parts.run("sources", self._sources.keep_imported)
+            self.parts.run("sources", self._sources.keep_named, module)
+
     def _say_why_nothing(self) -> None:
         """Say why there is no capture: because the library was not used, which may be as it should, or because none began."""
         why = self.schedule.why_nothing()
@@ -283,7 +332,8 @@ class Session:
     def _say_modules_left_out(self) -> None:
         left_out = self._compilations["count"] - self._compilations["kept"]
         if left_out and self.parts.is_on("modules"):
-            why = f"{left_out} modules beyond the limit of {self._config['max_modules']} or of their bytes"
+            most = f"{self._config['max_modules']} modules (--max-modules) or {size_text(self._config['max_module_bytes'])} (--max-module-size)"
+            why = f"{left_out} modules beyond the limit of {most}"
             self._piece.append("missing", {"what": "compiled modules", "why": why})
 
     # Time.
@@ -303,19 +353,23 @@ class Session:
     def _tick(self) -> None:
         now = time.perf_counter()
         self._act(self.schedule.tick(now, self._last_compile))
-        if self._running and self._limits:
-            if why := self.parts.run("limits", self._limits.exceeded, now):
-                self._cut_short(why)
+        if self._running is None or self._limits is None:
+            return
+        if why := self.parts.run("limits", self._limits.exceeded, now):
+            self._in_its_thread(lambda: self._stop(why, is_cut_short=True))
+        elif self.parts.run("limits", self._limits.part_is_due, now):
+            self._in_its_thread(self._next_part)
 
-    def _cut_short(self, why: str) -> None:
-        """Stop from the ticker's thread; where the profiler belongs to the main thread, have that do it."""
+    def _in_its_thread(self, work: Callable[[], None]) -> None:
+        """Call `work` from the ticker's thread; where the profiler belongs to the main thread, have that do it."""
         if self._running is None or self._tracer.may_stop_here(self._running):
-            self._stop(why, is_cut_short=True)
+            work()
         elif not self._is_asked:
             self._is_asked = True
-            call_in_main_thread(lambda: self._asked_to_stop(why))
+            call_in_main_thread(lambda: self._was_asked(work))
 
-    def _asked_to_stop(self, why: str) -> None:
+    def _was_asked(self, work: Callable[[], None]) -> None:
+        self._is_asked = False
         with self._entered() as entered:
             if entered and self._running is not None and self._tracer.may_stop_here(self._running):
-                self._stop(why, is_cut_short=True)
+                work()

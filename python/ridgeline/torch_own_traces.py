@@ -15,6 +15,7 @@ from typing import Any
 
 from .manifest import Piece
 from .session import Session
+from .sizes import size_text
 
 #: A trace larger than this many bytes is pointed to and not copied; it is text, ten times its packed size.
 _LARGEST_COPY = 2 << 30
@@ -67,7 +68,7 @@ class _Copies:
     def _copy(self, exported: Path) -> None:
         size = exported.stat().st_size
         if size > _LARGEST_COPY:
-            self._piece.append("notes", {"what": "the program's own trace", "why": f"{size} bytes, not copied"})
+            self._piece.append("notes", {"what": "the program's own trace", "why": f"{size_text(size)}, not copied"})
             return
         self._count += 1
         packed = ".gz" if exported.suffix == ".gz" else ""

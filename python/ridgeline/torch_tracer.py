@@ -12,16 +12,13 @@ import os
 import sys
 import threading
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .environment import environment
 from .torch_memory import AllocatorSnapshots
 from .tracer import Written
-
-#: Options of the profiler that `torch.<name>` may set, beside those with a switch of their own.
-_KNOWN_OPTIONS = ("record_shapes", "with_flops", "with_modules", "with_stack", "profile_memory")
 
 #: One of these is in every trace of a program that used the library: operators, device work, ranges that were named.
 _SIGNS_OF_WORK = (b'"cat": "cpu_op"', b'"cat": "kernel"', b'"cat": "gpu_memcpy"', b'"cat": "user_annotation"')
@@ -33,7 +30,6 @@ class RunningTorchTrace:
 
     handle: Any
     thread: int | None
-    unknown_options: list[str] = field(default_factory=list)
 
 
 class TorchTracer:
@@ -44,6 +40,8 @@ class TorchTracer:
     why_unused = (
         "torch was imported, but the program initialized no GPU; --host-only records PyTorch's work on the host from its import on"
     )
+
+    growth_tells = False
 
     def __init__(self, torch: Any, snapshots: AllocatorSnapshots, *, host_only: bool) -> None:
         """`torch` is the program's module; `host_only` leaves its devices alone."""
@@ -61,7 +59,7 @@ class TorchTracer:
 
     def start(self, config: dict[str, Any]) -> RunningTorchTrace:
         """Raises TypeError or ValueError for an option that does not convert, RuntimeError if a profiler is running."""
-        options, unknown = _options(config)
+        options = _options(config)
         profiler = self._torch.autograd.profiler
         # PyTorch reports allocations only to a profiler of the thread that makes them.
         experimental = None if options["profile_memory"] else self._every_thread()
@@ -69,7 +67,7 @@ class TorchTracer:
             options["experimental_config"] = experimental
         handle = profiler.profile(use_kineto=True, use_device="cuda" if self.uses_gpu else None, **options)
         handle.__enter__()
-        return RunningTorchTrace(handle, threading.get_ident() if experimental is None else None, unknown)
+        return RunningTorchTrace(handle, threading.get_ident() if experimental is None else None)
 
     def stop(self, running: RunningTorchTrace, path: Path, *, keep_hostnames: bool) -> Written | None:
         """Host names are taken out later, by the recorder, which packs the file.
@@ -114,9 +112,6 @@ class TorchTracer:
     def snapshot(self, out: Path, name: str, *, when: str) -> dict[str, Any] | None:
         return self._snapshots.take(name) if when == "after" else None
 
-    def live_bytes(self) -> int | None:
-        return None
-
     def process_index(self) -> int:
         """The rank of this process; what its launcher says where it has not joined a group."""
         distributed = sys.modules.get("torch.distributed")
@@ -152,24 +147,19 @@ class TorchTracer:
         }
 
 
-def _options(config: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The profiler's arguments that `config` asks for, and the names of those that are not known."""
+def _options(config: dict[str, Any]) -> dict[str, Any]:
+    """The profiler's arguments that `config` asks for."""
     asked = config.get("torch") or {}
     options: dict[str, Any] = {
         "record_shapes": bool(asked.get("shapes")),
         "profile_memory": bool(asked.get("allocations")),
         "with_stack": bool(asked.get("stacks")),
     }
-    unknown = []
     for key, value in (config.get("profile_options") or {}).items():
         library, _, name = key.partition(".")
-        if library != "torch":
-            continue
-        if name in _KNOWN_OPTIONS:
+        if library == "torch":
             options[name] = _flag(key, value)
-        else:
-            unknown.append(key)
-    return options, unknown
+    return options
 
 
 def _flag(key: str, value: Any) -> bool:

@@ -20,12 +20,6 @@ class Written:
     hostnames_removed: bool
 
 
-class RunningTrace(Protocol):
-    """A profiler that was started here."""
-
-    unknown_options: list[str]
-
-
 class Tracer(Protocol):
     """The profiler of one library."""
 
@@ -35,12 +29,14 @@ class Tracer(Protocol):
     suffix: str
     #: Why a program that imported the library may leave nothing to capture.
     why_unused: str
+    #: True if it is known what a running capture holds in main memory for each byte of its file, as `limits` has it.
+    growth_tells: bool
 
     def environment(self) -> dict[str, Any]:
         """Versions, devices and processor, as the manifest wants them."""
 
     def start(self, config: dict[str, Any]) -> Any:
-        """Start the profiler; returns a `RunningTrace`."""
+        """Start the profiler; returns what the other methods take as `running`."""
 
     def stop(self, running: Any, path: Path, *, keep_hostnames: bool) -> Written | None:
         """Stop it and write the capture to `path`; None if the library did nothing that could be captured."""
@@ -56,9 +52,6 @@ class Tracer(Protocol):
 
     def snapshot(self, out: Path, name: str, *, when: str) -> dict[str, Any] | None:
         """Write a snapshot of device memory for a moment, "before" or "after" a window; its manifest entry."""
-
-    def live_bytes(self) -> int | None:
-        """Bytes of arrays in main memory; None if the library cannot tell."""
 
     def process_index(self) -> int:
         """Number of this process among those of a distributed program."""

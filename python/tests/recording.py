@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -38,6 +39,12 @@ class Recorded:
         return [event.name for plane in planes for line in plane.lines for event in line.events]
 
 
+def _hear_signals() -> None:
+    """Programs hear what a background job, as tests may run in, is started to ignore."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @dataclass
 class Recorder:
     """Makes recordings in a folder of the test's own."""
@@ -58,6 +65,7 @@ class Recorder:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=_hear_signals,
         )
 
     def wait(self, process: subprocess.Popen) -> Recorded:

@@ -5,17 +5,19 @@ The programs use real jax on the CPU; the recorder is the real one, behind a sma
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from recording import Recorder
+from recording import Recorded, Recorder
 
 jax = pytest.importorskip("jax")
 
@@ -55,7 +57,7 @@ def test_output_and_status_are_the_programs(record: Recorder) -> None:
 
 
 def test_everything_is_collected(record: Recorder) -> None:
-    run = record(STEP, {"hlo": "text,proto,dot,jaxpr,stablehlo"})
+    run = record(STEP, {"hlo": "text,proto,dot,jaxpr,stablehlo,before"})
     (module,) = [module for module in run.manifest["modules"] if module["name"] == "jit_step"]
     folder = run.out / module["dir"]
     starts = {
@@ -74,7 +76,7 @@ def test_everything_is_collected(record: Recorder) -> None:
     assert "_ridgeline" not in (folder / "after.txt").read_text()
     memory = {entry["when"]: gzip.decompress((run.out / entry["path"]).read_bytes()) for entry in run.manifest["memory"]}
     assert b"program.py" in memory["after"]
-    assert sorted(entry.name for entry in run.out.iterdir()) == ["hlo", "manifest.json", "memory", "trace"]
+    assert sorted(entry.name for entry in run.out.iterdir()) == ["hlo", "manifest.json", "memory", "sources", "trace"]
 
 
 def test_nothing_private_is_told(record: Recorder) -> None:
@@ -120,7 +122,7 @@ def test_a_kill_leaves_the_truth(record: Recorder, ending: str, name: str) -> No
     program = f"exit None signal {name}"
     first, lost = run.told().splitlines()
     assert first == program
-    assert lost.startswith("missing trace: not finished in process ")
+    assert lost.startswith("missing trace: the recording was not finished in process ")
     assert lost.endswith(f": the program was ended by {name} while the profiler ran")
     assert [module["name"] for module in run.manifest["modules"]][-1] == "jit_step"
     assert run.manifest["complete"] is False
@@ -201,7 +203,98 @@ while not pathlib.Path("run/trace/host0.xplane.pb").exists() and time.monotonic(
     run = record(STEP + wait, {"max_trace_s": 0.1})
     exit_line, trace, lost = run.told().splitlines()
     assert (exit_line, trace) == ("exit 0 signal None", WHOLE)
-    assert lost.startswith("missing trace after 0.") and lost.endswith("s: capture stopped: it ran for 0.1 s, the limit")
+    assert lost.startswith("missing trace after 0.") and lost.endswith("s: capture stopped: it ran for 0.1 s, the limit; --max-time allows more")
+
+
+UNTIL = """
+import pathlib, time
+def wait_for(path):
+    end = time.monotonic() + 60
+    while not pathlib.Path(path).exists() and time.monotonic() < end:
+        step(x).block_until_ready()
+"""
+
+
+def test_a_program_that_loads_data_keeps_its_capture(record: Recorder) -> None:
+    load = UNTIL + """
+kept = [bytes(1000) for _ in range(100_000)]
+wait_for("run/trace/host0.xplane.pb")
+while jax._src.profiler._profile_state.profile_session is None: pass
+with jax.profiler.TraceAnnotation("afterwards"):
+    step(x).block_until_ready()
+"""
+    run = record(STEP + load, {"max_trace_bytes": 30 << 20})
+    assert run.told() == f"exit 0 signal None\n{WHOLE}\ntrace trace/host0.part2.xplane.pb"
+    assert run.events(1).count("afterwards") == 1
+    assert [(trace["window"], trace["part"]) for trace in run.manifest["traces"]] == [(1, 1), (1, 2)]
+
+
+def test_size_limit(record: Recorder) -> None:
+    options = {"max_trace_bytes": 1000, "rotate_s": 0.1}
+    run = record(STEP + UNTIL + "wait_for('run/trace/host0.xplane.pb')\n" + "step(x).block_until_ready()", options)
+    exit_line, trace, lost = run.told().splitlines()
+    assert trace == WHOLE and lost.startswith("missing trace after 0.")
+    assert lost.endswith(" KiB, the limit is 1000 B; --max-size allows more")
+
+
+def test_rotating_parts_survive_a_kill(record: Recorder) -> None:
+    rest = "wait_for('run/trace/host0.part2.xplane.pb')\nos.kill(os.getpid(), signal.SIGKILL)"
+    run = record(STEP + UNTIL + rest, {"rotate_s": 0.1})
+    exit_line, first, second, *more = run.told().splitlines()
+    assert exit_line == "exit None signal SIGKILL"
+    assert (first, second) == (WHOLE, "trace trace/host0.part2.xplane.pb")
+    assert more[-1].startswith("missing trace: the recording was not finished in process ")
+
+
+def test_a_killed_recorder_leaves_the_truth(record: Recorder) -> None:
+    wait = "print(os.getpid(), flush=True)\nimport threading; threading.Event().wait()"
+    process = record.start(LOOP + wait, {"annotation": "odd"}, {}, None)
+    assert process.stdout.readline() == "done (64, 64)\n"
+    pid = int(process.stdout.readline())
+    manifest = record.folder / "run" / "manifest.json"
+    end = time.monotonic() + 60
+    while len(json.loads(manifest.read_text())["traces"]) < 4 and time.monotonic() < end:
+        pass
+    process.kill()
+    os.kill(pid, signal.SIGKILL)
+    run = record.wait(process)
+    assert run.manifest["finished"] is False and run.manifest["program"]["exit_code"] is None
+    assert len(run.manifest["traces"]) == 4
+    assert run.told().splitlines()[-1].startswith("missing end of the recording: the recording was not finished: ")
+
+
+def test_ignored_signals_stay_ignored(record: Recorder) -> None:
+    ignored = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); signal.signal(signal.SIGINT, signal.SIG_IGN)"
+    exec_rest = f"{ignored}; import os, sys; os.execv(sys.argv[1], sys.argv[1:])"
+    program = record.folder / "program.py"
+    program.write_text(STEP + "for s in (signal.SIGHUP, signal.SIGINT): os.kill(os.getpid(), s)\nprint('alive')")
+    command = [str(record.program), json.dumps({"out": "run"}), "--", sys.executable, str(program)]
+    ended = subprocess.run(
+        [sys.executable, "-c", exec_rest, *command], cwd=record.folder, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stdout) == (0, "alive\n")
+
+
+def kept_sources(run: Recorded) -> dict[str, str]:
+    folder = run.out / "sources"
+    return {path.name: path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_text_that_ran_is_kept(record: Recorder) -> None:
+    (record.folder / "helper.py").write_text("def twice(x):\n    return x + x\n")
+    text = "import helper, json\n" + STEP + "jax.jit(helper.twice)(x)\n"
+    run = record(text)
+    assert kept_sources(run) == {"program.py": text, "helper.py": "def twice(x):\n    return x + x\n"}
+    assert (run.out / "sources" / str(record.folder).lstrip("/") / "program.py").is_file()
+    assert not record(text, {"sources": False}).out.joinpath("sources").exists()
+
+
+def test_a_file_that_is_edited_while_the_program_runs_is_not_taken_for_what_ran(record: Recorder) -> None:
+    (record.folder / "helper.py").write_text("")
+    edit = "open('helper.py', 'w').write('edited = 1')\n"
+    run = record("import jax\n" + edit + "import helper\n" + STEP)
+    assert list(kept_sources(run)) == ["program.py"]
+    assert run.told().splitlines()[-1].endswith("helper.py changed after the program began; its text is not kept")
 
 
 def test_the_users_xla_flags_stay(record: Recorder) -> None:
@@ -241,17 +334,21 @@ def test_a_flag_that_xla_does_not_know_is_left_out() -> None:
 
 
 def test_profile_options(record: Recorder) -> None:
-    options = {"host_tracer_level": "1", "gpu_max_callback_api_events": "1000", "no_such": "x"}
-    run = record(STEP, {"profile_options": options})
-    assert run.told().splitlines()[1:] == [WHOLE, "note profile option no_such: passed on; JAX may not know it"]
+    run = record(STEP, {"profile_options": {"host_tracer_level": "1", "gpu_max_callback_api_events": "1000"}})
+    assert run.told().splitlines()[1:] == [WHOLE]
 
 
-def test_a_wrong_profile_option_costs_the_trace_only(record: Recorder) -> None:
-    run = record(LOOP, {"profile_options": {"host_tracer_level": "high"}})
-    assert run.stdout == "done (64, 64)\n"
-    assert run.told() == (
-        "exit 0 signal None\nmissing trace: ValueError: expected int for host_tracer_level, found 'high'"
-    )
+def test_a_setting_of_a_newer_jax_is_passed_on(record: Recorder) -> None:
+    run = record(STEP, {"profile_options": {"advanced.no_such": "x"}})
+    assert run.told().splitlines()[1:] == [WHOLE]
+
+
+@pytest.mark.parametrize("option", [{"no_such": "x"}, {"host_tracer_level": "high"}])
+def test_a_wrong_profile_option_is_an_error_before_the_program_starts(record: Recorder, option: dict) -> None:
+    process = record.start("print('started')", {"profile_options": option}, {}, None)
+    stdout, stderr = process.communicate()
+    assert (process.returncode, stdout) == (2, "")
+    assert stderr.startswith("error: expected ") and not (record.folder / "run").exists()
 
 
 def test_without_jax(record: Recorder) -> None:
@@ -272,12 +369,36 @@ def test_jax_without_a_device(record: Recorder) -> None:
 
 def test_without_python(record: Recorder) -> None:
     run = record("", command=["sh", "-c", "exit 2"])
-    assert run.told().splitlines()[1].startswith("missing capture: no Python process loaded the harness; ")
+    assert run.told().splitlines()[1].startswith("missing capture: no Python process loaded the harness: ")
 
 
 def test_isolated_python_is_not_seen(record: Recorder) -> None:
     run = record("", command=[sys.executable, "-I", "-c", "import sys; sys.exit(2)"])
-    assert run.told().splitlines()[1].startswith("missing capture: no Python process loaded the harness; ")
+    assert run.told().splitlines()[1].startswith("missing capture: -I has Python ignore PYTHONPATH")
+
+
+def test_a_harness_that_cannot_be_loaded_says_why(record: Recorder) -> None:
+    spoil = "echo '{' > $RIDGELINE_RECORD; exec " + sys.executable + " -c pass"
+    run = record("", command=["sh", "-c", spoil])
+    assert run.told().splitlines()[1].startswith("missing capture: Python could not load the harness: JSONDecodeError: ")
+
+
+def test_a_piece_can_be_written_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ridgeline.manifest import Piece
+
+    piece = Piece(tmp_path)
+    (spare,) = tmp_path.glob("*.spare")
+    write = Path.write_text
+
+    def full(path: Path, *args: object, **kwargs: object) -> int:
+        if spare.exists():
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(path, *args, **kwargs)
+
+    monkeypatch.setattr(Path, "write_text", full)
+    piece.lost("trace_stop", "OSError: No space left on device")
+    (written,) = tmp_path.glob("*.json")
+    assert json.loads(written.read_text())["missing"] == [{"what": "trace", "why": "OSError: No space left on device"}]
 
 
 def test_processes_of_the_program(record: Recorder) -> None:
@@ -338,13 +459,13 @@ def test_overhead_is_compared(record: Recorder) -> None:
 PARTS = [
     "attach", "session", "signals", "hard_exits", "modules", "own_traces", "annotations", "xla_flags", "backends", "trace_start",
     "trace_stop", "memory_profile", "jaxpr", "stablehlo", "hlo_before", "hlo_text", "hlo_proto", "hlo_dot", "cost_analysis",
-    "memory_analysis", "schedule", "limits", "ticker", "drain", "finish", "source_exclusion",
+    "memory_analysis", "sources", "schedule", "limits", "ticker", "drain", "finish", "source_exclusion",
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_a_broken_part_harms_nobody(record: Recorder, part: str) -> None:
-    run = record(LOOP + "sys.exit(3)", {"hlo": "text,proto,dot,jaxpr,stablehlo"}, {"RIDGELINE_TEST_FAIL": part})
+    run = record(LOOP + "sys.exit(3)", {"hlo": "text,proto,dot,jaxpr,stablehlo,before"}, {"RIDGELINE_TEST_FAIL": part})
     assert (run.returncode, run.stdout, run.stderr) == (3, "done (64, 64)\n", "")
     harmless = {"schedule", "step_function"}  # not reached without steps or annotations
     if part not in harmless and part != "finish":

@@ -133,8 +133,8 @@ fn a_folder_in_use_is_not_touched() {
     assert_eq!(ran.code, Some(2));
     let shown = ran.stderr.replace(folder.path().to_str().expect("a path in UTF-8"), "FOLDER");
     expect![[r#"
-        error: expected an empty folder or an earlier capture, found other files
-          --> FOLDER
+        error: expected an empty folder or an earlier capture, found another file
+          --> FOLDER/thesis.tex
         hint: name another folder with `-o`
     "#]]
     .assert_eq(&shown);

@@ -18,6 +18,8 @@ mod pprof;
 mod torch_snapshot;
 mod xplane;
 
+pub(crate) use xplane::Window;
+
 /// A kind of capture: how it is recognized and read.
 pub trait Format: Sync {
     /// Its name in `--read-as` and on the formats page.

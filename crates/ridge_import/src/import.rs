@@ -1,7 +1,7 @@
 //! The way from sources to an immutable trace.
 
 use crate::folder::Folder;
-use crate::formats::{FORMATS, Format};
+use crate::formats::{FORMATS, Format, Window};
 use crate::note::{ImportNote, Severity};
 use crate::packed::Packed;
 use crate::ranks;
@@ -81,6 +81,8 @@ pub struct Import {
     pub sources: Vec<SourceFile>,
     /// What one compressed source may grow to, in bytes; `None` for as much as captures do.
     pub max_unpacked_bytes: Option<u64>,
+    /// When the processes of XPlane captures were captured.
+    pub(crate) windows: Vec<Window>,
     /// What is done with bytes that were read.
     release: Option<Release>,
 }

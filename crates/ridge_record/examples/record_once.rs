@@ -56,6 +56,8 @@ fn options(asked: &Value, command: Vec<std::ffi::OsString>) -> RecordOptions {
     if let Some(most) = asked["max_trace_bytes"].as_u64() {
         options.limits.max_trace_bytes = most;
     }
+    options.limits.rotate = asked["rotate_s"].as_f64().map(Duration::from_secs_f64);
+    options.sources = on("sources", true);
     options.python_tracer = on("python_tracer", false);
     options.expand_command_buffers = on("expand_command_buffers", false);
     options.keep_command_buffers = on("keep_command_buffers", false);

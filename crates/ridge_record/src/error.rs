@@ -13,10 +13,26 @@ pub enum RecordError {
     #[error("expected a command to run, found none")]
     NoCommand,
     /// The folder holds files that no recording made.
-    #[error("expected an empty folder or an earlier capture, found other files: {}", path.display())]
+    #[error("expected an empty folder or an earlier capture, found another file: {}", found.display())]
     FolderInUse {
         /// The folder asked for.
         path: PathBuf,
+        /// One of the files.
+        found: PathBuf,
+    },
+    /// Another recording is being written there.
+    #[error("another recording is being written there: {}", path.display())]
+    FolderBusy {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A profiler setting that no profiler knows, or whose value it cannot take.
+    #[error("expected {expected}, found {found:?}")]
+    ProfileOption {
+        /// What would do.
+        expected: String,
+        /// The setting as given.
+        found: String,
     },
     /// The capture folder cannot be made or written.
     #[error("cannot write the capture folder: {source}: {}", path.display())]
@@ -47,9 +63,14 @@ impl RecordError {
     pub fn hints(&self) -> Vec<String> {
         match self {
             RecordError::NoCommand => vec!["write the program after `--`: ridgeline record -- python solver.py".into()],
-            RecordError::FolderInUse { .. } => vec!["name another folder with `-o`".into()],
+            RecordError::FolderInUse { .. } | RecordError::FolderBusy { .. } => {
+                vec!["name another folder with `-o`".into()]
+            }
             RecordError::Folder { .. } => vec!["check space and permission, or name another folder with `-o`".into()],
             RecordError::Spawn { .. } => vec!["check that the program runs without the recorder".into()],
+            RecordError::ProfileOption { .. } => {
+                vec!["`advanced.NAME=VALUE` hands a setting of a newer JAX on as it is".into()]
+            }
             RecordError::Watch { .. } => Vec::new(),
         }
     }

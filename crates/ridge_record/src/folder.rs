@@ -1,19 +1,24 @@
-//! The capture folder: choosing it, claiming it, and clearing what an earlier recording left.
+//! The capture folder: choosing it, claiming it, and putting the recording in its place.
 //!
-//! Only files that a recording makes are ever removed.
+//! A recording that replaces an earlier one is written beside it and takes its place at the end, in one step; until then the earlier
+//! one is whole. A lock keeps two recordings apart.
+//! Only what a recording made is ever removed.
 
-use std::ffi::OsString;
-use std::fs;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
 use crate::error::RecordError;
+use crate::folder_content::{Content, content, has_trace};
 
 /// Where the harness and the pieces of a running recording live, inside the capture folder.
 pub(crate) const WORK: &str = ".ridgeline";
 
-/// Everything a recording puts in a capture folder.
-const OURS: [&str; 6] = [WORK, "manifest.json", "trace", "hlo", "hlo_dump", "memory"];
+/// Added to a folder's name for the recording that will replace it.
+const BESIDE: &str = ".recording";
 
 /// Bytes set aside so that the manifest can be written on a disk that the program filled.
 const RESERVE_BYTES: usize = 256 * 1024;
@@ -47,28 +52,83 @@ fn script_stem(command: &[OsString]) -> Option<String> {
 /// A claimed capture folder; all paths are absolute.
 #[derive(Debug)]
 pub(crate) struct CaptureFolder {
+    /// Where the recording is written.
     pub(crate) path: PathBuf,
+    /// The earlier recording whose place it takes at the end.
+    replaces: Option<PathBuf>,
+    /// False for an empty folder of the user's own.
+    is_new: bool,
+    /// Held for as long as this lives.
+    _lock: File,
 }
 
 impl CaptureFolder {
-    /// Make or clear `path`.
+    /// Claim the folder that was asked for, else a new one named for `command`.
     ///
     /// # Errors
-    /// [`RecordError::FolderInUse`] if it holds files that no recording made, [`RecordError::Folder`] if it cannot be written.
-    pub(crate) fn claim(path: &Path) -> Result<CaptureFolder, RecordError> {
-        let failed = |source| RecordError::Folder { path: path.to_owned(), source };
-        fs::create_dir_all(path).map_err(failed)?;
-        let path = path.canonicalize().map_err(failed)?;
-        if !holds_only_ours(&path).map_err(failed)? {
-            return Err(RecordError::FolderInUse { path });
+    /// [`RecordError::FolderInUse`] if it holds files that no recording made, [`RecordError::FolderBusy`] if another recording is
+    /// being written there, [`RecordError::Folder`] if it cannot be written.
+    pub(crate) fn claim(asked: Option<&Path>, command: &[OsString]) -> Result<CaptureFolder, RecordError> {
+        match asked {
+            Some(path) => CaptureFolder::claim_named(path),
+            None => CaptureFolder::claim_new(command),
         }
-        let folder = CaptureFolder { path };
-        for name in OURS {
-            remove(&folder.path.join(name)).map_err(failed)?;
+    }
+
+    /// A folder that nobody else made meanwhile.
+    fn claim_new(command: &[OsString]) -> Result<CaptureFolder, RecordError> {
+        loop {
+            let path = default_out_dir(command);
+            match fs::create_dir(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => {
+                    made.map_err(failed(&path))?;
+                    return Ok(CaptureFolder { is_new: true, ..CaptureFolder::claim_named(&path)? });
+                }
+            }
         }
-        fs::create_dir_all(folder.pieces()).map_err(failed)?;
-        fs::write(folder.reserve(), vec![b' '; RESERVE_BYTES]).map_err(failed)?;
+    }
+
+    fn claim_named(path: &Path) -> Result<CaptureFolder, RecordError> {
+        match content(path).map_err(failed(path))? {
+            Content::Others(found) => Err(RecordError::FolderInUse { path: path.to_owned(), found }),
+            Content::Nothing => CaptureFolder::begin(std::path::absolute(path).map_err(failed(path))?, None),
+            Content::Recording => {
+                let place = path.canonicalize().map_err(failed(path))?;
+                refuse_while_locked(&place)?;
+                let beside = beside(&place);
+                if let Content::Others(found) = content(&beside).map_err(failed(&beside))? {
+                    return Err(RecordError::FolderInUse { path: beside, found });
+                }
+                refuse_while_locked(&beside)?;
+                CaptureFolder::begin(beside, Some(place))
+            }
+        }
+    }
+
+    /// Lock `path` and clear what a recording that was killed left in it.
+    fn begin(path: PathBuf, replaces: Option<PathBuf>) -> Result<CaptureFolder, RecordError> {
+        let failed = failed(&path);
+        let is_new = !path.exists();
+        fs::create_dir_all(path.join(WORK)).map_err(&failed)?;
+        let lock = File::create(lock_file(&path)).map_err(&failed)?;
+        lock.try_lock().map_err(|_| RecordError::FolderBusy { path: path.clone() })?;
+        for entry in fs::read_dir(&path).map_err(&failed)? {
+            let entry = entry.map_err(&failed)?;
+            if entry.file_name() != WORK {
+                remove(&entry.path()).map_err(&failed)?;
+            }
+        }
+        let folder = CaptureFolder { path: path.clone(), replaces, is_new, _lock: lock };
+        remove(&folder.pieces()).map_err(&failed)?;
+        fs::create_dir_all(folder.pieces()).map_err(&failed)?;
+        fs::write(folder.reserve(), vec![b' '; RESERVE_BYTES]).map_err(&failed)?;
         Ok(folder)
+    }
+
+    /// Where the recording will be found.
+    pub(crate) fn place(&self) -> &Path {
+        self.replaces.as_deref().unwrap_or(&self.path)
     }
 
     /// Where the harness's Python files go.
@@ -105,22 +165,69 @@ impl CaptureFolder {
     pub(crate) fn remove_work(&self) -> io::Result<()> {
         remove(&self.path.join(WORK))
     }
-}
 
-/// True if every entry of `path` is one that a recording makes, and at least one proves that a recording made them.
-fn holds_only_ours(path: &Path) -> io::Result<bool> {
-    let mut is_empty = true;
-    for entry in fs::read_dir(path)? {
-        is_empty = false;
-        if !OURS.iter().any(|name| entry.as_ref().is_ok_and(|entry| entry.file_name() == *name)) {
-            return Ok(false);
+    /// Remove the folder of a recording that did not begin; the earlier one stays.
+    pub(crate) fn give_up(self) {
+        // It fails where somebody else put something there, which is then theirs.
+        let _ = self.remove_work().and_then(|()| if self.is_new { fs::remove_dir_all(&self.path) } else { Ok(()) });
+    }
+
+    /// Take the place of the earlier recording, if there is one; where the recording is, and why it is elsewhere if it is.
+    pub(crate) fn settle(self) -> (PathBuf, Option<String>) {
+        let Some(place) = self.replaces.clone() else { return (self.path, None) };
+        match self.take(&place) {
+            Ok(()) => (place, None),
+            Err(why) => (self.path, Some(why)),
         }
     }
-    Ok(is_empty || path.join(WORK).is_dir() || is_manifest(&path.join("manifest.json")))
+
+    fn take(&self, place: &Path) -> Result<(), String> {
+        if has_trace(place) && !has_trace(&self.path) {
+            return Err(format!("{} keeps the earlier recording, because this one has no trace", place.display()));
+        }
+        let kept = |why: String| format!("{} keeps the earlier recording: {why}", place.display());
+        if let Content::Others(found) = content(place).map_err(|error| kept(error.to_string()))? {
+            return Err(kept(format!("the program wrote {} there", found.display())));
+        }
+        swap(&self.path, place).map_err(|error| kept(error.to_string()))?;
+        // What stays of the earlier one is cleared by the next recording.
+        let _ = remove(&self.path);
+        Ok(())
+    }
 }
 
-fn is_manifest(path: &Path) -> bool {
-    fs::read_to_string(path).is_ok_and(|text| text.contains(crate::manifest::SCHEMA))
+fn failed(path: &Path) -> impl Fn(io::Error) -> RecordError {
+    let path = path.to_owned();
+    move |source| RecordError::Folder { path: path.clone(), source }
+}
+
+fn beside(place: &Path) -> PathBuf {
+    let mut name = place.file_name().unwrap_or(OsStr::new("run")).to_owned();
+    name.push(BESIDE);
+    place.with_file_name(name)
+}
+
+fn lock_file(path: &Path) -> PathBuf {
+    path.join(WORK).join("lock")
+}
+
+/// An error if another recording is being written at `path`.
+fn refuse_while_locked(path: &Path) -> Result<(), RecordError> {
+    match File::open(lock_file(path)).map(|lock| lock.try_lock_shared()) {
+        Ok(Err(_)) => Err(RecordError::FolderBusy { path: path.to_owned() }),
+        _ => Ok(()),
+    }
+}
+
+/// Exchange two folders in one step where the system can, else in two.
+fn swap(new: &Path, old: &Path) -> io::Result<()> {
+    if renameat_with(CWD, new, CWD, old, RenameFlags::EXCHANGE).is_ok() {
+        return Ok(());
+    }
+    let aside = beside(new);
+    fs::rename(old, &aside)?;
+    fs::rename(new, old)?;
+    fs::rename(aside, new)
 }
 
 fn remove(path: &Path) -> io::Result<()> {
@@ -161,28 +268,94 @@ mod tests {
         .assert_eq(&lines);
     }
 
+    struct Place(tempfile::TempDir);
+
+    impl Place {
+        /// A folder `run`, with these files.
+        fn new(files: &[(&str, &str)]) -> Place {
+            let place = Place(tempfile::tempdir().expect("a temporary folder"));
+            files.iter().for_each(|(name, text)| write(&place.run().join(name), text));
+            place
+        }
+
+        fn run(&self) -> PathBuf {
+            self.0.path().join("run")
+        }
+
+        fn claim(&self) -> Result<CaptureFolder, RecordError> {
+            CaptureFolder::claim(Some(&self.run()), &[])
+        }
+
+        /// What is beside and in the folder, but for its work.
+        fn listing(&self) -> String {
+            let mut names = Vec::new();
+            for folder in [self.0.path().to_owned(), self.run(), self.run().join("trace")] {
+                let entries = fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
+                names.extend(entries.map(|entry| entry.file_name().to_string_lossy().into_owned()));
+            }
+            names.sort();
+            names.join(" ")
+        }
+    }
+
+    fn write(path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().expect("it has one")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+
+    const EARLIER: [(&str, &str); 2] = [("manifest.json", crate::manifest::SCHEMA), ("trace/old.xplane.pb", "x")];
+
     #[test]
     fn files_of_others_are_left_alone() {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        fs::write(dir.path().join("thesis.tex"), "x").expect("a file");
-        assert!(matches!(CaptureFolder::claim(dir.path()), Err(RecordError::FolderInUse { .. })));
-        assert!(dir.path().join("thesis.tex").exists());
+        let place = Place::new(&[("thesis.tex", "x")]);
+        assert!(matches!(place.claim(), Err(RecordError::FolderInUse { .. })));
+        assert!(place.run().join("thesis.tex").exists());
     }
 
     #[test]
-    fn a_folder_named_like_ours_is_not_enough() {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        fs::create_dir(dir.path().join("memory")).expect("a folder");
-        assert!(matches!(CaptureFolder::claim(dir.path()), Err(RecordError::FolderInUse { .. })));
+    fn an_earlier_recording_stays_whole_until_the_end() {
+        let place = Place::new(&EARLIER);
+        let folder = place.claim().expect("ours");
+        write(&folder.path.join("trace/new.xplane.pb"), "y");
+        assert_eq!(place.listing(), "manifest.json old.xplane.pb run run.recording trace");
+        folder.remove_work().expect("its work");
+        assert_eq!(folder.settle().1, None);
+        assert_eq!(place.listing(), "new.xplane.pb run trace");
     }
 
     #[test]
-    fn an_earlier_capture_is_replaced() {
-        let dir = tempfile::tempdir().expect("a temporary folder");
-        fs::write(dir.path().join("manifest.json"), crate::manifest::SCHEMA).expect("a file");
-        fs::create_dir(dir.path().join("trace")).expect("a folder");
-        fs::write(dir.path().join("trace/old.xplane.pb"), "x").expect("a file");
-        CaptureFolder::claim(dir.path()).expect("ours");
-        assert!(!dir.path().join("trace").exists());
+    fn a_recording_without_a_trace_replaces_none_that_has_one() {
+        let place = Place::new(&EARLIER);
+        let (at, why) = place.claim().expect("ours").settle();
+        assert!(at.ends_with("run.recording") && why.is_some_and(|why| why.contains("has no trace")));
+        assert!(place.run().join("trace/old.xplane.pb").exists());
+    }
+
+    #[test]
+    fn what_the_program_wrote_into_the_earlier_one_is_kept() {
+        let place = Place::new(&EARLIER);
+        let folder = place.claim().expect("ours");
+        write(&folder.path.join("trace/new.xplane.pb"), "y");
+        write(&place.run().join("weights.npz"), "theirs");
+        assert!(folder.settle().1.is_some_and(|why| why.contains("weights.npz")));
+        assert!(place.run().join("weights.npz").exists());
+    }
+
+    #[test]
+    fn a_recording_that_did_not_begin_leaves_no_trace_of_itself() {
+        let place = Place::new(&EARLIER);
+        place.claim().expect("ours").give_up();
+        assert_eq!(place.listing(), "manifest.json old.xplane.pb run trace");
+    }
+
+    #[test]
+    fn two_recordings_do_not_share_a_folder() {
+        for files in [&EARLIER[..], &[]] {
+            let place = Place::new(files);
+            let first = place.claim().expect("ours");
+            assert!(matches!(place.claim(), Err(RecordError::FolderBusy { .. })));
+            drop(first);
+            assert!(place.claim().is_ok(), "a recording that was killed holds nothing");
+        }
     }
 }

@@ -31,6 +31,8 @@ const FILES: &[PackageFile] = package_files![
     "safely.py",
     "schedule.py",
     "session.py",
+    "sizes.py",
+    "sources.py",
     "step_function.py",
     "torch_attach.py",
     "torch_memory.py",

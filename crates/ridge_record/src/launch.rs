@@ -3,8 +3,11 @@
 //! The program keeps the terminal, the process group and the environment it would have had, with two variables added.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, ExitStatus};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, SyncSender, sync_channel};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use crate::error::RecordError;
@@ -27,16 +30,17 @@ pub(crate) fn run_recorded(
     command: &[OsString],
     folder: &CaptureFolder,
     tell: &mut dyn FnMut(RecordEvent),
+    each_second: &mut dyn FnMut(Duration, &mut dyn FnMut(RecordEvent)),
 ) -> Result<Run, RecordError> {
     let mut program = program(command)?;
     program.env("PYTHONPATH", path_with_first(&folder.harness(), std::env::var_os("PYTHONPATH")));
     program.env(CONFIG_VARIABLE, folder.config());
-    run(program, tell)
+    run(program, tell, each_second)
 }
 
 /// Run `command` as if there were no recorder.
 pub(crate) fn run_plain(command: &[OsString], tell: &mut dyn FnMut(RecordEvent)) -> Result<Run, RecordError> {
-    run(program(command)?, tell)
+    run(program(command)?, tell, &mut |_, _| {})
 }
 
 fn program(command: &[OsString]) -> Result<Command, RecordError> {
@@ -46,25 +50,62 @@ fn program(command: &[OsString]) -> Result<Command, RecordError> {
     Ok(program)
 }
 
-fn run(mut program: Command, tell: &mut dyn FnMut(RecordEvent)) -> Result<Run, RecordError> {
+fn run(
+    mut program: Command,
+    tell: &mut dyn FnMut(RecordEvent),
+    each_second: &mut dyn FnMut(Duration, &mut dyn FnMut(RecordEvent)),
+) -> Result<Run, RecordError> {
     // Signals are caught before the program exists, so that none ends the recorder and leaves the program alone.
     let forwarding = Forwarding::begin().map_err(|source| RecordError::Watch { source })?;
     let started = Instant::now();
-    let mut child = program.spawn().map_err(|source| RecordError::Spawn {
+    let waiter = Waiter::start();
+    let child = program.spawn().map_err(|source| RecordError::Spawn {
         program: program.get_program().to_string_lossy().into_owned(),
         source,
     })?;
     tell(RecordEvent::Started { pid: child.id() });
     let forwarded = forwarding.to(child.id());
-    let status = wait(&mut child)?;
+    let status = waiter.wait(child, &mut || each_second(started.elapsed(), tell));
+    let status = ProgramStatus::from_exit(status.map_err(|source| RecordError::Watch { source })?);
     let wall = started.elapsed();
     forwarded.end().into_iter().for_each(|signal| tell(RecordEvent::Forwarded { signal }));
     Ok(Run { status, wall })
 }
 
-fn wait(child: &mut Child) -> Result<ProgramStatus, RecordError> {
-    let status = child.wait().map_err(|source| RecordError::Watch { source })?;
-    Ok(ProgramStatus::from_exit(status))
+/// A thread that waits for a program, so that this one can look after the recording meanwhile.
+///
+/// It is there before the program, because where no thread can be had the program must not be lost.
+struct Waiter(Option<(SyncSender<Child>, Receiver<io::Result<ExitStatus>>)>);
+
+impl Waiter {
+    fn start() -> Waiter {
+        let (give, given) = sync_channel::<Child>(1);
+        let (end, ended) = sync_channel(1);
+        let wait = move || {
+            if let Ok(mut child) = given.recv() {
+                // Nobody listens any more where the recorder has failed meanwhile.
+                let _ = end.send(child.wait());
+            }
+        };
+        Waiter(Builder::new().spawn(wait).ok().map(|_| (give, ended)))
+    }
+
+    /// Wait for `child`, and call `each_second` until it ends.
+    fn wait(self, mut child: Child, each_second: &mut dyn FnMut()) -> io::Result<ExitStatus> {
+        let Some((give, ended)) = self.0 else { return child.wait() };
+        if let Err(SendError(mut child)) = give.send(child) {
+            return child.wait();
+        }
+        loop {
+            match ended.recv_timeout(Duration::from_secs(1)) {
+                Ok(status) => return status,
+                Err(RecvTimeoutError::Timeout) => each_second(),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(io::Error::other("the thread that waited for it ended"));
+                }
+            }
+        }
+    }
 }
 
 /// `PYTHONPATH` with `first` before what it was.

@@ -3,12 +3,14 @@
 //! The manifest is JSON with the schema name [`SCHEMA`]; a field that is not known is `null`, never guessed.
 //! Times are in seconds, sizes in bytes.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::launch::{CONFIG_VARIABLE, Run};
+use crate::no_harness::why_no_harness;
 use crate::options::RecordOptions;
 use crate::outcome::{Missing, Overhead, ProgramStatus, RecordOutcome};
 use crate::pieces::{Piece, Pieces};
@@ -17,6 +19,10 @@ use crate::redact::Redaction;
 
 /// Name and version of the manifest's form.
 pub(crate) const SCHEMA: &str = "ridgeline.manifest.v1";
+
+/// Why a manifest that was written while the program ran is the last one.
+const NOT_FINISHED: &str = "the recording was not finished: it still runs, or ridgeline or the machine was stopped before the program \
+                            ended; what is here was written before";
 
 /// What follows from the pieces and is shown both in the manifest and to the caller.
 #[derive(Debug)]
@@ -30,7 +36,7 @@ pub(crate) struct Gathered {
 impl Gathered {
     pub(crate) fn new(out: &Path, options: &RecordOptions, pieces: &Pieces, run: Run, plain: Option<Run>) -> Gathered {
         let traces = traces(out, pieces);
-        let mut missing = missing(pieces, run.status);
+        let mut missing = missing(out, &options.command, pieces, run.status);
         if options.measure_overhead && plain.is_none() {
             missing.push(lost("overhead", "the program could not be run again without the recorder"));
         }
@@ -39,10 +45,22 @@ impl Gathered {
         }
         Gathered {
             traces,
-            modules: pieces.pieces.iter().flat_map(|piece| piece.modules.iter().cloned()).collect(),
+            modules: modules(pieces),
             missing,
             overhead: overhead(pieces, plain.map(|plain| plain.wall)),
         }
+    }
+
+    /// What there is while the program runs: no end of it is known yet, and so nothing else is called missing.
+    pub(crate) fn so_far(out: &Path, pieces: &Pieces) -> Gathered {
+        let mut missing = vec![lost("end of the recording", NOT_FINISHED)];
+        missing.extend(told_by_pieces(pieces));
+        Gathered { missing, traces: traces(out, pieces), modules: modules(pieces), overhead: overhead(pieces, None) }
+    }
+
+    /// Says that one more thing is not there.
+    pub(crate) fn lost(&mut self, what: &str, why: &str) {
+        self.missing.push(lost(what, why));
     }
 
     pub(crate) fn outcome(self, out: &Path, run: Run) -> RecordOutcome {
@@ -51,11 +69,27 @@ impl Gathered {
             status: run.status,
             wall: run.wall,
             overhead: self.overhead,
-            traces: self.traces,
+            traces: self.traces.into_iter().map(|(path, bytes)| (out.join(path), bytes)).collect(),
             modules: self.modules.len(),
             missing: self.missing,
         }
     }
+}
+
+/// The manifest as it is while the program runs, for whom the recorder does not live to write another.
+pub(crate) fn compose_so_far(
+    options: &RecordOptions,
+    pieces: &Pieces,
+    gathered: &Gathered,
+    wall: Duration,
+    prepare_s: f64,
+    redaction: &Redaction,
+) -> Value {
+    let run = Run { status: ProgramStatus::Exited(0), wall };
+    let mut manifest = compose(options, pieces, gathered, run, prepare_s, redaction);
+    manifest["program"]["exit_code"] = Value::Null;
+    manifest["finished"] = json!(false);
+    manifest
 }
 
 /// The manifest, not yet redacted but for its command.
@@ -79,6 +113,7 @@ pub(crate) fn compose(
         "recorder_version": env!("CARGO_PKG_VERSION"),
         "command": redaction.command(&options.command),
         "program": {"exit_code": exit_code, "signal": signal, "wall_s": secs(run.wall)},
+        "finished": true,
         "complete": gathered.missing.is_empty(),
         "missing": gathered.missing.iter().map(|lost| json!({"what": lost.what, "why": lost.why})).collect::<Vec<_>>(),
         "versions": of_main("versions"),
@@ -132,9 +167,10 @@ fn asked(options: &RecordOptions) -> Value {
         "memory_profiles": options.memory_profiles,
         "torch": torch(options),
         "limits": {
-            "max_trace_s": secs(limits.max_trace_time), "max_trace_bytes": limits.max_trace_bytes,
+            "max_trace_s": secs(limits.max_trace_time), "rotate_s": limits.rotate.map(secs), "max_trace_bytes": limits.max_trace_bytes,
             "max_modules": limits.max_modules, "max_module_bytes": limits.max_module_bytes,
         },
+        "sources": options.sources,
         "keep_private": options.keep_private,
         "measure_overhead": options.measure_overhead,
     })
@@ -162,33 +198,40 @@ fn listed(pieces: &Pieces, key: &str) -> Vec<Value> {
     pieces.pieces.iter().flat_map(|piece| piece.content[key].as_array().cloned().unwrap_or_default()).collect()
 }
 
-/// The captures that pieces speak of and that are there.
+/// The captures that pieces speak of and that are there, by their paths in `out`.
 fn traces(out: &Path, pieces: &Pieces) -> Vec<(PathBuf, u64)> {
     let listed = listed(pieces, "traces");
-    let paths = listed.iter().filter_map(|trace| trace["path"].as_str()).map(|path| out.join(path));
-    paths.filter_map(|path| path.metadata().ok().map(|metadata| (path, metadata.len()))).collect()
+    let paths = listed.iter().filter_map(|trace| trace["path"].as_str()).map(PathBuf::from);
+    paths.filter_map(|path| out.join(&path).metadata().ok().map(|metadata| (path, metadata.len()))).collect()
 }
 
-fn missing(pieces: &Pieces, status: ProgramStatus) -> Vec<Missing> {
-    let mut missing: Vec<Missing> = Vec::new();
-    for lost in listed(pieces, "missing") {
-        let text = |key: &str| lost[key].as_str().unwrap_or("unknown").to_owned();
-        missing.push(Missing { what: text("what"), why: text("why") });
-    }
+fn missing(out: &Path, command: &[OsString], pieces: &Pieces, status: ProgramStatus) -> Vec<Missing> {
+    let mut missing = told_by_pieces(pieces);
     for name in &pieces.unreadable {
         missing.push(lost(
             &format!("piece {name}"),
             "it could not be read; its process may have been killed while writing it",
         ));
     }
-    missing.extend(pieces.recorded().filter_map(|piece| unfinished(piece, status)));
+    missing.extend(pieces.recorded().filter_map(|piece| unfinished(out, piece, status)));
     if pieces.recorded().next().is_none() {
-        missing.push(lost("capture", &why_not_recorded(pieces)));
+        missing.push(lost("capture", &why_not_recorded(command, pieces)));
     }
     if listed(pieces, "traces").is_empty() {
         missing.extend(idle(pieces).map(|why| lost("trace", why)));
     }
     missing
+}
+
+/// What the processes say is missing.
+fn told_by_pieces(pieces: &Pieces) -> Vec<Missing> {
+    let text = |lost: &Value, key: &str| lost[key].as_str().unwrap_or("unknown").to_owned();
+    let told = listed(pieces, "missing");
+    told.iter().map(|lost| Missing { what: text(lost, "what"), why: text(lost, "why") }).collect()
+}
+
+fn modules(pieces: &Pieces) -> Vec<Value> {
+    pieces.pieces.iter().flat_map(|piece| piece.modules.iter().cloned()).collect()
 }
 
 /// Libraries that were imported and did nothing; with a capture of another library that is as it should be.
@@ -203,27 +246,38 @@ fn idle(pieces: &Pieces) -> impl Iterator<Item = &str> {
 }
 
 /// A process that wrote no end: it was killed, or crashed, or its disk was full.
-fn unfinished(piece: &Piece, status: ProgramStatus) -> Option<Missing> {
+fn unfinished(out: &Path, piece: &Piece, status: ProgramStatus) -> Option<Missing> {
     let state = piece.content["state"].as_str().unwrap_or("unknown");
     if state == "ended" {
         return None;
     }
     let how = match status {
         ProgramStatus::Signaled(signal) => format!("the program was ended by {}", signal_name(signal)),
+        ProgramStatus::Exited(_) if is_full(out) => "no space was left on the disk of the capture folder".to_owned(),
         ProgramStatus::Exited(code) => format!("the process ended without warning; the program exited with {code}"),
     };
     let pid = &piece.content["pid"];
     Some(match state {
-        "tracing" => lost("trace", &format!("not finished in process {pid}: {how} while the profiler ran")),
+        "tracing" => {
+            lost("trace", &format!("the recording was not finished in process {pid}: {how} while the profiler ran"))
+        }
+        "writing" => {
+            lost("trace", &format!("the recording was not finished in process {pid}: {how} while it wrote the trace"))
+        }
         _ => lost("end of the recording", &format!("process {pid} was {state}: {how}")),
     })
 }
 
-fn why_not_recorded(pieces: &Pieces) -> String {
+/// Less than this is no space, in bytes.
+const LEAST_SPACE: u64 = 1 << 20;
+
+fn is_full(out: &Path) -> bool {
+    rustix::fs::statvfs(out).is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < LEAST_SPACE)
+}
+
+fn why_not_recorded(command: &[OsString], pieces: &Pieces) -> String {
     if pieces.pieces.is_empty() {
-        return "no Python process loaded the harness; a program that is not Python, or Python with -I, -E or -S, cannot be \
-                recorded this way: a system profiler such as nsys or rocprof can"
-            .into();
+        return why_no_harness(command, &pieces.refused);
     }
     let mut libraries: Vec<&str> = pieces
         .pieces
@@ -243,9 +297,8 @@ fn why_not_recorded(pieces: &Pieces) -> String {
 }
 
 fn overhead(pieces: &Pieces, unrecorded_wall: Option<Duration>) -> Overhead {
-    let time = |piece: &Piece, key: &str| {
-        Duration::try_from_secs_f64(piece.content["timings"][key].as_f64().unwrap_or(0.0)).unwrap_or_default()
-    };
+    let seconds = |value: &Value| Duration::try_from_secs_f64(value.as_f64().unwrap_or(0.0)).unwrap_or_default();
+    let time = |piece: &Piece, key: &str| seconds(&piece.content["timings"][key]);
     let of = |piece: &Piece| Overhead {
         harness: time(piece, "harness_s"),
         attach: time(piece, "attach_s"),
@@ -253,6 +306,7 @@ fn overhead(pieces: &Pieces, unrecorded_wall: Option<Duration>) -> Overhead {
         stop_trace: time(piece, "stop_trace_s"),
         drain: time(piece, "drain_s"),
         modules: time(piece, "modules_s"),
+        module_forms: seconds(&piece.content["module_forms_s"]),
         memory: time(piece, "memory_s"),
         unrecorded_wall,
     };
@@ -271,8 +325,10 @@ fn overhead_json(overhead: &Overhead, wall: Duration) -> Value {
         "stop_trace_s": secs(overhead.stop_trace),
         "drain_s": secs(overhead.drain),
         "modules_s": secs(overhead.modules),
+        "module_forms_s": secs(overhead.module_forms),
         "memory_s": secs(overhead.memory),
         "unrecorded_wall_s": overhead.unrecorded_wall.map(secs),
+        "added_wall_s": overhead.unrecorded_wall.map(|plain| secs(wall) - secs(plain)),
     })
 }
 

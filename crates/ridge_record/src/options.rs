@@ -29,7 +29,8 @@ pub struct RecordOptions {
     /// XLA's own dump of every module, in `hlo_dump/`; slow and large.
     pub xla_dump: Option<XlaDump>,
     /// Profiler settings as `(key, value)` text: fields of `jax.profiler.ProfileOptions`, or keys of its `advanced_configuration`
-    /// such as `gpu_max_activity_api_events`; `torch.<name>` is an argument of PyTorch's profiler.
+    /// such as `gpu_max_activity_api_events`; `torch.<name>` is an argument of PyTorch's profiler, and `advanced.<name>` is passed on
+    /// without a check. Any other is an error before the program starts.
     pub profile_options: Vec<(String, String)>,
     /// Record every Python call too: slows the program and fills the trace.
     pub python_tracer: bool,
@@ -37,6 +38,8 @@ pub struct RecordOptions {
     pub expand_command_buffers: bool,
     /// Have XLA run command buffers while its profiler is on, as it does without; with the former, they are off.
     pub keep_command_buffers: bool,
+    /// Keep the text of the program's own source files, so that lines shown later are those that ran.
+    pub sources: bool,
     /// Save device memory profiles before and after each capture.
     pub memory_profiles: bool,
     /// What PyTorch's profiler records beside operators and device work.
@@ -52,7 +55,7 @@ pub struct RecordOptions {
 impl RecordOptions {
     /// Capture the whole of `command` with the settings that suit a first look.
     ///
-    /// Modules are kept as text, proto, jaxpr and StableHLO; memory profiles are saved; limits are [`Limits::usual`].
+    /// Modules are kept as text, proto, jaxpr and StableHLO; memory profiles are saved; limits are [`Limits::USUAL`].
     pub fn new<A: Into<OsString>>(command: impl IntoIterator<Item = A>) -> RecordOptions {
         RecordOptions {
             command: command.into_iter().map(Into::into).collect(),
@@ -67,9 +70,10 @@ impl RecordOptions {
             python_tracer: false,
             expand_command_buffers: false,
             keep_command_buffers: false,
+            sources: true,
             memory_profiles: true,
             torch: TorchOptions::usual(),
-            limits: Limits::usual(),
+            limits: Limits::USUAL,
             keep_private: false,
             measure_overhead: false,
         }
@@ -130,7 +134,7 @@ pub enum WarmUp {
 /// A representation of a compiled module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HloFormat {
-    /// HLO text before and after optimization (`before.txt`, `after.txt`).
+    /// HLO text after optimization (`after.txt`).
     Text,
     /// `HloProto` after optimization, with buffer assignment (`after.hlo.pb`).
     Proto,
@@ -140,6 +144,8 @@ pub enum HloFormat {
     Jaxpr,
     /// What JAX handed to XLA (`stablehlo.mlir`).
     Stablehlo,
+    /// HLO text before optimization (`before.txt`): slow to make, and it says what StableHLO says.
+    Before,
 }
 
 /// What XLA itself should dump while it compiles.
@@ -156,11 +162,13 @@ pub struct XlaDump {
 pub struct Limits {
     /// Longest capture, per window.
     pub max_trace_time: Duration,
-    /// Most main memory that a running capture may hold, in bytes per window; estimated from the growth of the process.
+    /// Write what was captured this often and go on, so that a crash loses no more; `None` writes at the end of each window.
     ///
-    /// PyTorch does not say what its tensors hold, so there a capture ends when an eighth of main memory is left instead.
+    /// What runs while a part is written is not captured.
+    pub rotate: Option<Duration>,
+    /// Largest trace as it is on disk, in bytes per window.
     ///
-    /// Stopping takes about six times as much for a moment, and the file has about a quarter of it (measured on a CPU).
+    /// A window that may have grown towards it is written and measured, and goes on in a further part if it is smaller.
     pub max_trace_bytes: u64,
     /// Most modules kept per process.
     pub max_modules: u32,
@@ -169,13 +177,12 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// 120 s and 512 MiB of trace per window, 2000 modules and 1 GiB of module files per process.
-    pub fn usual() -> Limits {
-        Limits {
-            max_trace_time: Duration::from_secs(120),
-            max_trace_bytes: 512 << 20,
-            max_modules: 2000,
-            max_module_bytes: 1 << 30,
-        }
-    }
+    /// Two minutes and 512 MiB of trace per window, 2000 modules and 1 GiB of module files per process.
+    pub const USUAL: Limits = Limits {
+        max_trace_time: Duration::from_secs(120),
+        rotate: None,
+        max_trace_bytes: 512 << 20,
+        max_modules: 2000,
+        max_module_bytes: 1 << 30,
+    };
 }

@@ -20,6 +20,18 @@ pub enum RecordEvent {
         /// Its process id.
         pid: u32,
     },
+    /// A process is busy writing what it captured; told again each second.
+    Writing {
+        /// Its process id.
+        pid: u64,
+        /// For how long it has been.
+        took: Duration,
+    },
+    /// A trace that PyTorch wrote as plain text is packed.
+    Packing {
+        /// Its size as text, bytes.
+        bytes: u64,
+    },
     /// A signal that was sent to the recorder alone was passed on to the program.
     Forwarded {
         /// Its number.
@@ -100,6 +112,8 @@ pub struct Overhead {
     pub drain: Duration,
     /// Collecting and writing compiled modules.
     pub modules: Duration,
+    /// The part of it that goes into the forms of modules, which `--hlo none` would save.
+    pub module_forms: Duration,
     /// Writing device memory profiles.
     pub memory: Duration,
     /// Wall time of the same program without the recorder, where that was measured.

@@ -14,6 +14,7 @@ use flate2::write::GzEncoder;
 use ridge_redact::{Words, redact_json};
 use serde_json::{Value, json};
 
+use crate::outcome::RecordEvent;
 use crate::pieces::Pieces;
 use crate::redact::Redaction;
 
@@ -21,13 +22,20 @@ use crate::redact::Redaction;
 const PLAIN: &str = ".pt.trace.json";
 
 /// Packs each PyTorch trace that `pieces` speak of in `out`, and has them name what it became.
-pub(crate) fn pack_torch_traces(out: &Path, pieces: &mut Pieces, redaction: &Redaction) {
+pub(crate) fn pack_torch_traces(
+    out: &Path,
+    pieces: &mut Pieces,
+    redaction: &Redaction,
+    tell: &mut dyn FnMut(RecordEvent),
+) {
     for piece in &mut pieces.pieces {
         let mut notes = Vec::new();
         for trace in piece.content["traces"].as_array_mut().into_iter().flatten() {
             let Some(path) = trace["path"].as_str().filter(|path| path.contains(PLAIN)).map(str::to_owned) else {
                 continue;
             };
+            let bytes = out.join(&path).metadata().map_or(0, |metadata| metadata.len());
+            tell(RecordEvent::Packing { bytes });
             match pack(&out.join(&path), redaction.words()) {
                 Ok(bytes) => {
                     trace["path"] = json!(format!("{}.gz", path.trim_end_matches(".gz")));
@@ -100,8 +108,8 @@ mod tests {
         fs::create_dir(dir.path().join("trace")).expect("a folder");
         fs::write(&plain, r#"{"host_name": "vm7", "traceEvents": [{"name": "f on vm7"}]}"#).expect("a file");
         let content = json!({"traces": [{"path": "trace/host0.pt.trace.json", "bytes": 1}], "notes": []});
-        let mut pieces = Pieces { pieces: vec![Piece { content, modules: Vec::new() }], unreadable: Vec::new() };
-        pack_torch_traces(dir.path(), &mut pieces, &Redaction::of_this_machine());
+        let mut pieces = Pieces { pieces: vec![Piece { content, modules: Vec::new() }], ..Pieces::default() };
+        pack_torch_traces(dir.path(), &mut pieces, &Redaction::of_this_machine(), &mut |_| {});
         let packed = dir.path().join("trace/host0.pt.trace.json.gz");
         let mut text = String::new();
         let read = flate2::read::GzDecoder::new(File::open(&packed).expect("packed")).read_to_string(&mut text);
@@ -116,8 +124,8 @@ mod tests {
         let dir = tempfile::tempdir().expect("a temporary folder");
         fs::write(dir.path().join("x.pt.trace.json"), r#"{"traceEvents": [{"name": "#).expect("a file");
         let content = json!({"traces": [{"path": "x.pt.trace.json"}]});
-        let mut pieces = Pieces { pieces: vec![Piece { content, modules: Vec::new() }], unreadable: Vec::new() };
-        pack_torch_traces(dir.path(), &mut pieces, &Redaction::of_this_machine());
+        let mut pieces = Pieces { pieces: vec![Piece { content, modules: Vec::new() }], ..Pieces::default() };
+        pack_torch_traces(dir.path(), &mut pieces, &Redaction::of_this_machine(), &mut |_| {});
         assert_eq!(pieces.pieces[0].content["notes"][0]["what"], "x.pt.trace.json");
         assert_eq!(fs::read_dir(dir.path()).expect("the folder").count(), 1);
     }

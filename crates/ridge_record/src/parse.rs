@@ -54,14 +54,14 @@ impl FromStr for HloFormat {
         HloFormat::ALL
             .into_iter()
             .find(|format| format.name() == text)
-            .ok_or_else(|| error("one of text, proto, dot, jaxpr, stablehlo", text))
+            .ok_or_else(|| error("one of text, proto, dot, jaxpr, stablehlo, before", text))
     }
 }
 
 impl HloFormat {
     /// Every format.
-    pub const ALL: [HloFormat; 5] =
-        [HloFormat::Text, HloFormat::Proto, HloFormat::Dot, HloFormat::Jaxpr, HloFormat::Stablehlo];
+    pub const ALL: [HloFormat; 6] =
+        [HloFormat::Text, HloFormat::Proto, HloFormat::Dot, HloFormat::Jaxpr, HloFormat::Stablehlo, HloFormat::Before];
 
     /// The word for it on the command line and in the manifest.
     pub fn name(self) -> &'static str {
@@ -71,6 +71,7 @@ impl HloFormat {
             HloFormat::Dot => "dot",
             HloFormat::Jaxpr => "jaxpr",
             HloFormat::Stablehlo => "stablehlo",
+            HloFormat::Before => "before",
         }
     }
 }

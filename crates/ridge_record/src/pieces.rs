@@ -5,7 +5,10 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
+
+/// How the names of files begin in which a process says why it has no piece.
+const REFUSED: &str = "refused-";
 
 /// The piece of one process.
 #[derive(Clone, Debug)]
@@ -16,17 +19,27 @@ pub(crate) struct Piece {
     pub(crate) modules: Vec<Value>,
 }
 
-/// All pieces, in the order in which the processes began, and the names of those that could not be read.
+impl Piece {
+    /// True if its process imported a library which can be recorded.
+    fn is_recorded(&self) -> bool {
+        self.content["jax"] == true || self.content["torch"] == true
+    }
+}
+
+/// All pieces, in the order in which the processes began, and what there is instead of pieces.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pieces {
     pub(crate) pieces: Vec<Piece>,
+    /// Names of those that could not be read.
     pub(crate) unreadable: Vec<String>,
+    /// Why Python processes could not load the harness.
+    pub(crate) refused: Vec<String>,
 }
 
 impl Pieces {
     /// The pieces of processes that imported a library which can be recorded; one for each such library.
     pub(crate) fn recorded(&self) -> impl Iterator<Item = &Piece> {
-        self.pieces.iter().filter(|piece| piece.content["jax"] == true || piece.content["torch"] == true)
+        self.pieces.iter().filter(|piece| piece.is_recorded())
     }
 }
 
@@ -45,9 +58,32 @@ pub(crate) fn read_pieces(dir: &Path) -> Pieces {
             _ => found.unreadable.push(path.file_name().unwrap_or_default().to_string_lossy().into_owned()),
         }
     }
+    let refusals =
+        paths.iter().filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(REFUSED)));
+    found.refused = refusals.filter_map(|path| fs::read_to_string(path).ok()).collect();
+    found.refused.dedup();
     let started = |piece: &Piece| piece.content["started_unix_s"].as_f64().unwrap_or(f64::MAX);
     found.pieces.sort_by(|a, b| started(a).total_cmp(&started(b)));
     found
+}
+
+/// Has the pieces name the whole traces in `out` that none of them does: a process may be killed right after it wrote one.
+pub(crate) fn name_unlisted_traces(out: &Path, pieces: &mut Pieces) {
+    let names = fs::read_dir(out.join("trace")).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.file_name()));
+    let mut paths: Vec<String> = names.map(|name| format!("trace/{}", name.to_string_lossy())).collect();
+    paths.retain(|path| path.ends_with(".xplane.pb") || path.ends_with(".pt.trace.json"));
+    paths.sort();
+    let listed: Vec<Value> = pieces.pieces.iter().flat_map(|piece| list(&piece.content, "traces")).cloned().collect();
+    paths.retain(|path| !listed.iter().any(|trace| trace["path"] == path.as_str()));
+    let recorded = pieces.pieces.iter_mut().filter(|piece| piece.is_recorded()).last();
+    if let Some(traces) = recorded.and_then(|piece| piece.content["traces"].as_array_mut()) {
+        traces.extend(paths.into_iter().map(|path| json!({"path": path, "ended_because": "the process was killed"})));
+    }
+}
+
+/// The list `key` of a piece; nothing where it has none.
+fn list<'a>(content: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
+    content[key].as_array().into_iter().flatten()
 }
 
 /// The lines of `path` that are JSON; the last may be cut.

@@ -3,19 +3,21 @@
 //! Each step is in a file of its own; here is only their order, and what becomes of a failure.
 
 use std::fs;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::error::RecordError;
-use crate::folder::{CaptureFolder, default_out_dir};
+use crate::folder::CaptureFolder;
 use crate::harness::write_harness;
 use crate::launch::{Run, run_plain, run_recorded};
 use crate::manifest::{Gathered, compose};
 use crate::options::{RecordOptions, WarmUp, Window};
-use crate::outcome::{Missing, RecordEvent, RecordOutcome};
+use crate::outcome::{RecordEvent, RecordOutcome};
 use crate::pack::pack_torch_traces;
-use crate::pieces::read_pieces;
+use crate::pieces::{name_unlisted_traces, read_pieces};
+use crate::profile_options;
+use crate::progress::{Progress, write_manifest};
 use crate::redact::Redaction;
 
 /// Run `options.command` under the recorder and gather what it leaves.
@@ -30,61 +32,85 @@ pub fn record(options: &RecordOptions, tell: &mut dyn FnMut(RecordEvent)) -> Res
     if options.command.is_empty() {
         return Err(RecordError::NoCommand);
     }
+    profile_options::check(&options.profile_options)?;
     let prepare = Instant::now();
-    let out = options.out.clone().unwrap_or_else(|| default_out_dir(&options.command));
-    let folder = CaptureFolder::claim(&out)?;
-    write_inputs(&folder, options)?;
-    tell(RecordEvent::Prepared { out: folder.path.clone() });
-    let prepare_s = prepare.elapsed().as_secs_f64();
-    let run = run_recorded(&options.command, &folder, tell)?;
-    tell(RecordEvent::Ended { status: run.status, wall: run.wall });
-    let plain = options.measure_overhead.then(|| {
-        tell(RecordEvent::RunningWithoutRecorder);
-        run_plain(&options.command, tell)
-    });
-    Ok(gather(&folder, options, run, plain.and_then(Result::ok), prepare_s))
+    let folder = CaptureFolder::claim(options.out.as_deref(), &options.command)?;
+    let redaction = if options.keep_private { Redaction::none() } else { Redaction::of_this_machine() };
+    match run_in(&folder, options, &redaction, prepare, tell) {
+        Ok((run, prepare_s)) => Ok(finish(folder, options, &redaction, run, prepare_s, tell)),
+        Err(error) => {
+            folder.give_up();
+            Err(error)
+        }
+    }
 }
 
-fn write_inputs(folder: &CaptureFolder, options: &RecordOptions) -> Result<(), RecordError> {
-    let failed = |source| RecordError::Folder { path: folder.path.clone(), source };
-    write_harness(&folder.harness()).map_err(failed)?;
-    fs::write(folder.config(), config(folder, options).to_string()).map_err(failed)
-}
-
-fn gather(
+/// Run the program in a folder that is ready; how it went, and what preparing took in seconds.
+fn run_in(
     folder: &CaptureFolder,
     options: &RecordOptions,
+    redaction: &Redaction,
+    prepare: Instant,
+    tell: &mut dyn FnMut(RecordEvent),
+) -> Result<(Run, f64), RecordError> {
+    let failed = |source| RecordError::Folder { path: folder.path.clone(), source };
+    write_harness(&folder.harness()).map_err(failed)?;
+    fs::write(folder.config(), config(folder, options).to_string()).map_err(failed)?;
+    let prepare_s = prepare.elapsed().as_secs_f64();
+    let mut progress = Progress::new(folder, options, redaction, prepare_s);
+    progress.write(Duration::ZERO).map_err(failed)?;
+    tell(RecordEvent::Prepared { out: folder.place().to_owned() });
+    let run = run_recorded(&options.command, folder, tell, &mut |wall, tell| progress.look(wall, tell))?;
+    tell(RecordEvent::Ended { status: run.status, wall: run.wall });
+    Ok((run, prepare_s))
+}
+
+/// Gather what there is, run the program again if that was asked for, and put the recording in its place.
+fn finish(
+    folder: CaptureFolder,
+    options: &RecordOptions,
+    redaction: &Redaction,
     run: Run,
-    plain: Option<Run>,
     prepare_s: f64,
+    tell: &mut dyn FnMut(RecordEvent),
 ) -> RecordOutcome {
-    let redaction = if options.keep_private { Redaction::none() } else { Redaction::of_this_machine() };
     let mut pieces = read_pieces(&folder.pieces());
-    pack_torch_traces(&folder.path, &mut pieces, &redaction);
-    let gathered = Gathered::new(&folder.path, options, &pieces, run, plain);
-    let manifest = redaction.apply(compose(options, &pieces, &gathered, run, prepare_s, &redaction));
+    name_unlisted_traces(&folder.path, &mut pieces);
+    pack_torch_traces(&folder.path, &mut pieces, redaction, tell);
     folder.release_reserve();
-    let text = format!("{manifest:#}\n");
-    let mut outcome = gathered.outcome(&folder.path, run);
-    match fs::write(folder.manifest(), text) {
+    let write = |gathered: &Gathered| {
+        let manifest = compose(options, &pieces, gathered, run, prepare_s, redaction);
+        write_manifest(&folder, &redaction.apply(manifest))
+    };
+    let mut plain = None;
+    if options.measure_overhead {
+        // Written before as well: the program may be killed while it runs for the second time.
+        let _ = write(&Gathered::new(&folder.path, options, &pieces, run, None));
+        tell(RecordEvent::RunningWithoutRecorder);
+        plain = run_plain(&options.command, tell).ok();
+    }
+    let mut gathered = Gathered::new(&folder.path, options, &pieces, run, plain);
+    match write(&gathered) {
         // The pieces are all there is if the manifest could not be written, so they stay.
-        Err(error) => outcome
-            .missing
-            .push(Missing { what: "manifest.json".into(), why: format!("it could not be written: {error}") }),
+        Err(error) => gathered.lost("manifest.json", &format!("it could not be written: {error}")),
         Ok(()) => {
             // What stays behind is small and is cleared by the next recording here.
             let _ = folder.remove_work();
         }
     }
-    outcome
+    let (path, why) = folder.settle();
+    if let Some(why) = why {
+        gathered.lost("earlier recording", &format!("not replaced, this one is in {}: {why}", path.display()));
+    }
+    gathered.outcome(&path, run)
 }
 
 /// What the harness is told, as `schedule.py` and `session.py` read it.
 fn config(folder: &CaptureFolder, options: &RecordOptions) -> Value {
-    let mut profile_options = serde_json::Map::new();
-    profile_options.insert("python_tracer_level".into(), json!(i32::from(options.python_tracer)));
+    let mut settings = serde_json::Map::new();
+    settings.insert("python_tracer_level".into(), json!(i32::from(options.python_tracer)));
     for (key, value) in &options.profile_options {
-        profile_options.insert(key.clone(), json!(value));
+        settings.insert(profile_options::passed_on(key).to_owned(), json!(value));
     }
     json!({
         "schema": "ridgeline.record.v1",
@@ -96,12 +122,14 @@ fn config(folder: &CaptureFolder, options: &RecordOptions) -> Value {
         "max_windows": options.max_windows,
         "hlo": options.hlo.iter().map(|format| format.name()).collect::<Vec<_>>(),
         "xla_dump": options.xla_dump.as_ref().map(|dump| json!({"formats": dump.formats, "passes": dump.passes})),
-        "profile_options": profile_options,
+        "profile_options": settings,
         "expand_command_buffers": options.expand_command_buffers,
         "keep_command_buffers": options.keep_command_buffers,
         "memory_profiles": options.memory_profiles,
         "torch": torch(options),
         "max_trace_s": options.limits.max_trace_time.as_secs_f64(),
+        "rotate_s": options.limits.rotate.map(|time| time.as_secs_f64()),
+        "sources": options.sources,
         "max_trace_bytes": options.limits.max_trace_bytes,
         "max_modules": options.limits.max_modules,
         "max_module_bytes": options.limits.max_module_bytes,

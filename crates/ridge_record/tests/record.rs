@@ -58,8 +58,10 @@ fn manifests_keep_to_their_schema() {
     let page: Value = serde_json::from_str(&fs::read_to_string(page).expect("the page")).expect("JSON");
     for script in ["exit 0", "exit 3", "kill -TERM $$"] {
         let folder = Folder::new();
-        folder.shell(script);
+        folder.shell(&format!(r#"cp "$(dirname "$(dirname "$RIDGELINE_RECORD")")/manifest.json" "$1"; {script}"#));
         assert_eq!(schema::problems(&page, &folder.manifest()), Vec::<String>::new(), "{script}");
+        let early = serde_json::from_str(&folder.note()).expect("JSON");
+        assert_eq!(schema::problems(&page, &early), Vec::<String>::new(), "while it ran: {script}");
     }
 }
 
@@ -83,7 +85,7 @@ fn a_program_that_is_not_python() {
         &folder.manifest(),
         expect![[r#"
             Exited(3) 3 null
-            capture: no Python process loaded the harness; a program that is not Python, or Python with -I, -E or -S, cannot be recorded this way: a system profiler such as nsys or rocprof can
+            capture: no Python process loaded the harness: the program is not Python, or it starts Python with another environment or with -I, -E or -S; a system profiler such as nsys or rocprof can record it
         "#]],
     );
     assert_eq!(folder.manifest()["complete"], false);
@@ -125,7 +127,7 @@ END
             Exited(0) 0 null
             jaxprs: TypeError: no
             piece 8-0.json: it could not be read; its process may have been killed while writing it
-            trace: not finished in process 7: the process ended without warning; the program exited with 0 while the profiler ran
+            trace: the recording was not finished in process 7: the process ended without warning; the program exited with 0 while the profiler ran
         "#]],
     );
     let manifest = folder.manifest();
@@ -181,6 +183,34 @@ fn a_second_recording_replaces_the_first() {
     folder.shell("exit 1");
     folder.shell("exit 0");
     assert_eq!(folder.manifest()["program"]["exit_code"], 0);
+}
+
+#[test]
+fn a_command_that_cannot_be_started_keeps_the_earlier_recording() {
+    let folder = Folder::new();
+    assert!(folder.record(&["no-such-program-anywhere".into()]).is_err());
+    assert!(!folder.out().exists(), "nothing was there before");
+    folder.shell("exit 1");
+    fs::create_dir(folder.out().join("trace")).expect("a folder");
+    fs::write(folder.out().join("trace/host0.xplane.pb"), "x").expect("a file");
+    assert!(folder.record(&["no-such-program-anywhere".into()]).is_err());
+    assert!(folder.out().join("trace/host0.xplane.pb").exists());
+    let outcome = folder.record(&["sh".into(), "no-such-script".into()]).expect("a recording");
+    let why = outcome.missing.last().map(|lost| lost.why.replace(&*folder.0.path().to_string_lossy(), ""));
+    let kept =
+        "not replaced, this one is in /run.recording: /run keeps the earlier recording, because this one has no trace";
+    assert_eq!(why.as_deref(), Some(kept));
+    assert!(folder.out().join("trace/host0.xplane.pb").exists());
+}
+
+#[test]
+fn the_manifest_says_while_the_program_runs_that_it_is_not_the_last() {
+    let folder = Folder::new();
+    folder.shell(r#"cp "$(dirname "$(dirname "$RIDGELINE_RECORD")")/manifest.json" "$1""#);
+    let early: Value = serde_json::from_str(&folder.note()).expect("JSON");
+    assert_eq!((&early["finished"], &early["complete"]), (&Value::from(false), &Value::from(false)));
+    assert!(early["missing"][0]["why"].as_str().is_some_and(|why| why.starts_with("the recording was not finished")));
+    assert_eq!(folder.manifest()["finished"], true);
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl Session {
     /// # Errors
     /// [`OpenError`] where `question` names a device or a module that is not there.
     pub fn answer(&self, topic: Topic, views: &[&View], question: Question<'_>) -> Result<Answer, OpenError> {
-        self.asked(question, |analysis, ask| {
+        let (mut answer, of_lines) = self.asked(question, |analysis, ask| {
             if self.trace().events.len() < PARALLEL_EVENTS {
                 let tables = views.iter().map(|view| view.table(analysis, ask)).collect();
                 return Answer { sections: sections(analysis, topic, ask), tables };
@@ -56,7 +56,10 @@ impl Session {
                 || views.par_iter().map(|view| view.table(analysis, ask)).collect(),
             );
             Answer { sections, tables }
-        })
+        })?;
+        let of_source = answer.tables.iter_mut().find(|table| table.name == "source");
+        of_source.into_iter().for_each(|table| table.footnotes.extend(of_lines.iter().cloned()));
+        Ok(answer)
     }
 
     /// The table of one view of `topic`, by its id or another name of it.
@@ -69,7 +72,9 @@ impl Session {
             let details = Details::new(format!("expected a view of {}, found `{name}`", topic.command()));
             OpenError::UnknownName(details.hint(format!("its views: {}", known())))
         })?;
-        self.asked(Question::default(), |analysis, ask| found.table(analysis, ask))
+        let (mut table, of_lines) = self.asked(Question::default(), |analysis, ask| found.table(analysis, ask))?;
+        table.footnotes.extend(of_lines);
+        Ok(table)
     }
 
     /// Wall time and its parts, each device, and how sure the attribution is.
@@ -92,18 +97,18 @@ impl Session {
         self.with_analysis(|before| after.with_analysis(|after| Memory::new(before).changes_to(&Memory::new(after))))
     }
 
-    /// Lends the analysis with what `question` means in this capture.
+    /// Lends the analysis with what `question` means in this capture; the answer, and what to know of the source lines in it.
     fn asked<T>(
         &self,
         question: Question<'_>,
         answer: impl FnOnce(&Analysis<'_>, &Ask<'_>) -> T,
-    ) -> Result<T, OpenError> {
+    ) -> Result<(T, Vec<String>), OpenError> {
         let devices = question.device.map(|name| devices_named(self.trace(), name)).transpose()?;
         let module = question.module.map(|name| module_row(self.imported(), name)).transpose()?;
         if let Some(module) = module {
             module_hlo(self.imported(), module)?;
         }
-        let texts = Mutex::new(SourceText::new(&self.imported().sources));
+        let texts = Mutex::new(SourceText::new(&self.imported().sources, self.run_folder()));
         let line_text = |file: &str, line: u32| texts.lock().ok()?.line(file, line);
         let ask = Ask {
             devices: devices.as_deref(),
@@ -111,6 +116,8 @@ impl Session {
             rows: question.rows,
             line_text: Some(&line_text),
         };
-        Ok(self.with_analysis(|analysis| answer(analysis, &ask)))
+        let answer = self.with_analysis(|analysis| answer(analysis, &ask));
+        let of_lines = texts.lock().map(|texts| texts.footnotes()).unwrap_or_default();
+        Ok((answer, of_lines))
     }
 }

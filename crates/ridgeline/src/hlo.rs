@@ -72,7 +72,7 @@ pub(crate) fn dumped(
 ) -> Result<String, OpenError> {
     let module = &imported.trace.modules[row as usize];
     let name = imported.trace.strings.get(module.name);
-    let advice = "record with `--hlo text,stablehlo,jaxpr` to have every form of every module";
+    let advice = "record with `--hlo text,proto,stablehlo,jaxpr,before` to have every form of every module";
     let Some(manifest) = manifest else {
         let message = format!("no dump of module `{name}`: the capture is no run folder");
         return Err(OpenError::NotRecorded(Details::new(message).hint(advice)));

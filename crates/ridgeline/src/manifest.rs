@@ -69,6 +69,9 @@ impl Manifest {
 
     fn missing_note(&self, part: &documents::Missing) -> Note {
         let why = part.why.as_deref().unwrap_or("no reason given");
+        if part.what == "end of the recording" {
+            return note(&self.folder, Severity::Lost, why.to_owned());
+        }
         let severity = if part.what.contains("trace") { Severity::Lost } else { Severity::Partial };
         note(&self.folder, severity, format!("not recorded: {}: {why}", part.what))
     }

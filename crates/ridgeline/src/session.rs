@@ -46,7 +46,7 @@ impl Session {
     /// [`OpenError`] where a path does not exist, a folder holds no capture, or nothing useful can be read.
     /// What can be read in part opens, and [`Session::notes`] say what is missing.
     pub fn open(paths: &[PathBuf], options: &OpenOptions) -> Result<Session, OpenError> {
-        let found = find(paths)?;
+        let found = find(paths).map_err(|error| with_what_is_missing(error, paths))?;
         let (files, mut unreadable) = open_files(&found.files)?;
         let files = Arc::new(files);
         let folders = open_folders(&found.folders, &mut unreadable)?;
@@ -97,6 +97,11 @@ impl Session {
     /// What the recorder wrote beside the capture.
     pub(crate) fn manifest(&self) -> Option<&Manifest> {
         self.manifest.as_ref()
+    }
+
+    /// The folder of the recording that the capture is in.
+    pub(crate) fn run_folder(&self) -> Option<&Path> {
+        self.manifest.as_ref().map(|manifest| manifest.folder.as_path())
     }
 
     /// All that was read.
@@ -164,6 +169,13 @@ impl Session {
     pub(crate) fn with_analysis<T>(&self, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
         ask(&self.prepared.analysis(&self.imported.trace, &self.imported.hlo))
     }
+}
+
+/// `error` with what the recorder says is missing, where it was the recorder that left nothing to open.
+fn with_what_is_missing(error: OpenError, paths: &[PathBuf]) -> OpenError {
+    let notes = paths.first().map(|path| Manifest::of(path).1).unwrap_or_default();
+    let notes = notes.into_iter();
+    notes.fold(error, |error, note| error.hint(note.message))
 }
 
 /// Opened files with their names, and what could not be opened.

@@ -1,40 +1,140 @@
-//! Lines of source files: as the capture carries them, else where they can be read here.
+//! Lines of source files: as the capture or its run folder carries them, else where they can be read here.
+//!
+//! What was carried is what ran. A file that is read here may have been edited since, which is said.
 
 use ridge_import::SourceFile;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 /// Source files larger than this are not read.
 const MAX_BYTES: u64 = 16 << 20;
 
+/// Where the recorder keeps source files in a run folder, each under its own path.
+const KEPT: &str = "sources";
+
+/// How a file's text compares with the one that ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Text {
+    /// It is the one that ran.
+    AsItRan,
+    /// It is the one that ran, and the file here is another by now.
+    AsItRanNotAsItIs,
+    /// It is the file here, and nothing tells whether that ran.
+    AsItIs,
+}
+
 /// Reads each source file at most once.
 #[derive(Debug, Default)]
 pub(crate) struct SourceText {
-    files: HashMap<String, Option<Vec<String>>>,
+    run_folder: Option<PathBuf>,
+    files: HashMap<String, Option<(Text, Vec<String>)>>,
 }
 
 impl SourceText {
-    /// With the files that a capture carries: they are what ran, whatever lies here under their path.
-    pub(crate) fn new(carried: &[SourceFile]) -> SourceText {
-        let files =
-            carried.iter().map(|file| (file.path.clone(), Some(file.text.lines().map(str::to_owned).collect())));
-        SourceText { files: files.collect() }
+    /// With the files that a capture carries, and those in its run folder if it has one.
+    pub(crate) fn new(carried: &[SourceFile], run_folder: Option<&Path>) -> SourceText {
+        let files = carried.iter().map(|file| (file.path.clone(), Some((Text::AsItRan, lines(&file.text)))));
+        SourceText { run_folder: run_folder.map(Path::to_owned), files: files.collect() }
     }
 
     /// Line `line`, counted from 1, without the space around it; `None` where the file cannot be read.
     pub(crate) fn line(&mut self, file: &str, line: u32) -> Option<String> {
-        let lines = self.files.entry(file.to_owned()).or_insert_with(|| read(file)).as_ref()?;
-        let text = lines.get((line as usize).checked_sub(1)?)?.trim();
+        let run_folder = self.run_folder.as_deref();
+        let found = self.files.entry(file.to_owned()).or_insert_with(|| find(file, run_folder)).as_ref();
+        let text = found?.1.get((line as usize).checked_sub(1)?)?.trim();
         (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// What a reader must know of the lines that were read: a sentence each.
+    pub(crate) fn footnotes(&self) -> Vec<String> {
+        let changed = self
+            .named(Text::AsItRanNotAsItIs)
+            .map(|files| format!("lines are shown as they ran; {files} changed since"));
+        let unknown = self.named(Text::AsItIs).map(|files| {
+            format!("lines of {files} are read as they are today: the capture does not tell whether they ran like that")
+        });
+        changed.into_iter().chain(unknown).collect()
+    }
+
+    /// The files with such a text, in words.
+    fn named(&self, text: Text) -> Option<String> {
+        let has_it = |found: &Option<(Text, Vec<String>)>| found.as_ref().is_some_and(|(kind, _)| *kind == text);
+        let mut files: Vec<&str> =
+            self.files.iter().filter(|(_, found)| has_it(found)).map(|(file, _)| &**file).collect();
+        files.sort_unstable();
+        match files[..] {
+            [] => None,
+            [only] => Some(format!("`{only}`")),
+            [first, ..] => Some(format!("{} files, such as `{first}`,", files.len())),
+        }
     }
 }
 
-fn read(file: &str) -> Option<Vec<String>> {
-    let path = Path::new(file);
+fn find(file: &str, run_folder: Option<&Path>) -> Option<(Text, Vec<String>)> {
+    let here = || read(Path::new(file));
+    match run_folder.and_then(|folder| read(&folder.join(KEPT).join(inside(file)?))) {
+        Some(kept) if here().is_some_and(|here| here != kept) => Some((Text::AsItRanNotAsItIs, lines(&kept))),
+        Some(kept) => Some((Text::AsItRan, lines(&kept))),
+        None => here().map(|text| (Text::AsItIs, lines(&text))),
+    }
+}
+
+/// The path of a file below a folder of copies; `None` for one that would lead out of it.
+fn inside(file: &str) -> Option<PathBuf> {
+    let mut inside = PathBuf::new();
+    for part in Path::new(file).components() {
+        match part {
+            Component::Normal(name) => inside.push(name),
+            Component::RootDir | Component::CurDir => {}
+            Component::ParentDir | Component::Prefix(_) => return None,
+        }
+    }
+    Some(inside)
+}
+
+fn lines(text: &str) -> Vec<String> {
+    text.lines().map(str::to_owned).collect()
+}
+
+fn read(path: &Path) -> Option<String> {
     let metadata = std::fs::metadata(path).ok()?;
     if !metadata.is_file() || metadata.len() > MAX_BYTES {
         return None;
     }
-    let text = std::fs::read(path).ok()?;
-    Some(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
+    std::fs::read(path).ok().map(|text| String::from_utf8_lossy(&text).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_that_ran_goes_before_the_one_that_is_here() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let (run, program) = (dir.path().join("run"), dir.path().join("program.py"));
+        let kept = run.join(KEPT).join(inside(&program.to_string_lossy()).expect("no way out"));
+        std::fs::create_dir_all(kept.parent().expect("it has one")).expect("a folder");
+        std::fs::write(&kept, "ran = 1\n").expect("a file");
+        let told = || {
+            let mut texts = SourceText::new(&[], Some(&run));
+            let line = texts.line(&program.to_string_lossy(), 1);
+            (line, texts.footnotes().join("; ").replace(&*dir.path().to_string_lossy(), ""))
+        };
+        let ran = Some("ran = 1".to_owned());
+        assert_eq!(told(), (ran.clone(), String::new()), "the file is gone");
+        std::fs::write(&program, "ran = 1\n").expect("a file");
+        assert_eq!(told(), (ran.clone(), String::new()));
+        std::fs::write(&program, "edited = 2\n").expect("a file");
+        assert_eq!(told(), (ran, "lines are shown as they ran; `/program.py` changed since".to_owned()));
+        std::fs::remove_file(&kept).expect("it was there");
+        let today =
+            "lines of `/program.py` are read as they are today: the capture does not tell whether they ran like that";
+        assert_eq!(told(), (Some("edited = 2".to_owned()), today.to_owned()));
+    }
+
+    #[test]
+    fn no_path_leads_out_of_the_copies() {
+        assert_eq!(inside("/a/./b.py"), Some(PathBuf::from("a/b.py")));
+        assert_eq!(inside("/a/../../etc/passwd"), None);
+    }
 }

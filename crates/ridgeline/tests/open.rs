@@ -151,6 +151,16 @@ fn a_recording_that_did_not_end() {
     write(r#"{"schema": "ridgeline.manifest.v1", "complete": false}"#);
     let session = open(root.path()).expect("a run folder");
     assert!(notes(&session).contains(&"Lost: the recording did not end properly".to_owned()));
+    let unfinished = r#"{"schema": "ridgeline.manifest.v1", "complete": false, "finished": false,
+        "missing": [{"what": "end of the recording", "why": "the recording was not finished: ridgeline was stopped"}]}"#;
+    write(unfinished);
+    let session = open(root.path()).expect("a run folder");
+    assert_eq!(notes(&session)[0], "Lost: the recording was not finished: ridgeline was stopped");
+    // Nothing was captured before the end: the error says why.
+    fs::remove_dir_all(root.path().join("trace")).expect("it was there");
+    let error = open(root.path()).expect_err("there is no capture");
+    assert!(error.hints().iter().any(|hint| hint.starts_with("the recording was not finished")), "{error:?}");
+    put(root.path(), "trace/host.xplane.pb");
     // What is no manifest of ours, or is cut, does not stop the capture from opening.
     for text in ["", "{", "[]", "null", r#"{"schema": 1}"#, r#"{"schema": "other"}"#] {
         write(text);

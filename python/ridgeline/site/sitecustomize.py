@@ -21,9 +21,19 @@ def _chain(here):
     spec.loader.exec_module(module)
 
 
-def _attach(here):
-    config = os.environ.get("RIDGELINE_RECORD")
-    if not config or sys.version_info < (3, 10):
+def _refuse(config, why):
+    """Leave word beside the pieces of the manifest that this process has none, and why."""
+    try:
+        with open(os.path.join(os.path.dirname(config), "pieces", "refused-%d" % os.getpid()), "w") as file:
+            file.write(why)
+    except Exception:
+        # The manifest will say that no harness was loaded.
+        pass
+
+
+def _attach(here, config):
+    if sys.version_info < (3, 10):
+        _refuse(config, "it needs Python 3.10 or newer, found %d.%d" % sys.version_info[:2])
         return
     sys.path.insert(0, here)
     try:
@@ -36,11 +46,12 @@ def _attach(here):
 def _main():
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if entry != here]
-    try:
-        _attach(here)
-    except Exception:
-        # Nothing to tell it to: the manifest will say that no harness was loaded.
-        pass
+    config = os.environ.get("RIDGELINE_RECORD")
+    if config:
+        try:
+            _attach(here, config)
+        except Exception as error:
+            _refuse(config, "%s: %s" % (type(error).__name__, error))
     _chain(here)
 
 

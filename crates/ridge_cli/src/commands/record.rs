@@ -16,6 +16,7 @@ use ridgeline::units::{Bytes, Nanos, Share};
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// Run a program and record what it does on its devices
@@ -60,6 +61,7 @@ Examples:
   ridgeline record --warm-up quiet:2s -- uv run train.py            begin when nothing was compiled for 2 s
   ridgeline record --annotation recon -- python -m package          each range of that TraceAnnotation
   ridgeline record --steps 10..13 --shapes -- python train.py       three steps of a PyTorch program
+  ridgeline record --rotate 30s --max-time 1h -- python train.py    a crash loses at most the last half minute
   ridgeline record --profile-option host_tracer_level=3 -- python solver.py
   ridgeline record --keep-command-buffers -- python solver.py       CUDA graphs as without a profiler
   ridgeline record --expand-command-buffers -- python solver.py     operations of CUDA graphs keep their names
@@ -98,9 +100,10 @@ struct WindowArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What to keep")]
 struct KeptArguments {
-    /// Forms of each compiled module to keep, with commas; `none` for none
+    /// Forms of each compiled module to keep, with commas; `none` for none, and `before` for HLO before optimization, which takes
+    /// longer than all others together
     #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "text,proto,jaxpr,stablehlo",
-          value_parser = PossibleValuesParser::new(["text", "proto", "dot", "jaxpr", "stablehlo", "none"]))]
+          value_parser = PossibleValuesParser::new(["text", "proto", "dot", "jaxpr", "stablehlo", "before", "none"]))]
     hlo: Vec<String>,
 
     /// Have XLA dump modules itself, in these forms; slow and large
@@ -111,6 +114,10 @@ struct KeptArguments {
     /// Dump also after each pass whose name matches
     #[arg(long, value_name = "REGEX", requires = "xla_dump")]
     xla_dump_passes: Option<String>,
+
+    /// Keep no text of the program's own source files
+    #[arg(long)]
+    no_sources: bool,
 
     /// Save no device memory profiles
     #[arg(long)]
@@ -126,7 +133,7 @@ struct KeptArguments {
 #[command(next_help_heading = "Profiler")]
 struct ProfilerArguments {
     /// A field of jax.profiler.ProfileOptions or of its advanced_configuration, or torch.NAME for PyTorch's
-    /// profiler (torch.with_flops=true); may be repeated
+    /// profiler (torch.with_flops=true), or advanced.NAME for what a newer JAX knows; may be repeated
     #[arg(long, value_name = "KEY=VALUE",
           value_parser = clap::builder::NonEmptyStringValueParser::new().try_map(|text| key_value(&text)))]
     profile_option: Vec<(String, String)>,
@@ -166,25 +173,41 @@ struct TorchArguments {
     host_only: bool,
 }
 
+/// What is taken where a limit is not named, as the help prints it.
+static USUAL: LazyLock<[String; 4]> = LazyLock::new(|| {
+    let usual = Limits::USUAL;
+    let size = |bytes: u64| Bytes(bytes).to_string().replace(' ', "");
+    [
+        format!("{}s", usual.max_trace_time.as_secs()),
+        size(usual.max_trace_bytes),
+        usual.max_modules.to_string(),
+        size(usual.max_module_bytes),
+    ]
+});
+
 /// When to stop.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 struct LimitArguments {
-    /// Longest capture [default: 120s]
+    /// Longest capture, per window
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = USUAL[0].as_str())]
+    max_time: Duration,
+
+    /// Largest trace on disk, per window
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = USUAL[1].as_str())]
+    max_size: u64,
+
+    /// Write what was captured this often and go on: a crash loses no more, and what runs while a part is written is not captured
     #[arg(long, value_name = "TIME", value_parser = time)]
-    max_time: Option<Duration>,
+    rotate: Option<Duration>,
 
-    /// Largest capture in memory [default: 2GiB]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    max_size: Option<u64>,
+    /// Most modules kept per process
+    #[arg(long, value_name = "N", default_value = USUAL[2].as_str())]
+    max_modules: u32,
 
-    /// Most modules kept per process [default: 2000]
-    #[arg(long, value_name = "N")]
-    max_modules: Option<u32>,
-
-    /// Most bytes of modules kept per process [default: 1GiB]
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    max_module_size: Option<u64>,
+    /// Most bytes of modules kept per process
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = USUAL[3].as_str())]
+    max_module_size: u64,
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {
@@ -196,7 +219,8 @@ fn key_value(text: &str) -> Result<(String, String), String> {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &RecordArguments, globals: &Globals) -> Result<Ending, Failure> {
-    let outcome = record(&arguments.options(), &mut |event| tell(&event, globals))?;
+    let mut said = 0;
+    let outcome = record(&arguments.options(), &mut |event| tell(&event, globals, &mut said))?;
     print_stderr(&summary(&outcome));
     Ok(Ending::Like(outcome.status))
 }
@@ -216,6 +240,7 @@ impl RecordArguments {
             python_tracer: self.profiler.python_tracer,
             expand_command_buffers: self.profiler.expand_command_buffers,
             keep_command_buffers: self.profiler.keep_command_buffers,
+            sources: !self.kept.no_sources,
             memory_profiles: !self.kept.no_memory_profiles,
             torch: self.torch.options(),
             limits: self.limits.limits(),
@@ -255,20 +280,30 @@ impl TorchArguments {
 
 impl LimitArguments {
     fn limits(&self) -> Limits {
-        let usual = Limits::usual();
         Limits {
-            max_trace_time: self.max_time.unwrap_or(usual.max_trace_time),
-            max_trace_bytes: self.max_size.unwrap_or(usual.max_trace_bytes),
-            max_modules: self.max_modules.unwrap_or(usual.max_modules),
-            max_module_bytes: self.max_module_size.unwrap_or(usual.max_module_bytes),
+            max_trace_time: self.max_time,
+            rotate: self.rotate,
+            max_trace_bytes: self.max_size,
+            max_modules: self.max_modules,
+            max_module_bytes: self.max_module_size,
         }
     }
 }
 
-/// The program's terminal is its own, so nothing is said while it runs unless asked.
-fn tell(event: &RecordEvent, globals: &Globals) {
+/// When writing a trace is worth a word, in seconds; after the last, each minute.
+const WORTH_A_WORD: [u64; 4] = [3, 10, 30, 60];
+
+/// A trace as text that takes a while to pack, in bytes.
+const SLOW_TO_PACK: u64 = 32 << 20;
+
+/// The program's terminal is its own, so little is said while it runs unless asked: that it is kept waiting.
+fn tell(event: &RecordEvent, globals: &Globals, said: &mut u64) {
     let text = match event {
         RecordEvent::RunningWithoutRecorder => "running the program again without recording".to_owned(),
+        RecordEvent::Writing { pid, took } if is_worth_a_word(took.as_secs(), said) => {
+            format!("process {pid} is writing its trace, since {} s", took.as_secs())
+        }
+        RecordEvent::Packing { bytes } if *bytes >= SLOW_TO_PACK => format!("packing a trace of {}", Bytes(*bytes)),
         _ if !globals.verbose => return,
         RecordEvent::Prepared { out } => format!("capture folder {}", out.display()),
         RecordEvent::Started { pid } => format!("process {pid} started"),
@@ -279,6 +314,22 @@ fn tell(event: &RecordEvent, globals: &Globals) {
     print_stderr(&format!("ridgeline: {text}\n"));
 }
 
+/// Whether it is time to say that a trace is being written, after it was `said` at that second for the last time.
+fn is_worth_a_word(secs: u64, said: &mut u64) -> bool {
+    if secs < *said {
+        *said = 0; // another trace
+    }
+    let next = WORTH_A_WORD.into_iter().find(|at| at > said).unwrap_or(*said + 60);
+    let is_due = secs >= next;
+    if is_due {
+        *said = secs;
+    }
+    is_due
+}
+
+/// Share of the program's time from which a way to save it is named.
+const WORTH_SAVING: f64 = 0.02;
+
 /// What was captured, what it cost, what is missing, what to do next.
 fn summary(outcome: &RecordOutcome) -> String {
     let bold = Style::new().bold();
@@ -286,8 +337,14 @@ fn summary(outcome: &RecordOutcome) -> String {
     let folder = from_here(&outcome.out).display().to_string();
     let mut text = format!("\n{bold}ridgeline:{bold:#} {} in {}\n", captured(outcome), escape_controls(&folder));
     text.push_str(&format!("  program   {}, {}\n", ended(outcome.status), nanos(outcome.wall)));
-    if !outcome.overhead.harness.is_zero() || outcome.overhead.unrecorded_wall.is_some() {
+    if !outcome.overhead.harness.is_zero() {
         text.push_str(&format!("  overhead  {}\n", overhead(outcome)));
+    }
+    if let Some(saving) = saving(outcome) {
+        text.push_str(&format!("            {saving}\n"));
+    }
+    if let Some(plain) = outcome.overhead.unrecorded_wall {
+        text.push_str(&format!("  compared  {}\n", compared(outcome.wall, plain)));
     }
     for absent in &outcome.missing {
         let line = format!("{}: {}", absent.what, absent.why);
@@ -333,11 +390,22 @@ fn overhead(outcome: &RecordOutcome) -> String {
     ];
     let longest = parts.iter().max_by_key(|(_, took)| *took).filter(|(_, took)| !took.is_zero());
     let mostly = longest.map(|(name, took)| format!(", most of it {name}: {}", nanos(*took))).unwrap_or_default();
-    let compared = match cost.unrecorded_wall {
-        Some(plain) => format!("; without recording the program took {}", nanos(plain)),
-        None => String::new(),
-    };
-    format!("{} of {} ({share}, measured){mostly}{compared}", nanos(cost.harness), nanos(outcome.wall))
+    format!("{} of {} ({share}, measured){mostly}", nanos(cost.harness), nanos(outcome.wall))
+}
+
+/// What `--hlo none` would have saved, where that is worth a line.
+fn saving(outcome: &RecordOutcome) -> Option<String> {
+    let share = Share::of(outcome.overhead.module_forms.as_secs_f64(), outcome.wall.as_secs_f64());
+    let forms = nanos(outcome.overhead.module_forms);
+    (share.0 >= WORTH_SAVING)
+        .then(|| format!("{forms} of it went into the forms of modules: `--hlo none` would save them"))
+}
+
+/// Wall times with and without the recorder, and what lies between.
+fn compared(wall: Duration, plain: Duration) -> String {
+    let (more, word) = if wall >= plain { (wall - plain, "more") } else { (plain - wall, "less") };
+    let share = Share::of(more.as_secs_f64(), plain.as_secs_f64());
+    format!("{} recorded, {} not recorded: {} {word} ({share}), one run each", nanos(wall), nanos(plain), nanos(more))
 }
 
 fn nanos(time: Duration) -> Nanos {
@@ -368,7 +436,8 @@ fn print_stderr(text: &str) {
 impl From<RecordError> for Failure {
     fn from(error: RecordError) -> Failure {
         let path = match &error {
-            RecordError::FolderInUse { path } | RecordError::Folder { path, .. } => Some(path.clone()),
+            RecordError::FolderInUse { found: path, .. } | RecordError::FolderBusy { path } => Some(path.clone()),
+            RecordError::Folder { path, .. } => Some(path.clone()),
             _ => None,
         };
         Failure::about(&error.to_string(), path.as_deref()).hints(error.hints()).code(error.shell_code())
@@ -382,6 +451,13 @@ mod tests {
     use ridge_record::{Missing, Overhead};
 
     #[test]
+    fn a_long_write_is_told_now_and_then() {
+        let mut said = 0;
+        let told: Vec<u64> = (0..200).chain(0..5).filter(|secs| is_worth_a_word(*secs, &mut said)).collect();
+        assert_eq!(told, [3, 10, 30, 60, 120, 180, 3]);
+    }
+
+    #[test]
     fn the_summary_says_what_where_and_next() {
         let outcome = RecordOutcome {
             out: PathBuf::from("my run"),
@@ -390,6 +466,7 @@ mod tests {
             overhead: Overhead {
                 harness: Duration::from_millis(812),
                 stop_trace: Duration::from_millis(600),
+                module_forms: Duration::from_millis(250),
                 unrecorded_wall: Some(Duration::from_secs(11)),
                 ..Overhead::default()
             },
@@ -402,9 +479,12 @@ mod tests {
 
             ridgeline: 1 trace (34 MiB), 12 modules in my run
               program   exit status 3, 12.4 s
-              overhead  812 ms of 12.4 s (6.55 %, measured), most of it writing the trace: 600 ms; without recording the program took 11 s
+              overhead  812 ms of 12.4 s (6.55 %, measured), most of it writing the trace: 600 ms
+                        250 ms of it went into the forms of modules: `--hlo none` would save them
+              compared  12.4 s recorded, 11 s not recorded: 1.4 s more (12.7 %), one run each
               missing   memory profiles: the device\x1b has none
               next      ridgeline stats 'my run'
-        "#]].assert_eq(&text);
+        "#]]
+        .assert_eq(&text);
     }
 }

@@ -16,6 +16,9 @@ mod plane;
 mod read;
 mod space;
 mod stats;
+mod windows;
+
+pub(crate) use windows::Window;
 
 use crate::choice::InFolder;
 use crate::formats::Format;

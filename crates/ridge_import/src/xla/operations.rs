@@ -29,6 +29,13 @@ impl Operations {
                 table.by_module_name.entry(module.name).or_insert(row as u32);
             }
         }
+        // Earlier windows of the process have brought some of its operations.
+        for (row, operation) in import.builder.operations.iter().enumerate() {
+            let module = import.builder.modules.get(operation.module as usize);
+            if module.is_some_and(|module| module.process == process) {
+                table.ids.insert((operation.module, operation.name), row as u32);
+            }
+        }
         table
     }
 

@@ -10,6 +10,7 @@ use ridge_trace::Device;
 pub(super) struct SpaceFacts {
     pub(super) facts: Vec<(String, String)>,
     pub(super) unix_start_ns: Option<u64>,
+    pub(super) unix_stop_ns: Option<u64>,
     pub(super) process_id: Option<u64>,
 }
 
@@ -25,7 +26,10 @@ pub(super) fn space_facts(planes: &[Plane<'_>]) -> SpaceFacts {
             match (name, value.integer()) {
                 (b"profile_start_time", Some(time)) => space.unix_start_ns = Some(time),
                 (b"process_id", Some(id)) => space.process_id = Some(id),
-                (b"profile_stop_time", Some(time)) => push(&mut space, "profile_stop_time", time.to_string()),
+                (b"profile_stop_time", Some(time)) => {
+                    space.unix_stop_ns = Some(time);
+                    push(&mut space, "profile_stop_time", time.to_string());
+                }
                 _ if plane.name == b"/host:metadata" => push(&mut space, &text(name), fact_text(&table, value)),
                 _ => {}
             }

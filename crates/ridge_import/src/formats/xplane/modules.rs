@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use ridge_hlo::HloModule;
 use ridge_hlo::wire::{Fields, Value, text};
 use ridge_trace::Module;
+use rustc_hash::FxHashSet;
 
 /// A module as its metadata entry has it.
 struct Entry<'a> {
@@ -21,7 +22,10 @@ struct Entry<'a> {
 /// Reads every HLO module of the capture; a broken one becomes a note and keeps its name.
 pub(super) fn read_modules(planes: &[Plane<'_>], source: &Source<'_>, process: u32, import: &mut Import) {
     let metadata = planes.iter().filter(|plane| plane.name == b"/host:metadata");
-    let entries: Vec<Entry<'_>> = metadata.flat_map(plane_entries).collect();
+    let mut entries: Vec<Entry<'_>> = metadata.flat_map(plane_entries).collect();
+    let known = known_modules(process, import);
+    entries.retain(|entry| known.is_empty() || !known.contains(&(entry.program_id, &*bare_name(entry.name))));
+    drop(known);
     let read = |entry: &Entry<'_>| entry.proto.map(HloModule::from_proto);
     // Threads cost more than a handful of modules.
     let bytes: usize = entries.iter().filter_map(|entry| entry.proto).map(<[u8]>::len).sum();
@@ -48,6 +52,12 @@ pub(super) fn read_modules(planes: &[Plane<'_>], source: &Source<'_>, process: u
         let name = import.builder.strings.intern(&bare_name(entry.name));
         import.builder.modules.push(Module { process, name, program_id: entry.program_id, hlo });
     }
+}
+
+/// The modules that earlier windows of the process have brought, by program id and name.
+fn known_modules(process: u32, import: &Import) -> FxHashSet<(u64, &str)> {
+    let modules = import.builder.modules.iter().filter(|module| module.process == process && module.hlo.is_some());
+    modules.map(|module| (module.program_id, import.builder.strings.get(module.name))).collect()
 }
 
 fn plane_entries<'a>(plane: &Plane<'a>) -> Vec<Entry<'a>> {

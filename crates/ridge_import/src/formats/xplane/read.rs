@@ -8,6 +8,7 @@ use super::modules::{bare_name, number_in_name, read_modules};
 use super::plane::{Line, Plane, StatTable, first_text, scan_line, split};
 use super::space;
 use super::stats::TextKey;
+use super::windows::first_window;
 use crate::import::{CaptureFacts, Import, ImportError, Source};
 use crate::note::Severity;
 use crate::xla::details::{launch_shape, transfer};
@@ -88,6 +89,8 @@ struct Reader<'a, 'p> {
     source: Source<'a>,
     planes: &'p [Plane<'a>],
     process: u32,
+    /// The process that has the modules and operations: this one, or its first window.
+    program: u32,
     /// Added to a line's own time to give the trace clock.
     shift_ns: i64,
     in_parallel: bool,
@@ -97,6 +100,8 @@ impl<'a, 'p> Reader<'a, 'p> {
     fn new(source: Source<'a>, planes: &'p [Plane<'a>], import: &mut Import) -> Reader<'a, 'p> {
         let facts = space_facts(planes);
         let process = import.builder.add_process(source.name, facts.process_id);
+        let open = facts.unix_start_ns.zip(facts.unix_stop_ns).map(|(start, stop)| start..stop);
+        let program = first_window(&mut import.windows, process, facts.process_id, open);
         let zero = import.captures.iter().find_map(|capture| capture.unix_zero_ns);
         // Several captures share the clock of the first; they differ by when their sessions began.
         let shift_ns = match (zero, facts.unix_start_ns) {
@@ -112,18 +117,18 @@ impl<'a, 'p> Reader<'a, 'p> {
             unix_zero_ns: zero.or(facts.unix_start_ns),
         });
         let in_parallel = source.bytes.len() >= PARALLEL_BYTES;
-        Reader { source, planes, process, shift_ns, in_parallel }
+        Reader { source, planes, process, program, shift_ns, in_parallel }
     }
 
     fn run(&self, import: &mut Import) {
         let first_row = import.builder.rows();
-        read_modules(self.planes, &self.source, self.process, import);
+        read_modules(self.planes, &self.source, self.program, import);
         let tables: Vec<StatTable<'a>> = self.planes.iter().map(|plane| StatTable::new(&plane.stat_names)).collect();
         let classes: Vec<IdMap<EventClass<'a>>> =
             self.planes.iter().map(|plane| event_classes(plane, import)).collect();
         let lines = self.place_lines(&tables, &classes, import);
         let chunks = self.decode_all(&lines, first_row, import);
-        let mut operations = Operations::new(self.process, import);
+        let mut operations = Operations::new(self.program, import);
         name_modules_of_cores(self.planes, &mut operations, import);
         let mut extras = Vec::new();
         let resolved: Vec<ChunkRows> = (chunks.iter())

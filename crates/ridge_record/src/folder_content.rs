@@ -1,0 +1,126 @@
+//! What a recording makes in a capture folder, and so may remove: told by place and name, to the last file.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::folder::WORK;
+use crate::manifest::SCHEMA;
+
+/// Folders of a capture, with how the names of their files end; an empty ending is any file.
+const FOLDERS: [(&str, &[&str]); 6] = [
+    (WORK, &[""]),
+    ("trace", &[".xplane.pb", ".pt.trace.json", ".pt.trace.json.gz", ".partial"]),
+    ("hlo", &["jaxpr.txt", ".mlir", "before.txt", "after.txt", ".hlo.pb", ".dot", "cost.json", "memory.json"]),
+    ("hlo_dump", &[""]),
+    ("memory", &[".pb.gz", ".pickle"]),
+    ("sources", &[""]),
+];
+
+/// Files beside those folders.
+const FILES: [&str; 2] = ["manifest.json", "manifest.json.partial"];
+
+/// Folders deeper than this are not a recording's.
+const MAX_DEPTH: usize = 64;
+
+/// What `path` is to a recording that would take it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Nothing is there, or an empty folder.
+    Nothing,
+    /// A recording, and nothing else.
+    Recording,
+    /// Something that no recording made, such as this.
+    Others(PathBuf),
+}
+
+/// What is at `path`.
+///
+/// # Errors
+/// Whatever the system says of a folder that cannot be listed.
+pub(crate) fn content(path: &Path) -> io::Result<Content> {
+    let entries = match fs::read_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Content::Nothing),
+        entries => entries?.collect::<io::Result<Vec<_>>>()?,
+    };
+    for entry in &entries {
+        if let Some(found) = foreign(entry)? {
+            return Ok(Content::Others(found));
+        }
+    }
+    match entries.first() {
+        None => Ok(Content::Nothing),
+        Some(_) if path.join(WORK).is_dir() || is_manifest(&path.join("manifest.json")) => Ok(Content::Recording),
+        Some(first) => Ok(Content::Others(first.path())),
+    }
+}
+
+/// True if the recording at `path` has a trace.
+pub(crate) fn has_trace(path: &Path) -> bool {
+    fs::read_dir(path.join("trace")).is_ok_and(|mut entries| entries.next().is_some())
+}
+
+/// What no recording made, in or at an entry of a capture folder.
+fn foreign(entry: &fs::DirEntry) -> io::Result<Option<PathBuf>> {
+    let name = entry.file_name().to_string_lossy().into_owned();
+    let is_folder = entry.file_type()?.is_dir();
+    match FOLDERS.iter().find(|(folder, _)| is_folder && *folder == name) {
+        Some((_, endings)) => foreign_below(&entry.path(), endings, 0),
+        None if !is_folder && FILES.contains(&name.as_str()) => Ok(None),
+        None => Ok(Some(entry.path())),
+    }
+}
+
+/// The first file below `folder` that ends in none of `endings`.
+fn foreign_below(folder: &Path, endings: &[&str], depth: usize) -> io::Result<Option<PathBuf>> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let found = match entry.file_type()? {
+            kind if kind.is_dir() && depth < MAX_DEPTH => foreign_below(&entry.path(), endings, depth + 1)?,
+            kind if !kind.is_dir() && endings.iter().any(|ending| name.ends_with(ending)) => None,
+            _ => Some(entry.path()),
+        };
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+fn is_manifest(path: &Path) -> bool {
+    fs::read_to_string(path).is_ok_and(|text| text.contains(SCHEMA))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(files: &[(&str, &str)]) -> (tempfile::TempDir, Content) {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        for (name, text) in files {
+            let path = dir.path().join(name);
+            fs::create_dir_all(path.parent().expect("it has one")).expect("a folder");
+            fs::write(path, text).expect("a file");
+        }
+        let found = content(dir.path()).expect("it can be listed");
+        (dir, found)
+    }
+
+    #[test]
+    fn a_recording_is_known_by_its_manifest_or_its_work() {
+        assert_eq!(made(&[]).1, Content::Nothing);
+        assert_eq!(made(&[("manifest.json", SCHEMA), ("trace/host0.xplane.pb", "x")]).1, Content::Recording);
+        assert_eq!(made(&[(".ridgeline/config.json", "{}"), ("hlo/jit_f.1/after.txt", "x")]).1, Content::Recording);
+    }
+
+    #[test]
+    fn what_others_made_is_found_anywhere() {
+        for other in ["thesis.tex", "trace/notes.txt", "hlo/jit_f.1/my.dot.bak", "memory/deep/er/x"] {
+            let (dir, found) = made(&[("manifest.json", SCHEMA), (other, "mine")]);
+            assert_eq!(found, Content::Others(dir.path().join(other)), "{other}");
+        }
+        let (dir, found) = made(&[("memory/a.pb.gz", "a folder named like ours is not enough")]);
+        assert_eq!(found, Content::Others(dir.path().join("memory")));
+    }
+}
