@@ -168,6 +168,6 @@ mod tests {
     #[cfg(unix)]
     fn devices_are_not_read() {
         let error = FileBytes::open(Path::new("/dev/zero")).expect_err("it has no end");
-        assert_eq!(error.message, "expected a file, found a device");
+        assert_eq!(error.message(), "expected a file, found a device");
     }
 }
