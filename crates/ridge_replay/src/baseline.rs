@@ -104,9 +104,9 @@ pub(crate) fn measure(graph: &Graph, steps: &Steps, options: &Options) -> (Basel
     let end = last_captured(graph);
     let mut baseline = Baseline {
         wall_ns,
-        class_error: share(last(&class) - end),
+        class_error: share(last(&class).saturating_sub(end)),
         own_error_ns: own_error(graph, &own),
-        rigid_share: (1.0 - 2.0 * share(end - halved)).clamp(0.0, 1.0),
+        rigid_share: (1.0 - 2.0 * share(end.saturating_sub(halved))).clamp(0.0, 1.0),
         unlinked_share: unlinked_share(graph, 0..graph.nodes.len()),
         steps: steps.spans.len(),
         step_error: steps.largest_error(graph, &class),
@@ -135,7 +135,10 @@ fn wall_of(graph: &Graph) -> i64 {
 }
 
 fn own_error(graph: &Graph, own: &[i64]) -> i64 {
-    let errors = own.iter().enumerate().map(|(instant, time)| (time - graph.nodes.time(instant as u32)).abs());
+    let errors = own
+        .iter()
+        .enumerate()
+        .map(|(instant, time)| time.saturating_sub(graph.nodes.time(instant as u32)).saturating_abs());
     errors.max().unwrap_or(0)
 }
 
@@ -144,8 +147,8 @@ pub(crate) fn unlinked_share(graph: &Graph, events: impl IntoIterator<Item = usi
     let (mut all, mut unlinked) = (0_i64, 0_i64);
     for event in events.into_iter().filter(|event| matches!(graph.nodes.kind[*event], Node::Work(_))) {
         let took = graph.nodes.end[event] - graph.nodes.start[event];
-        all += took;
-        unlinked += if graph.launches.call[event] == NONE { took } else { 0 };
+        all = all.saturating_add(took);
+        unlinked = unlinked.saturating_add(if graph.launches.call[event] == NONE { took } else { 0 });
     }
     if all > 0 { unlinked as f64 / all as f64 } else { 0.0 }
 }

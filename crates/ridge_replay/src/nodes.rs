@@ -9,6 +9,8 @@ use ridge_trace::{EventKind, Events, NONE, Trace, Track, TrackKind};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
+/// Times are within this of the clock's zero, so that their differences are numbers; it is 36 years.
+const FURTHEST_NS: i64 = 1 << 60;
 /// Of more streams, the first are looked at: what waits for what is a search over all of them.
 const MOST_STREAMS: usize = 256;
 
@@ -117,9 +119,10 @@ impl Nodes {
     }
 
     fn push(&mut self, row: u32, start: i64, end: i64, kind: Node) {
+        let start = start.clamp(-FURTHEST_NS, FURTHEST_NS);
         self.row.push(row);
         self.start.push(start);
-        self.end.push(end.max(start));
+        self.end.push(end.clamp(start, FURTHEST_NS));
         self.kind.push(kind);
     }
 

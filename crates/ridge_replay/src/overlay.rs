@@ -247,7 +247,7 @@ fn unite(spans: &mut Vec<(i64, i64)>) {
 fn covered_of(spans: &[(i64, i64)], from: i64, to: i64) -> i64 {
     let first = spans.partition_point(|span| span.1 <= from);
     let within = spans[first..].iter().take_while(|span| span.0 < to);
-    within.map(|span| span.1.min(to) - span.0.max(from)).sum()
+    within.fold(0, |sum, span| sum.saturating_add(span.1.min(to).saturating_sub(span.0.max(from))))
 }
 
 fn covered_ns(spans: &mut Vec<(i64, i64)>, from: i64, to: i64) -> i64 {

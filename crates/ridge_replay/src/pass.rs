@@ -39,7 +39,7 @@ impl Graph {
         let mut latest = NEVER;
         if before != NONE {
             let delay = self.delay(delays, bound == 0, before, instant, delay);
-            latest = times[before as usize] + edits.lane_delay(instant, delay);
+            latest = times[before as usize].saturating_add(edits.lane_delay(instant, delay));
         }
         let freed = edits.freed(instant);
         for (at, edge) in self.edges.to(instant).enumerate() {
@@ -59,7 +59,7 @@ impl Graph {
                 Freed::Yes if before == NONE => delay().min(0),
                 Freed::Yes => continue,
             };
-            latest = latest.max(times[from as usize] + delay);
+            latest = latest.max(times[from as usize].saturating_add(delay));
         }
         if latest == NEVER { self.nodes.time(instant) } else { latest }
     }

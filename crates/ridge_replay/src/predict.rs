@@ -124,13 +124,14 @@ impl Replay<'_> {
     /// The longest unexplained wait in which most of the time of `events` lies.
     fn unexplained_wait(&self, events: &[usize]) -> Option<i64> {
         let nodes = &self.graph.nodes;
-        let all: i64 = events.iter().map(|event| nodes.end[*event] - nodes.start[*event]).sum();
+        let sum = |spans: &mut dyn Iterator<Item = i64>| spans.fold(0_i64, |sum, span| sum.saturating_add(span.max(0)));
+        let all = sum(&mut events.iter().map(|event| nodes.end[*event] - nodes.start[*event]));
         let within = |from: i64, until: i64| -> i64 {
-            let spans = events.iter().map(|event| nodes.end[*event].min(until) - nodes.start[*event].max(from));
-            spans.filter(|span| *span > 0).sum()
+            let mut spans = events.iter().map(|event| nodes.end[*event].min(until) - nodes.start[*event].max(from));
+            sum(&mut spans)
         };
         let stretches = self.baseline.unexplained.iter();
-        let mut around = stretches.filter(|stretch| all > 0 && 2 * within(stretch.from_ns, stretch.until_ns) > all);
+        let mut around = stretches.filter(|stretch| all > 0 && within(stretch.from_ns, stretch.until_ns) > all / 2);
         around.next().map(|stretch| stretch.until_ns - stretch.from_ns)
     }
 
@@ -139,8 +140,8 @@ impl Replay<'_> {
         let pass = |delays| Outcome::of(&self.graph.pass(delays, &overlay), &self.steps);
         let (class, own) = rayon::join(|| pass(Delays::Class), || pass(Delays::Own));
         let before = &self.replayed;
-        let saved = [before.class.end - class.end, before.own.end - own.end];
-        let medians = |before: &Outcome, after: &Outcome| median(&before.steps) - median(&after.steps);
+        let saved = [before.class.end.saturating_sub(class.end), before.own.end.saturating_sub(own.end)];
+        let medians = |before: &Outcome, after: &Outcome| median(&before.steps).saturating_sub(median(&after.steps));
         let saved_per_step = [medians(&before.class, &class), medians(&before.own, &own)];
         let scatter = scatter(&before.own.steps, &own.steps);
         let halves = self.is_cpu && edits.iter().any(|edit| edit.action.overlaps());
@@ -176,8 +177,8 @@ impl Replay<'_> {
     fn widened(&self, saved: [i64; 2], scatter: f64, halves: bool) -> (i64, i64) {
         let (low, high) = (saved[0].min(saved[1]), saved[0].max(saved[1]));
         let rigid = self.baseline.rigid_share;
-        let below = low.abs() as f64 * rigid + scatter;
-        let above = high.abs() as f64 * rigid + scatter;
+        let below = low.saturating_abs() as f64 * rigid + scatter;
+        let above = high.saturating_abs() as f64 * rigid + scatter;
         let low = (low as f64 - below) * if halves && low > 0 { 0.5 } else { 1.0 };
         // What saves cannot end up costing by being uncertain.
         let low = if saved[0].min(saved[1]) >= 0 { low.max(0.0) } else { low };
@@ -187,7 +188,8 @@ impl Replay<'_> {
 
 /// The standard error of what the steps save.
 fn scatter(before: &[i64], after: &[i64]) -> f64 {
-    let saved: Vec<f64> = before.iter().zip(after).map(|(before, after)| (before - after) as f64).collect();
+    let saved: Vec<f64> =
+        before.iter().zip(after).map(|(before, after)| before.saturating_sub(*after) as f64).collect();
     if saved.len() < 2 {
         return 0.0;
     }

@@ -33,7 +33,7 @@ impl Steps {
     /// How long each step takes; the first, which warms up, is left out where there are more.
     pub(crate) fn times(&self, times: impl Fn(u32) -> i64) -> Vec<i64> {
         let steady = usize::from(self.spans.len() > 1);
-        self.spans[steady..].iter().map(|(first, last)| times(*last) - times(*first)).collect()
+        self.spans[steady..].iter().map(|(first, last)| times(*last).saturating_sub(times(*first))).collect()
     }
 
     /// The largest relative error of a step.
@@ -41,7 +41,9 @@ impl Steps {
         let captured = self.times(|instant| graph.nodes.time(instant));
         let replayed = self.times(|instant| replayed[instant as usize]);
         let errors = captured.iter().zip(&replayed).filter(|(captured, _)| **captured > 0);
-        errors.map(|(captured, replayed)| (replayed - captured).abs() as f64 / *captured as f64).reduce(f64::max)
+        errors
+            .map(|(captured, replayed)| replayed.saturating_sub(*captured).saturating_abs() as f64 / *captured as f64)
+            .reduce(f64::max)
     }
 }
 

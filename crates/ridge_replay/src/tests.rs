@@ -247,6 +247,32 @@ fn a_worker_that_fills_a_gap_in_every_step_is_waited_for() {
     assert_eq!(wall_after(&trace, &[edit(&calls, Action::Scale(0.5))]), whole - 4 * 30_000);
 }
 
+#[test]
+fn times_beyond_all_sense_are_no_reason_to_stop() {
+    let (least, most) = (i64::MIN, i64::MAX);
+    let text = format!(
+        "thread python
+           {least} +{most} train step=1
+           {least} +{most} cudaLaunchKernel launch id=1
+           -5 +{most} cudaMemcpy launch id=2
+           {most} +{most} cudaDeviceSynchronize
+         stream 7 on gpu
+           {least} +{most} k id=1
+           0 +{most} k id=2
+           0 +{most} k id=2
+           {most} +{most} k id=1
+         lane 0 on cpu
+           {least} +{most} while
+           {least} +{most} add"
+    );
+    let trace = trace(&text);
+    let replay = Replay::new(&trace, &Options { fewest_steps: 0, most_rigid: 1.0, ..Options::default() });
+    let rows: Vec<u32> = (0..trace.events.len() as u32).collect();
+    for action in [Action::Drop, Action::Scale(9e9), Action::HostScale(2.0), Action::Merge, Action::Asynchronous] {
+        replay.apply(&[edit(&rows, action)]);
+    }
+}
+
 /// Numbers that look random and are the same each time (Knuth's linear congruence).
 struct Numbers(u64);
 

@@ -129,7 +129,8 @@ fn matches(pattern: &str, name: &str) -> bool {
 
 fn table(trace: &Trace, changes: &[Change], edits: &[Edit]) -> Table {
     let rows: Vec<(&Change, &Edit)> = changes.iter().zip(edits).collect();
-    let time = |edit: &Edit| edit.rows.iter().map(|row| trace.events.dur_ns[*row as usize]).sum::<i64>();
+    let time =
+        |edit: &Edit| edit.rows.iter().fold(0_i64, |sum, row| sum.saturating_add(trace.events.dur_ns[*row as usize]));
     Columns::over(&rows)
         .text("pattern", "Pattern", "the names that are changed", |row| row.0.pattern.clone())
         .key()
@@ -213,7 +214,7 @@ fn sentence(found: &Prediction) -> String {
 /// A time with two digits that matter.
 fn coarse(ns: i64) -> Nanos {
     let unit = 10_i64.pow(ns.unsigned_abs().max(1).ilog10().saturating_sub(1));
-    Nanos((ns + unit / 2).div_euclid(unit) * unit)
+    Nanos(ns.saturating_add(unit / 2).div_euclid(unit) * unit)
 }
 
 fn baseline(found: &Baseline) -> Section {
