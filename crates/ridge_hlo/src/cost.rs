@@ -56,7 +56,7 @@ mod work;
 mod xla_bytes;
 
 pub use assumptions::{Assumption, Assumptions, UnknownWhy, UnknownWork};
-pub use module_costs::ModuleCosts;
+pub use module_costs::{ModuleCosts, Observed};
 pub use work::{OpKind, Unit, Work, WorkItem};
 
 use crate::ElementType;

@@ -48,11 +48,13 @@ pub mod memory;
 mod module;
 mod names;
 mod opcode;
+mod owners;
 mod print;
 mod proto;
 mod replay;
 mod shape;
 mod text;
+mod users;
 pub mod wire;
 
 pub use attributes::{
@@ -72,5 +74,6 @@ pub use kernel_order::{FoundBy, Implemented, KernelFinder};
 pub use literal::{Literal, Scalar};
 pub use module::{AliasKind, BufferDonor, ComputationId, HloModule, InputOutputAlias, InstructionId};
 pub use opcode::{Elementwise, Opcode, OpcodeClass, Phase};
+pub use owners::{OwedTo, Owner, Owners};
 pub use replay::PeakMemory;
 pub use shape::{ElementType, Layout, Shape, ShapeError, Tile};

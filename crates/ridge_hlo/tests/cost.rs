@@ -102,7 +102,7 @@ ENTRY %main (x.1: f32[100], k: s32[]) -> (s32[], f32[100]) {{
     "#]],
     );
     let module = module(&text("", "%k"));
-    let observed = ModuleCosts::with_trips(&module, |id| (module.instruction(id).name == "w").then_some(3.0));
+    let observed = ModuleCosts::with_observed(&module, &|id| (module.instruction(id).name == "w").then_some(3.0));
     expect![[r#"
         7 integer s32 Plain
         300 multiply f32 Plain

@@ -28,7 +28,7 @@ fn flops(module: &HloModule, outer_trips: f64, inner_trips: f64) -> f64 {
         let name = &module.instruction(id).name;
         Some(if is_outer(module, name) { outer_trips } else { inner_trips })
     };
-    RUNS * ModuleCosts::with_trips(module, trips).total().work.flops()
+    RUNS * ModuleCosts::with_observed(module, &trips).total().work.flops()
 }
 
 #[test]

@@ -76,4 +76,10 @@ macro_rules! made_of_the_trace {
     };
 }
 
-made_of_the_trace!(WorkGroups, Durations, Executions, Owners);
+made_of_the_trace!(WorkGroups, Durations, Owners);
+
+impl super::Shared for Executions {
+    fn make(analysis: &Analysis<'_>) -> Executions {
+        Executions::new(analysis.trace, analysis.hlo)
+    }
+}

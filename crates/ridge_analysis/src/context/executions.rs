@@ -4,12 +4,15 @@
 //! On a stream, a *run* is a row of kernels of one operation with no other's between.
 //! An execution launches each of its kernels at least once, so a run holds as many as its rarest kernel came.
 //! Over the streams of a device it is the most on one stream, since parts of one execution may run on several;
-//! over devices it is the sum. On a lane every event is one execution.
+//! over devices it is the sum. On a lane every event is one execution, but for a processor's sorts: the copies that they
+//! begin with are events of the same name.
 
 use crate::context::groups::PARALLEL_EVENTS;
 use crate::context::places::Places;
 use rayon::prelude::*;
-use ridge_trace::{Attribution, EventKind, NONE, Trace, Track, TrackKind};
+use ridge_hlo::HloModule;
+use ridge_hlo::memory::copies_before_sorts;
+use ridge_trace::{Attribution, Device, EventKind, NONE, Trace, Track, TrackKind};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -35,16 +38,17 @@ enum RunsOf {
 }
 
 impl Executions {
-    /// Counts the executions of the device work of `trace`.
-    pub(crate) fn new(trace: &Trace) -> Executions {
+    /// Counts the executions of the device work of `trace`, whose modules refer to `hlo`.
+    pub(crate) fn new(trace: &Trace, hlo: &[HloModule]) -> Executions {
         let tracks: Vec<&Track> = trace.device_tracks().filter(|track| !track.rows.is_empty()).collect();
-        let known = over_tracks(trace, &tracks, RunsOf::OneWay);
+        let events = EventsPerExecution::new(trace, hlo);
+        let known = over_tracks(trace, &tracks, &events, RunsOf::OneWay);
         let mut ways: FxHashMap<u32, u32> = FxHashMap::default();
         known.keys().for_each(|(op, _)| *ways.entry(*op).or_default() += 1);
         ways.retain(|_, ways| *ways > 1);
         let mut mixed = FxHashMap::default();
         if !ways.is_empty() {
-            mixed = over_tracks(trace, &tracks, RunsOf::AnyWay);
+            mixed = over_tracks(trace, &tracks, &events, RunsOf::AnyWay);
             mixed.retain(|(op, _), _| ways.contains_key(op));
             // A way that never is a run's surest has none of the work.
             known.keys().filter(|(op, _)| ways.contains_key(op)).for_each(|known| {
@@ -83,8 +87,46 @@ fn rank(way: u8) -> usize {
     BEST_FIRST.iter().position(|known| *known as u8 == way).unwrap_or(BEST_FIRST.len())
 }
 
+/// Operations of processors of which one execution is several events.
+#[derive(Debug, Default)]
+struct EventsPerExecution(FxHashMap<u32, u64>);
+
+impl EventsPerExecution {
+    fn new(trace: &Trace, hlo: &[HloModule]) -> EventsPerExecution {
+        let mut events = EventsPerExecution::default();
+        if !trace.devices.iter().any(is_processor) {
+            return events;
+        }
+        let sorts: Vec<FxHashMap<u32, u32>> = hlo
+            .iter()
+            .map(|module| copies_before_sorts(module).into_iter().map(|(id, copies)| (id.0, copies)).collect())
+            .collect();
+        for (row, op) in (0_u32..).zip(&trace.operations) {
+            let module = trace.modules.get(op.module as usize).and_then(|module| module.hlo);
+            if let Some(copies) = module.and_then(|hlo| sorts.get(hlo as usize)?.get(&op.instruction)) {
+                events.0.insert(row, 1 + u64::from(*copies));
+            }
+        }
+        events
+    }
+
+    /// Executions that `events` of the operation at row `op` are; one that the capture cut counts.
+    fn executions(&self, op: u32, events: u64) -> u64 {
+        self.0.get(&op).map_or(events, |each| events.div_ceil(*each))
+    }
+}
+
+fn is_processor(device: &Device) -> bool {
+    device.plane.starts_with("/device:CPU")
+}
+
 /// Executions of each identity over all tracks.
-fn over_tracks(trace: &Trace, tracks: &[&Track], runs_of: RunsOf) -> FxHashMap<Identity, u64> {
+fn over_tracks(
+    trace: &Trace,
+    tracks: &[&Track],
+    events: &EventsPerExecution,
+    runs_of: RunsOf,
+) -> FxHashMap<Identity, u64> {
     let cut = |track: usize| stretches(trace, tracks[track]).into_iter().map(move |rows| (track, rows));
     let stretches: Vec<(usize, Range<u32>)> = (0..tracks.len()).flat_map(cut).collect();
     let count = |(track, rows): (usize, Range<u32>)| (track, in_rows(trace, tracks[track], rows, runs_of).counts);
@@ -106,8 +148,9 @@ fn over_tracks(trace: &Trace, tracks: &[&Track], runs_of: RunsOf) -> FxHashMap<I
         *most = if is_lane { *most + count } else { (*most).max(count) };
     }
     let mut all: FxHashMap<Identity, u64> = FxHashMap::default();
-    for ((_, identity), count) in on_device {
-        *all.entry(identity).or_default() += count;
+    for ((device, identity), count) in on_device {
+        let is_processor = trace.devices.get(device as usize).is_some_and(is_processor);
+        *all.entry(identity).or_default() += if is_processor { events.executions(identity.0, count) } else { count };
     }
     all
 }
@@ -229,7 +272,7 @@ mod tests {
             builder.push(track, NewEvent { op: row as u32, ..event });
         }
         let trace = builder.finish();
-        let found = Executions::new(&trace);
+        let found = Executions::new(&trace, &[]);
         let words: Vec<String> = (ops.iter().enumerate())
             .map(|(row, op)| format!("{op}={}", found.of(row as u32, Attribution::ByStat)))
             .collect();
@@ -262,7 +305,7 @@ mod tests {
             builder.slices(row..row + 1).attribution[0] = attribution as u8;
         }
         let trace = builder.finish();
-        let found = Executions::new(&trace);
+        let found = Executions::new(&trace, &[]);
         let ways = [Attribution::ByStat, Attribution::ByModule];
         // The runs of the named alone: gemm, im2col, gemm.
         assert_eq!(ways.map(|way| found.of(0, way)), [1, 1]);
@@ -289,9 +332,40 @@ mod tests {
         let trace = builder.finish();
         let whole = in_rows(&trace, &trace.tracks[0], trace.tracks[0].rows.clone(), RunsOf::OneWay);
         assert!(stretches(&trace, &trace.tracks[0]).len() > 3);
-        let found = Executions::new(&trace);
+        let found = Executions::new(&trace, &[]);
         for ((op, way), count) in whole.counts {
             assert_eq!(found.of(op, Attribution::from_byte(way)), count);
+        }
+    }
+
+    #[test]
+    fn copies_before_a_sort_are_no_executions_on_a_processor() {
+        let text = "HloModule jit_s, is_scheduled=true
+            %less (p: f32[], q: f32[]) -> pred[] {
+              %p = f32[] parameter(0)
+              %q = f32[] parameter(1)
+              ROOT %l = pred[] compare(%p, %q), direction=LT
+            }
+            ENTRY %main (x: f32[8]) -> f32[8] {
+              %x = f32[8]{0} parameter(0)
+              ROOT %sort = f32[8]{0} sort(%x), dimensions={0}, to_apply=%less
+            }";
+        let hlo = [HloModule::from_text(text).expect("HLO text of the test")];
+        let at = hlo[0].instruction_named("sort").expect("a name of the test").0;
+        for (device, expected) in [("CPU", 2), ("TPU", 4)] {
+            let mut builder = TraceBuilder::new();
+            let process = builder.add_process("", None);
+            let device = builder.device(process, &format!("/device:{device}:0"));
+            let track = builder.add_track(process, Some(device), TrackKind::OperationLane, "lane", 1);
+            let name = builder.strings.intern("sort");
+            builder.modules.push(ridge_trace::Module { process, name, program_id: 0, hlo: Some(0) });
+            builder.operations.push(Operation { name, module: 0, instruction: at, scope: StringId(0) });
+            for start in 0..4 {
+                let event = NewEvent::new(EventKind::DeviceOp, name, start * 10, 5);
+                builder.push(track, NewEvent { op: 0, ..event });
+            }
+            let found = Executions::new(&builder.finish(), &hlo);
+            assert_eq!(found.of(0, Attribution::ByStat), expected);
         }
     }
 }

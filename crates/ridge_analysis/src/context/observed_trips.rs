@@ -1,13 +1,15 @@
-//! How often loops went round, from what ran in the trace.
+//! How often loops went round and which branches were taken, from what ran in the trace.
 //!
 //! Only for loops whose trips neither the compiler nor a counter tells; [`ModuleCosts`] asks for no others.
 //! The trips of a loop are the executions of its body over those of the loop: where they vary a mean, which need not be
 //! whole, so that the cost of all runs together is exact.
 //! A loop without events of its own, as on GPUs, ran as often as what is beside it in the computation it is in.
+//! A branch was taken as often as what is in it ran; the executions of a conditional that no branch accounts for took one
+//! that has nothing to run.
 
 use crate::Analysis;
-use ridge_hlo::cost::ModuleCosts;
-use ridge_hlo::{ComputationId, HloModule, InstructionId};
+use ridge_hlo::cost::{ModuleCosts, Observed};
+use ridge_hlo::{ComputationId, HloModule, Instruction, InstructionId, OpcodeClass};
 use ridge_trace::Attribution;
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
@@ -19,10 +21,31 @@ pub(crate) const KNOWN: [Attribution; 4] =
 /// The costs of the HLO module at position `hlo`, its loops with the trips that the trace shows.
 pub(crate) fn module_costs(analysis: &Analysis<'_>, hlo: u32) -> Option<ModuleCosts> {
     let module = analysis.hlo.get(hlo as usize)?;
-    // Few modules have a loop that asks: only those are looked up in the trace.
-    let executed = OnceCell::new();
-    let observed = |id| Executed::trips(executed.get_or_init(|| Executed::new(analysis, hlo, module)), id);
-    Some(ModuleCosts::with_trips(module, observed))
+    Some(ModuleCosts::with_observed(module, &Asked { analysis, hlo, module, executed: OnceCell::new() }))
+}
+
+/// Few modules have a loop or a branch that asks: only those are looked up in the trace.
+struct Asked<'c, 'a> {
+    analysis: &'c Analysis<'a>,
+    hlo: u32,
+    module: &'c HloModule,
+    executed: OnceCell<Executed<'c>>,
+}
+
+impl Asked<'_, '_> {
+    fn executed(&self) -> &Executed<'_> {
+        self.executed.get_or_init(|| Executed::new(self.analysis, self.hlo, self.module))
+    }
+}
+
+impl Observed for Asked<'_, '_> {
+    fn trips(&self, at: InstructionId) -> Option<f64> {
+        self.executed().trips(at)
+    }
+
+    fn branches(&self, at: InstructionId) -> Option<Vec<f64>> {
+        self.executed().branches(at)
+    }
 }
 
 /// How often the instructions of one module ran.
@@ -51,11 +74,34 @@ impl<'a> Executed<'a> {
     fn trips(&self, id: InstructionId) -> Option<f64> {
         let module = self.module;
         let of_body = self.runs(*module.instruction(id).called.first()?)?;
-        let of_loop = match self.instructions.get(&id) {
-            Some(count) => *count,
-            None => self.runs(module.instruction(id).computation)?,
+        Some(of_body as f64 / self.runs_of(id)? as f64)
+    }
+
+    /// The part of the executions of the conditional `id` that took each branch; `None` where the trace does not show it.
+    fn branches(&self, id: InstructionId) -> Option<Vec<f64>> {
+        let branches = &self.module.instruction(id).called;
+        let mut taken: Vec<u64> = branches.iter().map(|branch| self.runs(*branch).unwrap_or(0)).collect();
+        let seen = taken.iter().fold(0_u64, |sum, runs| sum.saturating_add(*runs));
+        let all = self.runs_of(id)?.max(seen);
+        if all > seen {
+            let silent = branches.iter().position(|branch| self.runs_nothing(*branch))?;
+            taken[silent] = all - seen;
+        }
+        Some(taken.into_iter().map(|runs| runs as f64 / all as f64).collect())
+    }
+
+    /// Executions of an instruction that runs others, by its own events, else by what is beside it.
+    fn runs_of(&self, id: InstructionId) -> Option<u64> {
+        self.instructions.get(&id).copied().or_else(|| self.runs(self.module.instruction(id).computation))
+    }
+
+    /// Whether a computation only hands values on, so that no event can show that it ran.
+    fn runs_nothing(&self, computation: ComputationId) -> bool {
+        let is_silent = |instruction: &Instruction| {
+            instruction.opcode.class() == OpcodeClass::PassesBy
+                || matches!(&*instruction.opcode, "parameter" | "constant")
         };
-        Some(of_body as f64 / of_loop as f64)
+        self.module.instructions_of(computation).iter().all(is_silent)
     }
 
     /// Runs of a computation: those of its own instruction that ran most; `None` where none did.
@@ -125,7 +171,12 @@ ENTRY %main (a: s32[], b: s32[], c: f32[64]) -> (s32[], s32[], f32[64]) {
     /// `track` holds events of the instructions in `ran`.
     #[track_caller]
     fn check(track: &str, ran: &str, expected: &str) {
-        let hlo = [HloModule::from_text(HLO).expect("HLO text of the test")];
+        check_of(HLO, track, ran, expected);
+    }
+
+    #[track_caller]
+    fn check_of(module: &str, track: &str, ran: &str, expected: &str) {
+        let hlo = [HloModule::from_text(module).expect("HLO text of the test")];
         let mut text = format!("module jit_l 1 hlo=0\n{track}\n");
         for (at, name) in ran.split_whitespace().enumerate() {
             let id = hlo[0].instruction_named(name).expect("an instruction of the module").0;
@@ -136,12 +187,14 @@ ENTRY %main (a: s32[], b: s32[], c: f32[64]) -> (s32[], s32[], f32[64]) {
         let analysis = prepared.analysis(&trace, &hlo);
         let costs = module_costs(&analysis, 0).expect("the module is there");
         let total = costs.total();
-        let trips = [Assumption::TripCountObserved, Assumption::TripCountUnknown];
-        let said: Vec<&str> =
-            trips.into_iter().filter(|trips| total.assumptions.contains(*trips)).map(Assumption::name).collect();
+        let said: Vec<&str> = total.assumptions.iter().map(Assumption::name).collect();
         assert_eq!(format!("{} {}", total.work.flops() / 64.0, said.join(" ")), expected, "{ran}");
         if let Some(work) = capture_work(&analysis).filter(|_| ran.matches("cosine").count() == 1) {
-            assert_eq!((work.flops, work.is_whole), (total.work.flops(), said == ["trip_count_observed"]), "{ran}");
+            assert_eq!(
+                (work.flops, work.is_whole),
+                (total.work.flops(), !said.contains(&"trip_count_unknown")),
+                "{ran}"
+            );
         }
     }
 
@@ -171,7 +224,40 @@ ENTRY %main (a: s32[], b: s32[], c: f32[64]) -> (s32[], s32[], f32[64]) {
     fn loops_that_the_trace_does_not_show_count_once() {
         check("stream 1 on gpu", "cosine", "3 trip_count_unknown");
         check("stream 1 on gpu", "sine sine", "3 trip_count_unknown");
-        check("stream 1 on gpu", "cosine tanh tanh", "5 trip_count_observed trip_count_unknown");
+        check("stream 1 on gpu", "cosine tanh tanh", "5 trip_count_unknown trip_count_observed");
         check("thread python", "", "3 trip_count_unknown");
+    }
+
+    /// Which branch ran is in the data; the second has nothing to run.
+    const BRANCHES: &str = "HloModule jit_l, is_scheduled=true
+
+%heavy (p: (f32[64])) -> (f32[64]) {
+  %p = (f32[64]{0}) parameter(0)
+  %x = f32[64]{0} get-tuple-element(%p), index=0
+  %sine = f32[64]{0} sine(%x)
+  ROOT %out = (f32[64]{0}) tuple(%sine)
+}
+
+%light (q: (f32[64])) -> (f32[64]) {
+  ROOT %q = (f32[64]{0}) parameter(0)
+}
+
+ENTRY %main (a: s32[], c: f32[64]) -> (f32[64]) {
+  %a = s32[] parameter(0)
+  %c = f32[64]{0} parameter(1)
+  %cosine = f32[64]{0} cosine(%c)
+  %state = (f32[64]{0}) tuple(%cosine)
+  ROOT %either = (f32[64]{0}) conditional(%a, %state, %state), branch_computations={%heavy, %light}
+}
+";
+
+    #[test]
+    fn branches_count_as_often_as_they_were_taken() {
+        let check = |track, ran, expected| check_of(BRANCHES, track, ran, expected);
+        check("lane 0 on cpu", "cosine either", "1 branches_observed");
+        check("lane 0 on cpu", "cosine either sine cosine either", "1.5 branches_observed");
+        check("lane 0 on cpu", "cosine either sine", "2 branches_observed");
+        check("stream 1 on gpu", "cosine sine cosine cosine cosine", "1.25 branches_observed");
+        check("thread python", "", "2 largest_branch");
     }
 }

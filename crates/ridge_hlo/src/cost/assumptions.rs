@@ -41,6 +41,8 @@ assumptions! {
     TripCountObserved = "trip_count_observed", "the trip count of a loop was observed";
     /// A loop's trip count was found by following its counter.
     TripCountDerived = "trip_count_derived", "the trip count of a loop was derived from its counter";
+    /// How often each branch of a conditional was taken was observed.
+    BranchesObserved = "branches_observed", "how often each branch of a conditional was taken was observed";
     /// Of a conditional, the branch with the most work counts.
     LargestBranch = "largest_branch", "of a conditional, the branch with the most work is counted";
     /// Sorting takes n log₂ n comparisons.

@@ -5,7 +5,29 @@ use rustc_hash::FxHashMap;
 use super::compulsory::Body;
 use super::windows::Budget;
 use super::{Assumption, Cost, Traffic, UnknownWhy, UnknownWork, elementwise, trips};
+use crate::users::Users;
 use crate::{ComputationId, HloModule, Instruction, InstructionId, Opcode, OpcodeClass, Shape};
+
+/// What was seen of a module's loops and branches that neither the compiler nor a counter tells.
+pub trait Observed {
+    /// Iterations of the loop `at` for each of its executions: a mean, not negative.
+    ///
+    /// What is no such number is as unknown as `None`.
+    fn trips(&self, at: InstructionId) -> Option<f64>;
+
+    /// The part of the executions of the conditional `at` that took each branch, in order; `None` where it is not known.
+    fn branches(&self, at: InstructionId) -> Option<Vec<f64>> {
+        let _ = at;
+        None
+    }
+}
+
+/// Trips alone.
+impl<F: Fn(InstructionId) -> Option<f64>> Observed for F {
+    fn trips(&self, at: InstructionId) -> Option<f64> {
+        self(at)
+    }
+}
 
 /// What every instruction of a module costs.
 #[derive(Debug, Clone, Default)]
@@ -19,15 +41,14 @@ pub struct ModuleCosts {
 impl ModuleCosts {
     /// Costs of `module`, with the trip counts the compiler knew or that follow from a loop's counter.
     pub fn new(module: &HloModule) -> ModuleCosts {
-        ModuleCosts::with_trips(module, |_| None)
+        ModuleCosts::with_observed(module, &|_| None)
     }
 
-    /// Costs of `module`; `observed` gives the trips of loops that neither the compiler nor a counter tells: a mean over
-    /// executions, not negative. What is no such number is as unknown as `None`.
-    pub fn with_trips(module: &HloModule, observed: impl Fn(InstructionId) -> Option<f64>) -> ModuleCosts {
+    /// Costs of `module`, its loops and branches as they were `observed`, where nothing surer tells.
+    pub fn with_observed(module: &HloModule, observed: &dyn Observed) -> ModuleCosts {
         let mut costing = Costing {
             module,
-            observed: &observed,
+            observed,
             instructions: vec![Cost::default(); module.instructions.len()],
             computations: vec![None; module.computations.len()],
             bodies: FxHashMap::default(),
@@ -83,7 +104,7 @@ impl ModuleCosts {
 /// A module being costed.
 pub(super) struct Costing<'a> {
     pub(super) module: &'a HloModule,
-    observed: &'a dyn Fn(InstructionId) -> Option<f64>,
+    observed: &'a dyn Observed,
     instructions: Vec<Cost>,
     computations: Vec<Option<Cost>>,
     /// The traffic of fusions, by the computation they run.
@@ -152,7 +173,7 @@ impl<'a> Costing<'a> {
             "fusion" => self.run_fusion(instruction, cost),
             "call" | "async-start" => self.called(instruction, 0).map(|called| cost.add_times(called, 1.0)),
             "while" => self.run_loop(id, instruction, cost),
-            "conditional" => self.run_branches(instruction, cost),
+            "conditional" => self.run_branches(id, instruction, cost),
             _ => return None,
         };
         let why = if instruction.called.is_empty() { UnknownWhy::Attributes } else { UnknownWhy::Recursion };
@@ -184,16 +205,28 @@ impl<'a> Costing<'a> {
         if let Some(derived) = trips::derive(self.module, instruction) {
             return (derived as f64, Some(Assumption::TripCountDerived));
         }
-        match (self.observed)(id).filter(|trips| trips.is_finite() && *trips >= 0.0) {
+        match self.observed.trips(id).filter(|trips| trips.is_finite() && *trips >= 0.0) {
             Some(observed) => (observed, Some(Assumption::TripCountObserved)),
             None => (1.0, Some(Assumption::TripCountUnknown)),
         }
     }
 
-    /// The branch with the most operations, of equal ones that with the most traffic, stands for all.
-    fn run_branches(&mut self, instruction: &Instruction, cost: &mut Cost) -> Option<()> {
+    /// Each branch as often as it was seen; else the one with the most operations, of equal ones that with the most
+    /// traffic, stands for all.
+    fn run_branches(&mut self, id: InstructionId, instruction: &Instruction, cost: &mut Cost) -> Option<()> {
         let all = (0..instruction.called.len()).map(|position| self.called(instruction, position));
         let branches = all.collect::<Option<Vec<&Cost>>>()?;
+        let is_share = |share: &f64| (0.0..=1.0).contains(share);
+        let seen = self.observed.branches(id);
+        if let Some(seen) = seen.filter(|seen| seen.len() == branches.len() && seen.iter().all(is_share)) {
+            branches
+                .iter()
+                .zip(seen)
+                .filter(|(_, share)| *share > 0.0)
+                .for_each(|(it, share)| cost.add_times(it, share));
+            cost.assumptions.add(Assumption::BranchesObserved);
+            return Some(());
+        }
         let size = |branch: &Cost| (branch.work.flops() + branch.work.integer_ops(), branch.compulsory.total());
         let largest = branches.iter().max_by(|left, right| {
             let (left, right) = (size(left), size(right));
@@ -292,43 +325,6 @@ fn calls_first(module: &HloModule) -> Vec<ComputationId> {
         }
     }
     order
-}
-
-/// Who uses each instruction's value, each user once.
-pub(super) struct Users {
-    starts: Vec<u32>,
-    users: Vec<InstructionId>,
-}
-
-impl Users {
-    fn new(module: &HloModule) -> Users {
-        let mut starts = vec![0u32; module.instructions.len() + 1];
-        let uses = || {
-            module.instruction_ids().flat_map(|user| {
-                let operands = &module.instruction(user).operands;
-                let is_first = move |at: usize| !operands[..at.min(64)].contains(&operands[at]);
-                (0..operands.len()).filter(move |&at| is_first(at)).map(move |at| (operands[at], user))
-            })
-        };
-        uses().for_each(|(used, _)| starts[used.0 as usize + 1] += 1);
-        for at in 1..starts.len() {
-            starts[at] += starts[at - 1];
-        }
-        let mut next = starts.clone();
-        let mut users = vec![InstructionId::default(); starts.last().map_or(0, |&end| end as usize)];
-        for (used, user) in uses() {
-            let slot = &mut next[used.0 as usize];
-            users[*slot as usize] = user;
-            *slot += 1;
-        }
-        Users { starts, users }
-    }
-
-    /// The users of one value, in module order.
-    pub(super) fn of(&self, id: InstructionId) -> &[InstructionId] {
-        let at = id.0 as usize;
-        &self.users[self.starts[at] as usize..self.starts[at + 1] as usize]
-    }
 }
 
 impl Traffic {

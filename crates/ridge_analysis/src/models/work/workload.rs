@@ -139,8 +139,13 @@ impl Ran {
     }
 
     /// Whether what `instruction` calls ran as operations of their own, whose work and time are theirs.
-    fn is_container(&self, hlo: u32, module: &HloModule, instruction: InstructionId) -> bool {
+    ///
+    /// On lanes that is so of loops and conditionals even where nothing of it ran: a branch may have nothing to run.
+    fn is_container(&self, hlo: u32, module: &HloModule, instruction: InstructionId, kind: EventKind) -> bool {
         let instruction = module.instruction(instruction);
+        if kind == EventKind::DeviceOp && matches!(&*instruction.opcode, "while" | "conditional") {
+            return true;
+        }
         let Some(ran) = self.instructions.get(&hlo).filter(|_| calls(instruction)) else { return false };
         let mut open = instruction.called.clone();
         let mut seen: FxHashSet<ComputationId> = open.iter().copied().collect();
@@ -194,7 +199,7 @@ impl Counting<'_, '_> {
             return EventWork::without(Known::Not("work without HLO".to_owned()));
         };
         let module = &self.analysis.hlo[hlo as usize];
-        if self.ran.is_container(hlo, module, instruction) {
+        if self.ran.is_container(hlo, module, instruction, group.kind) {
             return EventWork::without(Known::Counted(Some(Light::default())));
         }
         let cost = self.costs[&hlo].of(instruction);
