@@ -8,7 +8,7 @@ use expect_test::expect;
 use ridge_analysis::models::memory::MemoryBy;
 use ridge_analysis::{Memory, Prepared};
 use ridge_import::{Imported, Source, import};
-use ridge_trace::Table;
+use ridge_table::Table;
 use std::path::{Path, PathBuf};
 
 fn folder() -> PathBuf {

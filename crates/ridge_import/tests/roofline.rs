@@ -103,7 +103,7 @@ fn no_operation_is_faster_than_its_roof() {
                 let text = render(&table, &["headroom"]);
                 for headroom in text.lines().filter_map(|line| line.trim().parse::<f64>().ok()) {
                     known += 1;
-                    assert!(headroom >= 1.0, "{} {}: {headroom}", path.display(), by.name());
+                    assert!(headroom >= 1.0, "{} {}: {headroom}", path.display(), by);
                 }
             });
         }

@@ -91,5 +91,5 @@ fn a_pointer_of_git_lfs_is_said() {
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
     fs::write(folder.path().join("a.xplane.pb"), pointer).expect("a temporary folder");
     let error = Session::open(&[folder.path().to_owned()], &OpenOptions::default()).expect_err("there is no capture");
-    assert!(error.hints.iter().any(|hint| hint.contains("git lfs pull")), "{:?}", error.hints);
+    assert!(error.hints().iter().any(|hint| hint.contains("git lfs pull")), "{:?}", error.hints());
 }
