@@ -138,7 +138,7 @@ fn a_model_that_the_user_names_stands_in_for_one_that_the_capture_does_not() {
     expect![[r#"
         direction         from      link_bytes_per_sec  link_share
         host to device    pinned    63015384615.385     0.439
-        device to device  device    1675999999999.992   0.903
+        device to device  device    1676000000000       0.903
         device to host    device    63015384615.385     0
         host to device    pageable  63015384615.385     0.015
     "#]]
