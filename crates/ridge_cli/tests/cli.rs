@@ -51,7 +51,7 @@ fn an_unknown_table_lists_the_tables() {
     let ran = run(&["stats", "run/", "--by", "thing"]);
     assert_eq!(ran.code, Some(2));
     assert!(
-        ran.stderr.contains("op, kernel, category, module, source, scope, operation, operator, operator-shapes, collective, rank, step, track"),
+        ran.stderr.contains("operation, step, rank, collective, operator, operator-shapes, module, category, op, kernel, source, scope, track"),
         "{}",
         ran.stderr
     );

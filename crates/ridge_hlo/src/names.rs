@@ -7,43 +7,38 @@ use std::hash::Hasher;
 
 use rustc_hash::FxHasher;
 
-/// Open addressing over positions; the names stay where they are.
+/// Positions by the hash of their names; the names stay where they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct NameTable {
-    /// Position plus one; 0 is free. Its length is a power of two.
-    slots: Vec<u32>,
+    /// Half of a hash above a position, sorted: any number of equal names costs no more than as many different ones.
+    entries: Vec<u64>,
 }
 
 impl NameTable {
     /// Indexes positions `0..count` by the hash each name has; of equal names the first one is found first.
     pub(crate) fn build(count: usize, hash_at: impl Fn(usize) -> u64) -> NameTable {
-        let mut slots = vec![0u32; (count * 2).next_power_of_two().max(2)];
-        let mask = slots.len() - 1;
-        for position in 0..count {
-            let mut slot = start(hash_at(position)) & mask;
-            while slots[slot] != 0 {
-                slot = (slot + 1) & mask;
-            }
-            slots[slot] = u32::try_from(position + 1).expect("positions were bounded when they were made");
-        }
-        NameTable { slots }
+        let position = |position| u32::try_from(position).expect("positions were bounded when they were made");
+        let mut entries: Vec<u64> = (0..count).map(|at| upper_half(hash_at(at)) | u64::from(position(at))).collect();
+        entries.sort_unstable();
+        NameTable { entries }
     }
 
     /// Positions that may have this hash, in the order they were added; the caller compares names.
     pub(crate) fn candidates(&self, hash: u64) -> impl Iterator<Item = usize> + '_ {
-        let mask = self.slots.len().wrapping_sub(1);
-        let mut slot = start(hash) & mask;
-        std::iter::from_fn(move || {
-            let found = *self.slots.get(slot)?;
-            slot = (slot + 1) & mask;
-            (found != 0).then(|| found as usize - 1)
-        })
+        let wanted = upper_half(hash);
+        let first = self.entries.partition_point(|entry| *entry < wanted);
+        let same = self.entries[first..].iter().take_while(move |entry| upper_half_of(**entry) == wanted);
+        same.map(|entry| (*entry & u64::from(u32::MAX)) as usize)
     }
 }
 
-/// Where a hash begins to look; the hasher ends by bringing its best bits to the low end.
-fn start(hash: u64) -> usize {
-    hash as usize
+/// The better half of a hash, where entries have it: the hasher ends by bringing its best bits to the low end.
+fn upper_half(hash: u64) -> u64 {
+    hash << 32
+}
+
+fn upper_half_of(entry: u64) -> u64 {
+    entry & !u64::from(u32::MAX)
 }
 
 /// The hash of a name read byte by byte, so that a changed spelling need not be stored to be hashed.

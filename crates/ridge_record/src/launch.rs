@@ -15,6 +15,9 @@ use crate::folder::CaptureFolder;
 use crate::outcome::{ProgramStatus, RecordEvent};
 use crate::signals::Forwarding;
 
+/// Called about once a second with how long the program has run, and with who is to be told of what happens.
+pub(crate) type EachSecond<'e> = dyn FnMut(Duration, &mut dyn FnMut(RecordEvent)) + 'e;
+
 /// Tells the harness where its configuration is.
 pub(crate) const CONFIG_VARIABLE: &str = "RIDGELINE_RECORD";
 
@@ -30,7 +33,7 @@ pub(crate) fn run_recorded(
     command: &[OsString],
     folder: &CaptureFolder,
     tell: &mut dyn FnMut(RecordEvent),
-    each_second: &mut dyn FnMut(Duration, &mut dyn FnMut(RecordEvent)),
+    each_second: &mut EachSecond<'_>,
 ) -> Result<Run, RecordError> {
     let mut program = program(command)?;
     program.env("PYTHONPATH", path_with_first(&folder.harness(), std::env::var_os("PYTHONPATH")));
@@ -53,7 +56,7 @@ fn program(command: &[OsString]) -> Result<Command, RecordError> {
 fn run(
     mut program: Command,
     tell: &mut dyn FnMut(RecordEvent),
-    each_second: &mut dyn FnMut(Duration, &mut dyn FnMut(RecordEvent)),
+    each_second: &mut EachSecond<'_>,
 ) -> Result<Run, RecordError> {
     // Signals are caught before the program exists, so that none ends the recorder and leaves the program alone.
     let forwarding = Forwarding::begin().map_err(|source| RecordError::Watch { source })?;

@@ -74,7 +74,7 @@ mod tests {
         ]
         .assert_eq(&Redaction { words: Some(Words::default()) }.command(&words).join(" "));
         expect![[
-            r#"env WANDB_API_KEY=abc train --n=3 --hf-token hf_x --password=p -x ghp_0123456789012345678901 a=b"#
+            r#"env WANDB_API_KEY=abc train --n=3 --hf-token hf_x --password=p -x ghp_0123456789012345678901 a=b db://u:pw@h/x"#
         ]]
         .assert_eq(&Redaction::none().command(&words).join(" "));
     }

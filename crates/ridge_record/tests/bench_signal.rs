@@ -14,9 +14,9 @@ use ridge_record::bench::{BenchEvent, BenchOptions, BenchStatus, bench};
 const WORKER: &str = r#"#!/bin/sh
 printf '{"event":"plan","suite":"fake","sizes":[8],"operations":["a","b","c"],"variants":{}}\n'
 case "$*" in *--list*) exit 0 ;; esac
-printf '{"event":"start","operation":"a"}\n'
-printf '{"event":"row","operation":"a","status":"ok","runs":1,"median_s":0.5,"min_s":0.5,"spread_s":0.0}\n'
-printf '{"event":"start","operation":"b"}\n{"event":"phase","operation":"b","phase":"timed runs"}\n'
+printf '{"event":"start","operation":"a","volume_size":8}\n'
+printf '{"event":"row","operation":"a","volume_size":8,"status":"ok","runs":1,"median_s":0.5,"min_s":0.5,"spread_s":0.0}\n'
+printf '{"event":"start","operation":"b","volume_size":8}\n{"event":"phase","operation":"b","volume_size":8,"phase":"timed runs"}\n'
 cat >/dev/null
 printf '{"event":"interrupted"}\n'
 exit 130

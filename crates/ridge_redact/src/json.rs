@@ -92,10 +92,10 @@ mod tests {
     #[test]
     fn escapes_are_decoded_before_the_search() {
         expect![[r#"
-            {"a": ["~/x", "~/y", "~\\z", "~/é\n"], "<email>": "x"}
+            {"a": ["~/x", "~/y", "~\\z", "~/é\n", {"<email>": "x"}]}
             4 home folders, 1 e-mail addresses"#]]
         .assert_eq(&redacted(
-            r#"{"a": ["\/home\/ada\/x", "\u002fhome\u002fada/y", "C:\\Users\\ada\\z", "/home/ada/\u00e9\n"], "ada\u0040lab.org": "x"}"#,
+            r#"{"a": ["\/home\/ada\/x", "\u002fhome\u002fada/y", "C:\\Users\\ada\\z", "/home/ada/\u00e9\n", {"ada\u0040lab.org": "x"}]}"#,
         ));
     }
 

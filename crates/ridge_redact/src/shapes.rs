@@ -5,8 +5,8 @@
 
 use crate::found::Found;
 use crate::removed::What;
+use core::net::{Ipv4Addr, Ipv6Addr};
 use regex::Regex;
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 use std::sync::LazyLock;
 

@@ -8,8 +8,8 @@ use crate::nsys;
 use crate::removed::{Removed, What};
 use crate::shapes::{self, Context};
 use crate::table;
+use core::net::IpAddr;
 use std::borrow::Cow;
-use std::net::IpAddr;
 
 /// Shorter names are found inside too many other words.
 const LEAST_NAME: usize = 2;

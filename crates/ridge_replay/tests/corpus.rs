@@ -37,7 +37,7 @@ fn holds(path: &Path) -> bool {
         assert!(saved.low_ns >= 0, "{}: {action:?} {saved:?}", path.display());
     }
     assert_eq!(replay.apply(&[]).high_ns, 0, "{}", path.display());
-    imported.trace.events.len() > 0
+    !imported.trace.events.is_empty()
 }
 
 fn captures(folder: PathBuf) -> impl Iterator<Item = PathBuf> {

@@ -16,11 +16,11 @@ const KEPT: &str = "sources";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Text {
     /// It is the one that ran.
-    AsItRan,
+    Ran,
     /// It is the one that ran, and the file here is another by now.
-    AsItRanNotAsItIs,
+    Changed,
     /// It is the file here, and nothing tells whether that ran.
-    AsItIs,
+    Unknown,
 }
 
 /// Reads each source file at most once.
@@ -33,7 +33,7 @@ pub(crate) struct SourceText {
 impl SourceText {
     /// With the files that a capture carries, and those in its run folder if it has one.
     pub(crate) fn new(carried: &[SourceFile], run_folder: Option<&Path>) -> SourceText {
-        let files = carried.iter().map(|file| (file.path.clone(), Some((Text::AsItRan, lines(&file.text)))));
+        let files = carried.iter().map(|file| (file.path.clone(), Some((Text::Ran, lines(&file.text)))));
         SourceText { run_folder: run_folder.map(Path::to_owned), files: files.collect() }
     }
 
@@ -47,10 +47,9 @@ impl SourceText {
 
     /// What a reader must know of the lines that were read: a sentence each.
     pub(crate) fn footnotes(&self) -> Vec<String> {
-        let changed = self
-            .named(Text::AsItRanNotAsItIs)
-            .map(|files| format!("lines are shown as they ran; {files} changed since"));
-        let unknown = self.named(Text::AsItIs).map(|files| {
+        let changed =
+            self.named(Text::Changed).map(|files| format!("lines are shown as they ran; {files} changed since"));
+        let unknown = self.named(Text::Unknown).map(|files| {
             format!("lines of {files} are read as they are today: the capture does not tell whether they ran like that")
         });
         changed.into_iter().chain(unknown).collect()
@@ -73,9 +72,9 @@ impl SourceText {
 fn find(file: &str, run_folder: Option<&Path>) -> Option<(Text, Vec<String>)> {
     let here = || read(Path::new(file));
     match run_folder.and_then(|folder| read(&folder.join(KEPT).join(inside(file)?))) {
-        Some(kept) if here().is_some_and(|here| here != kept) => Some((Text::AsItRanNotAsItIs, lines(&kept))),
-        Some(kept) => Some((Text::AsItRan, lines(&kept))),
-        None => here().map(|text| (Text::AsItIs, lines(&text))),
+        Some(kept) if here().is_some_and(|here| here != kept) => Some((Text::Changed, lines(&kept))),
+        Some(kept) => Some((Text::Ran, lines(&kept))),
+        None => here().map(|text| (Text::Unknown, lines(&text))),
     }
 }
 

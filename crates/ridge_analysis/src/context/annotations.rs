@@ -42,7 +42,7 @@ impl Owners {
         let stretches = trace.device_tracks().flat_map(|track| {
             let has_launches = threads.launched_devices.contains(&(track.process, track.device));
             let of = move |rows| Rows { rows, process: track.process, has_launches };
-            stretches(track.rows.clone(), STRETCH).into_iter().map(of)
+            stretches(track.rows.clone(), STRETCH).map(of)
         });
         let stretches: Vec<Rows> = stretches.collect();
         // Host rows are done, and device rows ask for nothing else.

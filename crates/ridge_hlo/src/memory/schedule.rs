@@ -37,6 +37,11 @@ impl Schedule {
         self.position.get(id.0 as usize).copied().filter(|position| *position != NOWHERE)
     }
 
+    /// Whether nothing runs.
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
     /// Number of positions.
     pub fn len(&self) -> u32 {
         self.order.len() as u32

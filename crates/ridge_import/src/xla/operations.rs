@@ -69,6 +69,17 @@ impl Operations {
         row
     }
 
+    /// The module with an instruction called `name`, where there is only one.
+    pub(crate) fn only_module_with(&self, name: &str, import: &Import) -> Option<u32> {
+        let has_it = |module: &Module| {
+            let hlo = module.hlo.and_then(|hlo| import.hlo.get(hlo as usize));
+            module.process == self.process && hlo.is_some_and(|hlo| hlo.instruction_named(name).is_some())
+        };
+        let modules = import.builder.modules.iter().enumerate();
+        let mut found = modules.filter(|(_, module)| has_it(module)).map(|(row, _)| row as u32);
+        found.next().filter(|_| found.next().is_none())
+    }
+
     /// The row of the operation called `name` in `module`; an empty name stands for the module as a whole.
     pub(crate) fn operation(&mut self, module: u32, name: &str, path: &str, import: &mut Import) -> u32 {
         let name_id = import.builder.strings.intern(name);

@@ -72,7 +72,7 @@ pub(crate) struct Plan {
 impl Plan {
     /// The plan of `module`; `None` where it has no instruction to run.
     pub(crate) fn new(module: &HloModule, schedule: &Schedule, liveness: &Liveness) -> Option<Plan> {
-        if schedule.len() == 0 {
+        if schedule.is_empty() {
             return None;
         }
         let planner = Planner { module, schedule, liveness };

@@ -89,7 +89,6 @@ struct Tables {
     details: FxHashMap<(u32, bool), u32>,
 }
 
-#[expect(clippy::too_many_arguments, reason = "one call, and the parts have nothing else in common")]
 fn place_row(
     row: u32,
     role: LineRole,

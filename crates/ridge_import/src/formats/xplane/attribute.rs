@@ -23,7 +23,14 @@ pub(super) fn resolve(
     }
     // Nested operations are written outermost first: `a::b::c`.
     let name = hlo_op.rsplit("::").next().unwrap_or(&hlo_op).to_owned();
-    let module = operations.module(key.program_id, &key_text(key.hlo_module, stats), import);
+    let module_name = key_text(key.hlo_module, stats);
+    // Asynchronous copies of TPUs say their instruction alone.
+    let only = if key.program_id.is_none() && module_name.is_empty() {
+        operations.only_module_with(&name, import)
+    } else {
+        None
+    };
+    let module = only.unwrap_or_else(|| operations.module(key.program_id, &module_name, import));
     let path = format!("{}{}", key_text(scope.prefix, stats), key_text(scope.name, stats));
     operations.operation(module, &name, path.trim_end_matches(':'), import)
 }

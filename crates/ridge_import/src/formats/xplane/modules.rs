@@ -15,8 +15,8 @@ struct Entry<'a> {
     name: &'a [u8],
     program_id: u64,
     proto: Option<&'a [u8]>,
-    /// Whether it is a table of a compiler's and no module.
-    is_symbols: bool,
+    /// Whether it says anything of a module: not a compiler's table of symbols, nor a mere name.
+    is_module: bool,
 }
 
 /// Reads every HLO module of the capture; a broken one becomes a note and keeps its name.
@@ -64,24 +64,26 @@ fn plane_entries<'a>(plane: &Plane<'a>) -> Vec<Entry<'a>> {
     let table = StatTable::new(&plane.stat_names);
     let entries = plane.event_metadata.iter().map(|(id, message)| entry(*id, message, &table));
     // TPUs keep their compiler's symbol tables among the modules.
-    entries.filter(|entry| !entry.is_symbols).collect()
+    entries.filter(|entry| entry.is_module).collect()
 }
 
 /// The program id is the stat of that name, else the metadata's id (before jaxlib 0.10), else the number in
 /// parentheses after the name (XLA's `hlo_proto_map.cc` and `xplane_hlo_fixer.cc` prefer them in this order).
 fn entry<'a>(id: u64, message: &'a [u8], table: &StatTable<'a>) -> Entry<'a> {
-    let mut found = Entry { name: first_text(message, 2), program_id: id, proto: None, is_symbols: false };
-    let mut said_id = None;
+    let mut found = Entry { name: first_text(message, 2), program_id: id, proto: None, is_module: false };
+    let (mut said_id, mut is_symbols) = (None, false);
     for field in Fields::new(message).map_while(Result::ok) {
         let (5, Value::Bytes(bytes)) = field else { continue };
         let Some((stat_id, value)) = stat(bytes) else { continue };
+        found.is_module = true;
         match (table.name(stat_id), value) {
             (Some(b"Hlo Proto" | b"HLO Proto" | b"hlo_proto"), StatValue::Bytes(proto)) => found.proto = Some(proto),
-            (Some(b"symbol_type"), _) => found.is_symbols = true,
+            (Some(b"symbol_type"), _) => is_symbols = true,
             (Some(b"program_id"), value) => said_id = value.integer(),
             _ => {}
         }
     }
+    found.is_module &= !is_symbols;
     found.program_id = said_id.or((id != 0).then_some(id)).or_else(|| number_in_name(found.name)).unwrap_or(0);
     found
 }
