@@ -423,8 +423,8 @@ fn executions_are_not_kernels() {
         "op",
         expect![[r#"
             op              category         self_ns  self_share  total_ns  events  executions  attribution
-            conv            matrix product   110      0.917       110       5       3           stat
-            add             kernel, unknown  5        0.042       5         1       1           stat
+            conv            mixed            110      0.917       110       5       3           stat
+            add             elementwise      5        0.042       5         1       1           stat
             (unattributed)  kernel, unknown  5        0.042       5         1       -           nothing
         "#]],
     );

@@ -293,15 +293,15 @@ fn an_attention_runs_five_times_and_not_25() {
         &["op", "events", "executions", "self_ns", "category"],
         expect![[r#"
             op                             events  executions  self_ns  category
-            te_fused_attn_backward_ffi.18  25      5           2330620  custom-call
-            te_fused_attn_backward_ffi.12  25      5           2315140  custom-call
-            te_fused_attn_forward_ffi.10   10      5           1069529  custom-call
-            te_fused_attn_forward_ffi.15   10      5           1026290  custom-call
+            te_fused_attn_backward_ffi.18  25      5           2330620  attention
+            te_fused_attn_backward_ffi.12  25      5           2315140  attention
+            te_fused_attn_forward_ffi.10   10      5           1069529  attention
+            te_fused_attn_forward_ffi.15   10      5           1026290  attention
             gemm_fusion_dot                5       5           857328   custom fusion (triton)
             gemm_fusion_dot.3              5       5           855927   custom fusion (triton)
             gemm_fusion_dot.6              5       5           835887   custom fusion (triton)
             gemm_fusion_dot.7              5       5           593445   custom fusion (triton)
-            custom-call.1                  5       5           584605   custom-call
+            custom-call.1                  5       5           584605   matrix product
             gemm_fusion_dot.1              5       5           485285   custom fusion (triton)
             input_reduce_fusion.1          5       5           234603   input fusion
             loop_reduce_fusion             5       5           222761   loop fusion

@@ -222,7 +222,10 @@ impl<'a> Chunk<'a> {
             }
             Class::Device(EventKind::Kernel) => {
                 row.detail = self.launch_shape(event);
-                if !event.args.collective.name.is_empty() || self.names.has(name, is_collective) {
+                // What was written by us says its operation instead.
+                let is_own = !event.args.own.op.is_empty();
+                let is_named = !event.args.collective.name.is_empty();
+                if is_named || !is_own && self.names.has(name, is_collective) {
                     row.extra = self.collective(event);
                 }
                 EventKind::Kernel
