@@ -105,7 +105,7 @@ fn parts_of_the_wall_time() {
               copies_ns            5  0.008
               kernels              3
               copied_bytes         64
-            Whose work the kernels were
+            Kernel attribution
               by_stat_ns           100  0.909
               by_stat_events       2
               unattributed_ns      10  0.091
@@ -152,7 +152,7 @@ fn busy_is_a_union_over_streams_and_devices() {
               copies_ns            10  0.2
               kernels              1
               copied_bytes         8
-            Whose work the kernels were
+            Kernel attribution
               by_stat_ns           45  1
               by_stat_events       4
               unattributed_ns      0  0
@@ -182,7 +182,7 @@ fn nothing_at_all() {
         "step",
         expect![[r#"
         step  number  wall_ns  device_ns  device_share  copies_ns  kernels  device_span_ns
-        * the program marked no step; `jax.profiler.StepTraceAnnotation` does
+        * no steps found; mark them with `jax.profiler.StepTraceAnnotation`, or PyTorch's with `profiler.step()`
     "#]],
     );
     check(
@@ -230,7 +230,7 @@ fn one_event() {
           compute_ns           3  1
           copies_ns            0  0
           kernels              1
-        Whose work the kernels were
+        Kernel attribution
           by_stat_ns           0  0
           by_stat_events       0
           unattributed_ns      3  1
@@ -284,7 +284,7 @@ fn no_duration() {
           compute_ns           0
           copies_ns            0
           kernels              2
-        Whose work the kernels were
+        Kernel attribution
           by_stat_ns           0
           by_stat_events       2
           unattributed_ns      0
@@ -383,7 +383,7 @@ fn self_time_on_lanes_leaves_out_what_runs_inside() {
           compute_ns           110  0.524
           copies_ns            0  0
           kernels              6
-        Whose work the kernels were
+        Kernel attribution
           by_stat_ns           120  1
           by_stat_events       6
           unattributed_ns      0  0

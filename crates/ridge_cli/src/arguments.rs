@@ -31,13 +31,13 @@ Examples:
   ridgeline stats run/                     where the time went
   ridgeline stats run/ --by source         the same by line of Python
   ridgeline roofline run/                  how far operations are from what the device allows
-  ridgeline idle run/                      why the device stood still
+  ridgeline idle run/                      why the device was idle
   ridgeline bench mbirjax --sizes 32,64    measure the operations of a suite
 
 Exit status:
   0  done (record: the program's own status)
   1  the command failed
-  2  the command line makes no sense";
+  2  usage error";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -73,7 +73,7 @@ pub(crate) struct Globals {
     #[arg(long, global = true)]
     pub(crate) timings: bool,
 
-    /// Say more: what each number means; with record and bench, what happens as it happens
+    /// Show more: what each number means; with record and bench, what happens as it happens
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
 }
@@ -125,7 +125,7 @@ pub(crate) struct OutputArguments {
     #[arg(long, short = 'f', value_name = "FORMAT", default_value = "table")]
     pub(crate) format: Format,
 
-    /// Write to FILE instead of standard output; it is replaced at once, or not at all
+    /// Write to FILE instead of standard output; replaced atomically
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 

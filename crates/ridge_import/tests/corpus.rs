@@ -216,7 +216,7 @@ fn operations_of_graphs_are_found() {
                   copies_ns            20024000  0.731
                   kernels              128
                   copied_bytes         536903680
-                Whose work the kernels were
+                Kernel attribution
                   by_stat_ns           6400000  1
                   by_stat_events       128
                   unattributed_ns      0  0
@@ -243,7 +243,7 @@ fn operations_of_graphs_are_found() {
                   copies_ns            20024000  0.731
                   kernels              128
                   copied_bytes         536903680
-                Whose work the kernels were
+                Kernel attribution
                   by_stat_ns           0  0
                   by_stat_events       0
                   by_module_ns         1200000  0.188

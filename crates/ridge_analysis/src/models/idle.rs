@@ -1,4 +1,4 @@
-//! Why each device stood still: every gap of the union of its streams, with its causes.
+//! Why each device was idle: every gap of the union of its streams, with its causes.
 //!
 //! A device's *capture window* is the time of its process, first event to last; its *active window* is from its first
 //! work to the end of its last. The capture window is the sum of a head, the active window's busy time and gaps, and a

@@ -73,9 +73,9 @@ pub(crate) static BY_OP: View = View {
 /// Idle time by range of the next work.
 pub(crate) static BY_RANGE: View = View {
     topic: Topic::Idle,
-    id: "annotation",
+    id: "range",
     about: "named range (TraceAnnotation) that caused the next work",
-    aliases: &["range"],
+    aliases: &["annotation"],
     shown: Shown::WithRows(1),
     needs: &[Need::of::<Owners>(), Need::of::<Idle>()],
     answers: has_events,

@@ -231,5 +231,5 @@ fn attribution(analysis: &Analysis<'_>) -> Option<Section> {
         None,
         "kernels whose own stats name no operation: all of the above but the first",
     ));
-    Some(Section { title: "Whose work the kernels were".to_owned(), facts })
+    Some(Section { title: "Kernel attribution".to_owned(), facts })
 }

@@ -13,9 +13,9 @@ use ridge_table::{Basis, Columns, Subject, Table};
 /// The view.
 pub(crate) static VIEW: View = View {
     topic: Topic::Time,
-    id: "operation",
+    id: "range",
     about: "range that the program named (TraceAnnotation), with all work it caused",
-    aliases: &["range", "nvtx_sum", "nvtx_pushpop_sum", "nvtx_startend_sum", "nvtx_gpu_proj_sum", "nvtxsum"],
+    aliases: &["operation", "nvtx_sum", "nvtx_pushpop_sum", "nvtx_startend_sum", "nvtx_gpu_proj_sum", "nvtxsum"],
     shown: Shown::InReport,
     needs: &[Need::of::<Ranges>()],
     answers: has_events,

@@ -76,9 +76,9 @@ pub(crate) static BY_STEP: View = View {
 /// Roofline by range.
 pub(crate) static BY_RANGE: View = View {
     topic: Topic::Roofline,
-    id: "operation",
+    id: "range",
     about: "range that the program named (TraceAnnotation), with all work it caused",
-    aliases: &["range"],
+    aliases: &["operation"],
     shown: Shown::WhenNamed,
     needs: &[Need::of::<Ranges>()],
     answers: has_events,

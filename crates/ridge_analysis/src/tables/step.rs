@@ -74,7 +74,10 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         .detail()
         .table("step", "Steps");
     if rows.is_empty() {
-        table.footnotes.push("the program marked no step; `jax.profiler.StepTraceAnnotation` does".to_owned());
+        table.footnotes.push(
+            "no steps found; mark them with `jax.profiler.StepTraceAnnotation`, or PyTorch's with `profiler.step()`"
+                .to_owned(),
+        );
     } else {
         table.footnotes.extend(time_note(analysis.owners()));
     }

@@ -27,7 +27,7 @@ pub(crate) struct ExportArguments {
     #[arg(long, value_name = "FORMAT")]
     to: To,
 
-    /// Write to FILE, or to standard output for `-`; it is replaced at once, or not at all
+    /// Write to FILE, or to standard output for `-`; replaced atomically
     /// [default: named for the capture, in the working folder]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! `ridgeline idle`: why the devices stood still.
+//! `ridgeline idle`: why the devices were idle.
 
 use crate::Ending;
 use crate::arguments::{Globals, InputArguments, OutputArguments};
@@ -18,7 +18,7 @@ const ROWS_OF_NAMED: usize = 30;
 /// Gaps in a JSON document where no number is asked for: a capture may have millions.
 const GAPS_IN_JSON: usize = 1000;
 
-/// Say why each device stood still: host late, launch latency, copies, waits, graphs, or unknown
+/// Show why each device was idle: host late, launch latency, copies, waits, graphs, or unknown
 ///
 /// Every gap of every device is attributed to the nanosecond; docs/idle.md states the rules.
 /// Shares that are not known are said to be.
@@ -28,7 +28,7 @@ pub(crate) struct IdleArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// Show one table instead of the summary; several with commas
+    /// Show one table instead of the summary; comma-separated for several
     #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = ViewOf(Topic::Idle))]
     by: Vec<&'static View>,
 
@@ -47,7 +47,7 @@ pub(crate) struct IdleArguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  ridgeline idle run/                          why each device stood still, and the longest gaps
+  ridgeline idle run/                          why each device was idle, and the longest gaps
   ridgeline idle run/ --by host                what the host did meanwhile
   ridgeline idle run/ --by gap --top 50        the 50 longest gaps
   ridgeline idle run/ --device 0 --by op       before which operations the first device was idle

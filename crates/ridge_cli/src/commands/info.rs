@@ -8,7 +8,7 @@ use crate::timings::Timings;
 use clap::Args;
 use ridge_report::{Report, json};
 
-/// Say what is in a capture: versions, devices, options, sizes, and what was lost
+/// Show what is in a capture: versions, devices, options, sizes, and what was lost
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct InfoArguments {

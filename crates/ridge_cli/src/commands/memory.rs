@@ -19,7 +19,7 @@ const ROWS_OF_NAMED: usize = 30;
 /// Characters of a line of use over time.
 const LINE_WIDTH: usize = 24;
 
-/// Say what needs memory: planned by the compiler, used by allocators, held at the moment of a snapshot
+/// Show what needs memory: planned by the compiler, used by allocators, held at the moment of a snapshot
 ///
 /// Compiled modules: the peak of each, what is alive then, arguments that could have been donated.
 /// Allocator events (XPlane, Kineto, torch snapshots and timelines): use over time, who held memory at the peak,
@@ -31,7 +31,7 @@ pub(crate) struct MemoryArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// Show one table instead of the overview; several with commas
+    /// Show one table instead of the overview; comma-separated for several
     #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = ViewOf(Topic::Memory))]
     by: Vec<&'static View>,
 

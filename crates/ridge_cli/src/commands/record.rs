@@ -91,7 +91,7 @@ struct WindowArguments {
     #[arg(long, value_name = "N", default_value_t = 4)]
     max_windows: u32,
 
-    /// Let this pass first: a time (`5s`), or `quiet:2s` until nothing was compiled for 2 s
+    /// Wait before capturing: a time (`5s`), or `quiet:2s` until nothing was compiled for 2 s
     #[arg(long, value_name = "WAIT", default_value = "none", conflicts_with_all = ["steps", "annotation"])]
     warm_up: WarmUp,
 }

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// Rows where none were asked.
 const ROWS: usize = 20;
 
-/// Say how far operations are from what their device allows: rate, intensity, bound and headroom
+/// Show how far operations are from what their device allows: rate, intensity, bound and headroom
 ///
 /// Work is counted from the compiled modules, time is measured, and the roofs are the data sheet's or what
 /// `ridgeline calibrate` measured. Intensity is on compulsory traffic: what memory has to carry at least.

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// Rows of each table where none were asked for.
 const ROWS: usize = 40;
 
-/// Say how time, work and memory grow with size, and what dominates at the next one
+/// Show how time, work and memory grow with size, and what dominates at the next one
 ///
 /// Reads folders of `ridgeline bench`; several are joined, so that sizes can be added later.
 /// Fits time = a N^b with the 95 % interval of b, finds where it bends, and compares it with the growth of the work in the captures:

@@ -15,7 +15,7 @@ const ROWS_OF_EACH: usize = 10;
 /// Rows where tables were named.
 const ROWS_OF_NAMED: usize = 30;
 
-/// Say where the time went: an overview, then the top of each table
+/// Show where the time went: an overview, then the top of each table
 ///
 /// Reads any capture: a file (`*.xplane.pb`), a folder written by `ridgeline record` or `ridgeline bench`,
 /// a TensorBoard log folder, captures of several hosts.
@@ -26,7 +26,7 @@ pub(crate) struct StatsArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// Show one table instead of the overview; several with commas
+    /// Show one table instead of the overview; comma-separated for several
     #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = ViewOf(Topic::Time))]
     by: Vec<&'static View>,
 

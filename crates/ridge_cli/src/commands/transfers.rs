@@ -15,7 +15,7 @@ const ROWS_OF_EACH: usize = 10;
 /// Rows where tables were named.
 const ROWS_OF_NAMED: usize = 30;
 
-/// Say what was copied: how much, how fast, what ran meanwhile, and who asked for it
+/// Show what was copied: how much, how fast, what ran meanwhile, and who asked for it
 ///
 /// Copies between host and device, between devices and within one, with the part that no compute hid;
 /// beside them the copies and layout changes inside modules. docs/transfers.md defines each number.
@@ -25,7 +25,7 @@ pub(crate) struct TransfersArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// Show one table instead of the summary; several with commas
+    /// Show one table instead of the summary; comma-separated for several
     #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = ViewOf(Topic::Transfers))]
     by: Vec<&'static View>,
 

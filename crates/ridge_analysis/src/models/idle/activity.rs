@@ -4,7 +4,7 @@ use super::attribute::Doing;
 use super::context::{COMPILING, Context, LOADING, is_drivers};
 use ridge_trace::{EventKind, Trace};
 
-/// What a thread did while a device stood still.
+/// What a thread did while a device was idle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Activity {
     /// Tracing, lowering, compiling.

@@ -18,7 +18,7 @@ const LOOK_BACK: usize = 1 << 12;
 /// Work of other devices that is looked at for one wait.
 const AWAITED: usize = 64;
 
-/// Time in which a device stood still.
+/// Time in which a device was idle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gap {
     /// Start, nanoseconds on the trace clock.
@@ -73,7 +73,7 @@ impl Doing {
 /// A stretch of a gap with one cause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// Why the device stood still.
+    /// Why the device was idle.
     pub(crate) cause: Cause,
     /// What the host did, or the event that explains the wait.
     pub(crate) doing: Doing,

@@ -1,4 +1,4 @@
-//! Why a device stood still: the causes, in the order in which they are told apart.
+//! Why a device was idle: the causes, in the order in which they are told apart.
 
 /// Why a device had nothing to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

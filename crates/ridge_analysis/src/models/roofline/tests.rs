@@ -154,7 +154,7 @@ fn unknown_work_is_unknown_and_its_share_is_said() {
     );
     with_toy(text, HLO, |analysis| {
         expect![[r#"
-            Reached on toy
+            Achieved on toy
               work_ns              4000
               flops                Real(1024.0, Flops)
               bytes                896

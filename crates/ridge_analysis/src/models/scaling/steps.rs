@@ -19,7 +19,10 @@ pub fn steps_tables(trace: &Trace) -> Vec<Table> {
     let kinds = kinds(trace);
     let mut summary = summary(&kinds);
     if kinds.is_empty() {
-        summary.footnotes.push("the program marked no step; `jax.profiler.StepTraceAnnotation` does".to_owned());
+        summary.footnotes.push(
+            "no steps found; mark them with `jax.profiler.StepTraceAnnotation`, or PyTorch's with `profiler.step()`"
+                .to_owned(),
+        );
         return vec![summary];
     }
     vec![summary, outliers(&kinds)]

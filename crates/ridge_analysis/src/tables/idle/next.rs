@@ -285,7 +285,7 @@ fn gap_table(analysis: &Analysis<'_>, context: &Context, gaps: &[ShownGap]) -> T
             Column::nanos(
                 "length_ns",
                 "Length",
-                "how long the device stood still",
+                "how long the device was idle",
                 gaps.iter().map(|shown| shown.gap.length()),
             )
             .basis(Basis::Measured)
@@ -305,7 +305,7 @@ fn gap_table(analysis: &Analysis<'_>, context: &Context, gaps: &[ShownGap]) -> T
             .ranked(Rank::Key),
             Column::nanos(
                 "cause_ns",
-                "Of it",
+                "From this cause",
                 "time of the gap with that cause",
                 gaps.iter().map(|shown| shown.cause_ns),
             )

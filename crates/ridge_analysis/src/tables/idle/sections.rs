@@ -13,7 +13,7 @@ use ridge_trace::StringId;
 const DEVICES_SHOWN: usize = 4;
 
 impl Idle {
-    /// A section for each device, those that stood still longest first.
+    /// A section for each device, those that were idle longest first.
     pub fn sections(&self, analysis: &Analysis<'_>) -> Vec<Section> {
         let labels = process_labels(analysis.trace);
         let mut devices: Vec<&DeviceIdle> = self.devices.iter().collect();
@@ -39,7 +39,7 @@ impl Idle {
 }
 
 impl DeviceIdle {
-    /// Time in which the device stood still and the host was launching, nanoseconds.
+    /// Time in which the device was idle and the host was launching, nanoseconds.
     pub(crate) fn launch_bound_ns(&self, analysis: &Analysis<'_>) -> i64 {
         let launching = self.sums.doings.iter().filter(|((cause, key), _)| {
             *cause == Cause::HostLate && key.activity(analysis.text(StringId(key.name))) == Activity::Launching

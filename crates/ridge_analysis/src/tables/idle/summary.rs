@@ -128,7 +128,7 @@ impl Idle {
                 Column::text(
                     "cause",
                     "Cause",
-                    "why the device stood still; see docs/idle.md for the rules",
+                    "why the device was idle; see docs/idle.md for the rules",
                     rows.iter().map(|(_, cause, _)| cause.name().to_owned()),
                 )
                 .ranked(Rank::Key),
@@ -195,7 +195,7 @@ impl Idle {
                 Column::text(
                     "cause",
                     "Cause",
-                    "why the device stood still",
+                    "why the device was idle",
                     rows.iter().map(|((cause, _, _), _)| cause.name().to_owned()),
                 )
                 .ranked(Rank::Key),

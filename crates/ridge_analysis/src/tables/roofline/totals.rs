@@ -91,7 +91,7 @@ fn section(ceilings: &Ceilings, sums: &WorkSums) -> Section {
         }
     }
     facts.extend(memory_fact(ceilings, &fact));
-    Section { title: format!("Reached on {}", ceilings.device), facts }
+    Section { title: format!("Achieved on {}", ceilings.device), facts }
 }
 
 type MakeFact<'f> = dyn Fn(&str, &str, FactValue, Option<f64>, &str) -> Fact + 'f;
