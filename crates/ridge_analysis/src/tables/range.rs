@@ -68,7 +68,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         })
         .count("depth", "Depth", "named ranges around it, at most", Basis::Counted, |row| row.depth)
         .detail()
-        .table("operation", "Annotated operations");
+        .table("operation", "Ranges");
     table.footnotes.extend(time_note(analysis.owners()));
     table
 }

@@ -49,7 +49,7 @@ fn title(by: RooflineBy) -> &'static str {
         RooflineBy::Kernel => "Roofline by kernel",
         RooflineBy::Module => "Roofline by module",
         RooflineBy::Step => "Roofline by step",
-        RooflineBy::Range => "Roofline by annotated operation",
+        RooflineBy::Range => "Roofline by range",
         _ => "Roofline by operation",
     }
 }
