@@ -521,6 +521,25 @@ fn scopes_are_a_tree() {
 }
 
 #[test]
+fn launches_without_device_records_are_no_idle_device() {
+    let trace = ridge_test::trace(
+        "thread python
+           0 +100 setup
+           10 +2 cudaLaunchKernel launch id=1
+           20 +2 cudaLaunchKernel launch id=2",
+    );
+    let sections = analyzed(&trace, &[], overview);
+    expect![[r#"
+        Overview
+          wall_ns              100
+          compile_ns           0  0
+          launches_unseen      2
+          events               3
+    "#]]
+    .assert_eq(&render_sections(&sections));
+}
+
+#[test]
 fn annotations_nest_and_reach_across_threads() {
     let text = "thread python
           0 +100 solve annotation as=solve

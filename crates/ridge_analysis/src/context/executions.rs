@@ -116,7 +116,8 @@ impl EventsPerExecution {
     }
 }
 
-fn is_processor(device: &Device) -> bool {
+/// Whether `device` is the host's own processor.
+pub(crate) fn is_processor(device: &Device) -> bool {
     device.plane.starts_with("/device:CPU")
 }
 

@@ -129,6 +129,14 @@ fn wall(analysis: &Analysis<'_>, coverage: &Coverage) -> Section {
             "device work that ran at the same time as other device work: device work less the busy time",
         ),
     ];
+    let unseen = trace.processes_without_device_activity().iter().map(|(_, launches)| *launches).sum::<u64>();
+    if unseen > 0 && busy_ns == 0 {
+        // Without a record of any work, how long the devices were idle cannot be told.
+        facts.retain(|fact| matches!(fact.key.as_str(), "wall_ns" | "compile_ns"));
+        let definition =
+            "no device activity was recorded, though work was launched: busy and idle times cannot be told";
+        facts.push(fact("launches_unseen", "Launches, work not seen", FactValue::Count(unseen), None, definition));
+    }
     facts.push(fact("events", "Events", FactValue::Count(trace.events.len() as u64), None, "events of the capture"));
     Section { title: "Overview".to_owned(), facts }
 }

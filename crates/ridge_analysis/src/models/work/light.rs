@@ -2,7 +2,7 @@
 
 use crate::device::{Ceilings, ComputeUnit, Limit, NumberType};
 use ridge_hlo::ElementType;
-use ridge_hlo::cost::{Cost, Unit, WorkItem};
+use ridge_hlo::cost::{Cost, OpKind, Unit, WorkItem};
 
 /// How much faster than memory a last-level cache is taken to be where neither a sheet nor a measurement says.
 ///
@@ -84,12 +84,26 @@ pub(crate) enum Products {
     Full,
 }
 
+/// What computes, and so which arithmetic has rates of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Computes {
+    /// An accelerator: its peak rates stand for all arithmetic.
+    Accelerator,
+    /// A processor: functions such as `exp` are series of many operations there.
+    Processor,
+    /// A sort on a processor: its comparisons wait for branches and memory.
+    SortOnProcessor,
+}
+
 /// The time of one execution of `cost` at the roofs in `ceilings`; `None` where a roof that it needs is not known.
-pub(crate) fn light(ceilings: &Ceilings, cost: &Cost, products: Products) -> Option<Light> {
+pub(crate) fn light(ceilings: &Ceilings, cost: &Cost, products: Products, computes: Computes) -> Option<Light> {
     let mut light = Light { memory_secs: memory_secs(ceilings, cost.compulsory.total())?, ..Light::default() };
     let mut longest = 0.0;
     for item in cost.work.by().iter().filter(|item| counts(item)) {
-        let (limit, rate) = roof_of(ceilings, item, products)?;
+        let (limit, rate) = match own_limit(item, computes) {
+            Some(limit) => (limit, ceilings.value(limit)?),
+            None => roof_of(ceilings, item, products)?,
+        };
         let secs = item.operations() / rate;
         light.compute_secs += secs;
         if secs > longest {
@@ -110,6 +124,21 @@ fn memory_secs(ceilings: &Ceilings, bytes: f64) -> Option<f64> {
 /// Floating-point work, and integer products of matrix units: other integer arithmetic has no peak in data sheets.
 fn counts(item: &WorkItem) -> bool {
     item.is_floating() || (item.unit == Unit::Matrix && !item.element_type.is_float())
+}
+
+/// The rate of its own that `item` needs on a processor; without a measurement of it the work is not judged.
+fn own_limit(item: &WorkItem, computes: Computes) -> Option<Limit> {
+    let number = match item.element_type {
+        ElementType::F64 => NumberType::F64,
+        _ => NumberType::F32,
+    };
+    match (computes, item.kind) {
+        (Computes::Processor | Computes::SortOnProcessor, OpKind::Transcendental) => {
+            Some(Limit::Transcendental(number))
+        }
+        (Computes::SortOnProcessor, OpKind::Compare) => Some(Limit::Comparison(number)),
+        _ => None,
+    }
 }
 
 /// The fastest rate that the device has for `item`.
@@ -144,9 +173,10 @@ fn number_type(element_type: ElementType) -> Option<NumberType> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::sheets;
+    use crate::device::{Ceiling, sheets};
     use ridge_hlo::HloModule;
     use ridge_hlo::cost::ModuleCosts;
+    use ridge_table::Basis;
 
     /// The time at the roofs of an H100 of `%out`, in nanoseconds, with the roof of its arithmetic.
     #[track_caller]
@@ -156,7 +186,7 @@ mod tests {
         let costs = ModuleCosts::new(&module);
         let out = module.instruction_named("out").expect("the root");
         let h100 = sheets().iter().find(|sheet| sheet.name == "NVIDIA H100 SXM5 80GB").expect("its sheet");
-        let light = light(&h100.ceilings, costs.of(out), products).expect("all roofs are known");
+        let light = light(&h100.ceilings, costs.of(out), products, Computes::Accelerator).expect("all roofs are known");
         let roof = light.roof.map_or("-".to_owned(), |roof| roof.to_string());
         let found = format!("compute {:.0} memory {:.0} {roof}", light.compute_secs * 1e9, light.memory_secs * 1e9);
         assert_eq!(found, expected, "{instruction}");
@@ -194,7 +224,30 @@ mod tests {
         let costs = ModuleCosts::new(&module);
         let out = module.instruction_named("out").expect("the root");
         let a6000 = sheets().iter().find(|sheet| sheet.name == "NVIDIA RTX A6000").expect("its sheet");
-        assert_eq!(light(&a6000.ceilings, costs.of(out), Products::Full), None, "the sheet has no 64-bit rate");
-        assert_eq!(light(&Ceilings::default(), costs.of(out), Products::Full), None);
+        assert_eq!(
+            light(&a6000.ceilings, costs.of(out), Products::Full, Computes::Accelerator),
+            None,
+            "the sheet has no 64-bit rate"
+        );
+        assert_eq!(light(&Ceilings::default(), costs.of(out), Products::Full, Computes::Accelerator), None);
+    }
+
+    #[test]
+    fn functions_and_sorts_of_a_processor_have_rates_of_their_own_or_none() {
+        let text =
+            "HloModule m\n\nENTRY %main {\n  %a = f32[1000]{0} parameter(0)\n  ROOT %out = f32[1000]{0} tanh(%a)\n}\n";
+        let module = HloModule::from_text(text).expect("HLO text of the test");
+        let costs = ModuleCosts::new(&module);
+        let cost = costs.of(module.instruction_named("out").expect("the root"));
+        let entry = |limit, value| Ceiling { limit, value, basis: Basis::Measured, source: "here".to_owned() };
+        let plain = Limit::Rate(NumberType::F32, ComputeUnit::Plain);
+        let mut ceilings =
+            Ceilings { entries: vec![entry(plain, 1e11), entry(Limit::Memory, 1e10)], ..Ceilings::default() };
+        let judged = |ceilings: &Ceilings| light(ceilings, cost, Products::Full, Computes::Processor);
+        assert_eq!(judged(&ceilings), None, "the multiply-add roof says nothing of tanh");
+        ceilings.entries.push(entry(Limit::Transcendental(NumberType::F32), 1e9));
+        let found = judged(&ceilings).expect("its rate was measured");
+        assert_eq!((found.compute_secs * 1e9).round(), 1000.0);
+        assert_eq!(found.bound(), Some(Bound::Compute));
     }
 }

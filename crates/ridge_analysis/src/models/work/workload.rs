@@ -4,7 +4,8 @@
 //! it did. The work of an operation is spread evenly over its events, so that it is right for every row that holds
 //! whole executions, and rows that would split an execution say that they cannot know.
 
-use super::light::{Light, Products, light};
+use super::light::{Computes, Light, Products, light};
+use crate::context::is_processor;
 use crate::device::{Ceilings, Limit};
 use crate::{Analysis, Group};
 use rayon::prelude::*;
@@ -211,7 +212,10 @@ impl Counting<'_, '_> {
             return EventWork::without(Known::Not("parts of executions that are counted elsewhere".to_owned()));
         }
         let events = self.events[&(group.op, group.attribution as u8)];
-        let light = light(ceilings, cost, products(module, instruction));
+        // A collective goes as fast as the links between devices, which no ceiling here is about.
+        let is_collective = module.collective(instruction).is_some();
+        let computes = computes(self.analysis, group.device, module, instruction);
+        let light = if is_collective { None } else { light(ceilings, cost, products(module, instruction), computes) };
         EventWork::new(cost, light, executions as f64 / events as f64, launch_secs(ceilings, group.kind))
     }
 }
@@ -256,6 +260,16 @@ fn counted_operations(cost: &Cost) -> f64 {
 fn launch_secs(ceilings: &Ceilings, kind: EventKind) -> f64 {
     let usual = if kind == EventKind::Kernel { LAUNCH_SECS } else { 0.0 };
     ceilings.value(Limit::Launch).unwrap_or(usual)
+}
+
+/// What computes `instruction` on `device`.
+fn computes(analysis: &Analysis<'_>, device: u32, module: &HloModule, instruction: InstructionId) -> Computes {
+    let device = analysis.trace.devices.get(device as usize);
+    if !device.is_some_and(is_processor) {
+        return Computes::Accelerator;
+    }
+    let sorts = &*module.instruction(module.hero(instruction)).opcode == "sort";
+    if sorts { Computes::SortOnProcessor } else { Computes::Processor }
 }
 
 /// Whether the products of `instruction` may be shortened: unless the program asked for all of its operands' bits.
