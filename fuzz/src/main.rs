@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 const MAX_BYTES: usize = 1 << 20;
 /// How much longer than the slowest of the seeds a damaged input may take, by bytes.
 const SLOWEST: u64 = 100;
+/// Nanoseconds a byte that any reader may take: where seeds are read faster, a hundred times as long is still nothing.
+const LEAST_USUAL: u64 = 100;
 /// Bytes that any input counts as more than it has: for what is done once for each.
 const FREE_BYTES: u64 = 16 << 10;
 /// Without an end after this, an input counts as one that has none.
@@ -110,7 +112,7 @@ fn run(target: &Target, time: Duration, seed: u64) -> bool {
         return false;
     }
     let per_byte = |input: &[u8], ns: u64| ns / (input.len() as u64 + FREE_BYTES);
-    let usual = seeds.iter().map(|seed| per_byte(seed, growth::best_ns(target, seed))).max().unwrap_or(0).max(1);
+    let usual = seeds.iter().map(|seed| per_byte(seed, growth::best_ns(target, seed))).max().unwrap_or(0).max(LEAST_USUAL);
     let is_slow = |input: &[u8], ns: u64| per_byte(input, ns) > SLOWEST * usual;
     let (start, mut count, mut slowest) = (Instant::now(), 0_usize, 0);
     while start.elapsed() < time || count < seeds.len() {
