@@ -112,7 +112,8 @@ fn run(target: &Target, time: Duration, seed: u64) -> bool {
         return false;
     }
     let per_byte = |input: &[u8], ns: u64| ns / (input.len() as u64 + FREE_BYTES);
-    let usual = seeds.iter().map(|seed| per_byte(seed, growth::best_ns(target, seed))).max().unwrap_or(0).max(LEAST_USUAL);
+    let usual =
+        seeds.iter().map(|seed| per_byte(seed, growth::best_ns(target, seed))).max().unwrap_or(0).max(LEAST_USUAL);
     let is_slow = |input: &[u8], ns: u64| per_byte(input, ns) > SLOWEST * usual;
     let (start, mut count, mut slowest) = (Instant::now(), 0_usize, 0);
     while start.elapsed() < time || count < seeds.len() {
