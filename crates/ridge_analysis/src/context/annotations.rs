@@ -10,7 +10,7 @@
 use super::open_ranges::OpenRanges;
 use super::stretches::stretches;
 use rayon::prelude::*;
-use ridge_trace::{EventKind, NONE, Trace, TrackKind};
+use ridge_trace::{EventKind, NONE, Trace, Track, TrackKind};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
@@ -109,10 +109,11 @@ impl Threads {
     fn of(trace: &Trace) -> Threads {
         let links = |rows: &Range<u32>| rows.clone().any(|row| trace.events.link[row as usize] != NONE);
         let launched = trace.device_tracks().filter(|track| links(&track.rows));
-        let names = |rows: &Range<u32>| rows.clone().any(|row| is_range(trace, row));
+        let names =
+            |track: &Track| track.kind == TrackKind::HostThread && track.rows.clone().any(|row| is_range(trace, row));
         Threads {
             open: OpenRanges::of_processes(trace),
-            names_ranges: trace.tracks.iter().map(|track| names(&track.rows)).collect(),
+            names_ranges: trace.tracks.iter().map(names).collect(),
             first_rows: trace.tracks.iter().map(|track| track.rows.start).collect(),
             launched_devices: launched.map(|track| (track.process, track.device)).collect(),
         }

@@ -1,13 +1,9 @@
 //! Views of memory.
 
 use crate::Analysis;
-use crate::models::memory::{Memory, MemoryBy};
-use crate::view::{Ask, Shown, Topic, View};
-use ridge_table::Table;
-
-fn table(analysis: &Analysis<'_>, ask: &Ask<'_>, by: MemoryBy) -> Table {
-    Memory::new(analysis).table(by, ask.module.map(|module| module.0))
-}
+use crate::context::Need;
+use crate::models::memory::{Memory, MemoryModel};
+use crate::view::{Shown, Topic, View};
 
 fn any(_: &Analysis<'_>) -> bool {
     true
@@ -20,10 +16,10 @@ pub(crate) static MODULES: View = View {
     about: "compiled module: its planned peak and classes",
     aliases: &[],
     shown: Shown::InReport,
-    needs: &[],
+    needs: &[Need::of::<MemoryModel>()],
     answers: any,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, MemoryBy::Module),
+    make: |analysis, _| Memory::new(analysis).modules(),
 };
 
 /// What is alive at the peak of one module.
@@ -33,10 +29,10 @@ pub(crate) static ALIVE: View = View {
     about: "value alive at the peak of one module",
     aliases: &[],
     shown: Shown::InReport,
-    needs: &[],
+    needs: &[Need::of::<MemoryModel>()],
     answers: any,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, MemoryBy::Alive),
+    make: |analysis, ask| Memory::new(analysis).alive(ask.module),
 };
 
 /// Donations that were missed.
@@ -46,10 +42,10 @@ pub(crate) static DONATIONS: View = View {
     about: "argument that could have been donated",
     aliases: &[],
     shown: Shown::InReport,
-    needs: &[],
+    needs: &[Need::of::<MemoryModel>()],
     answers: any,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, MemoryBy::Donation),
+    make: |analysis, _| Memory::new(analysis).donations(),
 };
 
 /// Allocators.
@@ -59,10 +55,10 @@ pub(crate) static ALLOCATORS: View = View {
     about: "allocator",
     aliases: &[],
     shown: Shown::InReport,
-    needs: &[],
+    needs: &[Need::of::<MemoryModel>()],
     answers: any,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, MemoryBy::Allocator),
+    make: |analysis, _| Memory::new(analysis).allocators(),
 };
 
 /// Who held memory at the peak.
@@ -72,10 +68,10 @@ pub(crate) static HOLDERS: View = View {
     about: "owner of memory at the peak of each allocator",
     aliases: &[],
     shown: Shown::InReport,
-    needs: &[],
+    needs: &[Need::of::<MemoryModel>()],
     answers: any,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, MemoryBy::Holder),
+    make: |analysis, _| Memory::new(analysis).holders(),
 };
 
 /// Use over time.
@@ -85,10 +81,10 @@ pub(crate) static USAGE: View = View {
     about: "stretch of time",
     aliases: &[],
     shown: Shown::ForPrograms,
-    needs: &[],
+    needs: &[Need::of::<MemoryModel>()],
     answers: any,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, MemoryBy::Usage),
+    make: |analysis, _| Memory::new(analysis).usage(),
 };
 
 /// Segments.
@@ -98,10 +94,10 @@ pub(crate) static SEGMENTS: View = View {
     about: "segment that an allocator took from its driver",
     aliases: &[],
     shown: Shown::InReport,
-    needs: &[],
+    needs: &[Need::of::<MemoryModel>()],
     answers: any,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, MemoryBy::Segment),
+    make: |analysis, _| Memory::new(analysis).segments(),
 };
 
 /// Snapshots.
@@ -111,10 +107,10 @@ pub(crate) static SNAPSHOTS: View = View {
     about: "snapshot and device",
     aliases: &[],
     shown: Shown::InReport,
-    needs: &[],
+    needs: &[Need::of::<MemoryModel>()],
     answers: any,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, MemoryBy::Snapshot),
+    make: |analysis, _| Memory::new(analysis).snapshots(),
 };
 
 /// Blocks of snapshots.
@@ -124,8 +120,8 @@ pub(crate) static BLOCKS: View = View {
     about: "block of snapshots by the line that made it",
     aliases: &[],
     shown: Shown::InReport,
-    needs: &[],
+    needs: &[Need::of::<MemoryModel>()],
     answers: any,
     charts: None,
-    make: |analysis, ask| table(analysis, ask, MemoryBy::Block),
+    make: |analysis, _| Memory::new(analysis).blocks(),
 };

@@ -76,7 +76,7 @@ fn amounts(memory: &Memory<'_>) -> Vec<(Key, u64)> {
     let trace = memory.analysis.trace;
     let modules = memory.modules.iter();
     let modules = modules.map(|module| ("module", module.name(memory.analysis).to_owned(), module.plan.peak_bytes));
-    let names = usage::names(trace, &memory.histories);
+    let names = usage::names(trace, memory.histories);
     let peak = |(history, name): (&History, String)| ("allocator", name, history.peak_bytes(trace));
     let mut seen: BTreeMap<(&'static str, String), u32> = BTreeMap::new();
     let mut amounts: Vec<(Key, u64)> = Vec::new();

@@ -10,28 +10,35 @@ use ridge_table::{Basis, Column, Rank, Table, Unit};
 
 /// One module with its plan.
 #[derive(Debug)]
-pub(crate) struct PlannedModule<'a> {
+pub(crate) struct PlannedModule {
     /// Row of the modules table.
     pub(crate) row: u32,
-    pub(crate) hlo: &'a HloModule,
+    /// Its position among the HLO modules.
+    hlo: u32,
     pub(crate) schedule: Schedule,
     pub(crate) plan: Plan,
     pub(crate) missed: Vec<MissedDonation>,
 }
 
-impl<'a> PlannedModule<'a> {
+impl PlannedModule {
     /// Plans the module at row `row`; `None` without HLO.
-    pub(crate) fn new(analysis: &Analysis<'a>, row: u32) -> Option<PlannedModule<'a>> {
-        let hlo = analysis.hlo.get(analysis.trace.modules.get(row as usize)?.hlo? as usize)?;
+    pub(crate) fn new(analysis: &Analysis<'_>, row: u32) -> Option<PlannedModule> {
+        let position = analysis.trace.modules.get(row as usize)?.hlo?;
+        let hlo = analysis.hlo.get(position as usize)?;
         let schedule = Schedule::new(hlo);
         let liveness = Liveness::new(hlo, &schedule);
         let plan = Plan::new(hlo, &schedule, &liveness)?;
         let missed = missed_donations(hlo, &liveness);
-        Some(PlannedModule { row, hlo, schedule, plan, missed })
+        Some(PlannedModule { row, hlo: position, schedule, plan, missed })
+    }
+
+    /// Its HLO.
+    pub(crate) fn hlo<'a>(&self, analysis: &Analysis<'a>) -> &'a HloModule {
+        &analysis.hlo[self.hlo as usize]
     }
 
     /// Name of the module.
-    pub(crate) fn name(&self, analysis: &Analysis<'a>) -> &'a str {
+    pub(crate) fn name<'a>(&self, analysis: &Analysis<'a>) -> &'a str {
         analysis.text(analysis.trace.modules[self.row as usize].name)
     }
 
@@ -46,13 +53,13 @@ impl<'a> PlannedModule<'a> {
 }
 
 /// The basis that holds for all of `modules`.
-fn basis(modules: &[PlannedModule<'_>]) -> Basis {
+fn basis(modules: &[PlannedModule]) -> Basis {
     let all_counted = modules.iter().all(|module| module.plan.basis == Basis::Counted);
     if all_counted { Basis::Counted } else { Basis::Modelled }
 }
 
 /// Every module with HLO, largest peak first.
-pub(crate) fn table(analysis: &Analysis<'_>, modules: &[PlannedModule<'_>]) -> Table {
+pub(crate) fn table(analysis: &Analysis<'_>, modules: &[PlannedModule]) -> Table {
     let basis = basis(modules);
     let class = |key, title, definition, class: Class| {
         Column::whole(
@@ -112,13 +119,15 @@ pub(crate) fn table(analysis: &Analysis<'_>, modules: &[PlannedModule<'_>]) -> T
             "peak_at",
             "Peak at",
             "instruction at which the peak is reached",
-            modules.iter().map(|module| module.plan.peak_at.map(|at| module.hlo.instruction(at).name.clone())),
+            modules
+                .iter()
+                .map(|module| module.plan.peak_at.map(|at| module.hlo(analysis).instruction(at).name.clone())),
         ),
         Column::text(
             "peak_source",
             "Peak source",
             "line of the program that made this instruction",
-            modules.iter().map(|module| module.plan.peak_at.and_then(|at| source(module.hlo, at))),
+            modules.iter().map(|module| module.plan.peak_at.and_then(|at| source(module.hlo(analysis), at))),
         ),
         Column::text(
             "plan",
@@ -136,12 +145,12 @@ fn plan_name(plan: &Plan) -> &'static str {
 }
 
 /// What is alive at the peak of one module, most bytes first.
-pub(crate) fn alive(analysis: &Analysis<'_>, module: Option<&PlannedModule<'_>>) -> Table {
+pub(crate) fn alive(analysis: &Analysis<'_>, module: Option<&PlannedModule>) -> Table {
     let held: Vec<&Held> = module.map_or(Vec::new(), |module| module.plan.held.iter().collect());
     let runs = module.map(|module| FirstRuns::new(analysis.trace, module.row, &module.schedule));
     let basis = module.map_or(Basis::Counted, |module| module.plan.basis);
     let peak = module.map_or(0, |module| module.plan.peak_bytes);
-    let hlo = |held: &Held| module.map(|module| module.hlo).zip(held.at);
+    let hlo = |held: &Held| module.map(|module| module.hlo(analysis)).zip(held.at);
     let shape = |held: &Held| hlo(held).and_then(|(hlo, at)| part(&hlo.instruction(at).shape, &held.index));
     let logical = |held: &Held| shape(held).and_then(|shape| shape.byte_size().ok());
     let columns = vec![
@@ -242,8 +251,8 @@ pub(crate) fn alive(analysis: &Analysis<'_>, module: Option<&PlannedModule<'_>>)
 }
 
 /// Parameters that could have been donated, over all modules, most bytes first.
-pub(crate) fn donations(analysis: &Analysis<'_>, modules: &[PlannedModule<'_>]) -> Table {
-    let mut rows: Vec<(&PlannedModule<'_>, &MissedDonation)> =
+pub(crate) fn donations(analysis: &Analysis<'_>, modules: &[PlannedModule]) -> Table {
+    let mut rows: Vec<(&PlannedModule, &MissedDonation)> =
         modules.iter().flat_map(|module| module.missed.iter().map(move |missed| (module, missed))).collect();
     rows.sort_by_key(|(_, missed)| std::cmp::Reverse(missed.bytes));
     let columns = vec![
@@ -258,14 +267,16 @@ pub(crate) fn donations(analysis: &Analysis<'_>, modules: &[PlannedModule<'_>]) 
             "parameter",
             "Parameter",
             "argument that is dead when the result is made",
-            rows.iter().map(|(module, missed)| value_name(module.hlo, missed.parameter, &missed.parameter_index)),
+            rows.iter()
+                .map(|(module, missed)| value_name(module.hlo(analysis), missed.parameter, &missed.parameter_index)),
         )
         .ranked(Rank::Key),
         Column::text(
             "argument",
             "Argument",
             "its name in the program, where the compiler kept it",
-            rows.iter().map(|(module, missed)| module.hlo.instruction(missed.parameter).metadata.op_name.clone()),
+            rows.iter()
+                .map(|(module, missed)| module.hlo(analysis).instruction(missed.parameter).metadata.op_name.clone()),
         ),
         Column::whole(
             "saving_bytes",
@@ -281,7 +292,7 @@ pub(crate) fn donations(analysis: &Analysis<'_>, modules: &[PlannedModule<'_>]) 
             "Shape",
             "type and extents of both",
             rows.iter().map(|(module, missed)| {
-                let shape = part(&module.hlo.instruction(missed.parameter).shape, &missed.parameter_index);
+                let shape = part(&module.hlo(analysis).instruction(missed.parameter).shape, &missed.parameter_index);
                 shape.map(|shape| shape.without_layout().to_string())
             }),
         ),
@@ -295,13 +306,13 @@ pub(crate) fn donations(analysis: &Analysis<'_>, modules: &[PlannedModule<'_>]) 
             "made_by",
             "Made by",
             "instruction that makes the result",
-            rows.iter().map(|(module, missed)| module.hlo.instruction(missed.made_by).name.clone()),
+            rows.iter().map(|(module, missed)| module.hlo(analysis).instruction(missed.made_by).name.clone()),
         ),
         Column::text(
             "source",
             "Source",
             "line of the program that makes the result",
-            rows.iter().map(|(module, missed)| source(module.hlo, missed.made_by)),
+            rows.iter().map(|(module, missed)| source(module.hlo(analysis), missed.made_by)),
         ),
     ];
     let mut table = build("memory_donations", "Missed donations", columns);

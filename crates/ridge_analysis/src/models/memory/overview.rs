@@ -13,7 +13,7 @@ use ridge_table::{Basis, Fact, FactValue, Section};
 const MOST_SECTIONS: usize = 4;
 
 /// Sections on the largest module, on allocators, on snapshots and on what ran out.
-pub(crate) fn sections(analysis: &Analysis<'_>, modules: &[PlannedModule<'_>], histories: &[History]) -> Vec<Section> {
+pub(crate) fn sections(analysis: &Analysis<'_>, modules: &[PlannedModule], histories: &[History]) -> Vec<Section> {
     let mut sections: Vec<Section> =
         modules.first().map(|module| planned(analysis, modules, module)).into_iter().collect();
     let named = histories.iter().zip(names(analysis.trace, histories)).take(MOST_SECTIONS);
@@ -34,7 +34,7 @@ fn part(key: &str, title: &str, bytes: u64, whole: u64, definition: &str) -> Fac
     fact(key, title, FactValue::Bytes(bytes), definition).share(share)
 }
 
-fn planned(analysis: &Analysis<'_>, modules: &[PlannedModule<'_>], largest: &PlannedModule<'_>) -> Section {
+fn planned(analysis: &Analysis<'_>, modules: &[PlannedModule], largest: &PlannedModule) -> Section {
     let plan = &largest.plan;
     let how = if plan.basis == Basis::Counted {
         "counted from the compiler's buffer assignment"

@@ -1,7 +1,7 @@
 //! Tables of memory of small traces, input and output side by side.
 
-use super::{Memory, MemoryBy};
-use crate::Prepared;
+use super::Memory;
+use crate::{Prepared, Topic};
 use expect_test::{Expect, expect};
 use ridge_hlo::HloModule;
 use ridge_test::{render, render_sections};
@@ -45,8 +45,10 @@ const EVENTS: &str = "
     2000050   4   20  20 x";
 
 #[track_caller]
-fn check(trace: &Trace, by: MemoryBy, columns: &[&str], expected: Expect) {
-    with_memory(trace, &[], |memory| expected.assert_eq(&render(&memory.table(by, None), columns)));
+fn check(trace: &Trace, by: &str, columns: &[&str], expected: Expect) {
+    let prepared = Prepared::default();
+    let table = prepared.analysis(trace, &[]).table(Topic::Memory, by).expect("a view");
+    expected.assert_eq(&render(&table, columns));
 }
 
 #[test]
@@ -56,7 +58,7 @@ fn allocators_over_time() {
     let trace = builder.finish();
     check(
         &trace,
-        MemoryBy::Allocator,
+        "allocator",
         &[
             "allocator",
             "peak_bytes",
@@ -76,7 +78,7 @@ fn allocators_over_time() {
     // Alive after the event at 30: block 2 (300 for y) and block 3 (250 for x); 1000 are from before.
     check(
         &trace,
-        MemoryBy::Holder,
+        "holder",
         &["owner", "bytes", "share", "blocks", "requested_bytes", "since_ns"],
         expect![[r#"
             owner                           bytes  share  blocks  requested_bytes  since_ns
@@ -104,7 +106,7 @@ fn a_timeline_without_addresses_is_kept_by_category() {
     let trace = builder.finish();
     check(
         &trace,
-        MemoryBy::Holder,
+        "holder",
         &["owner", "bytes", "share"],
         expect![[r#"
         owner        bytes  share
@@ -113,7 +115,7 @@ fn a_timeline_without_addresses_is_kept_by_category() {
     "#]],
     );
     with_memory(&trace, &[], |memory| {
-        let table = memory.table(MemoryBy::Usage, None);
+        let table = memory.usage();
         let text = render(&table, &["owner", "time_ns", "most_bytes", "last_bytes"]);
         let lines: Vec<&str> =
             text.lines().filter(|line| [" 10 ", " 30 "].iter().any(|time| line.contains(time))).collect();
@@ -143,7 +145,7 @@ fn growth_from_step_to_step() {
     let trace = builder.finish();
     check(
         &trace,
-        MemoryBy::Allocator,
+        "allocator",
         &["peak_bytes", "growth_bytes_per_step", "suspected_leak"],
         expect![[r#"
         peak_bytes  growth_bytes_per_step  suspected_leak
@@ -194,7 +196,7 @@ fn snapshots_and_segments() {
     let trace = builder.finish();
     check(
         &trace,
-        MemoryBy::Snapshot,
+        "snapshot",
         &[
             "reserved_bytes",
             "allocated_bytes",
@@ -213,7 +215,7 @@ fn snapshots_and_segments() {
     );
     check(
         &trace,
-        MemoryBy::Block,
+        "block",
         &["source", "bytes", "blocks", "state", "stack"],
         expect![[r#"
         source                     bytes  blocks  state          stack
@@ -224,7 +226,7 @@ fn snapshots_and_segments() {
     );
     check(
         &trace,
-        MemoryBy::Segment,
+        "segment",
         &["time_ns", "event", "bytes", "free_bytes", "source"],
         expect![[r#"
         time_ns  event          bytes    free_bytes  source
@@ -234,7 +236,7 @@ fn snapshots_and_segments() {
     );
     check(
         &trace,
-        MemoryBy::Allocator,
+        "allocator",
         &["driver_allocations", "driver_frees"],
         expect![[r#"
         driver_allocations  driver_frees
