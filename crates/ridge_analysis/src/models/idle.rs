@@ -32,24 +32,35 @@ use attribute::work_end;
 use context::Context;
 use rayon::prelude::*;
 use ridge_trace::{DeviceRow, NONE, Trace};
+use std::sync::Arc;
 use sums::{SumBy, Sums};
 use sweep::{Gaps, Swept, sweep};
 
 /// The idle time of devices, attributed.
 #[derive(Debug)]
 pub struct Idle {
-    pub(crate) context: Context,
+    pub(crate) context: Arc<Context>,
     /// The devices that worked, in the order of the devices table.
-    pub devices: Vec<DeviceIdle>,
+    pub devices: Vec<Arc<DeviceIdle>>,
     /// Devices that did no work.
-    pub unused: usize,
+    pub unused: Vec<DeviceRow>,
 }
 
 impl Shared for Idle {
     const NEEDS: &'static [Need] = &[Need::of::<Owners>()];
 
     fn make(analysis: &Analysis<'_>) -> Idle {
-        Idle::new(analysis, None)
+        let trace = analysis.trace;
+        let context = Context::new(trace);
+        let all = 0..trace.devices.len() as u32;
+        let found: Vec<Option<DeviceIdle>> =
+            all.clone().into_par_iter().map(|device| DeviceIdle::without_sums(trace, &context, device)).collect();
+        let unused =
+            all.zip(&found).filter(|(_, found)| found.is_none()).map(|(device, _)| DeviceRow(device)).collect();
+        let mut devices: Vec<DeviceIdle> = found.into_iter().flatten().collect();
+        let by = SumBy { work: true, ranges: Some(analysis.owners()) };
+        devices.par_iter_mut().for_each(|device| device.sums = device.attribute(trace, &context, by));
+        Idle { devices: devices.into_iter().map(Arc::new).collect(), context: Arc::new(context), unused }
     }
 }
 
@@ -78,19 +89,12 @@ pub struct DeviceIdle {
 }
 
 impl Idle {
-    /// Attributes the idle time of `devices`; of all of them where there is no choice.
-    pub fn new(analysis: &Analysis<'_>, devices: Option<&[DeviceRow]>) -> Idle {
-        let trace = analysis.trace;
-        let all: Vec<DeviceRow> = (0..trace.devices.len() as u32).map(DeviceRow).collect();
-        let context = Context::new(trace);
-        let found: Vec<Option<DeviceIdle>> = (devices.unwrap_or(&all).par_iter())
-            .map(|device| DeviceIdle::without_sums(trace, &context, device.0))
-            .collect();
-        let unused = found.iter().filter(|device| device.is_none()).count();
-        let mut devices: Vec<DeviceIdle> = found.into_iter().flatten().collect();
-        let by = SumBy { work: true, ranges: Some(analysis.owners()) };
-        devices.par_iter_mut().for_each(|device| device.sums = device.attribute(trace, &context, by));
-        Idle { devices, context, unused }
+    /// The idle time of `devices` alone.
+    pub(crate) fn only(&self, devices: &[DeviceRow]) -> Idle {
+        let (context, mut chosen, mut unused) = (Arc::clone(&self.context), self.devices.clone(), self.unused.clone());
+        chosen.retain(|device| devices.contains(&DeviceRow(device.device)));
+        unused.retain(|device| devices.contains(device));
+        Idle { context, devices: chosen, unused }
     }
 
     /// How many gaps there are, over all devices, without heads and tails.

@@ -66,11 +66,11 @@ struct Links {
 }
 
 /// The transfers of devices.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Transfers {
     /// All copies, by device, then by start.
     pub copies: Vec<Copied>,
-    /// What each device copied and set, in the order of the devices asked for.
+    /// What each device copied and set, in the order of the devices table.
     pub devices: Vec<DeviceCopies>,
     /// By row of the devices table.
     links: Vec<Links>,
@@ -80,18 +80,10 @@ pub struct Transfers {
 
 impl Shared for Transfers {
     fn make(analysis: &Analysis<'_>) -> Transfers {
-        Transfers::new(analysis, None)
-    }
-}
-
-impl Transfers {
-    /// The transfers of `devices`; of all of them where there is no choice.
-    pub fn new(analysis: &Analysis<'_>, devices: Option<&[DeviceRow]>) -> Transfers {
         let trace = analysis.trace;
-        let all: Vec<DeviceRow> = (0..trace.devices.len() as u32).map(DeviceRow).collect();
-        let asked = devices.unwrap_or(&all);
+        let all = 0..trace.devices.len() as u32;
         let found: Vec<(DeviceCopies, Vec<Copied>)> =
-            asked.par_iter().map(|device| copies_of(trace, device.0)).collect();
+            all.into_par_iter().map(|device| copies_of(trace, device)).collect();
         let (devices, copies): (Vec<DeviceCopies>, Vec<Vec<Copied>>) = found.into_iter().unzip();
         Transfers {
             copies: copies.concat(),
@@ -100,10 +92,15 @@ impl Transfers {
             links_basis: links_basis(analysis.ceilings),
         }
     }
+}
 
-    /// How many copies there are.
-    pub fn count(&self) -> usize {
-        self.copies.len()
+impl Transfers {
+    /// The transfers of `devices` alone.
+    pub(crate) fn only(&self, devices: &[DeviceRow]) -> Transfers {
+        let mut chosen = self.clone();
+        chosen.copies.retain(|copy| devices.contains(&DeviceRow(copy.device)));
+        chosen.devices.retain(|device| devices.contains(&DeviceRow(device.device)));
+        chosen
     }
 
     /// Bytes per second that the way of `copy` can carry, where it is known.

@@ -14,7 +14,7 @@ use ridge_table::Section;
 fn asked<T>(analysis: &Analysis<'_>, ask: &Ask<'_>, answer: impl FnOnce(&Idle) -> T) -> T {
     match ask.devices {
         None => answer(analysis.get()),
-        Some(devices) => answer(&Idle::new(analysis, Some(devices))),
+        Some(devices) => answer(&analysis.get::<Idle>().only(devices)),
     }
 }
 

@@ -18,7 +18,7 @@ use ridge_table::Section;
 fn asked<T>(analysis: &Analysis<'_>, ask: &Ask<'_>, answer: impl FnOnce(&Transfers) -> T) -> T {
     match ask.devices {
         None => answer(analysis.get()),
-        Some(devices) => answer(&Transfers::new(analysis, Some(devices))),
+        Some(devices) => answer(&analysis.get::<Transfers>().only(devices)),
     }
 }
 

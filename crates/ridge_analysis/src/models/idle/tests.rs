@@ -14,7 +14,7 @@ use ridge_trace::Trace;
 fn analyzed<T>(trace: &Trace, ask: impl FnOnce(&Analysis<'_>, &Idle) -> T) -> T {
     let prepared = Prepared::default();
     let analysis = prepared.analysis(trace, &[]);
-    ask(&analysis, &Idle::new(&analysis, None))
+    ask(&analysis, analysis.get())
 }
 
 /// The capture window is the sum of the busy time and of all causes; the gaps are the sum of the inner causes.

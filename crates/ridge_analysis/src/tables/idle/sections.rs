@@ -16,7 +16,7 @@ impl Idle {
     /// A section for each device, those that were idle longest first.
     pub fn sections(&self, analysis: &Analysis<'_>) -> Vec<Section> {
         let labels = process_labels(analysis.trace);
-        let mut devices: Vec<&DeviceIdle> = self.devices.iter().collect();
+        let mut devices: Vec<&DeviceIdle> = self.devices.iter().map(AsRef::as_ref).collect();
         devices.sort_by_key(|device| (std::cmp::Reverse(device.idle_ns()), device.device));
         let shown = devices.iter().take(DEVICES_SHOWN);
         let mut sections: Vec<Section> = shown.map(|device| section(analysis, device, &labels)).collect();
@@ -31,7 +31,7 @@ impl Idle {
         };
         let facts = [
             count("more_devices", "Devices not shown", more, "idle for a shorter time; `--by device` shows them"),
-            count("unused_devices", "Devices without work", self.unused, "in the capture, and idle throughout"),
+            count("unused_devices", "Devices without work", self.unused.len(), "in the capture, and idle throughout"),
         ];
         let facts: Vec<Fact> = facts.into_iter().flatten().collect();
         (!facts.is_empty()).then(|| Section { title: "Other devices".to_owned(), facts })

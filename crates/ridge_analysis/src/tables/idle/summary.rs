@@ -16,7 +16,7 @@ impl Idle {
     /// One row a device: its windows, its greatest cause, and how the host kept it fed.
     pub(crate) fn by_device(&self, analysis: &Analysis<'_>) -> Table {
         let labels = process_labels(analysis.trace);
-        let mut devices: Vec<&DeviceIdle> = self.devices.iter().collect();
+        let mut devices: Vec<&DeviceIdle> = self.devices.iter().map(AsRef::as_ref).collect();
         devices.sort_by_key(|device| (std::cmp::Reverse(device.idle_ns()), device.device));
         let rows = || devices.iter();
         let nanos = |key, title, definition, ns: fn(&DeviceIdle) -> i64| {
@@ -115,7 +115,8 @@ impl Idle {
         let rows: Vec<(&DeviceIdle, Cause, Sum)> = self
             .devices
             .iter()
-            .flat_map(|device| {
+            .map(AsRef::as_ref)
+            .flat_map(|device: &DeviceIdle| {
                 Cause::ALL.into_iter().map(move |cause| (device, cause, device.sums.causes[cause as usize]))
             })
             .filter(|(_, _, sum)| sum.ns > 0)
