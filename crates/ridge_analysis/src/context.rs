@@ -19,6 +19,7 @@ pub(crate) mod places;
 mod prepared;
 pub(crate) mod profile_numbers;
 pub(crate) mod quantiles;
+mod spans;
 mod store;
 pub(crate) mod stretches;
 
@@ -31,4 +32,5 @@ pub(crate) use executions::is_processor;
 pub use groups::{Group, WorkGroups};
 pub use prepared::Prepared;
 pub use profile_numbers::ProfileNumbers;
+pub use spans::Spans;
 pub use store::{Need, Shared, Store};

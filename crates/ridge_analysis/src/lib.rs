@@ -27,12 +27,13 @@ mod view;
 mod views;
 
 pub use context::{
-    Analysis, Executions, Group, Need, Owners, Prepared, ProfileNumbers, Shared, Store, WorkGroups, kernel_category,
+    Analysis, Executions, Group, Need, Owners, Prepared, ProfileNumbers, Shared, Spans, Store, WorkGroups, kernel_category,
 };
 pub use device::{
     Ceiling, Ceilings, ComputeUnit, DeviceSheet, Figure, Limit, NumberType, ProcessorSheet, SheetError, ceilings,
     processor_ceilings, processor_sheets, sheet_of, sheets,
 };
+pub use models::frame::{Frame, Per};
 pub use models::idle::Idle;
 pub use models::memory::Memory;
 pub use models::ranges::{RangeRow, Ranges};
@@ -40,6 +41,7 @@ pub use models::roofline::{Chart, ChartPoint, ChartRoof, ChartSlope, OtherIntens
 pub use models::scaling;
 pub use models::steps::{StepRow, Steps};
 pub use models::transfers::Transfers;
+pub use models::wall::{DeviceWall, Holds, Wall, WallRow};
 pub use models::work::{Bound, WorkSums, Workload};
 pub use tables::hlo::{instructions, modules};
 pub use tables::overview::overview;

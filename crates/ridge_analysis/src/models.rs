@@ -3,6 +3,7 @@
 //! A model knows nothing of tables and words for people; `tables/` shows it, rules and pages ask it.
 
 pub mod collectives;
+pub mod frame;
 pub mod idle;
 pub mod memory;
 pub mod operators;
@@ -12,6 +13,7 @@ pub mod roofline;
 pub mod scaling;
 pub mod steps;
 pub mod transfers;
+pub mod wall;
 pub mod work;
 
 pub(crate) use profile_join::{Found, join};

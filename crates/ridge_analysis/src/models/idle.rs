@@ -28,10 +28,12 @@ pub use queue::{Queue, SmallKernels};
 pub use sums::Sum;
 
 use crate::{Analysis, Need, Owners, Shared};
-use attribute::work_end;
+use activity::DoingKey;
+use attribute::{Attributor, work_end};
 use context::Context;
 use rayon::prelude::*;
-use ridge_trace::{DeviceRow, NONE, Trace};
+use ridge_trace::{DeviceRow, NONE, StringId, Trace};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use sums::{SumBy, Sums};
 use sweep::{Gaps, Swept, sweep};
@@ -102,6 +104,24 @@ impl Idle {
         self.devices.iter().map(|device| device.gaps.len()).sum()
     }
 
+    /// Calls `visit` with every part of every gap of the device at `position`, and of what is before and after its work.
+    pub fn visit_parts(&self, trace: &Trace, position: usize, mut visit: impl FnMut(IdlePart)) {
+        let Some(device) = self.devices.get(position) else { return };
+        let mut attributor = Attributor::new(trace, &self.context, device.device);
+        let mut activities: FxHashMap<DoingKey, Activity> = FxHashMap::default();
+        let inner = (0..device.gaps.stretches()).flat_map(|stretch| device.gaps.of_stretch(trace, stretch));
+        for gap in inner.chain(device.outer).filter(|gap| gap.length() > 0) {
+            for part in attributor.parts(&gap) {
+                let key = DoingKey::of(trace, &self.context, part.doing);
+                let name = part.doing.row().map(|_| StringId(key.name));
+                let known = activities.entry(key);
+                let activity = *known.or_insert_with(|| key.activity(name.map_or("", |name| trace.strings.get(name))));
+                let (start_ns, ns, cause) = (part.start, part.ns, part.cause);
+                visit(IdlePart { start_ns, ns, cause, activity, name });
+            }
+        }
+    }
+
     /// Calls `visit` with the position of each device and of each of its stretches of gaps, in parallel.
     pub(crate) fn map_stretches<T: Send>(&self, visit: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
         let devices = self.devices.iter().enumerate();
@@ -109,6 +129,21 @@ impl Idle {
             devices.flat_map(|(index, device)| (0..device.gaps.stretches()).map(move |at| (index, at))).collect();
         tasks.into_par_iter().map(|(index, stretch)| visit(index, stretch)).collect()
     }
+}
+
+/// A stretch of idle time with one cause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdlePart {
+    /// When it begins, nanoseconds on the trace clock.
+    pub start_ns: i64,
+    /// Its length, nanoseconds.
+    pub ns: i64,
+    /// Why the device was idle.
+    pub cause: Cause,
+    /// What the host did meanwhile.
+    pub activity: Activity,
+    /// Name of the event that did it, or that was waited for.
+    pub name: Option<StringId>,
 }
 
 impl DeviceIdle {

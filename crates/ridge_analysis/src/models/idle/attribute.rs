@@ -77,6 +77,8 @@ pub(crate) struct Part {
     pub(crate) cause: Cause,
     /// What the host did, or the event that explains the wait.
     pub(crate) doing: Doing,
+    /// When it begins, nanoseconds on the trace clock.
+    pub(crate) start: i64,
     /// Length, nanoseconds; positive.
     pub(crate) ns: i64,
 }
@@ -366,6 +368,6 @@ fn push(parts: &mut Vec<Part>, cause: Cause, doing: Doing, from: i64, until: i64
     }
     match parts.last_mut() {
         Some(last) if last.cause == cause && last.doing == doing => last.ns = last.ns.saturating_add(ns),
-        _ => parts.push(Part { cause, doing, ns }),
+        _ => parts.push(Part { cause, doing, start: from, ns }),
     }
 }

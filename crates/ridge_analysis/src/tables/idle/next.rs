@@ -216,17 +216,17 @@ struct ShownGap {
     gap: Gap,
     cause: Cause,
     cause_ns: i64,
-    doing: Option<Part>,
+    doing: Option<Doing>,
 }
 
-/// The part of `cause` that names what the host did for longest, parts of one event taken together.
-fn longest_doing(parts: &[Part], cause: Cause) -> Option<Part> {
+/// What the host did for longest in the parts of `cause`, those of one event taken together.
+fn longest_doing(parts: &[Part], cause: Cause) -> Option<Doing> {
     let mut sums: FxHashMap<Doing, i64> = FxHashMap::default();
     for part in parts.iter().filter(|part| part.cause == cause) {
         *sums.entry(part.doing).or_default() += part.ns;
     }
     let longest = sums.into_iter().max_by_key(|(doing, ns)| (*ns, doing.row()));
-    longest.map(|(doing, ns)| Part { cause, doing, ns })
+    longest.map(|(doing, _)| doing)
 }
 
 /// A range's name without its number, as PyTorch shows its steps: `ProfilerStep#7` is `ProfilerStep#*`.
@@ -247,7 +247,7 @@ fn gap_table(analysis: &Analysis<'_>, context: &Context, gaps: &[ShownGap]) -> T
     let trace = analysis.trace;
     let labels = process_labels(trace);
     let events = &trace.events;
-    let host = |shown: &ShownGap| shown.doing.and_then(|part| part.doing.row());
+    let host = |shown: &ShownGap| shown.doing.and_then(Doing::row);
     let enclosing = |row: u32| {
         let parents = std::iter::successors(Some(row), |row| {
             let parent = events.parent[*row as usize];
@@ -265,10 +265,10 @@ fn gap_table(analysis: &Analysis<'_>, context: &Context, gaps: &[ShownGap]) -> T
         (op.name != StringId(0)).then(|| analysis.text(op.name).to_owned())
     };
     let activity = |shown: &ShownGap| {
-        let part = shown.doing?;
-        let row = part.doing.row();
+        let doing = shown.doing?;
+        let row = doing.row();
         let name = row.map_or("", |row| trace.name(row as usize));
-        Some(DoingKey::of(trace, context, part.doing).activity(name).name().to_owned())
+        Some(DoingKey::of(trace, context, doing).activity(name).name().to_owned())
     };
     build(
         "gap",

@@ -1,0 +1,157 @@
+//! The time that is judged: the steps that the program marked but the first, else the steady part of the capture.
+//!
+//! Start-up and the first compilation are paid once, so they say nothing of a program that runs for hours. Steps are
+//! taken with the time between them, where a loop reads its data and writes its results.
+
+use crate::context::{Shared, Spans};
+use crate::{Analysis, Need, Steps};
+use ridge_trace::{EventKind, Trace, TrackKind};
+
+/// What the time that is judged is divided by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Per {
+    /// Marked steps.
+    Step,
+    /// The capture, less its start-up.
+    Capture,
+}
+
+impl Per {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Per::Step => "step",
+            Per::Capture => "capture",
+        }
+    }
+}
+
+/// The time that is judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// What shares and times are given per.
+    pub per: Per,
+    /// Steps in it, of the process that has most; 1 where none is marked.
+    pub count: u64,
+    /// Its spans by row of the processes table.
+    pub spans: Vec<Spans>,
+    /// Time of compilation that was left out, nanoseconds; none where steps are marked.
+    pub compilation_ns: i64,
+}
+
+impl Shared for Frame {
+    const NEEDS: &'static [Need] = &[Need::of::<Steps>()];
+
+    fn make(analysis: &Analysis<'_>) -> Frame {
+        of_steps(analysis).unwrap_or_else(|| steady(analysis.trace))
+    }
+}
+
+impl Frame {
+    /// Its length in process `process`, nanoseconds.
+    pub fn ns_of(&self, process: u32) -> i64 {
+        self.spans.get(process as usize).map_or(0, Spans::total_ns)
+    }
+
+    /// Its length in the process where it is longest, per step where steps are marked, nanoseconds.
+    pub fn unit_ns(&self) -> i64 {
+        let longest = self.spans.iter().map(Spans::total_ns).max().unwrap_or(0);
+        longest / i64::try_from(self.count.max(1)).unwrap_or(i64::MAX)
+    }
+}
+
+/// From the second step's start to the last one's end, or to that of its work.
+fn of_steps(analysis: &Analysis<'_>) -> Option<Frame> {
+    let trace = analysis.trace;
+    let mut by_process: Vec<Vec<(i64, i64)>> = vec![Vec::new(); trace.processes.len()];
+    for step in &analysis.steps().rows {
+        let row = step.event.index();
+        let (start, end) = (trace.events.start_ns[row], trace.events.end_ns(row).max(step.last_ns));
+        let process = trace.tracks.iter().find(|track| track.rows.contains(&step.event.0)).map(|track| track.process);
+        if let Some(steps) = process.and_then(|process| by_process.get_mut(process as usize)) {
+            steps.push((start, end));
+        }
+    }
+    let mut count = 0;
+    let spans = by_process.into_iter().map(|mut steps| {
+        steps.sort_unstable();
+        // The first step warms up; where there is no other, there is no choice.
+        let steady = if steps.len() > 1 { &steps[1..] } else { &steps[..] };
+        count = count.max(steady.len() as u64);
+        let end = steady.iter().map(|(_, end)| *end).max();
+        Spans::of(steady.first().zip(end).map(|((start, _), end)| (*start, end)))
+    });
+    let spans: Vec<Spans> = spans.collect();
+    (count > 0).then_some(Frame { per: Per::Step, count, spans, compilation_ns: 0 })
+}
+
+/// From a process's first device work to its last, without what it compiled meanwhile.
+fn steady(trace: &Trace) -> Frame {
+    let events = &trace.events;
+    let mut compilation_ns = 0_i64;
+    let spans = (0..trace.processes.len() as u32).map(|process| {
+        let tracks = trace.device_tracks().filter(|track| track.process == process);
+        let work = tracks.flat_map(|track| track.rows.clone()).map(|row| row as usize);
+        let work = work.filter(|row| EventKind::from_byte_is_work(events.kind[*row]));
+        let ends = work.map(|row| (events.start_ns[row], events.end_ns(row)));
+        let window = ends.reduce(|(first, last), (start, end)| (first.min(start), last.max(end)));
+        let whole = Spans::of(window);
+        let threads = trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread);
+        let rows = threads.filter(|track| track.process == process).flat_map(|track| track.rows.clone());
+        let compiles = rows.map(|row| row as usize).filter(|row| events.kind(*row) == EventKind::Compile);
+        let kept = whole.without(&Spans::of(compiles.map(|row| (events.start_ns[row], events.end_ns(row)))));
+        compilation_ns = compilation_ns.saturating_add(whole.total_ns().saturating_sub(kept.total_ns()));
+        kept
+    });
+    let spans: Vec<Spans> = spans.collect();
+    Frame { per: Per::Capture, count: 1, spans, compilation_ns }
+}
+
+impl<'a> Analysis<'a> {
+    /// The time that is judged.
+    pub fn frame(&self) -> &'a Frame {
+        self.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Prepared;
+
+    #[track_caller]
+    fn frame(text: &str) -> (Per, u64, Vec<(i64, i64)>, i64) {
+        let trace = ridge_test::trace(text);
+        let prepared = Prepared::with_sheets(&trace);
+        let frame = prepared.analysis(&trace, &[]).frame().clone();
+        (frame.per, frame.count, frame.spans[0].as_slice().to_vec(), frame.compilation_ns)
+    }
+
+    #[test]
+    fn the_first_step_warms_up_and_the_last_ends_with_its_work() {
+        let found = frame(
+            "thread python
+               0 +100 train step=1
+               120 +10 train step=2
+               150 +10 train step=3
+               152 +2 launch launch id=1
+             stream 1 on gpu
+               153 +50 gemm id=1",
+        );
+        assert_eq!(found, (Per::Step, 2, vec![(120, 203)], 0));
+    }
+
+    #[test]
+    fn without_steps_compilation_and_start_up_are_left_out() {
+        let found = frame(
+            "thread python
+               0 +100 XlaCompile compile
+               30 +20 inner compile
+               300 +50 XlaCompile compile
+             stream 1 on gpu
+               110 +10 a
+               400 +10 b",
+        );
+        assert_eq!(found, (Per::Capture, 1, vec![(110, 300), (350, 410)], 50));
+    }
+}

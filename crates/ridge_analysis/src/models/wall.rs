@@ -1,0 +1,296 @@
+//! Whose is every moment of a device: the work that ran, or the reason why none did.
+//!
+//! Over the time that is judged ([`Frame`]) the rows of a device add up to that time exactly. A moment in which several
+//! streams or lanes worked is divided among them, and one of nested work is the innermost's. So what is claimed by
+//! naming rows can never add up to more than there is.
+
+use super::idle::{Activity, Cause};
+use crate::context::Shared;
+use crate::context::in_order::InOrder;
+use crate::{Analysis, Frame, Idle, Need, Spans};
+use rayon::prelude::*;
+use ridge_trace::{DeviceRow, EventKind, StringId, Track};
+use rustc_hash::FxHashMap;
+
+/// What has a moment of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Holds {
+    /// Work of one operation and name.
+    Work {
+        /// Row of the operations table, or [`ridge_trace::NONE`].
+        op: u32,
+        /// Name of the events.
+        name: StringId,
+        /// What they are.
+        kind: EventKind,
+    },
+    /// Nothing ran.
+    Idle {
+        /// Why.
+        cause: Cause,
+        /// What the host did meanwhile.
+        activity: Activity,
+        /// Name of the event that did it, or that was waited for.
+        name: Option<StringId>,
+    },
+}
+
+/// The moments of one device that one thing has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WallRow {
+    /// The device.
+    pub device: DeviceRow,
+    /// What has them.
+    pub holds: Holds,
+    /// How much of the device's time it has, nanoseconds.
+    pub ns: i64,
+    /// Events that began in that time, or stretches of idle time.
+    pub events: u64,
+    /// The longest of them, nanoseconds.
+    pub longest_ns: i64,
+}
+
+/// One device's time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DeviceWall {
+    /// The device.
+    pub device: DeviceRow,
+    /// The time that is judged, nanoseconds.
+    pub whole_ns: i64,
+    /// The part in which it worked, nanoseconds.
+    pub busy_ns: i64,
+}
+
+/// Whose every moment is, on every device that worked.
+#[derive(Debug, Clone, Default)]
+pub struct Wall {
+    /// The devices that worked.
+    pub devices: Vec<DeviceWall>,
+    /// What has their time, by device; most first.
+    pub rows: Vec<WallRow>,
+}
+
+impl Shared for Wall {
+    const NEEDS: &'static [Need] = &[Need::of::<Frame>(), Need::of::<Idle>()];
+
+    fn make(analysis: &Analysis<'_>) -> Wall {
+        let (frame, idle) = (analysis.frame(), analysis.get::<Idle>());
+        let devices = 0..idle.devices.len();
+        let found: Vec<(DeviceWall, Vec<WallRow>)> =
+            devices.into_par_iter().filter_map(|at| of_device(analysis, frame, idle, at)).collect();
+        let mut wall = Wall::default();
+        for (device, rows) in found {
+            wall.devices.push(device);
+            wall.rows.extend(rows);
+        }
+        wall
+    }
+}
+
+impl Wall {
+    /// The time that is judged, over all devices, nanoseconds.
+    pub fn whole_ns(&self) -> i64 {
+        self.devices.iter().fold(0, |sum, device| sum.saturating_add(device.whole_ns))
+    }
+
+    /// The part in which devices worked, nanoseconds.
+    pub fn busy_ns(&self) -> i64 {
+        self.devices.iter().fold(0, |sum, device| sum.saturating_add(device.busy_ns))
+    }
+}
+
+impl<'a> Analysis<'a> {
+    /// Whose every moment of the devices is.
+    pub fn wall(&self) -> &'a Wall {
+        self.get()
+    }
+}
+
+fn of_device(
+    analysis: &Analysis<'_>,
+    frame: &Frame,
+    idle: &Idle,
+    position: usize,
+) -> Option<(DeviceWall, Vec<WallRow>)> {
+    let trace = analysis.trace;
+    let device = DeviceRow(idle.devices[position].device);
+    let process = trace.devices.get(device.index())?.process;
+    let spans = frame.spans.get(process as usize).filter(|spans| spans.total_ns() > 0)?;
+    let tracks: Vec<&Track> = trace.tracks_of_device(device.0).filter(|track| !track.rows.is_empty()).collect();
+    let mut sums = Sums::default();
+    let mut sweep = Sweep { spans, active: vec![Vec::new(); tracks.len()], working: Vec::new(), now: i64::MIN };
+    let rows = tracks.iter().enumerate().map(|(at, track)| (track.rows.clone(), at));
+    InOrder::with(trace, rows).for_each_with(|row, track| {
+        let kind = trace.events.kind[row];
+        if EventKind::from_byte_is_work(kind) {
+            let (op, name) = (trace.events.op[row], StringId(trace.events.name[row]));
+            let holds = Holds::Work { op, name, kind: EventKind::from_byte(kind) };
+            let (start, end) = (trace.events.start_ns[row], trace.events.end_ns(row));
+            sweep.until(start, &mut sums);
+            let at = sums.row(holds);
+            sums.rows[at].events += u64::from(spans.contains(start));
+            sums.rows[at].longest_ns = sums.rows[at].longest_ns.max(spans.within_ns(start, end));
+            sweep.begin(track, end, at);
+        }
+    });
+    sweep.until(i64::MAX, &mut sums);
+    let busy_ns = sums.rows.iter().fold(0_i64, |sum, row| sum.saturating_add(row.ns));
+    idle.visit_parts(trace, position, |part| {
+        let ns = spans.within_ns(part.start_ns, part.start_ns.saturating_add(part.ns));
+        if ns > 0 {
+            let at = sums.row(Holds::Idle { cause: part.cause, activity: part.activity, name: part.name });
+            let row = &mut sums.rows[at];
+            row.ns = row.ns.saturating_add(ns);
+            row.events += 1;
+            row.longest_ns = row.longest_ns.max(ns);
+        }
+    });
+    let mut rows: Vec<WallRow> = sums.rows.into_iter().filter(|row| row.ns > 0 || row.events > 0).collect();
+    rows.iter_mut().for_each(|row| row.device = device);
+    rows.sort_by_key(|row| (std::cmp::Reverse(row.ns), row.holds));
+    Some((DeviceWall { device, whole_ns: spans.total_ns(), busy_ns }, rows))
+}
+
+/// The rows of one device so far.
+#[derive(Debug, Default)]
+struct Sums {
+    rows: Vec<WallRow>,
+    places: FxHashMap<Holds, usize>,
+}
+
+impl Sums {
+    fn row(&mut self, holds: Holds) -> usize {
+        *self.places.entry(holds).or_insert_with(|| {
+            let row = WallRow { device: DeviceRow(0), holds, ns: 0, events: 0, longest_ns: 0 };
+            self.rows.push(row);
+            self.rows.len() - 1
+        })
+    }
+}
+
+/// A walk through time that knows what is at work.
+#[derive(Debug)]
+struct Sweep<'s> {
+    spans: &'s Spans,
+    /// What is open on each track, innermost last: when it ends, and its row.
+    active: Vec<Vec<(i64, usize)>>,
+    /// Tracks on which something is open.
+    working: Vec<usize>,
+    now: i64,
+}
+
+impl Sweep<'_> {
+    fn begin(&mut self, track: usize, end: i64, row: usize) {
+        if end <= self.now {
+            return;
+        }
+        if self.active[track].is_empty() {
+            self.working.push(track);
+        }
+        self.active[track].push((end, row));
+    }
+
+    /// Goes on to `time`, giving each moment to what is at work in it.
+    fn until(&mut self, time: i64, sums: &mut Sums) {
+        while !self.working.is_empty() && self.now < time {
+            let ends = self.working.iter().filter_map(|track| self.active[*track].last()).map(|(end, _)| *end);
+            let next = ends.min().unwrap_or(time).min(time);
+            self.divide(next, sums);
+            self.now = next;
+            let Sweep { active, working, .. } = self;
+            working.retain(|track| {
+                let open = &mut active[*track];
+                while open.last().is_some_and(|(end, _)| *end <= next) {
+                    open.pop();
+                }
+                !open.is_empty()
+            });
+        }
+        self.now = self.now.max(time);
+    }
+
+    fn divide(&self, until: i64, sums: &mut Sums) {
+        let ns = self.spans.within_ns(self.now, until);
+        let count = self.working.len() as i64;
+        for (at, track) in (0..).zip(&self.working) {
+            let Some(&(_, row)) = self.active[*track].last() else { continue };
+            let part = ns / count + i64::from(at < ns % count);
+            sums.rows[row].ns = sums.rows[row].ns.saturating_add(part);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Prepared;
+    use expect_test::{Expect, expect};
+
+    #[track_caller]
+    fn check(text: &str, expected: Expect) {
+        let trace = ridge_test::trace(text);
+        let prepared = Prepared::with_sheets(&trace);
+        let wall = prepared.analysis(&trace, &[]).wall().clone();
+        let line = |row: &WallRow| {
+            let what = match row.holds {
+                Holds::Work { name, .. } => trace.strings.get(name).to_owned(),
+                Holds::Idle { cause, activity, name } => {
+                    let name = name.map_or("", |name| trace.strings.get(name));
+                    format!("idle: {}, {} {name}", cause.name(), activity.name())
+                }
+            };
+            format!("{} × {what}: {}\n", row.events, row.ns)
+        };
+        let lines: String = wall.rows.iter().map(line).collect();
+        let of_device = |device: &DeviceWall| format!("{} of {} busy\n", device.busy_ns, device.whole_ns);
+        expected.assert_eq(&(wall.devices.iter().map(of_device).collect::<String>() + &lines));
+        let sum: i64 = wall.rows.iter().map(|row| row.ns).sum();
+        assert_eq!(sum, wall.whole_ns());
+    }
+
+    #[test]
+    fn moments_are_divided_and_gaps_have_reasons() {
+        check(
+            "thread python
+               0 +100 train step=1
+               100 +100 train step=2
+               110 +40 load
+               150 +10 launch launch id=1
+               200 +100 train step=3
+             stream 1 on gpu
+               50 +10 first
+               160 +30 gemm id=1
+               250 +50 tail
+             stream 2 on gpu
+               170 +40 copy h2d",
+            expect![[r#"
+                100 of 200 busy
+                1 × tail: 50
+                1 × idle: host late, runtime or library load: 40
+                1 × idle: unknown, nothing recorded : 40
+                1 × copy: 30
+                1 × gemm: 20
+                1 × idle: host late, program's own code train: 10
+                1 × idle: in the launch call, launching launch: 10
+            "#]],
+        );
+    }
+
+    #[test]
+    fn nested_work_is_the_innermosts() {
+        check(
+            "lane 0 on cpu
+               0 +100 while.1
+               10 +20 body.1
+               40 +20 body.1
+             lane 1 on cpu
+               50 +10 other",
+            expect![[r#"
+                100 of 100 busy
+                1 × while.1: 60
+                2 × body.1: 35
+                1 × other: 5
+            "#]],
+        );
+    }
+}
