@@ -27,14 +27,14 @@ mod view;
 mod views;
 
 pub use context::{
-    Analysis, Executions, Group, Need, Owners, Prepared, ProfileNumbers, Shared, Spans, Store, WorkGroups, kernel_category,
+    Analysis, Executions, Group, Line, Lines, Need, OpLines, Owners, Prepared, ProfileNumbers, Shared, Spans, Store, WorkGroups, kernel_category,
 };
 pub use device::{
     Ceiling, Ceilings, ComputeUnit, DeviceSheet, Figure, Limit, NumberType, ProcessorSheet, SheetError, ceilings,
     processor_ceilings, processor_sheets, sheet_of, sheets,
 };
 pub use models::frame::{Frame, Per};
-pub use models::idle::Idle;
+pub use models::idle::{Activity, Cause, Idle};
 pub use models::memory::Memory;
 pub use models::ranges::{RangeRow, Ranges};
 pub use models::roofline::{Chart, ChartPoint, ChartRoof, ChartSlope, OtherIntensity, RooflineBy};

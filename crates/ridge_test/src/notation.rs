@@ -4,6 +4,8 @@
 //!
 //! ```text
 //! module jit_step 15 hlo=0       a compiled program: name, program id, position of its HLO if there is any
+//! process worker rank=1          begins another process; what stands before the first is of one called host0
+//! device gpu model="NVIDIA H100 SXM5 80GB" vendor=Nvidia cores=132 capability=9.0 memory=85899345920   of the process above
 //! thread python                  begins a host thread
 //! stream 7 on gpu                begins a stream of the device called gpu
 //! lane 0 on cpu                  begins a lane of operations, which nest
@@ -24,14 +26,17 @@
 //! | `as=x`, `by=x` | a name for this event, and the event of that name that caused it; `as` comes first |
 //! | `bytes=1024` | what a copy moved |
 //! | `async=1` | with `bytes=`: whether the copy's call returned before it ended, 0 or 1 |
-//! | `grid=2,1,1`, `block=64,1,1` | how a kernel was launched |
+//! | `from=pageable`, `to=device` | with `bytes=`: where the memory is; pinned to device where nothing is said |
+//! | `grid=2,1,1`, `block=64,1,1`, `registers=64`, `shared=1024`, `occupancy=25` | how a kernel was launched |
+//! | `dims=[[64,32],[32,8]]`, `types=["float","float"]` | what an operator was called with; in quotes where it has spaces |
+//! | `collective=allreduce`, `group=g`, `sequence=3`, `ranks=8`, `moves=1024` | a kernel's part in a collective, the bytes that it puts in |
 //!
 //! Times are nanoseconds. Events on threads are host ranges, on streams kernels, on lanes device operations, unless
 //! a word says otherwise.
 //! Work whose operation is known counts as known by the capture's own stat; the notation cannot say otherwise.
 
 use ridge_trace::{
-    EventKind, LaunchShape, MemoryKind, Module, NONE, NewEvent, Operation, Step, StringId, Trace, TraceBuilder,
+    Collective, EventKind, LaunchShape, MemoryKind, Module, NONE, NewEvent, Operation, OperatorShape, Step, StringId, Trace, TraceBuilder,
     TrackKind, Transfer,
 };
 use std::collections::HashMap;
@@ -89,6 +94,8 @@ impl Reader {
         match words[..] {
             [] => {}
             ["module", name, id, ref rest @ ..] => self.module(name, id, rest)?,
+            ["process", name, ref rest @ ..] => self.process(name, rest)?,
+            ["device", plane, ref rest @ ..] => self.device(plane, rest)?,
             ["thread", name] => self.begin(None, TrackKind::HostThread, name),
             ["stream", id, "on", device] => self.begin(Some(device), TrackKind::Stream, &format!("Stream #{id}")),
             ["lane", id, "on", device] => self.begin(Some(device), TrackKind::OperationLane, &format!("lane {id}")),
@@ -110,6 +117,35 @@ impl Reader {
             TrackKind::Derived => EventKind::Derived,
         };
         self.track = Some((track, usual));
+    }
+
+    fn process(&mut self, name: &str, rest: &[&str]) -> Result<(), String> {
+        self.process = self.builder.add_process(name, None);
+        self.track = None;
+        for word in rest {
+            let rank = word.strip_prefix("rank=").ok_or("expected rank=N")?;
+            self.builder.process_mut(self.process).rank = Some(number(rank)?);
+        }
+        Ok(())
+    }
+
+    fn device(&mut self, plane: &str, rest: &[&str]) -> Result<(), String> {
+        let row = self.builder.device(self.process, plane);
+        let device = self.builder.device_mut(row);
+        for word in rest {
+            match word.split_once('=') {
+                Some(("model", value)) => device.model = Some(value.to_owned()),
+                Some(("vendor", value)) => device.vendor = Some(value.to_owned()),
+                Some(("cores", value)) => device.cores = Some(number(value)?),
+                Some(("memory", value)) => device.memory_bytes = Some(number(value)?),
+                Some(("capability", value)) => {
+                    let (major, minor) = value.split_once('.').ok_or("expected capability=MAJOR.MINOR")?;
+                    device.compute_capability = Some((number(major)?, number(minor)?));
+                }
+                _ => return Err(format!("expected what a device is, found `{word}`")),
+            }
+        }
+        Ok(())
     }
 
     fn module(&mut self, name: &str, id: &str, rest: &[&str]) -> Result<(), String> {
@@ -145,6 +181,20 @@ impl Reader {
         if let Some(name) = said.name {
             self.named.insert(name.to_owned(), row);
         }
+        if let Some(name) = said.collective {
+            let mut text = |text: &str| self.builder.strings.intern(text);
+            let (name, group, element_type) = (text(name), text(said.group.unwrap_or_default()), text(""));
+            self.builder.collectives.push(Collective {
+                event: row,
+                name,
+                group,
+                sequence: said.sequence,
+                group_size: said.ranks,
+                element_type,
+                bytes_in: said.moves,
+                bytes_out: said.moves,
+            });
+        }
         if let Some(cause) = said.cause {
             let cause = *self.named.get(cause).ok_or("expected by=NAME of an event above")?;
             self.builder.slices(row..row + 1).link[0] = cause;
@@ -172,16 +222,28 @@ impl Reader {
 
     fn detail(&mut self, kind: EventKind, said: &Words<'_>) -> u32 {
         if let Some(bytes) = said.bytes {
-            let kinds = (MemoryKind::Pinned, MemoryKind::Device);
-            let transfer = Transfer { bytes, source: kinds.0, destination: kinds.1, is_async: said.is_async };
+            let source = said.source.unwrap_or(MemoryKind::Pinned);
+            let destination = said.destination.unwrap_or(MemoryKind::Device);
+            let transfer = Transfer { bytes, source, destination, is_async: said.is_async };
             return known_or_new(&mut self.builder.transfers, transfer);
         }
-        if kind == EventKind::Kernel && (said.grid.is_some() || said.block.is_some()) {
+        let is_shaped = said.grid.is_some() || said.block.is_some() || said.registers.is_some() || said.occupancy.is_some();
+        if kind == EventKind::Kernel && is_shaped {
             let (grid, block) = (said.grid.unwrap_or([1; 3]), said.block.unwrap_or([1; 3]));
-            return known_or_new(
-                &mut self.builder.launch_shapes,
-                LaunchShape { grid, block, ..LaunchShape::default() },
-            );
+            let shape = LaunchShape {
+                grid,
+                block,
+                registers: said.registers,
+                dynamic_shared_bytes: said.shared,
+                occupancy_pct: said.occupancy,
+                ..LaunchShape::default()
+            };
+            return known_or_new(&mut self.builder.launch_shapes, shape);
+        }
+        if kind == EventKind::Operator && (said.dims.is_some() || said.types.is_some()) {
+            let mut text = |text: Option<&str>| self.builder.strings.intern(text.unwrap_or_default());
+            let shape = OperatorShape { dims: text(said.dims), types: text(said.types) };
+            return known_or_new(&mut self.builder.operator_shapes, shape);
         }
         NONE
     }
@@ -209,6 +271,18 @@ struct Words<'a> {
     cause: Option<&'a str>,
     bytes: Option<u64>,
     is_async: Option<bool>,
+    source: Option<MemoryKind>,
+    destination: Option<MemoryKind>,
+    registers: Option<u32>,
+    shared: Option<u32>,
+    occupancy: Option<f32>,
+    dims: Option<&'a str>,
+    types: Option<&'a str>,
+    collective: Option<&'a str>,
+    group: Option<&'a str>,
+    sequence: Option<u64>,
+    ranks: Option<u32>,
+    moves: Option<u64>,
     grid: Option<[u32; 3]>,
     block: Option<[u32; 3]>,
 }
@@ -232,6 +306,18 @@ impl<'a> Words<'a> {
                 Some(("by", value)) => said.cause = Some(value),
                 Some(("bytes", value)) => said.bytes = Some(number(value)?),
                 Some(("async", value)) => said.is_async = Some(number::<u8>(value)? != 0),
+                Some(("from", value)) => said.source = Some(memory(value)?),
+                Some(("to", value)) => said.destination = Some(memory(value)?),
+                Some(("registers", value)) => said.registers = Some(number(value)?),
+                Some(("shared", value)) => said.shared = Some(number(value)?),
+                Some(("occupancy", value)) => said.occupancy = Some(number(value)?),
+                Some(("dims", value)) => said.dims = Some(value),
+                Some(("types", value)) => said.types = Some(value),
+                Some(("collective", value)) => said.collective = Some(value),
+                Some(("group", value)) => said.group = Some(value),
+                Some(("sequence", value)) => said.sequence = Some(number(value)?),
+                Some(("ranks", value)) => said.ranks = Some(number(value)?),
+                Some(("moves", value)) => said.moves = Some(number(value)?),
                 Some(("grid", value)) => said.grid = Some(triple(value)?),
                 Some(("block", value)) => said.block = Some(triple(value)?),
                 Some((word, _)) => return Err(format!("expected a word of the notation, found `{word}=`")),
@@ -262,6 +348,10 @@ fn kind(word: &str) -> Result<EventKind, String> {
         "range" => EventKind::DeviceRange,
         _ => return Err(format!("expected a kind of event, found `{word}`")),
     })
+}
+
+fn memory(word: &str) -> Result<MemoryKind, String> {
+    MemoryKind::from_name(word).ok_or_else(|| format!("expected a kind of memory, found `{word}`"))
 }
 
 fn number<T: std::str::FromStr>(word: &str) -> Result<T, String> {
@@ -298,5 +388,24 @@ mod tests {
         assert_eq!((found.modules[op.module as usize].program_id, found.modules[0].hlo), (15, Some(0)));
         assert_eq!(found.launch_shape(2).map(|shape| (shape.grid, shape.block)), Some(([2, 1, 1], [64, 1, 1])));
         assert_eq!(found.transfer(4).map(|transfer| transfer.bytes), Some(512));
+    }
+
+    #[test]
+    fn processes_devices_and_collectives() {
+        let found = trace(
+            "device gpu model=\"NVIDIA H100 SXM5 80GB\" cores=132 capability=9.0
+             stream 7 on gpu
+               0 +5 nccl collective=allreduce group=g sequence=3 ranks=2 moves=64 registers=32 grid=8,1,1
+               9 +5 copy h2d bytes=8 from=pageable
+             process other rank=1
+             thread python
+               0 +9 aten::mm operator dims=[[2,3]]",
+        );
+        assert_eq!((found.processes.len(), found.processes[1].rank), (2, Some(1)));
+        assert_eq!(found.devices[0].compute_capability, Some((9, 0)));
+        assert_eq!((found.collectives[0].bytes_in, found.collectives[0].sequence), (Some(64), Some(3)));
+        assert_eq!(found.launch_shape(0).and_then(|shape| shape.registers), Some(32));
+        assert_eq!(found.transfer(1).map(|transfer| transfer.source), Some(MemoryKind::Pageable));
+        assert_eq!(found.operator_shape(2).map(|shape| found.strings.get(shape.dims)), Some("[[2,3]]"));
     }
 }

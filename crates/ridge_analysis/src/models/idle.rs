@@ -32,7 +32,7 @@ use activity::DoingKey;
 use attribute::{Attributor, work_end};
 use context::Context;
 use rayon::prelude::*;
-use ridge_trace::{DeviceRow, NONE, StringId, Trace};
+use ridge_trace::{DeviceRow, EventRow, NONE, StringId, Trace};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use sums::{SumBy, Sums};
@@ -117,7 +117,8 @@ impl Idle {
                 let known = activities.entry(key);
                 let activity = *known.or_insert_with(|| key.activity(name.map_or("", |name| trace.strings.get(name))));
                 let (start_ns, ns, cause) = (part.start, part.ns, part.cause);
-                visit(IdlePart { start_ns, ns, cause, activity, name });
+                let row = part.doing.row().map(EventRow).or(EventRow::known(gap.next));
+                visit(IdlePart { start_ns, ns, cause, activity, name, row });
             }
         }
     }
@@ -144,6 +145,8 @@ pub struct IdlePart {
     pub activity: Activity,
     /// Name of the event that did it, or that was waited for.
     pub name: Option<StringId>,
+    /// That event; else the work that ended the gap, where there is one.
+    pub row: Option<EventRow>,
 }
 
 impl DeviceIdle {

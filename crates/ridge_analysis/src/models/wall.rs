@@ -9,7 +9,7 @@ use crate::context::Shared;
 use crate::context::in_order::InOrder;
 use crate::{Analysis, Frame, Idle, Need, Spans};
 use rayon::prelude::*;
-use ridge_trace::{DeviceRow, EventKind, StringId, Track};
+use ridge_trace::{DeviceRow, EventKind, EventRow, StringId, Track};
 use rustc_hash::FxHashMap;
 
 /// What has a moment of a device.
@@ -48,6 +48,9 @@ pub struct WallRow {
     pub events: u64,
     /// The longest of them, nanoseconds.
     pub longest_ns: i64,
+    /// The longest piece of work, or what the host did in the longest stretch; where nothing was recorded of it, the work that
+    /// ended the stretch.
+    pub example: Option<EventRow>,
 }
 
 /// One device's time.
@@ -84,6 +87,15 @@ impl Shared for Wall {
             wall.rows.extend(rows);
         }
         wall
+    }
+}
+
+impl WallRow {
+    /// One that is `ns` long was seen.
+    fn lengthen(&mut self, ns: i64, row: Option<EventRow>) {
+        if ns > self.longest_ns {
+            (self.longest_ns, self.example) = (ns, row);
+        }
     }
 }
 
@@ -129,7 +141,7 @@ fn of_device(
             sweep.until(start, &mut sums);
             let at = sums.row(holds);
             sums.rows[at].events += u64::from(spans.contains(start));
-            sums.rows[at].longest_ns = sums.rows[at].longest_ns.max(spans.within_ns(start, end));
+            sums.rows[at].lengthen(spans.within_ns(start, end), EventRow::known(row as u32));
             sweep.begin(track, end, at);
         }
     });
@@ -142,7 +154,7 @@ fn of_device(
             let row = &mut sums.rows[at];
             row.ns = row.ns.saturating_add(ns);
             row.events += 1;
-            row.longest_ns = row.longest_ns.max(ns);
+            row.lengthen(ns, part.row);
         }
     });
     let mut rows: Vec<WallRow> = sums.rows.into_iter().filter(|row| row.ns > 0 || row.events > 0).collect();
@@ -161,7 +173,7 @@ struct Sums {
 impl Sums {
     fn row(&mut self, holds: Holds) -> usize {
         *self.places.entry(holds).or_insert_with(|| {
-            let row = WallRow { device: DeviceRow(0), holds, ns: 0, events: 0, longest_ns: 0 };
+            let row = WallRow { device: DeviceRow(0), holds, ns: 0, events: 0, longest_ns: 0, example: None };
             self.rows.push(row);
             self.rows.len() - 1
         })

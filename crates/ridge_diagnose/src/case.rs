@@ -1,0 +1,259 @@
+//! What a rule is asked about: a trace with its answers, whose every moment is, and what is known beside it.
+
+use crate::finding::Place;
+use crate::fitness::CannotTell;
+use crate::known::Known;
+use ridge_analysis::{Activity, Analysis, Cause, Frame, Holds, Wall, WallRow};
+use ridge_hlo::{HloModule, Instruction, InstructionId};
+use ridge_replay::{Action, Edit};
+use ridge_table::{Basis, Quantity, Unit};
+use ridge_trace::{DeviceRow, EventKind, NONE, StringId, Trace, TrackKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A capture before a rule.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// The trace with its answers.
+    pub analysis: Analysis<'a>,
+    /// What is known beside it.
+    pub known: &'a Known,
+}
+
+/// Work of one operation and name on one device, with its place in the wall.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Work<'a> {
+    /// Its row of the wall.
+    pub(crate) at: usize,
+    /// How much of the device's time it has, how many events began.
+    pub(crate) row: &'a WallRow,
+    /// Row of the operations table, or [`NONE`].
+    pub(crate) op: u32,
+    /// Name of the events.
+    pub(crate) name: &'a str,
+    /// What they are.
+    pub(crate) kind: EventKind,
+}
+
+/// Idle time of one cause, with its place in the wall.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct IdleTime<'a> {
+    /// Its row of the wall.
+    pub(crate) at: usize,
+    /// How much of the device's time it has.
+    pub(crate) row: &'a WallRow,
+    /// Why nothing ran.
+    pub(crate) cause: Cause,
+    /// What the host did.
+    pub(crate) activity: Activity,
+    /// Name of the event that did it.
+    pub(crate) name: Option<&'a str>,
+}
+
+impl<'a> Case<'a> {
+    /// The trace.
+    pub(crate) fn trace(&self) -> &'a Trace {
+        self.analysis.trace
+    }
+
+    /// The time that is judged.
+    pub(crate) fn frame(&self) -> &'a Frame {
+        self.analysis.frame()
+    }
+
+    /// Whose every moment of it is.
+    pub(crate) fn wall(&self) -> &'a Wall {
+        self.analysis.wall()
+    }
+
+    /// Device work, most time first on each device.
+    pub(crate) fn work(&self) -> impl Iterator<Item = Work<'a>> {
+        let trace = self.trace();
+        self.wall().rows.iter().enumerate().filter_map(|(at, row)| match row.holds {
+            Holds::Work { op, name, kind } => Some(Work { at, row, op, name: trace.strings.get(name), kind }),
+            Holds::Idle { .. } => None,
+        })
+    }
+
+    /// Idle time, most first on each device.
+    pub(crate) fn idle(&self) -> impl Iterator<Item = IdleTime<'a>> {
+        let trace = self.trace();
+        self.wall().rows.iter().enumerate().filter_map(|(at, row)| match row.holds {
+            Holds::Idle { cause, activity, name } => {
+                let name = name.map(|name| trace.strings.get(name));
+                Some(IdleTime { at, row, cause, activity, name })
+            }
+            Holds::Work { .. } => None,
+        })
+    }
+
+    /// The part of the judged time of all devices that these rows have, each moment once; 0 to 1.
+    pub(crate) fn share_of(&self, claim: impl IntoIterator<Item = (usize, f32)>) -> f64 {
+        let whole = self.wall().whole_ns();
+        let mut parts: FxHashMap<usize, f32> = FxHashMap::default();
+        for (at, part) in claim {
+            let known = parts.entry(at).or_default();
+            *known = known.max(part.clamp(0.0, 1.0));
+        }
+        let ns = |at: usize| self.wall().rows.get(at).map_or(0, |row| row.ns) as f64;
+        let held: f64 = parts.into_iter().map(|(at, part)| ns(at) * f64::from(part)).sum();
+        if whole > 0 { held / whole as f64 } else { 0.0 }
+    }
+
+    /// The part of what `one` claims that `other` claims too; 0 to 1.
+    pub(crate) fn common_part(&self, one: &[(usize, f32)], other: &[(usize, f32)]) -> f64 {
+        let others: FxHashSet<usize> = other.iter().map(|(at, _)| *at).collect();
+        let all = self.share_of(one.iter().copied());
+        let common = self.share_of(one.iter().copied().filter(|(at, _)| others.contains(at)));
+        if all > 0.0 { common / all } else { 0.0 }
+    }
+
+    /// The part of the judged time that `ns` over all devices is; 0 to 1.
+    pub(crate) fn share(&self, ns: i64) -> f64 {
+        let whole = self.wall().whole_ns();
+        if whole > 0 { ns as f64 / whole as f64 } else { 0.0 }
+    }
+
+    /// Time over all devices as time of one step, or of the capture.
+    pub(crate) fn per_unit(&self, ns: i64) -> Quantity {
+        Quantity::nanos((self.share(ns) * self.frame().unit_ns() as f64) as i64, Basis::Measured)
+    }
+
+    /// A number of things in the judged time per step, or in the capture, on one device.
+    pub(crate) fn count_per_unit(&self, count: u64) -> Quantity {
+        let divisor = self.frame().count.max(1) * self.wall().devices.len().max(1) as u64;
+        Quantity::new((count as f64 / divisor as f64).round(), Unit::Count, Basis::Measured)
+    }
+
+    /// The part of the judged time in which devices worked; `None` where none did.
+    pub(crate) fn busy_share(&self) -> Option<f64> {
+        let wall = self.wall();
+        (wall.whole_ns() > 0).then(|| wall.busy_ns() as f64 / wall.whole_ns() as f64)
+    }
+
+    /// The HLO module and instruction of the operation at row `op`.
+    pub(crate) fn instruction(&self, op: u32) -> Option<(&'a HloModule, InstructionId, &'a Instruction)> {
+        let (module, id) = self.analysis.instruction(op)?;
+        Some((module, id, module.instruction(id)))
+    }
+
+    /// Whether any module of the capture has HLO; else why not.
+    pub(crate) fn needs_hlo(&self) -> Result<(), CannotTell> {
+        if self.trace().modules.iter().any(|module| module.hlo.is_some()) {
+            return Ok(());
+        }
+        Err(CannotTell::because("the capture holds no compiled program", "ridgeline record -- python PROGRAM.py"))
+    }
+
+    /// The innermost line of the operation at row `op`, its own or the one it is owed to.
+    pub(crate) fn line_of_op(&self, op: u32) -> Option<Place> {
+        let found = self.analysis.lines().of(op)?;
+        let line = found.stack.first()?;
+        Some(Place { file: line.file.clone(), line: line.line, is_inferred: found.owed.is_some() })
+    }
+
+    /// The innermost function of the program that was open around the host's event `row`.
+    pub(crate) fn line_of_row(&self, row: u32) -> Option<Place> {
+        let events = &self.trace().events;
+        let mut at = row;
+        for _ in 0..512 {
+            if at == NONE {
+                return None;
+            }
+            if events.kind(at as usize) == EventKind::PythonCall {
+                if let Some(place) = crate::words::python_place(self.trace().name(at as usize)) {
+                    return Some(place);
+                }
+            }
+            at = events.parent[at as usize];
+        }
+        None
+    }
+
+    /// The line that the work of an operation or of a name came from: of its HLO, else of the call that launched it.
+    pub(crate) fn line_of(&self, work: &Work<'_>) -> Option<Place> {
+        self.line_of_op(work.op).or_else(|| {
+            let row = self.rows_of([work.at]).next()?;
+            self.line_of_row(self.trace().events.link[row as usize])
+        })
+    }
+
+    /// The events behind rows of the wall, in the judged time and outside it.
+    pub(crate) fn rows_of(&self, claim: impl IntoIterator<Item = usize>) -> impl Iterator<Item = u32> {
+        let (trace, wall) = (self.trace(), self.wall());
+        let mut wanted: FxHashSet<(u32, u32, StringId, EventKind)> = FxHashSet::default();
+        for at in claim {
+            if let Some(WallRow { device, holds: Holds::Work { op, name, kind }, .. }) = wall.rows.get(at) {
+                wanted.insert((device.0, *op, *name, *kind));
+            }
+        }
+        let tracks = trace.device_tracks();
+        tracks.filter_map(|track| track.device.map(|device| (track, device))).flat_map(move |(track, device)| {
+            let wanted = wanted.clone();
+            track.rows.clone().filter(move |row| {
+                let at = *row as usize;
+                let events = &trace.events;
+                wanted.contains(&(device, events.op[at], StringId(events.name[at]), events.kind(at)))
+            })
+        })
+    }
+
+    /// The change that takes the work of these rows of the wall away.
+    pub(crate) fn without(&self, rows: impl IntoIterator<Item = usize>) -> Edit {
+        Edit { rows: self.rows_of(rows).collect(), action: Action::Drop }
+    }
+
+    /// The change that makes their work take `factor` times as long.
+    pub(crate) fn scaled(&self, rows: impl IntoIterator<Item = usize>, factor: f32) -> Edit {
+        Edit { rows: self.rows_of(rows).collect(), action: Action::Scale(factor) }
+    }
+
+    /// Rows of host threads that `wanted` takes, by kind and name; each name is asked once.
+    pub(crate) fn host_rows(&self, wanted: impl Fn(EventKind, &str) -> bool) -> Vec<u32> {
+        let trace = self.trace();
+        let mut known: FxHashMap<(u8, u32), bool> = FxHashMap::default();
+        let threads = trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread);
+        let rows = threads.flat_map(|track| track.rows.clone());
+        let is_wanted = |row: &u32| {
+            let (kind, name) = (trace.events.kind[*row as usize], trace.events.name[*row as usize]);
+            *known
+                .entry((kind, name))
+                .or_insert_with(|| wanted(EventKind::from_byte(kind), trace.strings.get(StringId(name))))
+        };
+        rows.filter(is_wanted).collect()
+    }
+
+    /// Whether the device's row is a processor, whose kernels are threads of the host.
+    pub(crate) fn is_processor(&self, device: DeviceRow) -> bool {
+        self.trace().devices.get(device.index()).is_some_and(|device| device.plane.starts_with("/device:CPU"))
+    }
+
+    /// Whether all devices that worked are processors.
+    pub(crate) fn is_on_processors(&self) -> bool {
+        let devices = &self.wall().devices;
+        !devices.is_empty() && devices.iter().all(|device| self.is_processor(device.device))
+    }
+}
+
+/// What the program is written in, as its names tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Framework {
+    /// JAX, or another face of XLA.
+    Jax,
+    /// PyTorch.
+    Torch,
+    /// Nothing tells.
+    Other,
+}
+
+impl Case<'_> {
+    /// What the program is written in.
+    pub(crate) fn framework(&self) -> Framework {
+        let trace = self.trace();
+        if trace.strings.iter().any(|name| name.starts_with("aten::")) {
+            return Framework::Torch;
+        }
+        let is_xla = |name: &str| name.contains("PjRt") || name.contains("PjitFunction") || name.starts_with("jit_");
+        let has_module = trace.modules.iter().any(|module| module.hlo.is_some() || module.program_id != 0);
+        if has_module || trace.strings.iter().any(is_xla) { Framework::Jax } else { Framework::Other }
+    }
+}

@@ -1,0 +1,239 @@
+//! The engine: judges the capture, runs the rules, unites what they claim, joins symptoms to causes, ranks.
+
+use crate::case::Case;
+use crate::finding::{Finding, Level};
+use crate::fitness::{CannotTell, Doubt, Question};
+use crate::rule::{Find, Group, Rule};
+use crate::rules::RULES;
+use crate::saving::{self, Saving};
+use rayon::prelude::*;
+use ridge_analysis::{Frame, Need, Wall};
+use std::collections::BTreeSet;
+
+/// Findings that hold less of the time are only shown on request.
+const WORTH_MENDING: f64 = 0.03;
+/// A finding is a symptom where a cause has at least this part of its claim.
+const SYMPTOM: f64 = 0.5;
+/// Findings that are replayed: those that hold most.
+const MOST_SAVINGS: usize = 12;
+
+/// Which rules are asked.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// These alone, by id or group; all where none is named.
+    pub only: Vec<String>,
+    /// Not these.
+    pub ignored: Vec<String>,
+}
+
+impl Selection {
+    /// Whether `rule` is asked.
+    pub fn has(&self, rule: &Rule) -> bool {
+        let names = |list: &[String]| list.iter().any(|name| name == rule.id || name == rule.group.name());
+        // Whether the capture is fit is always asked: a verdict without it would be a guess.
+        rule.group == Group::Fitness || ((self.only.is_empty() || names(&self.only)) && !names(&self.ignored))
+    }
+}
+
+/// Whether a capture can be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Everything that was asked can be answered.
+    Fit,
+    /// Some questions cannot be answered.
+    Partly,
+    /// Nothing can be said of the time.
+    CannotJudge,
+}
+
+impl State {
+    /// The name in text and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Fit => "fit",
+            State::Partly => "partly",
+            State::CannotJudge => "cannot judge",
+        }
+    }
+}
+
+/// What one rule came to.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// How many findings, or why it cannot tell.
+    pub found: Result<usize, CannotTell>,
+}
+
+/// What all rules came to.
+#[derive(Debug, Clone)]
+pub struct Diagnosis {
+    /// Whether the capture can be judged.
+    pub state: State,
+    /// What speaks against answers, by the rule that says it.
+    pub doubts: Vec<(&'static Rule, Doubt)>,
+    /// Findings, what can be recovered most first; symptoms come right after their cause.
+    pub findings: Vec<Finding>,
+    /// Every rule that was asked.
+    pub outcomes: Vec<Outcome>,
+    /// The part of the devices' time that all causes worth mending hold together, 0 to 1.
+    pub held_share: f64,
+    /// What mending all of them would save together, where a replay can tell.
+    pub together: Option<Saving>,
+    /// The time that was judged.
+    pub frame: Frame,
+    /// The part of it in which devices worked, 0 to 1; `None` where no device was recorded.
+    pub busy_share: Option<f64>,
+}
+
+impl Diagnosis {
+    /// Causes worth mending: warnings and errors that are no symptoms of others.
+    pub fn causes(&self) -> impl Iterator<Item = &Finding> {
+        self.findings.iter().filter(|finding| finding.level > Level::Info && finding.because.is_none())
+    }
+}
+
+/// Asks every rule that `selection` has.
+pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
+    let asked: Vec<&'static Rule> = RULES.iter().copied().filter(|rule| selection.has(rule)).collect();
+    case.analysis.prepare(&[Need::of::<Wall>()]);
+    asked.iter().for_each(|rule| case.analysis.prepare(rule.needs));
+    let doubts = doubts(case, &asked);
+    let blocked: BTreeSet<Question> = doubts.iter().flat_map(|(_, doubt)| doubt.blocks.iter().copied()).collect();
+    let judged = |rule: &&'static Rule| judge(case, rule, &doubts).map(|found| (*rule, found));
+    let results: Vec<(&'static Rule, Result<Vec<Finding>, CannotTell>)> = asked.par_iter().filter_map(judged).collect();
+    let mut outcomes = Vec::with_capacity(results.len());
+    let mut findings: Vec<Finding> = Vec::new();
+    for (rule, result) in results {
+        outcomes.push(Outcome { rule, found: result.as_ref().map(Vec::len).map_err(Clone::clone) });
+        findings.extend(result.into_iter().flatten().map(|finding| Finding { rule: rule.id, ..finding }));
+    }
+    for finding in &mut findings {
+        finding.share = case.share_of(finding.claim.iter().copied());
+        let holds = !finding.is_information && finding.share >= WORTH_MENDING;
+        finding.level = finding.level.max(if holds { Level::Warning } else { Level::Info });
+    }
+    findings.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
+    join(case, &mut findings);
+    let together: Vec<usize> = worth_mending(&findings).take(MOST_SAVINGS).collect();
+    let joint = saving::of_findings(case, &mut findings, &together);
+    let held_share = case.share_of(together.iter().flat_map(|at| findings[*at].claim.iter().copied()));
+    let state = match () {
+        () if blocked.contains(&Question::Device) => State::CannotJudge,
+        () if !blocked.is_empty() => State::Partly,
+        () => State::Fit,
+    };
+    Diagnosis {
+        state,
+        doubts,
+        findings: in_order(findings),
+        outcomes,
+        held_share,
+        together: joint,
+        frame: case.frame().clone(),
+        busy_share: case.busy_share(),
+    }
+}
+
+fn doubts(case: &Case<'_>, asked: &[&'static Rule]) -> Vec<(&'static Rule, Doubt)> {
+    let mut all = Vec::new();
+    for rule in asked {
+        let mut found = Vec::new();
+        if let Find::Doubts(find) = rule.find {
+            find(case, &mut found);
+        }
+        all.extend(found.into_iter().map(|doubt| (*rule, doubt)));
+    }
+    // What makes most answers impossible is said first.
+    all.sort_by_key(|(_, doubt)| (doubt.blocks.iter().min().copied().map_or(2, |first| u8::from(first != Question::Device)), doubt.blocks.is_empty()));
+    all
+}
+
+/// What a rule that finds causes comes to; `None` for those that judge the capture.
+fn judge(
+    case: &Case<'_>,
+    rule: &'static Rule,
+    doubts: &[(&'static Rule, Doubt)],
+) -> Option<Result<Vec<Finding>, CannotTell>> {
+    let Find::Causes(find) = rule.find else { return None };
+    let against = doubts.iter().find(|(_, doubt)| doubt.blocks.iter().any(|question| rule.asks.contains(question)));
+    Some(match against {
+        Some((_, doubt)) => Err(CannotTell { why: doubt.message.clone(), command: doubt.command.clone() }),
+        None => find(case),
+    })
+}
+
+/// What ranks a finding before it is replayed: errors, then what it holds.
+fn rank(finding: &Finding) -> f64 {
+    let grave = if finding.level == Level::Error { 1.0 } else { 0.0 };
+    grave + if finding.is_information { 0.0 } else { finding.share }
+}
+
+/// Hangs symptoms under the finding that explains them, where both claim the same time.
+fn join(case: &Case<'_>, findings: &mut [Finding]) {
+    for symptom in 0..findings.len() {
+        let is_explained = |cause: usize| {
+            let (cause_of, rule) = (&findings[cause], crate::rules::rule(findings[cause].rule));
+            cause != symptom
+                && rule.is_some_and(|rule| rule.explains.contains(&findings[symptom].rule))
+                && cause_of.level > Level::Info
+                && case.common_part(&findings[symptom].claim, &cause_of.claim) >= SYMPTOM
+        };
+        let cause = (0..findings.len()).filter(|cause| is_explained(*cause));
+        let cause = cause.max_by(|a, b| rank(&findings[*a]).total_cmp(&rank(&findings[*b])));
+        findings[symptom].because = cause.map(|cause| (findings[cause].rule, cause));
+    }
+    // A symptom of a symptom is one of the first cause; two that explain each other are both kept.
+    for symptom in 0..findings.len() {
+        let mut seen = vec![symptom];
+        while let Some((_, cause)) = findings[symptom].because {
+            match findings[cause].because {
+                Some(next) if !seen.contains(&next.1) => findings[symptom].because = Some(next),
+                Some(_) => {
+                    findings[symptom].because = None;
+                    break;
+                }
+                None => break,
+            }
+            seen.push(cause);
+        }
+    }
+}
+
+/// The positions of causes worth mending, what holds most first.
+fn worth_mending(findings: &[Finding]) -> impl Iterator<Item = usize> + '_ {
+    let is_cause = |finding: &Finding| finding.level > Level::Info && finding.because.is_none();
+    (0..findings.len()).filter(move |at| is_cause(&findings[*at]) && !findings[*at].is_information)
+}
+
+/// By what can be recovered, each symptom right after its cause.
+fn in_order(findings: Vec<Finding>) -> Vec<Finding> {
+    let recoverable = |finding: &Finding| match &finding.saving {
+        Some(saving) if saving.refused.is_none() => saving.share_high,
+        Some(_) => finding.share,
+        None => rank(finding),
+    };
+    let mut order: Vec<usize> = (0..findings.len()).collect();
+    let key = |at: usize| {
+        let cause = findings[at].because.map_or(at, |(_, cause)| cause);
+        let of_cause = &findings[cause];
+        (of_cause.level, recoverable(of_cause), cause, findings[at].because.is_none(), recoverable(&findings[at]))
+    };
+    order.sort_by(|a, b| {
+        let (a, b) = (key(*a), key(*b));
+        b.0.cmp(&a.0)
+            .then(b.1.total_cmp(&a.1))
+            .then(a.2.cmp(&b.2))
+            .then(b.3.cmp(&a.3))
+            .then(b.4.total_cmp(&a.4))
+    });
+    let mut places = vec![0; findings.len()];
+    order.iter().enumerate().for_each(|(place, at)| places[*at] = place);
+    let mut all: Vec<Option<Finding>> = findings.into_iter().map(Some).collect();
+    let mut sorted: Vec<Finding> = order.into_iter().filter_map(|at| all[at].take()).collect();
+    for finding in &mut sorted {
+        finding.because = finding.because.map(|(rule, cause)| (rule, places[cause]));
+    }
+    sorted
+}

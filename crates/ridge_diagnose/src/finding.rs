@@ -1,0 +1,169 @@
+//! What a rule found: what it is about, its evidence, and what it claims.
+
+use crate::saving::Saving;
+use ridge_replay::Edit;
+use ridge_table::{Quantity, Subject};
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Good to know: little or nothing can be recovered.
+    Info,
+    /// A cause that holds a part of the time worth mending.
+    Warning,
+    /// The program fails or loses what it was meant to do.
+    Error,
+}
+
+impl Level {
+    /// The name in text and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Info => "info",
+            Level::Warning => "warning",
+            Level::Error => "error",
+        }
+    }
+}
+
+/// A line of the program.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The file, as the capture names it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// Whether the line is inferred from the data flow, because no line made the work.
+    pub is_inferred: bool,
+}
+
+/// One thing that speaks for a finding.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// What it is, a few words.
+    pub says: String,
+    /// How much.
+    pub number: Option<Quantity>,
+    /// Where to look.
+    pub subject: Option<Subject>,
+}
+
+/// What a rule found.
+#[derive(Debug, Clone)]
+pub struct Finding {
+    /// The rule's id; the engine fills it in.
+    pub rule: &'static str,
+    /// How much it matters; the engine decides by what can be recovered, unless a rule asks for more.
+    pub level: Level,
+    /// What is wrong, one sentence without a period.
+    pub message: String,
+    /// The line of the program, where one is known.
+    pub place: Option<Place>,
+    /// What it is about.
+    pub subjects: Vec<Subject>,
+    /// What speaks for it.
+    pub evidence: Vec<Evidence>,
+    /// Why that is so, one sentence without a period.
+    pub why: String,
+    /// What to do, one sentence without a period.
+    pub help: String,
+    /// Rows of the wall that would go, each with the part of it, 0 to 1.
+    pub claim: Vec<(usize, f32)>,
+    /// The change to replay; where there is none, the claim is all that is known.
+    pub edits: Vec<Edit>,
+    /// Whether it only informs: it claims nothing that mending would give back.
+    pub is_information: bool,
+    /// How much of the devices' time it holds, 0 to 1; the engine computes it of the claim.
+    pub share: f64,
+    /// What mending would save, where that is known.
+    pub saving: Option<Saving>,
+    /// The rule of the finding that it is a symptom of, and that finding's position.
+    pub because: Option<(&'static str, usize)>,
+}
+
+impl Finding {
+    /// A finding that says `message`.
+    pub fn new(message: impl Into<String>) -> Finding {
+        Finding {
+            rule: "",
+            level: Level::Info,
+            message: message.into(),
+            place: None,
+            subjects: Vec::new(),
+            evidence: Vec::new(),
+            why: String::new(),
+            help: String::new(),
+            claim: Vec::new(),
+            edits: Vec::new(),
+            is_information: false,
+            share: 0.0,
+            saving: None,
+            because: None,
+        }
+    }
+
+    /// It is at this line.
+    #[must_use]
+    pub fn at(self, place: Option<Place>) -> Finding {
+        Finding { place, ..self }
+    }
+
+    /// It is about `subject`, too.
+    #[must_use]
+    pub fn about(mut self, subject: impl Into<Option<Subject>>) -> Finding {
+        self.subjects.extend(subject.into());
+        self
+    }
+
+    /// A number speaks for it.
+    #[must_use]
+    pub fn number(mut self, says: impl Into<String>, number: Quantity) -> Finding {
+        self.evidence.push(Evidence { says: says.into(), number: Some(number), subject: None });
+        self
+    }
+
+    /// Words speak for it.
+    #[must_use]
+    pub fn fact(mut self, says: impl Into<String>) -> Finding {
+        self.evidence.push(Evidence { says: says.into(), number: None, subject: None });
+        self
+    }
+
+    /// Why that is so.
+    #[must_use]
+    pub fn why(self, why: impl Into<String>) -> Finding {
+        Finding { why: why.into(), ..self }
+    }
+
+    /// What to do.
+    #[must_use]
+    pub fn help(self, help: impl Into<String>) -> Finding {
+        Finding { help: help.into(), ..self }
+    }
+
+    /// These rows of the wall would go, each with the part of it.
+    #[must_use]
+    pub fn claims(mut self, rows: impl IntoIterator<Item = (usize, f32)>) -> Finding {
+        self.claim.extend(rows);
+        self
+    }
+
+    /// Mending is this change of the capture.
+    #[must_use]
+    pub fn edit(mut self, edit: Edit) -> Finding {
+        self.edits.push(edit);
+        self
+    }
+
+    /// It claims nothing that mending would give back.
+    #[must_use]
+    pub fn information(self) -> Finding {
+        Finding { is_information: true, ..self }
+    }
+
+    /// It is wrong however little time it takes.
+    #[must_use]
+    pub fn error(self) -> Finding {
+        Finding { level: Level::Error, ..self }
+    }
+}

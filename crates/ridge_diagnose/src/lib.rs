@@ -1,0 +1,33 @@
+//! What holds a program back, where, why, and what mending it would save.
+//!
+//! A [`Rule`] is one file and one document in `rules/`: it asks typed answers of `ridge_analysis` and gives
+//! [`Finding`]s, each with what it is about, its evidence and a *claim*, which is the part of the devices' time that it
+//! says would go.
+//! [`diagnose`] runs the rules: first those that judge whether the capture is fit to answer at all, then the others,
+//! each of which finds something, finds nothing, or says why it cannot tell and which command would let it.
+//! Claims name rows of a partition of the time ([`ridge_analysis::Wall`]), so what all findings hold together is never
+//! more than there is; savings are computed by replaying the capture with the change made ([`ridge_replay`]).
+//!
+//! No file is opened here, no format is known, and nothing is rendered but sentences.
+
+mod arguments;
+mod case;
+mod diagnose;
+mod finding;
+mod fitness;
+mod known;
+mod record;
+mod rule;
+mod rules;
+mod saving;
+mod words;
+
+pub use case::Case;
+pub use diagnose::{Diagnosis, Outcome, Selection, State, diagnose};
+pub use finding::{Evidence, Finding, Level, Place};
+pub use fitness::{CannotTell, Doubt, Question};
+pub use known::{Compiled, Known};
+pub use record::{Record, record_of};
+pub use rule::{Find, Group, Rule};
+pub use rules::{RULES, rule};
+pub use saving::{Saving, SavingBasis};

@@ -1,0 +1,55 @@
+//! The device waits for the next batch.
+
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::rule::{Find, Group, Rule};
+use crate::words::percent;
+use ridge_analysis::Activity;
+use ridge_replay::{Action, Edit};
+use ridge_table::Subject;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "data-loading",
+    group: Group::Host,
+    summary: "the device waits for the loader of data",
+    document: include_str!("data_loading.md"),
+    asks: &[Question::Device, Question::Idle, Question::Host],
+    explains: &["host-bound-dispatch"],
+    needs: &[],
+    find: Find::Causes(find),
+};
+
+/// Below this part of the time nobody would notice.
+const LEAST: f64 = 0.03;
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let waits: Vec<_> = case.idle().filter(|idle| idle.activity == Activity::Loading).collect();
+    let ns = waits.iter().map(|idle| idle.row.ns).sum();
+    if case.share(ns) < LEAST {
+        return Ok(Vec::new());
+    }
+    let loaders = case.host_rows(|_, name| is_loader(name));
+    let longest = waits.iter().max_by_key(|idle| idle.row.ns);
+    let has_workers = loaders.iter().any(|row| case.trace().name(*row as usize).contains("MultiProcessing"));
+    let help = if has_workers {
+        "give the loader more workers or less to do: decode and augment ahead of time, or on the device"
+    } else {
+        "load in other processes: `DataLoader(..., num_workers=4, pin_memory=True, persistent_workers=True)`, or prefetch in a thread"
+    };
+    let example = longest.and_then(|idle| idle.row.example);
+    let finding = Finding::new(format!("the device waits for the loader of data {} of the time", percent(case.share(ns))))
+        .at(example.and_then(|row| case.line_of_row(row.0)))
+        .about(example.map(Subject::Event))
+        .number("idle while data was loaded", case.per_unit(ns))
+        .why("the next batch is made by the thread that launches the work, or is not ready when it is asked for")
+        .help(help)
+        .claims(waits.iter().map(|idle| (idle.at, 1.0)))
+        .edit(Edit { rows: loaders, action: Action::HostScale(0.0) });
+    Ok(vec![finding])
+}
+
+/// Whether a range of that name is the loader's own, as PyTorch and TensorFlow call them.
+fn is_loader(name: &str) -> bool {
+    name.contains("DataLoader") || name.contains("Iterator::GetNext") || name.contains("IteratorGetNext")
+}

@@ -1,0 +1,83 @@
+//! The host launches work more slowly than the device does it.
+
+use crate::case::{Case, Framework, IdleTime};
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::rule::{Find, Group, Rule};
+use crate::words::{list, percent};
+use ridge_analysis::{Activity, Cause};
+use ridge_table::Subject;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "host-bound-dispatch",
+    group: Group::Host,
+    summary: "the device waits for the host to launch its next work",
+    document: include_str!("host_bound_dispatch.md"),
+    asks: &[Question::Device, Question::Idle, Question::Host],
+    explains: &[],
+    needs: &[],
+    find: Find::Causes(find),
+};
+
+/// Below this part of the time, launching is not what holds a program back.
+const LEAST: f64 = 0.10;
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let waits: Vec<IdleTime<'_>> = case.idle().filter(is_dispatch).collect();
+    let ns = waits.iter().map(|idle| idle.row.ns).sum();
+    let share = case.share(ns);
+    if share < LEAST {
+        return Ok(Vec::new());
+    }
+    let mut by_name: Vec<(&str, i64)> = Vec::new();
+    for idle in &waits {
+        let Some(name) = idle.name else { continue };
+        match by_name.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, sum)) => *sum += idle.row.ns,
+            None => by_name.push((name, idle.row.ns)),
+        }
+    }
+    by_name.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+    let names: Vec<&str> = by_name.iter().map(|(name, _)| *name).collect();
+    let longest = waits.iter().max_by_key(|idle| idle.row.ns).and_then(|idle| idle.row.example);
+    let pieces = case.work().map(|work| work.row.events).sum();
+    let mut finding =
+        Finding::new(format!("the device waits {} of the time for the host to launch its next work", percent(share)))
+            .at(longest.and_then(|row| case.line_of_row(row.0)))
+            .about(longest.map(Subject::Event))
+            .number("idle while the host prepared the next launch", case.per_unit(ns))
+            .number("kernels, copies and operations", case.count_per_unit(pieces))
+            .why("each piece of work is launched on its own by Python or the framework, and that takes longer than the work")
+            .help(advice(case.framework()))
+            .claims(waits.iter().map(|idle| (idle.at, 1.0)));
+    if !names.is_empty() {
+        finding = finding.fact(format!("most of it in {}", list(&names, 3)));
+    }
+    Ok(vec![finding])
+}
+
+/// Time that the host took to launch, and not to wait, load, compile or allocate.
+fn is_dispatch(idle: &IdleTime<'_>) -> bool {
+    let by_host = matches!(idle.cause, Cause::HostLate | Cause::LaunchCall | Cause::LaunchLatency | Cause::Run);
+    let other = [
+        Activity::Blocking,
+        Activity::Loading,
+        Activity::Compiling,
+        Activity::Allocating,
+        Activity::Profiler,
+        Activity::Device,
+    ];
+    by_host && !other.contains(&idle.activity)
+}
+
+fn advice(framework: Framework) -> &'static str {
+    match framework {
+        Framework::Jax => {
+            "compile more at once: one `jax.jit` round the whole step, `jax.lax.fori_loop` or `scan` instead of a Python loop"
+        }
+        Framework::Torch => {
+            "launch more at once: `torch.compile(model, mode=\"reduce-overhead\")`, CUDA graphs, larger batches, fused optimizers"
+        }
+        Framework::Other => "launch more at once: CUDA graphs, fused kernels, larger batches",
+    }
+}

@@ -1,0 +1,147 @@
+//! The documents of the rules are their tests: each example is a capture in the notation of `ridge_test`, with the HLO that it
+//! names, and what the rule says of it.
+//!
+//! `UPDATE_EXPECT=1` writes what is said into the documents, to be read before it is committed.
+
+use super::RULES;
+use crate::{Case, Diagnosis, Finding, Known, Rule, SavingBasis, Selection, diagnose};
+use ridge_analysis::Prepared;
+use ridge_hlo::HloModule;
+use ridge_units::Nanos;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// One fenced block of a document.
+struct Block<'d> {
+    kind: &'d str,
+    text: &'d str,
+}
+
+fn blocks(document: &str) -> Vec<Block<'_>> {
+    let mut found = Vec::new();
+    let mut rest = document;
+    while let Some((_, after)) = rest.split_once("```") {
+        let Some((kind, body)) = after.split_once('\n') else { break };
+        let Some((text, left)) = body.split_once("```") else { break };
+        found.push(Block { kind: kind.trim(), text });
+        rest = left;
+    }
+    found
+}
+
+/// What the rule says of the capture in `text`, with `hlo` beside it.
+fn said(rule: &'static Rule, text: &str, hlo: &[&str]) -> String {
+    let trace = ridge_test::trace(text);
+    let modules: Vec<HloModule> =
+        hlo.iter().map(|text| HloModule::from_text(text).expect("HLO of the document")).collect();
+    let prepared = Prepared::with_sheets(&trace);
+    let known = Known { path: "run/".to_owned(), ..Known::default() };
+    let case = Case { analysis: prepared.analysis(&trace, &modules), known: &known };
+    let selection = Selection { only: vec![rule.id.to_owned()], ignored: Vec::new() };
+    render(rule, &diagnose(&case, &selection))
+}
+
+fn render(rule: &Rule, found: &Diagnosis) -> String {
+    let mut text = String::new();
+    for (_, doubt) in found.doubts.iter().filter(|(by, _)| by.id == rule.id) {
+        let blocks: Vec<&str> = doubt.blocks.iter().map(|question| question.words()).collect();
+        let blocks = if blocks.is_empty() { "nothing".to_owned() } else { blocks.join("; ") };
+        let _ = writeln!(text, "doubt: {}\n  blocks: {blocks}", doubt.message);
+        doubt.command.iter().for_each(|command| writeln!(text, "  command: {command}").unwrap_or_default());
+    }
+    found.findings.iter().for_each(|finding| text.push_str(&lines_of(finding)));
+    for outcome in found.outcomes.iter().filter(|outcome| outcome.rule.id == rule.id) {
+        if let Err(cannot) = &outcome.found {
+            let _ = writeln!(text, "cannot tell: {}", cannot.why);
+            cannot.command.iter().for_each(|command| writeln!(text, "  command: {command}").unwrap_or_default());
+        }
+    }
+    if text.is_empty() { "nothing\n".to_owned() } else { text }
+}
+
+fn lines_of(finding: &Finding) -> String {
+    let mut text = format!("{}: {}\n", finding.level.name(), finding.message);
+    if let Some(place) = &finding.place {
+        let inferred = if place.is_inferred { " (inferred)" } else { "" };
+        let _ = writeln!(text, "  at {}:{}{inferred}", place.file, place.line);
+    }
+    if !finding.is_information {
+        let _ = writeln!(text, "  holds {:.1} %", 100.0 * finding.share);
+    }
+    for evidence in &finding.evidence {
+        let number = evidence.number.map(|number| format!("{} {}, ", number.value, number.unit.name()));
+        let _ = writeln!(text, "  evidence: {}{}", number.unwrap_or_default(), evidence.says);
+    }
+    let _ = writeln!(text, "  why: {}\n  help: {}", finding.why, finding.help);
+    if let Some(saving) = finding.saving.as_ref().filter(|saving| saving.basis == SavingBasis::Replay) {
+        let _ = writeln!(text, "  saves {} to {} per {}", Nanos(saving.low_ns), Nanos(saving.high_ns), saving.per.name());
+    }
+    text
+}
+
+fn path_of(rule: &Rule) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/rules").join(format!("{}.md", rule.id.replace('-', "_")))
+}
+
+#[test]
+fn every_document_says_what_its_rule_finds() {
+    let updates = std::env::var_os("UPDATE_EXPECT").is_some();
+    let mut wrong = String::new();
+    for rule in RULES {
+        let mut document = std::fs::read_to_string(path_of(rule)).expect("a document for each rule");
+        let (mut capture, mut hlo) = ("", Vec::new());
+        let mut replacements: Vec<(String, String)> = Vec::new();
+        for block in blocks(&document) {
+            match block.kind {
+                "trace" => (capture, hlo) = (block.text, Vec::new()),
+                "hlo" => hlo.push(block.text),
+                "says" => {
+                    let said = said(rule, capture, &hlo);
+                    if said != block.text {
+                        let _ = writeln!(wrong, "{}:\n--- expected\n{}--- said\n{said}", rule.id, block.text);
+                        let before = format!("{}", block.text);
+                        replacements.push((before, said));
+                    }
+                }
+                _ => {}
+            }
+        }
+        if updates {
+            let mut from = 0;
+            for (before, after) in replacements {
+                let fence = format!("```says\n{before}```");
+                let Some(at) = document[from..].find(&fence).map(|at| at + from) else { continue };
+                document.replace_range(at..at + fence.len(), &format!("```says\n{after}```"));
+                from = at;
+            }
+            std::fs::write(path_of(rule), document).expect("the document can be written");
+        }
+    }
+    assert!(wrong.is_empty() || updates, "{wrong}");
+}
+
+#[test]
+fn every_document_has_its_parts_and_a_silent_example() {
+    for rule in RULES {
+        assert!(rule.id.bytes().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'-'));
+        assert!(rule.document.starts_with(&format!("# {}\n", rule.id)), "{}: the title is not its name", rule.id);
+        for part in ["## What to do", "## How the saving is computed", "## When it is wrong", "## Sources", "## Examples"] {
+            assert!(rule.document.contains(part), "{}: no part {part}", rule.id);
+        }
+        let said: Vec<&str> =
+            blocks(rule.document).iter().filter(|block| block.kind == "says").map(|block| block.text).collect();
+        let is_silent = |text: &&str| !text.contains("warning:") && !text.contains("error:") && !text.contains("doubt:");
+        assert!(said.iter().any(is_silent), "{}: no example where it is silent", rule.id);
+        assert!(said.iter().any(|text| *text != "nothing\n"), "{}: no example where it speaks", rule.id);
+    }
+}
+
+#[test]
+fn names_are_of_a_kind_and_explain_others() {
+    for (position, rule) in RULES.iter().enumerate() {
+        assert!(RULES[..position].iter().all(|other| other.id != rule.id), "{} is there twice", rule.id);
+        for explained in rule.explains {
+            assert!(RULES.iter().any(|other| other.id == *explained), "{} explains {explained}, which is no rule", rule.id);
+        }
+    }
+}

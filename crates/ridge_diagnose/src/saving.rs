@@ -1,0 +1,121 @@
+//! What mending a finding would save: from a replay where that is allowed, else no more than what it holds.
+
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::record::record_of;
+use ridge_analysis::Per;
+use ridge_replay::{Basis, Edit, Options, Prediction, Replay};
+
+/// Captures with more events are not replayed: it would take longer than reading them.
+const MOST_REPLAYED: usize = 2 << 20;
+
+/// Where a saving comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SavingBasis {
+    /// The capture replayed with the change made.
+    Replay,
+    /// No more than the time that the finding holds; how much of it would go cannot be told.
+    Bound,
+}
+
+impl SavingBasis {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            SavingBasis::Replay => "replay",
+            SavingBasis::Bound => "bound",
+        }
+    }
+}
+
+/// What mending would save.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Saving {
+    /// At least, nanoseconds per step or capture.
+    pub low_ns: i64,
+    /// At most.
+    pub high_ns: i64,
+    /// The same as parts of the step, or of the steady part of the capture, 0 to 1.
+    pub share_low: f64,
+    /// At most.
+    pub share_high: f64,
+    /// What it is per.
+    pub per: Per,
+    /// Where it comes from.
+    pub basis: SavingBasis,
+    /// Why no replay was possible.
+    pub refused: Option<String>,
+}
+
+/// Gives each of `findings` its saving, and says what mending those at `together` would save at once.
+pub(crate) fn of_findings(case: &Case<'_>, findings: &mut [Finding], together: &[usize]) -> Option<Saving> {
+    let wants_replay = findings.iter().any(|finding| !finding.edits.is_empty());
+    let is_small = case.analysis.trace.events.len() <= MOST_REPLAYED;
+    let replay = (wants_replay && is_small).then(|| Replay::new(case.analysis.trace, &Options::default()));
+    for finding in findings.iter_mut().filter(|finding| !finding.is_information && !finding.claim.is_empty()) {
+        let found = match &replay {
+            Some(replay) if !finding.edits.is_empty() => replayed(case, replay, &finding.edits, finding.share),
+            None if !finding.edits.is_empty() => Err(Some("the capture is too large to replay here".to_owned())),
+            _ => Err(None),
+        };
+        finding.saving = Some(match found {
+            Ok(saving) => with_record(saving, finding.rule),
+            Err(refused) => bound(case, finding.share, refused),
+        });
+    }
+    let share = case.share_of(together.iter().flat_map(|at| findings[*at].claim.iter().copied()));
+    let edits: Vec<Edit> = together.iter().flat_map(|at| findings[*at].edits.iter().cloned()).collect();
+    let all_replayed = together.iter().all(|at| {
+        findings[*at].saving.as_ref().is_some_and(|saving| saving.basis == SavingBasis::Replay)
+    });
+    let replay = replay.filter(|_| all_replayed && together.len() > 1)?;
+    replayed(case, &replay, &edits, share).ok()
+}
+
+/// What a replay says of `edits`; else why it says nothing.
+fn replayed(case: &Case<'_>, replay: &Replay<'_>, edits: &[Edit], share: f64) -> Result<Saving, Option<String>> {
+    let found: Prediction = replay.apply(edits);
+    if let Some(reason) = found.refused {
+        return Err(Some(reason.to_string()));
+    }
+    if found.basis == Basis::Direction {
+        return Err(Some("the replay tells the direction and not the amount".to_owned()));
+    }
+    let frame = case.frame();
+    let (low, high, whole) = match found.per_step.filter(|_| frame.per == Per::Step) {
+        Some(step) => (step.low_ns, step.high_ns, step.captured_ns),
+        None => (found.low_ns, found.high_ns, frame.unit_ns()),
+    };
+    // Removing work can also remove waits around it, but never more than there is.
+    let (low, high) = (low.max(0), high.clamp(0, whole.max(0)));
+    if share > 0.0 && high == 0 {
+        return Err(Some("something else takes its place on the longest path".to_owned()));
+    }
+    let part = |ns: i64| if whole > 0 { ns as f64 / whole as f64 } else { 0.0 };
+    Ok(Saving {
+        low_ns: low.min(high),
+        high_ns: high,
+        share_low: part(low.min(high)),
+        share_high: part(high),
+        per: frame.per,
+        basis: SavingBasis::Replay,
+        refused: None,
+    })
+}
+
+/// No more than what the finding holds.
+fn bound(case: &Case<'_>, share: f64, refused: Option<String>) -> Saving {
+    let high_ns = (share * case.frame().unit_ns() as f64) as i64;
+    let per = case.frame().per;
+    Saving { low_ns: 0, high_ns, share_low: 0.0, share_high: share, per, basis: SavingBasis::Bound, refused }
+}
+
+/// The range widened by how far this rule's predictions were from what was measured.
+fn with_record(saving: Saving, rule: &str) -> Saving {
+    let Some(record) = record_of(rule).filter(|record| record.pairs >= 3) else { return saving };
+    let (least, most) = ((1.0 / record.highest_ratio).min(1.0), (1.0 / record.lowest_ratio).max(1.0));
+    let whole = if saving.share_high > 0.0 { saving.high_ns as f64 / saving.share_high } else { 0.0 };
+    let (low, high) = (saving.low_ns as f64 * least, (saving.high_ns as f64 * most).min(whole));
+    let part = |ns: f64| if whole > 0.0 { ns / whole } else { 0.0 };
+    Saving { low_ns: low as i64, high_ns: high as i64, share_low: part(low), share_high: part(high), ..saving }
+}
