@@ -1,7 +1,7 @@
 //! What the user may type, apart from what belongs to one command.
 
 use crate::commands::{
-    bench, calibrate, completions, export, hlo, idle, info, memory, record, redact, reference, roofline, scaling,
+    bench, calibrate, check, completions, explain, export, hlo, idle, info, memory, record, redact, reference, roofline, rules, scaling,
     stats, transfers, what_if,
 };
 use crate::output::Format;
@@ -28,6 +28,7 @@ pub(crate) struct Cli {
 const AFTER_HELP: &str = "\
 Examples:
   ridgeline record -- python solver.py     record a program; its output and exit status are its own
+  ridgeline check run/                     what holds it back, and what to do
   ridgeline stats run/                     where the time went
   ridgeline stats run/ --by source         the same by line of Python
   ridgeline roofline run/                  how far operations are from what the device allows
@@ -36,13 +37,16 @@ Examples:
 
 Exit status:
   0  done (record: the program's own status)
-  1  the command failed
-  2  usage error";
+  1  the command failed (check: something was found)
+  2  usage error (check: the command failed, too)";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Record(record::RecordArguments),
+    Check(check::CheckArguments),
+    Explain(explain::ExplainArguments),
+    Rules(rules::RulesArguments),
     Stats(stats::StatsArguments),
     Info(info::InfoArguments),
     Roofline(roofline::RooflineArguments),

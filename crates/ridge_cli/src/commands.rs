@@ -2,7 +2,9 @@
 
 pub(crate) mod bench;
 pub(crate) mod calibrate;
+pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod hlo;
 pub(crate) mod idle;
@@ -12,6 +14,7 @@ pub(crate) mod record;
 pub(crate) mod redact;
 pub(crate) mod reference;
 pub(crate) mod roofline;
+pub(crate) mod rules;
 pub(crate) mod scaling;
 pub(crate) mod stats;
 pub(crate) mod transfers;
@@ -33,6 +36,9 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
     let globals = &cli.globals;
     match &cli.command {
         Command::Record(arguments) => record::run(arguments, globals),
+        Command::Check(arguments) => check::run(arguments, globals, timings),
+        Command::Explain(arguments) => explain::run(arguments, globals),
+        Command::Rules(arguments) => rules::run(arguments, globals),
         Command::Stats(arguments) => stats::run(arguments, globals, timings),
         Command::Info(arguments) => info::run(arguments, globals, timings),
         Command::Roofline(arguments) => roofline::run(arguments, globals, timings),

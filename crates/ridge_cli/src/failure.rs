@@ -51,6 +51,11 @@ impl Failure {
         Failure::failed(message).at(path)
     }
 
+    /// The same, with another exit code.
+    pub(crate) fn ending(self, code: i32) -> Failure {
+        Failure { code, ..self }
+    }
+
     /// The same, about `path`.
     pub(crate) fn at(mut self, path: &Path) -> Failure {
         self.path = Some(path.to_path_buf());

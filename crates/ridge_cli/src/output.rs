@@ -136,9 +136,19 @@ fn deliver_rendered(
     output: &OutputArguments,
     globals: &Globals,
 ) -> Result<(), Failure> {
-    let layout = layout(output, globals);
+    deliver_checked(render, output.output.as_deref(), (output.width, output.ascii), globals)
+}
+
+/// The same for a command that has forms of its own: `to` a file or standard output, with a width and in ASCII where asked for.
+pub(crate) fn deliver_checked(
+    render: impl Fn(&Layout) -> String,
+    to: Option<&Path>,
+    (width, ascii): (Option<usize>, bool),
+    globals: &Globals,
+) -> Result<(), Failure> {
+    let layout = layout_of(width, ascii, globals);
     let text = render(&layout);
-    match &output.output {
+    match to {
         None => write_stdout(text.as_bytes(), globals.color.choice(&io::stdout())),
         Some(path) => {
             let plain = Layout { theme: Theme::PLAIN, ..layout };
@@ -150,9 +160,13 @@ fn deliver_rendered(
 
 /// How tables are laid out on standard output.
 pub(crate) fn layout(output: &OutputArguments, globals: &Globals) -> Layout {
+    layout_of(output.width, output.ascii, globals)
+}
+
+fn layout_of(width: Option<usize>, ascii: bool, globals: &Globals) -> Layout {
     Layout {
-        width: output.width.unwrap_or_else(terminal_width).max(LEAST_WIDTH),
-        glyphs: if output.ascii { Glyphs::Ascii } else { Glyphs::Unicode },
+        width: width.unwrap_or_else(terminal_width).max(LEAST_WIDTH),
+        glyphs: if ascii { Glyphs::Ascii } else { Glyphs::Unicode },
         theme: Theme::COLOR,
         definitions: if globals.verbose { Definitions::Shown } else { Definitions::Hidden },
     }

@@ -136,9 +136,9 @@ impl<'a> Case<'a> {
         Some((module, id, module.instruction(id)))
     }
 
-    /// Whether any module of the capture has HLO; else why not.
+    /// Whether compiled programs are there where the program has any; else why not.
     pub(crate) fn needs_hlo(&self) -> Result<(), CannotTell> {
-        if self.trace().modules.iter().any(|module| module.hlo.is_some()) {
+        if self.framework() != Framework::Jax || self.trace().modules.iter().any(|module| module.hlo.is_some()) {
             return Ok(());
         }
         Err(CannotTell::because("the capture holds no compiled program", "ridgeline record -- python PROGRAM.py"))

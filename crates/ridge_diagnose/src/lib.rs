@@ -12,14 +12,18 @@
 
 mod arguments;
 mod case;
+mod collectives;
+mod copying;
 mod diagnose;
 mod finding;
 mod fitness;
 mod known;
+mod launched;
 mod record;
 mod rule;
 mod rules;
 mod saving;
+mod waits;
 mod words;
 
 pub use case::Case;

@@ -13,9 +13,15 @@ macro_rules! rules {
 
 rules! {
     capture_empty
+    graph_under_recorded
+    graph_opaque
+    zero_timestamps
     data_loading
+    blocking_call
     host_bound_dispatch
+    sync_copy
     defensive_copies
+    exposed_collectives
 }
 
 /// The rule called `id`.

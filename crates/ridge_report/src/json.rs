@@ -36,7 +36,12 @@ pub fn info(report: &Report) -> String {
     }))
 }
 
-fn note(note: &Note) -> Value {
+/// `document` with what nests indented.
+pub(crate) fn laid_out(document: &Value) -> String {
+    layout::text(document)
+}
+
+pub(crate) fn note(note: &Note) -> Value {
     json!({
         "severity": severity_word(note.severity),
         "message": note.message,

@@ -24,6 +24,7 @@
 
 pub mod arrow;
 mod cell;
+pub mod check;
 pub mod csv;
 mod drawing;
 pub mod json;

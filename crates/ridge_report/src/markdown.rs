@@ -63,7 +63,7 @@ fn line(cells: &[String]) -> String {
 }
 
 /// `text` with Markdown's own characters escaped, controls made visible.
-fn literal(text: &str) -> String {
+pub(crate) fn literal(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 8);
     for c in crate::escape_controls(text).chars() {
         if matches!(c, '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '<' | '>' | '~') {

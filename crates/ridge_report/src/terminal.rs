@@ -72,6 +72,11 @@ impl Layout {
     }
 }
 
+/// `text` broken into lines of at most `width` columns.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    words::wrap(text, width)
+}
+
 /// `report` as text, each line ended; empty where there is nothing to say.
 pub fn render(report: &Report, layout: &Layout) -> String {
     let mut blocks: Vec<String> = Vec::new();

@@ -14,6 +14,7 @@
 
 mod answer;
 mod ceilings;
+mod check;
 mod compilations;
 mod device_choice;
 mod document;
@@ -29,11 +30,13 @@ mod redact;
 mod scaling;
 mod session;
 mod source_text;
+mod subject;
 mod threads;
 mod what_if;
 
 pub use answer::{Answer, Question};
 pub use ceilings::{CeilingsChoice, MeasuredDevice, ceilings_folder, data_sheet, read_ceilings};
+pub use check::{Check, Shown as ShownFinding, explanation};
 pub use compilations::Compilation;
 pub use error::{Details, OpenError};
 pub use file_map::explain_lost_files;
@@ -45,6 +48,11 @@ pub use ridge_analysis::{
     Bound, Ceiling, Ceilings, Chart, ChartPoint, ChartRoof, ChartSlope, ComputeUnit, Limit, NumberType, OtherIntensity,
     Shown, Topic, VIEWS, View, view, views_of,
 };
+pub use ridge_analysis::{Frame, Per};
+pub use ridge_diagnose::{
+    CannotTell, Diagnosis, Doubt, Evidence, Find, Finding, Group, Level, Outcome, Place, Question as Asked, RULES, Record, Rule, Saving,
+    SavingBasis, Selection, State, record_of, rule,
+};
 pub use ridge_redact::What;
 pub use ridge_table::{
     Basis, Column, Columns, Fact, FactValue, Meaning, Quantity, Rank, Section, Subject, Table, Unit,
@@ -55,5 +63,6 @@ pub use ridge_trace::{event_batch, track_batch};
 pub use ridge_units as units;
 pub use scaling::{Scaling, ScalingOptions, WorkFrom, is_benchmark, scaling};
 pub use session::{OpenOptions, Session};
+pub use subject::SubjectText;
 pub use threads::start_threads;
 pub use what_if::{Change, Effect, WhatIf};

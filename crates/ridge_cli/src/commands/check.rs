@@ -1,0 +1,191 @@
+//! `ridgeline check`: what holds the program back, where, why, and what mending it would save.
+
+mod baseline;
+mod config;
+
+use crate::Ending;
+use crate::arguments::{CeilingsArguments, Globals, InputArguments};
+use crate::failure::{Failure, USAGE};
+use crate::output::{deliver_checked, write_file};
+use crate::timings::Timings;
+use baseline::Baseline;
+use clap::{Args, ValueEnum, ValueHint};
+use config::Config;
+use ridge_report::check::{Options, github, items, json, junit, markdown, sarif, text};
+use ridge_report::terminal::Layout;
+use ridgeline::{Check, Level, RULES, Selection, State};
+use std::path::PathBuf;
+
+/// Say what holds the program back, where, why, what to do, and what that would save
+///
+/// Judges first whether the capture can answer; every rule finds something, finds nothing, or says why it cannot tell.
+/// Causes that hold at least 3 % of the step are shown, what holds most first; `--all` shows the rest.
+/// Savings come from a replay of the capture with the change made; docs/check.md says how far to trust them.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct CheckArguments {
+    #[command(flatten)]
+    input: InputArguments,
+
+    /// Form of the answer
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "full")]
+    format: CheckFormat,
+
+    /// Also show what holds little, what is only good to know, and what could not be told
+    #[arg(long)]
+    all: bool,
+
+    /// Ask these rules or groups alone; comma-separated for several
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    select: Vec<String>,
+
+    /// Do not ask these rules or groups; comma-separated for several
+    #[arg(long, value_name = "RULE", value_delimiter = ',')]
+    ignore: Vec<String>,
+
+    /// End with status 1 from this level on; with it, a capture that cannot be judged ends so, too [default: warning]
+    #[arg(long, value_name = "LEVEL")]
+    fail_on: Option<FailOn>,
+
+    /// Accept the findings that FILE lists: they are not shown and do not fail
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    baseline: Option<PathBuf>,
+
+    /// Write today's findings to FILE, to be accepted from now on
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    write_baseline: Option<PathBuf>,
+
+    /// Read `select`, `ignore`, `fail-on` and `baseline` from FILE [default: ridgeline.toml here, if there is one]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    config: Option<PathBuf>,
+
+    #[command(flatten)]
+    ceilings: CeilingsArguments,
+
+    /// Write to FILE instead of standard output; replaced atomically
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// Columns of text; the terminal's width if not given
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    width: Option<usize>,
+
+    /// Draw in ASCII
+    #[arg(long, help_heading = "Output")]
+    ascii: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline check run/                                    the few causes that matter
+  ridgeline check trace.json.gz --all                     everything that the rules have to say
+  ridgeline check run/ --select host,copies               groups of rules, or rules by name
+  ridgeline check run/ -f json                            for programs; docs/json has the schema
+  ridgeline check run/ -f sarif -o findings.sarif         for code hosts and editors
+  ridgeline check run/ --write-baseline accepted.json     accept what is known today
+  ridgeline check run/ --baseline accepted.json --fail-on warning     fail on what is new
+
+Exit status:
+  0  nothing at or above the level, or the capture cannot be judged
+  1  findings at or above the level; with --fail-on, also a capture that cannot be judged
+  2  the command failed";
+
+/// Forms of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CheckFormat {
+    /// A block for each cause, for a terminal
+    #[value(alias = "table")]
+    Full,
+    /// A line for each cause
+    Concise,
+    /// A versioned document; see docs/json
+    Json,
+    /// A finding a line, as JSON
+    JsonLines,
+    /// GitHub-flavored Markdown
+    Markdown,
+    /// SARIF 2.1.0
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+    /// JUnit XML: a test case a rule
+    Junit,
+}
+
+/// From which level on the command fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum FailOn {
+    /// What loses work or fails
+    Error,
+    /// What holds at least 3 % of the step
+    Warning,
+    /// Everything that was found
+    Info,
+    /// Nothing
+    Never,
+}
+
+impl FailOn {
+    fn reached(self, level: Level) -> bool {
+        match self {
+            FailOn::Error => level >= Level::Error,
+            FailOn::Warning => level >= Level::Warning,
+            FailOn::Info => true,
+            FailOn::Never => false,
+        }
+    }
+}
+
+/// Runs the command; what fails here ends with 2, because 1 says that something was found.
+pub(crate) fn run(arguments: &CheckArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    found(arguments, globals, timings).map_err(|failure| failure.ending(USAGE))
+}
+
+fn found(arguments: &CheckArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    let config = Config::read(arguments.config.as_deref())?;
+    let selection = Selection {
+        only: if arguments.select.is_empty() { config.select.clone() } else { arguments.select.clone() },
+        ignored: [&arguments.ignore[..], &config.ignore[..]].concat(),
+    };
+    selection.only.iter().chain(&selection.ignored).try_for_each(|name| known(name))?;
+    let baseline = arguments.baseline.as_ref().or(config.baseline.as_ref());
+    let accepted = baseline.map(|path| Baseline::read(path)).transpose()?.unwrap_or_default().accepted;
+    let session = super::open_with(&arguments.input, arguments.ceilings.choice(), timings)?;
+    let check = timings.phase("check", || session.check(&selection));
+    let options = Options { all: arguments.all, accepted };
+    if let Some(path) = &arguments.write_baseline {
+        write_file(path, Baseline::of(&check).text().as_bytes())?;
+    }
+    timings.phase("output", || deliver(arguments, globals, &check, &options))?;
+    Ok(Ending::Code(status(&check, &options, arguments.fail_on.or(config.fail_on))))
+}
+
+fn known(name: &str) -> Result<(), Failure> {
+    if RULES.iter().any(|rule| rule.id == name || rule.group.name() == name) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("expected a rule or a group of rules, found `{name}`"))
+        .hint("`ridgeline rules` lists them"))
+}
+
+fn deliver(arguments: &CheckArguments, globals: &Globals, check: &Check, options: &Options) -> Result<(), Failure> {
+    let render = |layout: &Layout| match arguments.format {
+        CheckFormat::Full => text::full(check, options, layout),
+        CheckFormat::Concise => text::concise(check, options, layout),
+        CheckFormat::Json => json::document(check, options),
+        CheckFormat::JsonLines => json::lines(check, options),
+        CheckFormat::Markdown => markdown::render(check, options),
+        CheckFormat::Sarif => sarif::log(check, options),
+        CheckFormat::Github => github::annotations(check, options),
+        CheckFormat::Junit => junit::report(check, options),
+    };
+    deliver_checked(render, arguments.output.as_deref(), (arguments.width, arguments.ascii), globals)
+}
+
+fn status(check: &Check, options: &Options, fail_on: Option<FailOn>) -> i32 {
+    let bar = fail_on.unwrap_or(FailOn::Warning);
+    let fails = |item: &ridge_report::check::Item<'_>| bar.reached(item.finding.level) && !options.accepts(item);
+    let cannot = fail_on.is_some_and(|bar| bar != FailOn::Never) && check.diagnosis.state == State::CannotJudge;
+    i32::from(cannot || items(check).any(|item| fails(&item)))
+}

@@ -1,0 +1,46 @@
+//! `ridgeline explain`: the document of a rule.
+
+use crate::Ending;
+use crate::arguments::Globals;
+use crate::failure::Failure;
+use crate::output::write_stdout;
+use clap::Args;
+use ridgeline::{RULES, explanation, record_of, rule};
+use std::io;
+
+/// Say what a rule of `check` finds, why it matters, what to do, and when it is wrong
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct ExplainArguments {
+    /// The rule, as `check` names it
+    rule: String,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline explain defensive-copies     why XLA copies arguments, and what to do
+  ridgeline rules                        the names of all rules";
+
+/// Runs the command.
+pub(crate) fn run(arguments: &ExplainArguments, globals: &Globals) -> Result<Ending, Failure> {
+    let found = rule(&arguments.rule).ok_or_else(|| unknown(&arguments.rule))?;
+    let record = match record_of(found.id) {
+        Some(record) => format!(
+            "\nRecord: {} pairs of programs, predicted/measured {:.2} to {:.2}, median {:.2}.\n",
+            record.pairs, record.lowest_ratio, record.highest_ratio, record.median_ratio
+        ),
+        None => "\nRecord: none yet; no pair of programs was measured for it.\n".to_owned(),
+    };
+    let text = format!("{}{record}", explanation(found));
+    write_stdout(text.as_bytes(), globals.color.choice(&io::stdout()))?;
+    Ok(Ending::Code(0))
+}
+
+fn unknown(name: &str) -> Failure {
+    let failure = Failure::usage(format!("expected a rule, found `{name}`"));
+    let alike: Vec<&str> = RULES.iter().map(|rule| rule.id).filter(|id| id.contains(name) || name.contains(id)).collect();
+    match alike.is_empty() {
+        true => failure.hint("`ridgeline rules` lists them"),
+        false => failure.hint(format!("rules of such a name: {}", alike.join(", "))),
+    }
+}

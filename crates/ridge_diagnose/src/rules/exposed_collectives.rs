@@ -1,0 +1,72 @@
+//! Collectives run while nothing else does.
+
+use crate::case::{Case, Framework};
+use crate::collectives::{exposure, meetings};
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::rule::{Find, Group, Rule};
+use crate::words::{list, percent};
+use ridge_analysis::Holds;
+use ridge_table::{Basis, Quantity, Subject, Unit};
+use rustc_hash::FxHashSet;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "exposed-collectives",
+    group: Group::Devices,
+    summary: "collectives run while the device computes nothing",
+    document: include_str!("exposed_collectives.md"),
+    asks: &[Question::Device],
+    explains: &[],
+    needs: &[],
+    find: Find::Causes(find),
+};
+
+/// Below this part of the time, communication is not what holds a program back.
+const LEAST: f64 = 0.05;
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let exposure = exposure(case);
+    let share = case.share(exposure.exposed_ns);
+    if share < LEAST {
+        return Ok(Vec::new());
+    }
+    let wall = case.wall();
+    // Overlap hides no more than there is to compute meanwhile.
+    let alone_ns = wall.busy_ns().saturating_sub(exposure.collective_ns).max(0);
+    let hidden = (alone_ns as f64 / exposure.exposed_ns.max(1) as f64).min(1.0) as f32;
+    let mut seen: FxHashSet<&str> = FxHashSet::default();
+    let named = |at: usize| match wall.rows.get(at)?.holds {
+        Holds::Work { name, .. } => Some(case.trace().strings.get(name)),
+        Holds::Idle { .. } => None,
+    };
+    let names: Vec<&str> =
+        exposure.rows.iter().filter_map(|row| named(row.at)).filter(|name| seen.insert(name)).collect();
+    let longest = exposure.rows.first().map(|row| row.at);
+    let place = longest.and_then(|at| case.work().find(|work| work.at == at)).and_then(|work| case.line_of(&work));
+    let covered = 1.0 - exposure.exposed_ns as f64 / exposure.collective_ns.max(1) as f64;
+    let mut finding = Finding::new(format!("collectives take {} of the time with nothing beside them", percent(share)))
+        .at(place)
+        .about(longest.and_then(|at| wall.rows.get(at)?.example).map(Subject::Event))
+        .number("in collectives while nothing else ran", case.per_unit(exposure.exposed_ns))
+        .number("of the collectives' time is covered by other work", Quantity::new(covered, Unit::Share, Basis::Measured))
+        .fact(format!("most of it in {}", list(&names, 3)))
+        .why("the work that could run meanwhile waits for the result, or is not queued on a stream of its own")
+        .help(advice(case.framework()))
+        .claims(exposure.rows.iter().map(|row| (row.at, row.part * hidden)));
+    if meetings(case).is_empty() {
+        finding = finding.fact("one rank alone cannot tell transfer from waiting for a slower rank");
+    }
+    Ok(vec![finding])
+}
+
+fn advice(framework: Framework) -> &'static str {
+    match framework {
+        Framework::Jax => {
+            "let XLA move them: `XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true`; else shard so that less is exchanged"
+        }
+        Framework::Torch => {
+            "overlap them with the backward pass: `DistributedDataParallel` with smaller `bucket_cap_mb`, `no_sync()` while gradients accumulate, FSDP's prefetching; else exchange less: bfloat16 gradients"
+        }
+        Framework::Other => "start them earlier and on a stream of their own, or exchange less",
+    }
+}

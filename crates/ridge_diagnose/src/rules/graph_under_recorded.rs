@@ -1,0 +1,100 @@
+//! Work was launched that the capture does not have.
+
+use crate::case::Case;
+use crate::fitness::{Doubt, Question};
+use crate::launched::{Call, Launched, launched, without_work};
+use crate::rule::{Find, Group, Rule};
+use crate::words::percent;
+use rustc_hash::FxHashMap;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "graph-under-recorded",
+    group: Group::Fitness,
+    summary: "work was launched that the capture does not have: idle time may be the recorder's",
+    document: include_str!("graph_under_recorded.md"),
+    asks: &[],
+    explains: &[],
+    needs: &[],
+    find: Find::Doubts(find),
+};
+
+/// Fewest calls without work that say anything: launches that fail and kernels still running at the end are few.
+const FEWEST: u64 = 3;
+/// Above this part of the calls, idle time cannot be told from time that was not recorded.
+const LOST: f64 = 0.20;
+/// The same for calls after which no work was recorded at all.
+const LOST_AT_END: f64 = 0.10;
+/// Above this part most is missing, and no time of the device can be told.
+const MOST: f64 = 0.50;
+/// Fewest steps that are compared.
+const STEPS: usize = 4;
+
+fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
+    if case.wall().busy_ns() == 0 {
+        return;
+    }
+    let processes = launched(case.trace());
+    let lost = processes.iter().filter(|process| process.work > 0 && process.is_linked()).filter_map(of_process);
+    if let Some((message, part)) = lost.max_by(|a, b| a.1.total_cmp(&b.1)) {
+        doubts.push(doubt(message, part));
+    } else if processes.iter().all(Launched::is_linked) {
+        doubts.extend(of_steps(case).map(|(message, part)| doubt(message, part)));
+    }
+}
+
+fn doubt(message: String, part: f64) -> Doubt {
+    let blocks = match part > MOST {
+        true => vec![Question::Device, Question::Idle, Question::Steps],
+        false => vec![Question::Idle],
+    };
+    // Fewer steps fit the recorder's buffers.
+    Doubt { message, command: Some("ridgeline record --steps 10..12 -- python PROGRAM.py".to_owned()), blocks }
+}
+
+/// What of a process's launches is missing, and the part of them.
+fn of_process(process: &Launched) -> Option<(String, f64)> {
+    let part = |calls: &[Call]| without_work(calls) as f64 / calls.len().max(1) as f64;
+    let is_lost = |calls: &[Call], least: f64| without_work(calls) > process.unlinked.max(FEWEST - 1) && part(calls) >= least;
+    let (graphs, kernels) = (&process.graphs[..], &process.kernels[..]);
+    if is_lost(graphs, LOST) {
+        let have = graphs.len() as u64 - without_work(graphs);
+        let message = format!("the host launched {} graphs, and the capture has the work of {have}", graphs.len());
+        return Some((message, part(graphs)));
+    }
+    let last = kernels.iter().rposition(|call| call.has_work).map_or(0, |last| last + 1);
+    let after = &kernels[last..];
+    if is_lost(kernels, LOST) {
+        let message = format!(
+            "{} of {} kernels that the host launched are not in the capture",
+            without_work(kernels),
+            kernels.len()
+        );
+        return Some((message, part(kernels)));
+    }
+    let is_cut = is_lost(after, LOST) && after.len() as f64 >= LOST_AT_END * kernels.len() as f64;
+    let message = || {
+        let share = after.len() as f64 / kernels.len() as f64;
+        (format!("the capture has nothing of the last {} kernels that the host launched", after.len()), share)
+    };
+    is_cut.then(message)
+}
+
+/// What is missing where most steps have no device work and others do.
+fn of_steps(case: &Case<'_>) -> Option<(String, f64)> {
+    let trace = case.trace();
+    let processes: Vec<(u32, u32)> = trace.tracks.iter().map(|track| (track.rows.start, track.process)).collect();
+    let mut by_process: FxHashMap<u32, FxHashMap<i64, u64>> = FxHashMap::default();
+    for step in &case.analysis.steps().rows {
+        let Some(at) = processes.partition_point(|(first, _)| *first <= step.event.0).checked_sub(1) else { continue };
+        *by_process.entry(processes[at].1).or_default().entry(step.number).or_default() += step.events;
+    }
+    let counts = by_process.values().filter(|steps| steps.len() >= STEPS).map(|steps| {
+        let empty = steps.values().filter(|events| **events == 0).count();
+        (empty, steps.len())
+    });
+    let (empty, all) = counts.filter(|(empty, all)| empty < all).max_by_key(|(empty, _)| *empty)?;
+    let share = empty as f64 / all as f64;
+    (share > MOST).then(|| {
+        (format!("{empty} of {all} steps have no device work, {} of them, and the others do", percent(share)), share)
+    })
+}

@@ -1,0 +1,171 @@
+//! Calls in which the host waits for a device, and the idle time that comes of them.
+//!
+//! While the host waits it prepares nothing, so when the device is done nothing is queued, and the device waits in turn.
+//! Without the wait the host would have prepared the next work in the time that it waited: of what it took after the call,
+//! no more than that time would have been hidden.
+
+use crate::case::Case;
+use crate::finding::Place;
+use ridge_analysis::models::idle::IdlePart;
+use ridge_analysis::{Activity, Cause, Holds, Idle};
+use ridge_trace::{DeviceRow, EventKind, NONE, StringId};
+use rustc_hash::FxHashMap;
+
+/// A call that waited for the device until it had nothing to do.
+#[derive(Debug, Clone)]
+pub(crate) struct Wait {
+    /// The call.
+    pub(crate) row: u32,
+    /// Rows of the wall with the time of each that would go, nanoseconds; none where the call is outside the judged time.
+    pub(crate) held: Vec<(usize, i64)>,
+}
+
+impl Wait {
+    /// The idle time that would go, nanoseconds.
+    pub(crate) fn ns(&self) -> i64 {
+        self.held.iter().fold(0, |sum, (_, ns)| sum.saturating_add(*ns))
+    }
+}
+
+/// Whether a call of that name returns when a device has done what it was given; locks, files and times are others' waits.
+pub(crate) fn waits_for_device(name: &str) -> bool {
+    const WORDS: [&str; 7] =
+        ["Synchronize", "block_until_ready", "BlockUntil", "BlockHost", "np.asarray(jax.Array)", "_local_scalar_dense", "aten::item"];
+    copies_and_waits(name) || WORDS.iter().any(|word| name.contains(word))
+}
+
+/// Whether a call of that name is a copy that returns when it is done.
+pub(crate) fn copies_and_waits(name: &str) -> bool {
+    name.contains("Memcpy") && !name.contains("Async")
+}
+
+impl Case<'_> {
+    /// Every call after which a device was idle because the host had waited for it.
+    pub(crate) fn waits(&self) -> Vec<Wait> {
+        let idle = self.analysis.get::<Idle>();
+        let mut places: FxHashMap<(DeviceRow, Holds), usize> = FxHashMap::default();
+        for (at, row) in self.wall().rows.iter().enumerate() {
+            if matches!(row.holds, Holds::Idle { .. }) {
+                places.insert((row.device, row.holds), at);
+            }
+        }
+        let mut waits = Vec::new();
+        for (position, device) in idle.devices.iter().enumerate() {
+            let mut parts: Vec<IdlePart> = Vec::new();
+            idle.visit_parts(self.trace(), position, |part| {
+                if !matches!(part.cause, Cause::BeforeFirst | Cause::AfterLast) {
+                    parts.push(part);
+                }
+            });
+            parts.sort_by_key(|part| part.start_ns);
+            let is_one_gap = |a: &IdlePart, b: &IdlePart| a.start_ns.saturating_add(a.ns) == b.start_ns;
+            for gap in parts.chunk_by(is_one_gap) {
+                waits.extend(self.wait_before(device.device, gap, &places));
+            }
+        }
+        waits
+    }
+
+    /// The call that the host was in when the gap began, with what of the gap comes of it.
+    fn wait_before(&self, device: u32, gap: &[IdlePart], places: &FxHashMap<(DeviceRow, Holds), usize>) -> Option<Wait> {
+        let (trace, start) = (self.trace(), gap.first()?.start_ns);
+        let spans = self.frame().spans.get(trace.devices.get(device as usize)?.process as usize)?;
+        let is_wait = |part: &&IdlePart| part.activity == Activity::Blocking && matches!(part.cause, Cause::HostLate | Cause::Run);
+        let row = gap.first().filter(is_wait)?.row?;
+        let began = *trace.events.start_ns.get(row.index())?;
+        let is_call = trace.events.kind(row.index()) <= EventKind::Operator;
+        if !is_call || began >= start || !waits_for_device(trace.name(row.index())) {
+            return None;
+        }
+        let ended = trace.events.end_ns(row.index());
+        let mut hidden = start.saturating_sub(began);
+        let mut held = Vec::new();
+        for part in gap.iter().filter(|part| is_hosts(part)) {
+            let is_inside = part.start_ns < ended && part.row == Some(row);
+            let ns = if is_inside { part.ns } else { part.ns.min(hidden) };
+            hidden = if is_inside { hidden } else { hidden.saturating_sub(ns) };
+            let within = spans.within_ns(part.start_ns, part.start_ns.saturating_add(ns));
+            let holds = Holds::Idle { cause: part.cause, activity: part.activity, name: part.name };
+            if let Some(at) = places.get(&(DeviceRow(device), holds)).filter(|_| within > 0) {
+                held.push((*at, within));
+            }
+        }
+        Some(Wait { row: row.0, held })
+    }
+
+    /// The rows of the wall that `waits` hold, each with the part of it.
+    pub(crate) fn claim_of_waits<'w>(&self, waits: impl IntoIterator<Item = &'w Wait>) -> Vec<(usize, f32)> {
+        let mut held: FxHashMap<usize, i64> = FxHashMap::default();
+        for (at, ns) in waits.into_iter().flat_map(|wait| wait.held.iter().copied()) {
+            let sum = held.entry(at).or_default();
+            *sum = sum.saturating_add(ns);
+        }
+        let whole = |at: usize| self.wall().rows.get(at).map_or(0, |row| row.ns).max(1) as f64;
+        let mut claim: Vec<(usize, f32)> =
+            held.into_iter().map(|(at, ns)| (at, (ns as f64 / whole(at)).min(1.0) as f32)).collect();
+        claim.sort_by_key(|(at, _)| *at);
+        claim
+    }
+
+    /// The outermost operator of a framework around the host's event `row`.
+    pub(crate) fn operator_around(&self, row: u32) -> Option<&str> {
+        let events = &self.trace().events;
+        let (mut at, mut found) = (row, None);
+        for _ in 0..512 {
+            if at == NONE {
+                break;
+            }
+            if events.kind(at as usize) == EventKind::Operator {
+                found = Some(self.trace().name(at as usize));
+            }
+            at = events.parent[at as usize];
+        }
+        found
+    }
+}
+
+/// The waits of one kind of call on one line of the program.
+#[derive(Debug)]
+pub(crate) struct Waits<'a> {
+    /// Name of the call.
+    pub(crate) name: &'a str,
+    /// The line, where one is known.
+    pub(crate) place: Option<Place>,
+    /// The waits, those first that hold most.
+    pub(crate) all: Vec<Wait>,
+    /// The idle time that would go, nanoseconds.
+    pub(crate) ns: i64,
+}
+
+impl<'a> Case<'a> {
+    /// The waits in calls whose name `wanted` takes, by line and name, what holds most first.
+    pub(crate) fn waits_by_line(&self, wanted: impl Fn(&str) -> bool) -> Vec<Waits<'a>> {
+        let trace = self.trace();
+        let mut groups: FxHashMap<(Option<Place>, StringId), Vec<Wait>> = FxHashMap::default();
+        for wait in self.waits().into_iter().filter(|wait| wanted(trace.name(wait.row as usize))) {
+            let name = StringId(trace.events.name[wait.row as usize]);
+            groups.entry((self.line_of_row(wait.row), name)).or_default().push(wait);
+        }
+        let of_group = |((place, name), mut all): ((Option<Place>, StringId), Vec<Wait>)| {
+            all.sort_by_key(|wait| (std::cmp::Reverse(wait.ns()), wait.row));
+            let ns = all.iter().fold(0_i64, |sum, wait| sum.saturating_add(wait.ns()));
+            Waits { name: trace.strings.get(name), place, all, ns }
+        };
+        let mut found: Vec<Waits<'a>> = groups.into_iter().map(of_group).collect();
+        found.sort_by(|a, b| b.ns.cmp(&a.ns).then_with(|| (&a.place, a.name).cmp(&(&b.place, b.name))));
+        found
+    }
+
+    /// All calls of the group's name on its line, those that made no idle time with them.
+    pub(crate) fn calls_of(&self, waits: &Waits<'_>) -> Vec<u32> {
+        let mut rows = self.host_rows(|kind, name| name == waits.name && kind <= EventKind::Operator);
+        rows.retain(|row| self.line_of_row(*row) == waits.place);
+        rows
+    }
+}
+
+/// Whether the host could have spent the part earlier.
+fn is_hosts(part: &IdlePart) -> bool {
+    let of_host = matches!(part.cause, Cause::HostLate | Cause::LaunchCall | Cause::LaunchLatency | Cause::Copy | Cause::Run);
+    of_host && !matches!(part.activity, Activity::Loading | Activity::Compiling | Activity::Profiler)
+}

@@ -1,0 +1,220 @@
+//! Findings for a terminal, in the manner of a good compiler: what, where, why, what to do, what it saves.
+
+use super::words::{consequence, evidence, headline, holds, saving};
+use super::{Item, Options, causes, items, symptoms};
+use crate::note_line;
+use crate::terminal::{Glyphs, Layout, wrapped};
+use anstyle::Style;
+use ridgeline::escape::escape_controls;
+use ridgeline::{Check, Doubt, Level, Severity};
+
+/// Items of a kind that are listed by name where nothing more is asked for.
+const NAMED: usize = 6;
+
+/// The whole answer.
+pub fn full(check: &Check, options: &Options, layout: &Layout) -> String {
+    let mut blocks = vec![opening(check, layout)];
+    blocks.extend(doubts(check, options).iter().map(|(rule, doubt)| doubt_block(rule, doubt, layout)));
+    blocks.extend(causes(check, options).iter().map(|item| block(check, item, options, layout)));
+    blocks.push(closing(check, options, layout));
+    blocks.retain(|block| !block.is_empty());
+    blocks.join("\n")
+}
+
+/// One line a finding.
+pub fn concise(check: &Check, options: &Options, layout: &Layout) -> String {
+    let mut text = format!("{}\n", headline(check));
+    for item in causes(check, options) {
+        let place = item.finding.place.as_ref().map(|place| format!("{}:{}: ", place.file, place.line));
+        let held = holds(check, item.finding).map(|held| format!(" ({held})"));
+        let line = format!(
+            "{}{}[{}]: {}{}",
+            place.unwrap_or_default(),
+            item.finding.level.name(),
+            item.finding.rule,
+            item.finding.message,
+            held.unwrap_or_default()
+        );
+        text.push_str(&plain(&escape_controls(&line), layout));
+        text.push('\n');
+    }
+    text
+}
+
+/// The top causes in three lines, for the end of another command's answer; empty where there is nothing to say.
+pub fn brief(check: &Check, layout: &Layout) -> String {
+    let found = causes(check, &Options::default());
+    if found.is_empty() {
+        return String::new();
+    }
+    let mut text = styled(layout.theme.title, "What holds it back");
+    text.push('\n');
+    for item in found.iter().take(3) {
+        let place = item.finding.place.as_ref().map(|place| format!(" ({}:{})", place.file, place.line));
+        let line = format!("{}: {}{}", item.finding.rule, item.finding.message, place.unwrap_or_default());
+        text.push_str(&indented(&line, "  ", "    ", layout));
+    }
+    let more = if found.len() > 3 { format!("{} more: ", found.len() - 3) } else { String::new() };
+    text.push_str(&indented(&format!("{more}`ridgeline check {}`", check.path), "  ", "    ", layout));
+    text
+}
+
+fn opening(check: &Check, layout: &Layout) -> String {
+    let mut text = String::new();
+    for note in check.notes.iter().filter(|note| note.severity != Severity::Info) {
+        text.push_str(&indented(&note_line(note), "", "  ", layout));
+    }
+    text.push_str(&styled_lines(&headline(check), layout.theme.title, layout));
+    text
+}
+
+fn doubts<'c>(check: &'c Check, options: &Options) -> Vec<(&'static str, &'c Doubt)> {
+    let all = check.diagnosis.doubts.iter().filter(|(_, doubt)| options.all || !doubt.blocks.is_empty());
+    all.map(|(rule, doubt)| (rule.id, doubt)).collect()
+}
+
+fn doubt_block(rule: &str, doubt: &Doubt, layout: &Layout) -> String {
+    let mut text = head("doubt", layout.theme.partial, rule, &doubt.message, layout);
+    text.push_str(&entry("so", &consequence(doubt), layout));
+    doubt.command.iter().for_each(|command| text.push_str(&entry("better", &format!("`{command}`"), layout)));
+    text
+}
+
+fn block(check: &Check, item: &Item<'_>, options: &Options, layout: &Layout) -> String {
+    let finding = item.finding;
+    let style = match finding.level {
+        Level::Error => layout.theme.lost,
+        Level::Warning => layout.theme.partial,
+        Level::Info => layout.theme.quiet,
+    };
+    let mut text = head(finding.level.name(), style, finding.rule, &finding.message, layout);
+    let held = holds(check, finding).map(|held| format!("holds {held}"));
+    match &finding.place {
+        Some(place) => {
+            let inferred = if place.is_inferred { "  (line inferred from the data flow)" } else { "" };
+            text.push_str(&plain(&format!("   --> {}:{}{inferred}\n", escape_controls(&place.file), place.line), layout));
+            if let Some(source) = &item.shown.line_text {
+                text.push_str(&code(place.line, source, held.as_deref(), layout));
+            }
+        }
+        None => {}
+    }
+    if let Some(held) = held.filter(|_| finding.place.is_none() || item.shown.line_text.is_none()) {
+        text.push_str(&entry("time", &held, layout));
+    }
+    for said in &finding.evidence {
+        text.push_str(&entry("evidence", &evidence(said), layout));
+    }
+    for (title, words) in [("why", &finding.why), ("help", &finding.help)] {
+        if !words.is_empty() {
+            text.push_str(&entry(title, words, layout));
+        }
+    }
+    if let Some(found) = &finding.saving {
+        text.push_str(&entry("saving", &saving(found, finding.rule), layout));
+    }
+    for symptom in symptoms(check, item.position).filter(|symptom| options.all || symptom.finding.level > Level::Info) {
+        let words = format!("{} ({})", symptom.finding.message, symptom.finding.rule);
+        text.push_str(&entry("also seen as", &words, layout));
+    }
+    if options.accepts(item) {
+        text.push_str(&entry("note", "accepted by the baseline", layout));
+    }
+    text
+}
+
+fn head(word: &str, style: Style, rule: &str, message: &str, layout: &Layout) -> String {
+    let tag = format!("{word}[{rule}]");
+    let lines = wrapped(&format!("{tag}: {}", escape_controls(message)), layout.width);
+    let mut text = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        match line.strip_prefix(tag.as_str()).filter(|_| at == 0) {
+            Some(rest) => text.push_str(&format!("{}{}\n", styled(style, &tag), styled(layout.theme.title, &plain(rest, layout)))),
+            None => text.push_str(&format!("  {}\n", styled(layout.theme.title, &plain(line, layout)))),
+        }
+    }
+    text
+}
+
+/// The line of source, and below it what it holds.
+fn code(line: u32, source: &str, held: Option<&str>, layout: &Layout) -> String {
+    let number = line.to_string();
+    let blank = " ".repeat(number.len());
+    let source: String = escape_controls(source).chars().take(layout.width.saturating_sub(number.len() + 4)).collect();
+    let mut text = format!(" {blank} |\n {number} | {source}\n");
+    if let Some(held) = held {
+        let marks = "^".repeat(source.chars().count().clamp(1, 24));
+        text.push_str(&format!(" {blank} | {} {held}\n", styled(layout.theme.partial, &marks)));
+    }
+    text
+}
+
+fn entry(title: &str, words: &str, layout: &Layout) -> String {
+    indented(&format!("{title}: {}", escape_controls(words)), "   = ", "     ", layout)
+}
+
+fn closing(check: &Check, options: &Options, layout: &Layout) -> String {
+    let mut text = String::new();
+    if options.all {
+        let silent: Vec<&str> = check.diagnosis.outcomes.iter().filter(|outcome| matches!(outcome.found, Ok(0))).map(|outcome| outcome.rule.id).collect();
+        if !silent.is_empty() {
+            text.push_str(&indented(&format!("no problem: {}", silent.join(", ")), "", "  ", layout));
+        }
+        for outcome in &check.diagnosis.outcomes {
+            let Err(cannot) = &outcome.found else { continue };
+            let better = cannot.command.as_ref().map(|command| format!(" (`{command}`)")).unwrap_or_default();
+            let line = format!("cannot tell {}: {}{better}", outcome.rule.id, escape_controls(&cannot.why));
+            text.push_str(&indented(&line, "", "  ", layout));
+        }
+        return text;
+    }
+    let minor = items(check).filter(|item| item.finding.level == Level::Info && item.finding.because.is_none()).count();
+    let unsure: Vec<&str> =
+        check.diagnosis.outcomes.iter().filter(|outcome| outcome.found.is_err()).map(|outcome| outcome.rule.id).collect();
+    let accepted = items(check).filter(|item| item.finding.level > Level::Info && options.accepts(item)).count();
+    let mut parts = Vec::new();
+    if accepted > 0 {
+        parts.push(format!("{accepted} accepted by the baseline"));
+    }
+    if minor > 0 {
+        parts.push(format!("{minor} of little weight"));
+    }
+    if !unsure.is_empty() {
+        let names = unsure.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+        let more = unsure.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        parts.push(format!("cannot tell: {names}{more}"));
+    }
+    if !parts.is_empty() {
+        let line = format!("{}; `--all` shows them", parts.join("; "));
+        text.push_str(&styled_lines(&line, layout.theme.quiet, layout));
+    }
+    if check.diagnosis.causes().next().is_some() {
+        text.push_str(&styled_lines("`ridgeline explain RULE` says more of a rule", layout.theme.quiet, layout));
+    }
+    check.footnotes.iter().for_each(|note| text.push_str(&styled_lines(note, layout.theme.quiet, layout)));
+    text
+}
+
+fn indented(words: &str, first: &str, others: &str, layout: &Layout) -> String {
+    let lines = wrapped(words, layout.width.saturating_sub(others.len()));
+    let lines = lines.iter().enumerate();
+    lines.map(|(at, line)| plain(&format!("{}{line}\n", if at == 0 { first } else { others }), layout)).collect()
+}
+
+fn styled_lines(words: &str, style: Style, layout: &Layout) -> String {
+    let lines = wrapped(&escape_controls(words), layout.width);
+    lines.iter().map(|line| format!("{}\n", styled(style, &plain(line, layout)))).collect()
+}
+
+fn styled(style: Style, text: &str) -> String {
+    if style.is_plain() { text.to_owned() } else { format!("{style}{text}{style:#}") }
+}
+
+/// `text` with the marks that the layout allows.
+fn plain(text: &str, layout: &Layout) -> String {
+    match layout.glyphs {
+        Glyphs::Unicode => text.to_owned(),
+        Glyphs::Ascii => text.replace('µ', "u").replace('…', "...").replace('·', "|").replace('×', "x").replace('–', "-"),
+    }
+}

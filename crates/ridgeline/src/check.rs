@@ -1,0 +1,81 @@
+//! What holds a program back: the diagnosis of a session, with what faces need to show it.
+
+use crate::session::Session;
+use crate::source_text::SourceText;
+use crate::subject::{SubjectText, subject_text};
+use ridge_diagnose::{Case, Compiled, Diagnosis, Finding, Known, Rule, Selection, diagnose};
+use ridge_table::Note;
+
+/// The diagnosis of a capture, ready to show.
+#[derive(Debug, Clone)]
+pub struct Check {
+    /// What a reader must know of the capture, gravest first.
+    pub notes: Vec<Note>,
+    /// What the rules came to.
+    pub diagnosis: Diagnosis,
+    /// What each finding is about, in words, and the text of its line; in the order of the findings.
+    pub shown: Vec<Shown>,
+    /// What to know of the source lines that are shown.
+    pub footnotes: Vec<String>,
+    /// The path that was opened.
+    pub path: String,
+}
+
+/// What faces need of a finding beside it.
+#[derive(Debug, Clone, Default)]
+pub struct Shown {
+    /// What it is about.
+    pub subjects: Vec<SubjectText>,
+    /// The text of its line, where its file can be read.
+    pub line_text: Option<String>,
+    /// What stays the same from one capture of a program to the next: rule, place, or the names it is about.
+    pub fingerprint: String,
+}
+
+impl Session {
+    /// Asks the rules of `selection` what holds the program back.
+    pub fn check(&self, selection: &Selection) -> Check {
+        let known = Known {
+            path: self.root().display().to_string(),
+            notes: self.notes().to_vec(),
+            compilations: self.compilations().into_iter().map(compiled).collect(),
+            is_recorded: self.manifest().is_some(),
+        };
+        let diagnosis = self.with_analysis(|analysis| {
+            let case = Case { analysis: *analysis, known: &known };
+            diagnose(&case, selection)
+        });
+        let mut texts = SourceText::new(&self.imported().sources, self.run_folder());
+        let mut shown: Vec<Shown> = Vec::with_capacity(diagnosis.findings.len());
+        for finding in &diagnosis.findings {
+            let subjects: Vec<SubjectText> =
+                finding.subjects.iter().map(|subject| subject_text(self.trace(), *subject)).collect();
+            let line_text = finding.place.as_ref().and_then(|place| texts.line(&place.file, place.line));
+            let fingerprint = fingerprint(finding, &subjects);
+            shown.push(Shown { subjects, line_text, fingerprint });
+        }
+        Check { notes: known.notes, diagnosis, shown, footnotes: texts.footnotes(), path: known.path }
+    }
+}
+
+fn compiled(found: crate::compilations::Compilation) -> Compiled {
+    let crate::compilations::Compilation { module, count, compile_s, parameters, .. } = found;
+    Compiled { module, count, compile_s, parameters }
+}
+
+/// The rule with its place; without one, with the names of what it is about.
+fn fingerprint(finding: &Finding, subjects: &[SubjectText]) -> String {
+    match &finding.place {
+        Some(place) => format!("{} {}:{}", finding.rule, place.file, place.line),
+        None => {
+            let names: Vec<&str> = subjects.iter().filter_map(|subject| subject.name.as_deref()).collect();
+            format!("{} {}", finding.rule, names.join(" ")).trim_end().to_owned()
+        }
+    }
+}
+
+/// The document of a rule without its examples, which are for those who change it.
+pub fn explanation(rule: &Rule) -> &'static str {
+    let document = rule.document;
+    document.find("\n## Examples").map_or(document, |end| document.get(..=end).unwrap_or(document))
+}
