@@ -1,8 +1,8 @@
 //! What the user may type, apart from what belongs to one command.
 
 use crate::commands::{
-    bench, calibrate, check, completions, explain, export, hlo, idle, info, memory, record, redact, reference, roofline, rules, scaling,
-    stats, transfers, what_if,
+    bench, calibrate, check, completions, explain, export, hlo, idle, info, memory, record, redact, reference,
+    roofline, rules, scaling, stats, transfers, what_if,
 };
 use crate::output::Format;
 use anstream::AutoStream;

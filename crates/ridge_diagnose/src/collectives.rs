@@ -20,6 +20,8 @@ pub(crate) struct Exposure {
     pub(crate) collective_ns: i64,
     /// The part of it in which nothing else ran, nanoseconds.
     pub(crate) exposed_ns: i64,
+    /// Each collective's event, with the time in which nothing else ran, nanoseconds.
+    pub(crate) events: Vec<(u32, i64)>,
 }
 
 /// A row of the wall that is a collective.
@@ -71,8 +73,13 @@ pub(crate) fn exposure(case: &Case<'_>) -> Exposure {
         return Exposure::default();
     }
     let mut exposed: FxHashMap<usize, i64> = FxHashMap::default();
+    let mut events: Vec<(u32, i64)> = Vec::new();
     for device in &case.wall().devices {
-        of_device(case, device.device.0, &wanted, &mut exposed);
+        of_device(case, device.device.0, &wanted, |row, at, ns| {
+            let sum = exposed.entry(at).or_default();
+            *sum = sum.saturating_add(ns);
+            events.push((row, ns));
+        });
     }
     let wall = case.wall();
     let mut rows: Vec<Exposed> = (exposed.into_iter())
@@ -84,12 +91,13 @@ pub(crate) fn exposure(case: &Case<'_>) -> Exposure {
         })
         .collect();
     rows.sort_by_key(|row| (std::cmp::Reverse(row.ns), row.at));
-    let collective_ns = wanted.values().filter_map(|at| wall.rows.get(*at)).fold(0_i64, |sum, row| sum.saturating_add(row.ns));
+    let collective_ns =
+        wanted.values().filter_map(|at| wall.rows.get(*at)).fold(0_i64, |sum, row| sum.saturating_add(row.ns));
     let exposed_ns = rows.iter().fold(0_i64, |sum, row| sum.saturating_add(row.ns));
-    Exposure { rows, collective_ns, exposed_ns }
+    Exposure { rows, collective_ns, exposed_ns, events }
 }
 
-fn of_device(case: &Case<'_>, device: u32, wanted: &FxHashMap<Key, usize>, exposed: &mut FxHashMap<usize, i64>) {
+fn of_device(case: &Case<'_>, device: u32, wanted: &FxHashMap<Key, usize>, mut found: impl FnMut(u32, usize, i64)) {
     let (trace, events) = (case.trace(), &case.trace().events);
     let Some(process) = trace.devices.get(device as usize).map(|device| device.process as usize) else { return };
     let Some(frame) = case.frame().spans.get(process) else { return };
@@ -103,9 +111,7 @@ fn of_device(case: &Case<'_>, device: u32, wanted: &FxHashMap<Key, usize>, expos
     let alone = frame.without(&others);
     for row in work() {
         if let Some(at) = place(row) {
-            let ns = alone.within_ns(events.start_ns[row], events.end_ns(row));
-            let sum = exposed.entry(at).or_default();
-            *sum = sum.saturating_add(ns);
+            found(row as u32, at, alone.within_ns(events.start_ns[row], events.end_ns(row)));
         }
     }
 }
@@ -161,7 +167,9 @@ pub(crate) fn meetings<'a>(case: &Case<'a>) -> Vec<Meeting<'a>> {
         };
         found.entry(call).or_default().push(part);
     }
-    let frame = |part: &Part<'_>| case.frame().spans.get(part.process as usize).is_some_and(|spans| spans.contains(part.start_ns));
+    let frame = |part: &Part<'_>| {
+        case.frame().spans.get(part.process as usize).is_some_and(|spans| spans.contains(part.start_ns))
+    };
     let mut all: Vec<Meeting<'a>> = (found.into_values())
         .filter(|parts| parts.len() > 1 && parts.iter().all(frame))
         .map(|mut parts| {

@@ -1,9 +1,10 @@
 //! Copies of the judged time: where the wall has them, how much of each no compute hides, and how fast their ways are.
 
 use crate::case::Case;
+use crate::finding::Place;
 use ridge_analysis::models::transfers::Transfers;
-use ridge_analysis::{Holds, Limit};
-use ridge_trace::{DeviceRow, EventKind, MemoryKind, StringId, Transfer};
+use ridge_analysis::{Holds, Limit, Per};
+use ridge_trace::{DeviceRow, EventKind, EventRow, MemoryKind, StringId, Trace, Transfer};
 use rustc_hash::FxHashMap;
 
 /// Copies of fewer bytes say nothing of what a link can carry.
@@ -68,7 +69,8 @@ impl<'a> Case<'a> {
             let kind = trace.events.kind(row);
             let key = (DeviceRow(copy.device), trace.events.op[row], StringId(trace.events.name[row]), kind);
             let process = trace.devices.get(copy.device as usize)?.process;
-            let within = frame.spans.get(process as usize)?.within_ns(trace.events.start_ns[row], trace.events.end_ns(row));
+            let within =
+                frame.spans.get(process as usize)?.within_ns(trace.events.start_ns[row], trace.events.end_ns(row));
             let inside = if copy.ns > 0 { within as f64 / copy.ns as f64 } else { 0.0 };
             (within > 0).then_some(Copying {
                 row: copy.row,
@@ -94,11 +96,69 @@ impl<'a> Case<'a> {
             *held.entry(copy.at).or_default() += copy.exposed_ns as f64 * part(copy).clamp(0.0, 1.0);
         }
         let ns = |at: usize| self.wall().rows.get(at).map_or(0, |row| row.ns).max(1) as f64;
-        let mut claim: Vec<(usize, f32)> =
-            held.into_iter().map(|(at, held)| (at, (held / ns(at)).min(1.0) as f32)).filter(|(_, part)| *part > 0.0).collect();
+        let mut claim: Vec<(usize, f32)> = held
+            .into_iter()
+            .map(|(at, held)| (at, (held / ns(at)).min(1.0) as f32))
+            .filter(|(_, part)| *part > 0.0)
+            .collect();
         claim.sort_by_key(|(at, _)| *at);
         claim
     }
+}
+
+impl<'a> Case<'a> {
+    /// The copies between host and device that come again and again between pieces of compute: within marked steps all,
+    /// else those after a device's first compute and before its last, where the two take turns.
+    ///
+    /// What is brought in once before the work begins is no part of a loop, however much it is.
+    pub(crate) fn copies_in_loop(&self) -> Vec<Copying<'a>> {
+        let mut copies: Vec<Copying<'a>> = self.copies().into_iter().filter(Copying::is_with_host).collect();
+        if self.frame().per == Per::Step {
+            return copies;
+        }
+        let turns: FxHashMap<u32, Turns> =
+            self.wall().devices.iter().map(|device| (device.device.0, turns(self.trace(), device.device.0))).collect();
+        copies.retain(|copy| {
+            let start = self.trace().events.start_ns[copy.row as usize];
+            turns.get(&copy.device).is_some_and(|turns| {
+                turns.count >= LEAST_TURNS && (turns.first..turns.last).contains(&start)
+            })
+        });
+        copies
+    }
+
+    /// The largest of `copies` by time, with the line of the call that asked for it.
+    pub(crate) fn longest_copy(&self, copies: &[Copying<'_>]) -> Option<(EventRow, Option<Place>)> {
+        let row = copies.iter().max_by_key(|copy| (copy.exposed_ns, copy.ns))?.row;
+        let call = self.trace().events.link[row as usize];
+        Some((EventRow(row), self.line_of_row(call)))
+    }
+}
+
+/// Turns of copies and compute below which there is no loop.
+const LEAST_TURNS: u64 = 3;
+
+/// When a device computed, and how often it did after copies.
+#[derive(Debug, Clone, Copy)]
+struct Turns {
+    first: i64,
+    last: i64,
+    count: u64,
+}
+
+fn turns(trace: &Trace, device: u32) -> Turns {
+    let events = &trace.events;
+    let rows = trace.tracks_of_device(device).flat_map(|track| track.rows.clone());
+    let is_either = |kind: EventKind| kind.is_compute() || matches!(kind, EventKind::CopyHostToDevice | EventKind::CopyDeviceToHost);
+    let mut work: Vec<(i64, bool)> = rows
+        .map(|row| row as usize)
+        .filter(|row| is_either(events.kind(*row)))
+        .map(|row| (events.start_ns[row], events.kind(row).is_compute()))
+        .collect();
+    work.sort_unstable();
+    let computed = || work.iter().filter(|(_, computes)| *computes).map(|(start, _)| *start);
+    let count = work.windows(2).filter(|pair| !pair[0].1 && pair[1].1).count() as u64;
+    Turns { first: computed().next().unwrap_or(i64::MAX), last: computed().next_back().unwrap_or(i64::MIN), count }
 }
 
 /// Bytes per second that the way of copies of one device and direction can carry.
@@ -116,7 +176,8 @@ pub(crate) fn ways(case: &Case<'_>, copies: &[Copying<'_>]) -> FxHashMap<(u32, E
     let mut ways: FxHashMap<(u32, EventKind), Way> = FxHashMap::default();
     for copy in copies.iter().filter(|copy| copy.is_with_host()) {
         let known = ways.entry((copy.device, copy.kind)).or_insert_with(|| {
-            let limit = if copy.kind == EventKind::CopyHostToDevice { Limit::HostToDevice } else { Limit::DeviceToHost };
+            let limit =
+                if copy.kind == EventKind::CopyHostToDevice { Limit::HostToDevice } else { Limit::DeviceToHost };
             let ceiling = case.analysis.ceilings.get(copy.device as usize).and_then(|ceilings| ceilings.value(limit));
             Way { rate: ceiling.unwrap_or(0.0), is_known: ceiling.is_some() }
         });

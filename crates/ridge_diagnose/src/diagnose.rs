@@ -146,7 +146,12 @@ fn doubts(case: &Case<'_>, asked: &[&'static Rule]) -> Vec<(&'static Rule, Doubt
         all.extend(found.into_iter().map(|doubt| (*rule, doubt)));
     }
     // What makes most answers impossible is said first.
-    all.sort_by_key(|(_, doubt)| (doubt.blocks.iter().min().copied().map_or(2, |first| u8::from(first != Question::Device)), doubt.blocks.is_empty()));
+    all.sort_by_key(|(_, doubt)| {
+        (
+            doubt.blocks.iter().min().copied().map_or(2, |first| u8::from(first != Question::Device)),
+            doubt.blocks.is_empty(),
+        )
+    });
     all
 }
 
@@ -222,11 +227,7 @@ fn in_order(findings: Vec<Finding>) -> Vec<Finding> {
     };
     order.sort_by(|a, b| {
         let (a, b) = (key(*a), key(*b));
-        b.0.cmp(&a.0)
-            .then(b.1.total_cmp(&a.1))
-            .then(a.2.cmp(&b.2))
-            .then(b.3.cmp(&a.3))
-            .then(b.4.total_cmp(&a.4))
+        b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)).then(a.2.cmp(&b.2)).then(b.3.cmp(&a.3)).then(b.4.total_cmp(&a.4))
     });
     let mut places = vec![0; findings.len()];
     order.iter().enumerate().for_each(|(place, at)| places[*at] = place);

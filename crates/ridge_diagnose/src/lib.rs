@@ -10,6 +10,7 @@
 //!
 //! No file is opened here, no format is known, and nothing is rendered but sentences.
 
+mod allocators;
 mod arguments;
 mod case;
 mod collectives;
@@ -17,12 +18,16 @@ mod copying;
 mod diagnose;
 mod finding;
 mod fitness;
+mod kernels;
 mod known;
 mod launched;
+mod programs;
+mod products;
 mod record;
 mod rule;
 mod rules;
 mod saving;
+mod updates;
 mod waits;
 mod words;
 

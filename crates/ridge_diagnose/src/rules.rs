@@ -16,12 +16,56 @@ rules! {
     graph_under_recorded
     graph_opaque
     zero_timestamps
+    malformed_outlier
+    dropped_records
+    profiler_overhead
+    capture_too_heavy
+    compile_in_window
+    no_sync_timing
+    few_or_unstable_steps
+    setup_not_work
+    clock_disagreement
+    unlinked_launches
+    no_source_lines
+    unexplained_wait
     data_loading
     blocking_call
     host_bound_dispatch
+    many_small_kernels
+    alloc_storm
+    module_load_late
+    host_callback
+    copies_in_loop
+    weights_streamed
     sync_copy
+    device_to_device_copies
+    many_small_copies
+    slow_copy
+    pageable_copy
     defensive_copies
+    sequential_updates
+    serial_while_small_body
+    loop_state_copies
+    missed_donation
+    layout_copies
+    gather_scatter_bound
+    scatter_without_hints
+    sort_for_selection
+    fp64_used
+    dtype_round_trips
+    opaque_custom_call
+    tensor_cores_idle
+    tf32_off
     exposed_collectives
+    straggler
+    imbalance_of_work
+    same_stream_comm
+    small_messages
+    collective_outlier
+    out_of_memory
+    near_memory_limit
+    fragmentation
+    memory_growth
 }
 
 /// The rule called `id`.

@@ -51,7 +51,8 @@ pub struct Saving {
 pub(crate) fn of_findings(case: &Case<'_>, findings: &mut [Finding], together: &[usize]) -> Option<Saving> {
     let wants_replay = findings.iter().any(|finding| !finding.edits.is_empty());
     let is_small = case.analysis.trace.events.len() <= MOST_REPLAYED;
-    let replay = (wants_replay && is_small).then(|| Replay::new(case.analysis.trace, &Options::default()));
+    let options = Options { window: window(case), ..Options::default() };
+    let replay = (wants_replay && is_small).then(|| Replay::new(case.analysis.trace, &options));
     for finding in findings.iter_mut().filter(|finding| !finding.is_information && !finding.claim.is_empty()) {
         let found = match &replay {
             Some(replay) if !finding.edits.is_empty() => replayed(case, replay, &finding.edits, finding.share),
@@ -65,11 +66,20 @@ pub(crate) fn of_findings(case: &Case<'_>, findings: &mut [Finding], together: &
     }
     let share = case.share_of(together.iter().flat_map(|at| findings[*at].claim.iter().copied()));
     let edits: Vec<Edit> = together.iter().flat_map(|at| findings[*at].edits.iter().cloned()).collect();
-    let all_replayed = together.iter().all(|at| {
-        findings[*at].saving.as_ref().is_some_and(|saving| saving.basis == SavingBasis::Replay)
-    });
+    let all_replayed = together
+        .iter()
+        .all(|at| findings[*at].saving.as_ref().is_some_and(|saving| saving.basis == SavingBasis::Replay));
     let replay = replay.filter(|_| all_replayed && together.len() > 1)?;
     replayed(case, &replay, &edits, share).ok()
+}
+
+/// The longest stretch of the time that is judged, in the process where that is longest.
+fn window(case: &Case<'_>) -> Option<(i64, i64)> {
+    let stretches = case.frame().spans.iter().flat_map(|spans| spans.as_slice());
+    let longest = stretches.clone().max_by_key(|(start, end)| end.saturating_sub(*start)).copied()?;
+    // Ranks are judged together: what overlaps the longest stretch belongs to it.
+    let around = stretches.filter(|(start, end)| *start < longest.1 && *end > longest.0);
+    around.copied().reduce(|(first, last), (start, end)| (first.min(start), last.max(end)))
 }
 
 /// What a replay says of `edits`; else why it says nothing.
@@ -84,7 +94,11 @@ fn replayed(case: &Case<'_>, replay: &Replay<'_>, edits: &[Edit], share: f64) ->
     let frame = case.frame();
     let (low, high, whole) = match found.per_step.filter(|_| frame.per == Per::Step) {
         Some(step) => (step.low_ns, step.high_ns, step.captured_ns),
-        None => (found.low_ns, found.high_ns, frame.unit_ns()),
+        None => {
+            // The window may be a part of the frame, whose other parts are taken to be alike.
+            let of_frame = |ns: i64| (ns as f64 / found.wall_ns.max(1) as f64 * frame.unit_ns() as f64) as i64;
+            (of_frame(found.low_ns), of_frame(found.high_ns), frame.unit_ns())
+        }
     };
     // Removing work can also remove waits around it, but never more than there is.
     let (low, high) = (low.max(0), high.clamp(0, whole.max(0)));

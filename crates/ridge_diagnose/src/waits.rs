@@ -29,8 +29,15 @@ impl Wait {
 
 /// Whether a call of that name returns when a device has done what it was given; locks, files and times are others' waits.
 pub(crate) fn waits_for_device(name: &str) -> bool {
-    const WORDS: [&str; 7] =
-        ["Synchronize", "block_until_ready", "BlockUntil", "BlockHost", "np.asarray(jax.Array)", "_local_scalar_dense", "aten::item"];
+    const WORDS: [&str; 7] = [
+        "Synchronize",
+        "block_until_ready",
+        "BlockUntil",
+        "BlockHost",
+        "np.asarray(jax.Array)",
+        "_local_scalar_dense",
+        "aten::item",
+    ];
     copies_and_waits(name) || WORDS.iter().any(|word| name.contains(word))
 }
 
@@ -67,10 +74,17 @@ impl Case<'_> {
     }
 
     /// The call that the host was in when the gap began, with what of the gap comes of it.
-    fn wait_before(&self, device: u32, gap: &[IdlePart], places: &FxHashMap<(DeviceRow, Holds), usize>) -> Option<Wait> {
+    fn wait_before(
+        &self,
+        device: u32,
+        gap: &[IdlePart],
+        places: &FxHashMap<(DeviceRow, Holds), usize>,
+    ) -> Option<Wait> {
         let (trace, start) = (self.trace(), gap.first()?.start_ns);
         let spans = self.frame().spans.get(trace.devices.get(device as usize)?.process as usize)?;
-        let is_wait = |part: &&IdlePart| part.activity == Activity::Blocking && matches!(part.cause, Cause::HostLate | Cause::Run);
+        let is_wait = |part: &&IdlePart| {
+            part.activity == Activity::Blocking && matches!(part.cause, Cause::HostLate | Cause::Run)
+        };
         let row = gap.first().filter(is_wait)?.row?;
         let began = *trace.events.start_ns.get(row.index())?;
         let is_call = trace.events.kind(row.index()) <= EventKind::Operator;
@@ -166,6 +180,7 @@ impl<'a> Case<'a> {
 
 /// Whether the host could have spent the part earlier.
 fn is_hosts(part: &IdlePart) -> bool {
-    let of_host = matches!(part.cause, Cause::HostLate | Cause::LaunchCall | Cause::LaunchLatency | Cause::Copy | Cause::Run);
+    let of_host =
+        matches!(part.cause, Cause::HostLate | Cause::LaunchCall | Cause::LaunchLatency | Cause::Copy | Cause::Run);
     of_host && !matches!(part.activity, Activity::Loading | Activity::Compiling | Activity::Profiler)
 }

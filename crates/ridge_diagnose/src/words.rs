@@ -43,11 +43,42 @@ pub(crate) fn python_place(name: &str) -> Option<Place> {
         None => name.split_once("): ")?.0.rsplit_once('(')?,
     };
     const LIBRARIES: [&str; 12] = [
-        "torch/", "triton/", "jax/", "jaxlib/", "numpy/", "flax/", "optax/", "haiku/", "asyncio/", "importlib/",
-        "concurrent/", "multiprocessing/",
+        "torch/",
+        "triton/",
+        "jax/",
+        "jaxlib/",
+        "numpy/",
+        "flax/",
+        "optax/",
+        "haiku/",
+        "asyncio/",
+        "importlib/",
+        "concurrent/",
+        "multiprocessing/",
     ];
-    const OF_PYTHON: [&str; 6] = ["contextlib.py", "functools.py", "threading.py", "runpy.py", "queue.py", "selectors.py"];
+    const OF_PYTHON: [&str; 6] =
+        ["contextlib.py", "functools.py", "threading.py", "runpy.py", "queue.py", "selectors.py"];
+    // XLA's tracer gives no folders, so JAX's own files are known by their names.
+    const OF_JAX: [&str; 16] = [
+        "api.py",
+        "api_util.py",
+        "array.py",
+        "batching.py",
+        "compiler.py",
+        "core.py",
+        "dispatch.py",
+        "linear_util.py",
+        "mlir.py",
+        "monitoring.py",
+        "pjit.py",
+        "pxla.py",
+        "profiler.py",
+        "tree_util.py",
+        "traceback_util.py",
+        "xla_bridge.py",
+    ];
     let is_library = file.starts_with('<')
+        || name.starts_with('$') && OF_JAX.contains(&file)
         || LIBRARIES.iter().any(|package| file.starts_with(package))
         || OF_PYTHON.contains(&file)
         || file.contains("-packages/")

@@ -27,9 +27,9 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// The graph of `trace`.
-    pub(crate) fn new(trace: &Trace) -> Graph {
-        let mut nodes = Nodes::new(trace);
+    /// The graph of what begins within `window` of `trace`.
+    pub(crate) fn new(trace: &Trace, window: Option<(i64, i64)>) -> Graph {
+        let mut nodes = Nodes::new(trace, window);
         let launches = Launches::new(trace, &nodes);
         let shifts = skew::correct(&mut nodes, &launches);
         let mut lane_order = LaneOrder::new(&nodes, &launches);

@@ -70,6 +70,10 @@ pub struct Options {
     pub fewest_steps: usize,
     /// Most of the edited work whose launch may be unknown, by time.
     pub most_unlinked: f64,
+    /// Only what begins between these times is replayed, nanoseconds on the trace clock; everything where there is none.
+    ///
+    /// Start-up and compilation hang on nothing that a capture explains, and would hide how well the rest is explained.
+    pub window: Option<(i64, i64)>,
 }
 
 impl Default for Options {
@@ -81,6 +85,7 @@ impl Default for Options {
             vague_class_error: 0.05,
             fewest_steps: 3,
             most_unlinked: 0.25,
+            window: None,
         }
     }
 }
@@ -101,7 +106,7 @@ pub struct Replay<'t> {
 impl<'t> Replay<'t> {
     /// Builds the graph of `trace` and replays it without edits.
     pub fn new(trace: &'t Trace, options: &Options) -> Replay<'t> {
-        let graph = Graph::new(trace);
+        let graph = Graph::new(trace, options.window);
         let steps = Steps::new(trace, &graph);
         let (baseline, replayed) = baseline::measure(&graph, &steps, options);
         let is_cpu = trace.devices.iter().any(|device| device.plane.contains("CPU"));

@@ -84,18 +84,19 @@ pub(crate) fn end_of(event: usize) -> u32 {
 }
 
 impl Nodes {
-    /// The events of `trace`.
-    pub(crate) fn new(trace: &Trace) -> Nodes {
+    /// The events of `trace` that begin within `window`.
+    pub(crate) fn new(trace: &Trace, window: Option<(i64, i64)>) -> Nodes {
         let mut nodes = Nodes { of_row: vec![NONE; trace.events.len()], ..Nodes::default() };
         let hints = Hints {
             calls: trace.strings.iter().map(call_of).collect(),
             awaits: trace.strings.iter().map(|name| name.ends_with("::Await")).collect(),
             causes: causes(trace),
+            window: window.unwrap_or((i64::MIN, i64::MAX)),
         };
         for at in 0..trace.tracks.len() as u32 {
             match trace.tracks[at as usize].kind {
                 TrackKind::HostThread => nodes.add_thread(trace, at, &hints),
-                TrackKind::Stream | TrackKind::OperationLane => nodes.add_device_lane(trace, at),
+                TrackKind::Stream | TrackKind::OperationLane => nodes.add_device_lane(trace, at, &hints),
                 TrackKind::Derived => {}
             }
         }
@@ -151,13 +152,13 @@ impl Nodes {
         }
     }
 
-    fn add_device_lane(&mut self, trace: &Trace, at: u32) {
+    fn add_device_lane(&mut self, trace: &Trace, at: u32, hints: &Hints) {
         let track = &trace.tracks[at as usize];
         let (events, first) = (&trace.events, self.len());
         let nests = track.kind == TrackKind::OperationLane;
         for row in track.rows.clone() {
             let place = row as usize;
-            if !EventKind::from_byte_is_work(events.kind[place]) {
+            if !EventKind::from_byte_is_work(events.kind[place]) || !hints.takes(events.start_ns[place]) {
                 continue;
             }
             let parent = if nests { events.parent[place] } else { NONE };
@@ -178,7 +179,8 @@ impl Nodes {
         let mut found: Vec<Found> = Vec::new();
         let mut inside: Vec<(u32, u32)> = Vec::new();
         for row in track.rows.clone() {
-            let Some(call) = found_call(events, row, track.rows.start, hints) else { continue };
+            let call = found_call(events, row, track.rows.start, hints);
+            let Some(call) = call.filter(|call| hints.takes(call.start)) else { continue };
             match found.last() {
                 Some(open) if call.start < open.end && call.end <= open.end => {
                     inside.push((row, found.len() as u32 - 1))
@@ -190,7 +192,7 @@ impl Nodes {
             return;
         }
         let rows: Vec<u32> = found.iter().map(|call| call.row).collect();
-        found.extend(marks(trace, track));
+        found.extend(marks(trace, track).into_iter().filter(|mark| hints.takes(mark.start)));
         found.sort_by_key(|event| (event.start, event.kind != Node::Mark));
         let first = self.len();
         for event in &found {
@@ -214,6 +216,14 @@ struct Hints {
     awaits: Vec<bool>,
     /// By row: caused the operations of a processor.
     causes: Vec<bool>,
+    /// What begins in it is taken.
+    window: (i64, i64),
+}
+
+impl Hints {
+    fn takes(&self, start: i64) -> bool {
+        (self.window.0..=self.window.1).contains(&start)
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -335,7 +345,7 @@ mod tests {
              stream 7 on gpu
                20 +5 k id=2",
         );
-        let nodes = Nodes::new(&trace);
+        let nodes = Nodes::new(&trace, None);
         let marks = nodes.kind.iter().filter(|kind| **kind == Node::Mark).count();
         assert_eq!((nodes.len(), marks, nodes.lanes.len()), (5, 2, 2));
         assert_eq!(nodes.of_row[1], nodes.of_row[2]);

@@ -219,7 +219,7 @@ fn a_launch_that_waits_for_room_in_the_queue_waits_for_work() {
         at += took + 1000;
     }
     let trace = trace(&(thread + &stream));
-    let graph = Graph::new(&trace);
+    let graph = Graph::new(&trace, None);
     let waits = graph.edges.family.iter().filter(|family| **family == Family::FullQueue).count();
     assert!((100..200).contains(&waits), "{waits}");
     // The last call waits for the device, which is twice as fast.
@@ -413,7 +413,7 @@ fn a_device_clock_that_runs_ahead_is_corrected() {
         stream += &format!("{} +60000 gemm id={}\n", at + 15_000, step + 1);
     }
     let trace = trace(&(text + &stream));
-    let graph = Graph::new(&trace);
+    let graph = Graph::new(&trace, None);
     assert_eq!(graph.shifts, [(0, -7_000)]);
 }
 

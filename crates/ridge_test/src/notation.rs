@@ -11,6 +11,9 @@
 //! lane 0 on cpu                  begins a lane of operations, which nest
 //! derived Steps on gpu           begins a line that a viewer derived
 //!   0 +10 gemm op=dot.1          an event of the track above: start, duration, name, then any of the words below
+//! allocation 10 +1024 GPU_0      an allocator's event: time, bytes taken or given back (-1024), its name; then reserved=4096
+//! exhausted 12 1024 GPU_0        a request that the allocator could not meet
+//! profile gemm a__b.sum=3        a launch under a hardware profiler with its metrics
 //! ```
 //!
 //! Words after an event's name; a name with spaces stands in double quotes:
@@ -24,6 +27,7 @@
 //! | `scope=path` | scope path of the operation |
 //! | `id=9` | correlation id, on a launch and on the work it launched |
 //! | `as=x`, `by=x` | a name for this event, and the event of that name that caused it; `as` comes first |
+//! | `backward=x` | the operator of that name whose gradient this one computes |
 //! | `bytes=1024` | what a copy moved |
 //! | `async=1` | with `bytes=`: whether the copy's call returned before it ended, 0 or 1 |
 //! | `from=pageable`, `to=device` | with `bytes=`: where the memory is; pinned to device where nothing is said |
@@ -36,8 +40,8 @@
 //! Work whose operation is known counts as known by the capture's own stat; the notation cannot say otherwise.
 
 use ridge_trace::{
-    Collective, EventKind, LaunchShape, MemoryKind, Module, NONE, NewEvent, Operation, OperatorShape, Step, StringId, Trace, TraceBuilder,
-    TrackKind, Transfer,
+    Backward, Collective, EventKind, KernelProfile, LaunchShape, MemoryKind, Module, NONE, NewEvent, Operation, OperatorShape, SegmentEventKind, Step, StringId,
+    Trace, TraceBuilder, TrackKind, Transfer,
 };
 use std::collections::HashMap;
 
@@ -100,6 +104,9 @@ impl Reader {
             ["stream", id, "on", device] => self.begin(Some(device), TrackKind::Stream, &format!("Stream #{id}")),
             ["lane", id, "on", device] => self.begin(Some(device), TrackKind::OperationLane, &format!("lane {id}")),
             ["derived", name, "on", device] => self.begin(Some(device), TrackKind::Derived, name),
+            ["allocation", time, bytes, allocator, ref rest @ ..] => self.allocation(time, bytes, allocator, rest)?,
+            ["exhausted", time, bytes, allocator] => self.exhausted(time, bytes, allocator)?,
+            ["profile", name, ref rest @ ..] => self.profile(name, rest)?,
             [start, dur, name, ref rest @ ..] => self.event(start, dur, name, rest)?,
             _ => return Err("expected a track, a module or `start +duration name`".to_owned()),
         }
@@ -117,6 +124,59 @@ impl Reader {
             TrackKind::Derived => EventKind::Derived,
         };
         self.track = Some((track, usual));
+    }
+
+    fn allocation(&mut self, time: &str, bytes: &str, allocator: &str, rest: &[&str]) -> Result<(), String> {
+        let allocator = self.builder.strings.intern(allocator);
+        let (process, bytes) = (self.process, number::<i64>(bytes.trim_start_matches('+'))?);
+        let reserved = match rest {
+            [] => -1,
+            [word] => number(word.strip_prefix("reserved=").ok_or("expected reserved=N")?)?,
+            _ => return Err("expected at most reserved=N".to_owned()),
+        };
+        let table = &mut self.builder.allocations;
+        let before = (0..table.len()).rev().find(|row| table.allocator[*row] == allocator && table.process[*row] == process);
+        let in_use = before.map_or(0, |row| table.in_use_bytes[row]) + bytes;
+        let peak = before.map_or(0, |row| table.peak_bytes[row]).max(in_use);
+        table.process.push(process);
+        table.time_ns.push(number(time)?);
+        table.allocator.push(allocator);
+        table.delta_bytes.push(bytes);
+        table.requested_bytes.push(bytes);
+        table.in_use_bytes.push(in_use);
+        table.peak_bytes.push(peak);
+        table.reserved_bytes.push(reserved);
+        table.fragmentation.push(0.0);
+        table.address.push(0);
+        table.owner.push(StringId(0));
+        Ok(())
+    }
+
+    fn exhausted(&mut self, time: &str, bytes: &str, allocator: &str) -> Result<(), String> {
+        let allocator = self.builder.strings.intern(allocator);
+        let table = &mut self.builder.memory.segments;
+        table.allocator.push(allocator);
+        table.process.push(self.process);
+        table.time_ns.push(number(time)?);
+        table.kind.push(SegmentEventKind::OutOfMemory);
+        table.bytes.push(number(bytes)?);
+        table.free_bytes.push(None);
+        table.stack.push(NONE);
+        Ok(())
+    }
+
+    fn profile(&mut self, name: &str, metrics: &[&str]) -> Result<(), String> {
+        let name = self.builder.strings.intern(name);
+        let launches = &mut self.builder.profiles.launches;
+        let row = launches.len() as u32;
+        let (grid, block) = ([1; 3], [1; 3]);
+        launches.push(KernelProfile { process: self.process, name, launch: row, grid, block, device: None, stream: None });
+        for metric in metrics {
+            let (metric, value) = metric.split_once('=').ok_or("expected metric=value")?;
+            let metric = self.builder.strings.intern(metric);
+            self.builder.profiles.push(row, metric, number(value)?, StringId(0), StringId(0));
+        }
+        Ok(())
     }
 
     fn process(&mut self, name: &str, rest: &[&str]) -> Result<(), String> {
@@ -195,6 +255,10 @@ impl Reader {
                 bytes_out: said.moves,
             });
         }
+        if let Some(forward) = said.backward {
+            let forward = *self.named.get(forward).ok_or("expected backward=NAME of an event above")?;
+            self.builder.backwards.push(Backward { event: row, forward });
+        }
         if let Some(cause) = said.cause {
             let cause = *self.named.get(cause).ok_or("expected by=NAME of an event above")?;
             self.builder.slices(row..row + 1).link[0] = cause;
@@ -227,7 +291,8 @@ impl Reader {
             let transfer = Transfer { bytes, source, destination, is_async: said.is_async };
             return known_or_new(&mut self.builder.transfers, transfer);
         }
-        let is_shaped = said.grid.is_some() || said.block.is_some() || said.registers.is_some() || said.occupancy.is_some();
+        let is_shaped =
+            said.grid.is_some() || said.block.is_some() || said.registers.is_some() || said.occupancy.is_some();
         if kind == EventKind::Kernel && is_shaped {
             let (grid, block) = (said.grid.unwrap_or([1; 3]), said.block.unwrap_or([1; 3]));
             let shape = LaunchShape {
@@ -269,6 +334,7 @@ struct Words<'a> {
     correlation: u32,
     name: Option<&'a str>,
     cause: Option<&'a str>,
+    backward: Option<&'a str>,
     bytes: Option<u64>,
     is_async: Option<bool>,
     source: Option<MemoryKind>,
@@ -304,6 +370,7 @@ impl<'a> Words<'a> {
                 Some(("id", value)) => said.correlation = number(value)?,
                 Some(("as", value)) => said.name = Some(value),
                 Some(("by", value)) => said.cause = Some(value),
+                Some(("backward", value)) => said.backward = Some(value),
                 Some(("bytes", value)) => said.bytes = Some(number(value)?),
                 Some(("async", value)) => said.is_async = Some(number::<u8>(value)? != 0),
                 Some(("from", value)) => said.source = Some(memory(value)?),

@@ -6,6 +6,8 @@
 //! Self time goes to the innermost line, inclusive time to every line of the stack once, so a line that only calls others
 //! has an inclusive time and no self time.
 //! A fusion counts where its main instruction came from.
+//! Work that no line made, such as a copy that the compiler put in, is owed to the line whose need made it; that is inferred
+//! and stands in a column of its own, so that no measured number contains a guess.
 
 use super::operator::HOST_ALONE;
 use crate::Analysis;
@@ -13,6 +15,7 @@ use crate::WorkGroups;
 use crate::context::Need;
 use crate::context::host_paths::{HostPaths, PathOf, PythonFrame, sum_by};
 use crate::context::partition::ratio;
+use crate::context::{Line, OpLines};
 use crate::models::operators::own_times_of_operators;
 use crate::tables::time::table as build;
 use crate::view::{LineText, Shown, Topic, View, has_events};
@@ -27,7 +30,7 @@ pub(crate) static VIEW: View = View {
     about: "line of Python source",
     aliases: &[],
     shown: Shown::InReport,
-    needs: &[Need::of::<WorkGroups>()],
+    needs: &[Need::of::<WorkGroups>(), Need::of::<crate::Lines>()],
     answers: has_events,
     charts: None,
     make: |analysis, ask| table(analysis, ask.line_text),
@@ -36,22 +39,27 @@ pub(crate) static VIEW: View = View {
 /// File, line and function.
 type Frame = (String, u32, String);
 
-/// The stack of each operation, innermost first; empty where none is known.
-type Stacks = FxHashMap<u32, Vec<Frame>>;
-
 /// A line's sums.
 #[derive(Debug, Clone, Default)]
-struct Line {
+struct Sums {
     function: String,
     self_ns: i64,
+    inferred_ns: i64,
     inclusive_ns: i64,
     events: u64,
+}
+
+impl Sums {
+    /// Measured and inferred time, nanoseconds.
+    fn held_ns(&self) -> i64 {
+        self.self_ns.saturating_add(self.inferred_ns)
+    }
 }
 
 /// All lines' sums.
 #[derive(Debug, Default)]
 struct Lines {
-    by_place: FxHashMap<(String, u32), Line>,
+    by_place: FxHashMap<(String, u32), Sums>,
     unknown_ns: i64,
     unknown_events: u64,
 }
@@ -81,21 +89,36 @@ impl Lines {
         }
     }
 
-    /// Those of instructions, and all other device work as unknown; with the stack of each operation that ran.
-    fn compiled(analysis: &Analysis<'_>) -> (Lines, Stacks) {
+    /// Adds what is owed to the line of `stack`'s innermost frame.
+    fn owe(&mut self, stack: &[Line], ns: i64, events: u64) {
+        let Some(Line { file, line, function }) = stack.first() else { return };
+        let owner = self.by_place.entry((file.clone(), *line)).or_default();
+        owner.inferred_ns = owner.inferred_ns.saturating_add(ns);
+        owner.events += events;
+        owner.function.clone_from(function);
+    }
+
+    /// Those of instructions, and all other device work as unknown.
+    fn compiled(analysis: &Analysis<'_>) -> Lines {
         let mut lines = Lines::default();
-        let mut stacks = Stacks::default();
         for group in &analysis.groups().groups {
-            let stack = stacks.entry(group.op).or_insert_with(|| stack_of(analysis, group.op));
-            lines.add(stack, 0, group.self_ns, group.count());
+            match analysis.lines().of(group.op) {
+                Some(OpLines { stack, owed: Some(_) }) => lines.owe(stack, group.self_ns, group.count()),
+                Some(OpLines { stack, owed: None }) => {
+                    let frame = |line: &Line| (line.file.clone(), line.line, line.function.clone());
+                    let stack: Vec<Frame> = stack.iter().map(frame).collect();
+                    lines.add(&stack, 0, group.self_ns, group.count());
+                }
+                None => lines.add(&[], 0, group.self_ns, group.count()),
+            }
         }
-        (lines, stacks)
+        lines
     }
 
     /// Gives unknown work of streams to the functions of Python that launched it.
-    fn launched(&mut self, analysis: &Analysis<'_>, stacks: &Stacks, paths: &HostPaths<'_>) {
+    fn launched(&mut self, analysis: &Analysis<'_>, paths: &HostPaths<'_>) {
         let events = &analysis.trace.events;
-        let has_line = |row: usize| stacks.get(&events.op[row]).is_some_and(|stack| !stack.is_empty());
+        let has_line = |row: usize| analysis.lines().of(events.op[row]).is_some();
         let streams = analysis.trace.device_tracks().filter(|track| track.kind == TrackKind::Stream);
         let rows = streams.flat_map(|track| track.rows.start as usize..track.rows.end as usize);
         let work = rows.filter(|row| EventKind::from_byte_is_work(events.kind[*row]) && !has_line(*row));
@@ -127,25 +150,26 @@ impl Lines {
 
 /// Lines, most self time first; `line_text` gives the text of a line where its file can be read.
 pub(crate) fn table(analysis: &Analysis<'_>, line_text: Option<LineText<'_>>) -> Table {
-    let (mut lines, stacks) = Lines::compiled(analysis);
+    let mut lines = Lines::compiled(analysis);
     let is_host_alone = analysis.groups().groups.is_empty();
     let wants_python = is_host_alone || lines.unknown_events > 0;
     let paths = if wants_python { HostPaths::find(analysis.trace, PathOf::Functions) } else { None };
     match &paths {
         Some(paths) if is_host_alone => lines = Lines::of_host(analysis, paths),
-        Some(paths) => lines.launched(analysis, &stacks, paths),
+        Some(paths) => lines.launched(analysis, paths),
         None => {}
     }
     let Lines { by_place, unknown_ns, unknown_events } = lines;
-    let mut rows: Vec<((String, u32), Line)> = by_place.into_iter().collect();
+    let mut rows: Vec<((String, u32), Sums)> = by_place.into_iter().collect();
     if unknown_events > 0 {
-        let unknown = Line { self_ns: unknown_ns, inclusive_ns: unknown_ns, events: unknown_events, ..Line::default() };
+        let unknown = Sums { self_ns: unknown_ns, inclusive_ns: unknown_ns, events: unknown_events, ..Sums::default() };
         rows.push((("(no source line known)".to_owned(), 0), unknown));
     }
     rows.sort_by(|(a, left), (b, right)| {
-        (right.self_ns, right.inclusive_ns).cmp(&(left.self_ns, left.inclusive_ns)).then_with(|| a.cmp(b))
+        (right.held_ns(), right.inclusive_ns).cmp(&(left.held_ns(), left.inclusive_ns)).then_with(|| a.cmp(b))
     });
-    let all_ns = rows.iter().fold(0_i64, |all, (_, line)| all.saturating_add(line.self_ns));
+    let all_ns = rows.iter().fold(0_i64, |all, (_, line)| all.saturating_add(line.held_ns()));
+    let owes = rows.iter().any(|(_, line)| line.inferred_ns > 0);
     let share = |ns: i64| ratio(ns, all_ns).unwrap_or(0.0);
     let place = |(file, line): &(String, u32)| if *line == 0 { file.clone() } else { format!("{file}:{line}") };
     let mut table = build(
@@ -164,11 +188,18 @@ pub(crate) fn table(analysis: &Analysis<'_>, line_text: Option<LineText<'_>>) ->
             Column::real(
                 "self_share",
                 "Share",
-                "self time as a part of that of all lines",
+                "self and inferred time as a part of that of all lines",
                 Unit::Share,
-                rows.iter().map(|(_, line)| share(line.self_ns)),
-            ).basis(Basis::Measured)
+                rows.iter().map(|(_, line)| share(line.held_ns())),
+            ).basis(if owes { Basis::Inferred } else { Basis::Measured })
             .ranked(Rank::Key),
+            Column::nanos(
+                "inferred_ns",
+                "Inferred",
+                "time of work that no line made and that is owed to this one by the data flow: copies, conversions and changes of layout that the compiler put in for it; not in the self time",
+                rows.iter().map(|(_, line)| line.inferred_ns),
+            ).basis(Basis::Inferred)
+            .ranked(if owes { Rank::Key } else { Rank::Detail }),
             Column::nanos(
                 "inclusive_ns",
                 "Inclusive",
@@ -205,14 +236,4 @@ pub(crate) fn table(analysis: &Analysis<'_>, line_text: Option<LineText<'_>>) ->
         }
     }
     table
-}
-
-/// File, line and function of an operation's stack, innermost first.
-fn stack_of(analysis: &Analysis<'_>, op: u32) -> Vec<Frame> {
-    if op == NONE {
-        return Vec::new();
-    }
-    let Some((module, instruction)) = analysis.instruction(op) else { return Vec::new() };
-    let frames = module.source_in_fusion(instruction);
-    frames.iter().map(|frame| (frame.file.to_string(), frame.line, frame.function.to_string())).collect()
 }

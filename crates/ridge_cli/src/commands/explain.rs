@@ -38,7 +38,8 @@ pub(crate) fn run(arguments: &ExplainArguments, globals: &Globals) -> Result<End
 
 fn unknown(name: &str) -> Failure {
     let failure = Failure::usage(format!("expected a rule, found `{name}`"));
-    let alike: Vec<&str> = RULES.iter().map(|rule| rule.id).filter(|id| id.contains(name) || name.contains(id)).collect();
+    let alike: Vec<&str> =
+        RULES.iter().map(|rule| rule.id).filter(|id| id.contains(name) || name.contains(id)).collect();
     match alike.is_empty() {
         true => failure.hint("`ridgeline rules` lists them"),
         false => failure.hint(format!("rules of such a name: {}", alike.join(", "))),

@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "the host waits for the device in the middle of the work, and the device waits for the host after it",
     document: include_str!("blocking_call.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
-    explains: &["host-bound-dispatch"],
+    explains: &[],
     needs: &[Need::of::<Idle>()],
     find: Find::Causes(find),
 };

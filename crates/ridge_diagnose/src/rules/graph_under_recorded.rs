@@ -4,7 +4,6 @@ use crate::case::Case;
 use crate::fitness::{Doubt, Question};
 use crate::launched::{Call, Launched, launched, without_work};
 use crate::rule::{Find, Group, Rule};
-use crate::words::percent;
 use rustc_hash::FxHashMap;
 
 pub(crate) static RULE: Rule = Rule {
@@ -20,10 +19,8 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Fewest calls without work that say anything: launches that fail and kernels still running at the end are few.
 const FEWEST: u64 = 3;
-/// Above this part of the calls, idle time cannot be told from time that was not recorded.
-const LOST: f64 = 0.20;
-/// The same for calls after which no work was recorded at all.
-const LOST_AT_END: f64 = 0.10;
+/// Above this part of the calls, idle time cannot be told from time that was not recorded; of whole captures none is missing.
+const LOST: f64 = 0.10;
 /// Above this part most is missing, and no time of the device can be told.
 const MOST: f64 = 0.50;
 /// Fewest steps that are compared.
@@ -53,30 +50,26 @@ fn doubt(message: String, part: f64) -> Doubt {
 
 /// What of a process's launches is missing, and the part of them.
 fn of_process(process: &Launched) -> Option<(String, f64)> {
-    let part = |calls: &[Call]| without_work(calls) as f64 / calls.len().max(1) as f64;
-    let is_lost = |calls: &[Call], least: f64| without_work(calls) > process.unlinked.max(FEWEST - 1) && part(calls) >= least;
+    let lost_part = |calls: &[Call]| {
+        // As much work without a call may be theirs.
+        let lost = without_work(calls);
+        let part = lost as f64 / calls.len().max(1) as f64;
+        (lost >= FEWEST && lost > process.unlinked && part > LOST).then_some(part)
+    };
     let (graphs, kernels) = (&process.graphs[..], &process.kernels[..]);
-    if is_lost(graphs, LOST) {
+    if let Some(part) = lost_part(graphs) {
         let have = graphs.len() as u64 - without_work(graphs);
         let message = format!("the host launched {} graphs, and the capture has the work of {have}", graphs.len());
-        return Some((message, part(graphs)));
+        return Some((message, part));
     }
+    let part = lost_part(kernels)?;
     let last = kernels.iter().rposition(|call| call.has_work).map_or(0, |last| last + 1);
-    let after = &kernels[last..];
-    if is_lost(kernels, LOST) {
-        let message = format!(
-            "{} of {} kernels that the host launched are not in the capture",
-            without_work(kernels),
-            kernels.len()
-        );
-        return Some((message, part(kernels)));
-    }
-    let is_cut = is_lost(after, LOST) && after.len() as f64 >= LOST_AT_END * kernels.len() as f64;
-    let message = || {
-        let share = after.len() as f64 / kernels.len() as f64;
-        (format!("the capture has nothing of the last {} kernels that the host launched", after.len()), share)
+    let (lost, after) = (without_work(kernels), kernels.len() - last);
+    let message = match after as u64 > lost / 2 {
+        true => format!("the capture has nothing of the last {after} of {} kernels that the host launched", kernels.len()),
+        false => format!("{lost} of {} kernels that the host launched are not in the capture", kernels.len()),
     };
-    is_cut.then(message)
+    Some((message, part))
 }
 
 /// What is missing where most steps have no device work and others do.
@@ -94,7 +87,5 @@ fn of_steps(case: &Case<'_>) -> Option<(String, f64)> {
     });
     let (empty, all) = counts.filter(|(empty, all)| empty < all).max_by_key(|(empty, _)| *empty)?;
     let share = empty as f64 / all as f64;
-    (share > MOST).then(|| {
-        (format!("{empty} of {all} steps have no device work, {} of them, and the others do", percent(share)), share)
-    })
+    (share > MOST).then(|| (format!("{empty} of {all} steps have no device work, and the others do"), share))
 }

@@ -14,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "the device waits for the host to launch its next work",
     document: include_str!("host_bound_dispatch.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
-    explains: &[],
+    explains: &["many-small-kernels"],
     needs: &[],
     find: Find::Causes(find),
 };

@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "the host waits for copies in their calls, and the device waits for the host after them",
     document: include_str!("sync_copy.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
-    explains: &["host-bound-dispatch"],
+    explains: &[],
     needs: &[Need::of::<Idle>()],
     find: Find::Causes(find),
 };

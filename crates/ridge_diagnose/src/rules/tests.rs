@@ -7,6 +7,7 @@ use super::RULES;
 use crate::{Case, Diagnosis, Finding, Known, Rule, SavingBasis, Selection, diagnose};
 use ridge_analysis::Prepared;
 use ridge_hlo::HloModule;
+use ridge_table::{Note, Severity};
 use ridge_units::Nanos;
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -29,16 +30,28 @@ fn blocks(document: &str) -> Vec<Block<'_>> {
     found
 }
 
-/// What the rule says of the capture in `text`, with `hlo` beside it.
-fn said(rule: &'static Rule, text: &str, hlo: &[&str]) -> String {
+/// What the rule says of the capture in `text`, with `hlo` and `notes` beside it.
+fn said(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> String {
     let trace = ridge_test::trace(text);
     let modules: Vec<HloModule> =
         hlo.iter().map(|text| HloModule::from_text(text).expect("HLO of the document")).collect();
     let prepared = Prepared::with_sheets(&trace);
-    let known = Known { path: "run/".to_owned(), ..Known::default() };
+    let notes = notes.lines().filter_map(note).collect();
+    let known = Known { path: "run/".to_owned(), notes, ..Known::default() };
     let case = Case { analysis: prepared.analysis(&trace, &modules), known: &known };
     let selection = Selection { only: vec![rule.id.to_owned()], ignored: Vec::new() };
     render(rule, &diagnose(&case, &selection))
+}
+
+/// A note as a line of a document has it: `lost: what happened`.
+fn note(line: &str) -> Option<Note> {
+    let (severity, message) = line.split_once(": ")?;
+    let severity = match severity {
+        "lost" => Severity::Lost,
+        "partial" => Severity::Partial,
+        _ => Severity::Info,
+    };
+    Some(Note::new(severity, message))
 }
 
 fn render(rule: &Rule, found: &Diagnosis) -> String {
@@ -74,7 +87,8 @@ fn lines_of(finding: &Finding) -> String {
     }
     let _ = writeln!(text, "  why: {}\n  help: {}", finding.why, finding.help);
     if let Some(saving) = finding.saving.as_ref().filter(|saving| saving.basis == SavingBasis::Replay) {
-        let _ = writeln!(text, "  saves {} to {} per {}", Nanos(saving.low_ns), Nanos(saving.high_ns), saving.per.name());
+        let _ =
+            writeln!(text, "  saves {} to {} per {}", Nanos(saving.low_ns), Nanos(saving.high_ns), saving.per.name());
     }
     text
 }
@@ -89,19 +103,19 @@ fn every_document_says_what_its_rule_finds() {
     let mut wrong = String::new();
     for rule in RULES {
         let mut document = std::fs::read_to_string(path_of(rule)).expect("a document for each rule");
-        let (mut capture, mut hlo) = ("", Vec::new());
+        let (mut capture, mut hlo, mut notes) = ("", Vec::new(), "");
         let mut replacements: Vec<(String, String)> = Vec::new();
         for block in blocks(&document) {
             match block.kind {
-                "trace" => (capture, hlo) = (block.text, Vec::new()),
+                "trace" => (capture, hlo, notes) = (block.text, Vec::new(), ""),
                 "hlo" => hlo.push(block.text),
+                "notes" => notes = block.text,
                 "says" => {
-                    let said = said(rule, capture, &hlo);
+                    let said = said(rule, capture, &hlo, notes);
                     if said != block.text {
                         let _ = writeln!(wrong, "{}:\n--- expected\n{}--- said\n{said}", rule.id, block.text);
-                        let before = format!("{}", block.text);
-                        replacements.push((before, said));
                     }
+                    replacements.push((block.text.to_owned(), said));
                 }
                 _ => {}
             }
@@ -111,8 +125,9 @@ fn every_document_says_what_its_rule_finds() {
             for (before, after) in replacements {
                 let fence = format!("```says\n{before}```");
                 let Some(at) = document[from..].find(&fence).map(|at| at + from) else { continue };
-                document.replace_range(at..at + fence.len(), &format!("```says\n{after}```"));
-                from = at;
+                let updated = format!("```says\n{after}```");
+                document.replace_range(at..at + fence.len(), &updated);
+                from = at + updated.len();
             }
             std::fs::write(path_of(rule), document).expect("the document can be written");
         }
@@ -125,12 +140,15 @@ fn every_document_has_its_parts_and_a_silent_example() {
     for rule in RULES {
         assert!(rule.id.bytes().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == b'-'));
         assert!(rule.document.starts_with(&format!("# {}\n", rule.id)), "{}: the title is not its name", rule.id);
-        for part in ["## What to do", "## How the saving is computed", "## When it is wrong", "## Sources", "## Examples"] {
+        for part in
+            ["## What to do", "## How the saving is computed", "## When it is wrong", "## Sources", "## Examples"]
+        {
             assert!(rule.document.contains(part), "{}: no part {part}", rule.id);
         }
         let said: Vec<&str> =
             blocks(rule.document).iter().filter(|block| block.kind == "says").map(|block| block.text).collect();
-        let is_silent = |text: &&str| !text.contains("warning:") && !text.contains("error:") && !text.contains("doubt:");
+        let is_silent =
+            |text: &&str| !text.contains("warning:") && !text.contains("error:") && !text.contains("doubt:");
         assert!(said.iter().any(is_silent), "{}: no example where it is silent", rule.id);
         assert!(said.iter().any(|text| *text != "nothing\n"), "{}: no example where it speaks", rule.id);
     }
@@ -141,7 +159,11 @@ fn names_are_of_a_kind_and_explain_others() {
     for (position, rule) in RULES.iter().enumerate() {
         assert!(RULES[..position].iter().all(|other| other.id != rule.id), "{} is there twice", rule.id);
         for explained in rule.explains {
-            assert!(RULES.iter().any(|other| other.id == *explained), "{} explains {explained}, which is no rule", rule.id);
+            assert!(
+                RULES.iter().any(|other| other.id == *explained),
+                "{} explains {explained}, which is no rule",
+                rule.id
+            );
         }
     }
 }

@@ -7,10 +7,12 @@ use ridgeline::{Check, Level};
 /// The answer as JUnit XML.
 pub fn report(check: &Check, options: &Options) -> String {
     let items = causes(check, options);
-    let failing: Vec<_> = items.iter().filter(|item| item.finding.level > Level::Info && !options.accepts(item)).collect();
+    let failing: Vec<_> =
+        items.iter().filter(|item| item.finding.level > Level::Info && !options.accepts(item)).collect();
     let outcomes = &check.diagnosis.outcomes;
     let skipped = outcomes.iter().filter(|outcome| outcome.found.is_err()).count();
-    let failed = outcomes.iter().filter(|outcome| failing.iter().any(|item| item.finding.rule == outcome.rule.id)).count();
+    let failed =
+        outcomes.iter().filter(|outcome| failing.iter().any(|item| item.finding.rule == outcome.rule.id)).count();
     let mut text = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"ridgeline check\" tests=\"{}\" failures=\"{failed}\" \
          errors=\"0\" skipped=\"{skipped}\">\n",

@@ -57,7 +57,9 @@ pub fn log(check: &Check, options: &Options) -> String {
 /// A path as a relative or absolute reference: what a reference may not hold is escaped.
 fn uri(path: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/:".contains(&byte);
-    let escaped: String =
-        path.bytes().map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect();
+    let escaped: String = path
+        .bytes()
+        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect();
     if path.starts_with('/') { format!("file://{escaped}") } else { escaped }
 }

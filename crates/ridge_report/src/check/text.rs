@@ -92,7 +92,10 @@ fn block(check: &Check, item: &Item<'_>, options: &Options, layout: &Layout) -> 
     match &finding.place {
         Some(place) => {
             let inferred = if place.is_inferred { "  (line inferred from the data flow)" } else { "" };
-            text.push_str(&plain(&format!("   --> {}:{}{inferred}\n", escape_controls(&place.file), place.line), layout));
+            text.push_str(&plain(
+                &format!("   --> {}:{}{inferred}\n", escape_controls(&place.file), place.line),
+                layout,
+            ));
             if let Some(source) = &item.shown.line_text {
                 text.push_str(&code(place.line, source, held.as_deref(), layout));
             }
@@ -129,7 +132,9 @@ fn head(word: &str, style: Style, rule: &str, message: &str, layout: &Layout) ->
     let mut text = String::new();
     for (at, line) in lines.iter().enumerate() {
         match line.strip_prefix(tag.as_str()).filter(|_| at == 0) {
-            Some(rest) => text.push_str(&format!("{}{}\n", styled(style, &tag), styled(layout.theme.title, &plain(rest, layout)))),
+            Some(rest) => {
+                text.push_str(&format!("{}{}\n", styled(style, &tag), styled(layout.theme.title, &plain(rest, layout))))
+            }
             None => text.push_str(&format!("  {}\n", styled(layout.theme.title, &plain(line, layout)))),
         }
     }
@@ -156,7 +161,13 @@ fn entry(title: &str, words: &str, layout: &Layout) -> String {
 fn closing(check: &Check, options: &Options, layout: &Layout) -> String {
     let mut text = String::new();
     if options.all {
-        let silent: Vec<&str> = check.diagnosis.outcomes.iter().filter(|outcome| matches!(outcome.found, Ok(0))).map(|outcome| outcome.rule.id).collect();
+        let silent: Vec<&str> = check
+            .diagnosis
+            .outcomes
+            .iter()
+            .filter(|outcome| matches!(outcome.found, Ok(0)))
+            .map(|outcome| outcome.rule.id)
+            .collect();
         if !silent.is_empty() {
             text.push_str(&indented(&format!("no problem: {}", silent.join(", ")), "", "  ", layout));
         }
@@ -169,8 +180,13 @@ fn closing(check: &Check, options: &Options, layout: &Layout) -> String {
         return text;
     }
     let minor = items(check).filter(|item| item.finding.level == Level::Info && item.finding.because.is_none()).count();
-    let unsure: Vec<&str> =
-        check.diagnosis.outcomes.iter().filter(|outcome| outcome.found.is_err()).map(|outcome| outcome.rule.id).collect();
+    let unsure: Vec<&str> = check
+        .diagnosis
+        .outcomes
+        .iter()
+        .filter(|outcome| outcome.found.is_err())
+        .map(|outcome| outcome.rule.id)
+        .collect();
     let accepted = items(check).filter(|item| item.finding.level > Level::Info && options.accepts(item)).count();
     let mut parts = Vec::new();
     if accepted > 0 {
@@ -215,6 +231,8 @@ fn styled(style: Style, text: &str) -> String {
 fn plain(text: &str, layout: &Layout) -> String {
     match layout.glyphs {
         Glyphs::Unicode => text.to_owned(),
-        Glyphs::Ascii => text.replace('µ', "u").replace('…', "...").replace('·', "|").replace('×', "x").replace('–', "-"),
+        Glyphs::Ascii => {
+            text.replace('µ', "u").replace('…', "...").replace('·', "|").replace('×', "x").replace('–', "-")
+        }
     }
 }

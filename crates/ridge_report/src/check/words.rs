@@ -1,7 +1,7 @@
 //! The sentences that all forms share.
 
-use crate::number::{show, show_share};
 use crate::cell::Cell;
+use crate::number::{show, show_share};
 use ridgeline::units::Nanos;
 use ridgeline::{Check, Doubt, Evidence, FactValue, Finding, Level, Per, Saving, SavingBasis, State, record_of};
 
@@ -115,5 +115,9 @@ pub(super) fn number(evidence: &Evidence) -> Option<(f64, &'static str, &'static
 
 /// Counts without a fraction, so that documents say 3 and not 3.0.
 pub(super) fn plain(value: f64) -> FactValue {
-    if value.fract() == 0.0 && value.abs() < 9e15 { FactValue::Count(value.max(0.0) as u64) } else { FactValue::Number(value) }
+    if value.fract() == 0.0 && value.abs() < 9e15 {
+        FactValue::Count(value.max(0.0) as u64)
+    } else {
+        FactValue::Number(value)
+    }
 }

@@ -29,8 +29,8 @@ impl Baseline {
 
     /// Reads the file at `path`.
     pub(super) fn read(path: &Path) -> Result<Baseline, Failure> {
-        let text = std::fs::read_to_string(path)
-            .map_err(|error| Failure::io("cannot read the baseline", &error).at(path))?;
+        let text =
+            std::fs::read_to_string(path).map_err(|error| Failure::io("cannot read the baseline", &error).at(path))?;
         let found: Baseline = serde_json::from_str(&text)
             .map_err(|error| Failure::failed(format!("expected a baseline: {error}")).at(path))?;
         if found.schema != SCHEMA {

@@ -1,0 +1,185 @@
+//! What ran of each compiled program: its instructions with their rows of the wall, their costs, and who uses what.
+
+use crate::case::{Case, Work};
+use crate::finding::Finding;
+use ridge_analysis::{Analysis, Need, Shared, WorkGroups, WorkSums, models::roofline};
+use ridge_hlo::cost::{Cost, ModuleCosts};
+use ridge_hlo::{ComputationId, HloModule, InstructionId};
+use ridge_table::Subject;
+use ridge_trace::{ModuleRow, OpRow};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+/// A compiled program with the work of its instructions in the judged time.
+#[derive(Debug)]
+pub(crate) struct Program<'a> {
+    /// Row of the modules table.
+    pub(crate) row: ModuleRow,
+    /// Its HLO.
+    pub(crate) module: &'a HloModule,
+    /// The instructions that ran, in the module's order, each with its rows of the wall.
+    pub(crate) ran: BTreeMap<InstructionId, Vec<Work<'a>>>,
+}
+
+/// The programs that have work in the judged time and HLO.
+pub(crate) fn programs<'a>(case: &Case<'a>) -> Vec<Program<'a>> {
+    let mut found: BTreeMap<u32, Program<'a>> = BTreeMap::new();
+    for work in case.work() {
+        let Some((module, id)) = case.analysis.instruction(work.op) else { continue };
+        if id.0 as usize >= module.instructions.len() {
+            continue;
+        }
+        let row = case.analysis.operation(work.op).map_or(0, |op| op.module);
+        let program =
+            found.entry(row).or_insert_with(|| Program { row: ModuleRow(row), module, ran: BTreeMap::new() });
+        program.ran.entry(id).or_default().push(work);
+    }
+    found.into_values().collect()
+}
+
+impl<'a> Program<'a> {
+    /// The work of one instruction.
+    pub(crate) fn work(&self, id: InstructionId) -> &[Work<'a>] {
+        self.ran.get(&id).map_or(&[], |work| work)
+    }
+
+    /// The devices' time that one instruction has, nanoseconds.
+    pub(crate) fn ns(&self, id: InstructionId) -> i64 {
+        self.work(id).iter().fold(0, |sum, work| sum.saturating_add(work.row.ns))
+    }
+
+    /// The devices' time that some instructions have, nanoseconds.
+    pub(crate) fn ns_of(&self, ids: &[InstructionId]) -> i64 {
+        ids.iter().fold(0, |sum, id| sum.saturating_add(self.ns(*id)))
+    }
+
+    /// How often one instruction began.
+    pub(crate) fn events(&self, id: InstructionId) -> u64 {
+        self.work(id).iter().fold(0, |sum, work| sum.saturating_add(work.row.events))
+    }
+
+    /// The rows of the wall of some instructions, each claimed with the same part.
+    pub(crate) fn claim(&self, ids: &[InstructionId], part: f32) -> Vec<(usize, f32)> {
+        ids.iter().flat_map(|id| self.work(*id)).map(|work| (work.at, part)).collect()
+    }
+
+    /// Those of `ids` that ran, most time first.
+    pub(crate) fn longest_first(&self, ids: &[InstructionId]) -> Vec<InstructionId> {
+        let mut ran: Vec<InstructionId> = ids.iter().copied().filter(|id| self.ran.contains_key(id)).collect();
+        ran.sort_by_key(|id| (std::cmp::Reverse(self.ns(*id)), *id));
+        ran
+    }
+
+    /// The names of some instructions.
+    pub(crate) fn names(&self, ids: &[InstructionId]) -> Vec<&'a str> {
+        ids.iter().map(|id| self.module.instruction(*id).name.as_str()).collect()
+    }
+
+    /// What the program calls itself: the name of the function that was compiled.
+    pub(crate) fn function(&self, case: &Case<'a>) -> &'a str {
+        let trace = case.trace();
+        let name = trace.modules.get(self.row.index()).map_or("", |module| trace.strings.get(module.name));
+        name.strip_prefix("jit_").unwrap_or(name)
+    }
+
+    /// `finding` at the line of `id`, about its operation and the program.
+    pub(crate) fn located(&self, case: &Case<'a>, finding: Finding, id: Option<InstructionId>) -> Finding {
+        let op = id.and_then(|id| self.work(id).first()).map(|work| work.op);
+        finding
+            .at(op.and_then(|op| case.line_of_op(op)))
+            .about(op.and_then(OpRow::known).map(Subject::Op))
+            .about(Subject::Module(self.row))
+    }
+}
+
+/// Who uses each value of a module.
+#[derive(Debug)]
+pub(crate) struct Uses {
+    starts: Vec<u32>,
+    users: Vec<InstructionId>,
+}
+
+impl Uses {
+    /// Looks through `module` once.
+    pub(crate) fn new(module: &HloModule) -> Uses {
+        let mut starts = vec![0_u32; module.instructions.len() + 1];
+        let uses = || {
+            let of = |user: InstructionId| module.instruction(user).operands.iter().map(move |used| (*used, user));
+            module.instruction_ids().flat_map(of)
+        };
+        uses().for_each(|(used, _)| starts[used.0 as usize + 1] += 1);
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut next = starts.clone();
+        let mut users = vec![InstructionId::default(); starts.last().map_or(0, |end| *end as usize)];
+        for (used, user) in uses() {
+            let slot = &mut next[used.0 as usize];
+            users[*slot as usize] = user;
+            *slot += 1;
+        }
+        Uses { starts, users }
+    }
+
+    /// The users of one value; one that reads it twice is there twice.
+    pub(crate) fn of(&self, id: InstructionId) -> &[InstructionId] {
+        let at = id.0 as usize;
+        &self.users[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+}
+
+/// The computations that run as part of `first`, itself included, fusions left out.
+pub(crate) fn reached(module: &HloModule, first: ComputationId) -> Vec<ComputationId> {
+    let mut found = vec![first];
+    let mut seen: FxHashSet<ComputationId> = FxHashSet::from_iter([first]);
+    let mut next = 0;
+    while let Some(at) = found.get(next).copied() {
+        next += 1;
+        let inner = module.instructions_of(at).iter();
+        let runs = inner.filter(|inner| matches!(&*inner.opcode, "while" | "conditional" | "call" | "async-start"));
+        found.extend(runs.flat_map(|inner| &inner.called).filter(|called| seen.insert(**called)));
+    }
+    found
+}
+
+/// The costs of the modules that ran, by position of their HLO.
+#[derive(Debug)]
+pub(crate) struct Costs(FxHashMap<u32, ModuleCosts>);
+
+impl Shared for Costs {
+    const NEEDS: &'static [Need] = &[Need::of::<WorkGroups>()];
+
+    fn make(analysis: &Analysis<'_>) -> Costs {
+        let ops: FxHashSet<u32> = analysis.groups().groups.iter().map(|group| group.op).collect();
+        let modules = ops.into_iter().filter_map(|op| analysis.operation(op)).map(|op| op.module);
+        let hlo: FxHashSet<u32> =
+            modules.filter_map(|module| analysis.trace.modules.get(module as usize)?.hlo).collect();
+        let cost = |hlo: u32| Some((hlo, ModuleCosts::new(analysis.hlo.get(hlo as usize)?)));
+        Costs(hlo.into_iter().filter_map(cost).collect())
+    }
+}
+
+impl Costs {
+    /// The cost of one execution of an instruction of a program.
+    pub(crate) fn of(&self, case: &Case<'_>, program: &Program<'_>, id: InstructionId) -> Option<&Cost> {
+        let hlo = case.trace().modules.get(program.row.index())?.hlo?;
+        ((id.0 as usize) < program.module.instructions.len()).then(|| self.0.get(&hlo)).flatten().map(|all| all.of(id))
+    }
+}
+
+/// Work and time of each operation, by row of the operations table.
+pub(crate) fn work_sums(case: &Case<'_>) -> FxHashMap<u32, WorkSums> {
+    let rows = roofline::rows(&case.analysis, roofline::RooflineBy::Op);
+    let of_op = |row: roofline::RooflineRow| match row.subject {
+        Some(Subject::Op(op)) => Some((op.0, row.sums)),
+        _ => None,
+    };
+    rows.into_iter().filter_map(of_op).collect()
+}
+
+/// The part of an operation's time beyond the least that its work could take on this device, 0 to 1; `None` where no roof is
+/// known.
+pub(crate) fn beyond_roof(sums: &FxHashMap<u32, WorkSums>, op: u32) -> Option<f32> {
+    let headroom = sums.get(&op)?.headroom().filter(|headroom| *headroom > 1.0 && headroom.is_finite())?;
+    Some((1.0 - 1.0 / headroom) as f32)
+}

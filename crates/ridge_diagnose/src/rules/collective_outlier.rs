@@ -1,0 +1,76 @@
+//! Some collectives take many times longer than others of the same size.
+
+use crate::case::Case;
+use crate::collectives::{Part, claim_of, exposure, meetings, parts};
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::rule::{Find, Group, Rule};
+use crate::words::{count, percent, short};
+use ridge_table::{Basis, Quantity, Subject};
+use ridge_trace::EventRow;
+use rustc_hash::FxHashMap;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "collective-outlier",
+    group: Group::Devices,
+    summary: "some collectives take many times longer than others of their size",
+    document: include_str!("collective_outlier.md"),
+    asks: &[Question::Device],
+    explains: &[],
+    needs: &[],
+    find: Find::Causes(find),
+};
+
+/// So many times the median is an outlier, of at least so many of a kind and size.
+const TIMES: i64 = 3;
+const FEWEST: usize = 10;
+/// Where more of them are long, long is what they are.
+const MOST: usize = 4;
+/// Below this part of the time nobody would notice.
+const LEAST: f64 = 0.01;
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    // With several ranks it is known who was waited for, and that says more.
+    if !meetings(case).is_empty() {
+        return Ok(Vec::new());
+    }
+    let exposed: FxHashMap<u32, i64> = exposure(case).events.into_iter().collect();
+    let mut alike: FxHashMap<(u32, u32, Option<u64>, u32), Vec<Part<'_>>> = FxHashMap::default();
+    for part in parts(case.trace()) {
+        let one = part.collective;
+        let name = case.trace().events.name.get(one.event as usize).copied().unwrap_or(0);
+        let bytes = one.bytes_in.max(one.bytes_out);
+        if bytes.is_some() && exposed.contains_key(&one.event) {
+            alike.entry((part.process, one.group.0, bytes, name)).or_default().push(part);
+        }
+    }
+    let (mut excess, mut longest): (Vec<(u32, i64)>, Option<(Part<'_>, i64)>) = (Vec::new(), None);
+    for mut parts in alike.into_values().filter(|parts| parts.len() >= FEWEST) {
+        parts.sort_by_key(|part| part.dur_ns);
+        let median = parts[parts.len() / 2].dur_ns.max(1);
+        let long = &parts[parts.partition_point(|part| part.dur_ns / TIMES < median)..];
+        if long.len().saturating_mul(MOST) > parts.len() {
+            continue;
+        }
+        let beyond = |part: &Part<'_>| part.dur_ns.saturating_sub(median).min(exposed.get(&part.collective.event).copied().unwrap_or(0));
+        excess.extend(long.iter().map(|part| (part.collective.event, beyond(part))));
+        let last = long.last().filter(|part| longest.is_none_or(|(known, _)| part.dur_ns > known.dur_ns));
+        longest = last.map(|part| (*part, median)).or(longest);
+    }
+    let claim = claim_of(case, excess.iter().copied());
+    let share = case.share_of(claim.iter().copied());
+    let Some((part, median)) = longest.filter(|_| share >= LEAST) else { return Ok(Vec::new()) };
+    let row = part.collective.event;
+    let finding = Finding::new(format!(
+        "{} took at least {TIMES} times as long as others of the same size, {} of the time",
+        count(excess.len() as u64, "collective", "collectives"),
+        percent(share)
+    ))
+    .about(EventRow::known(row).map(Subject::Event))
+    .number(format!("longest: `{}`", short(case.trace().name(row as usize))), Quantity::nanos(part.dur_ns, Basis::Measured))
+    .number("median of the same kind and size", Quantity::nanos(median, Basis::Measured))
+    .why("another rank was late, or the network was busy; one rank alone cannot tell which")
+    .help("record all ranks and open them together, which tells who was late: `ridgeline check RANK0 RANK1 …`")
+    .claims(claim);
+    Ok(vec![finding])
+}

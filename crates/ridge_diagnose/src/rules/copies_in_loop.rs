@@ -1,0 +1,71 @@
+//! Copies between host and device that come in every step and that no compute hides.
+
+use crate::case::{Case, IdleTime};
+use crate::copying::Copying;
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::rule::{Find, Group, Rule};
+use crate::waits::copies_and_waits;
+use crate::words::percent;
+use ridge_analysis::models::transfers::Transfers;
+use ridge_analysis::{Activity, Cause, Need};
+use ridge_replay::{Action, Edit};
+use ridge_table::Subject;
+use ridge_trace::EventKind;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "copies-in-loop",
+    group: Group::Copies,
+    summary: "copies between host and device in every step, while the device computes nothing",
+    document: include_str!("copies_in_loop.md"),
+    asks: &[Question::Device],
+    explains: &["blocking-call", "sync-copy", "pageable-copy", "many-small-copies", "slow-copy"],
+    needs: &[Need::of::<Transfers>()],
+    find: Find::Causes(find),
+};
+
+/// Below this part of the time, copies are what every program needs.
+const LEAST: f64 = 0.05;
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let copies = case.copies_in_loop();
+    let exposed = |kind: EventKind| {
+        let of_kind = copies.iter().filter(|copy| copy.kind == kind);
+        of_kind.fold(0_i64, |sum, copy| sum.saturating_add(copy.exposed_ns))
+    };
+    let (inward, outward) = (exposed(EventKind::CopyHostToDevice), exposed(EventKind::CopyDeviceToHost));
+    let ns = inward.saturating_add(outward);
+    if case.share(ns) < LEAST {
+        return Ok(Vec::new());
+    }
+    let waits = case.idle().filter(is_for_copy);
+    let claim = case.claim_of(&copies, |_| 1.0).into_iter().chain(waits.map(|idle| (idle.at, 1.0)));
+    let (longest, place) = case.longest_copy(&copies).unzip();
+    let share = percent(case.share(ns).min(1.0));
+    let finding = Finding::new(format!("copies between host and device take {share} of the time, and nothing is computed meanwhile"))
+        .at(place.flatten())
+        .about(longest.map(Subject::Event))
+        .number("to the device, not hidden behind compute", case.per_unit(inward))
+        .number("to the host, not hidden behind compute", case.per_unit(outward))
+        .number("copies", case.count_per_unit(copies.len() as u64))
+        .why("the copies come between pieces of work that wait for them")
+        .help(advice(&copies, inward, outward))
+        .claims(claim)
+        .edit(Edit { rows: copies.iter().map(|copy| copy.row).collect(), action: Action::Drop });
+    Ok(vec![finding])
+}
+
+/// Time in which a copy was issued and had not begun, or the host stood in a copy's call.
+fn is_for_copy(idle: &IdleTime<'_>) -> bool {
+    idle.cause == Cause::Copy || (idle.activity == Activity::Blocking && idle.name.is_some_and(copies_and_waits))
+}
+
+fn advice(copies: &[Copying<'_>], inward: i64, outward: i64) -> &'static str {
+    if outward > inward {
+        return "compute on the device what is computed from the results on the host, and read back only what is needed, seldom";
+    }
+    if copies.iter().any(Copying::is_pageable) {
+        return "make what does not change once and keep it on the device; bring new data in from pinned memory while the step before computes";
+    }
+    "make what does not change once and keep it on the device; bring new data in while the step before computes"
+}

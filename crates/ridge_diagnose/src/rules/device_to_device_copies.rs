@@ -1,0 +1,74 @@
+//! Copies within a device.
+
+use crate::arguments::{argument_behind, is_donated};
+use crate::case::{Case, Framework, Work};
+use crate::copying::Copying;
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::rule::{Find, Group, Rule};
+use crate::words::{percent, short};
+use ridge_analysis::Need;
+use ridge_analysis::models::transfers::Transfers;
+use ridge_replay::{Action, Edit};
+use ridge_table::Subject;
+use ridge_trace::EventKind;
+use rustc_hash::FxHashSet;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "device-to-device-copies",
+    group: Group::Copies,
+    summary: "memory is copied within the device, while it computes nothing",
+    document: include_str!("device_to_device_copies.md"),
+    asks: &[Question::Device],
+    explains: &[],
+    needs: &[Need::of::<Transfers>()],
+    find: Find::Causes(find),
+};
+
+/// Below this part of the time, copies are what every program needs.
+const LEAST: f64 = 0.05;
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let defensive: FxHashSet<usize> = case.work().filter(|work| is_defensive(case, work)).map(|work| work.at).collect();
+    let mut copies = case.copies();
+    copies.retain(|copy| copy.kind == EventKind::CopyDeviceToDevice && !defensive.contains(&copy.at));
+    let exposed = copies.iter().fold(0_i64, |sum, copy| sum.saturating_add(copy.exposed_ns));
+    if case.share(exposed) < LEAST {
+        return Ok(Vec::new());
+    }
+    let (longest, place) = case.longest_copy(&copies).unzip();
+    let call = longest.and_then(|row| case.trace().events.link.get(row.index()).copied());
+    let mut finding = Finding::new(format!(
+        "copies within the device take {} of the time, and nothing is computed meanwhile",
+        percent(case.share(exposed).min(1.0)),
+    ))
+    .at(place.flatten())
+    .about(longest.map(Subject::Event))
+    .number("not hidden behind compute", case.per_unit(exposed))
+    .number("such copies", case.count_per_unit(copies.len() as u64))
+    .why("results are put where they are wanted after they have been made, and each byte is read and written once more")
+    .help(advice(case.framework()))
+    .claims(case.claim_of(&copies, |_: &Copying<'_>| 1.0))
+    .edit(Edit { rows: copies.iter().map(|copy| copy.row).collect(), action: Action::Drop });
+    if let Some(operator) = call.and_then(|call| case.operator_around(call)) {
+        finding = finding.fact(format!("the longest is called by `{}`", short(operator)));
+    }
+    Ok(vec![finding])
+}
+
+/// Whether it is a copy of an argument that is not donated, which has a rule of its own.
+fn is_defensive(case: &Case<'_>, work: &Work<'_>) -> bool {
+    let Some((module, id, instruction)) = case.instruction(work.op) else { return false };
+    let argument = || argument_behind(module, id);
+    instruction.opcode == "copy" && argument().is_some_and(|argument| !is_donated(module, argument))
+}
+
+fn advice(framework: Framework) -> &'static str {
+    match framework {
+        Framework::Torch => {
+            "write into place: `out=`, `index_copy_` or slices of one tensor instead of `torch.cat`, `clone` and `contiguous`"
+        }
+        Framework::Jax => "donate the arguments that are replaced (`donate_argnames`), and carry arrays through loops in one layout",
+        Framework::Other => "write results where they are wanted, and exchange two buffers instead of copying one into the other",
+    }
+}

@@ -1,0 +1,97 @@
+//! Passes over memory that only change the type of numbers, there and back.
+
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::programs::{Program, programs};
+use crate::rule::{Find, Group, Rule};
+use crate::words::{list, percent};
+use ridge_analysis::{Lines, Need};
+use ridge_hlo::{ElementType, HloModule, InstructionId};
+
+pub(crate) static RULE: Rule = Rule {
+    id: "dtype-round-trips",
+    group: Group::Compute,
+    summary: "passes that only convert between 32-bit and 16-bit numbers, there and back",
+    document: include_str!("dtype_round_trips.md"),
+    asks: &[Question::Device, Question::Hlo],
+    explains: &[],
+    needs: &[Need::of::<Lines>()],
+    find: Find::Causes(find),
+};
+
+/// The least part of the judged time.
+const LEAST: f64 = 0.03;
+
+/// Which way a conversion goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Narrower,
+    Wider,
+}
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    case.needs_hlo()?;
+    let of_program = |program: Program<'_>| finding(case, &program);
+    Ok(programs(case).into_iter().filter_map(of_program).collect())
+}
+
+fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
+    let found = program.ran.keys().filter_map(|id| Some((*id, way(program.module, *id)?)));
+    let found: Vec<(InstructionId, Way)> = found.collect();
+    let of = |way: Way| found.iter().filter(move |(_, other)| *other == way).map(|(id, _)| *id).collect::<Vec<_>>();
+    let (narrower, wider) = (of(Way::Narrower), of(Way::Wider));
+    let all = program.longest_first(&found.iter().map(|(id, _)| *id).collect::<Vec<_>>());
+    let ns = program.ns_of(&all);
+    // One way alone is how numbers enter or leave the program.
+    if narrower.is_empty() || wider.is_empty() || case.share(ns) < LEAST {
+        return None;
+    }
+    let help = if case.is_on_processors() {
+        "compute in `float32` on processors, which have no arithmetic for these types and convert around every operation"
+    } else {
+        "keep one type from operation to operation: `jnp.mean(x, dtype=x.dtype)`, `preferred_element_type` of products, and no `astype(float32)` around single operations"
+    };
+    let message = format!(
+        "{} of the time only converts numbers of `{}` between 32 and 16 bits and back",
+        percent(case.share(ns)),
+        program.function(case),
+    );
+    let claim = program.claim(&all, 1.0);
+    Some(
+        program
+            .located(case, Finding::new(message), all.first().copied())
+            .number(format!("to 16 bits: {}", list(&program.names(&narrower), 3)), case.per_unit(program.ns_of(&narrower)))
+            .number(format!("to 32 bits: {}", list(&program.names(&wider), 3)), case.per_unit(program.ns_of(&wider)))
+            .why("each is a pass of its own over the whole array, which reads and writes every element and computes nothing")
+            .help(help)
+            .edit(case.without(claim.iter().map(|(at, _)| *at)))
+            .claims(claim),
+    )
+}
+
+/// Which way an operation converts that does nothing else; `None` for all others, and for weights made narrower for use.
+fn way(module: &HloModule, id: InstructionId) -> Option<Way> {
+    let instruction = module.instruction(id);
+    let is_plain = |id: InstructionId| {
+        matches!(&*module.instruction(id).opcode, "parameter" | "bitcast" | "convert" | "reshape")
+    };
+    let converts = match &*instruction.opcode {
+        "convert" => true,
+        "fusion" => {
+            let mut body = module.computation(*instruction.called.first()?).instruction_ids();
+            body.all(is_plain)
+        }
+        _ => false,
+    };
+    let &[operand] = &instruction.operands[..] else { return None };
+    let operand = module.instruction(operand);
+    let is_half = |element: ElementType| matches!(element, ElementType::Bf16 | ElementType::F16);
+    match (operand.shape.element_type, instruction.shape.element_type) {
+        _ if !converts => None,
+        // A program keeps its weights in 32 bits and uses them in 16: that is what mixed precision is.
+        (ElementType::F32, to) if is_half(to) => (operand.opcode != "parameter").then_some(Way::Narrower),
+        (from, ElementType::F32) if is_half(from) => Some(Way::Wider),
+        _ => None,
+    }
+}

@@ -1,0 +1,52 @@
+//! An allocator takes more memory from the driver though it has enough that nothing uses.
+
+use crate::allocators::allocators;
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::fitness::CannotTell;
+use crate::rule::{Find, Group, Rule};
+use crate::words::percent;
+use ridge_table::{Basis, Quantity, Subject, Unit};
+
+pub(crate) static RULE: Rule = Rule {
+    id: "fragmentation",
+    group: Group::Memory,
+    summary: "an allocator takes memory though it holds enough that nothing uses",
+    document: include_str!("fragmentation.md"),
+    asks: &[],
+    explains: &[],
+    needs: &[],
+    find: Find::Causes(find),
+};
+
+/// The part of what is held that was taken though as much was free.
+const NEEDLESS: f64 = 0.2;
+/// Below this part of the device's memory nobody would notice.
+const FULL: f64 = 0.5;
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let bytes = |bytes: i64| Quantity::new(bytes.max(0) as f64, Unit::Bytes, Basis::Measured);
+    let mut findings = Vec::new();
+    for allocator in allocators(case) {
+        let is_tight = allocator.part_of_device(allocator.most_reserved).map_or(!allocator.exhausted.is_empty(), |part| part >= FULL);
+        if allocator.most_reserved <= 0 || !is_tight {
+            continue;
+        }
+        let taken = allocator.taken_though_free(&case.trace().allocations);
+        let part = taken as f64 / allocator.most_reserved as f64;
+        if part < NEEDLESS {
+            continue;
+        }
+        findings.push(
+            Finding::new(format!("{} of the memory that {} holds was taken while as much was free in smaller pieces", percent(part.min(1.0)), allocator.name))
+                .about(allocator.device.map(Subject::Device))
+                .number("taken though as much was held and unused", bytes(taken))
+                .number("most held from the driver", bytes(allocator.most_reserved))
+                .number("most in use", bytes(allocator.peak_bytes))
+                .why("free memory lies in pieces that no request fits, as sizes change from step to step")
+                .help("`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`; pad inputs to few sizes; run the largest batch first")
+                .information(),
+        );
+    }
+    Ok(findings)
+}

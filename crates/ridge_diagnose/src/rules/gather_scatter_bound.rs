@@ -1,0 +1,91 @@
+//! Programs that spend their time on moving elements to computed places.
+
+use crate::case::{Case, Work};
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::programs::{Program, beyond_roof, programs, work_sums};
+use crate::rule::{Find, Group, Rule};
+use crate::words::{list, percent};
+use ridge_analysis::{Lines, Need, Workload};
+use ridge_hlo::{HloModule, InstructionId};
+use ridge_table::Subject;
+use ridge_trace::OpRow;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "gather-scatter-bound",
+    group: Group::Structure,
+    summary: "sorts, gathers, scatters and slices take most of the time",
+    document: include_str!("gather_scatter_bound.md"),
+    asks: &[Question::Device, Question::Hlo],
+    explains: &[],
+    needs: &[Need::of::<Lines>(), Need::of::<Workload>()],
+    find: Find::Causes(find),
+};
+
+/// The least part of the judged time of all such operations together.
+const LEAST: f64 = 0.30;
+/// The most of an operation's time that is claimed: elements at computed places never come at the full bandwidth.
+const MOST: f32 = 0.5;
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    case.needs_hlo()?;
+    let programs = programs(case);
+    let of_program = |program: &Program<'_>| -> Vec<(&'static str, Work<'_>)> {
+        let kinds = program.ran.keys().filter_map(|id| Some((*id, kind(program.module, *id)?)));
+        kinds.flat_map(|(id, kind)| program.work(id).iter().map(move |work| (kind, *work))).collect()
+    };
+    let mut found: Vec<(&'static str, Work<'_>)> = programs.iter().flat_map(of_program).collect();
+    let sum = |wanted: &dyn Fn(&str) -> bool| {
+        let of = found.iter().filter(|(kind, _)| wanted(kind)).map(|(_, work)| work.row.ns);
+        of.fold(0_i64, i64::saturating_add)
+    };
+    let ns = sum(&|_| true);
+    if case.share(ns) < LEAST {
+        return Ok(Vec::new());
+    }
+    let mut kinds: Vec<(&str, i64)> =
+        ["sort", "gather", "scatter", "slice"].map(|kind| (kind, sum(&|other| other == kind))).to_vec();
+    kinds.retain(|(_, ns)| *ns > 0);
+    kinds.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+    found.sort_by_key(|(_, work)| (std::cmp::Reverse(work.row.ns), work.at));
+    let names: Vec<&str> = found.iter().map(|(_, work)| work.name).collect();
+    let sums = work_sums(case);
+    let part = |work: &Work<'_>| Some((work.at, beyond_roof(&sums, work.op)?.min(MOST)));
+    let claim: Vec<(usize, f32)> = found.iter().filter_map(|(_, work)| part(work)).collect();
+    let first = found.first().map_or(ridge_trace::NONE, |(_, work)| work.op);
+    let mut finding =
+        Finding::new(format!("{} of the time moves elements to and from computed places", percent(case.share(ns))))
+            .at(case.line_of_op(first))
+            .about(OpRow::known(first).map(Subject::Op));
+    for (kind, ns) in kinds {
+        finding = finding.number(format!("in operations that are a {kind}"), case.per_unit(ns));
+    }
+    finding = finding
+        .fact(format!("most of it in {}", list(&names, 3)))
+        .why("each element is fetched from, or put at, a place that is known only when the program runs, so memory is used in small pieces")
+        .help("sort or bucket once and reuse the order, turn regular patterns into slices, `jnp.roll` or `reshape`, gather whole rows instead of elements, use `jax.ops.segment_sum` on sorted segments");
+    Ok(vec![if claim.is_empty() { finding.information() } else { finding.claims(claim) }])
+}
+
+/// What an operation is, where it is one of these: by itself, or as what dominates a fusion.
+fn kind(module: &HloModule, id: InstructionId) -> Option<&'static str> {
+    let instruction = module.instruction(id);
+    let of = |opcode: &str| match opcode {
+        "sort" => Some("sort"),
+        "gather" => Some("gather"),
+        "scatter" | "select-and-scatter" => Some("scatter"),
+        _ => None,
+    };
+    if !instruction.is_fusion() {
+        return of(&instruction.opcode)
+            .or_else(|| matches!(&*instruction.opcode, "slice" | "dynamic-slice").then_some("slice"));
+    }
+    let hero = &module.instruction(module.hero(id)).opcode;
+    if let Some(kind) = of(hero) {
+        return Some(kind);
+    }
+    // Next to a gather, arithmetic on its elements costs nothing; a sum or a product may.
+    let is_light = hero.is_elementwise() || matches!(&**hero, "broadcast" | "concatenate" | "reshape" | "bitcast");
+    let body = instruction.called.first().filter(|_| is_light)?;
+    module.instructions_of(*body).iter().any(|inner| inner.opcode == "gather").then_some("gather")
+}

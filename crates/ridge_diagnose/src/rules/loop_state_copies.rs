@@ -1,0 +1,72 @@
+//! Copies in the bodies of loops, made because the state is updated while something still reads it.
+
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::programs::{Program, programs};
+use crate::rule::{Find, Group, Rule};
+use crate::updates::keeps_layout;
+use crate::words::{count, list, percent};
+use ridge_analysis::{Lines, Need};
+use ridge_hlo::{ComputationId, HloModule, InstructionId};
+use ridge_table::{Basis, Quantity, Unit};
+use rustc_hash::FxHashSet;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "loop-state-copies",
+    group: Group::Structure,
+    summary: "loops copy their state in every iteration",
+    document: include_str!("loop_state_copies.md"),
+    asks: &[Question::Device, Question::Hlo],
+    explains: &[],
+    needs: &[Need::of::<Lines>()],
+    find: Find::Causes(find),
+};
+
+/// Below this part of the time the copies are what any loop has.
+const LEAST: f64 = 0.03;
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    case.needs_hlo()?;
+    let of_program = |program: Program<'_>| finding(case, &program);
+    Ok(programs(case).into_iter().filter_map(of_program).collect())
+}
+
+/// The bodies of the module's loops.
+fn bodies(module: &HloModule) -> FxHashSet<ComputationId> {
+    let loops = module.instructions.iter().filter(|instruction| instruction.opcode == "while");
+    loops.filter_map(|instruction| instruction.called.first().copied()).collect()
+}
+
+fn is_copy(module: &HloModule, id: InstructionId) -> bool {
+    matches!(&*module.instruction(id).opcode, "copy" | "copy-start") && keeps_layout(module, id)
+}
+
+fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
+    let bodies = bodies(program.module);
+    let in_body = |id: &InstructionId| bodies.contains(&program.module.instruction(*id).computation);
+    let copies = program.ran.keys().copied().filter(|id| in_body(id) && is_copy(program.module, *id));
+    let copies = program.longest_first(&copies.collect::<Vec<_>>());
+    let ns = program.ns_of(&copies);
+    if case.share(ns) < LEAST {
+        return None;
+    }
+    let bytes = copies.iter().filter_map(|id| program.module.instruction(*id).shape.byte_size().ok()).max()?;
+    let found = Finding::new(format!(
+        "loops of `{}` copy their state in every iteration, {} of the time",
+        program.function(case),
+        percent(case.share(ns)),
+    ));
+    let claim = program.claim(&copies, 1.0);
+    let copied = count(copies.len() as u64, "copy", "copies");
+    Some(
+        program
+            .located(case, found, copies.first().copied())
+            .number(format!("in {copied}: {}", list(&program.names(&copies), 3)), case.per_unit(ns))
+            .number("copied by the largest, in each iteration", Quantity::new(bytes as f64, Unit::Bytes, Basis::Counted))
+            .why("the loop writes over its state while something still reads the old value, or passes one element on as another")
+            .help("read what is needed of the old state before updating it, do not swap arrays of the state (run two iterations per body instead), and leave out of it what never changes")
+            .edit(case.without(claim.iter().map(|(at, _)| *at)))
+            .claims(claim),
+    )
+}

@@ -1,0 +1,45 @@
+//! A program uses nearly all memory of a device.
+
+use crate::allocators::allocators;
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::fitness::CannotTell;
+use crate::rule::{Find, Group, Rule};
+use crate::words::percent;
+use ridge_table::{Basis, Quantity, Subject, Unit};
+
+pub(crate) static RULE: Rule = Rule {
+    id: "near-memory-limit",
+    group: Group::Memory,
+    summary: "nearly all of a device's memory is in use at the peak",
+    document: include_str!("near_memory_limit.md"),
+    asks: &[],
+    explains: &[],
+    needs: &[],
+    find: Find::Causes(find),
+};
+
+/// The part of a device's memory from which little is left.
+const NEARLY_ALL: f64 = 0.9;
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let bytes = |bytes: u64| Quantity::new(bytes as f64, Unit::Bytes, Basis::Measured);
+    let mut findings = Vec::new();
+    for allocator in allocators(case) {
+        // What an allocator holds is its own affair: JAX takes most of a device at once and uses what it needs.
+        let (Some(part), Some(capacity)) = (allocator.part_of_device(allocator.peak_bytes), allocator.capacity) else { continue };
+        // More than there is has another meaning: managed memory, or several devices under one name.
+        if (NEARLY_ALL..=1.0).contains(&part) {
+            findings.push(
+                Finding::new(format!("{} of the device's memory is in use at the peak", percent(part)))
+                    .about(allocator.device.map(Subject::Device))
+                    .number(format!("in use by {} at its peak", allocator.name), bytes(allocator.peak_bytes.unsigned_abs()))
+                    .number("memory of the device", bytes(capacity))
+                    .why("a slightly larger batch or a longer sequence does not fit, and allocators begin to free and retry")
+                    .help("see what is alive at the peak with `ridgeline memory`, and keep less of it before anything grows")
+                    .information(),
+            );
+        }
+    }
+    Ok(findings)
+}

@@ -1,0 +1,69 @@
+//! Copies of ordinary host memory, which the driver stages.
+
+use crate::case::Case;
+use crate::copying::{Copying, ways};
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::rule::{Find, Group, Rule};
+use crate::words::percent;
+use ridge_analysis::Need;
+use ridge_analysis::models::transfers::Transfers;
+use ridge_replay::{Action, Edit};
+use ridge_table::{Basis, Quantity, Subject, Unit};
+
+pub(crate) static RULE: Rule = Rule {
+    id: "pageable-copy",
+    group: Group::Copies,
+    summary: "copies between host and device go by way of a buffer, because the host's memory is pageable",
+    document: include_str!("pageable_copy.md"),
+    asks: &[Question::Device],
+    explains: &[],
+    needs: &[Need::of::<Transfers>()],
+    find: Find::Causes(find),
+};
+
+/// Below this part of the time nobody would notice.
+const LEAST: f64 = 0.01;
+/// Copies to the device of at most this size go into the command itself.
+const MOST_INLINE: u64 = 64 << 10;
+/// What goes where nothing says how fast the link is: pinned memory usually goes at twice the rate.
+const USUAL_PART: f64 = 0.5;
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let all = case.copies();
+    let ways = ways(case, &all);
+    let mut copies = case.copies_in_loop();
+    copies.retain(|copy| copy.is_pageable() && copy.bytes() > MOST_INLINE);
+    let part = |copy: &Copying<'_>| match ways.get(&(copy.device, copy.kind)) {
+        Some(way) => (1.0 - copy.rate().unwrap_or(way.rate) / way.rate).max(0.0),
+        None => USUAL_PART,
+    };
+    let ns: f64 = copies.iter().map(|copy| copy.exposed_ns as f64 * part(copy)).sum();
+    if case.share(ns as i64) < LEAST {
+        return Ok(Vec::new());
+    }
+    let bytes: f64 = copies.iter().map(|copy| copy.bytes() as f64).sum();
+    let taken = copies.iter().fold(0_i64, |sum, copy| sum.saturating_add(copy.ns)).max(1);
+    let exposed = copies.iter().fold(0_i64, |sum, copy| sum.saturating_add(copy.exposed_ns));
+    let (longest, place) = case.longest_copy(&copies).unzip();
+    let mut finding = Finding::new(format!(
+        "copies of pageable host memory take {} of the time, and nothing is computed meanwhile",
+        percent(case.share(exposed).min(1.0)),
+    ))
+    .at(place.flatten())
+    .about(longest.map(Subject::Event))
+    .number("not hidden behind compute", case.per_unit(exposed))
+    .number("such copies", case.count_per_unit(copies.len() as u64))
+    .number("achieved by them", Quantity::new(bytes / (taken as f64 / 1e9), Unit::BytesPerSec, Basis::Measured))
+    .why("the driver copies pageable memory through a buffer of its own, piece by piece, and the call cannot return before")
+    .help("copy from and to pinned memory: `pin_memory=True` in the loader, `tensor.pin_memory()`, `cudaMallocHost`; then `non_blocking=True`")
+    .claims(case.claim_of(&copies, part));
+    if let Some(way) = copies.first().and_then(|copy| ways.get(&(copy.device, copy.kind))) {
+        let source = if way.is_known { "that the link can carry" } else { "achieved by the fastest copy of pinned memory" };
+        let factor: f64 = copies.iter().map(|copy| copy.ns as f64 * (1.0 - part(copy))).sum::<f64>() / taken as f64;
+        finding = finding
+            .number(source, Quantity::new(way.rate, Unit::BytesPerSec, Basis::Measured))
+            .edit(Edit { rows: copies.iter().map(|copy| copy.row).collect(), action: Action::Scale(factor as f32) });
+    }
+    Ok(vec![finding])
+}

@@ -1,0 +1,50 @@
+//! The capture shows a program that starts, not one that works.
+
+use crate::case::Case;
+use crate::fitness::Doubt;
+use crate::rule::{Find, Group, Rule};
+use crate::words::percent;
+use ridge_analysis::Per;
+use ridge_units::Nanos;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "setup-not-work",
+    group: Group::Fitness,
+    summary: "the capture is mostly start-up",
+    document: include_str!("setup_not_work.md"),
+    asks: &[],
+    explains: &[],
+    needs: &[],
+    find: Find::Doubts(find),
+};
+
+/// Below this part of the capture the device's work is not what the capture is of.
+const LITTLE: f64 = 0.05;
+/// Longer captures show what they show.
+const SHORT_NS: i64 = 1_000_000_000;
+/// At least this part of the capture is before the first work, after the last, or compilation.
+const START_UP: f64 = 0.50;
+
+fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
+    let (wall, whole) = (case.wall(), case.trace().wall_ns());
+    let is_short = whole > 0 && whole < SHORT_NS;
+    if case.frame().per == Per::Step || wall.busy_ns() == 0 || !is_short {
+        return;
+    }
+    let all = whole as f64 * wall.devices.len().max(1) as f64;
+    let working = wall.busy_ns() as f64 / all;
+    let start_up = 1.0 - case.frame().unit_ns() as f64 / whole as f64;
+    if working >= LITTLE || start_up < START_UP {
+        return;
+    }
+    doubts.push(Doubt {
+        message: format!(
+            "the device works {} of a capture of {}, and {} of it is start-up: it says little of a program that runs",
+            percent(working),
+            Nanos(whole),
+            percent(start_up),
+        ),
+        command: Some("ridgeline record --warm-up quiet:2s -- python PROGRAM.py".to_owned()),
+        blocks: Vec::new(),
+    });
+}

@@ -1,0 +1,153 @@
+//! Sorts of few elements, or of which only one place is read.
+
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::programs::{Program, Uses, programs};
+use crate::rule::{Find, Group, Rule};
+use crate::words::percent;
+use ridge_analysis::{Lines, Need};
+use ridge_hlo::{HloModule, InstructionId};
+
+pub(crate) static RULE: Rule = Rule {
+    id: "sort-for-selection",
+    group: Group::Compute,
+    summary: "whole sorts where a selection network, a minimum or a maximum would do",
+    document: include_str!("sort_for_selection.md"),
+    asks: &[Question::Device, Question::Hlo],
+    explains: &["gather-scatter-bound"],
+    needs: &[Need::of::<Lines>()],
+    find: Find::Causes(find),
+};
+
+/// Below this part of the time a sort is cheap enough.
+const LEAST: f64 = 0.05;
+/// Elements that a network of comparisons sorts or selects from.
+const FEW: i64 = 64;
+/// Elements that a network sorts wholly.
+const VERY_FEW: i64 = 16;
+/// Sorts side by side: with fewer a network has nothing to work on at once.
+const FEWEST_SORTS: i64 = 64;
+
+/// What a sort is used for, and what part of its time another way would save.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Use {
+    elements: i64,
+    sorts: i64,
+    /// Places that are read of each; `None` where all may be.
+    read: Option<i64>,
+    part: f32,
+    help: &'static str,
+}
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    case.needs_hlo()?;
+    let mut findings = Vec::new();
+    for program in programs(case) {
+        let is_sort = |id: &InstructionId| program.module.instruction(program.module.hero(*id)).opcode == "sort";
+        let sorts = program.longest_first(&program.ran.keys().copied().filter(is_sort).collect::<Vec<_>>());
+        if case.share(program.ns_of(&sorts)) < LEAST {
+            continue;
+        }
+        let uses = Uses::new(program.module);
+        findings.extend(sorts.into_iter().filter_map(|id| finding(case, &program, id, &uses)));
+    }
+    Ok(findings)
+}
+
+fn finding(case: &Case<'_>, program: &Program<'_>, id: InstructionId, uses: &Uses) -> Option<Finding> {
+    let ns = program.ns(id);
+    if case.share(ns) < LEAST {
+        return None;
+    }
+    let found = use_of(program.module, id, uses)?;
+    let read = match found.read {
+        Some(1) => " to read one of them".to_owned(),
+        Some(read) => format!(" to read {read} of them"),
+        None => String::new(),
+    };
+    let message = format!(
+        "{} of the time sorts {} times {} elements{read}",
+        percent(case.share(ns)),
+        found.sorts,
+        found.elements,
+    );
+    Some(
+        program
+            .located(case, Finding::new(message), Some(id))
+            .number(format!("in `{}`", program.module.instruction(id).name), case.per_unit(ns))
+            .why("a sort orders every element with comparisons that depend on each other, through memory; a selection needs a few minima and maxima of whole arrays")
+            .help(found.help)
+            .claims(program.claim(&[id], found.part)),
+    )
+}
+
+/// What the sort at `id` is used for, where another way is better.
+fn use_of(module: &HloModule, id: InstructionId, uses: &Uses) -> Option<Use> {
+    let sort = module.instruction(module.hero(id));
+    let dimension = usize::try_from(*sort.dimensions.first()?).ok()?;
+    let leaves = sort.shape.leaves();
+    let shape = leaves.first()?;
+    let elements = shape.dimensions.get(dimension).copied().filter(|elements| *elements > 1)?;
+    let sorts = i64::try_from(shape.element_count().ok()?).ok()? / elements;
+    let read = read_places(module, uses, id, dimension, elements);
+    let count = read.as_ref().map(|read| read.len() as i64);
+    let all = Use { elements, sorts, read: count, part: 0.0, help: "" };
+    let is_end = |place: &i64| *place == 0 || *place == elements - 1;
+    Some(match &read {
+        Some(places) if places.iter().all(is_end) => {
+            Use { part: 0.9, help: "take `jnp.min` or `jnp.max`: the first and the last of sorted elements are these", ..all }
+        }
+        Some(places) if places.len() <= 2 && elements <= FEW && sorts >= FEWEST_SORTS => Use {
+            part: 0.8,
+            help: "select with a fixed network: `jnp.minimum` and `jnp.maximum` of whole arrays in place of the sort, four of them for the median of 3, 19 exchanges for that of 9",
+            ..all
+        },
+        None if elements <= VERY_FEW && sorts >= FEWEST_SORTS && leaves.len() == 1 => Use {
+            part: 0.5,
+            help: "sort with a fixed network: exchanges of `jnp.minimum` and `jnp.maximum` between whole arrays, 5 for 4 elements, 19 for 8",
+            ..all
+        },
+        _ => return None,
+    })
+}
+
+/// The places along `dimension` that are read of a sort's result; `None` where more than a few may be.
+fn read_places(module: &HloModule, uses: &Uses, id: InstructionId, dimension: usize, elements: i64) -> Option<Vec<i64>> {
+    let mut places: Vec<i64> = Vec::new();
+    let mut inside: Vec<(InstructionId, bool)> = vec![(id, false)];
+    let mut steps = 0;
+    while let Some((value, is_inside)) = inside.pop() {
+        if !is_inside && module.is_root(value) {
+            return None;
+        }
+        for &user in uses.of(value) {
+            steps += 1;
+            let reader = module.instruction(user);
+            match &*reader.opcode {
+                _ if steps > 64 => return None,
+                "slice" => {
+                    let bounds = reader.attributes().slices.get(dimension)?;
+                    if bounds.limit.saturating_sub(bounds.start) > 2.min(elements - 1) {
+                        return None;
+                    }
+                    places.extend(bounds.start..bounds.limit);
+                }
+                "get-tuple-element" => inside.push((user, is_inside)),
+                "fusion" => {
+                    let body = module.computation(*reader.called.first()?);
+                    for (number, _) in reader.operands.iter().enumerate().filter(|(_, operand)| **operand == value) {
+                        let is_it = |inner: &InstructionId| {
+                            module.instruction(*inner).parameter_number == i64::try_from(number).ok()
+                        };
+                        inside.push((body.instruction_ids().find(is_it)?, true));
+                    }
+                }
+                _ => return None,
+            }
+        }
+    }
+    places.sort_unstable();
+    places.dedup();
+    (!places.is_empty()).then_some(places)
+}

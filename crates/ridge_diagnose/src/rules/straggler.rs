@@ -1,0 +1,90 @@
+//! One rank begins collectives later than the others, who wait for it.
+
+use crate::case::Case;
+use crate::collectives::{Meeting, claim_of, meetings, rank_of};
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::rule::{Find, Group, Rule};
+use crate::words::percent;
+use ridge_table::Subject;
+use ridge_trace::{EventRow, ProcessRow};
+use rustc_hash::FxHashMap;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "straggler",
+    group: Group::Devices,
+    summary: "the other ranks wait in collectives for one that is late",
+    document: include_str!("straggler.md"),
+    asks: &[Question::Device, Question::Ranks],
+    explains: &["exposed-collectives"],
+    needs: &[],
+    find: Find::Causes(find),
+};
+
+/// Below this part of the time the waits are not worth a look.
+const LEAST: f64 = 0.01;
+/// Collectives of which one rank must be the last, 0 to 1, and how many there must be to say so.
+const MOST: f64 = 0.5;
+const FEWEST: usize = 3;
+
+/// What one rank did in the collectives.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    wait_ns: i64,
+    times_last: usize,
+}
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let met = meetings(case);
+    let mut ranks: FxHashMap<u32, Sums> = FxHashMap::default();
+    for meeting in &met {
+        for part in &meeting.parts {
+            let sums = ranks.entry(part.process).or_default();
+            sums.wait_ns = sums.wait_ns.saturating_add(meeting.wait_ns(part));
+        }
+        if let Some(last) = meeting.last() {
+            ranks.entry(last.process).or_default().times_last += 1;
+        }
+    }
+    let latest = ranks.iter().max_by_key(|(process, sums)| (sums.times_last, std::cmp::Reverse(**process)));
+    let Some((&culprit, sums)) = latest.filter(|_| ranks.len() > 1 && met.len() >= FEWEST) else { return Ok(Vec::new()) };
+    // The one that is waited for is the one that waits least; where the two differ, nobody is late as a rule.
+    let waits_least = ranks.iter().all(|(process, other)| *process == culprit || other.wait_ns > sums.wait_ns);
+    if !waits_least || (sums.times_last as f64) < MOST * met.len() as f64 {
+        return Ok(Vec::new());
+    }
+    let lost: Vec<(u32, i64)> = met.iter().flat_map(|meeting| lost_in(meeting, culprit)).collect();
+    let claim = claim_of(case, lost.iter().copied());
+    let share = case.share_of(claim.iter().copied());
+    if share < LEAST {
+        return Ok(Vec::new());
+    }
+    let rank = rank_of(case.trace(), culprit);
+    let longest = lost.iter().max_by_key(|(_, ns)| *ns).map(|(row, _)| *row);
+    let finding = Finding::new(format!("the other ranks wait {} of the devices' time in collectives for rank {rank}", percent(share)))
+        .about(Subject::Process(ProcessRow(culprit)))
+        .about(longest.and_then(EventRow::known).map(Subject::Event))
+        .fact(format!("rank {rank} is the last to begin in {} of {} collectives", sums.times_last, met.len()))
+        .number(
+            "waited for it on all other ranks, beyond the wait for the rank before it",
+            case.per_unit(lost.iter().fold(0, |sum, (_, ns)| sum.saturating_add(*ns))),
+        )
+        .number("waited by itself", case.per_unit(sums.wait_ns))
+        .why("a collective ends when its slowest rank has joined it")
+        .help(format!(
+            "see what rank {rank} does before its collectives that others do not: more work, a slower host or device, loading data, writing results"
+        ))
+        .claims(claim);
+    Ok(vec![finding])
+}
+
+/// What the parts of a collective would not wait, were `culprit` as early as the rank before it: event rows and nanoseconds.
+fn lost_in<'m>(meeting: &'m Meeting<'_>, culprit: u32) -> impl Iterator<Item = (u32, i64)> + 'm {
+    let is_last = meeting.last().is_some_and(|last| last.process == culprit);
+    let before = meeting.parts.iter().rev().nth(1).map_or(i64::MAX, |part| part.start_ns);
+    let others = meeting.parts.iter().filter(move |part| is_last && part.process != culprit);
+    others.map(move |part| {
+        let left = before.saturating_sub(part.start_ns).max(0);
+        (part.collective.event, meeting.wait_ns(part).saturating_sub(left).max(0))
+    })
+}

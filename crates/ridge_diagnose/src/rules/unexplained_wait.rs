@@ -1,0 +1,137 @@
+//! A stream waits long for something that the capture does not have.
+
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::rule::{Find, Group, Rule};
+use crate::words::{count, short};
+use ridge_analysis::{Cause, Holds, Idle, Need};
+use ridge_table::Subject;
+use ridge_trace::{EventKind, EventRow, NONE, Track, TrackKind};
+use ridge_units::Nanos;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "unexplained-wait",
+    group: Group::Host,
+    summary: "a stream waits for something that the capture does not have",
+    document: include_str!("unexplained_wait.md"),
+    asks: &[Question::Device, Question::Idle],
+    explains: &["blocking-call", "sync-copy", "host-bound-dispatch", "data-loading"],
+    needs: &[Need::of::<Idle>()],
+    find: Find::Causes(find),
+};
+
+/// Below this part of the time nobody would notice.
+const LEAST: f64 = 0.01;
+/// A wait that is a smaller part of a device's time than this is a hiccup, not a wait for something.
+const LONG: f64 = 0.005;
+/// A call that lasts this part of a wait waits with the stream.
+const VICTIM: f64 = 0.50;
+
+/// The long waits of one device.
+#[derive(Debug, Default)]
+struct Waits {
+    ns: i64,
+    longest_ns: i64,
+    /// When the longest began and ended, nanoseconds on the trace clock.
+    longest: (i64, i64),
+    /// The work that it was before.
+    next: u32,
+}
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let trace = case.trace();
+    let idle = case.analysis.get::<Idle>();
+    let mut found = Vec::new();
+    for (position, device) in idle.devices.iter().enumerate() {
+        let process = trace.devices.get(device.device as usize).map_or(0, |device| device.process);
+        let Some(spans) = case.frame().spans.get(process as usize) else { continue };
+        let least = (LONG * spans.total_ns() as f64) as i64;
+        let mut waits = Waits::default();
+        idle.visit_parts(trace, position, |part| {
+            let Some(EventRow(next)) = part.row else { return };
+            // Of the idle time that nothing explains, this is the part whose work had been launched.
+            let is_launched = trace.events.link.get(next as usize).is_some_and(|call| *call != NONE);
+            let end = part.start_ns.saturating_add(part.ns);
+            let ns = spans.within_ns(part.start_ns, end);
+            if part.cause != Cause::Unknown || !is_launched || ns <= least {
+                return;
+            }
+            waits.ns = waits.ns.saturating_add(ns);
+            if ns > waits.longest_ns {
+                (waits.longest_ns, waits.longest, waits.next) = (ns, (part.start_ns, end), next);
+            }
+        });
+        if case.share(waits.ns) >= LEAST {
+            found.push(finding(case, device.device, &waits));
+        }
+    }
+    Ok(found)
+}
+
+fn finding(case: &Case<'_>, device: u32, waits: &Waits) -> Finding {
+    let trace = case.trace();
+    let stream = trace.tracks_of_device(device).find(|track| track.rows.contains(&waits.next));
+    let is_first = stream.is_some_and(|stream| works(case, stream).next() == Some(waits.next as usize));
+    let what = if is_first { "something from before the capture" } else { "something that is not in the capture" };
+    let wall = case.wall().rows.iter().enumerate();
+    let rows = wall.filter(|(_, row)| {
+        row.device.0 == device && matches!(row.holds, Holds::Idle { cause: Cause::Unknown, name: None, .. })
+    });
+    let claim: Vec<(usize, f32)> = rows
+        .filter(|(_, row)| row.ns > 0)
+        .map(|(at, row)| (at, (waits.ns as f64 / row.ns as f64).min(1.0) as f32))
+        .collect();
+    let message = format!("a stream waits {} for {what}", Nanos(waits.longest_ns));
+    let mut finding = Finding::new(message)
+        .at(case.line_of_row(trace.events.link[waits.next as usize]))
+        .about(Subject::Event(EventRow(waits.next)))
+        .number("idle although the next work had been launched long before", case.per_unit(waits.ns));
+    let others = stream.map_or(0, |stream| blocked(case, stream, waits));
+    if others > 0 {
+        let pieces = count(others, "more piece of work", "more pieces of work");
+        finding = finding.fact(format!("{pieces} of the stream, launched meanwhile, could not begin either"));
+    }
+    if let Some(victim) = victim(case, device, waits) {
+        let name = short(trace.name(victim as usize));
+        finding = finding
+            .about(Subject::Event(EventRow(victim)))
+            .fact(format!("`{name}` waits with the stream: it is a victim and not the cause"));
+    }
+    finding
+        .why("what is launched on a stream begins when all before it is done, and nothing in the capture runs meanwhile")
+        .help("begin the capture earlier and record two steps, so that what the stream waited for is in it, before changing anything")
+        .claims(claim)
+}
+
+/// Rows of the stream's work.
+fn works<'c>(case: &Case<'c>, stream: &'c Track) -> impl Iterator<Item = usize> + use<'c> {
+    let events = &case.trace().events;
+    stream.rows.clone().map(|row| row as usize).filter(|row| EventKind::from_byte_is_work(events.kind[*row]))
+}
+
+/// How much of the stream's other work was launched before the wait ended.
+fn blocked<'c>(case: &Case<'c>, stream: &'c Track, waits: &Waits) -> u64 {
+    let events = &case.trace().events;
+    let launched = |row: &usize| {
+        let call = events.link[*row];
+        call != NONE && events.start_ns[call as usize] < waits.longest.1
+    };
+    let after = works(case, stream).filter(|row| *row > waits.next as usize);
+    after.take_while(launched).count() as u64
+}
+
+/// The call of the host that waits with the stream: the shortest that lasts most of the wait.
+fn victim(case: &Case<'_>, device: u32, waits: &Waits) -> Option<u32> {
+    let trace = case.trace();
+    let events = &trace.events;
+    let process = trace.devices.get(device as usize)?.process;
+    let threads = trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread && track.process == process);
+    let waits_with = |row: &u32| {
+        let row = *row as usize;
+        let is_call = matches!(events.kind(row), EventKind::Launch | EventKind::HostRange);
+        let inside = events.end_ns(row).min(waits.longest.1).saturating_sub(events.start_ns[row].max(waits.longest.0));
+        is_call && inside as f64 >= VICTIM * waits.longest_ns as f64
+    };
+    threads.flat_map(|track| track.rows.clone()).filter(waits_with).min_by_key(|row| events.dur_ns[*row as usize])
+}
