@@ -3,7 +3,8 @@
 use crate::case::Case;
 use crate::finding::Place;
 use ridge_analysis::models::transfers::Transfers;
-use ridge_analysis::{Holds, Limit, Per};
+use ridge_analysis::{Ceiling, Holds, Limit, Per};
+use ridge_table::Basis;
 use ridge_trace::{DeviceRow, EventKind, EventRow, MemoryKind, StringId, Trace, Transfer};
 use rustc_hash::FxHashMap;
 
@@ -161,32 +162,35 @@ fn turns(trace: &Trace, device: u32) -> Turns {
     Turns { first: computed().next().unwrap_or(i64::MAX), last: computed().next_back().unwrap_or(i64::MIN), count }
 }
 
-/// Bytes per second that the way of copies of one device and direction can carry.
+/// What the way of copies of one device and direction can carry.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Way {
-    /// The rate.
+    /// Bytes per second: as measured, else those of the fastest large copy of the capture that is not staged.
     pub(crate) rate: f64,
-    /// Whether it was measured or written down beside the capture; else it is the fastest copy of the capture.
-    pub(crate) is_known: bool,
+    /// Whether it was measured on this machine.
+    pub(crate) is_measured: bool,
 }
 
-/// What the ways can carry, by device and direction: the ceiling where there is one, else the fastest large copy that is
-/// not staged.
+/// What the ways can carry, by device and direction. What a data sheet says is left out: the host decides, too.
 pub(crate) fn ways(case: &Case<'_>, copies: &[Copying<'_>]) -> FxHashMap<(u32, EventKind), Way> {
     let mut ways: FxHashMap<(u32, EventKind), Way> = FxHashMap::default();
     for copy in copies.iter().filter(|copy| copy.is_with_host()) {
         let known = ways.entry((copy.device, copy.kind)).or_insert_with(|| {
-            let limit =
-                if copy.kind == EventKind::CopyHostToDevice { Limit::HostToDevice } else { Limit::DeviceToHost };
-            let ceiling = case.analysis.ceilings.get(copy.device as usize).and_then(|ceilings| ceilings.value(limit));
-            Way { rate: ceiling.unwrap_or(0.0), is_known: ceiling.is_some() }
+            let measured = ceiling(case, copy).filter(|ceiling| ceiling.basis == Basis::Measured);
+            Way { rate: measured.map_or(0.0, |ceiling| ceiling.value), is_measured: measured.is_some() }
         });
-        if !known.is_known && !copy.is_pageable() && copy.bytes() >= LARGE_BYTES {
+        if !known.is_measured && !copy.is_pageable() && copy.bytes() >= LARGE_BYTES {
             known.rate = known.rate.max(copy.rate().unwrap_or(0.0));
         }
     }
     ways.retain(|_, way| way.rate > 0.0);
     ways
+}
+
+/// The ceiling of a copy's way, by a measurement or a data sheet.
+pub(crate) fn ceiling<'a>(case: &Case<'a>, copy: &Copying<'_>) -> Option<&'a Ceiling> {
+    let limit = if copy.kind == EventKind::CopyHostToDevice { Limit::HostToDevice } else { Limit::DeviceToHost };
+    case.analysis.ceilings.get(copy.device as usize)?.get(limit)
 }
 
 /// Bytes as people say them.

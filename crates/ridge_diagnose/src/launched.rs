@@ -21,6 +21,8 @@ pub(crate) struct Launched {
     pub(crate) work_ns: i64,
     /// The part of it whose call is not in the capture, nanoseconds.
     pub(crate) unlinked_ns: i64,
+    /// When the last work ended, nanoseconds on the trace clock.
+    pub(crate) last_end_ns: i64,
 }
 
 /// A call that launched something.
@@ -68,7 +70,7 @@ fn does(name: &str) -> Does {
 /// The launches and the work of each process, by row of the processes table.
 pub(crate) fn launched(trace: &Trace) -> Vec<Launched> {
     let events = &trace.events;
-    let mut found = vec![Launched::default(); trace.processes.len()];
+    let mut found = vec![Launched { last_end_ns: i64::MIN, ..Launched::default() }; trace.processes.len()];
     let mut has_work = vec![false; events.len()];
     for track in trace.device_tracks() {
         let Some(of) = found.get_mut(track.process as usize) else { continue };
@@ -76,6 +78,7 @@ pub(crate) fn launched(trace: &Trace) -> Vec<Launched> {
             if !EventKind::from_byte_is_work(events.kind[row]) {
                 continue;
             }
+            of.last_end_ns = of.last_end_ns.max(events.end_ns(row));
             let link = has_work.get_mut(events.link[row] as usize);
             if track.kind == TrackKind::Stream {
                 let (is_compute, is_linked) = (events.kind(row).is_compute(), link.is_some());

@@ -21,6 +21,7 @@ mod fitness;
 mod kernels;
 mod known;
 mod launched;
+mod profiled;
 mod programs;
 mod products;
 mod record;

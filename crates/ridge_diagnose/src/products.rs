@@ -14,9 +14,9 @@ pub(crate) enum Product {
 }
 
 /// Words of kernels that use units for matrix products: instructions and the families that are built on them.
-const MATRIX: [&str; 24] = [
+const MATRIX: [&str; 22] = [
     "nvjet", "gmma", "wgmma", "tensorop", "tf32", "s884", "h884", "i8816", "s1688", "h1688", "s16816", "h16816", "s161616",
-    "h161616", "s168", "mma_", "_mma", "wmma", "imma", "hmma", "xmma_gemm_bf16", "xmma_gemm_f16", "mfma", "tcgen05",
+    "h161616", "s168", "wmma", "imma", "hmma", "xmma_gemm_bf16", "xmma_gemm_f16", "mfma", "tcgen05",
 ];
 
 /// Words of kernels that multiply 32-bit numbers in ordinary arithmetic: cuBLAS, CUTLASS, cuDNN, MAGMA.

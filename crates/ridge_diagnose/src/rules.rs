@@ -29,9 +29,12 @@ rules! {
     no_source_lines
     unexplained_wait
     data_loading
+    python_loop_of_eager_ops
     blocking_call
     host_bound_dispatch
     many_small_kernels
+    recompilation
+    late_warmup
     alloc_storm
     module_load_late
     host_callback
@@ -54,8 +57,23 @@ rules! {
     fp64_used
     dtype_round_trips
     opaque_custom_call
+    padding_waste
+    transcendental_heavy
+    recompute_heavy
+    collective_in_loop
     tensor_cores_idle
     tf32_off
+    low_occupancy
+    small_grid
+    below_roof
+    variance_of_kernel
+    kernel_hotspot
+    uncoalesced_access
+    bank_conflicts
+    warp_stalls
+    divergence
+    unfused_attention
+    dataparallel_used
     exposed_collectives
     straggler
     imbalance_of_work

@@ -9,7 +9,7 @@ use crate::finding::Place;
 use ridge_analysis::models::idle::IdlePart;
 use ridge_analysis::{Activity, Cause, Holds, Idle};
 use ridge_trace::{DeviceRow, EventKind, NONE, StringId};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A call that waited for the device until it had nothing to do.
 #[derive(Debug, Clone)]
@@ -170,13 +170,33 @@ impl<'a> Case<'a> {
         found
     }
 
-    /// All calls of the group's name on its line, those that made no idle time with them.
+    /// All calls of the group's name on its line, those that made no idle time with them, and the calls around and within
+    /// them that wait for the same.
     pub(crate) fn calls_of(&self, waits: &Waits<'_>) -> Vec<u32> {
-        let mut rows = self.host_rows(|kind, name| name == waits.name && kind <= EventKind::Operator);
-        rows.retain(|row| self.line_of_row(*row) == waits.place);
+        let parents = &self.trace().events.parent;
+        let waiting = self.host_rows(|kind, name| kind <= EventKind::Operator && waits_for_device(name));
+        let is_of_line = |row: &u32| self.trace().name(*row as usize) == waits.name && self.line_of_row(*row) == waits.place;
+        let mut rows: FxHashSet<u32> = waiting.iter().copied().filter(is_of_line).collect();
+        // Rows of a thread stand in order of start, so what is around a row comes before it.
+        for row in &waiting {
+            let mut around = std::iter::successors(parents.get(*row as usize).copied(), |at| parents.get(*at as usize).copied());
+            if around.by_ref().take(NESTED).any(|at| rows.contains(&at)) {
+                rows.insert(*row);
+            }
+        }
+        let all: FxHashSet<u32> = waiting.into_iter().collect();
+        for row in rows.iter().copied().collect::<Vec<u32>>() {
+            let around = std::iter::successors(parents.get(row as usize).copied(), |at| parents.get(*at as usize).copied());
+            rows.extend(around.take(NESTED).filter(|at| all.contains(at)));
+        }
+        let mut rows: Vec<u32> = rows.into_iter().collect();
+        rows.sort_unstable();
         rows
     }
 }
+
+/// Ranges around a call that are looked at.
+const NESTED: usize = 16;
 
 /// Whether the host could have spent the part earlier.
 fn is_hosts(part: &IdlePart) -> bool {

@@ -314,7 +314,7 @@ pub(crate) fn cause_of(events: &Events, row: u32) -> u32 {
 }
 
 /// The pool's region at or around `row`, which another thread handed to the pool; a launch is one wherever it is.
-fn pool_region(events: &Events, row: u32) -> Option<u32> {
+pub(crate) fn pool_region(events: &Events, row: u32) -> Option<u32> {
     let mut around = row;
     for _ in 0..MOST_HOPS {
         match events.kind(around as usize) {

@@ -1,7 +1,7 @@
 //! Clocks of several processes that cannot be brought together.
 
 use crate::case::Case;
-use crate::collectives::parts;
+use crate::collectives::{Part, parts};
 use crate::fitness::{Doubt, Question};
 use crate::rule::{Find, Group, Rule};
 use ridge_trace::StringId;
@@ -37,7 +37,12 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let mut met: FxHashMap<(StringId, u64, u32), Meeting> = FxHashMap::default();
     let mut again: FxHashMap<(u32, StringId, Option<u64>), u32> = FxHashMap::default();
     let mut processes: FxHashSet<u32> = FxHashSet::default();
-    for part in parts(trace).into_iter().filter(|part| is_for_all(trace.strings.get(part.collective.name))) {
+    // Old captures say what a collective does in its kernel's name alone.
+    let does = |part: &Part<'_>| match trace.strings.get(part.collective.name) {
+        "" => trace.name(part.collective.event as usize),
+        name => name,
+    };
+    for part in parts(trace).into_iter().filter(|part| is_for_all(does(part))) {
         processes.insert(part.process);
         let times = again.entry((part.process, part.collective.group, part.collective.sequence)).or_default();
         *times += 1;

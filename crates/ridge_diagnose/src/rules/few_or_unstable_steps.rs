@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     find: Find::Doubts(find),
 };
 
-/// With fewer steps nothing is known of how they differ.
+/// Of fewer steps nothing is known of how they differ.
 const FEW: usize = 3;
 /// Above this coefficient of variation a mean step says little.
 const UNSTABLE: f64 = 0.25;
@@ -44,11 +44,12 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
         doubts.push(Doubt { message, command, blocks });
         return;
     }
-    let spread = variation(&steps[1..]);
-    if spread > UNSTABLE {
+    let steady = &steps[1..];
+    let spread = variation(steady);
+    if steady.len() >= FEW && spread > UNSTABLE {
         let message = format!(
             "the times of {} steps differ by {} of their mean (standard deviation): one step says little of another",
-            steps.len() - 1,
+            steady.len(),
             percent(spread)
         );
         doubts.push(Doubt { message, command, blocks: Vec::new() });

@@ -30,11 +30,7 @@ const MOST: f32 = 0.5;
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     case.needs_hlo()?;
     let programs = programs(case);
-    let of_program = |program: &Program<'_>| -> Vec<(&'static str, Work<'_>)> {
-        let kinds = program.ran.keys().filter_map(|id| Some((*id, kind(program.module, *id)?)));
-        kinds.flat_map(|(id, kind)| program.work(id).iter().map(move |work| (kind, *work))).collect()
-    };
-    let mut found: Vec<(&'static str, Work<'_>)> = programs.iter().flat_map(of_program).collect();
+    let mut found: Vec<(&'static str, Work<'_>)> = programs.iter().flat_map(moves).collect();
     let sum = |wanted: &dyn Fn(&str) -> bool| {
         let of = found.iter().filter(|(kind, _)| wanted(kind)).map(|(_, work)| work.row.ns);
         of.fold(0_i64, i64::saturating_add)
@@ -64,7 +60,15 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .fact(format!("most of it in {}", list(&names, 3)))
         .why("each element is fetched from, or put at, a place that is known only when the program runs, so memory is used in small pieces")
         .help("sort or bucket once and reuse the order, turn regular patterns into slices, `jnp.roll` or `reshape`, gather whole rows instead of elements, use `jax.ops.segment_sum` on sorted segments");
-    Ok(vec![if claim.is_empty() { finding.information() } else { finding.claims(claim) }])
+    // Information names its rows too, so that a cause with a better word for the same time takes it.
+    let all = || found.iter().map(|(_, work)| (work.at, 1.0));
+    Ok(vec![if claim.is_empty() { finding.claims(all()).information() } else { finding.claims(claim) }])
+}
+
+/// The work of a program that only moves elements, with what it is.
+fn moves<'a>(program: &Program<'a>) -> Vec<(&'static str, Work<'a>)> {
+    let kinds = program.ran.iter().filter_map(|(id, work)| Some((kind(program.module, *id)?, work)));
+    kinds.flat_map(|(kind, work)| work.iter().map(move |work| (kind, *work))).collect()
 }
 
 /// What an operation is, where it is one of these: by itself, or as what dominates a fusion.

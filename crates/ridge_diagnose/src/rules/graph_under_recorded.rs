@@ -4,7 +4,7 @@ use crate::case::Case;
 use crate::fitness::{Doubt, Question};
 use crate::launched::{Call, Launched, launched, without_work};
 use crate::rule::{Find, Group, Rule};
-use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 pub(crate) static RULE: Rule = Rule {
     id: "graph-under-recorded",
@@ -31,11 +31,12 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
         return;
     }
     let processes = launched(case.trace());
-    let lost = processes.iter().filter(|process| process.work > 0 && process.is_linked()).filter_map(of_process);
+    let lost = (0..).zip(&processes).filter(|(_, process)| process.work > 0 && process.is_linked());
+    let lost = lost.filter_map(|(row, process)| of_process(process, works_to_the_end(case, row, process)));
     if let Some((message, part)) = lost.max_by(|a, b| a.1.total_cmp(&b.1)) {
         doubts.push(doubt(message, part));
-    } else if processes.iter().all(Launched::is_linked) {
-        doubts.extend(of_steps(case).map(|(message, part)| doubt(message, part)));
+    } else if processes.iter().all(|process| process.work == 0 || process.is_linked()) {
+        doubts.extend(of_steps(case, &processes).map(|(message, part)| doubt(message, part)));
     }
 }
 
@@ -48,9 +49,18 @@ fn doubt(message: String, part: f64) -> Doubt {
     Doubt { message, command: Some("ridgeline record --steps 10..12 -- python PROGRAM.py".to_owned()), blocks }
 }
 
+/// Whether the devices of the process at `row` still worked when its capture ended.
+fn works_to_the_end(case: &Case<'_>, row: u32, process: &Launched) -> bool {
+    let Some((first, last)) = case.trace().process_span_ns(row) else { return false };
+    last.saturating_sub(process.last_end_ns) <= last.saturating_sub(first) / 100
+}
+
 /// What of a process's launches is missing, and the part of them.
-fn of_process(process: &Launched) -> Option<(String, f64)> {
+fn of_process(process: &Launched, works_to_the_end: bool) -> Option<(String, f64)> {
     let lost_part = |calls: &[Call]| {
+        // What was still in the queue then would have run after it.
+        let seen = if works_to_the_end { calls.iter().rposition(|call| call.has_work)? + 1 } else { calls.len() };
+        let calls = &calls[..seen];
         // As much work without a call may be theirs.
         let lost = without_work(calls);
         let part = lost as f64 / calls.len().max(1) as f64;
@@ -73,19 +83,21 @@ fn of_process(process: &Launched) -> Option<(String, f64)> {
 }
 
 /// What is missing where most steps have no device work and others do.
-fn of_steps(case: &Case<'_>) -> Option<(String, f64)> {
-    let trace = case.trace();
-    let processes: Vec<(u32, u32)> = trace.tracks.iter().map(|track| (track.rows.start, track.process)).collect();
-    let mut by_process: FxHashMap<u32, FxHashMap<i64, u64>> = FxHashMap::default();
+fn of_steps(case: &Case<'_>, processes: &[Launched]) -> Option<(String, f64)> {
+    let tracks: Vec<(u32, u32)> = case.trace().tracks.iter().map(|track| (track.rows.start, track.process)).collect();
+    let mut by_process: BTreeMap<u32, BTreeMap<i64, u64>> = BTreeMap::new();
     for step in &case.analysis.steps().rows {
-        let Some(at) = processes.partition_point(|(first, _)| *first <= step.event.0).checked_sub(1) else { continue };
-        *by_process.entry(processes[at].1).or_default().entry(step.number).or_default() += step.events;
+        let Some(at) = tracks.partition_point(|(first, _)| *first <= step.event.0).checked_sub(1) else { continue };
+        *by_process.entry(tracks[at].1).or_default().entry(step.number).or_default() += step.events;
     }
-    let counts = by_process.values().filter(|steps| steps.len() >= STEPS).map(|steps| {
-        let empty = steps.values().filter(|events| **events == 0).count();
-        (empty, steps.len())
+    let counts = by_process.into_iter().filter_map(|(row, steps)| {
+        let works_to_the_end = works_to_the_end(case, row, processes.get(row as usize)?);
+        let last = steps.values().rposition(|events| *events > 0)?;
+        let seen = if works_to_the_end { last + 1 } else { steps.len() };
+        let empty = steps.values().take(seen).filter(|events| **events == 0).count();
+        (seen >= STEPS).then_some((empty, seen))
     });
-    let (empty, all) = counts.filter(|(empty, all)| empty < all).max_by_key(|(empty, _)| *empty)?;
+    let (empty, all) = counts.max_by_key(|(empty, _)| *empty)?;
     let share = empty as f64 / all as f64;
     (share > MOST).then(|| (format!("{empty} of {all} steps have no device work, and the others do"), share))
 }

@@ -25,6 +25,8 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Below this part of the time the copies are what any loop has.
 const LEAST: f64 = 0.03;
+/// On processors the recording of a smaller copy takes longer than the copy, bytes.
+const LEAST_BYTES: u64 = 4096;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     case.needs_hlo()?;
@@ -39,12 +41,19 @@ fn bodies(module: &HloModule) -> FxHashSet<ComputationId> {
 }
 
 fn is_copy(module: &HloModule, id: InstructionId) -> bool {
-    matches!(&*module.instruction(id).opcode, "copy" | "copy-start") && keeps_layout(module, id)
+    let instruction = module.instruction(id);
+    // A counter is copied as well, and costs what any operation of its size costs.
+    let is_array = instruction.shape.leaves().first().is_some_and(|shape| shape.element_count().is_ok_and(|count| count > 1));
+    matches!(&*instruction.opcode, "copy" | "copy-start") && is_array && keeps_layout(module, id)
 }
 
 fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let bodies = bodies(program.module);
-    let in_body = |id: &InstructionId| bodies.contains(&program.module.instruction(*id).computation);
+    let least = if case.is_on_processors() { LEAST_BYTES } else { 0 };
+    let in_body = |id: &InstructionId| {
+        let instruction = program.module.instruction(*id);
+        bodies.contains(&instruction.computation) && instruction.shape.byte_size().is_ok_and(|bytes| bytes >= least)
+    };
     let copies = program.ran.keys().copied().filter(|id| in_body(id) && is_copy(program.module, *id));
     let copies = program.longest_first(&copies.collect::<Vec<_>>());
     let ns = program.ns_of(&copies);

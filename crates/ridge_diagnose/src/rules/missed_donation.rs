@@ -9,7 +9,7 @@ use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
 use ridge_analysis::{Lines, Need};
 use ridge_hlo::memory::{Liveness, MissedDonation, Schedule, missed_donations};
-use ridge_hlo::{HloModule, InstructionId};
+use ridge_hlo::{HloModule, InstructionId, OpcodeClass};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use rustc_hash::FxHashSet;
 
@@ -30,6 +30,8 @@ const LEAST: f64 = 0.05;
 const SMALLEST: u64 = 64 << 20;
 /// Runs of a program whose arguments are worth giving away: one that runs once keeps its caller's arrays anyway.
 const FEWEST_RUNS: u64 = 2;
+/// Instructions that are looked at to find what a result was made of.
+const NEARBY: usize = 256;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     case.needs_hlo()?;
@@ -48,7 +50,10 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let peak = planned_peak(module, &liveness);
     let copied = copied_arguments(program);
     let missed = missed_donations(module, &liveness);
-    let missed: Vec<&MissedDonation> = missed.iter().filter(|one| !copied.contains(&one.parameter)).collect();
+    let is_meant = |one: &&MissedDonation| {
+        !copied.contains(&one.parameter) && is_new_value(module, one.made_by, one.parameter)
+    };
+    let missed: Vec<&MissedDonation> = missed.iter().filter(is_meant).collect();
     let bytes = missed.iter().fold(0_u64, |sum, one| sum.saturating_add(one.bytes));
     if peak < SMALLEST || (bytes as f64) < LEAST * peak as f64 {
         return None;
@@ -70,6 +75,32 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
         .help(format!("name them in `jax.jit({function}, donate_argnames=...)`, where the caller no longer needs the old values"))
         .information(),
     )
+}
+
+/// Whether a result is the next value of a parameter: made of it place by place, by an update or as a loop's state.
+///
+/// A gradient has the extents of its weights, and a product may have those of a factor; both leave the argument alone.
+fn is_new_value(module: &HloModule, result: InstructionId, parameter: InstructionId) -> bool {
+    let shape = &module.instruction(parameter).shape;
+    let (mut open, mut seen) = (vec![result], FxHashSet::from_iter([result]));
+    while let Some(id) = open.pop() {
+        let instruction = module.instruction(id);
+        if id == parameter {
+            return true;
+        }
+        let hero = &module.instruction(module.hero(id)).opcode;
+        let passes = hero.is_elementwise()
+            || hero.class() == OpcodeClass::PassesBy
+            || matches!(&**hero, "copy" | "dynamic-update-slice" | "scatter" | "while");
+        let is_like = |id: &InstructionId| {
+            let other = &module.instruction(*id).shape;
+            other.is_tuple() || (other.element_type == shape.element_type && other.dimensions == shape.dimensions)
+        };
+        if passes && seen.len() < NEARBY {
+            open.extend(instruction.operands.iter().filter(|operand| is_like(operand) && seen.insert(**operand)));
+        }
+    }
+    false
 }
 
 /// Arguments that are copied before they are updated: what is said of those is another rule's.

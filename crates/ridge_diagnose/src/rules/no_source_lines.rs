@@ -3,7 +3,6 @@
 use crate::case::{Case, Framework};
 use crate::fitness::Doubt;
 use crate::rule::{Find, Group, Rule};
-use crate::words::percent;
 use ridge_analysis::{Lines, Need};
 use ridge_trace::EventKind;
 
@@ -18,9 +17,6 @@ pub(crate) static RULE: Rule = Rule {
     find: Find::Doubts(find),
 };
 
-/// Above this part of the device's work, findings name no line.
-const MOST: f64 = 0.80;
-
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let events = &case.trace().events;
     let command = match case.framework() {
@@ -29,22 +25,13 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
         // Nothing tells that it is a program of Python.
         Framework::Other => return,
     };
-    let has_python = events.kind.contains(&(EventKind::PythonCall as u8));
-    if has_python || case.is_on_processors() {
+    // Where some lines are known, recording again would not bring the others.
+    let has_lines = || case.work().any(|work| case.analysis.lines().of(work.op).is_some());
+    if case.wall().busy_ns() == 0 || events.kind.contains(&(EventKind::PythonCall as u8)) || has_lines() {
         return;
     }
-    let (mut all, mut without) = (0_i64, 0_i64);
-    for work in case.work() {
-        all = all.saturating_add(work.row.ns);
-        if case.analysis.lines().of(work.op).is_some() {
-            continue;
-        }
-        without = without.saturating_add(work.row.ns);
+    if !case.is_on_processors() {
+        let message = "no line of the program is known for what the device did".to_owned();
+        doubts.push(Doubt { message, command: Some(command.to_owned()), blocks: Vec::new() });
     }
-    let share = without as f64 / all.max(1) as f64;
-    if share <= MOST {
-        return;
-    }
-    let message = format!("no line of the program is known for {} of the device's work", percent(share));
-    doubts.push(Doubt { message, command: Some(command.to_owned()), blocks: Vec::new() });
 }

@@ -129,3 +129,19 @@ fn finding(case: &Case<'_>, program: &Program<'_>, chain: &Chain) -> Option<Find
             .claims(claim),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panels_are_one_chain_with_its_copies() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/cost/panels.txt");
+        let text = std::fs::read_to_string(path).expect("a fixture");
+        let chains = chains(&HloModule::from_text(&text).expect("text of a module"));
+        let found: Vec<(usize, usize)> = chains.iter().map(|chain| (chain.updates.len(), chain.copies.len())).collect();
+        // The first of its 23 copies is of the argument.
+        assert_eq!(found, [(24, 22)]);
+        assert_eq!(chains[0].written, 24 * 96 * 8);
+    }
+}

@@ -155,16 +155,23 @@ fn finding(
         Nanos(i64::try_from(per_trip).unwrap_or(i64::MAX)),
         percent(between as f64 / whole.max(1) as f64),
     ));
-    Some(
+    let on_processors = case.is_on_processors();
+    let help = if on_processors {
+        "do more in one iteration: several independent systems at once with `jax.vmap`, or an array operation or `jax.lax.associative_scan` instead of the loop"
+    } else {
+        "do more in one iteration: `jax.lax.scan(..., unroll=8)`, several independent systems at once with `jax.vmap`, or an array operation or `jax.lax.associative_scan` instead of the loop"
+    };
+    let found =
         program
             .located(case, found, lines)
             .number("between the pieces of work of the loop", case.per_unit(between))
             .number("work of its body", case.per_unit(work_ns))
             .number("operations in one iteration", Quantity::new(body.len() as f64, Unit::Count, Basis::Counted))
             .why("each iteration starts its operations one by one and then asks whether to go on, and the next one waits for that")
-            .help("do more in one iteration: `jax.lax.scan(..., unroll=8)`, several independent systems at once with `jax.vmap`, or an array operation or `jax.lax.associative_scan` instead of the loop")
-            .claims(claim),
-    )
+            .help(help)
+            .claims(claim);
+    // Recording an operation of a processor takes longer than starting it does.
+    Some(if on_processors { found.information() } else { found })
 }
 
 /// The rows of idle time on a device that gaps of a loop are in, each with the part that they would lose.

@@ -1,7 +1,7 @@
 //! Large copies far below what their link can carry.
 
 use crate::case::Case;
-use crate::copying::{Copying, LARGE_BYTES, ways};
+use crate::copying::{Copying, LARGE_BYTES, ceiling, ways};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
@@ -10,7 +10,7 @@ use ridge_analysis::Need;
 use ridge_analysis::models::transfers::Transfers;
 use ridge_replay::{Action, Edit};
 use ridge_table::{Basis, Quantity, Subject, Unit};
-use ridge_trace::EventKind;
+use ridge_trace::{EventKind, EventRow};
 
 pub(crate) static RULE: Rule = Rule {
     id: "slow-copy",
@@ -49,7 +49,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         let rate = bytes / (taken as f64 / 1e9);
         let (longest, place) = case.longest_copy(&of_kind).unzip();
         let to = if kind == EventKind::CopyHostToDevice { "device" } else { "host" };
-        let source = if way.is_known { "that the link can carry" } else { "achieved by the fastest copy of the capture" };
+        let source = if way.is_measured { "that the link carries by measurement" } else { "achieved by the fastest copy of the capture" };
         let claim = case.claim_of(&of_kind, part);
         let rows = of_kind.iter().map(|copy| copy.row).collect();
         let finding = Finding::new(format!(
@@ -67,5 +67,30 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .edit(Edit { rows, action: Action::Scale((rate / way.rate) as f32) });
         Some(finding)
     };
-    Ok(directions.into_iter().filter_map(finding).collect())
+    let found: Vec<Finding> = directions.into_iter().filter_map(finding).collect();
+    Ok(if found.is_empty() { below_sheet(case).into_iter().collect() } else { found })
+}
+
+/// Says where even the fastest large copy is far below what the device's data sheet allows: the host's side of the link,
+/// which nobody can mend in the program.
+fn below_sheet(case: &Case<'_>) -> Option<Finding> {
+    let mut copies = case.copies_in_loop();
+    copies.retain(|copy| !copy.is_pageable() && copy.bytes() >= LARGE_BYTES);
+    let exposed = copies.iter().fold(0_i64, |sum, copy| sum.saturating_add(copy.exposed_ns));
+    let fastest = copies.iter().max_by(|a, b| a.rate().unwrap_or(0.0).total_cmp(&b.rate().unwrap_or(0.0)))?;
+    let (rate, sheet) = (fastest.rate()?, ceiling(case, fastest)?);
+    if sheet.basis == Basis::Measured || rate >= FAST * sheet.value || case.share(exposed) < LEAST {
+        return None;
+    }
+    let finding = Finding::new(format!(
+        "even the fastest large copy achieves {} of what the device's link allows by its data sheet",
+        percent(rate / sheet.value),
+    ))
+    .about(Subject::Event(EventRow(fastest.row)))
+    .number("achieved by it", Quantity::new(rate, Unit::BytesPerSec, Basis::Measured))
+    .number("by the data sheet", Quantity::new(sheet.value, Unit::BytesPerSec, sheet.basis))
+    .why("the host's side may be of an older generation or have fewer lanes, or its memory may be far from the device")
+    .help("`nvidia-smi -q` shows the link's generation and lanes, now and at most; `ridgeline calibrate` measures what it carries")
+    .information();
+    Some(finding)
 }

@@ -61,7 +61,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     }
     let rank = rank_of(case.trace(), culprit);
     let longest = lost.iter().max_by_key(|(_, ns)| *ns).map(|(row, _)| *row);
-    let finding = Finding::new(format!("the other ranks wait {} of the devices' time in collectives for rank {rank}", percent(share)))
+    let missing = met.iter().any(|meeting| meeting.parts.iter().any(|part| part.collective.group_size.is_some_and(|size| size as usize > meeting.parts.len())));
+    let mut finding = Finding::new(format!("the other ranks wait {} of the devices' time in collectives for rank {rank}", percent(share)))
         .about(Subject::Process(ProcessRow(culprit)))
         .about(longest.and_then(EventRow::known).map(Subject::Event))
         .fact(format!("rank {rank} is the last to begin in {} of {} collectives", sums.times_last, met.len()))
@@ -75,6 +76,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             "see what rank {rank} does before its collectives that others do not: more work, a slower host or device, loading data, writing results"
         ))
         .claims(claim);
+    if missing {
+        finding = finding.fact("not all ranks were captured: one that was not may be later still");
+    }
     Ok(vec![finding])
 }
 

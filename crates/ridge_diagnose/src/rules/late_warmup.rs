@@ -1,0 +1,54 @@
+//! The first of the judged steps still warms up.
+
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::rule::{Find, Group, Rule};
+use ridge_analysis::{Need, Per, Steps};
+use ridge_table::{Basis, Quantity, Subject};
+
+pub(crate) static RULE: Rule = Rule {
+    id: "late-warmup",
+    group: Group::Host,
+    summary: "a step after the first still warms up, and the mean of all steps is not what a step takes",
+    document: include_str!("late_warmup.md"),
+    asks: &[Question::Steps],
+    explains: &[],
+    needs: &[Need::of::<Steps>()],
+    find: Find::Causes(find),
+};
+
+/// A step that takes so many times what those after it take in the median warms up.
+const LONG: f64 = 2.0;
+/// Fewer steps after it say nothing of what is usual.
+const LEAST_STEPS: usize = 4;
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    if case.frame().per != Per::Step {
+        return Ok(Vec::new());
+    }
+    let mut steps: Vec<_> = case.analysis.steps().rows.iter().collect();
+    steps.sort_by_key(|step| (case.trace().events.start_ns[step.event.index()], step.event));
+    // The first is not judged.
+    let Some((second, later)) = steps.get(1).zip(steps.get(2..)).filter(|(_, later)| later.len() >= LEAST_STEPS) else {
+        return Ok(Vec::new());
+    };
+    let mut walls: Vec<i64> = later.iter().map(|step| step.wall_ns).collect();
+    walls.sort_unstable();
+    let median = walls[walls.len() / 2].max(1);
+    // Steps of several kinds, such as evaluation among training, differ throughout.
+    let is_steady = walls.last().is_some_and(|longest| (*longest as f64) < LONG * median as f64);
+    let times = second.wall_ns as f64 / median as f64;
+    if times <= LONG || !is_steady || later.iter().any(|step| step.name != second.name) {
+        return Ok(Vec::new());
+    }
+    let finding = Finding::new(format!("the second step takes {times:.1} times what the steps after it take"))
+        .at(case.line_of_row(second.event.0))
+        .about(Subject::Event(second.event))
+        .number("the second step", Quantity::nanos(second.wall_ns, Basis::Measured))
+        .number("the median of those after it", Quantity::nanos(median, Basis::Measured))
+        .why("something is made once more: a second compilation, tuning of kernels, memory that is first taken now")
+        .help("begin the capture after more steps; every time per step here includes this one")
+        .information();
+    Ok(vec![finding])
+}

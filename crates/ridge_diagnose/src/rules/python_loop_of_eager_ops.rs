@@ -1,0 +1,113 @@
+//! A Python loop calls one primitive of JAX after another, each a program of its own.
+
+use crate::case::{Case, IdleTime};
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::rule::{Find, Group, Rule};
+use crate::words::{list, percent};
+use ridge_analysis::{Activity, Cause};
+use ridge_table::{Basis, Quantity, Subject, Unit};
+use ridge_trace::{EventKind, NONE, StringId};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+pub(crate) static RULE: Rule = Rule {
+    id: "python-loop-of-eager-ops",
+    group: Group::Host,
+    summary: "JAX runs one primitive after another from Python, each as a program of its own",
+    document: include_str!("python_loop_of_eager_ops.md"),
+    asks: &[Question::Device, Question::Idle, Question::Host],
+    explains: &["host-bound-dispatch", "many-small-kernels"],
+    needs: &[],
+    find: Find::Causes(find),
+};
+
+/// Below this part of the time, launching is not what holds a program back.
+const LEAST: f64 = 0.05;
+/// Fewer calls are what a program does besides its compiled step.
+const LEAST_CALLS: u64 = 20;
+/// The part of the calls of compiled functions that are of primitives.
+const MOST_OF_CALLS: f64 = 0.5;
+/// Programs of so few names may be functions of one's own that are called like a primitive.
+const LEAST_NAMES: usize = 2;
+/// What JAX compiles for one call of `jax.numpy` or an operator on an array outside `jax.jit`: names of `jax.lax` and of
+/// the small functions of `jax.numpy`.
+const PRIMITIVES: [&str; 64] = [
+    "abs", "absolute", "add", "arange", "argmax", "argmin", "astype", "broadcast_in_dim", "clip", "concatenate",
+    "convert_element_type", "copy", "cos", "cumsum", "divide", "dot", "dot_general", "dynamic_slice",
+    "dynamic_update_slice", "equal", "exp", "expand_dims", "fmod", "full", "gather", "greater", "greater_equal", "iota",
+    "less", "less_equal", "log", "logical_and", "logical_not", "logical_or", "matmul", "maximum", "mean", "minimum", "mul",
+    "multiply", "negative", "not_equal", "ones", "pow", "power", "reduce_sum", "remainder", "reshape", "scatter",
+    "scatter_add", "select_n", "sign", "sin", "slice", "sqrt", "square", "squeeze", "stack", "sub", "subtract", "sum",
+    "tanh", "transpose", "true_divide",
+];
+
+/// How often compiled functions were called from Python.
+#[derive(Default)]
+struct Calls {
+    all: u64,
+    by_primitive: FxHashMap<StringId, u64>,
+    first: Option<u32>,
+}
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let calls = calls(case);
+    let eager = calls.by_primitive.values().fold(0_u64, |sum, count| sum.saturating_add(*count));
+    let part = eager as f64 / calls.all.max(1) as f64;
+    if eager < LEAST_CALLS || part < MOST_OF_CALLS || calls.by_primitive.len() < LEAST_NAMES {
+        return Ok(Vec::new());
+    }
+    let waits: Vec<IdleTime<'_>> = case.idle().filter(is_dispatch).collect();
+    let ns = waits.iter().fold(0_i64, |sum, idle| sum.saturating_add(idle.row.ns));
+    if case.share(ns) * part < LEAST {
+        return Ok(Vec::new());
+    }
+    let mut named: Vec<(u64, &str)> =
+        calls.by_primitive.iter().map(|(name, count)| (*count, case.trace().strings.get(*name))).collect();
+    named.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    let names: Vec<&str> = named.iter().filter_map(|(_, name)| called(name)).collect();
+    let finding = Finding::new(format!(
+        "{} of the calls are of single primitives, and the device waits {} of the time for the next",
+        percent(part),
+        percent(case.share(ns) * part),
+    ))
+    .at(calls.first.and_then(|row| case.line_of_row(row)))
+    .about(named.first().and_then(|(_, name)| case.trace().strings.iter().position(|text| text == *name)).map(|id| Subject::Named(StringId(id as u32))))
+    .number("calls of single primitives in the time", Quantity::new(eager as f64, Unit::Count, Basis::Counted))
+    .fact(format!("most often {}", list(&names, 4)))
+    .why("outside `jax.jit` every operator and every function of `jax.numpy` is a compiled program of its own, launched from Python")
+    .help("put `jax.jit` on the function round them, and `jax.lax.fori_loop` or `scan` in place of its Python loop")
+    .claims(waits.iter().map(|idle| (idle.at, part as f32)));
+    Ok(vec![finding])
+}
+
+/// Calls of compiled functions in the judged time; a call inside another of the same name is that one.
+fn calls(case: &Case<'_>) -> Calls {
+    let (trace, frame) = (case.trace(), case.frame());
+    let rows = case.host_rows(|kind, name| kind == EventKind::HostRange && called(name).is_some());
+    let primitives: FxHashSet<&str> = PRIMITIVES.into_iter().collect();
+    let judged = |row: &u32| frame.spans.iter().any(|spans| spans.contains(trace.events.start_ns[*row as usize]));
+    let is_outer = |row: &u32| {
+        let around = trace.events.parent[*row as usize];
+        around == NONE || trace.events.name[around as usize] != trace.events.name[*row as usize]
+    };
+    let mut calls = Calls::default();
+    for row in rows.into_iter().filter(is_outer).filter(judged) {
+        calls.all += 1;
+        if called(trace.name(row as usize)).is_some_and(|name| primitives.contains(name.trim_start_matches('_'))) {
+            *calls.by_primitive.entry(StringId(trace.events.name[row as usize])).or_default() += 1;
+            calls.first = calls.first.or(Some(row));
+        }
+    }
+    calls
+}
+
+/// The function that jaxlib's `PjitFunction(f)` calls.
+fn called(name: &str) -> Option<&str> {
+    name.strip_prefix("PjitFunction(")?.strip_suffix(')')
+}
+
+/// Time in which the host had not launched the next program.
+fn is_dispatch(idle: &IdleTime<'_>) -> bool {
+    let by_host = matches!(idle.cause, Cause::HostLate | Cause::LaunchCall | Cause::LaunchLatency);
+    by_host && !matches!(idle.activity, Activity::Blocking | Activity::Loading | Activity::Compiling | Activity::Profiler)
+}

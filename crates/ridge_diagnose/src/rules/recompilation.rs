@@ -1,0 +1,152 @@
+//! One function is compiled again and again.
+
+use crate::arguments::name_of;
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::rule::{Find, Group, Rule};
+use crate::words::{list, percent};
+use ridge_analysis::{Activity, Per};
+use ridge_hlo::HloModule;
+use ridge_table::{Basis, Quantity, Subject, Unit};
+use ridge_trace::{ModuleRow, Trace};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) static RULE: Rule = Rule {
+    id: "recompilation",
+    group: Group::Host,
+    summary: "one function is compiled several times, for arguments of different shapes",
+    document: include_str!("recompilation.md"),
+    asks: &[Question::Device, Question::Idle, Question::Host],
+    explains: &[],
+    needs: &[],
+    find: Find::Causes(find),
+};
+
+/// Below this part of the time nobody would notice.
+const LEAST: f64 = 0.01;
+/// Programs of one name below which shapes are not said to keep changing: one for training and one for what is left over.
+const LEAST_PROGRAMS: usize = 3;
+
+/// The same where it can only be told, because no steps are marked: setting up compiles small functions a few times, too.
+const LEAST_TOLD: usize = 5;
+
+/// The programs of one name.
+struct Programs<'a> {
+    name: &'a str,
+    count: usize,
+    /// How their parameters differ, one line for each parameter that does.
+    changes: Vec<String>,
+    example: Option<ModuleRow>,
+}
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let waits: Vec<_> = case.idle().filter(|idle| idle.activity == Activity::Compiling).collect();
+    let ns = waits.iter().fold(0_i64, |sum, idle| sum.saturating_add(idle.row.ns));
+    // Without marked steps compilation is left out of what is judged, and can only be told.
+    let is_told = case.frame().per == Per::Capture && case.frame().compilation_ns > 0;
+    if !is_told && case.share(ns) < LEAST {
+        return Ok(Vec::new());
+    }
+    let Some(most) = programs(case).into_iter().filter(|programs| !programs.changes.is_empty()).max_by_key(|programs| programs.count) else {
+        return Ok(Vec::new());
+    };
+    if is_told && most.count < LEAST_TOLD {
+        return Ok(Vec::new());
+    }
+    let function = most.name.strip_prefix("jit_").unwrap_or(most.name);
+    let longest = waits.iter().max_by_key(|idle| idle.row.ns).and_then(|idle| idle.row.example);
+    let message = match is_told {
+        true => format!("`{function}` was compiled {} times, for arguments of different shapes", most.count),
+        false => format!(
+            "the device waits {} of the time for compilation: `{function}` was compiled {} times, for arguments of different shapes",
+            percent(case.share(ns)),
+            most.count,
+        ),
+    };
+    let mut finding = Finding::new(message)
+        .at(longest.and_then(|row| case.line_of_row(row.0)))
+        .about(most.example.map(Subject::Module))
+        .number("programs of that name", Quantity::new(most.count as f64, Unit::Count, Basis::Counted));
+    for change in most.changes.iter().take(3) {
+        finding = finding.fact(change.clone());
+    }
+    finding = finding
+        .why("a compiled program is for one shape and type of each argument, so every new one is compiled anew")
+        .help("pad the arguments that change to a few sizes, and pass numbers that change as arrays rather than as `static_argnums`");
+    if is_told {
+        let spent = Quantity::nanos(case.frame().compilation_ns, Basis::Measured);
+        return Ok(vec![finding.number("compiling after the first work, all functions together", spent).information()]);
+    }
+    let finding = finding.number("idle while programs were compiled", case.per_unit(ns));
+    Ok(vec![finding.claims(waits.iter().map(|idle| (idle.at, 1.0)))])
+}
+
+/// Names with several programs: what the recorder wrote of them, else what their HLO shows.
+fn programs<'a>(case: &Case<'a>) -> Vec<Programs<'a>> {
+    let trace = case.trace();
+    let mut by_name: BTreeMap<&'a str, Vec<u32>> = BTreeMap::new();
+    let mut known: BTreeSet<(u32, u32, u64)> = BTreeSet::new();
+    for (row, module) in (0..).zip(&trace.modules) {
+        // Ranks of one program compile it once each.
+        if known.insert((module.process, module.name.0, module.program_id)) {
+            by_name.entry(trace.strings.get(module.name)).or_default().push(row);
+        }
+    }
+    let mut found = Vec::new();
+    for (name, rows) in by_name {
+        let recorded = case.known.compilations.iter().find(|compiled| compiled.module == name);
+        let per_process = rows.len() / processes(trace, &rows).max(1);
+        let count = recorded.map_or(0, |compiled| usize::try_from(compiled.count).unwrap_or(usize::MAX)).max(per_process);
+        if count < LEAST_PROGRAMS {
+            continue;
+        }
+        let changes = match recorded.filter(|compiled| compiled.parameters.len() > 1) {
+            Some(compiled) => vec![format!("called with {}", list(&compiled.parameters, 4))],
+            None => changes(case, &rows),
+        };
+        found.push(Programs { name, count, changes, example: rows.first().map(|row| ModuleRow(*row)) });
+    }
+    found
+}
+
+fn processes(trace: &Trace, rows: &[u32]) -> usize {
+    let of = |row: &u32| trace.modules.get(*row as usize).map(|module| module.process);
+    rows.iter().filter_map(of).collect::<BTreeSet<u32>>().len()
+}
+
+/// How the parameters of the programs differ; nothing where they have other parameters, and so are other functions.
+fn changes(case: &Case<'_>, rows: &[u32]) -> Vec<String> {
+    let hlo = |row: &u32| case.analysis.hlo.get(case.trace().modules.get(*row as usize)?.hlo? as usize);
+    let mut shapes: BTreeMap<i64, (String, Vec<String>)> = BTreeMap::new();
+    let mut count = None;
+    for module in rows.iter().filter_map(hlo) {
+        let found = parameters(module);
+        if *count.get_or_insert(found.len()) != found.len() {
+            return Vec::new();
+        }
+        for (number, name, shape) in found {
+            let (_, known) = shapes.entry(number).or_insert_with(|| (name, Vec::new()));
+            if !known.contains(&shape) {
+                known.push(shape);
+            }
+        }
+    }
+    let changed = shapes.into_values().filter(|(_, shapes)| shapes.len() > 1);
+    changed.map(|(name, shapes)| format!("`{name}` was {}", list(&shapes, 4))).collect()
+}
+
+/// Number, name and shape of each parameter of a program.
+fn parameters(module: &HloModule) -> Vec<(i64, String, String)> {
+    let of_entry = (0..).zip(&module.instructions).filter(|(_, instruction)| Some(instruction.computation) == module.entry);
+    let parameters = of_entry.filter_map(|(at, instruction)| {
+        let id = ridge_hlo::InstructionId(at);
+        Some((instruction.parameter_number?, name_of(module, id), shape_words(instruction)))
+    });
+    parameters.collect()
+}
+
+fn shape_words(instruction: &ridge_hlo::Instruction) -> String {
+    let dimensions: Vec<String> = instruction.shape.dimensions.iter().map(ToString::to_string).collect();
+    format!("[{}]", dimensions.join(","))
+}

@@ -1,0 +1,101 @@
+//! Attention runs as two products with a softmax between them.
+
+use crate::case::{Case, Work};
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::kernels::kernels;
+use crate::rule::{Find, Group, Rule};
+use crate::words::{count, percent};
+use ridge_analysis::kernel_category;
+use ridge_table::Subject;
+use ridge_trace::{EventRow, StringId};
+use rustc_hash::FxHashSet;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "unfused-attention",
+    group: Group::Compute,
+    summary: "attention runs as products with a softmax between them",
+    document: include_str!("unfused_attention.md"),
+    asks: &[Question::Device],
+    explains: &[],
+    needs: &[],
+    find: Find::Causes(find),
+};
+
+/// Kernels between a product and the softmax: scale, mask, dropout, conversions.
+const BETWEEN: usize = 6;
+/// So many times it must be seen.
+const FEWEST: usize = 2;
+/// Below this part of the time it is not worth a change.
+const LEAST: f64 = 0.02;
+
+/// What a kernel is in attention.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Batched,
+    Softmax,
+    Pointwise,
+    Other,
+}
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let trace = case.trace();
+    // A fused kernel says that the program knows how; what is left has its reasons.
+    if case.work().any(|work| work.kind.is_compute() && kernel_category(work.name) == "attention") {
+        return Ok(Vec::new());
+    }
+    let all = kernels(case);
+    let mut between: FxHashSet<u32> = FxHashSet::default();
+    let (mut times, mut example) = (0_usize, None);
+    let roles: Vec<Role> = all.iter().map(|kernel| role(case, kernel.row)).collect();
+    for (at, _) in roles.iter().enumerate().filter(|(_, role)| **role == Role::Softmax) {
+        let before = reach(&roles, (at.saturating_sub(BETWEEN)..at).rev());
+        let after = reach(&roles, at + 1..(at + 1 + BETWEEN).min(roles.len()));
+        let (Some(first), Some(last)) = (before, after) else { continue };
+        if all[first].device != all[last].device {
+            continue;
+        }
+        times += 1;
+        example = example.or(Some(all[at].row));
+        between.extend(all[first + 1..last].iter().map(|kernel| kernel.row));
+    }
+    let held = crate::collectives::claim_of(case, between.iter().map(|row| (*row, trace.events.dur_ns[*row as usize])));
+    let share = case.share_of(held.iter().copied());
+    let Some(row) = example.filter(|_| times >= FEWEST && share >= LEAST) else { return Ok(Vec::new()) };
+    let work: Option<Work<'_>> = held.iter().max_by(|one, other| one.1.total_cmp(&other.1)).and_then(|(at, _)| case.work().find(|work| work.at == *at));
+    let finding = Finding::new(format!("attention is not fused: what runs between its two products takes {} of the time", percent(share)))
+        .at(work.and_then(|work| case.line_of(&work)))
+        .about(EventRow::known(row).map(Subject::Event))
+        .fact(format!("{} between two batched products, with what scales, masks and drops", count(times as u64, "softmax", "softmaxes")))
+        .why("the scores of all pairs of positions are written to memory and read again by each of these kernels")
+        .help("`torch.nn.functional.scaled_dot_product_attention(query, key, value)`, which keeps the scores on the chip")
+        .claims(held);
+    Ok(vec![finding])
+}
+
+/// The nearest batched product in that direction with nothing but pointwise work before it.
+fn reach(roles: &[Role], places: impl Iterator<Item = usize>) -> Option<usize> {
+    for at in places {
+        match roles[at] {
+            Role::Batched => return Some(at),
+            Role::Pointwise => {}
+            Role::Softmax | Role::Other => return None,
+        }
+    }
+    None
+}
+
+fn role(case: &Case<'_>, row: u32) -> Role {
+    let trace = case.trace();
+    let operator = trace.operation(row as usize).map_or("", |operation| trace.strings.get(operation.name));
+    match operator {
+        "aten::bmm" | "aten::baddbmm" => Role::Batched,
+        "aten::_softmax" | "aten::_safe_softmax" => Role::Softmax,
+        "aten::div" | "aten::div_" | "aten::mul" | "aten::mul_" | "aten::add" | "aten::add_" | "aten::masked_fill"
+        | "aten::masked_fill_" | "aten::where" | "aten::copy_" | "aten::native_dropout" | "aten::fill_" => Role::Pointwise,
+        _ => match kernel_category(trace.strings.get(StringId(trace.events.name[row as usize]))) {
+            "elementwise" if operator.starts_with("aten::") => Role::Pointwise,
+            _ => Role::Other,
+        },
+    }
+}
