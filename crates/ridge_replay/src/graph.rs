@@ -22,8 +22,6 @@ pub(crate) struct Graph {
     pub(crate) own_ns: Vec<i64>,
     /// Which wait bound each instant in the capture: 0 the one on its lane, then its edges in turn.
     pub(crate) bound: Vec<u8>,
-    /// Clock corrections by device, nanoseconds.
-    pub(crate) shifts: Vec<(u32, i64)>,
 }
 
 impl Graph {
@@ -31,7 +29,7 @@ impl Graph {
     pub(crate) fn new(trace: &Trace) -> Graph {
         let mut nodes = Nodes::new(trace);
         let launches = Launches::new(trace, &nodes);
-        let shifts = skew::correct(&mut nodes, &launches);
+        skew::correct(&mut nodes, &launches);
         let mut lane_order = LaneOrder::new(&nodes, &launches);
         let latencies = LaunchClasses::new(&nodes, &launches, &lane_order);
         set_gaps(&nodes, &launches, &latencies, &mut lane_order);
@@ -44,7 +42,7 @@ impl Graph {
         drop(found);
         let order = Order::new(&nodes, &mut edges);
         let own_ns = own_times(&nodes, &edges);
-        let mut graph = Graph { nodes, launches, lane_order, edges, order, own_ns, bound: Vec::new(), shifts };
+        let mut graph = Graph { nodes, launches, lane_order, edges, order, own_ns, bound: Vec::new() };
         graph.bound = graph.bound();
         graph
     }
@@ -83,12 +81,16 @@ impl Graph {
         bound
     }
 
-    /// The instant that bound `instant` in the capture; `None` for one that waits for nothing.
-    pub(crate) fn binding(&self, instant: u32) -> Option<u32> {
-        match self.bound[instant as usize] {
-            0 => Some(self.before(instant).0).filter(|before| *before != NONE),
-            nth => Some(self.edges.from[self.edges.to(instant).start + usize::from(nth) - 1]),
-        }
+    /// The instant that bound `instant` in the capture and the usual delay from it; `None` for one that waits for nothing.
+    pub(crate) fn binding(&self, instant: u32) -> Option<(u32, i64)> {
+        let binding = match self.bound[instant as usize] {
+            0 => self.before(instant),
+            nth => {
+                let edge = self.edges.to(instant).start + usize::from(nth) - 1;
+                (self.edges.from[edge], self.edges.delay[edge])
+            }
+        };
+        Some(binding).filter(|(from, _)| *from != NONE)
     }
 }
 

@@ -21,7 +21,8 @@
 //! ");
 //! let replay = Replay::new(&trace, &Options::default());
 //! assert_eq!(replay.baseline().own_error_ns, 0);
-//! let faster = replay.apply(&[Edit { rows: vec![4], action: Action::Scale(0.5) }]);
+//! let faster = replay.apply(&[Edit { rows: vec![2], action: Action::Scale(0.5) }]);
+//! assert!(faster.refused.is_none() && (faster.low_ns..=faster.high_ns).contains(&50));
 //! ```
 
 mod baseline;
