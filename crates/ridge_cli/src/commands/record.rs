@@ -436,7 +436,7 @@ fn print_stderr(text: &str) {
 impl From<RecordError> for Failure {
     fn from(error: RecordError) -> Failure {
         let path = match &error {
-            RecordError::FolderInUse { found: path, .. } | RecordError::FolderBusy { path } => Some(path.clone()),
+            RecordError::FolderInUse { found: path } | RecordError::FolderBusy { path } => Some(path.clone()),
             RecordError::Folder { path, .. } => Some(path.clone()),
             _ => None,
         };
