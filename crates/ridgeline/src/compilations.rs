@@ -171,6 +171,15 @@ mod tests {
     }
 
     #[test]
+    fn damage_of_the_results_is_said() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let text = r#"{"schema": "ridgeline.bench.v1", "summary": [3]}"#;
+        std::fs::write(folder.path().join("results.json"), text).expect("written");
+        let said: Vec<String> = recompiled(folder.path()).into_iter().map(|note| note.message).collect();
+        assert!(matches!(&said[..], [only] if only.contains("summary")), "{said:?}");
+    }
+
+    #[test]
     fn a_path_that_leads_out_of_the_folder_is_not_opened() {
         for path in ["../x", "/etc/passwd", "a/../../x"] {
             assert_eq!(inside(Path::new("run"), path), None, "{path}");
