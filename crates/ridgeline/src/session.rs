@@ -197,7 +197,9 @@ fn open_folders(folders: &[FoundFolder], notes: &mut Vec<Note>) -> Result<Vec<Op
         let (files, unreadable) = open_files(&paths)?;
         notes.extend(unreadable);
         let inside = |(name, bytes): (String, FileBytes)| {
-            let inside = Path::new(&name).strip_prefix(&folder.path).map(|inside| inside.display().to_string());
+            // As names are shown: the folder's own may have letters that no text has.
+            let inside =
+                name.strip_prefix(&*folder.path.to_string_lossy()).map(|name| name.trim_start_matches('/').to_owned());
             (inside.unwrap_or(name), bytes)
         };
         opened.push((folder.path.display().to_string(), files.into_iter().map(inside).collect()));
