@@ -27,7 +27,6 @@ pub use annotations::Owners;
 pub use category::kernel_category;
 pub(crate) use durations::Durations;
 pub use executions::Executions;
-pub(crate) use executions::is_processor;
 pub use groups::{Group, WorkGroups};
 pub use prepared::Prepared;
 pub use profile_numbers::ProfileNumbers;

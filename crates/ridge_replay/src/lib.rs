@@ -55,7 +55,7 @@ pub use reason::Reason;
 
 use baseline::Replayed;
 use graph::Graph;
-use ridge_trace::Trace;
+use ridge_trace::{Device, Trace};
 use steps::Steps;
 
 /// When a prediction is refused.
@@ -105,7 +105,7 @@ impl<'t> Replay<'t> {
         let graph = Graph::new(trace);
         let steps = Steps::new(trace, &graph);
         let (baseline, replayed) = baseline::measure(&graph, &steps, options);
-        let is_cpu = trace.devices.iter().any(|device| device.plane.contains("CPU"));
+        let is_cpu = trace.devices.iter().any(Device::is_processor);
         Replay { trace, graph, steps, options: options.clone(), baseline, replayed, is_cpu }
     }
 

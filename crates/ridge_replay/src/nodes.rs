@@ -44,7 +44,7 @@ pub(crate) struct Lane {
     pub(crate) device: u32,
     /// Id of the stream or thread in the capture.
     pub(crate) native_id: i64,
-    /// Operations of a processor, which run on its own threads.
+    /// Operations rather than kernels: those of a processor, which run on its own threads, or of a TPU's core.
     pub(crate) is_operations: bool,
 }
 

@@ -66,7 +66,7 @@ pub fn data_sheet(name: &str, usable_cores: Option<u64>) -> Option<Ceilings> {
 
 /// `sheet` of `device` with the figures that were measured on it, which go first.
 pub(crate) fn with_measured(device: &Device, mut sheet: Ceilings, measured: &Ceilings) -> Ceilings {
-    if is_processor(device) {
+    if device.is_processor() {
         // They are of the cores that were used: no word is needed of what the sheet cannot know.
         sheet.notes.clear();
     }
@@ -80,7 +80,7 @@ fn unmeasured(device: &Device, manifest: Option<&Manifest>) -> Ceilings {
         let cpu = manifest?.document.cpu.as_ref()?;
         processor_ceilings(cpu.model.as_deref()?, cpu.usable_cores?)
     };
-    let found = if is_processor(device) { processor() } else { None };
+    let found = if device.is_processor() { processor() } else { None };
     found.unwrap_or_else(|| ridge_analysis::ceilings(device))
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn said_to_be(name: &str, devices: &[Device]) -> Result<Vec<Ceilings>
     };
     Ok(devices
         .iter()
-        .map(|device| if is_processor(device) { ridge_analysis::ceilings(device) } else { sheet.clone() })
+        .map(|device| if device.is_processor() { ridge_analysis::ceilings(device) } else { sheet.clone() })
         .collect())
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn matching<'a>(
     manifest: Option<&Manifest>,
 ) -> Option<&'a MeasuredDevice> {
     let cpu = manifest.and_then(|manifest| manifest.document.cpu.as_ref());
-    let is_cpu = is_processor(device);
+    let is_cpu = device.is_processor();
     measured.iter().find(|known| {
         if known.platform == "cpu" {
             let is_it =
@@ -153,14 +153,10 @@ pub(crate) fn meant<'a>(
     device: &Device,
     manifest: Option<&Manifest>,
 ) -> Option<&'a MeasuredDevice> {
-    let is_cpu = is_processor(device);
+    let is_cpu = device.is_processor();
     let mut like = measured.iter().filter(|known| (known.platform == "cpu") == is_cpu);
     let only = like.next().filter(|_| like.next().is_none());
     matching(measured, device, manifest).or(only)
-}
-
-fn is_processor(device: &Device) -> bool {
-    device.plane.to_ascii_uppercase().contains("CPU")
 }
 
 /// Whether every device that the manifest names is the one.
