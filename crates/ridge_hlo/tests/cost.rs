@@ -232,6 +232,23 @@ ENTRY %main (a: f32[8,6], b: f32[8,6], m: f32[6,5]) -> f32[3,14] {
 }
 
 #[test]
+fn products_of_integers_count_with_those_of_floats() {
+    let module = module(
+        "ENTRY %main (a: s8[4,8], b: s8[8,2]) -> s32[4,2] {
+  %a = s8[4,8]{1,0} parameter(0)
+  %b = s8[8,2]{1,0} parameter(1)
+  %d = s32[4,2]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %s = s32[4,2]{1,0} add(%d, %d)
+}
+",
+    );
+    let costs = ModuleCosts::new(&module);
+    let cost = costs.total();
+    assert_eq!((cost.work.flops(), cost.counted_operations()), (0.0, 2.0 * 4.0 * 8.0 * 2.0));
+    assert!(cost.intensity().is_some_and(|intensity| intensity > 0.0));
+}
+
+#[test]
 fn places_that_differ_are_not_united() {
     // From one start that is not known, two windows move at different paces: 60 and 20 elements, which may be others.
     check(

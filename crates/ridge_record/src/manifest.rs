@@ -370,14 +370,7 @@ mod tests {
         let none = Redaction::none();
         for composed in [
             compose(&options, &pieces, &gathered, run, 0.1, &none),
-            compose_so_far(
-                &options,
-                &Pieces::default(),
-                &Gathered::so_far(Path::new("absent"), &pieces),
-                run.wall,
-                0.1,
-                &none,
-            ),
+            compose_so_far(&options, &pieces, &Gathered::so_far(Path::new("absent"), &pieces), run.wall, 0.1, &none),
         ] {
             let text = composed.to_string();
             let typed: Manifest<Value> = serde_json::from_str(&text).expect("a manifest");

@@ -349,7 +349,7 @@ mod tests {
         ];
         let cpu = json!({"name": "X", "platform": "cpu", "usable_cores": 2, "figures": figures});
         let found = measured(&[cpu])[0].ceilings.clone();
-        let all = with_measured(&device("/host:CPU", None), Ceilings::default(), &found);
+        let all = with_measured(&device("/device:CPU:0", None), Ceilings::default(), &found);
         let expected = "calibrated on a busy machine: others used up to 40 % of its processor time, so it may reach more than \
                         was measured of f32.transcendental, f32.comparison";
         assert_eq!(all.notes, [expected]);
@@ -373,7 +373,7 @@ mod tests {
     #[test]
     fn a_processor_is_matched_by_its_model_and_cores() {
         let known = measured(&[json!({"name": "X", "platform": "cpu", "usable_cores": 2, "figures": []})]);
-        let host = device("/host:CPU", None);
+        let host = device("/device:CPU:0", None);
         for (cpu, expected) in [
             (json!({"model": "X", "usable_cores": 2}), true),
             (json!({"model": "X", "usable_cores": 64}), false),
@@ -396,7 +396,7 @@ mod tests {
             (rate.map(|rate| rate / 1e9), found.value(Limit::Memory).map(|rate| rate / 1e9), found.notes.len())
         };
         let epyc = |cores: u64| json!({"model": "AMD EPYC 7763 64-Core Processor", "usable_cores": cores});
-        let host = device("/host:CPU", None);
+        let host = device("/device:CPU:0", None);
         // 64 * 3.5 * 16; of two cores the rate is theirs, and the bandwidth of the socket is said to be that.
         assert_eq!(memory_and_rate(&host, epyc(128)), (Some(3584.0), Some(204.8), 0));
         assert_eq!(memory_and_rate(&host, epyc(2)), (Some(112.0), Some(204.8), 1));
