@@ -1,7 +1,6 @@
 //! Whether a reader's work grows with its input and no faster: processor time, always against other input of the same
 //! reader on the same machine, never against a clock.
 
-use crate::Target;
 use crate::mutate::Random;
 use std::time::Instant;
 
@@ -46,14 +45,20 @@ const PIECES: &[&[u8]] = &[
 /// Prefixes: what has to come first for a reader to look at the rest.
 const HEADS: &[&[u8]] = &[b"", b"{\"traceEvents\":[", b"[", b"HloModule m\nENTRY e {\n"];
 
-/// What grows too fast for `target`: the piece whose repetition does, and how fast.
-pub fn too_fast(target: &Target, seeds: &[Vec<u8>], random: &mut Random) -> Option<String> {
+/// Reads an input and says how long that took, nanoseconds; `None` where it panicked.
+pub type Reading<'a> = dyn FnMut(&[u8]) -> Option<u64> + 'a;
+
+/// What grows too fast where `read` reads it: the piece whose repetition does, and how fast; or which cannot be read.
+pub fn too_fast(read: &mut Reading<'_>, seeds: &[Vec<u8>], random: &mut Random) -> Option<String> {
     let made = HEADS.iter().flat_map(|head| PIECES.iter().map(move |piece| (head.to_vec(), piece.to_vec())));
     let cut: Vec<(Vec<u8>, Vec<u8>)> = (0..16).filter_map(|_| piece_of(seeds, random)).collect();
     made.chain(cut).find_map(|(head, piece)| {
-        let factor = growth(target, &head, &piece);
         let shown = || format!("{}, then {} again and again", head.escape_ascii(), piece.escape_ascii());
-        (factor > AT_MOST).then(|| format!("{TIMES} times the bytes take {factor} times as long: {}", shown()))
+        match growth(read, &head, &piece) {
+            Some(factor) if factor <= AT_MOST => None,
+            Some(factor) => Some(format!("{TIMES} times the bytes take {factor} times as long: {}", shown())),
+            None => Some(format!("a panic: {}", shown())),
+        }
     })
 }
 
@@ -65,19 +70,19 @@ fn piece_of(seeds: &[Vec<u8>], random: &mut Random) -> Option<(Vec<u8>, Vec<u8>)
     Some((seed[..at].to_vec(), seed[at..].iter().copied().take(length).collect()))
 }
 
-/// How many times as long the larger input takes.
-fn growth(target: &Target, head: &[u8], piece: &[u8]) -> u64 {
+/// How many times as long the larger input takes; `None` where one panicked.
+fn growth(read: &mut Reading<'_>, head: &[u8], piece: &[u8]) -> Option<u64> {
     let input = |bytes: usize| -> Vec<u8> { head.iter().chain(piece.iter().cycle()).copied().take(bytes).collect() };
-    let small = best_ns(target, &input(SMALL)).max(LEAST_NS);
+    let small = best_ns(read, &input(SMALL))?.max(LEAST_NS);
     let large = input(SMALL * TIMES);
-    let first = work_ns(|| (target.run)(&large));
+    let first = read(&large)?;
     let factor = first / small;
-    if factor > AT_MOST { best_ns(target, &large).min(first) / small } else { factor }
+    Some(if factor > AT_MOST { best_ns(read, &large)?.min(first) / small } else { factor })
 }
 
-/// The least time of some runs, in nanoseconds of all the process's threads.
-pub fn best_ns(target: &Target, input: &[u8]) -> u64 {
-    (0..RUNS).map(|_| work_ns(|| (target.run)(input))).min().unwrap_or(0)
+/// The least time of some runs, in nanoseconds of all the process's threads; `None` where one panicked.
+pub fn best_ns(read: &mut Reading<'_>, input: &[u8]) -> Option<u64> {
+    (0..RUNS).map(|_| read(input)).min().flatten()
 }
 
 /// The processor time of `work` over all threads; where the system does not say it, the time that passes.
@@ -116,8 +121,17 @@ mod tests {
 
     #[test]
     fn the_square_is_told_from_the_line() {
-        let target = |run| Target { name: "made up", run, seeds_end_with: "" };
-        assert!(too_fast(&target(square), &[], &mut Random::new(1)).is_some());
-        assert_eq!(too_fast(&target(linear), &[], &mut Random::new(1)), None);
+        let found =
+            |run: fn(&[u8])| too_fast(&mut |input: &[u8]| Some(work_ns(|| run(input))), &[], &mut Random::new(1));
+        assert!(found(square).is_some_and(|what| what.contains("times as long")));
+        assert_eq!(found(linear), None);
+    }
+
+    #[test]
+    fn a_panic_is_found() {
+        let read = |input: &[u8]| (!input.starts_with(b"HloModule")).then_some(1);
+        assert!(
+            too_fast(&mut { read }, &[], &mut Random::new(1)).is_some_and(|what| what.contains("a panic: HloModule"))
+        );
     }
 }

@@ -75,8 +75,8 @@ fn named(name: &str) -> Result<Target, String> {
         .ok_or_else(|| format!("no target is called `{name}`; the targets are {}", known()))
 }
 
-/// When the input being read was begun, in milliseconds since the start; 0 between inputs.
-static BEGUN_MS: AtomicU64 = AtomicU64::new(0);
+/// The number of the input being read, from 1; 0 between inputs.
+static READING: AtomicU64 = AtomicU64::new(0);
 
 /// Ends the process where one input takes far too long, as a panic would.
 fn watch() {
@@ -85,15 +85,26 @@ fn watch() {
         let mut last = (0, Duration::ZERO);
         loop {
             std::thread::sleep(Duration::from_millis(500));
-            let begun = BEGUN_MS.load(Ordering::Relaxed);
-            if begun != last.0 {
-                last = (begun, start.elapsed());
-            } else if begun != 0 && start.elapsed() - last.1 > ENDLESS {
+            let reading = READING.load(Ordering::Relaxed);
+            if reading != last.0 {
+                last = (reading, start.elapsed());
+            } else if reading != 0 && start.elapsed() - last.1 > ENDLESS {
                 eprintln!("an input takes more than {} s; it is kept as `running`", ENDLESS.as_secs());
                 abort();
             }
         }
     });
+}
+
+/// Lets `target` read `input`, which is `running` on disk meanwhile and watched: how long it took, `None` if it panicked.
+fn read(target: &Target, running: &Path, input: &[u8]) -> Option<u64> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    std::fs::write(running, input).expect("fuzz/artifacts can be written");
+    READING.store(COUNT.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+    let mut outcome = Ok(());
+    let ns = growth::work_ns(|| outcome = catch_unwind(|| (target.run)(input)));
+    READING.store(0, Ordering::Relaxed);
+    outcome.ok().map(|()| ns)
 }
 
 /// Whether `target` read everything for `time` without a panic, and worked in proportion to what it read.
@@ -107,26 +118,28 @@ fn run(target: &Target, time: Duration, seed: u64) -> bool {
     std::fs::create_dir_all(&artifacts).expect("fuzz/artifacts can be written");
     let running = artifacts.join("running");
     let mut random = Random::new(seed);
-    if let Some(what) = growth::too_fast(target, &seeds, &mut random) {
+    let mut read = |input: &[u8]| read(target, &running, input);
+    if let Some(what) = growth::too_fast(&mut read, &seeds, &mut random) {
         println!("{}: failed: {what}", target.name);
-        return false;
+        return keep(target, &running);
     }
     let per_byte = |input: &[u8], ns: u64| ns / (input.len() as u64 + FREE_BYTES);
-    let usual =
-        seeds.iter().map(|seed| per_byte(seed, growth::best_ns(target, seed))).max().unwrap_or(0).max(LEAST_USUAL);
+    let mut usual = LEAST_USUAL;
+    for seed in &seeds {
+        match growth::best_ns(&mut read, seed) {
+            Some(ns) => usual = usual.max(per_byte(seed, ns)),
+            None => return keep(target, &running),
+        }
+    }
     let is_slow = |input: &[u8], ns: u64| per_byte(input, ns) > SLOWEST * usual;
     let (start, mut count, mut slowest) = (Instant::now(), 0_usize, 0);
     while start.elapsed() < time || count < seeds.len() {
         let input = next_input(&seeds, count, &mut random);
-        std::fs::write(&running, &input).expect("fuzz/artifacts can be written");
-        BEGUN_MS.store(start.elapsed().as_millis() as u64 + 1, Ordering::Relaxed);
-        let mut outcome = Ok(());
-        let ns = growth::work_ns(|| outcome = catch_unwind(|| (target.run)(&input)));
-        BEGUN_MS.store(0, Ordering::Relaxed);
+        let Some(ns) = read(&input) else { return keep(target, &running) };
         slowest = slowest.max(per_byte(&input, ns));
         count += 1;
-        if outcome.is_err() || (is_slow(&input, ns) && is_slow(&input, growth::best_ns(target, &input))) {
-            return keep(target, &running, &input);
+        if is_slow(&input, ns) && growth::best_ns(&mut read, &input).is_none_or(|ns| is_slow(&input, ns)) {
+            return keep(target, &running);
         }
     }
     let _ = std::fs::remove_file(&running);
@@ -149,8 +162,10 @@ fn next_input(seeds: &[Vec<u8>], count: usize, random: &mut Random) -> Vec<u8> {
     mutate(&seeds[seed], &seeds[other], MAX_BYTES, random)
 }
 
-fn keep(target: &Target, running: &Path, input: &[u8]) -> bool {
-    let hash = input
+/// Keeps the input that was read last.
+fn keep(target: &Target, running: &Path) -> bool {
+    let hash = std::fs::read(running)
+        .unwrap_or_default()
         .iter()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
     let kept: PathBuf = running.with_file_name(format!("crash-{hash:016x}"));

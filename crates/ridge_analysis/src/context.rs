@@ -29,7 +29,6 @@ pub use annotations::Owners;
 pub use category::kernel_category;
 pub(crate) use durations::Durations;
 pub use executions::Executions;
-pub(crate) use executions::is_processor;
 pub use groups::{Group, WorkGroups};
 pub use lines::{Line, Lines, OpLines};
 pub use prepared::Prepared;

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 /// See what a program did on its accelerator, and where the time went
 ///
-/// Ridgeline records JAX programs as they are, reads the captures that profilers write, and answers in tables.
+/// Ridgeline records JAX and PyTorch programs as they are, reads the captures that profilers write, and answers in tables.
 #[derive(Debug, Parser)]
 #[command(name = "ridgeline", version, after_long_help = AFTER_HELP, max_term_width = 100, disable_help_subcommand = true)]
 pub(crate) struct Cli {

@@ -59,10 +59,10 @@ impl<'a> Case<'a> {
         let (trace, wall, frame) = (self.trace(), self.wall(), self.frame());
         let mut places: FxHashMap<(DeviceRow, u32, StringId, EventKind), usize> = FxHashMap::default();
         for (at, row) in wall.rows.iter().enumerate() {
-            if let Holds::Work { op, name, kind } = row.holds {
-                if kind.is_copy() {
-                    places.insert((row.device, op, name, kind), at);
-                }
+            if let Holds::Work { op, name, kind } = row.holds
+                && kind.is_copy()
+            {
+                places.insert((row.device, op, name, kind), at);
             }
         }
         let found = self.analysis.get::<Transfers>().copies.iter().filter_map(|copy| {
@@ -121,9 +121,9 @@ impl<'a> Case<'a> {
             self.wall().devices.iter().map(|device| (device.device.0, turns(self.trace(), device.device.0))).collect();
         copies.retain(|copy| {
             let start = self.trace().events.start_ns[copy.row as usize];
-            turns.get(&copy.device).is_some_and(|turns| {
-                turns.count >= LEAST_TURNS && (turns.first..turns.last).contains(&start)
-            })
+            turns
+                .get(&copy.device)
+                .is_some_and(|turns| turns.count >= LEAST_TURNS && (turns.first..turns.last).contains(&start))
         });
         copies
     }
@@ -150,7 +150,9 @@ struct Turns {
 fn turns(trace: &Trace, device: u32) -> Turns {
     let events = &trace.events;
     let rows = trace.tracks_of_device(device).flat_map(|track| track.rows.clone());
-    let is_either = |kind: EventKind| kind.is_compute() || matches!(kind, EventKind::CopyHostToDevice | EventKind::CopyDeviceToHost);
+    let is_either = |kind: EventKind| {
+        kind.is_compute() || matches!(kind, EventKind::CopyHostToDevice | EventKind::CopyDeviceToHost)
+    };
     let mut work: Vec<(i64, bool)> = rows
         .map(|row| row as usize)
         .filter(|row| is_either(events.kind(*row)))

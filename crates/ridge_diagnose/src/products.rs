@@ -15,8 +15,28 @@ pub(crate) enum Product {
 
 /// Words of kernels that use units for matrix products: instructions and the families that are built on them.
 const MATRIX: [&str; 22] = [
-    "nvjet", "gmma", "wgmma", "tensorop", "tf32", "s884", "h884", "i8816", "s1688", "h1688", "s16816", "h16816", "s161616",
-    "h161616", "s168", "wmma", "imma", "hmma", "xmma_gemm_bf16", "xmma_gemm_f16", "mfma", "tcgen05",
+    "nvjet",
+    "gmma",
+    "wgmma",
+    "tensorop",
+    "tf32",
+    "s884",
+    "h884",
+    "i8816",
+    "s1688",
+    "h1688",
+    "s16816",
+    "h16816",
+    "s161616",
+    "h161616",
+    "s168",
+    "wmma",
+    "imma",
+    "hmma",
+    "xmma_gemm_bf16",
+    "xmma_gemm_f16",
+    "mfma",
+    "tcgen05",
 ];
 
 /// Words of kernels that multiply 32-bit numbers in ordinary arithmetic: cuBLAS, CUTLASS, cuDNN, MAGMA.
@@ -28,7 +48,9 @@ const PLAIN_HALF: [&str; 2] = ["simt_hgemm", "volta_hgemm"];
 /// Whether a device is none of AMD's, whose capability has the same numbers and another meaning.
 pub(crate) fn is_nvidia(device: &Device) -> bool {
     let said = [&device.vendor, &device.model].map(|text| text.as_deref().unwrap_or_default().to_ascii_lowercase());
-    !["amd", "advanced micro", "gfx", "instinct", "radeon"].iter().any(|word| said.iter().any(|text| text.contains(word)))
+    !["amd", "advanced micro", "gfx", "instinct", "radeon"]
+        .iter()
+        .any(|word| said.iter().any(|text| text.contains(word)))
 }
 
 /// What `name` says; `None` where it leaves a doubt.
@@ -39,7 +61,9 @@ pub(crate) fn product(name: &str) -> Option<Product> {
         // Tensile writes the matrix instruction into the name, and the types before it.
         let is_half = ["_hbh", "_bbs", "_hhs", "_hsh", "_bss", "_hss"].iter().any(|types| name.contains(types));
         return match () {
-            () if name.contains("_mi16x16") || name.contains("_mi32x32") || name.contains("_mi4x4") => Some(Product::Matrix),
+            () if name.contains("_mi16x16") || name.contains("_mi32x32") || name.contains("_mi4x4") => {
+                Some(Product::Matrix)
+            }
             () if is_half && name.contains("_mt") => Some(Product::PlainHalf),
             () => None,
         };
@@ -63,9 +87,15 @@ mod tests {
             ("ampere_sgemm_128x64_tn", Some(Product::PlainF32)),
             ("void cutlass::Kernel<cutlass_80_simt_sgemm_128x128_8x5_nn_align1>", Some(Product::PlainF32)),
             ("volta_scudnn_128x64_relu_interior_nn_v1", Some(Product::PlainF32)),
-            ("void implicit_convolve_sgemm<float, float, 1024, 6, 7, 3, 3, 5, 1, false, true, true>", Some(Product::PlainF32)),
+            (
+                "void implicit_convolve_sgemm<float, float, 1024, 6, 7, 3, 3, 5, 1, false, true, true>",
+                Some(Product::PlainF32),
+            ),
             ("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3", Some(Product::PlainF32)),
-            ("sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x16_stage4_warpsize2x2x1_tensor16x8x8", Some(Product::Matrix)),
+            (
+                "sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x16_stage4_warpsize2x2x1_tensor16x8x8",
+                Some(Product::Matrix),
+            ),
             ("ampere_sgemm_tf32_128x64", Some(Product::Matrix)),
             ("cutlass_80_tensorop_s1688gemm_128x128_32x3_nt_align4", Some(Product::Matrix)),
             ("volta_fp16_s884gemm_fp16_128x128_ldg8_f2f_nn", Some(Product::Matrix)),

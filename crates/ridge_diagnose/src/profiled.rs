@@ -15,7 +15,8 @@ const LONG_NS: f64 = 5_000.0;
 /// A kernel without a profile matters from this part of the time.
 const MATTERS: f64 = 0.2;
 /// Words of kernels that frameworks and libraries bring along, or compilers make.
-const NOT_OWN: [&str; 8] = ["at::", "at_cuda_detail", "cub::", "cudnn", "thrust::", "triton_poi_", "triton_red_", "triton_per_"];
+const NOT_OWN: [&str; 8] =
+    ["at::", "at_cuda_detail", "cub::", "cudnn", "thrust::", "triton_poi_", "triton_red_", "triton_per_"];
 /// Findings of one rule, longest launches first.
 const MOST: usize = 3;
 
@@ -41,8 +42,12 @@ impl Profiled<'_> {
             let name = self.case.trace().strings.get(*id);
             Some(name.strip_prefix(begin)?.strip_suffix(end)?.to_owned())
         };
-        let mut found: Vec<(String, f64)> =
-            self.metrics.iter().filter_map(|(id, value)| Some((middle(id)?, *value))).filter(|(_, value)| value.is_finite()).collect();
+        let mut found: Vec<(String, f64)> = self
+            .metrics
+            .iter()
+            .filter_map(|(id, value)| Some((middle(id)?, *value)))
+            .filter(|(_, value)| value.is_finite())
+            .collect();
         found.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
         found
     }

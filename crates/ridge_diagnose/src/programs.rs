@@ -30,8 +30,7 @@ pub(crate) fn programs<'a>(case: &Case<'a>) -> Vec<Program<'a>> {
             continue;
         }
         let row = case.analysis.operation(work.op).map_or(0, |op| op.module);
-        let program =
-            found.entry(row).or_insert_with(|| Program { row: ModuleRow(row), module, ran: BTreeMap::new() });
+        let program = found.entry(row).or_insert_with(|| Program { row: ModuleRow(row), module, ran: BTreeMap::new() });
         program.ran.entry(id).or_default().push(work);
     }
     found.into_values().collect()

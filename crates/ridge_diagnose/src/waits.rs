@@ -175,18 +175,21 @@ impl<'a> Case<'a> {
     pub(crate) fn calls_of(&self, waits: &Waits<'_>) -> Vec<u32> {
         let parents = &self.trace().events.parent;
         let waiting = self.host_rows(|kind, name| kind <= EventKind::Operator && waits_for_device(name));
-        let is_of_line = |row: &u32| self.trace().name(*row as usize) == waits.name && self.line_of_row(*row) == waits.place;
+        let is_of_line =
+            |row: &u32| self.trace().name(*row as usize) == waits.name && self.line_of_row(*row) == waits.place;
         let mut rows: FxHashSet<u32> = waiting.iter().copied().filter(is_of_line).collect();
         // Rows of a thread stand in order of start, so what is around a row comes before it.
         for row in &waiting {
-            let mut around = std::iter::successors(parents.get(*row as usize).copied(), |at| parents.get(*at as usize).copied());
+            let mut around =
+                std::iter::successors(parents.get(*row as usize).copied(), |at| parents.get(*at as usize).copied());
             if around.by_ref().take(NESTED).any(|at| rows.contains(&at)) {
                 rows.insert(*row);
             }
         }
         let all: FxHashSet<u32> = waiting.into_iter().collect();
         for row in rows.iter().copied().collect::<Vec<u32>>() {
-            let around = std::iter::successors(parents.get(row as usize).copied(), |at| parents.get(*at as usize).copied());
+            let around =
+                std::iter::successors(parents.get(row as usize).copied(), |at| parents.get(*at as usize).copied());
             rows.extend(around.take(NESTED).filter(|at| all.contains(at)));
         }
         let mut rows: Vec<u32> = rows.into_iter().collect();

@@ -9,7 +9,6 @@ use crate::names::Names;
 use crate::tracks::{Progress, Tracks};
 use ridgeline::Trace;
 use ridgeline::trace::{EventKind, NONE, Track, TrackKind};
-use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// Writes `trace` to `out`.
@@ -19,8 +18,7 @@ pub(crate) fn write(
     out: &mut impl Write,
     progress: &mut Progress<'_>,
 ) -> io::Result<()> {
-    let steps = trace.steps.iter().map(|step| (step.event, step.number)).collect();
-    let mut writer = Writer { trace, names, tracks: Tracks::new(trace), out, is_first: true, steps };
+    let mut writer = Writer { trace, names, tracks: Tracks::new(trace), out, is_first: true };
     writer.out.write_all(b"{\"displayTimeUnit\":\"ns\",")?;
     writer.devices()?;
     writer.out.write_all(b"\"traceEvents\":[")?;
@@ -41,8 +39,6 @@ struct Writer<'a, W> {
     tracks: Tracks<'a>,
     out: &'a mut W,
     is_first: bool,
-    /// Numbers of steps by their rows.
-    steps: HashMap<u32, i64>,
 }
 
 /// Whether a reader finds the kind of an event by its category alone.
@@ -126,16 +122,20 @@ impl<W: Write> Writer<'_, W> {
         }
         // A launch is told apart by its row, and work names the launch that caused it: the correlation of CUDA's traces.
         let link = self.trace.events.link[row];
-        if link != NONE || self.tracks.is_cause(row) {
+        let is_linked = link != NONE || self.tracks.is_cause(row);
+        if is_linked {
             let cause = if link == NONE { row as i64 } else { link.into() };
             known.push(("correlation", Arg::Whole(cause + 1)));
         }
         let kind = self.trace.events.kind(row);
-        if !is_its_category_s(kind) || link != NONE || self.tracks.is_cause(row) {
+        if !is_its_category_s(kind) || is_linked {
             known.push(("event kind", Arg::Text(kind.name())));
         }
-        if let Some(number) = self.steps.get(&(row as u32)) {
-            known.push(("step_num", Arg::Whole(*number)));
+        // Steps are sorted by their rows.
+        let steps = &self.trace.steps;
+        let last = steps.partition_point(|step| step.event as usize <= row).checked_sub(1).map(|last| &steps[last]);
+        if let Some(step) = last.filter(|step| step.event as usize == row) {
+            known.push(("step_num", Arg::Whole(step.number)));
         }
         args(self.trace, self.names, row, |key, value| known.push((key, value)));
         let mut separator = ",\"args\":{";

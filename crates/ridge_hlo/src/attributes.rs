@@ -110,14 +110,14 @@ pub struct Attributes {
 }
 
 /// A sliding window, one entry per spatial dimension.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Window {
     /// The dimensions in order.
     pub dimensions: Vec<WindowDimension>,
 }
 
 /// One dimension of a window, in elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WindowDimension {
     /// Extent of the window.
     pub size: i64,
@@ -173,7 +173,7 @@ pub struct ConvolutionDimensions {
 }
 
 /// Contracting and batch dimensions of a `dot`.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct DotDimensions {
     /// Summed dimensions of the left operand.
     pub lhs_contracting: Vec<i64>,

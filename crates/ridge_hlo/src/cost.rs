@@ -102,10 +102,17 @@ impl Traffic {
 }
 
 impl Cost {
-    /// Floating-point operations per byte of compulsory traffic; `None` without traffic.
+    /// Floating-point operations, and those of integer products in matrix units, which data sheets rate alike.
+    pub fn counted_operations(&self) -> f64 {
+        let is_integer_product = |item: &&WorkItem| item.unit == Unit::Matrix && !item.element_type.is_float();
+        let integer = self.work.by().iter().filter(is_integer_product).map(WorkItem::operations);
+        integer.fold(self.work.flops(), |sum, operations| f64::min(sum + operations, CEILING))
+    }
+
+    /// [`Cost::counted_operations`] per byte of compulsory traffic; `None` without traffic.
     pub fn intensity(&self) -> Option<f64> {
         let bytes = self.compulsory.total();
-        (bytes > 0.0).then(|| self.work.flops() / bytes)
+        (bytes > 0.0).then(|| self.counted_operations() / bytes)
     }
 
     /// The largest item of its work, by operations; changes of type aside. Its type and unit say which roof applies.

@@ -232,6 +232,79 @@ ENTRY %main (a: f32[8,6], b: f32[8,6], m: f32[6,5]) -> f32[3,14] {
 }
 
 #[test]
+fn products_of_integers_count_with_those_of_floats() {
+    let module = module(
+        "ENTRY %main (a: s8[4,8], b: s8[8,2]) -> s32[4,2] {
+  %a = s8[4,8]{1,0} parameter(0)
+  %b = s8[8,2]{1,0} parameter(1)
+  %d = s32[4,2]{1,0} dot(%a, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %s = s32[4,2]{1,0} add(%d, %d)
+}
+",
+    );
+    let costs = ModuleCosts::new(&module);
+    let cost = costs.total();
+    assert_eq!((cost.work.flops(), cost.counted_operations()), (0.0, 2.0 * 4.0 * 8.0 * 2.0));
+    assert!(cost.intensity().is_some_and(|intensity| intensity > 0.0));
+}
+
+#[test]
+fn places_that_differ_are_not_united() {
+    // From one start that is not known, two windows move at different paces: 60 and 20 elements, which may be others.
+    check(
+        "%add (l: f32[], r: f32[]) -> f32[] {
+  %l = f32[] parameter(0)
+  %r = f32[] parameter(1)
+  ROOT %sum = f32[] add(%l, %r)
+}
+
+%windows (p: f32[100], i: s32[]) -> f32[10] {
+  %p = f32[100]{0} parameter(0)
+  %i = s32[] parameter(1)
+  %zero = f32[] constant(0)
+  %near = f32[50]{0} reduce-window(%p, %zero), window={size=51}, to_apply=%add
+  %far = f32[50]{0} reduce-window(%p, %zero), window={size=2 stride=2}, to_apply=%add
+  %a = f32[10]{0} dynamic-slice(%near, %i), dynamic_slice_sizes={10}
+  %b = f32[10]{0} dynamic-slice(%far, %i), dynamic_slice_sizes={10}
+  ROOT %c = f32[10]{0} add(%a, %b)
+}
+
+ENTRY %main (x: f32[100], k: s32[]) -> f32[10] {
+  %x = f32[100]{0} parameter(0)
+  %k = s32[] parameter(1)
+  ROOT %f = f32[10]{0} fusion(%x, %k), kind=kLoop, calls=%windows
+}
+",
+        expect![[r#"
+            520 add f32 Plain
+            compulsory 324 + 40
+            accessed 404 + 40
+        "#]],
+    );
+    // Two rows of a product of an array with itself: two rows of the left operand, two columns of the right one.
+    check(
+        "%square (p: f32[8,8], i: s32[]) -> f32[2,2] {
+  %p = f32[8,8]{1,0} parameter(0)
+  %i = s32[] parameter(1)
+  %d = f32[8,8]{1,0} dot(%p, %p), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  ROOT %s = f32[2,2]{1,0} dynamic-slice(%d, %i, %i), dynamic_slice_sizes={2,2}
+}
+
+ENTRY %main (x: f32[8,8], k: s32[]) -> f32[2,2] {
+  %x = f32[8,8]{1,0} parameter(0)
+  %k = s32[] parameter(1)
+  ROOT %f = f32[2,2]{1,0} fusion(%x, %k), kind=kLoop, calls=%square
+}
+",
+        expect![[r#"
+            32 multiply_add f32 Matrix
+            compulsory 132 + 16
+            accessed 260 + 16
+        "#]],
+    );
+}
+
+#[test]
 fn what_enters_a_loop_and_stays_is_not_at_its_boundary() {
     let module = module(
         "%body (s: (s32[], f32[1000], f32[10])) -> (s32[], f32[1000], f32[10]) {

@@ -3,9 +3,9 @@
 //! A round lasts from the first core's start to the last one's end, by the cores' own clock readings.
 //! Each core keeps the part of the arrays that it wrote first, so that on machines with several memories each works on its own.
 
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::{Barrier, OnceLock};
+use std::thread::{self, Builder};
 use std::time::{Duration, Instant};
 
 /// How long to go on.
@@ -22,7 +22,8 @@ type Times = Vec<(Instant, Instant)>;
 
 /// Runs `work` on all `parts` at once, again and again; the time of each round in nanoseconds, after one that warms up.
 ///
-/// `prepare` makes each part on the core that will work on it.
+/// `prepare` makes each part on the core that will work on it. Where the system grants fewer threads, the calling one works
+/// on what is left over, one part after the other: the time of a round is always that of all parts.
 /// It ends with the budget, or when `stop` is set, between rounds.
 pub(crate) fn rounds<P>(
     parts: usize,
@@ -31,14 +32,30 @@ pub(crate) fn rounds<P>(
     prepare: impl Fn(usize) -> P + Sync,
     work: impl Fn(&mut P) + Sync,
 ) -> Vec<u64> {
-    let (barrier, is_over) = (Barrier::new(parts), AtomicBool::new(false));
-    let member = |index: usize| {
-        let mut part = prepare(index);
-        work(&mut part);
+    rounds_on(parts, parts, budget, stop, prepare, work)
+}
+
+/// As [`rounds`], on at most so many `threads`.
+fn rounds_on<P>(
+    threads: usize,
+    parts: usize,
+    budget: Budget,
+    stop: &AtomicBool,
+    prepare: impl Fn(usize) -> P + Sync,
+    work: impl Fn(&mut P) + Sync,
+) -> Vec<u64> {
+    // It is there once it is known how many wait for each other.
+    let (barrier, is_over) = (OnceLock::<Barrier>::new(), AtomicBool::new(false));
+    let member = |mine: Vec<usize>| {
+        let barrier = barrier.wait();
+        let is_first = mine.contains(&0);
+        let mut own: Vec<P> = mine.into_iter().map(&prepare).collect();
+        let mut work_on_all = || own.iter_mut().for_each(&work);
+        work_on_all();
         let mut times = Times::new();
         let mut first = None;
         loop {
-            if index == 0 {
+            if is_first {
                 let began = *first.get_or_insert_with(Instant::now);
                 let enough = times.len() >= budget.least_rounds && began.elapsed() >= budget.time;
                 is_over.store(enough || stop.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -49,14 +66,17 @@ pub(crate) fn rounds<P>(
                 return times;
             }
             let start = Instant::now();
-            work(&mut part);
+            work_on_all();
             times.push((start, Instant::now()));
             barrier.wait();
         }
     };
     let all = thread::scope(|scope| {
-        let others: Vec<_> = (1..parts).map(|index| scope.spawn(move || member(index))).collect();
-        let mut all = vec![member(0)];
+        let start = |index: usize| Builder::new().spawn_scoped(scope, move || member(vec![index])).ok();
+        let others: Vec<_> = (1..parts.min(threads)).map_while(start).collect();
+        let started = others.len();
+        barrier.get_or_init(|| Barrier::new(1 + started));
+        let mut all = vec![member([0].into_iter().chain(1 + started..parts).collect())];
         all.extend(others.into_iter().map(|other| other.join().unwrap_or_default()));
         all
     });
@@ -90,6 +110,18 @@ mod tests {
         let times = rounds(2, THREE, &AtomicBool::new(false), |index| index, count);
         assert_eq!(times.len(), 3);
         assert_eq!(done.load(Ordering::Relaxed), 2 * (3 + 1));
+    }
+
+    #[test]
+    fn fewer_threads_work_on_as_many_parts() {
+        for threads in [0, 1, 2] {
+            let done = AtomicUsize::new(0);
+            let count = |part: &mut usize| {
+                done.fetch_add(*part, Ordering::Relaxed);
+            };
+            let times = rounds_on(threads, 4, THREE, &AtomicBool::new(false), |index| index, count);
+            assert_eq!((times.len(), done.load(Ordering::Relaxed)), (3, (1 + 2 + 3) * (3 + 1)), "{threads}");
+        }
     }
 
     #[test]

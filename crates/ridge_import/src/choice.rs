@@ -2,6 +2,7 @@
 
 use crate::formats::{FORMATS, Format};
 use crate::import::sniff;
+use std::collections::BTreeSet;
 
 /// What a file of a format is among the other files of a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,17 +76,17 @@ pub fn choose(files: &[(&str, Claimed)]) -> Vec<usize> {
     chosen.extend(of(Rank::Beside));
     if chosen.is_empty() {
         chosen = of(Rank::Alone);
-        chosen.retain(|at| is_preferred(files, *at));
+        let is_called_so = |at: &usize| is_preferred(files[*at]);
+        let have_one: BTreeSet<&str> =
+            chosen.iter().filter(|at| is_called_so(at)).map(|at| files[*at].1.format.name()).collect();
+        chosen.retain(|at| is_called_so(at) || !have_one.contains(files[*at].1.format.name()));
     }
     chosen
 }
 
-/// Whether `at` is called as its format prefers, or no file of that format is.
-fn is_preferred(files: &[(&str, Claimed)], at: usize) -> bool {
-    let (path, Claimed { format, .. }) = files[at];
-    let InFolder::Alone(endings) = format.in_folder() else { return true };
-    let same = || files.iter().filter(|(_, other)| other.format.name() == format.name());
-    ends_with_any(path, endings) || !same().any(|(path, _)| ends_with_any(path, endings))
+/// Whether a file is called as its format prefers.
+fn is_preferred((path, Claimed { format, .. }): (&str, Claimed)) -> bool {
+    matches!(format.in_folder(), InFolder::Alone(endings) if ends_with_any(path, endings))
 }
 
 #[cfg(test)]

@@ -177,3 +177,16 @@ fn sound_events_behind_much_damage_are_read() {
         assert!(lost * sound.len() <= 128 << 10, "{broken}: {lost} of 20001 sound events are lost");
     }
 }
+
+/// However much follows an event that was cut in its middle, only what cannot be told from it is lost with it.
+#[test]
+fn an_event_cut_at_the_front_costs_no_other() {
+    let sound = r#"{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2},"#;
+    let count = (8 << 20) / sound.len();
+    for cut in [r#"{"ph": "X", "args": {"a": [{"b": 1},"#, r#"{"ph": "X", "args": {"a": [{}, {"b": [[1,"#] {
+        let text = format!("{{\"traceEvents\": [{cut}{}{{}}]}}", sound.repeat(count));
+        let imported = import(&[Source { name: "x", bytes: text.as_bytes() }], None).expect("most is sound");
+        let read = imported.trace.events.len();
+        assert!(read + 1 >= count, "{cut}: {read} of {count} sound events are read");
+    }
+}

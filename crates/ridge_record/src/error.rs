@@ -15,8 +15,6 @@ pub enum RecordError {
     /// The folder holds files that no recording made.
     #[error("expected an empty folder or an earlier capture, found another file: {}", found.display())]
     FolderInUse {
-        /// The folder asked for.
-        path: PathBuf,
         /// One of the files.
         found: PathBuf,
     },

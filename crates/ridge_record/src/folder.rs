@@ -5,7 +5,7 @@
 //! Only what a recording made is ever removed.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -91,14 +91,14 @@ impl CaptureFolder {
 
     fn claim_named(path: &Path) -> Result<CaptureFolder, RecordError> {
         match content(path).map_err(failed(path))? {
-            Content::Others(found) => Err(RecordError::FolderInUse { path: path.to_owned(), found }),
+            Content::Others(found) => Err(RecordError::FolderInUse { found }),
             Content::Nothing => CaptureFolder::begin(std::path::absolute(path).map_err(failed(path))?, None),
             Content::Recording => {
                 let place = path.canonicalize().map_err(failed(path))?;
                 refuse_while_locked(&place)?;
                 let beside = beside(&place);
                 if let Content::Others(found) = content(&beside).map_err(failed(&beside))? {
-                    return Err(RecordError::FolderInUse { path: beside, found });
+                    return Err(RecordError::FolderInUse { found });
                 }
                 refuse_while_locked(&beside)?;
                 CaptureFolder::begin(beside, Some(place))
@@ -112,7 +112,9 @@ impl CaptureFolder {
         let is_new = !path.exists();
         fs::create_dir_all(path.join(WORK)).map_err(&failed)?;
         let lock = File::create(lock_file(&path)).map_err(&failed)?;
-        lock.try_lock().map_err(|_| RecordError::FolderBusy { path: path.clone() })?;
+        if is_busy(&lock.try_lock()) {
+            return Err(RecordError::FolderBusy { path: path.clone() });
+        }
         for entry in fs::read_dir(&path).map_err(&failed)? {
             let entry = entry.map_err(&failed)?;
             if entry.file_name() != WORK {
@@ -169,7 +171,10 @@ impl CaptureFolder {
     /// Remove the folder of a recording that did not begin; the earlier one stays.
     pub(crate) fn give_up(self) {
         // It fails where somebody else put something there, which is then theirs.
-        let _ = self.remove_work().and_then(|()| if self.is_new { fs::remove_dir_all(&self.path) } else { Ok(()) });
+        let _ = self.remove_work().and_then(|()| remove(&self.manifest())).and_then(|()| match self.is_new {
+            true => fs::remove_dir(&self.path),
+            false => Ok(()),
+        });
     }
 
     /// Take the place of the earlier recording, if there is one; where the recording is, and why it is elsewhere if it is.
@@ -214,9 +219,14 @@ fn lock_file(path: &Path) -> PathBuf {
 /// An error if another recording is being written at `path`.
 fn refuse_while_locked(path: &Path) -> Result<(), RecordError> {
     match File::open(lock_file(path)).map(|lock| lock.try_lock_shared()) {
-        Ok(Err(_)) => Err(RecordError::FolderBusy { path: path.to_owned() }),
+        Ok(locked) if is_busy(&locked) => Err(RecordError::FolderBusy { path: path.to_owned() }),
         _ => Ok(()),
     }
+}
+
+/// Whether another holds the lock. A file system without locks says something else, and keeps nobody from recording.
+fn is_busy(locked: &Result<(), TryLockError>) -> bool {
+    matches!(locked, Err(TryLockError::WouldBlock))
 }
 
 /// Exchange two folders in one step where the system can, else in two.
@@ -346,6 +356,26 @@ mod tests {
         let place = Place::new(&EARLIER);
         place.claim().expect("ours").give_up();
         assert_eq!(place.listing(), "manifest.json old.xplane.pb run trace");
+        let place = Place::new(&[]);
+        let folder = place.claim().expect("nothing is there");
+        write(&folder.manifest(), crate::manifest::SCHEMA);
+        folder.give_up();
+        assert_eq!(place.listing(), "");
+    }
+
+    #[test]
+    fn a_recording_that_did_not_begin_takes_nothing_of_others_with_it() {
+        let place = Place::new(&[]);
+        let folder = place.claim().expect("nothing is there");
+        write(&place.run().join("weights.npz"), "theirs");
+        folder.give_up();
+        assert_eq!(place.listing(), "run weights.npz");
+    }
+
+    #[test]
+    fn a_file_system_without_locks_is_not_busy() {
+        assert!(is_busy(&Err(TryLockError::WouldBlock)));
+        assert!(!is_busy(&Err(TryLockError::Error(io::ErrorKind::Unsupported.into()))));
     }
 
     #[test]

@@ -55,9 +55,10 @@ pub(crate) fn content(path: &Path) -> io::Result<Content> {
     }
 }
 
-/// True if the recording at `path` has a trace.
+/// True if the recording at `path` has a trace, and not only the beginning of one.
 pub(crate) fn has_trace(path: &Path) -> bool {
-    fs::read_dir(path.join("trace")).is_ok_and(|mut entries| entries.next().is_some())
+    let is_whole = |entry: fs::DirEntry| !entry.file_name().as_encoded_bytes().ends_with(b".partial");
+    fs::read_dir(path.join("trace")).is_ok_and(|entries| entries.filter_map(Result::ok).any(is_whole))
 }
 
 /// What no recording made, in or at an entry of a capture folder.
@@ -112,6 +113,12 @@ mod tests {
         assert_eq!(made(&[]).1, Content::Nothing);
         assert_eq!(made(&[("manifest.json", SCHEMA), ("trace/host0.xplane.pb", "x")]).1, Content::Recording);
         assert_eq!(made(&[(".ridgeline/config.json", "{}"), ("hlo/jit_f.1/after.txt", "x")]).1, Content::Recording);
+    }
+
+    #[test]
+    fn the_beginning_of_a_trace_is_none() {
+        assert!(!has_trace(made(&[("trace/host0.xplane.pb.partial", "x")]).0.path()));
+        assert!(has_trace(made(&[("trace/host0.xplane.pb.partial", "x"), ("trace/host0.xplane.pb", "x")]).0.path()));
     }
 
     #[test]

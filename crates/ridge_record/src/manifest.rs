@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ridge_documents::Document;
 use serde_json::{Value, json};
 
 use crate::launch::{CONFIG_VARIABLE, Run};
@@ -18,7 +19,7 @@ use crate::recorder::{torch, warm_up, window};
 use crate::redact::Redaction;
 
 /// Name and version of the manifest's form.
-pub(crate) const SCHEMA: &str = "ridgeline.manifest.v1";
+pub(crate) const SCHEMA: &str = <ridge_documents::Manifest as Document>::SCHEMA;
 
 /// Why a manifest that was written while the program ran is the last one.
 const NOT_FINISHED: &str = "the recording was not finished: it still runs, or ridgeline or the machine was stopped before the program \
@@ -342,4 +343,40 @@ fn secs(time: Duration) -> f64 {
 
 fn signal_name(signal: i32) -> String {
     signal_hook::low_level::signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ridge_documents::Manifest;
+
+    /// What is composed here is what the document's type reads, and nothing beside it.
+    #[test]
+    fn the_manifest_is_the_document_that_readers_know() {
+        let content = json!({
+            "pid": 7, "jax": true, "state": "ended", "libraries": ["jax"], "os": "Linux",
+            "versions": {"python": "3.12", "jax": "0.10.2"},
+            "devices": [{"id": 0, "kind": "cpu", "platform": "cpu", "process_index": 0}],
+            "cpu": {"model": "X", "architecture": "x86_64", "logical_cores": 2, "usable_cores": 2, "memory_bytes": 7},
+            "traces": [{"path": "trace/a.xplane.pb"}], "memory": [], "notes": [{"what": "x", "why": "y"}],
+            "missing": [{"what": "memory profiles", "why": "the device has none"}],
+            "timings": {"harness_s": 0.5}, "added_flags": ["--xla_x"], "module_forms_s": 0.25,
+        });
+        let modules = vec![json!({"name": "jit_f", "dir": "hlo/jit_f.1", "compile_s": 0.5, "memory": null})];
+        let pieces = Pieces { pieces: vec![Piece { content, modules }], ..Pieces::default() };
+        let options = RecordOptions::new(["python", "x.py"]);
+        let run = Run { status: ProgramStatus::Exited(3), wall: Duration::from_secs(2) };
+        let gathered = Gathered::new(Path::new("absent"), &options, &pieces, run, None);
+        let none = Redaction::none();
+        for composed in [
+            compose(&options, &pieces, &gathered, run, 0.1, &none),
+            compose_so_far(&options, &pieces, &Gathered::so_far(Path::new("absent"), &pieces), run.wall, 0.1, &none),
+        ] {
+            let text = composed.to_string();
+            let typed: Manifest<Value> = serde_json::from_str(&text).expect("a manifest");
+            assert_eq!(json!(typed), composed);
+            let read = ridge_documents::read::<Manifest>(text.as_bytes()).expect("a manifest");
+            assert!(read.damaged.is_empty(), "{:?}", read.damaged);
+        }
+    }
 }

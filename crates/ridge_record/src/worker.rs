@@ -8,7 +8,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::thread;
+use std::thread::Builder;
 use std::time::Duration;
 
 /// Events that may wait before the worker does.
@@ -47,22 +47,30 @@ impl<E: Send + 'static> Worker<E> {
     /// What the system says if the process cannot be started.
     pub(crate) fn start(mut command: Command, log: File, parse: fn(&str) -> Option<E>) -> io::Result<Worker<E>> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
-        Ok(Worker::follow(command.spawn()?, parse))
+        Worker::follow(command.spawn()?, parse)
     }
 
-    fn follow(mut child: Child, parse: fn(&str) -> Option<E>) -> Worker<E> {
+    fn follow(mut child: Child, parse: fn(&str) -> Option<E>) -> io::Result<Worker<E>> {
         let stdin = child.stdin.take();
         let stdout = child.stdout.take().expect("standard output was asked for as a pipe");
         let (sender, events) = sync_channel(WAITING_EVENTS);
-        thread::spawn(move || {
+        let read = move || {
             let lines = BufReader::new(stdout).split(b'\n').map_while(Result::ok);
             for event in lines.filter_map(|line| parse(&String::from_utf8_lossy(&line))) {
                 if sender.send(event).is_err() {
                     break;
                 }
             }
-        });
-        Worker { child, stdin, events }
+        };
+        match Builder::new().spawn(read) {
+            Ok(_) => Ok(Worker { child, stdin, events }),
+            Err(error) => {
+                // Nobody would hear it. It fails only for a process that has ended.
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(io::Error::new(error.kind(), format!("no thread to listen to the worker: {error}")))
+            }
+        }
     }
 
     /// The next event, waiting at most `timeout`.

@@ -110,7 +110,7 @@ pub(crate) enum Secrecy {
 }
 
 /// Longer names are no names.
-const MAX_NAME: usize = 64;
+pub(crate) const MAX_NAME: usize = 64;
 
 /// The words of `name` in lower case: at `_`, `-`, `.`, spaces, and where upper case begins.
 fn words(name: &str) -> Vec<String> {

@@ -1,7 +1,6 @@
 //! What the replay of the unchanged capture says of itself, and when that forbids a prediction.
 
 use crate::Options;
-use crate::edges::LEFT_OUT;
 use crate::graph::Graph;
 use crate::nodes::Node;
 use crate::overlay::Overlay;
@@ -26,14 +25,10 @@ pub struct Baseline {
     pub unlinked_share: f64,
     /// Marked steps.
     pub steps: usize,
-    /// The largest relative error of a step with class delays, where steps are marked.
-    pub step_error: Option<f64>,
     /// What the longest path consists of.
     pub path: Path,
     /// Waits much longer than anything recorded explains, longest first.
     pub unexplained: Vec<Stretch>,
-    /// By how much each device's clock was corrected: row of the devices table, nanoseconds.
-    pub clock_shifts: Vec<(u32, i64)>,
     /// Dependencies that contradict others and were left out.
     pub left_out: usize,
     /// Why no number can be given for any edit; empty where one can.
@@ -56,8 +51,6 @@ pub struct Path {
 /// A wait that nothing in the capture explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
-    /// Row of the event that waited.
-    pub row: u32,
     /// When it should have gone on, nanoseconds on the trace clock.
     pub from_ns: i64,
     /// When it did.
@@ -109,10 +102,8 @@ pub(crate) fn measure(graph: &Graph, steps: &Steps, options: &Options) -> (Basel
         rigid_share: (1.0 - 2.0 * share(end.saturating_sub(halved))).clamp(0.0, 1.0),
         unlinked_share: unlinked_share(graph, 0..graph.nodes.len()),
         steps: steps.spans.len(),
-        step_error: steps.largest_error(graph, &class),
         path: path(graph, wall_ns),
         unexplained: unexplained(graph, wall_ns),
-        clock_shifts: graph.shifts.clone(),
         left_out: graph.order.left_out,
         refused: Vec::new(),
     };
@@ -160,7 +151,7 @@ fn path(graph: &Graph, wall_ns: i64) -> Path {
     let mut instant = crate::nodes::end_of(event);
     let mut path = Path::default();
     let whole = wall_ns.max(1) as f64;
-    while let Some(before) = graph.binding(instant) {
+    while let Some((before, _)) = graph.binding(instant) {
         let part = (nodes.time(instant) - nodes.time(before)) as f64 / whole;
         let event = (instant >> 1) as usize;
         let is_own = instant & 1 == 1 && before == instant - 1;
@@ -180,27 +171,12 @@ fn unexplained(graph: &Graph, wall_ns: i64) -> Vec<Stretch> {
     let mut found: Vec<Stretch> = (0..2 * graph.nodes.len() as u32)
         .filter_map(|instant| {
             let until_ns = graph.nodes.time(instant);
-            let from_ns = expected(graph, instant)?;
-            let row = graph.nodes.row[(instant >> 1) as usize];
-            (until_ns - from_ns > limit).then_some(Stretch { row, from_ns, until_ns })
+            let (from, delay) = graph.binding(instant)?;
+            let from_ns = graph.nodes.time(from).saturating_add(delay);
+            (until_ns - from_ns > limit).then_some(Stretch { from_ns, until_ns })
         })
         .collect();
     found.sort_by_key(|stretch| stretch.from_ns - stretch.until_ns);
     found.truncate(MOST_STRETCHES);
     found
-}
-
-/// When `instant` should have come after what bound it in the capture.
-fn expected(graph: &Graph, instant: u32) -> Option<i64> {
-    match graph.bound[instant as usize] {
-        0 => {
-            let (before, delay) = graph.before(instant);
-            (before != NONE).then(|| graph.nodes.time(before).saturating_add(delay))
-        }
-        nth => {
-            let edge = graph.edges.to(instant).start + usize::from(nth) - 1;
-            let from = graph.edges.from[edge];
-            (from != LEFT_OUT).then(|| graph.nodes.time(from).saturating_add(graph.edges.delay[edge]))
-        }
-    }
 }

@@ -16,6 +16,12 @@ const MOST_NS: i64 = 100_000;
 /// Launches that took longer did something else, such as loading a module.
 pub(crate) const SLOW_CALL_NS: i64 = 100_000;
 
+/// The median; `None` of nothing. The values are put in another order.
+pub(crate) fn median(values: &mut [i64]) -> Option<i64> {
+    let middle = values.len() / 2;
+    (!values.is_empty()).then(|| *values.select_nth_unstable(middle).1)
+}
+
 /// Samples of one class.
 #[derive(Debug, Default)]
 pub(crate) struct Samples {
@@ -32,9 +38,7 @@ impl Samples {
         if self.all.len() < FEWEST_SAMPLES {
             return None;
         }
-        let middle = self.all.len() / 2;
-        let (_, median, _) = self.all.select_nth_unstable(middle);
-        Some((*median).min(MOST_NS))
+        median(&mut self.all).map(|median| median.min(MOST_NS))
     }
 
     /// The median, or with too few samples the least.

@@ -1,6 +1,7 @@
 //! Launches that wait because the device's queue is full: the host may be only so many launches ahead.
 
 use crate::calls::Call;
+use crate::classes::median;
 use crate::edges::{Edge, Family};
 use crate::launches::Launches;
 use crate::nodes::{Node, Nodes, end_of, start_of};
@@ -46,9 +47,5 @@ fn median_launch(nodes: &Nodes) -> Option<i64> {
     let is_launch = |event: &usize| nodes.kind[*event] == Node::Call(Call::Launch);
     let mut times: Vec<i64> =
         (0..nodes.len()).filter(is_launch).map(|event| nodes.end[event] - nodes.start[event]).collect();
-    if times.is_empty() {
-        return None;
-    }
-    let middle = times.len() / 2;
-    Some(*times.select_nth_unstable(middle).1)
+    median(&mut times)
 }

@@ -6,7 +6,7 @@ use crate::lane_order::LaneOrder;
 use crate::launches::Launches;
 use crate::nodes::{Node, Nodes, end_of};
 use crate::order::Order;
-use crate::{full_queue, skew, syncs, thread_edges, work_edges};
+use crate::{dispatch_queue, full_queue, skew, syncs, thread_edges, work_edges};
 use ridge_trace::{NONE, Trace};
 use rustc_hash::FxHashMap;
 
@@ -22,8 +22,6 @@ pub(crate) struct Graph {
     pub(crate) own_ns: Vec<i64>,
     /// Which wait bound each instant in the capture: 0 the one on its lane, then its edges in turn.
     pub(crate) bound: Vec<u8>,
-    /// Clock corrections by device, nanoseconds.
-    pub(crate) shifts: Vec<(u32, i64)>,
 }
 
 impl Graph {
@@ -31,12 +29,13 @@ impl Graph {
     pub(crate) fn new(trace: &Trace, window: Option<(i64, i64)>) -> Graph {
         let mut nodes = Nodes::new(trace, window);
         let launches = Launches::new(trace, &nodes);
-        let shifts = skew::correct(&mut nodes, &launches);
+        skew::correct(&mut nodes, &launches);
         let mut lane_order = LaneOrder::new(&nodes, &launches);
         let latencies = LaunchClasses::new(&nodes, &launches, &lane_order);
         set_gaps(&nodes, &launches, &latencies, &mut lane_order);
         let mut found = syncs::find(trace, &nodes, &launches);
         found.extend(full_queue::find(&nodes, &launches));
+        found.extend(dispatch_queue::find(trace, &nodes));
         found.extend(work_edges::find(&nodes, &launches, &latencies, &lane_order));
         found.extend(thread_edges::find(trace, &nodes, &launches, &mut lane_order));
         set_classes(&nodes, &mut found);
@@ -44,7 +43,7 @@ impl Graph {
         drop(found);
         let order = Order::new(&nodes, &mut edges);
         let own_ns = own_times(&nodes, &edges);
-        let mut graph = Graph { nodes, launches, lane_order, edges, order, own_ns, bound: Vec::new(), shifts };
+        let mut graph = Graph { nodes, launches, lane_order, edges, order, own_ns, bound: Vec::new() };
         graph.bound = graph.bound();
         graph
     }
@@ -83,12 +82,16 @@ impl Graph {
         bound
     }
 
-    /// The instant that bound `instant` in the capture; `None` for one that waits for nothing.
-    pub(crate) fn binding(&self, instant: u32) -> Option<u32> {
-        match self.bound[instant as usize] {
-            0 => Some(self.before(instant).0).filter(|before| *before != NONE),
-            nth => Some(self.edges.from[self.edges.to(instant).start + usize::from(nth) - 1]),
-        }
+    /// The instant that bound `instant` in the capture and the usual delay from it; `None` for one that waits for nothing.
+    pub(crate) fn binding(&self, instant: u32) -> Option<(u32, i64)> {
+        let binding = match self.bound[instant as usize] {
+            0 => self.before(instant),
+            nth => {
+                let edge = self.edges.to(instant).start + usize::from(nth) - 1;
+                (self.edges.from[edge], self.edges.delay[edge])
+            }
+        };
+        Some(binding).filter(|(from, _)| *from != NONE)
     }
 }
 

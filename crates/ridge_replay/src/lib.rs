@@ -21,12 +21,14 @@
 //! ");
 //! let replay = Replay::new(&trace, &Options::default());
 //! assert_eq!(replay.baseline().own_error_ns, 0);
-//! let faster = replay.apply(&[Edit { rows: vec![4], action: Action::Scale(0.5) }]);
+//! let faster = replay.apply(&[Edit { rows: vec![2], action: Action::Scale(0.5) }]);
+//! assert!(faster.refused.is_none() && (faster.low_ns..=faster.high_ns).contains(&50));
 //! ```
 
 mod baseline;
 mod calls;
 mod classes;
+mod dispatch_queue;
 mod edges;
 mod edit;
 mod full_queue;
@@ -54,7 +56,7 @@ pub use reason::Reason;
 
 use baseline::Replayed;
 use graph::Graph;
-use ridge_trace::Trace;
+use ridge_trace::{Device, Trace};
 use steps::Steps;
 
 /// When a prediction is refused.
@@ -109,7 +111,7 @@ impl<'t> Replay<'t> {
         let graph = Graph::new(trace, options.window);
         let steps = Steps::new(trace, &graph);
         let (baseline, replayed) = baseline::measure(&graph, &steps, options);
-        let is_cpu = trace.devices.iter().any(|device| device.plane.contains("CPU"));
+        let is_cpu = trace.devices.iter().any(Device::is_processor);
         Replay { trace, graph, steps, options: options.clone(), baseline, replayed, is_cpu }
     }
 

@@ -4,7 +4,7 @@
 //! Instant `2 * event` is the event's start, the next one its end.
 //! Only outermost calls are events: what a call calls in turn is part of its time.
 
-use crate::calls::{Call, call_of};
+use crate::calls::{Call, DISPATCH, call_of};
 use ridge_trace::{EventKind, Events, NONE, Trace, Track, TrackKind};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -44,7 +44,7 @@ pub(crate) struct Lane {
     pub(crate) device: u32,
     /// Id of the stream or thread in the capture.
     pub(crate) native_id: i64,
-    /// Operations of a processor, which run on its own threads.
+    /// Operations rather than kernels: those of a processor, which run on its own threads, or of a TPU's core.
     pub(crate) is_operations: bool,
 }
 
@@ -87,8 +87,14 @@ impl Nodes {
     /// The events of `trace` that begin within `window`.
     pub(crate) fn new(trace: &Trace, window: Option<(i64, i64)>) -> Nodes {
         let mut nodes = Nodes { of_row: vec![NONE; trace.events.len()], ..Nodes::default() };
+        // Elsewhere the calls that launch kernels are known, and what is around them is the host's time.
+        let dispatches = trace.devices.iter().any(ridge_trace::Device::is_processor);
         let hints = Hints {
-            calls: trace.strings.iter().map(call_of).collect(),
+            calls: trace
+                .strings
+                .iter()
+                .map(|name| call_of(name).filter(|_| dispatches || !name.contains(DISPATCH)))
+                .collect(),
             awaits: trace.strings.iter().map(|name| name.ends_with("::Await")).collect(),
             causes: causes(trace),
             window: window.unwrap_or((i64::MIN, i64::MAX)),

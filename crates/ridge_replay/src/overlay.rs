@@ -142,8 +142,10 @@ impl Overlay {
 
     /// Scales the time between calls within the rows' spans.
     fn scale_host(&mut self, edit: &Edit, graph: &Graph, trace: &Trace, part: f32) {
+        let mut rows = edit.rows.clone();
+        rows.sort_unstable();
         for lane in graph.nodes.lanes.iter().filter(|lane| lane.is_thread()) {
-            let mut spans = spans_on(lane, edit, trace);
+            let mut spans = spans_on(lane, &rows, trace);
             if spans.is_empty() {
                 continue;
             }
@@ -224,11 +226,12 @@ impl Overlay {
     }
 }
 
-/// Spans of the edit's rows on the track of `lane`.
-fn spans_on(lane: &Lane, edit: &Edit, trace: &Trace) -> Vec<(i64, i64)> {
-    let track = &trace.tracks[lane.track as usize];
-    let rows = edit.rows.iter().filter(|row| track.rows.contains(row)).map(|row| *row as usize);
-    rows.map(|row| (trace.events.start_ns[row], trace.events.end_ns(row))).collect()
+/// Spans of those of the sorted `rows` that are on the track of `lane`.
+fn spans_on(lane: &Lane, rows: &[u32], trace: &Trace) -> Vec<(i64, i64)> {
+    let track = &trace.tracks[lane.track as usize].rows;
+    let [first, end] = [track.start, track.end].map(|bound| rows.partition_point(|row| *row < bound));
+    let span = |row: &u32| (trace.events.start_ns[*row as usize], trace.events.end_ns(*row as usize));
+    rows[first..end].iter().map(span).collect()
 }
 
 /// Sorts spans and joins those that touch.

@@ -5,12 +5,12 @@
 
 use crate::Replay;
 use crate::baseline::{Outcome, unlinked_share};
+use crate::classes::median;
 use crate::edit::{Action, Edit};
 use crate::nodes::Node;
 use crate::overlay::Overlay;
 use crate::pass::Delays;
 use crate::reason::Reason;
-use crate::steps::median;
 use ridge_trace::NONE;
 
 /// What an edit would save.
@@ -141,20 +141,23 @@ impl Replay<'_> {
         let (class, own) = rayon::join(|| pass(Delays::Class), || pass(Delays::Own));
         let before = &self.replayed;
         let saved = [before.class.end.saturating_sub(class.end), before.own.end.saturating_sub(own.end)];
-        let medians = |before: &Outcome, after: &Outcome| median(&before.steps).saturating_sub(median(&after.steps));
+        let middle = |steps: &[i64]| median(&mut steps.to_vec()).unwrap_or(0);
+        let medians = |before: &Outcome, after: &Outcome| middle(&before.steps).saturating_sub(middle(&after.steps));
         let saved_per_step = [medians(&before.class, &class), medians(&before.own, &own)];
         let scatter = scatter(&before.own.steps, &own.steps);
         let halves = self.is_cpu && edits.iter().any(|edit| edit.action.overlaps());
-        let range = |saved: [i64; 2], scatter: f64| self.widened(saved, scatter, halves);
+        let range = |saved: [i64; 2], scatter: f64, whole: i64| self.widened(saved, scatter, halves, whole);
         let steps = self.steps.spans.len();
-        let (low_ns, high_ns) = range(saved, scatter * steps as f64);
+        let wall_ns = self.baseline.wall_ns;
+        let (low_ns, high_ns) = range(saved, scatter * steps as f64, wall_ns);
         Prediction {
-            wall_ns: self.baseline.wall_ns,
+            wall_ns,
             low_ns,
             high_ns,
             per_step: (steps > 0).then(|| {
-                let (low_ns, high_ns) = range(saved_per_step, scatter);
-                PerStep { captured_ns: median(&self.captured_steps()), low_ns, high_ns }
+                let captured_ns = middle(&self.captured_steps());
+                let (low_ns, high_ns) = range(saved_per_step, scatter, captured_ns);
+                PerStep { captured_ns, low_ns, high_ns }
             }),
             basis: self.basis(edits),
             refused: None,
@@ -171,10 +174,10 @@ impl Replay<'_> {
         self.steps.times(|instant| self.graph.nodes.time(instant))
     }
 
-    /// The range of two savings, widened by the rigid share and the scatter of steps.
+    /// The range of two savings of `whole`, widened by the rigid share and the scatter of steps.
     ///
     /// What overlaps on a processor competes for its cores: measured, such savings came out at half.
-    fn widened(&self, saved: [i64; 2], scatter: f64, halves: bool) -> (i64, i64) {
+    fn widened(&self, saved: [i64; 2], scatter: f64, halves: bool, whole: i64) -> (i64, i64) {
         let (low, high) = (saved[0].min(saved[1]), saved[0].max(saved[1]));
         let rigid = self.baseline.rigid_share;
         let below = low.saturating_abs() as f64 * rigid + scatter;
@@ -182,7 +185,8 @@ impl Replay<'_> {
         let low = (low as f64 - below) * if halves && low > 0 { 0.5 } else { 1.0 };
         // What saves cannot end up costing by being uncertain.
         let low = if saved[0].min(saved[1]) >= 0 { low.max(0.0) } else { low };
-        (low as i64, ((high as f64 + above) as i64).min(self.baseline.wall_ns))
+        // Nothing saves more than there is.
+        ((low as i64).min(whole), ((high as f64 + above) as i64).min(whole))
     }
 }
 

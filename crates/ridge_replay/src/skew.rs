@@ -3,7 +3,7 @@
 //! On one of two ranks of a real capture the device ran 4 to 7 µs ahead; without correction every wait seems to return early.
 
 use crate::launches::Launches;
-use crate::nodes::{Node, Nodes};
+use crate::nodes::{Lane, Node, Nodes};
 use crate::syncs::last_launched_before;
 
 /// Differences above this are not the clock's.
@@ -13,24 +13,21 @@ const QUICKEST_RETURN_NS: i64 = 2_000;
 /// Fewer waits say nothing.
 const FEWEST_WAITS: usize = 4;
 
-/// Moves each device whose work seems to end after the calls that waited for it; returns the shifts by device.
-pub(crate) fn correct(nodes: &mut Nodes, launches: &Launches) -> Vec<(u32, i64)> {
+/// Moves each device whose work seems to end after the calls that waited for it.
+pub(crate) fn correct(nodes: &mut Nodes, launches: &Launches) {
     let mut devices: Vec<(u32, u32)> = (nodes.lanes.iter())
         .filter(|lane| !lane.is_thread() && !lane.is_operations)
         .map(|lane| (lane.device, lane.process))
         .collect();
     devices.sort_unstable();
     devices.dedup();
-    let mut shifts = Vec::new();
     let streams = nodes.streams_by(|lane| lane.device);
     for (device, process) in devices {
         let shift = shift_of(nodes, launches, &streams[&device], process);
         if shift < 0 {
-            shift_device(nodes, &streams[&device], shift);
-            shifts.push((device, shift));
+            shift_device(nodes, device, shift);
         }
     }
-    shifts
 }
 
 fn shift_of(nodes: &Nodes, launches: &Launches, streams: &[usize], process: u32) -> i64 {
@@ -52,8 +49,10 @@ fn shift_of(nodes: &Nodes, launches: &Launches, streams: &[usize], process: u32)
     if *fifth_percentile < 0 { *fifth_percentile - QUICKEST_RETURN_NS } else { 0 }
 }
 
-fn shift_device(nodes: &mut Nodes, streams: &[usize], shift: i64) {
-    for event in streams.iter().flat_map(|lane| nodes.lanes[*lane].range()).collect::<Vec<_>>() {
+/// Moves all lanes of a device, those too that were not searched for waits: they share its clock.
+fn shift_device(nodes: &mut Nodes, device: u32, shift: i64) {
+    let lanes = nodes.lanes.iter().filter(|lane| !lane.is_thread() && lane.device == device);
+    for event in lanes.flat_map(Lane::range) {
         nodes.start[event] = nodes.start[event].saturating_add(shift);
         nodes.end[event] = nodes.end[event].saturating_add(shift);
     }

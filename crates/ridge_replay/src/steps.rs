@@ -35,24 +35,4 @@ impl Steps {
         let steady = usize::from(self.spans.len() > 1);
         self.spans[steady..].iter().map(|(first, last)| times(*last).saturating_sub(times(*first))).collect()
     }
-
-    /// The largest relative error of a step.
-    pub(crate) fn largest_error(&self, graph: &Graph, replayed: &[i64]) -> Option<f64> {
-        let captured = self.times(|instant| graph.nodes.time(instant));
-        let replayed = self.times(|instant| replayed[instant as usize]);
-        let errors = captured.iter().zip(&replayed).filter(|(captured, _)| **captured > 0);
-        errors
-            .map(|(captured, replayed)| replayed.saturating_sub(*captured).saturating_abs() as f64 / *captured as f64)
-            .reduce(f64::max)
-    }
-}
-
-/// The median; 0 of nothing.
-pub(crate) fn median(values: &[i64]) -> i64 {
-    if values.is_empty() {
-        return 0;
-    }
-    let mut values = values.to_vec();
-    let middle = values.len() / 2;
-    *values.select_nth_unstable(middle).1
 }

@@ -379,6 +379,19 @@ fn a_prediction_gives_a_range_and_each_step() {
 }
 
 #[test]
+fn a_step_saves_no_more_than_it_takes() {
+    // The last step takes a hundred times as long, so what the steps save scatters by more than one of the others takes.
+    let long = steps(10, true)
+        .replace("900000 +90000 train", "900000 +9012000 train")
+        .replace("910000 +78000", "910000 +9000000")
+        .replace("908000 +78000", "908000 +9000000");
+    let found = predicted(&long, Action::Drop);
+    assert_eq!(found.refused, None);
+    let step = found.per_step.expect("steps are marked");
+    assert_eq!((step.captured_ns, step.high_ns), (90_000, 90_000), "{step:?}");
+}
+
+#[test]
 fn refuses_where_it_cannot_tell() {
     let refused = |text: &str| predicted(text, Action::Drop).refused;
     assert_eq!(refused(&steps(10, false)), None);
@@ -414,7 +427,27 @@ fn a_device_clock_that_runs_ahead_is_corrected() {
     }
     let trace = trace(&(text + &stream));
     let graph = Graph::new(&trace, None);
-    assert_eq!(graph.shifts, [(0, -7_000)]);
+    let first = graph.nodes.lanes.iter().find(|lane| !lane.is_thread()).expect("the stream").range().start;
+    assert_eq!(graph.nodes.start[first], 15_000 - 7_000);
+}
+
+#[test]
+fn all_streams_of_a_device_share_its_clock() {
+    let mut text = String::from("thread python\n");
+    let mut streams = String::new();
+    for step in 0..300 {
+        let at = step * 100_000;
+        text += &format!("{at} +5000 cudaLaunchKernel launch id={}\n", step + 1);
+        text += &format!("{} +60000 cudaStreamSynchronize\n", at + 10_000);
+        streams += &format!("stream {step} on gpu\n{} +60000 gemm id={}\n", at + 15_000, step + 1);
+    }
+    let trace = trace(&(text + &streams));
+    let nodes = Graph::new(&trace, None).nodes;
+    let moved = nodes.lanes.iter().filter(|lane| !lane.is_thread()).map(|lane| {
+        let event = lane.range().start;
+        nodes.start[event] - trace.events.start_ns[nodes.row[event] as usize]
+    });
+    assert_eq!(moved.collect::<Vec<i64>>(), [-7_000; 300]);
 }
 
 #[test]

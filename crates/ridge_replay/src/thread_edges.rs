@@ -52,7 +52,9 @@ fn pool_order(trace: &Trace, nodes: &Nodes, threads: &[&Lane], order: &mut LaneO
         while ended < by_end.len() && nodes.end[by_end[ended]] <= nodes.start[call] {
             ended += 1;
         }
-        let Some(before) = ended.checked_sub(1).map(|last| by_end[last]).filter(|before| *before != call) else { continue };
+        let Some(before) = ended.checked_sub(1).map(|last| by_end[last]).filter(|before| *before != call) else {
+            continue;
+        };
         let delay = nodes.start[call] - nodes.end[before];
         edges.push(Edge { from: end_of(before), to: start_of(call), family: Family::HandOver, delay });
         order.delay[call] = order.delay[call].min(0);

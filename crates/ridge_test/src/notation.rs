@@ -40,8 +40,8 @@
 //! Work whose operation is known counts as known by the capture's own stat; the notation cannot say otherwise.
 
 use ridge_trace::{
-    Backward, Collective, EventKind, KernelProfile, LaunchShape, MemoryKind, Module, NONE, NewEvent, Operation, OperatorShape, SegmentEventKind, Step, StringId,
-    Trace, TraceBuilder, TrackKind, Transfer,
+    Backward, Collective, EventKind, KernelProfile, LaunchShape, MemoryKind, Module, NONE, NewEvent, Operation,
+    OperatorShape, SegmentEventKind, Step, StringId, Trace, TraceBuilder, TrackKind, Transfer,
 };
 use std::collections::HashMap;
 
@@ -135,7 +135,8 @@ impl Reader {
             _ => return Err("expected at most reserved=N".to_owned()),
         };
         let table = &mut self.builder.allocations;
-        let before = (0..table.len()).rev().find(|row| table.allocator[*row] == allocator && table.process[*row] == process);
+        let before =
+            (0..table.len()).rev().find(|row| table.allocator[*row] == allocator && table.process[*row] == process);
         let in_use = before.map_or(0, |row| table.in_use_bytes[row]) + bytes;
         let peak = before.map_or(0, |row| table.peak_bytes[row]).max(in_use);
         table.process.push(process);
@@ -170,7 +171,15 @@ impl Reader {
         let launches = &mut self.builder.profiles.launches;
         let row = launches.len() as u32;
         let (grid, block) = ([1; 3], [1; 3]);
-        launches.push(KernelProfile { process: self.process, name, launch: row, grid, block, device: None, stream: None });
+        launches.push(KernelProfile {
+            process: self.process,
+            name,
+            launch: row,
+            grid,
+            block,
+            device: None,
+            stream: None,
+        });
         for metric in metrics {
             let (metric, value) = metric.split_once('=').ok_or("expected metric=value")?;
             let metric = self.builder.strings.intern(metric);

@@ -69,6 +69,13 @@ pub struct Device {
     pub compute_capability: Option<(u32, u32)>,
 }
 
+impl Device {
+    /// Whether it is the host's own processor, by its plane.
+    pub fn is_processor(&self) -> bool {
+        self.plane.starts_with("/device:CPU")
+    }
+}
+
 /// How a kernel was launched.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LaunchShape {

@@ -66,7 +66,7 @@ pub fn data_sheet(name: &str, usable_cores: Option<u64>) -> Option<Ceilings> {
 
 /// `sheet` of `device` with the figures that were measured on it, which go first.
 pub(crate) fn with_measured(device: &Device, mut sheet: Ceilings, measured: &Ceilings) -> Ceilings {
-    if is_processor(device) {
+    if device.is_processor() {
         // They are of the cores that were used: no word is needed of what the sheet cannot know.
         sheet.notes.clear();
     }
@@ -80,7 +80,7 @@ fn unmeasured(device: &Device, manifest: Option<&Manifest>) -> Ceilings {
         let cpu = manifest?.document.cpu.as_ref()?;
         processor_ceilings(cpu.model.as_deref()?, cpu.usable_cores?)
     };
-    let found = if is_processor(device) { processor() } else { None };
+    let found = if device.is_processor() { processor() } else { None };
     found.unwrap_or_else(|| ridge_analysis::ceilings(device))
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn said_to_be(name: &str, devices: &[Device]) -> Result<Vec<Ceilings>
     };
     Ok(devices
         .iter()
-        .map(|device| if is_processor(device) { ridge_analysis::ceilings(device) } else { sheet.clone() })
+        .map(|device| if device.is_processor() { ridge_analysis::ceilings(device) } else { sheet.clone() })
         .collect())
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn matching<'a>(
     manifest: Option<&Manifest>,
 ) -> Option<&'a MeasuredDevice> {
     let cpu = manifest.and_then(|manifest| manifest.document.cpu.as_ref());
-    let is_cpu = is_processor(device);
+    let is_cpu = device.is_processor();
     measured.iter().find(|known| {
         if known.platform == "cpu" {
             let is_it =
@@ -153,14 +153,10 @@ pub(crate) fn meant<'a>(
     device: &Device,
     manifest: Option<&Manifest>,
 ) -> Option<&'a MeasuredDevice> {
-    let is_cpu = is_processor(device);
+    let is_cpu = device.is_processor();
     let mut like = measured.iter().filter(|known| (known.platform == "cpu") == is_cpu);
     let only = like.next().filter(|_| like.next().is_none());
     matching(measured, device, manifest).or(only)
-}
-
-fn is_processor(device: &Device) -> bool {
-    device.plane.to_ascii_uppercase().contains("CPU")
 }
 
 /// Whether every device that the manifest names is the one.
@@ -353,7 +349,7 @@ mod tests {
         ];
         let cpu = json!({"name": "X", "platform": "cpu", "usable_cores": 2, "figures": figures});
         let found = measured(&[cpu])[0].ceilings.clone();
-        let all = with_measured(&device("/host:CPU", None), Ceilings::default(), &found);
+        let all = with_measured(&device("/device:CPU:0", None), Ceilings::default(), &found);
         let expected = "calibrated on a busy machine: others used up to 40 % of its processor time, so it may reach more than \
                         was measured of f32.transcendental, f32.comparison";
         assert_eq!(all.notes, [expected]);
@@ -377,7 +373,7 @@ mod tests {
     #[test]
     fn a_processor_is_matched_by_its_model_and_cores() {
         let known = measured(&[json!({"name": "X", "platform": "cpu", "usable_cores": 2, "figures": []})]);
-        let host = device("/host:CPU", None);
+        let host = device("/device:CPU:0", None);
         for (cpu, expected) in [
             (json!({"model": "X", "usable_cores": 2}), true),
             (json!({"model": "X", "usable_cores": 64}), false),
@@ -400,7 +396,7 @@ mod tests {
             (rate.map(|rate| rate / 1e9), found.value(Limit::Memory).map(|rate| rate / 1e9), found.notes.len())
         };
         let epyc = |cores: u64| json!({"model": "AMD EPYC 7763 64-Core Processor", "usable_cores": cores});
-        let host = device("/host:CPU", None);
+        let host = device("/device:CPU:0", None);
         // 64 * 3.5 * 16; of two cores the rate is theirs, and the bandwidth of the socket is said to be that.
         assert_eq!(memory_and_rate(&host, epyc(128)), (Some(3584.0), Some(204.8), 0));
         assert_eq!(memory_and_rate(&host, epyc(2)), (Some(112.0), Some(204.8), 1));

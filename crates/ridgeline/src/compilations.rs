@@ -3,7 +3,7 @@
 
 use crate::document::read_document;
 use crate::manifest::Manifest;
-use crate::note::{Note, Severity};
+use crate::note::{Note, Severity, damaged};
 use crate::session::Session;
 use ridge_documents::{BenchResults, Module};
 use std::collections::{BTreeMap, BTreeSet};
@@ -115,18 +115,18 @@ pub(crate) fn inside(folder: &Path, path: &str) -> Option<PathBuf> {
     path.components().all(|part| matches!(part, Component::Normal(_))).then(|| folder.join(path))
 }
 
-/// Operations of a benchmark that compile again when they are called again: their times are no warm ones.
+/// Operations of a benchmark that compile again when they are called again, so that their times are no warm ones; and what
+/// cannot be understood of the document that says so.
 pub(crate) fn recompiled(folder: &Path) -> Vec<Note> {
     let file = folder.join("results.json");
     let Ok(parsed) = read_document::<BenchResults>(&file) else { return Vec::new() };
     let told = |row: &ridge_documents::BenchRow| {
         Some(format!("{} at {} {}", row.operation, row.volume_size, row.recompiles()?))
     };
-    let notes = parsed.document.summary.iter().filter_map(told);
-    let file = Some(file.display().to_string());
-    notes
-        .map(|message| Note { severity: Severity::Partial, message, file: file.clone(), offset: None, count: 1 })
-        .collect()
+    let name = Some(file.display().to_string());
+    let note = |message| Note { severity: Severity::Partial, message, file: name.clone(), offset: None, count: 1 };
+    let told = parsed.document.summary.iter().filter_map(told).map(note);
+    told.chain(parsed.damaged.iter().map(|damage| damaged(damage, &file))).collect()
 }
 
 #[cfg(test)]
@@ -168,6 +168,15 @@ mod tests {
             ("jit_once", 1, 0.25, 0, String::new()),
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn damage_of_the_results_is_said() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let text = r#"{"schema": "ridgeline.bench.v1", "summary": [3]}"#;
+        std::fs::write(folder.path().join("results.json"), text).expect("written");
+        let said: Vec<String> = recompiled(folder.path()).into_iter().map(|note| note.message).collect();
+        assert!(matches!(&said[..], [only] if only.contains("summary")), "{said:?}");
     }
 
     #[test]

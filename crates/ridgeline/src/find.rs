@@ -7,6 +7,7 @@
 
 use crate::error::{Details, OpenError};
 use crate::note::{Note, Severity};
+use ridge_import::{Packed, Source};
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -17,8 +18,11 @@ const MAX_DEPTH: usize = 8;
 /// Entries after which the search ends: this is no capture folder.
 const MAX_ENTRIES: usize = 100_000;
 
-/// First bytes of a file by which it is recognized, compressed or not.
-const HEAD_BYTES: u64 = 1 << 16;
+/// First bytes of a file by which it is recognized.
+const HEAD_BYTES: u64 = 4096;
+
+/// First bytes of a compressed file that unpack to as many.
+const PACKED_HEAD_BYTES: u64 = 1 << 16;
 
 /// The files of a capture.
 #[derive(Debug, Default)]
@@ -82,7 +86,7 @@ fn captures_among(folder: &Path, all: &[PathBuf], found: &mut Found) -> Vec<Path
     let mut claimed = Vec::new();
     for path in all {
         let head = head_of(path).unwrap_or_default();
-        let inside = inside(folder, path).unwrap_or_default();
+        let inside = shown_inside(folder, path);
         if ridge_import::is_lfs_pointer(&head) {
             let message = "is a pointer of Git LFS, not the file itself; `git lfs pull` fetches it".to_owned();
             found.notes.push(note(Severity::Lost, message, path));
@@ -96,18 +100,31 @@ fn captures_among(folder: &Path, all: &[PathBuf], found: &mut Found) -> Vec<Path
 
 /// What is said of a link that is not followed, if what it leads to is called as a capture.
 fn lost_link(folder: &Path, link: &Path) -> Option<Note> {
-    ridge_import::claim(&inside(folder, link)?, b"")?;
-    let message = "the link leads out of the folder and was not followed; name the file itself".to_owned();
-    Some(note(Severity::Lost, message, link))
+    ridge_import::claim(&shown_inside(folder, link), b"")?;
+    let message = match link.exists() {
+        true => "the link leads out of the folder and was not followed; name the file itself",
+        false => "the link leads to nothing that can be opened",
+    };
+    Some(note(Severity::Lost, message.to_owned(), link))
 }
 
 fn head_of(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut file = std::fs::File::open(path)?;
     let mut head = Vec::new();
-    std::fs::File::open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
+    file.by_ref().take(HEAD_BYTES).read_to_end(&mut head)?;
+    if Packed::of(Source { name: "", bytes: &head }, None).is_some() {
+        file.take(PACKED_HEAD_BYTES - HEAD_BYTES).read_to_end(&mut head)?;
+    }
     Ok(head)
 }
 
-/// The path of a file inside a folder, with `/` between its parts.
+/// The path of a file inside a folder as it is shown, with `/` between its parts.
+fn shown_inside(folder: &Path, path: &Path) -> String {
+    let parts: Vec<_> = path.strip_prefix(folder).unwrap_or(path).iter().map(|part| part.to_string_lossy()).collect();
+    parts.join("/")
+}
+
+/// The path of a file inside a folder, with `/` between its parts; `None` where it is no text.
 fn inside(folder: &Path, path: &Path) -> Option<String> {
     let parts: Option<Vec<&str>> = path.strip_prefix(folder).ok()?.iter().map(|part| part.to_str()).collect();
     Some(parts?.join("/"))
@@ -131,7 +148,7 @@ fn note(severity: Severity, message: String, path: &Path) -> Note {
 pub(crate) struct Below {
     /// Regular files, sorted.
     pub(crate) files: Vec<PathBuf>,
-    /// Links to what is not below the folder: they are never followed, nor are pipes and devices opened. They may have
+    /// Links to what is not below the folder, or to nothing: they are never followed, nor are pipes and devices opened. They may have
     /// no end, or be somebody else's.
     pub(crate) links: Vec<PathBuf>,
     /// Folders that could not be listed.
@@ -144,8 +161,9 @@ pub(crate) fn walk(folder: &Path) -> Result<Below, OpenError> {
     let mut below = Below::default();
     list(folder, 0, &mut below)?;
     below.files.sort();
-    let root = folder.canonicalize().unwrap_or_default();
-    below.links.retain(|link| !link.canonicalize().is_ok_and(|target| target.starts_with(&root)));
+    let root = folder.canonicalize();
+    let leads_in = |link: &PathBuf| Some(link.canonicalize().ok()?.starts_with(root.as_ref().ok()?));
+    below.links.retain(|link| leads_in(link) != Some(true));
     Ok(below)
 }
 

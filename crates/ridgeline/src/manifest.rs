@@ -2,7 +2,6 @@
 //!
 //! Any part of it may be absent or damaged; nothing in it can stop a capture from opening.
 
-use crate::compilations::recompiled;
 use crate::document::text_of;
 use crate::note::{Note, Severity, damaged};
 use ridge_documents::{self as documents, DocumentError};
@@ -31,12 +30,12 @@ impl Manifest {
         let start = if path.is_dir() { Some(path) } else { path.parent() };
         let folders = start.into_iter().flat_map(|start| start.ancestors().take(MOST_FOLDERS));
         let found = folders.filter(|folder| folder.join(FILE).is_file()).find_map(Manifest::in_folder);
-        let (manifest, mut notes) = found.unwrap_or_default();
-        // Of one capture in the folder of a benchmark the other operations say nothing.
-        if manifest.as_ref().is_some_and(|manifest| manifest.document.kind == "bench" && manifest.folder == path) {
-            notes.extend(recompiled(path));
-        }
-        (manifest, notes)
+        found.unwrap_or_default()
+    }
+
+    /// Whether `path` is the folder of a benchmark, and not one capture in it.
+    pub(crate) fn is_of_benchmark(&self, path: &Path) -> bool {
+        self.document.kind == "bench" && self.folder == path
     }
 
     /// `None` where the file is of another tool: others have files of that name.

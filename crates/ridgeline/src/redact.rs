@@ -94,7 +94,11 @@ fn folder(input: &Path, output: &Path, words: &Words, redacted: &mut Redacted) -
     redacted.left_out.extend(below.notes.into_iter().map(|note| (note.file.unwrap_or_default(), note.message)));
     // A link may lead to what nobody meant to share.
     let name = |path: &Path| path.strip_prefix(input).unwrap_or(path).display().to_string();
-    let link = |path: &PathBuf| (name(path), "a link that leads out of the folder".to_owned());
+    let why = |path: &PathBuf| match path.exists() {
+        true => "a link that leads out of the folder",
+        false => "a link that leads to nothing that can be opened",
+    };
+    let link = |path: &PathBuf| (name(path), why(path).to_owned());
     redacted.left_out.extend(below.links.iter().map(link));
     let mut words = words.clone();
     below.files.iter().for_each(|path| words.add_file_name(&file_name(path)));

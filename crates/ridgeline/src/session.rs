@@ -1,6 +1,7 @@
 //! An opened capture.
 
 use crate::ceilings::{CeilingsChoice, ceilings};
+use crate::compilations::recompiled;
 use crate::error::{Details, OpenError};
 use crate::file_map::FileBytes;
 use crate::find::{FoundFolder, find};
@@ -68,6 +69,10 @@ impl Session {
         notes.extend(found.notes);
         notes.extend(unreadable);
         notes.extend(manifest_notes);
+        // Of one capture in the folder of a benchmark the other operations say nothing.
+        if manifest.as_ref().is_some_and(|manifest| manifest.is_of_benchmark(&root)) {
+            notes.extend(recompiled(&root));
+        }
         notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
         let ceilings = ceilings(&imported.trace.devices, manifest.as_ref(), &options.ceilings)?;
         let prepared = Prepared::with_ceilings(ceilings);
@@ -192,7 +197,9 @@ fn open_folders(folders: &[FoundFolder], notes: &mut Vec<Note>) -> Result<Vec<Op
         let (files, unreadable) = open_files(&paths)?;
         notes.extend(unreadable);
         let inside = |(name, bytes): (String, FileBytes)| {
-            let inside = Path::new(&name).strip_prefix(&folder.path).map(|inside| inside.display().to_string());
+            // As names are shown: the folder's own may have letters that no text has.
+            let inside =
+                name.strip_prefix(&*folder.path.to_string_lossy()).map(|name| name.trim_start_matches('/').to_owned());
             (inside.unwrap_or(name), bytes)
         };
         opened.push((folder.path.display().to_string(), files.into_iter().map(inside).collect()));

@@ -78,14 +78,17 @@ fn find(file: &str, run_folder: Option<&Path>) -> Option<(Text, Vec<String>)> {
     }
 }
 
-/// The path of a file below a folder of copies; `None` for one that would lead out of it.
+/// The path of a file below a folder of copies, where the recorder puts it; no path leads out of the folder.
 fn inside(file: &str) -> Option<PathBuf> {
     let mut inside = PathBuf::new();
     for part in Path::new(file).components() {
         match part {
             Component::Normal(name) => inside.push(name),
             Component::RootDir | Component::CurDir => {}
-            Component::ParentDir | Component::Prefix(_) => return None,
+            Component::ParentDir => {
+                inside.pop();
+            }
+            Component::Prefix(_) => return None,
         }
     }
     Some(inside)
@@ -134,6 +137,7 @@ mod tests {
     #[test]
     fn no_path_leads_out_of_the_copies() {
         assert_eq!(inside("/a/./b.py"), Some(PathBuf::from("a/b.py")));
-        assert_eq!(inside("/a/../../etc/passwd"), None);
+        assert_eq!(inside("/a/../../etc/passwd"), Some(PathBuf::from("etc/passwd")));
+        assert_eq!(inside("../../etc/../b.py"), Some(PathBuf::from("b.py")));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{Builder, available_parallelism};
 
-/// Starts a thread per core, or as many as there may be: limits on processes (`ulimit -u`, a container's) allow fewer,
+/// Starts a thread per core, as many as `RAYON_NUM_THREADS` asks for, or as many as there may be: limits on processes (`ulimit -u`, a container's) allow fewer,
 /// or none, and then the calling thread does all the work.
 ///
 /// For programs, before they open a capture, on the thread that does; whether there are threads beside it.
@@ -16,7 +16,7 @@ pub fn start_threads() -> bool {
 }
 
 fn start_pool() -> bool {
-    let wanted = available_parallelism().map_or(1, NonZero::get);
+    let wanted = wanted(std::env::var("RAYON_NUM_THREADS").ok().as_deref());
     let (send, receive) = channel::<ThreadBuilder>();
     let receive = Arc::new(Mutex::new(receive));
     // They are there before the pool is asked for: it counts on every one that it was promised.
@@ -33,6 +33,12 @@ fn start_pool() -> bool {
     built.is_err() || started > 0
 }
 
+/// How many threads there shall be, where the user `asked` for a number: as with any program's pool, 0 is one per core.
+fn wanted(asked: Option<&str>) -> usize {
+    let asked = asked.and_then(|asked| asked.parse().ok());
+    asked.or(available_parallelism().ok()).map_or(1, NonZero::get)
+}
+
 /// Starts a thread that waits for its place in the pool.
 fn start(receive: &Arc<Mutex<Receiver<ThreadBuilder>>>) -> Option<()> {
     let receive = Arc::clone(receive);
@@ -43,4 +49,17 @@ fn start(receive: &Arc<Mutex<Receiver<ThreadBuilder>>>) -> Option<()> {
         }
     };
     Builder::new().spawn(wait).ok().map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_as_many_threads_as_were_asked_for() {
+        let each_core = wanted(None);
+        for (asked, expected) in [("1", 1), ("3", 3), ("0", each_core), ("many", each_core), ("", each_core)] {
+            assert_eq!(wanted(Some(asked)), expected, "{asked:?}");
+        }
+    }
 }

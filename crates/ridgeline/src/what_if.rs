@@ -181,14 +181,14 @@ fn amounts(found: &Prediction) -> Vec<Fact> {
     let mut facts = vec![
         of_wall("saving_low_ns", "At least", found.low_ns),
         of_wall("saving_high_ns", "At most", found.high_ns),
-        fact("wall_ns", "Of", FactValue::Nanos(found.wall_ns), "from the first call or work to the last"),
+        Fact::observed("wall_ns", "Of", FactValue::Nanos(found.wall_ns), "from the first call or work to the last"),
     ];
     if let Some(PerStep { captured_ns, low_ns, high_ns }) = found.per_step {
         let of_step = "median over the marked steps but the first";
         facts.extend([
             fact("step_saving_low_ns", "At least per step", FactValue::Nanos(low_ns), of_step),
             fact("step_saving_high_ns", "At most per step", FactValue::Nanos(high_ns), of_step),
-            fact("step_ns", "Of a step of", FactValue::Nanos(captured_ns), of_step),
+            Fact::observed("step_ns", "Of a step of", FactValue::Nanos(captured_ns), of_step),
         ]);
     }
     facts
@@ -244,13 +244,13 @@ fn baseline(found: &Baseline) -> Section {
         share("path_calls", "Path: calls", found.path.calls, "part of the longest path that is calls"),
         share("path_device", "Path: device", found.path.device, "part of the longest path that is device work"),
         share("path_waits", "Path: waits", found.path.waits, "part of the longest path that is latencies and waits"),
-        share(
+        Fact::observed(
             "unlinked_share",
             "Launched unseen",
-            found.unlinked_share,
+            FactValue::Real(found.unlinked_share, Unit::Share),
             "part of the device time whose launch is not in the capture",
         ),
-        fact("steps", "Steps", FactValue::Count(found.steps as u64), "marked steps on a thread with calls"),
+        Fact::observed("steps", "Steps", FactValue::Count(found.steps as u64), "marked steps on a thread with calls"),
     ];
     let refused: Vec<String> = found.refused.iter().map(ToString::to_string).collect();
     if !refused.is_empty() {

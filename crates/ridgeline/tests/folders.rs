@@ -70,6 +70,7 @@ fn only_regular_files_of_the_folder_are_opened() {
         (&outside, "outside.xplane.pb"),
         (&inside, "again.xplane.pb"),
         (elsewhere.path(), "folder"),
+        (Path::new("gone"), "gone.xplane.pb"),
     ] {
         symlink(target, folder.path().join(link)).expect("a temporary folder");
     }
@@ -83,6 +84,26 @@ fn only_regular_files_of_the_folder_are_opened() {
         matches!(said[..], [outside, zero] if outside.ends_with("outside.xplane.pb") && zero.ends_with("zero.sqlite")),
         "{said:?}"
     );
+    let told = "the link leads to nothing that can be opened";
+    let said: Vec<&str> =
+        session.notes().iter().filter(|note| note.message == told).filter_map(|note| note.file.as_deref()).collect();
+    assert!(matches!(said[..], [gone] if gone.ends_with("gone.xplane.pb")), "{said:?}");
+}
+
+#[test]
+#[cfg(unix)]
+fn names_need_not_be_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let strange = folder.path().join(OsStr::from_bytes(b"run\xff"));
+    fs::create_dir(&strange).expect("a temporary folder");
+    // What is called as a capture comes before its copies, whatever the folder is called that it is in.
+    let capture = ridge_test::fixtures("xplane").join("train_steps.xplane.pb");
+    fs::copy(&capture, strange.join("a.xplane.pb")).expect("a temporary folder");
+    fs::write(folder.path().join("a.trace.json"), r#"{"traceEvents": [{"ph": "X", "ts": 1, "pid": 1}]}"#)
+        .expect("a file");
+    assert_eq!(open(folder.path().to_owned()).trace().events.len(), open(capture).trace().events.len());
 }
 
 #[test]

@@ -54,15 +54,14 @@ pub(crate) fn of_all<'a>(analysis: &Analysis<'a>, groups: &[&Group]) -> Option<C
     Some(if most as f64 >= NEARLY_ALL * all as f64 { category } else { Cow::Borrowed(MIXED) })
 }
 
+/// What a collective's name has; whatever else it mentions.
+const COLLECTIVES: &str = "nccl rccl all_reduce allreduce all-reduce all_gather allgather all-gather reduce_scatter \
+     reducescatter reduce-scatter all_to_all alltoall all-to-all collective-permute cross_device_reduce multimem_ nvshmem";
+
 /// What a name is that has one of these words, in lower case. The first line that matches counts: what is
 /// specific stands before what its arguments also mention.
 const WORDS: [(&str, &str); 28] = [
-    (
-        "collective",
-        "nccl rccl all_reduce allreduce all-reduce all_gather allgather all-gather reduce_scatter \
-         reducescatter reduce-scatter all_to_all alltoall all-to-all collective-permute cross_device_reduce \
-         multimem_ nvshmem",
-    ),
+    ("collective", COLLECTIVES),
     ("indexing", "kv_indices kv_indptr page_indices"),
     ("cache update", "reshape_and_cache store_kv set_kv_buffer concat_and_cache paged_kv_cache_append appendpagedkv"),
     ("copy kernel", "rocclr_copy memcpy copykernel copy_kernel catarraybatchedcopy recat_copy copydevice"),
@@ -129,6 +128,13 @@ pub fn kernel_category(name: &str) -> &'static str {
         _ if is_inductor_reduction => "reduction",
         known => known,
     }
+}
+
+/// Whether [`kernel_category`] says that the kernel moves between devices.
+pub(crate) fn is_collective(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_inductors = ["triton_poi_", "triton_red_", "triton_per_"].iter().any(|start| name.starts_with(start));
+    !is_inductors && COLLECTIVES.split(' ').any(|word| name.contains(word))
 }
 
 /// Whether a name speaks of convolutions rather than conversions.
@@ -325,6 +331,7 @@ mod tests {
         ] {
             for name in names {
                 assert_eq!(kernel_category(name), category, "{name}");
+                assert_eq!(is_collective(name), category == "collective", "{name}");
             }
         }
     }

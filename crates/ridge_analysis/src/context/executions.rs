@@ -94,7 +94,7 @@ struct EventsPerExecution(FxHashMap<u32, u64>);
 impl EventsPerExecution {
     fn new(trace: &Trace, hlo: &[HloModule]) -> EventsPerExecution {
         let mut events = EventsPerExecution::default();
-        if !trace.devices.iter().any(is_processor) {
+        if !trace.devices.iter().any(Device::is_processor) {
             return events;
         }
         let sorts: Vec<FxHashMap<u32, u32>> = hlo
@@ -114,11 +114,6 @@ impl EventsPerExecution {
     fn executions(&self, op: u32, events: u64) -> u64 {
         self.0.get(&op).map_or(events, |each| events.div_ceil(*each))
     }
-}
-
-/// Whether `device` is the host's own processor.
-pub(crate) fn is_processor(device: &Device) -> bool {
-    device.plane.starts_with("/device:CPU")
 }
 
 /// Executions of each identity over all tracks.
@@ -150,7 +145,7 @@ fn over_tracks(
     }
     let mut all: FxHashMap<Identity, u64> = FxHashMap::default();
     for ((device, identity), count) in on_device {
-        let is_processor = trace.devices.get(device as usize).is_some_and(is_processor);
+        let is_processor = trace.devices.get(device as usize).is_some_and(Device::is_processor);
         *all.entry(identity).or_default() += if is_processor { events.executions(identity.0, count) } else { count };
     }
     all

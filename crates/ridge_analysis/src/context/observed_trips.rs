@@ -11,7 +11,7 @@ use crate::Analysis;
 use ridge_hlo::cost::{ModuleCosts, Observed};
 use ridge_hlo::{ComputationId, HloModule, Instruction, InstructionId, OpcodeClass};
 use ridge_trace::Attribution;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 
 /// The ways in which an execution's operation is known.
@@ -60,9 +60,11 @@ impl<'a> Executed<'a> {
         let executions = analysis.executions();
         let mut instructions: FxHashMap<InstructionId, u64> = FxHashMap::default();
         for (op, operation) in (0_u32..).zip(&trace.operations) {
-            let is_ours = trace.modules.get(operation.module as usize).is_some_and(|row| row.hlo == Some(hlo));
+            if trace.modules.get(operation.module as usize).is_none_or(|row| row.hlo != Some(hlo)) {
+                continue;
+            }
             let count: u64 = KNOWN.iter().map(|how| executions.with_work(op, *how)).sum();
-            if is_ours && count > 0 {
+            if count > 0 {
                 let known = instructions.entry(InstructionId(operation.instruction)).or_default();
                 *known = known.saturating_add(count);
             }
@@ -80,7 +82,12 @@ impl<'a> Executed<'a> {
     /// The part of the executions of the conditional `id` that took each branch; `None` where the trace does not show it.
     fn branches(&self, id: InstructionId) -> Option<Vec<f64>> {
         let branches = &self.module.instruction(id).called;
-        let mut taken: Vec<u64> = branches.iter().map(|branch| self.runs(*branch).unwrap_or(0)).collect();
+        let runs = |branch: &ComputationId| match self.runs(*branch) {
+            // Only what it calls shows that it ran, and not how often.
+            None if self.ran_inside(*branch) => None,
+            runs => Some(runs.unwrap_or(0)),
+        };
+        let mut taken: Vec<u64> = branches.iter().map(runs).collect::<Option<_>>()?;
         let seen = taken.iter().fold(0_u64, |sum, runs| sum.saturating_add(*runs));
         let all = self.runs_of(id)?.max(seen);
         if all > seen {
@@ -102,6 +109,26 @@ impl<'a> Executed<'a> {
                 || matches!(&*instruction.opcode, "parameter" | "constant")
         };
         self.module.instructions_of(computation).iter().all(is_silent)
+    }
+
+    /// Whether something ran in what the loops, branches and calls of a computation hold.
+    fn ran_inside(&self, computation: ComputationId) -> bool {
+        let mut open = vec![computation];
+        let mut seen: FxHashSet<ComputationId> = open.iter().copied().collect();
+        while let Some(outer) = open.pop() {
+            let inner = self.module.instructions_of(outer).iter();
+            for called in
+                inner.filter(|inner| inner.opcode.class() == OpcodeClass::Runs).flat_map(|inner| &inner.called)
+            {
+                if self.runs(*called).is_some() {
+                    return true;
+                }
+                if seen.insert(*called) {
+                    open.push(*called);
+                }
+            }
+        }
+        false
     }
 
     /// Runs of a computation: those of its own instruction that ran most; `None` where none did.
@@ -250,6 +277,46 @@ ENTRY %main (a: s32[], c: f32[64]) -> (f32[64]) {
   ROOT %either = (f32[64]{0}) conditional(%a, %state, %state), branch_computations={%heavy, %light}
 }
 ";
+
+    /// As [`BRANCHES`], but all that the first branch holds is a loop.
+    fn branches_with_a_loop() -> String {
+        const LOOP: &str = "%body (r: (f32[64])) -> (f32[64]) {
+  %r = (f32[64]{0}) parameter(0)
+  %y = f32[64]{0} get-tuple-element(%r), index=0
+  %tanh = f32[64]{0} tanh(%y)
+  ROOT %again = (f32[64]{0}) tuple(%tanh)
+}
+
+%goes (s: (f32[64])) -> pred[] {
+  %s = (f32[64]{0}) parameter(0)
+  ROOT %yes = pred[] constant(true)
+}
+
+%heavy (p: (f32[64])) -> (f32[64]) {
+  %p = (f32[64]{0}) parameter(0)
+  ROOT %while.1 = (f32[64]{0}) while(%p), condition=%goes, body=%body
+}
+
+%light";
+        let (head, rest) = BRANCHES.split_once("%heavy").expect("the first branch");
+        let (_, tail) = rest.split_once("%light").expect("the second branch");
+        format!("{head}{LOOP}{tail}")
+    }
+
+    #[test]
+    fn branches_that_only_their_loops_show_are_not_counted() {
+        let module = branches_with_a_loop();
+        let check = |track, ran, expected| check_of(&module, track, ran, expected);
+        check("stream 1 on gpu", "cosine tanh tanh tanh cosine", "2 trip_count_unknown largest_branch");
+        // Nothing of the loop ran: both times the other branch was taken.
+        check("stream 1 on gpu", "cosine cosine", "1 branches_observed");
+        // A loop with events of its own says how often its branch was taken.
+        check(
+            "lane 0 on cpu",
+            "cosine either while.1 tanh tanh cosine either",
+            "2 trip_count_observed branches_observed",
+        );
+    }
 
     #[test]
     fn branches_count_as_often_as_they_were_taken() {

@@ -162,9 +162,10 @@ fn cost_columns(hlo: &HloModule, costs: &ModuleCosts, shown: &[InstructionId]) -
         Column::real(
             "flops",
             "Work",
-            "floating-point operations of one execution; a multiply-add is two, a function one; loops times their trips",
+            "floating-point operations, and integer ones of matrix units, of one execution; a multiply-add is two, a function one; \
+             loops times their trips",
             Unit::Flops,
-            costs.iter().map(|cost| some(cost.work.flops())),
+            costs.iter().map(|cost| some(cost.counted_operations())),
         )
         .basis(Basis::Counted),
         Column::whole(
@@ -178,7 +179,7 @@ fn cost_columns(hlo: &HloModule, costs: &ModuleCosts, shown: &[InstructionId]) -
         Column::real(
             "intensity",
             "Intensity",
-            "floating-point operations per compulsory byte",
+            "those operations per compulsory byte",
             Unit::FlopPerByte,
             costs.iter().map(|cost| cost.intensity().and_then(some)),
         )

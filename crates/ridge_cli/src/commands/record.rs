@@ -13,6 +13,7 @@ use ridge_record::{
 };
 use ridge_report::escape_controls;
 use ridgeline::units::{Bytes, Nanos, Share};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -219,7 +220,7 @@ fn key_value(text: &str) -> Result<(String, String), String> {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &RecordArguments, globals: &Globals) -> Result<Ending, Failure> {
-    let mut said = 0;
+    let mut said = BTreeMap::new();
     let outcome = record(&arguments.options(), &mut |event| tell(&event, globals, &mut said))?;
     print_stderr(&summary(&outcome));
     Ok(Ending::Like(outcome.status))
@@ -297,10 +298,10 @@ const WORTH_A_WORD: [u64; 4] = [3, 10, 30, 60];
 const SLOW_TO_PACK: u64 = 32 << 20;
 
 /// The program's terminal is its own, so little is said while it runs unless asked: that it is kept waiting.
-fn tell(event: &RecordEvent, globals: &Globals, said: &mut u64) {
+fn tell(event: &RecordEvent, globals: &Globals, said: &mut BTreeMap<u64, u64>) {
     let text = match event {
         RecordEvent::RunningWithoutRecorder => "running the program again without recording".to_owned(),
-        RecordEvent::Writing { pid, took } if is_worth_a_word(took.as_secs(), said) => {
+        RecordEvent::Writing { pid, took } if is_worth_a_word(*pid, took.as_secs(), said) => {
             format!("process {pid} is writing its trace, since {} s", took.as_secs())
         }
         RecordEvent::Packing { bytes } if *bytes >= SLOW_TO_PACK => format!("packing a trace of {}", Bytes(*bytes)),
@@ -314,12 +315,13 @@ fn tell(event: &RecordEvent, globals: &Globals, said: &mut u64) {
     print_stderr(&format!("ridgeline: {text}\n"));
 }
 
-/// Whether it is time to say that a trace is being written, after it was `said` at that second for the last time.
-fn is_worth_a_word(secs: u64, said: &mut u64) -> bool {
+/// Whether it is time to say that process `pid` is writing a trace; `said` is when that was said of each for the last time.
+fn is_worth_a_word(pid: u64, secs: u64, said: &mut BTreeMap<u64, u64>) -> bool {
+    let said = said.entry(pid).or_default();
     if secs < *said {
         *said = 0; // another trace
     }
-    let next = WORTH_A_WORD.into_iter().find(|at| at > said).unwrap_or(*said + 60);
+    let next = WORTH_A_WORD.into_iter().find(|at| *at > *said).unwrap_or(*said + 60);
     let is_due = secs >= next;
     if is_due {
         *said = secs;
@@ -436,7 +438,7 @@ fn print_stderr(text: &str) {
 impl From<RecordError> for Failure {
     fn from(error: RecordError) -> Failure {
         let path = match &error {
-            RecordError::FolderInUse { found: path, .. } | RecordError::FolderBusy { path } => Some(path.clone()),
+            RecordError::FolderInUse { found: path } | RecordError::FolderBusy { path } => Some(path.clone()),
             RecordError::Folder { path, .. } => Some(path.clone()),
             _ => None,
         };
@@ -452,9 +454,18 @@ mod tests {
 
     #[test]
     fn a_long_write_is_told_now_and_then() {
-        let mut said = 0;
-        let told: Vec<u64> = (0..200).chain(0..5).filter(|secs| is_worth_a_word(*secs, &mut said)).collect();
+        let mut said = BTreeMap::new();
+        let told: Vec<u64> = (0..200).chain(0..5).filter(|secs| is_worth_a_word(1, *secs, &mut said)).collect();
         assert_eq!(told, [3, 10, 30, 60, 120, 180, 3]);
+    }
+
+    #[test]
+    fn processes_that_write_at_once_are_told_apart() {
+        let mut said = BTreeMap::new();
+        // The second began two seconds later.
+        let both = (2..12_u64).flat_map(|secs| [(1, secs), (2, secs - 2)]);
+        let told: Vec<(u64, u64)> = both.filter(|(pid, secs)| is_worth_a_word(*pid, *secs, &mut said)).collect();
+        assert_eq!(told, [(1, 3), (2, 3), (1, 10)]);
     }
 
     #[test]

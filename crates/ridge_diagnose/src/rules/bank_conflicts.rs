@@ -32,14 +32,20 @@ fn judge(launch: &Profiled<'_>) -> Option<(Finding, f32)> {
     let passes = launch.metric("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum").filter(|passes| *passes > 0.0)?;
     let conflicts = launch.metric("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum")?;
     let share = (conflicts / passes).min(1.0);
-    let busy = launch.metric("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum.pct_of_peak_sustained_elapsed").map_or(1.0, |percent| percent / 100.0);
+    let busy = launch
+        .metric("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum.pct_of_peak_sustained_elapsed")
+        .map_or(1.0, |percent| percent / 100.0);
     if share < MANY || busy < LEAST_PASSES {
         return None;
     }
-    let finding = Finding::new(format!("{} of the passes of `{}` over shared memory are bank conflicts", percent(share), short(launch.name)))
-        .number("bank conflicts", Quantity::new(conflicts, Unit::Count, Basis::Measured))
-        .number("passes over shared memory", Quantity::new(passes, Unit::Count, Basis::Measured))
-        .why("threads of a warp touch different words of one bank, which take turns")
-        .help("pad the rows of tiles by one word (`tile[32][33]`), or swizzle the columns");
+    let finding = Finding::new(format!(
+        "{} of the passes of `{}` over shared memory are bank conflicts",
+        percent(share),
+        short(launch.name)
+    ))
+    .number("bank conflicts", Quantity::new(conflicts, Unit::Count, Basis::Measured))
+    .number("passes over shared memory", Quantity::new(passes, Unit::Count, Basis::Measured))
+    .why("threads of a warp touch different words of one bank, which take turns")
+    .help("pad the rows of tiles by one word (`tile[32][33]`), or swizzle the columns");
     Some((finding, (share * busy.min(0.5)) as f32))
 }

@@ -69,14 +69,24 @@ fn finding(case: &Case<'_>, row: &RooflineRow, works: &FxHashMap<u32, Vec<Work<'
     let longest = works.iter().max_by_key(|work| work.row.ns).filter(|_| is_known && case.share(ns) >= LEAST)?;
     let reached = reached(row);
     let (what, rate) = match bound {
-        Bound::Compute => ("arithmetic", row.sums.flops_per_sec().map(|rate| Quantity::new(rate, Unit::FlopsPerSec, Basis::Modelled))),
-        _ => ("memory bandwidth", row.sums.bytes_per_sec().map(|rate| Quantity::new(rate, Unit::BytesPerSec, Basis::Modelled))),
+        Bound::Compute => {
+            ("arithmetic", row.sums.flops_per_sec().map(|rate| Quantity::new(rate, Unit::FlopsPerSec, Basis::Modelled)))
+        }
+        _ => (
+            "memory bandwidth",
+            row.sums.bytes_per_sec().map(|rate| Quantity::new(rate, Unit::BytesPerSec, Basis::Modelled)),
+        ),
     };
-    let mut finding = Finding::new(format!("`{}` takes {} of the time and reaches {} of its roof, which is {what}", short(&row.name), percent(case.share(ns)), percent(reached)))
-        .at(case.line_of_op(op.0))
-        .about(Subject::Op(op))
-        .number("in it", case.per_unit(ns))
-        .number("the roof's time over the measured time", Quantity::new(reached, Unit::Share, Basis::Modelled));
+    let mut finding = Finding::new(format!(
+        "`{}` takes {} of the time and reaches {} of its roof, which is {what}",
+        short(&row.name),
+        percent(case.share(ns)),
+        percent(reached)
+    ))
+    .at(case.line_of_op(op.0))
+    .about(Subject::Op(op))
+    .number("in it", case.per_unit(ns))
+    .number("the roof's time over the measured time", Quantity::new(reached, Unit::Share, Basis::Modelled));
     if let Some(rate) = rate {
         finding = finding.number("reached", rate);
     }

@@ -29,7 +29,12 @@ const MOST: usize = 4;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let groups = case.waits_by_line(|name| !copies_and_waits(name));
-    Ok(groups.iter().filter(|waits| case.share(waits.ns) >= LEAST).take(MOST).map(|waits| finding(case, waits)).collect())
+    Ok(groups
+        .iter()
+        .filter(|waits| case.share(waits.ns) >= LEAST)
+        .take(MOST)
+        .map(|waits| finding(case, waits))
+        .collect())
 }
 
 fn finding(case: &Case<'_>, waits: &Waits<'_>) -> Finding {
@@ -62,6 +67,8 @@ fn advice(framework: Framework) -> &'static str {
         Framework::Jax => {
             "call `block_until_ready`, `float()` and `np.asarray` after the loop or every N steps; `jax.lax.while_loop` decides on the device when to stop"
         }
-        Framework::Other => "wait after the loop, or for an event of an earlier step, so that the next work is queued before this one ends",
+        Framework::Other => {
+            "wait after the loop, or for an event of an earlier step, so that the next work is queued before this one ends"
+        }
     }
 }

@@ -52,7 +52,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         if long.len().saturating_mul(MOST) > parts.len() {
             continue;
         }
-        let beyond = |part: &Part<'_>| part.dur_ns.saturating_sub(median).min(exposed.get(&part.collective.event).copied().unwrap_or(0));
+        let beyond = |part: &Part<'_>| {
+            part.dur_ns.saturating_sub(median).min(exposed.get(&part.collective.event).copied().unwrap_or(0))
+        };
         excess.extend(long.iter().map(|part| (part.collective.event, beyond(part))));
         let last = long.last().filter(|part| longest.is_none_or(|(known, _)| part.dur_ns > known.dur_ns));
         longest = last.map(|part| (*part, median)).or(longest);
@@ -67,7 +69,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         percent(share)
     ))
     .about(EventRow::known(row).map(Subject::Event))
-    .number(format!("longest: `{}`", short(case.trace().name(row as usize))), Quantity::nanos(part.dur_ns, Basis::Measured))
+    .number(
+        format!("longest: `{}`", short(case.trace().name(row as usize))),
+        Quantity::nanos(part.dur_ns, Basis::Measured),
+    )
     .number("median of the same kind and size", Quantity::nanos(median, Basis::Measured))
     .why("another rank was late, or the network was busy; one rank alone cannot tell which")
     .help("record all ranks and open them together, which tells who was late: `ridgeline check RANK0 RANK1 …`")

@@ -42,16 +42,18 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let claim = case.claim_of(&copies, |_| 1.0).into_iter().chain(waits.map(|idle| (idle.at, 1.0)));
     let (longest, place) = case.longest_copy(&copies).unzip();
     let share = percent(case.share(ns).min(1.0));
-    let finding = Finding::new(format!("copies between host and device take {share} of the time, and nothing is computed meanwhile"))
-        .at(place.flatten())
-        .about(longest.map(Subject::Event))
-        .number("to the device, not hidden behind compute", case.per_unit(inward))
-        .number("to the host, not hidden behind compute", case.per_unit(outward))
-        .number("copies", case.count_per_unit(copies.len() as u64))
-        .why("the copies come between pieces of work that wait for them")
-        .help(advice(&copies, inward, outward))
-        .claims(claim)
-        .edit(Edit { rows: copies.iter().map(|copy| copy.row).collect(), action: Action::Drop });
+    let finding = Finding::new(format!(
+        "copies between host and device take {share} of the time, and nothing is computed meanwhile"
+    ))
+    .at(place.flatten())
+    .about(longest.map(Subject::Event))
+    .number("to the device, not hidden behind compute", case.per_unit(inward))
+    .number("to the host, not hidden behind compute", case.per_unit(outward))
+    .number("copies", case.count_per_unit(copies.len() as u64))
+    .why("the copies come between pieces of work that wait for them")
+    .help(advice(&copies, inward, outward))
+    .claims(claim)
+    .edit(Edit { rows: copies.iter().map(|copy| copy.row).collect(), action: Action::Drop });
     Ok(vec![finding])
 }
 

@@ -68,7 +68,11 @@ fn advice(framework: Framework) -> &'static str {
         Framework::Torch => {
             "write into place: `out=`, `index_copy_` or slices of one tensor instead of `torch.cat`, `clone` and `contiguous`"
         }
-        Framework::Jax => "donate the arguments that are replaced (`donate_argnames`), and carry arrays through loops in one layout",
-        Framework::Other => "write results where they are wanted, and exchange two buffers instead of copying one into the other",
+        Framework::Jax => {
+            "donate the arguments that are replaced (`donate_argnames`), and carry arrays through loops in one layout"
+        }
+        Framework::Other => {
+            "write results where they are wanted, and exchange two buffers instead of copying one into the other"
+        }
     }
 }

@@ -29,7 +29,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 }
 
 fn judge(launch: &Profiled<'_>) -> Option<(Finding, f32)> {
-    let threads = launch.metric("smsp__thread_inst_executed_per_inst_executed.ratio").filter(|threads| *threads > 0.0 && *threads < FEW)?;
+    let threads = launch
+        .metric("smsp__thread_inst_executed_per_inst_executed.ratio")
+        .filter(|threads| *threads > 0.0 && *threads < FEW)?;
     let busy = launch.numbers.compute_share.filter(|busy| *busy >= BUSY)?;
     let idle = 1.0 - threads / 32.0;
     let finding = Finding::new(format!("{} of the threads of `{}` do nothing in an average instruction", percent(idle), short(launch.name)))

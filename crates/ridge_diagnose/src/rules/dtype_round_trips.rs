@@ -43,26 +43,31 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let (narrower, wider) = (of(Way::Narrower), of(Way::Wider));
     let all = program.longest_first(&found.iter().map(|(id, _)| *id).collect::<Vec<_>>());
     let ns = program.ns_of(&all);
-    // One way alone is how numbers enter or leave the program.
-    if narrower.is_empty() || wider.is_empty() || case.share(ns) < LEAST {
+    let on_processors = case.is_on_processors();
+    // One way alone is how numbers enter or leave the program; on processors the way back is within other operations.
+    let is_one_way = wider.is_empty() || (narrower.is_empty() && !on_processors);
+    if is_one_way || case.share(ns) < LEAST {
         return None;
     }
-    let help = if case.is_on_processors() {
+    let help = if on_processors {
         "compute in `float32` on processors, which have no arithmetic for these types and convert around every operation"
     } else {
         "keep one type from operation to operation: `jnp.mean(x, dtype=x.dtype)`, `preferred_element_type` of products, and no `astype(float32)` around single operations"
     };
     let message = format!(
-        "{} of the time only converts numbers of `{}` between 32 and 16 bits and back",
+        "{} of the time only converts numbers of `{}` between 32 and 16 bits",
         percent(case.share(ns)),
         program.function(case),
     );
     let claim = program.claim(&all, 1.0);
+    let mut found = program.located(case, Finding::new(message), all.first().copied());
+    for (to, ids) in [("16 bits", program.longest_first(&narrower)), ("32 bits", program.longest_first(&wider))] {
+        if !ids.is_empty() {
+            found = found.number(format!("to {to}: {}", list(&program.names(&ids), 3)), case.per_unit(program.ns_of(&ids)));
+        }
+    }
     Some(
-        program
-            .located(case, Finding::new(message), all.first().copied())
-            .number(format!("to 16 bits: {}", list(&program.names(&narrower), 3)), case.per_unit(program.ns_of(&narrower)))
-            .number(format!("to 32 bits: {}", list(&program.names(&wider), 3)), case.per_unit(program.ns_of(&wider)))
+        found
             .why("each is a pass of its own over the whole array, which reads and writes every element and computes nothing")
             .help(help)
             .edit(case.without(claim.iter().map(|(at, _)| *at)))

@@ -48,7 +48,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .at(place)
         .about(longest.and_then(|at| wall.rows.get(at)?.example).map(Subject::Event))
         .number("in collectives while nothing else ran", case.per_unit(exposure.exposed_ns))
-        .number("of the collectives' time is covered by other work", Quantity::new(covered, Unit::Share, Basis::Measured))
+        .number(
+            "of the collectives' time is covered by other work",
+            Quantity::new(covered, Unit::Share, Basis::Measured),
+        )
         .fact(format!("most of it in {}", list(&names, 3)))
         .why("the work that could run meanwhile waits for the result, or is not queued on a stream of its own")
         .help(advice(case.framework()))

@@ -39,7 +39,10 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     steps.sort_unstable();
     let command = Some("ridgeline record --steps 10..20 -- python PROGRAM.py".to_owned());
     if steps.len() < FEW {
-        let message = format!("{} in the capture: how much steps differ is not known", count(steps.len() as u64, "step is", "steps are"));
+        let message = format!(
+            "{} in the capture: how much steps differ is not known",
+            count(steps.len() as u64, "step is", "steps are")
+        );
         let blocks = if steps.len() == 1 { vec![Question::Steps] } else { Vec::new() };
         doubts.push(Doubt { message, command, blocks });
         return;

@@ -28,7 +28,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let bytes = |bytes: i64| Quantity::new(bytes.max(0) as f64, Unit::Bytes, Basis::Measured);
     let mut findings = Vec::new();
     for allocator in allocators(case) {
-        let is_tight = allocator.part_of_device(allocator.most_reserved).map_or(!allocator.exhausted.is_empty(), |part| part >= FULL);
+        let is_tight = allocator
+            .part_of_device(allocator.most_reserved)
+            .map_or(!allocator.exhausted.is_empty(), |part| part >= FULL);
         if allocator.most_reserved <= 0 || !is_tight {
             continue;
         }

@@ -34,6 +34,8 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
         _ => "nsys profile --cuda-graph-trace=node python PROGRAM.py",
     };
     let share = percent(share);
-    let message = format!("{share} of the device's work is in graphs that were traced whole, {replays} replays: the kernels in them are not known");
+    let message = format!(
+        "{share} of the device's work is in graphs that were traced whole, {replays} replays: the kernels in them are not known"
+    );
     doubts.push(Doubt { message, command: Some(command.to_owned()), blocks: Vec::new() });
 }

@@ -76,7 +76,9 @@ fn of_process(process: &Launched, works_to_the_end: bool) -> Option<(String, f64
     let last = kernels.iter().rposition(|call| call.has_work).map_or(0, |last| last + 1);
     let (lost, after) = (without_work(kernels), kernels.len() - last);
     let message = match after as u64 > lost / 2 {
-        true => format!("the capture has nothing of the last {after} of {} kernels that the host launched", kernels.len()),
+        true => {
+            format!("the capture has nothing of the last {after} of {} kernels that the host launched", kernels.len())
+        }
         false => format!("{lost} of {} kernels that the host launched are not in the capture", kernels.len()),
     };
     Some((message, part))

@@ -35,7 +35,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if share < LEAST {
         return Ok(Vec::new());
     }
-    let ns = calls.iter().map(|work| work.row.ns).chain(waits.iter().map(|idle| idle.row.ns)).fold(0_i64, i64::saturating_add);
+    let ns = calls
+        .iter()
+        .map(|work| work.row.ns)
+        .chain(waits.iter().map(|idle| idle.row.ns))
+        .fold(0_i64, i64::saturating_add);
     let longest = calls.iter().max_by_key(|work| work.row.ns);
     let example: Option<EventRow> = waits.iter().max_by_key(|idle| idle.row.ns).and_then(|idle| idle.row.example);
     let kinds: BTreeSet<&str> = calls.iter().filter_map(|work| primitive(case, work)).collect();

@@ -35,7 +35,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let joined: FxHashSet<u32> = met.iter().flat_map(|meeting| &meeting.parts).map(|part| part.process).collect();
     ranks.retain(|(process, _)| joined.contains(process));
     ranks.sort_by_key(|(process, ns)| (*ns, *process));
-    let (Some(least), Some(most), Some(median)) = (ranks.first(), ranks.last(), ranks.get(ranks.len().saturating_sub(1) / 2)) else {
+    let (Some(least), Some(most), Some(median)) =
+        (ranks.first(), ranks.last(), ranks.get(ranks.len().saturating_sub(1) / 2))
+    else {
         return Ok(Vec::new());
     };
     let excess_ns = most.1.saturating_sub(median.1);

@@ -31,7 +31,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     // Collectives hold the time of ranks that are waited for, and have rules of their own.
     for work in case.work().filter(|work| work.kind.is_compute() && kernel_category(work.name) != "collective") {
         names += 1;
-        if case.instruction(work.op).is_some_and(|(_, _, instruction)| matches!(&*instruction.opcode, "while" | "conditional" | "call")) {
+        if case
+            .instruction(work.op)
+            .is_some_and(|(_, _, instruction)| matches!(&*instruction.opcode, "while" | "conditional" | "call"))
+        {
             loops.push(work.name);
         }
         let sum = sums.entry(work.name).or_default();
@@ -41,7 +44,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             *known = work;
         }
     }
-    let Some((name, (ns, events, _))) = sums.into_iter().max_by_key(|(name, (ns, _, _))| (*ns, std::cmp::Reverse(*name))) else {
+    let Some((name, (ns, events, _))) =
+        sums.into_iter().max_by_key(|(name, (ns, _, _))| (*ns, std::cmp::Reverse(*name)))
+    else {
         return Ok(Vec::new());
     };
     // Of a program of two kernels one has most, which says nothing; and a loop's own time is nobody's kernel.

@@ -37,18 +37,40 @@ fn judge(launch: &Profiled<'_>) -> Option<(Finding, f32)> {
         return None;
     }
     let limits = [
-        ("registers", "launch__occupancy_limit_registers", "fewer registers: `__launch_bounds__`, `--maxrregcount`, smaller tiles"),
-        ("shared memory", "launch__occupancy_limit_shared_mem", "less shared memory for each block: smaller tiles, fewer stages"),
+        (
+            "registers",
+            "launch__occupancy_limit_registers",
+            "fewer registers: `__launch_bounds__`, `--maxrregcount`, smaller tiles",
+        ),
+        (
+            "shared memory",
+            "launch__occupancy_limit_shared_mem",
+            "less shared memory for each block: smaller tiles, fewer stages",
+        ),
         ("the size of blocks", "launch__occupancy_limit_warps", "smaller blocks, of which more fit"),
-        ("the number of blocks", "launch__occupancy_limit_blocks", "larger blocks: the device holds a limited number of them"),
+        (
+            "the number of blocks",
+            "launch__occupancy_limit_blocks",
+            "larger blocks: the device holds a limited number of them",
+        ),
     ];
     let known = limits.iter().filter_map(|(what, metric, help)| Some((what, launch.metric(metric)?, help)));
     let (what, blocks, help) = known.min_by(|one, other| one.1.total_cmp(&other.1))?;
-    let finding = Finding::new(format!("`{}` waits, and {what} let only {} of the warps fit", short(launch.name), percent(fit)))
-        .number("of the warps that a multiprocessor holds are active", Quantity::new(achieved, Unit::Share, Basis::Measured))
-        .number("of the peak of arithmetic or memory, whichever is more", Quantity::new(busy, Unit::Share, Basis::Measured))
-        .number(format!("blocks fit on a multiprocessor because of {what}"), Quantity::new(blocks, Unit::Count, Basis::Measured))
-        .why("neither arithmetic nor memory is busy: warps wait, and there are too few others to run meanwhile")
-        .help(*help);
+    let finding =
+        Finding::new(format!("`{}` waits, and {what} let only {} of the warps fit", short(launch.name), percent(fit)))
+            .number(
+                "of the warps that a multiprocessor holds are active",
+                Quantity::new(achieved, Unit::Share, Basis::Measured),
+            )
+            .number(
+                "of the peak of arithmetic or memory, whichever is more",
+                Quantity::new(busy, Unit::Share, Basis::Measured),
+            )
+            .number(
+                format!("blocks fit on a multiprocessor because of {what}"),
+                Quantity::new(blocks, Unit::Count, Basis::Measured),
+            )
+            .why("neither arithmetic nor memory is busy: warps wait, and there are too few others to run meanwhile")
+            .help(*help);
     Some((finding, (1.0 - busy / BUSY).clamp(0.0, 0.5) as f32))
 }

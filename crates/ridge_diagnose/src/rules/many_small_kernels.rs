@@ -51,7 +51,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .help(advice(case.framework()))
     .claims(between.iter().map(|idle| (idle.at, part as f32)));
     if let Some(latency) = latency {
-        finding = finding.number("from a launch to its kernel in this capture", Quantity::new(latency as f64, Unit::Nanos, Basis::Measured));
+        finding = finding.number(
+            "from a launch to its kernel in this capture",
+            Quantity::new(latency as f64, Unit::Nanos, Basis::Measured),
+        );
     }
     Ok(vec![finding])
 }
@@ -65,8 +68,12 @@ fn is_of_launches(idle: &IdleTime<'_>) -> bool {
 
 fn advice(framework: Framework) -> &'static str {
     match framework {
-        Framework::Torch => "fuse them or launch them together: `torch.compile`, with `mode=\"reduce-overhead\"` for CUDA graphs; fused optimizers; larger batches",
-        Framework::Jax => "one `jax.jit` round the whole step; `jax.vmap` instead of a loop over small arrays; XLA's command buffers launch many kernels as one graph",
+        Framework::Torch => {
+            "fuse them or launch them together: `torch.compile`, with `mode=\"reduce-overhead\"` for CUDA graphs; fused optimizers; larger batches"
+        }
+        Framework::Jax => {
+            "one `jax.jit` round the whole step; `jax.vmap` instead of a loop over small arrays; XLA's command buffers launch many kernels as one graph"
+        }
         Framework::Other => "fuse them, or record them once as a CUDA graph and launch that",
     }
 }

@@ -60,7 +60,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             .information();
         if let Some(capacity) = allocator.capacity {
             let left = (capacity as f64 - in_use.last().copied().unwrap_or(0.0)).max(0.0) / per_step.max(1.0);
-            finding = finding.number("steps until the device is full", Quantity::new(left.floor(), Unit::Count, Basis::Modelled));
+            finding = finding
+                .number("steps until the device is full", Quantity::new(left.floor(), Unit::Count, Basis::Modelled));
         }
         findings.push(finding);
     }

@@ -49,5 +49,6 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 /// Whether an event of that name is the driver loading code.
 fn loads(name: &str) -> bool {
     const CALLS: [&str; 4] = ["cuModuleLoad", "cuLibraryLoad", "cudaLibraryLoad", "hipModuleLoad"];
-    matches!(name, "Lazy Function Loading" | "Runtime Triggered Module Loading") || CALLS.iter().any(|call| name.starts_with(call))
+    matches!(name, "Lazy Function Loading" | "Runtime Triggered Module Loading")
+        || CALLS.iter().any(|call| name.starts_with(call))
 }

@@ -27,7 +27,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let mut findings = Vec::new();
     for allocator in allocators(case) {
         // What an allocator holds is its own affair: JAX takes most of a device at once and uses what it needs.
-        let (Some(part), Some(capacity)) = (allocator.part_of_device(allocator.peak_bytes), allocator.capacity) else { continue };
+        let (Some(part), Some(capacity)) = (allocator.part_of_device(allocator.peak_bytes), allocator.capacity) else {
+            continue;
+        };
         // More than there is has another meaning: managed memory, or several devices under one name.
         if (NEARLY_ALL..=1.0).contains(&part) {
             findings.push(

@@ -21,7 +21,11 @@ pub(crate) static RULE: Rule = Rule {
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let all = allocators(case);
-    Ok(all.iter().filter(|allocator| !allocator.exhausted.is_empty()).map(|allocator| finding(case, allocator)).collect())
+    Ok(all
+        .iter()
+        .filter(|allocator| !allocator.exhausted.is_empty())
+        .map(|allocator| finding(case, allocator))
+        .collect())
 }
 
 fn finding(case: &Case<'_>, allocator: &Allocator<'_>) -> Finding {
@@ -44,7 +48,9 @@ fn finding(case: &Case<'_>, allocator: &Allocator<'_>) -> Finding {
 
 fn advice(framework: Framework) -> &'static str {
     match framework {
-        Framework::Jax => "see what is alive at the peak with `ridgeline memory`; donate arguments, `jax.checkpoint`, shard or use smaller batches",
+        Framework::Jax => {
+            "see what is alive at the peak with `ridgeline memory`; donate arguments, `jax.checkpoint`, shard or use smaller batches"
+        }
         _ => {
             "see what is alive at the peak with `ridgeline memory`; smaller batches, activation checkpointing, and `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` where much is cached unused"
         }

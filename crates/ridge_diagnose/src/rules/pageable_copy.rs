@@ -59,7 +59,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .help("copy from and to pinned memory: `pin_memory=True` in the loader, `tensor.pin_memory()`, `cudaMallocHost`; then `non_blocking=True`")
     .claims(case.claim_of(&copies, part));
     if let Some(way) = copies.first().and_then(|copy| ways.get(&(copy.device, copy.kind))) {
-        let source = if way.is_measured { "that the link carries by measurement" } else { "achieved by the fastest copy of pinned memory" };
+        let source = if way.is_measured {
+            "that the link carries by measurement"
+        } else {
+            "achieved by the fastest copy of pinned memory"
+        };
         let factor: f64 = copies.iter().map(|copy| copy.ns as f64 * (1.0 - part(copy))).sum::<f64>() / taken as f64;
         finding = finding
             .number(source, Quantity::new(way.rate, Unit::BytesPerSec, Basis::Measured))

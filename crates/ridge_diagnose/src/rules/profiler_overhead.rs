@@ -45,7 +45,10 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
         return;
     }
     doubts.push(Doubt {
-        message: format!("the profiler itself worked {} of the time: the host was slower than it is without it", percent(share)),
+        message: format!(
+            "the profiler itself worked {} of the time: the host was slower than it is without it",
+            percent(share)
+        ),
         command: Some("ridgeline record --steps 10..12 -- python PROGRAM.py".to_owned()),
         blocks: vec![Question::Idle, Question::Host],
     });

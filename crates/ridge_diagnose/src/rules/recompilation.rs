@@ -48,7 +48,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if !is_told && case.share(ns) < LEAST {
         return Ok(Vec::new());
     }
-    let Some(most) = programs(case).into_iter().filter(|programs| !programs.changes.is_empty()).max_by_key(|programs| programs.count) else {
+    let Some(most) = programs(case)
+        .into_iter()
+        .filter(|programs| !programs.changes.is_empty())
+        .max_by_key(|programs| programs.count)
+    else {
         return Ok(Vec::new());
     };
     if is_told && most.count < LEAST_TOLD {
@@ -97,7 +101,8 @@ fn programs<'a>(case: &Case<'a>) -> Vec<Programs<'a>> {
     for (name, rows) in by_name {
         let recorded = case.known.compilations.iter().find(|compiled| compiled.module == name);
         let per_process = rows.len() / processes(trace, &rows).max(1);
-        let count = recorded.map_or(0, |compiled| usize::try_from(compiled.count).unwrap_or(usize::MAX)).max(per_process);
+        let count =
+            recorded.map_or(0, |compiled| usize::try_from(compiled.count).unwrap_or(usize::MAX)).max(per_process);
         if count < LEAST_PROGRAMS {
             continue;
         }
@@ -138,7 +143,8 @@ fn changes(case: &Case<'_>, rows: &[u32]) -> Vec<String> {
 
 /// Number, name and shape of each parameter of a program.
 fn parameters(module: &HloModule) -> Vec<(i64, String, String)> {
-    let of_entry = (0..).zip(&module.instructions).filter(|(_, instruction)| Some(instruction.computation) == module.entry);
+    let of_entry =
+        (0..).zip(&module.instructions).filter(|(_, instruction)| Some(instruction.computation) == module.entry);
     let parameters = of_entry.filter_map(|(at, instruction)| {
         let id = ridge_hlo::InstructionId(at);
         Some((instruction.parameter_number?, name_of(module, id), shape_words(instruction)))

@@ -3,7 +3,6 @@
 use crate::case::Case;
 use crate::fitness::Doubt;
 use crate::rule::{Find, Group, Rule};
-use crate::words::percent;
 use ridge_analysis::Per;
 use ridge_units::Nanos;
 
@@ -39,10 +38,10 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     }
     doubts.push(Doubt {
         message: format!(
-            "the device works {} of a capture of {}, and {} of it is start-up: it says little of a program that runs",
-            percent(working),
+            "{} of a capture of {} remain without start-up, and the device works {} of them: that says little of a program that runs",
+            Nanos(case.frame().unit_ns()),
             Nanos(whole),
-            percent(start_up),
+            Nanos(wall.busy_ns() / i64::try_from(wall.devices.len().max(1)).unwrap_or(i64::MAX)),
         ),
         command: Some("ridgeline record --warm-up quiet:2s -- python PROGRAM.py".to_owned()),
         blocks: Vec::new(),

@@ -49,7 +49,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         let rate = bytes / (taken as f64 / 1e9);
         let (longest, place) = case.longest_copy(&of_kind).unzip();
         let to = if kind == EventKind::CopyHostToDevice { "device" } else { "host" };
-        let source = if way.is_measured { "that the link carries by measurement" } else { "achieved by the fastest copy of the capture" };
+        let source = if way.is_measured {
+            "that the link carries by measurement"
+        } else {
+            "achieved by the fastest copy of the capture"
+        };
         let claim = case.claim_of(&of_kind, part);
         let rows = of_kind.iter().map(|copy| copy.row).collect();
         let finding = Finding::new(format!(

@@ -33,7 +33,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let mut cores: FxHashMap<u32, Option<u64>> = FxHashMap::default();
     let mut small: Vec<(Kernel<'_>, f64, u64)> = Vec::new();
     for kernel in kernels(case).into_iter().filter(|kernel| kernel.dur_ns > LONG_NS) {
-        let (Some(shape), Some(cores)) = (kernel.shape, *cores.entry(kernel.device).or_insert_with(|| cores_of(case, kernel.device))) else {
+        let (Some(shape), Some(cores)) =
+            (kernel.shape, *cores.entry(kernel.device).or_insert_with(|| cores_of(case, kernel.device)))
+        else {
             continue;
         };
         let part = blocks(shape) as f64 / cores as f64;
@@ -46,7 +48,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         return Ok(Vec::new());
     }
     let idle = |(kernel, part, _): &(Kernel<'_>, f64, u64)| (kernel.row, (kernel.dur_ns as f64 * (1.0 - part)) as i64);
-    let Some((longest, _, cores)) = small.iter().max_by_key(|(kernel, _, _)| kernel.dur_ns) else { return Ok(Vec::new()) };
+    let Some((longest, _, cores)) = small.iter().max_by_key(|(kernel, _, _)| kernel.dur_ns) else {
+        return Ok(Vec::new());
+    };
     let most = longest.shape.map_or(0, blocks);
     let names = names_by_time(case, small.iter().map(|(kernel, _, _)| (kernel.name, kernel.dur_ns)));
     let finding = Finding::new(format!(

@@ -33,7 +33,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let exposed: FxHashMap<u32, i64> = exposure(case).events.into_iter().collect();
     let small: Vec<_> = (parts(case.trace()).into_iter())
         .filter(|part| exposed.get(&part.collective.event).is_some_and(|ns| *ns > 0))
-        .filter(|part| part.collective.bytes_in.max(part.collective.bytes_out).is_some_and(|bytes| bytes > 0 && bytes <= SMALL))
+        .filter(|part| {
+            part.collective.bytes_in.max(part.collective.bytes_out).is_some_and(|bytes| bytes > 0 && bytes <= SMALL)
+        })
         .collect();
     let devices = case.wall().devices.len().max(1);
     let per_unit = small.len() / devices / usize::try_from(case.frame().count.max(1)).unwrap_or(usize::MAX);
@@ -49,7 +51,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if share < LEAST {
         return Ok(Vec::new());
     }
-    let most = small.iter().filter_map(|part| part.collective.bytes_in.max(part.collective.bytes_out)).max().unwrap_or(0);
+    let most =
+        small.iter().filter_map(|part| part.collective.bytes_in.max(part.collective.bytes_out)).max().unwrap_or(0);
     let finding = Finding::new(format!(
         "{} with few bytes, starting of which takes {} of the time",
         count(per_unit as u64, "collective", "collectives"),

@@ -47,7 +47,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         }
     }
     let latest = ranks.iter().max_by_key(|(process, sums)| (sums.times_last, std::cmp::Reverse(**process)));
-    let Some((&culprit, sums)) = latest.filter(|_| ranks.len() > 1 && met.len() >= FEWEST) else { return Ok(Vec::new()) };
+    let Some((&culprit, sums)) = latest.filter(|_| ranks.len() > 1 && met.len() >= FEWEST) else {
+        return Ok(Vec::new());
+    };
     // The one that is waited for is the one that waits least; where the two differ, nobody is late as a rule.
     let waits_least = ranks.iter().all(|(process, other)| *process == culprit || other.wait_ns > sums.wait_ns);
     if !waits_least || (sums.times_last as f64) < MOST * met.len() as f64 {
@@ -61,7 +63,12 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     }
     let rank = rank_of(case.trace(), culprit);
     let longest = lost.iter().max_by_key(|(_, ns)| *ns).map(|(row, _)| *row);
-    let missing = met.iter().any(|meeting| meeting.parts.iter().any(|part| part.collective.group_size.is_some_and(|size| size as usize > meeting.parts.len())));
+    let missing = met.iter().any(|meeting| {
+        meeting
+            .parts
+            .iter()
+            .any(|part| part.collective.group_size.is_some_and(|size| size as usize > meeting.parts.len()))
+    });
     let mut finding = Finding::new(format!("the other ranks wait {} of the devices' time in collectives for rank {rank}", percent(share)))
         .about(Subject::Process(ProcessRow(culprit)))
         .about(longest.and_then(EventRow::known).map(Subject::Event))

@@ -29,7 +29,12 @@ const MOST: usize = 4;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let groups = case.waits_by_line(copies_and_waits);
-    Ok(groups.iter().filter(|waits| case.share(waits.ns) >= LEAST).take(MOST).map(|waits| finding(case, waits)).collect())
+    Ok(groups
+        .iter()
+        .filter(|waits| case.share(waits.ns) >= LEAST)
+        .take(MOST)
+        .map(|waits| finding(case, waits))
+        .collect())
 }
 
 fn finding(case: &Case<'_>, waits: &Waits<'_>) -> Finding {

@@ -71,6 +71,7 @@ fn is_idle(case: &Case<'_>, work: &Work<'_>, wanted: Product) -> bool {
         _ => false,
     };
     // A Turing of the GTX 16 series has none.
-    let has_units = has_units && !device.and_then(|device| device.model.as_deref()).is_some_and(|model| model.contains("GTX 16"));
+    let has_units =
+        has_units && !device.and_then(|device| device.model.as_deref()).is_some_and(|model| model.contains("GTX 16"));
     work.kind.is_compute() && has_units && product(work.name) == Some(wanted)
 }

@@ -48,12 +48,16 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 
 fn is_plain(case: &Case<'_>, work: &Work<'_>) -> bool {
     let device = case.trace().devices.get(work.row.device.index());
-    let has_tf32 = device.filter(|device| is_nvidia(device)).and_then(|device| device.compute_capability).is_some_and(|(major, _)| (8..100).contains(&major));
+    let has_tf32 = device
+        .filter(|device| is_nvidia(device))
+        .and_then(|device| device.compute_capability)
+        .is_some_and(|(major, _)| (8..100).contains(&major));
     // A program that asked for all bits has its reasons.
     let asked = case.instruction(work.op).is_some_and(|(module, id, _)| {
         let hero = module.instruction(module.hero(id));
         let operands = &hero.attributes().precision.operands;
-        operands.iter().any(|precision| precision.eq_ignore_ascii_case("highest")) || hero.backend_config.raw.contains("\"HIGHEST\"")
+        operands.iter().any(|precision| precision.eq_ignore_ascii_case("highest"))
+            || hero.backend_config.raw.contains("\"HIGHEST\"")
     });
     work.kind.is_compute() && has_tf32 && !asked && product(work.name) == Some(Product::PlainF32)
 }

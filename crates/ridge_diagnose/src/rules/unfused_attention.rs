@@ -62,14 +62,23 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let held = crate::collectives::claim_of(case, between.iter().map(|row| (*row, trace.events.dur_ns[*row as usize])));
     let share = case.share_of(held.iter().copied());
     let Some(row) = example.filter(|_| times >= FEWEST && share >= LEAST) else { return Ok(Vec::new()) };
-    let work: Option<Work<'_>> = held.iter().max_by(|one, other| one.1.total_cmp(&other.1)).and_then(|(at, _)| case.work().find(|work| work.at == *at));
-    let finding = Finding::new(format!("attention is not fused: what runs between its two products takes {} of the time", percent(share)))
-        .at(work.and_then(|work| case.line_of(&work)))
-        .about(EventRow::known(row).map(Subject::Event))
-        .fact(format!("{} between two batched products, with what scales, masks and drops", count(times as u64, "softmax", "softmaxes")))
-        .why("the scores of all pairs of positions are written to memory and read again by each of these kernels")
-        .help("`torch.nn.functional.scaled_dot_product_attention(query, key, value)`, which keeps the scores on the chip")
-        .claims(held);
+    let work: Option<Work<'_>> = held
+        .iter()
+        .max_by(|one, other| one.1.total_cmp(&other.1))
+        .and_then(|(at, _)| case.work().find(|work| work.at == *at));
+    let finding = Finding::new(format!(
+        "attention is not fused: what runs between its two products takes {} of the time",
+        percent(share)
+    ))
+    .at(work.and_then(|work| case.line_of(&work)))
+    .about(EventRow::known(row).map(Subject::Event))
+    .fact(format!(
+        "{} between two batched products, with what scales, masks and drops",
+        count(times as u64, "softmax", "softmaxes")
+    ))
+    .why("the scores of all pairs of positions are written to memory and read again by each of these kernels")
+    .help("`torch.nn.functional.scaled_dot_product_attention(query, key, value)`, which keeps the scores on the chip")
+    .claims(held);
     Ok(vec![finding])
 }
 
@@ -91,8 +100,18 @@ fn role(case: &Case<'_>, row: u32) -> Role {
     match operator {
         "aten::bmm" | "aten::baddbmm" => Role::Batched,
         "aten::_softmax" | "aten::_safe_softmax" => Role::Softmax,
-        "aten::div" | "aten::div_" | "aten::mul" | "aten::mul_" | "aten::add" | "aten::add_" | "aten::masked_fill"
-        | "aten::masked_fill_" | "aten::where" | "aten::copy_" | "aten::native_dropout" | "aten::fill_" => Role::Pointwise,
+        "aten::div"
+        | "aten::div_"
+        | "aten::mul"
+        | "aten::mul_"
+        | "aten::add"
+        | "aten::add_"
+        | "aten::masked_fill"
+        | "aten::masked_fill_"
+        | "aten::where"
+        | "aten::copy_"
+        | "aten::native_dropout"
+        | "aten::fill_" => Role::Pointwise,
         _ => match kernel_category(trace.strings.get(StringId(trace.events.name[row as usize]))) {
             "elementwise" if operator.starts_with("aten::") => Role::Pointwise,
             _ => Role::Other,

@@ -26,9 +26,21 @@ const ELIGIBLE: f64 = 1.0;
 
 /// Reasons that something can be done about: the metric's word, what it means, what to do.
 const REASONS: [(&str, &str, &str); 7] = [
-    ("long_scoreboard", "data from global or local memory", "load earlier and more at once: unroll, `cp.async`, tiles in shared memory"),
-    ("short_scoreboard", "shared memory or special functions", "fewer bank conflicts, fewer exponentials and divisions, or approximate ones"),
-    ("mio_throttle", "the queue of shared memory and special functions", "wider accesses to shared memory, fewer of them"),
+    (
+        "long_scoreboard",
+        "data from global or local memory",
+        "load earlier and more at once: unroll, `cp.async`, tiles in shared memory",
+    ),
+    (
+        "short_scoreboard",
+        "shared memory or special functions",
+        "fewer bank conflicts, fewer exponentials and divisions, or approximate ones",
+    ),
+    (
+        "mio_throttle",
+        "the queue of shared memory and special functions",
+        "wider accesses to shared memory, fewer of them",
+    ),
     ("lg_throttle", "the queue of global memory", "fewer and wider accesses: `float4`, no spilled registers"),
     ("barrier", "other warps at a barrier", "smaller blocks, fewer `__syncthreads()`, even work between them"),
     ("math_pipe_throttle", "a full arithmetic pipe", "spread the work over pipes: other types, fewer conversions"),
@@ -43,17 +55,22 @@ fn judge(launch: &Profiled<'_>) -> Option<(Finding, f32)> {
     let eligible = launch.metric("smsp__warps_eligible.avg.per_cycle_active").filter(|warps| *warps < ELIGIBLE)?;
     let (begin, end) = ("smsp__average_warps_issue_stalled_", "_per_issue_active.ratio");
     let stalls = launch.between(begin, end);
-    let all: f64 = stalls.iter().filter(|(reason, _)| !reason.ends_with("_not_issued")).map(|(_, cycles)| cycles.max(0.0)).sum();
+    let all: f64 =
+        stalls.iter().filter(|(reason, _)| !reason.ends_with("_not_issued")).map(|(_, cycles)| cycles.max(0.0)).sum();
     let (reason, cycles) = stalls.iter().find(|(reason, _)| !reason.ends_with("_not_issued"))?;
     let (_, what, help) = REASONS.iter().find(|(word, _, _)| word == reason)?;
     let share = cycles / all.max(f64::MIN_POSITIVE);
     if share < MOST {
         return None;
     }
-    let finding = Finding::new(format!("warps of `{}` wait {} of their time for {what}", short(launch.name), percent(share)))
-        .number("of the cycles between two instructions of a warp", Quantity::new(share, Unit::Share, Basis::Measured))
-        .number("warps that could go on in each cycle", Quantity::new(eligible, Unit::Number, Basis::Measured))
-        .why("less than one warp in each cycle has its operands, so nothing else runs meanwhile")
-        .help(*help);
+    let finding =
+        Finding::new(format!("warps of `{}` wait {} of their time for {what}", short(launch.name), percent(share)))
+            .number(
+                "of the cycles between two instructions of a warp",
+                Quantity::new(share, Unit::Share, Basis::Measured),
+            )
+            .number("warps that could go on in each cycle", Quantity::new(eligible, Unit::Number, Basis::Measured))
+            .why("less than one warp in each cycle has its operands, so nothing else runs meanwhile")
+            .help(*help);
     Some((finding, (share * (1.0 - eligible)) as f32))
 }

@@ -37,8 +37,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let per_unit = bytes / case.frame().count.max(1);
     let exposed = copies.iter().fold(0_i64, |sum, copy| sum.saturating_add(copy.exposed_ns));
     let computing = case.work().filter(|work| work.kind.is_compute()).map(|work| work.row.ns).sum();
-    let is_streamed =
-        per_unit >= LEAST_BYTES && case.share(exposed) >= LEAST && case.share(computing) <= MOST_COMPUTE;
+    let is_streamed = per_unit >= LEAST_BYTES && case.share(exposed) >= LEAST && case.share(computing) <= MOST_COMPUTE;
     if !is_streamed {
         return Ok(Vec::new());
     }

@@ -66,8 +66,10 @@ struct Reach<'a> {
 impl Reach<'_> {
     /// As [`Demand::map`], for what only shifts and turns boxes.
     fn map(&self, map: impl Fn(&Region) -> Option<Region>) -> Demand {
-        let strides: Vec<i64> = self.instruction.attributes().slices.iter().map(|at| at.stride).collect();
-        let turn = hash((&*self.instruction.opcode, &self.instruction.dimensions, strides));
+        let attributes = self.instruction.attributes();
+        let strides: Vec<i64> = attributes.slices.iter().map(|at| at.stride).collect();
+        let own = (&self.instruction.dimensions, strides, &attributes.window, &attributes.dot);
+        let turn = hash((&*self.instruction.opcode, self.position, own));
         self.wanted.map(&self.instruction.shape, Step { turn: Some(turn), whole: self.whole_step() }, map)
     }
 

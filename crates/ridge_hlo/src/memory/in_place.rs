@@ -5,6 +5,7 @@
 
 use super::{Liveness, Schedule, Value};
 use crate::{BufferAssignment, HloModule, InstructionId};
+use rustc_hash::FxHashMap;
 
 /// Where a value lies: allocation and offset.
 type Slice = (i64, i64);
@@ -20,17 +21,14 @@ pub fn copies_before_sorts(module: &HloModule) -> Vec<(InstructionId, u32)> {
     }
     let schedule = Schedule::new(module);
     let liveness = Liveness::new(module, &schedule);
+    let slices = module.buffers.as_ref().map(Slices::new);
     let copies = |id: InstructionId| {
         let position = schedule.position(id)?;
         let operands = module.instruction(id).operands.iter().enumerate();
         let copied = operands.filter(|(leaf, operand)| {
             let Some(read) = liveness.made(**operand, 0) else { return false };
             let Some(made) = liveness.made(id, *leaf) else { return false };
-            match module
-                .buffers
-                .as_ref()
-                .and_then(|buffers| slice(module, buffers, read).zip(slice(module, buffers, made)))
-            {
+            match slices.as_ref().and_then(|slices| slices.of(module, read).zip(slices.of(module, made))) {
                 Some((read, made)) => read != made,
                 None => lives_on(module, &liveness, **operand, position),
             }
@@ -46,15 +44,36 @@ fn lives_on(module: &HloModule, liveness: &Liveness, operand: InstructionId, pos
     value.to > position || matches!(&*module.instruction(value.at).opcode, "parameter" | "constant")
 }
 
-fn slice(module: &HloModule, buffers: &BufferAssignment, value: &Value) -> Option<Slice> {
-    let index = module.instruction(value.at).shape.path_of(value.leaf as usize);
-    let is_it = |at: &crate::BufferLocation| at.instruction == Some(value.at) && at.shape_index == index;
-    let buffer = buffers.buffers.iter().find(|buffer| is_it(&buffer.defined_at))?.id;
-    let in_allocation = |allocation: &crate::Allocation| {
-        let place = allocation.assigned.iter().find(|place| place.buffer == buffer)?;
-        Some((allocation.index, place.offset))
-    };
-    buffers.allocations.iter().find_map(in_allocation)
+/// Where the values of a module lie.
+struct Slices<'a> {
+    /// The buffer of each value, by its instruction and the path in it.
+    buffers: FxHashMap<(InstructionId, &'a [i64]), i64>,
+    /// By buffer.
+    places: FxHashMap<i64, Slice>,
+}
+
+impl<'a> Slices<'a> {
+    fn new(assignment: &'a BufferAssignment) -> Slices<'a> {
+        let mut slices = Slices { buffers: FxHashMap::default(), places: FxHashMap::default() };
+        for buffer in &assignment.buffers {
+            let at = &buffer.defined_at;
+            if let Some(instruction) = at.instruction {
+                slices.buffers.entry((instruction, &at.shape_index[..])).or_insert(buffer.id);
+            }
+        }
+        for allocation in &assignment.allocations {
+            for place in &allocation.assigned {
+                slices.places.entry(place.buffer).or_insert((allocation.index, place.offset));
+            }
+        }
+        slices
+    }
+
+    fn of(&self, module: &HloModule, value: &Value) -> Option<Slice> {
+        let index = module.instruction(value.at).shape.path_of(value.leaf as usize);
+        let buffer = self.buffers.get(&(value.at, &index[..]))?;
+        self.places.get(buffer).copied()
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 //! (`HloDataflowAnalysis`, `CopyInsertion`). No other sharing is assumed except where an update or elementwise work
 //! ends an operand of its own size (`HloDataflowAnalysis::CanShareOperandBufferWithUser`).
 //!
-//! It decides no addresses: [`super::plan`] does what can be said of them.
+//! It decides no addresses; how much memory follows from it is for those who ask.
 
 use super::schedule::{Schedule, runs_inside};
 use crate::{HloModule, Instruction, InstructionId, Opcode, OpcodeClass, Phase};

@@ -17,13 +17,18 @@ impl Shape {
         leaves
     }
 
+    /// How many arrays the shape has, nested tuples flattened.
+    fn leaf_count(&self) -> usize {
+        if self.is_tuple() { self.leaves().len() } else { 1 }
+    }
+
     /// The place among [`Shape::leaves`] of the array at path `index`; the first one where the path ends at a tuple.
     pub fn leaf_at(&self, index: &[i64]) -> Option<usize> {
         let (mut shape, mut leaf) = (self, 0);
         for &position in index {
             let position = usize::try_from(position).ok()?;
             let (before, rest) = shape.tuple.split_at_checked(position)?;
-            leaf += before.iter().map(|shape| shape.leaves().len()).sum::<usize>();
+            leaf += before.iter().map(Shape::leaf_count).sum::<usize>();
             shape = rest.first()?;
         }
         Some(leaf)
@@ -31,22 +36,24 @@ impl Shape {
 
     /// The path of the array at place `leaf` of [`Shape::leaves`]; empty where the shape is no tuple.
     pub fn path_of(&self, leaf: usize) -> Vec<i64> {
-        let (mut shape, mut left, mut index) = (self, leaf, Vec::new());
-        while shape.is_tuple() {
-            let mut found = None;
-            for (position, inner) in shape.tuple.iter().enumerate() {
-                let leaves = inner.leaves().len();
-                if left < leaves {
-                    found = Some((position, inner));
-                    break;
-                }
-                left -= leaves;
+        let mut left = leaf;
+        // The tuples around the next array, each with the position in it.
+        let mut open = vec![(self, 0_usize)];
+        while let Some((shape, position)) = open.last_mut() {
+            let Some(inner) = shape.tuple.get(*position) else {
+                open.pop();
+                continue;
+            };
+            *position += 1;
+            if inner.is_tuple() {
+                open.push((inner, 0));
+            } else if left == 0 {
+                return open.iter().map(|(_, next)| *next as i64 - 1).collect();
+            } else {
+                left -= 1;
             }
-            let Some((position, inner)) = found else { return index };
-            index.push(position as i64);
-            shape = inner;
         }
-        index
+        Vec::new()
     }
 
     /// Bytes of an array with the extents of its first tile filled up, as TPU layouts have them; 0 where it has no size.
@@ -87,5 +94,6 @@ mod tests {
             assert_eq!((shape.leaf_at(&path), shape.path_of(at)), (Some(at), path));
         }
         assert_eq!(shape.leaf_at(&[7]), None);
+        assert_eq!((shape.path_of(4), leaf(1).path_of(0)), (Vec::new(), Vec::new()));
     }
 }

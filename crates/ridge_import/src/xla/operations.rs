@@ -80,6 +80,16 @@ impl Operations {
         found.next().filter(|_| found.next().is_none())
     }
 
+    /// The row of the operation of these texts: its name, its module's and its scope; [`NONE`] where it has no name.
+    pub(crate) fn of_texts(&mut self, texts: [u32; 3], import: &mut Import) -> u32 {
+        let [name, module, scope] = texts.map(|text| import.builder.strings.get(StringId(text)).to_owned());
+        if name.is_empty() {
+            return NONE;
+        }
+        let module = if module.is_empty() { NONE } else { self.module(None, &module, import) };
+        self.operation(module, &name, &scope, import)
+    }
+
     /// The row of the operation called `name` in `module`; an empty name stands for the module as a whole.
     pub(crate) fn operation(&mut self, module: u32, name: &str, path: &str, import: &mut Import) -> u32 {
         let name_id = import.builder.strings.intern(name);

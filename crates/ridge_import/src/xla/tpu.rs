@@ -62,19 +62,22 @@ fn link_to_executions(rows: Range<u32>, modules: Range<u32>, import: &mut Import
 fn list_collectives(
     rows: Range<u32>,
     is_counted_there: bool,
-    known: &mut FxHashMap<u32, Option<Collective>>,
+    known: &mut FxHashMap<(u32, bool), Option<Collective>>,
     import: &mut Import,
 ) {
     for row in rows {
         let slices = import.builder.slices(row..row + 1);
         let (op, kind) = (slices.op[0], slices.kind[0]);
-        let Some(operation) = import.builder.operations.get(op as usize) else { continue };
-        let name = import.builder.strings.get(operation.name);
-        let is_half = name.contains("-start") || name.contains("-done");
-        if kind != EventKind::DeviceOp as u8 || (is_half && (is_counted_there || name.contains("-done"))) {
+        if kind != EventKind::DeviceOp as u8 || op == NONE {
             continue;
         }
-        let found = *known.entry(op).or_insert_with(|| collective(op, import));
+        // The name is looked at once for each operation, not for each event.
+        let found = *known.entry((op, is_counted_there)).or_insert_with(|| {
+            let operation = import.builder.operations.get(op as usize)?;
+            let name = import.builder.strings.get(operation.name);
+            let (starts, ends) = (name.contains("-start"), name.contains("-done"));
+            if ends || starts && is_counted_there { None } else { collective(op, import) }
+        });
         import.builder.collectives.extend(found.map(|found| Collective { event: row, ..found }));
     }
 }

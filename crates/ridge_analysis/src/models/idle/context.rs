@@ -2,7 +2,7 @@
 
 use super::latency::Latency;
 use super::threads::Threads;
-use crate::context::category::kernel_category;
+use crate::context::category::is_collective;
 use rayon::prelude::*;
 use ridge_trace::{EventKind, NONE, Trace, Track, TrackKind};
 use rustc_hash::FxHashMap;
@@ -118,7 +118,7 @@ fn name_bits(name: &str) -> u8 {
         (is_drivers(name), DRIVER),
     ];
     let bits = bits.into_iter().filter(|(is, _)| *is).map(|(_, bit)| bit).sum::<u8>();
-    if kernel_category(name) == "collective" { bits | COLLECTIVE } else { bits }
+    if is_collective(name) { bits | COLLECTIVE } else { bits }
 }
 
 /// Whether overhead of that name is the CUDA driver's: CUPTI reports it beside the profiler's own, and Kineto and Nsight

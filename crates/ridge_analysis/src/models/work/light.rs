@@ -18,7 +18,7 @@ pub enum Bound {
     Memory,
     /// The work is so small that starting a kernel takes longer.
     Launch,
-    /// The work or the roof is not known.
+    /// The work is not known. Where only a roof is not, nothing is said of what bounds it.
     Unknown,
 }
 

@@ -5,13 +5,12 @@
 //! whole executions, and rows that would split an execution say that they cannot know.
 
 use super::light::{Computes, Light, Products, light};
-use crate::context::is_processor;
 use crate::device::{Ceilings, Limit};
 use crate::{Analysis, Group};
 use rayon::prelude::*;
-use ridge_hlo::cost::{Cost, ModuleCosts, Unit, WorkItem};
+use ridge_hlo::cost::{Cost, ModuleCosts};
 use ridge_hlo::{ComputationId, HloModule, Instruction, InstructionId, OpcodeClass};
-use ridge_trace::{Attribution, EventKind, NONE};
+use ridge_trace::{Attribution, Device, EventKind, NONE};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What starting a kernel costs where nothing measured says, seconds.
@@ -236,7 +235,7 @@ impl EventWork {
             roof: light.roof,
         });
         EventWork {
-            flops: counted_operations(cost) * executions,
+            flops: cost.counted_operations() * executions,
             bytes: cost.compulsory.total() * executions,
             xla_bytes: cost.bytes_accessed.total() * executions,
             known: Known::Counted(light),
@@ -250,12 +249,6 @@ impl EventWork {
     }
 }
 
-/// Floating-point operations, and those of integer products in matrix units, which data sheets rate alike.
-fn counted_operations(cost: &Cost) -> f64 {
-    let is_integer_product = |item: &&WorkItem| item.unit == Unit::Matrix && !item.element_type.is_float();
-    cost.work.flops() + cost.work.by().iter().filter(is_integer_product).map(WorkItem::operations).sum::<f64>()
-}
-
 /// The least time from one kernel to the next; operations of a CPU have none unless it was measured.
 fn launch_secs(ceilings: &Ceilings, kind: EventKind) -> f64 {
     let usual = if kind == EventKind::Kernel { LAUNCH_SECS } else { 0.0 };
@@ -265,7 +258,7 @@ fn launch_secs(ceilings: &Ceilings, kind: EventKind) -> f64 {
 /// What computes `instruction` on `device`.
 fn computes(analysis: &Analysis<'_>, device: u32, module: &HloModule, instruction: InstructionId) -> Computes {
     let device = analysis.trace.devices.get(device as usize);
-    if !device.is_some_and(is_processor) {
+    if !device.is_some_and(Device::is_processor) {
         return Computes::Accelerator;
     }
     let sorts = &*module.instruction(module.hero(instruction)).opcode == "sort";

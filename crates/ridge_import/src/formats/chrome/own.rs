@@ -47,7 +47,7 @@ pub(super) fn interpret(store: &Store, placed: &Placed, import: &mut Import) {
                 import.builder.steps.push(Step { event: row, number });
             }
             let texts = [op.0, module.0, scope.0];
-            let op = *known.entry(texts).or_insert_with(|| operation(texts, &mut operations, import));
+            let op = *known.entry(texts).or_insert_with(|| operations.of_texts(texts, import));
             let slices = import.builder.slices(row..row + 1);
             slices.op[0] = op;
             if op != NONE && EventKind::from_byte_is_work(slices.kind[0]) {
@@ -55,14 +55,4 @@ pub(super) fn interpret(store: &Store, placed: &Placed, import: &mut Import) {
             }
         }
     }
-}
-
-/// The operation of these texts: its name, its module's and its scope.
-fn operation(texts: [u32; 3], operations: &mut Operations, import: &mut Import) -> u32 {
-    let [name, module, scope] = texts.map(|text| import.builder.strings.get(StringId(text)).to_owned());
-    if name.is_empty() {
-        return NONE;
-    }
-    let module = if module.is_empty() { NONE } else { operations.module(None, &module, import) };
-    operations.operation(module, &name, &scope, import)
 }

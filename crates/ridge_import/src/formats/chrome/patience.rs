@@ -39,10 +39,13 @@ impl Patience {
     }
 
     /// Whether an event that did not end so far may be looked at up to [`LONGEST`].
-    pub(super) fn may_be_long(&mut self) -> bool {
-        let may = self.long > 0;
+    pub(super) fn may_be_long(&self) -> bool {
+        self.long > 0
+    }
+
+    /// An event was looked at up to [`LONGEST`] and could not be read. One that can is passed, and so pays for itself.
+    pub(super) fn was_long_in_vain(&mut self) {
         self.long = self.long.saturating_sub(1);
-        may
     }
 
     /// Whether `bytes` may be read again; they are paid for then.

@@ -190,29 +190,38 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// Reads what begins here: it and where it ends, or how far was looked in vain.
+    ///
+    /// A long look in vain reports where the short one before it ended: it is paid for by itself, and what lies behind the
+    /// short one may be sound.
     fn read<T>(
         &mut self,
         quotes: Quotes,
         read: impl Fn(&mut Cursor<'a>) -> Result<T, Stop>,
     ) -> Result<Result<(T, usize), usize>, Cut> {
-        let (window, start) = (self.window, self.position.at);
-        let mut longest = self.position.patience.longest();
-        loop {
-            let end = window.bytes.len().min(start.saturating_add(longest));
+        let (window, start, patience) = (self.window, self.position.at, &mut self.position.patience);
+        let look = |end: usize| {
             let mut cursor = Cursor { quotes, ..Cursor::new(&window.bytes[..end], start) };
-            match read(&mut cursor) {
-                Ok(found) => return Ok(Ok((found, cursor.at))),
-                Err(Stop::Bad(at, _)) => return Ok(Err(at)),
-                Err(Stop::End) if end == window.bytes.len() => {
-                    // A string that does not end swallows what follows it: not the end of the file, if events can be
-                    // seen there.
-                    let goes_on = window.is_last && find_event_start(window.bytes, start).is_some();
-                    return if goes_on { Ok(Err(end)) } else { Err(Cut) };
-                }
-                Err(Stop::End) if longest < LONGEST && self.position.patience.may_be_long() => longest = LONGEST,
-                Err(Stop::End) => return Ok(Err(end)),
-            }
+            read(&mut cursor).map(|found| (found, cursor.at))
+        };
+        let end_of = |length: usize| window.bytes.len().min(start.saturating_add(length));
+        let (short, long) = (end_of(patience.longest()), end_of(LONGEST));
+        let (mut end, mut outcome) = (short, look(short));
+        if matches!(outcome, Err(Stop::End)) && short < long && patience.may_be_long() {
+            (end, outcome) = (long, look(long));
         }
+        let reached = match outcome {
+            Ok(found) => return Ok(Ok(found)),
+            Err(Stop::Bad(at, _)) => at,
+            Err(Stop::End) if end < window.bytes.len() => end,
+            // A string that does not end swallows what follows it: not the end of the file, if events can be seen there.
+            Err(Stop::End) if window.is_last && find_event_start(window.bytes, start).is_some() => end,
+            Err(Stop::End) => return Err(Cut),
+        };
+        if end == short {
+            return Ok(Err(reached));
+        }
+        patience.was_long_in_vain();
+        Ok(Err(short))
     }
 
     /// Leaves out the event here, which cannot be read: `reached` is how far was looked.

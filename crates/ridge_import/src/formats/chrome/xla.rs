@@ -154,18 +154,9 @@ impl Tables {
         if let Some(&known) = self.by_texts.get(&texts) {
             return known;
         }
-        let found = self.new_operation(texts, import);
+        let found = self.operations.of_texts(texts, import);
         self.by_texts.insert(texts, found);
         found
-    }
-
-    fn new_operation(&mut self, texts: [u32; 3], import: &mut Import) -> u32 {
-        let [name, module, scope] = texts.map(|text| import.builder.strings.get(StringId(text)).to_owned());
-        if name.is_empty() {
-            return NONE;
-        }
-        let module = if module.is_empty() { NONE } else { self.operations.module(None, &module, import) };
-        self.operations.operation(module, &name, &scope, import)
     }
 
     fn detail(&mut self, words: u32, kind: EventKind, import: &mut Import) -> u32 {
