@@ -96,14 +96,20 @@ impl<'a> Case<'a> {
         }
         let ns = |at: usize| self.wall().rows.get(at).map_or(0, |row| row.ns) as f64;
         let held: f64 = parts.into_iter().map(|(at, part)| ns(at) * f64::from(part)).sum();
-        if whole > 0 { held / whole as f64 } else { 0.0 }
+        // The sum of nothing is -0.0.
+        if whole > 0 && held > 0.0 { held / whole as f64 } else { 0.0 }
     }
 
     /// The part of what `one` claims that `other` claims too; 0 to 1.
     pub(crate) fn common_part(&self, one: &[(usize, f32)], other: &[(usize, f32)]) -> f64 {
-        let others: FxHashSet<usize> = other.iter().map(|(at, _)| *at).collect();
+        let mut others: FxHashMap<usize, f32> = FxHashMap::default();
+        for (at, part) in other {
+            let known = others.entry(*at).or_default();
+            *known = known.max(*part);
+        }
         let all = self.share_of(one.iter().copied());
-        let common = self.share_of(one.iter().copied().filter(|(at, _)| others.contains(at)));
+        let shared = one.iter().filter_map(|(at, part)| Some((*at, others.get(at)?.min(*part))));
+        let common = self.share_of(shared);
         if all > 0.0 { common / all } else { 0.0 }
     }
 

@@ -102,6 +102,13 @@ fn replayed(case: &Case<'_>, replay: &Replay<'_>, edits: &[Edit], share: f64) ->
     };
     // Removing work can also remove waits around it, but never more than there is.
     let (low, high) = (low.max(0), high.clamp(0, whole.max(0)));
+    let held = (share * whole as f64) as i64;
+    if held > 0 && low > held.saturating_mul(2) {
+        return Err(Some(
+            "the replay saves more than what the finding holds, so it does not explain this part".to_owned(),
+        ));
+    }
+    let high = if held > 0 { high.min(held.saturating_mul(3) / 2) } else { high };
     if share > 0.0 && high == 0 {
         return Err(Some("something else takes its place on the longest path".to_owned()));
     }

@@ -59,7 +59,7 @@ pub(crate) fn python_place(name: &str) -> Option<Place> {
     const OF_PYTHON: [&str; 6] =
         ["contextlib.py", "functools.py", "threading.py", "runpy.py", "queue.py", "selectors.py"];
     // XLA's tracer gives no folders, so JAX's own files are known by their names.
-    const OF_JAX: [&str; 16] = [
+    const OF_JAX: [&str; 17] = [
         "api.py",
         "api_util.py",
         "array.py",
@@ -67,6 +67,7 @@ pub(crate) fn python_place(name: &str) -> Option<Place> {
         "compiler.py",
         "core.py",
         "dispatch.py",
+        "lax.py",
         "linear_util.py",
         "mlir.py",
         "monitoring.py",
