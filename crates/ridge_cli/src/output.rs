@@ -158,11 +158,7 @@ pub(crate) fn deliver_checked(
     }
 }
 
-/// How tables are laid out on standard output.
-pub(crate) fn layout(output: &OutputArguments, globals: &Globals) -> Layout {
-    layout_of(output.width, output.ascii, globals)
-}
-
+/// How text is laid out on standard output.
 fn layout_of(width: Option<usize>, ascii: bool, globals: &Globals) -> Layout {
     Layout {
         width: width.unwrap_or_else(terminal_width).max(LEAST_WIDTH),

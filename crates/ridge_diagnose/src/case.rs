@@ -208,11 +208,6 @@ impl<'a> Case<'a> {
         Edit { rows: self.rows_of(rows).collect(), action: Action::Drop }
     }
 
-    /// The change that makes their work take `factor` times as long.
-    pub(crate) fn scaled(&self, rows: impl IntoIterator<Item = usize>, factor: f32) -> Edit {
-        Edit { rows: self.rows_of(rows).collect(), action: Action::Scale(factor) }
-    }
-
     /// Rows of host threads that `wanted` takes, by kind and name; each name is asked once.
     pub(crate) fn host_rows(&self, wanted: impl Fn(EventKind, &str) -> bool) -> Vec<u32> {
         let trace = self.trace();

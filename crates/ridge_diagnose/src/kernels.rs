@@ -62,11 +62,6 @@ pub(crate) fn blocks(shape: &LaunchShape) -> u64 {
     shape.grid.iter().fold(1_u64, |product, size| product.saturating_mul(u64::from(*size)))
 }
 
-/// Threads of a block.
-pub(crate) fn threads(shape: &LaunchShape) -> u64 {
-    shape.block.iter().fold(1_u64, |product, size| product.saturating_mul(u64::from(*size)))
-}
-
 /// The names that have most of `weights`, an interned name and nanoseconds each; most first.
 pub(crate) fn names_by_time<'a>(case: &Case<'a>, weights: impl IntoIterator<Item = (u32, i64)>) -> Vec<&'a str> {
     let mut sums: FxHashMap<u32, i64> = FxHashMap::default();

@@ -21,6 +21,7 @@ mod fitness;
 mod kernels;
 mod known;
 mod launched;
+mod pauses;
 mod products;
 mod profiled;
 mod programs;

@@ -32,6 +32,7 @@ rules! {
     python_loop_of_eager_ops
     blocking_call
     host_bound_dispatch
+    host_pause
     many_small_kernels
     recompilation
     late_warmup

@@ -3,6 +3,7 @@
 use crate::case::{Case, Framework, IdleTime};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
+use crate::pauses::{is_by_host, short_part};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
 use ridge_analysis::{Activity, Cause};
@@ -23,8 +24,8 @@ pub(crate) static RULE: Rule = Rule {
 const LEAST: f64 = 0.10;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    let waits: Vec<IdleTime<'_>> = case.idle().filter(is_dispatch).collect();
-    let ns = waits.iter().map(|idle| idle.row.ns).sum();
+    let waits: Vec<IdleTime<'_>> = case.idle().filter(is_dispatch).filter(|idle| short_part(idle) > 0.0).collect();
+    let ns = waits.iter().map(|idle| (idle.row.ns as f64 * f64::from(short_part(idle))) as i64).sum();
     let share = case.share(ns);
     if share < LEAST {
         return Ok(Vec::new());
@@ -49,7 +50,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             .number("kernels, copies and operations", case.count_per_unit(pieces))
             .why("each piece of work is launched on its own by Python or the framework, and that takes longer than the work")
             .help(advice(case.framework()))
-            .claims(waits.iter().map(|idle| (idle.at, 1.0)));
+            .claims(waits.iter().map(|idle| (idle.at, short_part(idle))));
     if !names.is_empty() {
         finding = finding.fact(format!("most of it in {}", list(&names, 3)));
     }
@@ -58,16 +59,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 
 /// Time that the host took to launch, and not to wait, load, compile or allocate.
 fn is_dispatch(idle: &IdleTime<'_>) -> bool {
-    let by_host = matches!(idle.cause, Cause::HostLate | Cause::LaunchCall | Cause::LaunchLatency | Cause::Run);
-    let other = [
-        Activity::Blocking,
-        Activity::Loading,
-        Activity::Compiling,
-        Activity::Allocating,
-        Activity::Profiler,
-        Activity::Device,
-    ];
-    by_host && !other.contains(&idle.activity)
+    let by_launch = matches!(idle.cause, Cause::LaunchCall | Cause::LaunchLatency) && idle.activity != Activity::Blocking;
+    is_by_host(idle) || (by_launch && is_by_host(&IdleTime { cause: Cause::HostLate, ..*idle }))
 }
 
 fn advice(framework: Framework) -> &'static str {

@@ -1,0 +1,33 @@
+//! Idle time of the host's making: launching one piece of work after another, or pausing for long in between.
+
+use crate::case::IdleTime;
+use ridge_analysis::{Activity, Cause};
+
+/// Launching takes less, whoever does it: what takes longer is a pause.
+const PAUSE_NS: i64 = 10_000_000;
+
+/// Whether the device waited for code of the host that neither waits, loads, compiles nor allocates.
+pub(crate) fn is_by_host(idle: &IdleTime<'_>) -> bool {
+    let other = [
+        Activity::Blocking,
+        Activity::Loading,
+        Activity::Compiling,
+        Activity::Allocating,
+        Activity::Profiler,
+        Activity::Device,
+    ];
+    matches!(idle.cause, Cause::HostLate | Cause::Run) && !other.contains(&idle.activity)
+}
+
+/// The part of the time that is no pause, 0 to 1: all of it, or what is left without the longest stretch, or nothing where the
+/// stretches are long on average.
+pub(crate) fn short_part(idle: &IdleTime<'_>) -> f32 {
+    let row = idle.row;
+    let (rest, stretches) = if row.longest_ns > PAUSE_NS {
+        (row.ns.saturating_sub(row.longest_ns), row.events.saturating_sub(1))
+    } else {
+        (row.ns, row.events)
+    };
+    let mean = rest / i64::try_from(stretches.max(1)).unwrap_or(i64::MAX);
+    if row.ns <= 0 || rest <= 0 || mean > PAUSE_NS { 0.0 } else { rest as f32 / row.ns as f32 }
+}

@@ -1,0 +1,55 @@
+//! The host does something else for long while the device has nothing to do.
+
+use crate::case::{Case, IdleTime};
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::pauses::{is_by_host, short_part};
+use crate::rule::{Find, Group, Rule};
+use crate::words::{count, percent, short};
+use ridge_table::{Basis, Quantity, Subject};
+
+pub(crate) static RULE: Rule = Rule {
+    id: "host-pause",
+    group: Group::Host,
+    summary: "the device waits while the host does something else for long",
+    document: include_str!("host_pause.md"),
+    asks: &[Question::Device, Question::Idle, Question::Host],
+    explains: &[],
+    needs: &[],
+    find: Find::Causes(find),
+};
+
+/// Below this part of the time a pause is not worth a word.
+const LEAST: f64 = 0.03;
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let pauses: Vec<IdleTime<'_>> = case.idle().filter(|idle| is_by_host(idle) && short_part(idle) < 1.0).collect();
+    let paused = |idle: &&IdleTime<'_>| (idle.row.ns as f64 * f64::from(1.0 - short_part(idle))) as i64;
+    let unnamed: i64 = pauses.iter().filter(|idle| idle.name.is_none()).map(|idle| paused(&idle)).sum();
+    let named = pauses.iter().filter(|idle| idle.name.is_some() && case.share(paused(idle)) >= LEAST);
+    let found: Vec<Finding> = named.map(|idle| finding(case, idle, paused(&idle))).collect();
+    if found.is_empty() && case.share(unnamed) >= LEAST {
+        let why = format!(
+            "the device waits {} of the time in long pauses of the host, of which nothing was recorded",
+            percent(case.share(unnamed))
+        );
+        return Err(CannotTell::because(why, "ridgeline record --python-tracer -- python PROGRAM.py"));
+    }
+    Ok(found)
+}
+
+fn finding(case: &Case<'_>, idle: &IdleTime<'_>, ns: i64) -> Finding {
+    let name = short(idle.name.unwrap_or_default());
+    let example = idle.row.example;
+    Finding::new(format!("the device waits {} of the time while the host is in `{name}`", percent(case.share(ns))))
+        .at(example.and_then(|row| case.line_of_row(row.0)))
+        .about(example.map(Subject::Event))
+        .number("idle in long pauses there", case.per_unit(ns))
+        .number(
+            format!("the longest of {}", count(idle.row.events, "stretch", "stretches")),
+            Quantity::nanos(idle.row.longest_ns, Basis::Measured),
+        )
+        .why("the host launches nothing meanwhile, and what it launched before has ended")
+        .help("do it less often, in another thread, or while the device works on the next step")
+        .claims([(idle.at, 1.0 - short_part(idle))])
+}
