@@ -5,7 +5,7 @@ SECONDS ?= 3600
 DEMO_OPS ?= cone_forward_project,cone_back_project,cone_fdk_recon,parallel_fbp_recon,median_filter3d
 DEMO_SIZES ?= 32
 
-.PHONY: help demo lint test test-torch bench prove fuzz
+.PHONY: help demo lint test test-torch bench prove rules fuzz
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -29,6 +29,10 @@ bench: ## measure `ridgeline stats` beside XProf on captures of several sizes; w
 prove: ## lay our numbers beside hardware counters, CUDA events, nvidia-smi; writes proof-out/report.md
 	@cargo build --release -p ridge_cli
 	@$(PYTHON) proof/prove.py
+
+rules: ## hold the rules of `check` against pairs of real programs; needs JAX in the Python; RULES=--write keeps the record
+	@cargo build --release -p ridge_cli --no-default-features
+	@$(PYTHON) scripts/rules.py $(RULES)
 
 fuzz: ## follow coverage with libFuzzer, SECONDS=3600 per target; needs a C++ compiler
 	@bash scripts/fuzz.sh $(SECONDS)

@@ -26,18 +26,14 @@ rm -rf demo-run
 say "ridgeline stats demo-run"
 "$ridgeline" stats demo-run
 
-say "first of all"
-"$ridgeline" stats demo-run --top 1 --format json | .venv/bin/python -c '
-import json, sys
-
-cold = [note["message"] for note in json.load(sys.stdin)["notes"] if " compiles " in note["message"]]
-print("\n".join(cold) or "no operation compiles again when it is called again")
-'
+say "what holds it back"
+"$ridgeline" check demo-run --fail-on never
 
 say "more to ask"
 cat <<'TEXT'
 target/release/ridgeline info demo-run
 target/release/ridgeline stats demo-run --by source --top 20
+target/release/ridgeline explain host-bound-dispatch
 target/release/ridgeline hlo demo-run
 target/release/ridgeline calibrate          # then `roofline demo-run` says how far each operation is from what this machine allows
 target/release/ridgeline record -- .venv/bin/python your_program.py

@@ -12,6 +12,7 @@ pub mod mutate;
 pub mod seeds;
 
 use ridge_analysis::{Ask, Prepared, Topic, VIEWS, instructions, modules, sections};
+use ridge_diagnose::{Case, Known, Selection, diagnose};
 use ridge_hlo::cost::ModuleCosts;
 use ridge_hlo::{HloModule, InstructionId};
 use ridge_import::{Foreign, Source, import};
@@ -98,6 +99,7 @@ fn capture(bytes: &[u8], format: &str) {
         view.table(&analysis, &Ask::default());
         view.charts.map(|charts| charts(&analysis));
     }
+    diagnose(&Case { analysis, known: &Known::default() }, &Selection::default());
     modules(&analysis);
     for module in 0..imported.trace.modules.len().min(4) {
         instructions(&analysis, module as u32);

@@ -27,7 +27,7 @@ use crate::timings::Timings;
 use indicatif::ProgressBar;
 use ridge_report::Listing;
 use ridgeline::units::Bytes;
-use ridgeline::{CeilingsChoice, OpenOptions, Session, Shown, Table, Topic, View};
+use ridgeline::{CeilingsChoice, Check, OpenOptions, Selection, Session, Shown, Table, Topic, View};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -117,6 +117,14 @@ fn open_paths(paths: &[PathBuf], options: &OpenOptions, timings: &mut Timings) -
         spinner.finish_and_clear();
     }
     Ok(session?)
+}
+
+/// Captures with more events are judged only where that is asked for: replaying them would take longer than reading them.
+const MOST_JUDGED_UNASKED: usize = 1 << 20;
+
+/// What holds the program back, for the end of another command's answer; `None` where the capture is too large to say unasked.
+fn judged_unasked(session: &Session) -> Option<Check> {
+    (session.trace().events.len() <= MOST_JUDGED_UNASKED).then(|| session.check(&Selection::default()))
 }
 
 /// Files below this open before anybody would look for a sign of life.

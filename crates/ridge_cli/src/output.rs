@@ -82,6 +82,23 @@ pub(crate) fn deliver_drawn(
     deliver_rendered(render, output, globals)
 }
 
+/// [`deliver`], with `follow` after everything else where the form is for a terminal.
+pub(crate) fn deliver_followed(
+    report: &Report,
+    follow: impl Fn(&Layout) -> String,
+    output: &OutputArguments,
+    globals: &Globals,
+) -> Result<(), Failure> {
+    if output.format != Format::Table {
+        return deliver(report, output, globals);
+    }
+    let render = |layout: &Layout| {
+        let parts = [terminal::render(report, layout), follow(layout)];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+    };
+    deliver_rendered(render, output, globals)
+}
+
 /// Writes `drawing`, an SVG, to the files that were asked for.
 pub(crate) fn write_drawing(drawing: &str, svg: Option<&Path>, png: Option<&Path>) -> Result<(), Failure> {
     if let Some(path) = svg {
@@ -159,6 +176,11 @@ pub(crate) fn deliver_checked(
 }
 
 /// How text is laid out on standard output.
+/// How text is laid out on standard error, which is as wide as standard output.
+pub(crate) fn layout_of_notes(globals: &Globals) -> Layout {
+    layout_of(None, false, globals)
+}
+
 fn layout_of(width: Option<usize>, ascii: bool, globals: &Globals) -> Layout {
     Layout {
         width: width.unwrap_or_else(terminal_width).max(LEAST_WIDTH),

@@ -110,7 +110,10 @@ pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
         findings.extend(result.into_iter().flatten().map(|finding| Finding { rule: rule.id, ..finding }));
     }
     for finding in &mut findings {
-        finding.share = case.share_of(finding.claim.iter().copied());
+        let within = case.share_of(finding.claim.iter().copied());
+        // What lies beside the judged time is set against both together.
+        let (unit, beside) = (case.frame().unit_ns().max(0) as f64, finding.beside_ns.max(0) as f64);
+        finding.share = if beside > 0.0 { (within * unit + beside) / (unit + beside) } else { within };
         let holds = !finding.is_information && finding.share >= WORTH_MENDING;
         finding.level = finding.level.max(if holds { Level::Warning } else { Level::Info });
     }

@@ -71,6 +71,8 @@ pub struct Finding {
     pub claim: Vec<(usize, f32)>,
     /// The change to replay; where there is none, the claim is all that is known.
     pub edits: Vec<Edit>,
+    /// Time beside the judged time that would go, too, such as compilation of what was compiled before, nanoseconds.
+    pub beside_ns: i64,
     /// Whether it only informs: it claims nothing that mending would give back.
     pub is_information: bool,
     /// How much of the devices' time it holds, 0 to 1; the engine computes it of the claim.
@@ -95,6 +97,7 @@ impl Finding {
             help: String::new(),
             claim: Vec::new(),
             edits: Vec::new(),
+            beside_ns: 0,
             is_information: false,
             share: 0.0,
             saving: None,
@@ -146,6 +149,12 @@ impl Finding {
     pub fn claims(mut self, rows: impl IntoIterator<Item = (usize, f32)>) -> Finding {
         self.claim.extend(rows);
         self
+    }
+
+    /// Time beside the judged time would go, too.
+    #[must_use]
+    pub fn beside(self, beside_ns: i64) -> Finding {
+        Finding { beside_ns, ..self }
     }
 
     /// Mending is this change of the capture.

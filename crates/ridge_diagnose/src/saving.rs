@@ -53,7 +53,7 @@ pub(crate) fn of_findings(case: &Case<'_>, findings: &mut [Finding], together: &
     let is_small = case.analysis.trace.events.len() <= MOST_REPLAYED;
     let options = Options { window: window(case), ..Options::default() };
     let replay = (wants_replay && is_small).then(|| Replay::new(case.analysis.trace, &options));
-    for finding in findings.iter_mut().filter(|finding| !finding.is_information && !finding.claim.is_empty()) {
+    for finding in findings.iter_mut().filter(|finding| !finding.is_information && finding.share > 0.0) {
         let found = match &replay {
             Some(replay) if !finding.edits.is_empty() => replayed(case, replay, &finding.edits, finding.share),
             None if !finding.edits.is_empty() => Err(Some("the capture is too large to replay here".to_owned())),
@@ -61,7 +61,7 @@ pub(crate) fn of_findings(case: &Case<'_>, findings: &mut [Finding], together: &
         };
         finding.saving = Some(match found {
             Ok(saving) => with_record(saving, finding.rule),
-            Err(refused) => bound(case, finding.share, refused),
+            Err(refused) => bound(case, finding, refused),
         });
     }
     let share = case.share_of(together.iter().flat_map(|at| findings[*at].claim.iter().copied()));
@@ -125,8 +125,10 @@ fn replayed(case: &Case<'_>, replay: &Replay<'_>, edits: &[Edit], share: f64) ->
 }
 
 /// No more than what the finding holds.
-fn bound(case: &Case<'_>, share: f64, refused: Option<String>) -> Saving {
-    let high_ns = (share * case.frame().unit_ns() as f64) as i64;
+fn bound(case: &Case<'_>, finding: &Finding, refused: Option<String>) -> Saving {
+    let share = finding.share;
+    let whole = case.frame().unit_ns().saturating_add(finding.beside_ns);
+    let high_ns = (share * whole as f64) as i64;
     let per = case.frame().per;
     Saving { low_ns: 0, high_ns, share_low: 0.0, share_high: share, per, basis: SavingBasis::Bound, refused }
 }

@@ -23,7 +23,7 @@ def steps(x):
 x = jnp.ones(512)
 step(x).block_until_ready()
 steps(x).block_until_ready()
-with clock(400):
-    for _ in range(400):
+with clock(8000):
+    for _ in range(20 * 400):
         x = step(x)
     x.block_until_ready()

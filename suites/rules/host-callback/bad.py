@@ -12,9 +12,8 @@ import jax.numpy as jnp
 
 @jax.jit
 def step(x):
-    x = x * 0.999 + 0.001 * jnp.roll(x, 1)
-    loss = jnp.sum(x)
-    jax.debug.callback(lambda loss: None, loss)
+    x = jnp.tanh(x)
+    jax.debug.callback(lambda highest: None, x[0])
     return x
 
 

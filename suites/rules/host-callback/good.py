@@ -12,9 +12,7 @@ import jax.numpy as jnp
 
 @jax.jit
 def step(x):
-    x = x * 0.999 + 0.001 * jnp.roll(x, 1)
-    loss = jnp.sum(x)
-
+    x = jnp.tanh(x)
     return x
 
 

@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 
 
-
 def relax(x):
     for _ in range(8):
         left, right = jnp.roll(x, 1), jnp.roll(x, -1)

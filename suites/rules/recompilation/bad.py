@@ -17,7 +17,6 @@ def fold(x):
 
 total = fold(jnp.ones((504, 64)))
 with clock(24):
-  for at in range(24):
-    rows = 512 + 8 * at
-    total = total + fold(jnp.ones((rows, 64)))
-  total.block_until_ready()
+    for at in range(24):
+        total = total + fold(jnp.ones((512 + 8 * at, 64)))
+    total.block_until_ready()

@@ -1,12 +1,11 @@
 """Rows are set one after the other."""
 
 import sys
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from clock import clock
-
-from functools import partial
 
 import jax
 import jax.numpy as jnp

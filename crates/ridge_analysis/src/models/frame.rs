@@ -85,26 +85,51 @@ fn of_steps(analysis: &Analysis<'_>) -> Option<Frame> {
     (count > 0).then_some(Frame { per: Per::Step, count, spans, compilation_ns: 0 })
 }
 
-/// From a process's first device work to its last, without what it compiled meanwhile.
+/// From a process's first device work to its last, without what it compiled meanwhile and what the profiler did.
+///
+/// Where most of the work comes after the last compilation, what is before it set the program up and is left out, too.
 fn steady(trace: &Trace) -> Frame {
-    let events = &trace.events;
     let mut compilation_ns = 0_i64;
     let spans = (0..trace.processes.len() as u32).map(|process| {
-        let tracks = trace.device_tracks().filter(|track| track.process == process);
-        let work = tracks.flat_map(|track| track.rows.clone()).map(|row| row as usize);
-        let work = work.filter(|row| EventKind::from_byte_is_work(events.kind[*row]));
-        let ends = work.map(|row| (events.start_ns[row], events.end_ns(row)));
-        let window = ends.reduce(|(first, last), (start, end)| (first.min(start), last.max(end)));
-        let whole = Spans::of(window);
-        let threads = trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread);
-        let rows = threads.filter(|track| track.process == process).flat_map(|track| track.rows.clone());
-        let compiles = rows.map(|row| row as usize).filter(|row| events.kind(*row) == EventKind::Compile);
-        let kept = whole.without(&Spans::of(compiles.map(|row| (events.start_ns[row], events.end_ns(row)))));
-        compilation_ns = compilation_ns.saturating_add(whole.total_ns().saturating_sub(kept.total_ns()));
-        kept
+        let work = || work_of(trace, process);
+        let Some(window) = work().reduce(|(first, last), (start, end)| (first.min(start), last.max(end))) else {
+            return Spans::default();
+        };
+        let whole = Spans::of([window]);
+        let compiled = Spans::of(host_spans(trace, process, EventKind::Compile));
+        let overhead = Spans::of(host_spans(trace, process, EventKind::Overhead));
+        let compiled_ns = whole.total_ns().saturating_sub(whole.without(&compiled).total_ns());
+        compilation_ns = compilation_ns.saturating_add(compiled_ns);
+        let left = whole.without(&compiled).without(&overhead);
+        let inside = compiled.as_slice().iter().filter(|(start, end)| *start < window.1 && *end > window.0);
+        let Some(set_up) = inside.map(|(_, end)| *end).max() else { return left };
+        let time = |spans: &mut dyn Iterator<Item = (i64, i64)>| {
+            spans.fold(0_i64, |sum, (start, end)| sum.saturating_add(end.saturating_sub(start).max(0)))
+        };
+        let (all, after) = (time(&mut work()), time(&mut work().filter(|(start, _)| *start >= set_up)));
+        if after > all / 2 { left.without(&Spans::of([(i64::MIN, set_up)])) } else { left }
     });
     let spans: Vec<Spans> = spans.collect();
     Frame { per: Per::Capture, count: 1, spans, compilation_ns }
+}
+
+/// The starts and ends of the device work of a process.
+fn work_of(trace: &Trace, process: u32) -> impl Iterator<Item = (i64, i64)> {
+    let events = &trace.events;
+    let tracks = trace.device_tracks().filter(move |track| track.process == process);
+    let rows = tracks.flat_map(|track| track.rows.clone()).map(|row| row as usize);
+    let work = rows.filter(|row| EventKind::from_byte_is_work(events.kind[*row]));
+    work.map(|row| (events.start_ns[row], events.end_ns(row)))
+}
+
+/// The starts and ends of what is of a kind on the threads of a process.
+fn host_spans(trace: &Trace, process: u32, kind: EventKind) -> impl Iterator<Item = (i64, i64)> {
+    let events = &trace.events;
+    let threads =
+        trace.tracks.iter().filter(move |track| track.kind == TrackKind::HostThread && track.process == process);
+    let rows = threads.flat_map(|track| track.rows.clone()).map(|row| row as usize);
+    let found = rows.filter(move |row| events.kind[*row] == kind as u8);
+    found.map(|row| (events.start_ns[row], events.end_ns(row)))
 }
 
 impl<'a> Analysis<'a> {
@@ -153,5 +178,18 @@ mod tests {
                400 +10 b",
         );
         assert_eq!(found, (Per::Capture, 1, vec![(110, 300), (350, 410)], 50));
+    }
+
+    #[test]
+    fn what_comes_before_the_last_compilation_sets_up_where_most_work_comes_after() {
+        let found = frame(
+            "thread python
+               0 +100 XlaCompile compile
+               300 +50 XlaCompile compile
+             stream 1 on gpu
+               110 +10 a
+               400 +100 b",
+        );
+        assert_eq!(found, (Per::Capture, 1, vec![(350, 500)], 50));
     }
 }

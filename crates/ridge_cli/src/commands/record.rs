@@ -3,6 +3,7 @@
 use crate::Ending;
 use crate::arguments::Globals;
 use crate::failure::Failure;
+use crate::output::layout_of_notes;
 use crate::quantities::{size, time};
 use anstyle::{AnsiColor, Style};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
@@ -11,8 +12,10 @@ use ridge_record::{
     HloFormat, Limits, ProgramStatus, RecordError, RecordEvent, RecordOptions, RecordOutcome, StepRange, TorchOptions,
     WarmUp, Window, XlaDump, record,
 };
+use ridge_report::check::text;
 use ridge_report::escape_controls;
 use ridgeline::units::{Bytes, Nanos, Share};
+use ridgeline::{OpenOptions, Session};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -223,6 +226,7 @@ pub(crate) fn run(arguments: &RecordArguments, globals: &Globals) -> Result<Endi
     let mut said = BTreeMap::new();
     let outcome = record(&arguments.options(), &mut |event| tell(&event, globals, &mut said))?;
     print_stderr(&summary(&outcome));
+    print_stderr(&causes(&outcome, globals));
     Ok(Ending::Like(outcome.status))
 }
 
@@ -331,6 +335,22 @@ fn is_worth_a_word(pid: u64, secs: u64, said: &mut BTreeMap<u64, u64>) -> bool {
 
 /// Share of the program's time from which a way to save it is named.
 const WORTH_SAVING: f64 = 0.02;
+
+/// Traces that take longer to judge than anybody waits for.
+const MOST_JUDGED_BYTES: u64 = 64 << 20;
+
+/// What holds the program back, where its trace is read in no time; nothing where it cannot be opened, which `stats` says.
+fn causes(outcome: &RecordOutcome, globals: &Globals) -> String {
+    let bytes: u64 = outcome.traces.iter().map(|(_, bytes)| bytes).sum();
+    if outcome.traces.is_empty() || bytes > MOST_JUDGED_BYTES {
+        return String::new();
+    }
+    ridgeline::start_threads();
+    let Ok(session) = Session::open(&[from_here(&outcome.out).to_path_buf()], &OpenOptions::default()) else {
+        return String::new();
+    };
+    super::judged_unasked(&session).map_or(String::new(), |check| text::brief(&check, &layout_of_notes(globals)))
+}
 
 /// What was captured, what it cost, what is missing, what to do next.
 fn summary(outcome: &RecordOutcome) -> String {

@@ -3,10 +3,12 @@
 use crate::Ending;
 use crate::arguments::{CeilingsArguments, Globals, InputArguments, OutputArguments};
 use crate::failure::Failure;
-use crate::output::deliver;
+use crate::output::{Format, deliver_followed};
 use crate::timings::Timings;
 use crate::views::ViewOf;
 use clap::Args;
+use ridge_report::check::text;
+use ridge_report::terminal::Layout;
 use ridge_report::{Listing, Report};
 use ridgeline::{Answer, Note, Question, Session, Severity, Topic, View};
 
@@ -58,7 +60,10 @@ pub(crate) fn run(arguments: &StatsArguments, globals: &Globals, timings: &mut T
     super::require_one_table(&arguments.output, arguments.by.len(), ", for example `--by op`")?;
     let session = super::open_with(&arguments.input, arguments.ceilings.choice(), timings)?;
     let report = timings.phase("tables", || report(&session, arguments))?;
-    timings.phase("output", || deliver(&report, &arguments.output, globals))?;
+    let wants_causes = arguments.by.is_empty() && arguments.output.format == Format::Table;
+    let check = wants_causes.then(|| timings.phase("check", || super::judged_unasked(&session))).flatten();
+    let causes = |layout: &Layout| check.as_ref().map_or(String::new(), |check| text::brief(check, layout));
+    timings.phase("output", || deliver_followed(&report, causes, &arguments.output, globals))?;
     Ok(Ending::Code(0))
 }
 

@@ -7,8 +7,10 @@ use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{count, list};
 use ridge_analysis::{Lines, Need};
+use ridge_hlo::{HloModule, InstructionId};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::{ModuleRow, OpRow};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) static RULE: Rule = Rule {
@@ -33,19 +35,29 @@ struct Copies<'a> {
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     case.needs_hlo()?;
     let mut modules: BTreeMap<u32, Copies<'_>> = BTreeMap::new();
+    let mut written_over: FxHashMap<u32, FxHashSet<InstructionId>> = FxHashMap::default();
     for work in case.work() {
         let Some((module, id, instruction)) = case.instruction(work.op) else { continue };
-        if instruction.opcode != "copy" {
+        let row = case.analysis.operation(work.op).map_or(0, |op| op.module);
+        if instruction.opcode != "copy" || !written_over.entry(row).or_insert_with(|| updated(module)).contains(&id) {
             continue;
         }
-        let Some(argument) = argument_behind(module, id).filter(|argument| !is_donated(module, *argument)) else { continue };
-        let row = case.analysis.operation(work.op).map_or(0, |op| op.module);
+        let Some(argument) = argument_behind(module, id).filter(|argument| !is_donated(module, *argument)) else {
+            continue;
+        };
         let copies = modules.entry(row).or_default();
         copies.arguments.insert(name_of(module, argument));
         copies.bytes = copies.bytes.saturating_add(instruction.shape.byte_size().unwrap_or(0));
         copies.work.push(work);
     }
     Ok(modules.into_iter().map(|(row, copies)| finding(case, ModuleRow(row), &copies)).collect())
+}
+
+/// What instructions read that write over what they read, as far as they themselves show.
+fn updated(module: &HloModule) -> FxHashSet<InstructionId> {
+    let updates = ["dynamic-update-slice", "scatter", "fusion", "while", "sort"];
+    let users = module.instructions.iter().filter(|instruction| updates.contains(&&*instruction.opcode));
+    users.flat_map(|user| user.operands.iter().copied()).collect()
 }
 
 fn finding(case: &Case<'_>, module: ModuleRow, copies: &Copies<'_>) -> Finding {

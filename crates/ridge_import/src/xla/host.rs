@@ -236,6 +236,7 @@ fn classify(line: &HostLine, nesting: &Nesting, import: &mut Import) {
             (EventKind::HostRange, _) if line.is_compiler => EventKind::Compile,
             (EventKind::HostRange, NameKind::Compile) => EventKind::Compile,
             (EventKind::HostRange, NameKind::Python) => EventKind::PythonCall,
+            (EventKind::HostRange, NameKind::Recorder) => EventKind::Overhead,
             (EventKind::HostRange, _) if slices.dur_ns[row] == 0 => EventKind::Instant,
             (EventKind::HostRange, NameKind::Free) if line.is_user_thread && inside_user => EventKind::Annotation,
             (kind, _) => kind,
@@ -288,6 +289,8 @@ enum NameKind {
     Compile,
     /// A Python function from the Python tracer.
     Python,
+    /// The recorder's own work inside the program.
+    Recorder,
     /// Nothing known: the user's, if nothing of the runtime's is around it.
     Free,
 }
@@ -305,9 +308,7 @@ impl NameKind {
             "compile_or_get_cached",
             "XlaCompile",
         ];
-        const RUNTIME: [&str; 23] = [
-            // The recorder's own work inside the program.
-            "ridgeline: ",
+        const RUNTIME: [&str; 22] = [
             "PjitFunction(",
             "ParseArguments",
             "DevicePut",
@@ -333,6 +334,8 @@ impl NameKind {
         ];
         if name.starts_with('$') {
             NameKind::Python
+        } else if name.starts_with("ridgeline: ") {
+            NameKind::Recorder
         } else if COMPILE.iter().any(|start| name.starts_with(start)) || name.ends_with("::Compile") {
             NameKind::Compile
         } else if name.contains("::") || RUNTIME.iter().any(|start| name.starts_with(start)) {

@@ -39,10 +39,14 @@ fn state_words(state: State) -> &'static str {
 
 /// What a finding holds: `2.13 of 3.04 ms per step`.
 pub(super) fn holds(check: &Check, finding: &Finding) -> Option<String> {
-    if finding.is_information || finding.claim.is_empty() {
+    if finding.is_information || finding.share <= 0.0 {
         return None;
     }
     let frame = &check.diagnosis.frame;
+    if finding.beside_ns > 0 {
+        let held = Nanos(finding.beside_ns);
+        return Some(format!("{held} beside {} ({})", Nanos(frame.unit_ns()), show_share(finding.share).joined()));
+    }
     let held = Nanos((finding.share * frame.unit_ns() as f64) as i64);
     let per = match frame.per {
         Per::Step => " per step",

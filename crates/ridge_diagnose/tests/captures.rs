@@ -1,0 +1,83 @@
+//! Real captures: what their rules say first, which say nothing, and that claims never add to more than there is.
+
+use ridge_analysis::Prepared;
+use ridge_diagnose::{Case, Diagnosis, Known, Level, Selection, State, diagnose};
+use ridge_import::{Source, import};
+use ridge_test::{corpus, every_capture, real};
+use std::path::{Path, PathBuf};
+
+/// What the rules say of the captures at `paths`, read as one; `None` where they are none.
+fn check(paths: &[PathBuf]) -> Option<Diagnosis> {
+    let files: Vec<(String, Vec<u8>)> =
+        paths.iter().filter_map(|path| Some((path.display().to_string(), std::fs::read(path).ok()?))).collect();
+    let sources: Vec<Source<'_>> = files.iter().map(|(name, bytes)| Source { name, bytes }).collect();
+    let imported = import(&sources, None).ok()?;
+    let prepared = Prepared::with_sheets(&imported.trace);
+    let known = Known { notes: imported.notes.clone(), ..Known::default() };
+    let case = Case { analysis: prepared.analysis(&imported.trace, &imported.hlo), known: &known };
+    Some(diagnose(&case, &Selection::default()))
+}
+
+fn causes(found: &Diagnosis) -> Vec<&'static str> {
+    found.causes().map(|finding| finding.rule).collect()
+}
+
+#[track_caller]
+fn first_cause(path: &Path, expected: &str) {
+    let found = check(&[path.to_path_buf()]).expect("a capture");
+    assert_eq!(causes(&found).first(), Some(&expected), "{}: {:?}", path.display(), causes(&found));
+}
+
+#[test]
+fn claims_never_add_to_more_than_there_is() {
+    let mut read = 0;
+    for path in every_capture() {
+        let Some(found) = check(std::slice::from_ref(&path)) else { continue };
+        read += 1;
+        assert!((0.0..=1.000_001).contains(&found.held_share), "{}: {}", path.display(), found.held_share);
+        for finding in &found.findings {
+            assert!((0.0..=1.000_001).contains(&finding.share), "{}: {}", path.display(), finding.message);
+            assert!(!finding.message.is_empty() && !finding.message.ends_with('.'), "{}", finding.message);
+            let Some(saving) = &finding.saving else { continue };
+            assert!(0 <= saving.low_ns && saving.low_ns <= saving.high_ns, "{}: {saving:?}", path.display());
+            assert!(saving.share_high <= 1.000_001, "{}: {saving:?}", path.display());
+        }
+    }
+    assert!(read > 20, "only {read} captures were read");
+}
+
+#[test]
+fn real_captures_have_their_main_cause_first() {
+    let kineto = real("kineto");
+    first_cause(&kineto.join("mi300_sglang_decode_hipgraph.json.gz"), "unexplained-wait");
+    first_cause(&real("nsys").join("h100_2gpu.sqlite"), "weights-streamed");
+    let healthy = ["h100_qwen15_0.5b_infer.json.gz", "mi300_torch_compile_triton.json.gz"];
+    for name in healthy {
+        let found = check(&[kineto.join(name)]).expect("a capture");
+        assert_eq!(causes(&found), <[&str; 0]>::default(), "{name}");
+    }
+    let of_host = check(&[kineto.join("cpu_mlp_3steps.json.gz")]).expect("a capture");
+    assert_eq!(of_host.state, State::CannotJudge);
+    assert!(of_host.findings.iter().all(|finding| finding.level == Level::Info));
+}
+
+#[test]
+fn the_slow_rank_of_a_set_is_named() {
+    let folder = real("kineto").join("v100_dlrm_8rank");
+    let ranks = ridge_test::files(&folder, ".json.gz");
+    let found = check(&ranks).expect("a set of ranks");
+    let straggler = found.findings.iter().find(|finding| finding.rule == "straggler").expect("a straggler");
+    assert!(straggler.message.contains("rank 7"), "{}", straggler.message);
+}
+
+#[test]
+fn captures_of_the_corpus_have_their_main_cause_first() {
+    let Some(kineto) = corpus("captures_of_the_corpus_have_their_main_cause_first", "kineto") else { return };
+    first_cause(&kineto.join("v100_resnet50_dataloader_nw0.pt.trace.json.gz"), "data-loading");
+    first_cause(&kineto.join("b200_vllm_eager.json.gz"), "host-bound-dispatch");
+    first_cause(&kineto.join("mi300_resnet_act_ckpt_train.json.gz"), "exposed-collectives");
+    let ddp = check(&[kineto.join("a100_ddp_2rank_nccl_rank0.json.gz")]).expect("a capture");
+    assert!(causes(&ddp).contains(&"exposed-collectives"), "{:?}", causes(&ddp));
+    let Some(nsys) = corpus("captures_of_the_corpus_have_their_main_cause_first", "nsys") else { return };
+    first_cause(&nsys.join("h100_2gpu_1s.sqlite"), "weights-streamed");
+}
