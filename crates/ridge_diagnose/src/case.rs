@@ -225,7 +225,7 @@ impl<'a> Case<'a> {
 
     /// Whether the device's row is a processor, whose kernels are threads of the host.
     pub(crate) fn is_processor(&self, device: DeviceRow) -> bool {
-        self.trace().devices.get(device.index()).is_some_and(|device| device.plane.starts_with("/device:CPU"))
+        self.trace().devices.get(device.index()).is_some_and(ridge_trace::Device::is_processor)
     }
 
     /// Whether all devices that worked are processors.

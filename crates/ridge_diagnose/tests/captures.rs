@@ -13,7 +13,7 @@ fn check(paths: &[PathBuf]) -> Option<Diagnosis> {
     let sources: Vec<Source<'_>> = files.iter().map(|(name, bytes)| Source { name, bytes }).collect();
     let imported = import(&sources, None).ok()?;
     let prepared = Prepared::with_sheets(&imported.trace);
-    let known = Known { notes: imported.notes.clone(), ..Known::default() };
+    let known = Known::default();
     let case = Case { analysis: prepared.analysis(&imported.trace, &imported.hlo), known: &known };
     Some(diagnose(&case, &Selection::default()))
 }

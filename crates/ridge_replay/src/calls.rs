@@ -33,14 +33,8 @@ pub(crate) fn call_of(name: &str) -> Option<Call> {
     if JAX_WAITS.iter().any(|word| name.contains(word)) {
         return Some(Call::WaitDevice);
     }
-    if name.contains(DISPATCH) {
-        return Some(Call::Launch);
-    }
     is_interface(name).then(|| interface_call(name))
 }
-
-/// The call by which XLA's client for processors takes a program to run, as jaxlib 0.4 to 0.11 name it.
-pub(crate) const DISPATCH: &str = "ExecuteHelper";
 
 /// Ranges in which JAX waits for its devices, as jaxlib 0.4 to 0.11 name them.
 const JAX_WAITS: [&str; 3] = ["block_until_ready", "BlockHostUntilReady", "np.asarray(jax.Array)"];
@@ -83,7 +77,6 @@ mod tests {
             ("cudaFree", Some(Call::Memory)),
             ("cudaEventRecord", Some(Call::Plain)),
             ("$api.py:3105 block_until_ready", Some(Call::WaitDevice)),
-            ("CommonPjRtLoadedExecutable::ExecuteHelperOnSingleDevice", Some(Call::Launch)),
             ("cutlass", None),
             ("custom", None),
             ("aten::mm", None),

@@ -6,7 +6,7 @@ use crate::lane_order::LaneOrder;
 use crate::launches::Launches;
 use crate::nodes::{Node, Nodes, end_of};
 use crate::order::Order;
-use crate::{dispatch_queue, full_queue, skew, syncs, thread_edges, work_edges};
+use crate::{full_queue, skew, syncs, thread_edges, work_edges};
 use ridge_trace::{NONE, Trace};
 use rustc_hash::FxHashMap;
 
@@ -35,7 +35,6 @@ impl Graph {
         set_gaps(&nodes, &launches, &latencies, &mut lane_order);
         let mut found = syncs::find(trace, &nodes, &launches);
         found.extend(full_queue::find(&nodes, &launches));
-        found.extend(dispatch_queue::find(trace, &nodes));
         found.extend(work_edges::find(&nodes, &launches, &latencies, &lane_order));
         found.extend(thread_edges::find(trace, &nodes, &launches, &mut lane_order));
         set_classes(&nodes, &mut found);

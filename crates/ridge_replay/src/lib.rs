@@ -28,7 +28,6 @@
 mod baseline;
 mod calls;
 mod classes;
-mod dispatch_queue;
 mod edges;
 mod edit;
 mod full_queue;

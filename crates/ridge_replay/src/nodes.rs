@@ -4,7 +4,7 @@
 //! Instant `2 * event` is the event's start, the next one its end.
 //! Only outermost calls are events: what a call calls in turn is part of its time.
 
-use crate::calls::{Call, DISPATCH, call_of};
+use crate::calls::{Call, call_of};
 use ridge_trace::{EventKind, Events, NONE, Trace, Track, TrackKind};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -87,14 +87,8 @@ impl Nodes {
     /// The events of `trace` that begin within `window`.
     pub(crate) fn new(trace: &Trace, window: Option<(i64, i64)>) -> Nodes {
         let mut nodes = Nodes { of_row: vec![NONE; trace.events.len()], ..Nodes::default() };
-        // Elsewhere the calls that launch kernels are known, and what is around them is the host's time.
-        let dispatches = trace.devices.iter().any(ridge_trace::Device::is_processor);
         let hints = Hints {
-            calls: trace
-                .strings
-                .iter()
-                .map(|name| call_of(name).filter(|_| dispatches || !name.contains(DISPATCH)))
-                .collect(),
+            calls: trace.strings.iter().map(call_of).collect(),
             awaits: trace.strings.iter().map(|name| name.ends_with("::Await")).collect(),
             causes: causes(trace),
             window: window.unwrap_or((i64::MIN, i64::MAX)),
@@ -320,7 +314,7 @@ pub(crate) fn cause_of(events: &Events, row: u32) -> u32 {
 }
 
 /// The pool's region at or around `row`, which another thread handed to the pool; a launch is one wherever it is.
-pub(crate) fn pool_region(events: &Events, row: u32) -> Option<u32> {
+fn pool_region(events: &Events, row: u32) -> Option<u32> {
     let mut around = row;
     for _ in 0..MOST_HOPS {
         match events.kind(around as usize) {

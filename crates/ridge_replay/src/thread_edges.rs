@@ -6,7 +6,7 @@
 use crate::edges::{Edge, Family};
 use crate::lane_order::LaneOrder;
 use crate::launches::Launches;
-use crate::nodes::{Lane, Node, Nodes, end_of, pool_region, start_of};
+use crate::nodes::{Lane, Node, Nodes, end_of, start_of};
 use ridge_trace::{NONE, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -30,35 +30,7 @@ pub(crate) fn find(trace: &Trace, nodes: &Nodes, launches: &Launches, order: &mu
             edges.extend(hand_overs(trace, nodes, main, worker, &recorded, order));
         }
     }
-    for threads in threads.values() {
-        edges.extend(pool_order(trace, nodes, threads, order));
-    }
     edges.extend(hidden_waits(nodes, launches, order));
-    edges
-}
-
-/// The workers of a pool take what comes in turn: a gap on one of them is the others' work and not time of its own.
-///
-/// Each call of a worker waits for the last that ended before it, on whichever worker that was.
-fn pool_order(trace: &Trace, nodes: &Nodes, threads: &[&Lane], order: &mut LaneOrder) -> Vec<Edge> {
-    let is_pools = |event: usize| pool_region(&trace.events, nodes.row[event]).is_some();
-    let workers = threads.iter().filter(|lane| is_pools(lane.events.start as usize));
-    let mut calls: Vec<usize> = workers.flat_map(|lane| lane.range()).filter(|event| is_pools(*event)).collect();
-    calls.sort_by_key(|call| nodes.start[*call]);
-    let mut by_end = calls.clone();
-    by_end.sort_by_key(|call| nodes.end[*call]);
-    let (mut ended, mut edges) = (0, Vec::new());
-    for call in calls {
-        while ended < by_end.len() && nodes.end[by_end[ended]] <= nodes.start[call] {
-            ended += 1;
-        }
-        let Some(before) = ended.checked_sub(1).map(|last| by_end[last]).filter(|before| *before != call) else {
-            continue;
-        };
-        let delay = nodes.start[call] - nodes.end[before];
-        edges.push(Edge { from: end_of(before), to: start_of(call), family: Family::HandOver, delay });
-        order.delay[call] = order.delay[call].min(0);
-    }
     edges
 }
 

@@ -85,7 +85,7 @@ fn of_steps(analysis: &Analysis<'_>) -> Option<Frame> {
     (count > 0).then_some(Frame { per: Per::Step, count, spans, compilation_ns: 0 })
 }
 
-/// From a process's first device work to its last, without what it compiled meanwhile and what the profiler did.
+/// From a process's first device work to its last, without what it compiled meanwhile.
 ///
 /// Where most of the work comes after the last compilation, what is before it set the program up and is left out, too.
 fn steady(trace: &Trace) -> Frame {
@@ -96,11 +96,10 @@ fn steady(trace: &Trace) -> Frame {
             return Spans::default();
         };
         let whole = Spans::of([window]);
-        let compiled = Spans::of(host_spans(trace, process, EventKind::Compile));
-        let overhead = Spans::of(host_spans(trace, process, EventKind::Overhead));
+        let compiled = Spans::of(compilations(trace, process));
         let compiled_ns = whole.total_ns().saturating_sub(whole.without(&compiled).total_ns());
         compilation_ns = compilation_ns.saturating_add(compiled_ns);
-        let left = whole.without(&compiled).without(&overhead);
+        let left = whole.without(&compiled);
         let inside = compiled.as_slice().iter().filter(|(start, end)| *start < window.1 && *end > window.0);
         let Some(set_up) = inside.map(|(_, end)| *end).max() else { return left };
         let time = |spans: &mut dyn Iterator<Item = (i64, i64)>| {
@@ -122,13 +121,13 @@ fn work_of(trace: &Trace, process: u32) -> impl Iterator<Item = (i64, i64)> {
     work.map(|row| (events.start_ns[row], events.end_ns(row)))
 }
 
-/// The starts and ends of what is of a kind on the threads of a process.
-fn host_spans(trace: &Trace, process: u32, kind: EventKind) -> impl Iterator<Item = (i64, i64)> {
+/// The starts and ends of what a process compiled.
+fn compilations(trace: &Trace, process: u32) -> impl Iterator<Item = (i64, i64)> {
     let events = &trace.events;
     let threads =
         trace.tracks.iter().filter(move |track| track.kind == TrackKind::HostThread && track.process == process);
     let rows = threads.flat_map(|track| track.rows.clone()).map(|row| row as usize);
-    let found = rows.filter(move |row| events.kind[*row] == kind as u8);
+    let found = rows.filter(move |row| events.kind[*row] == EventKind::Compile as u8);
     found.map(|row| (events.start_ns[row], events.end_ns(row)))
 }
 

@@ -98,6 +98,9 @@ const PRIMITIVES: [&str; 64] = [
     "true_divide",
 ];
 
+/// Ranges around a call that are looked at.
+const NESTING: usize = 256;
+
 /// How often compiled functions were called from Python.
 #[derive(Default)]
 struct Calls {
@@ -137,15 +140,16 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok(vec![finding])
 }
 
-/// Calls of compiled functions in the judged time; a call inside another of the same name is that one.
+/// Calls of compiled functions in the judged time; a call inside another is that one, or is only traced for it.
 fn calls(case: &Case<'_>) -> Calls {
     let (trace, frame) = (case.trace(), case.frame());
     let rows = case.host_rows(|kind, name| kind == EventKind::HostRange && called(name).is_some());
     let primitives: FxHashSet<&str> = PRIMITIVES.into_iter().collect();
     let judged = |row: &u32| frame.spans.iter().any(|spans| spans.contains(trace.events.start_ns[*row as usize]));
     let is_outer = |row: &u32| {
-        let around = trace.events.parent[*row as usize];
-        around == NONE || trace.events.name[around as usize] != trace.events.name[*row as usize]
+        let above = |row: u32| Some(trace.events.parent[row as usize]).filter(|around| *around != NONE);
+        let mut around = std::iter::successors(above(*row), |row| above(*row)).take(NESTING);
+        !around.any(|row| called(trace.name(row as usize)).is_some())
     };
     let mut calls = Calls::default();
     for row in rows.into_iter().filter(is_outer).filter(judged) {
