@@ -1,7 +1,6 @@
-"""Rows are set one after the other."""
+"""Edges of six panels are set one after the other."""
 
 import sys
-from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -10,19 +9,25 @@ from clock import clock
 import jax
 import jax.numpy as jnp
 
-
-@partial(jax.jit, donate_argnames="h")
-def step(h, rows):
-    for at in range(64):
-        h = h.at[at * 16, :].set(rows[at])
-    return h * 0.5
+jax.config.update("jax_enable_x64", True)
 
 
-h, rows = jnp.ones((1024, 256)), jnp.ones((64, 256))
+@jax.jit
+def set_edges(h):
+    for p in range(6):
+        q = (p + 1) % 6
+        h = h.at[p, 0, :].set(h[q, -2, :])
+        h = h.at[p, -1, :].set(h[q, 1, :])
+        h = h.at[p, :, 0].set(h[q, :, -2])
+        h = h.at[p, :, -1].set(h[q, :, 1])
+    return h
+
+
+h = jnp.ones((6, 192, 192))
 for _ in range(3):
-    h = step(h, rows)
+    h = set_edges(h)
 h.block_until_ready()
 with clock(200):
     for _ in range(200):
-        h = step(h, rows)
+        h = set_edges(h)
     h.block_until_ready()

@@ -121,13 +121,15 @@ fn work_of(trace: &Trace, process: u32) -> impl Iterator<Item = (i64, i64)> {
     work.map(|row| (events.start_ns[row], events.end_ns(row)))
 }
 
-/// The starts and ends of what a process compiled.
+/// The starts and ends of what a process compiled, and of what the recorder kept of it.
 fn compilations(trace: &Trace, process: u32) -> impl Iterator<Item = (i64, i64)> {
     let events = &trace.events;
     let threads =
         trace.tracks.iter().filter(move |track| track.kind == TrackKind::HostThread && track.process == process);
     let rows = threads.flat_map(|track| track.rows.clone()).map(|row| row as usize);
-    let found = rows.filter(move |row| events.kind[*row] == EventKind::Compile as u8);
+    let is_recorders =
+        move |row: usize| events.kind[row] == EventKind::Overhead as u8 && trace.name(row).starts_with("ridgeline: ");
+    let found = rows.filter(move |row| events.kind[*row] == EventKind::Compile as u8 || is_recorders(*row));
     found.map(|row| (events.start_ns[row], events.end_ns(row)))
 }
 

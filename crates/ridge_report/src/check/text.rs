@@ -6,7 +6,7 @@ use crate::note_line;
 use crate::terminal::{Glyphs, Layout, wrapped};
 use anstyle::Style;
 use ridgeline::escape::escape_controls;
-use ridgeline::{Check, Doubt, Level, Severity};
+use ridgeline::{CannotTell, Check, Doubt, Level, Severity};
 
 /// Items of a kind that are listed by name where nothing more is asked for.
 const NAMED: usize = 6;
@@ -171,10 +171,17 @@ fn closing(check: &Check, options: &Options, layout: &Layout) -> String {
         if !silent.is_empty() {
             text.push_str(&indented(&format!("no problem: {}", silent.join(", ")), "", "  ", layout));
         }
+        let mut reasons: Vec<(&CannotTell, Vec<&str>)> = Vec::new();
         for outcome in &check.diagnosis.outcomes {
             let Err(cannot) = &outcome.found else { continue };
+            match reasons.iter_mut().find(|(known, _)| *known == cannot) {
+                Some((_, rules)) => rules.push(outcome.rule.id),
+                None => reasons.push((cannot, vec![outcome.rule.id])),
+            }
+        }
+        for (cannot, rules) in reasons {
             let better = cannot.command.as_ref().map(|command| format!(" (`{command}`)")).unwrap_or_default();
-            let line = format!("cannot tell {}: {}{better}", outcome.rule.id, escape_controls(&cannot.why));
+            let line = format!("cannot tell {}: {}{better}", rules.join(", "), escape_controls(&cannot.why));
             text.push_str(&indented(&line, "", "  ", layout));
         }
         return text;
