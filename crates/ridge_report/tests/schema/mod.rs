@@ -19,6 +19,15 @@ fn check(page: &Value, rule: &Value, value: &Value, at: &str, found: &mut Vec<St
                 let pointer = said.as_str().and_then(|said| said.strip_prefix('#')).expect("a local reference");
                 check(page, page.pointer(pointer).expect("a reference that exists"), value, at, found);
             }
+            "anyOf" => {
+                let mut ways = said.as_array().expect("a list").iter();
+                let fits = ways.any(|way| {
+                    let mut of_way = Vec::new();
+                    check(page, way, value, at, &mut of_way);
+                    of_way.is_empty()
+                });
+                require(fits, || format!("{at}: expected any of {said}, found {value}"), found);
+            }
             "type" => require(is_type(said, value), || format!("{at}: expected {said}, found {value}"), found),
             "const" => require(said == value, || format!("{at}: expected {said}, found {value}"), found),
             "enum" => {
