@@ -165,10 +165,10 @@ impl<'a> Case<'a> {
             if at == NONE {
                 return None;
             }
-            if events.kind(at as usize) == EventKind::PythonCall {
-                if let Some(place) = crate::words::python_place(self.trace().name(at as usize)) {
-                    return Some(place);
-                }
+            let is_call = events.kind(at as usize) == EventKind::PythonCall;
+            let place = || crate::words::python_place(self.trace().name(at as usize));
+            if let Some(place) = is_call.then(place).flatten() {
+                return Some(place);
             }
             at = events.parent[at as usize];
         }

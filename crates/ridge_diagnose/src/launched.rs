@@ -129,10 +129,8 @@ fn calls_of(
     };
     // A call of the runtime may hold one of the driver, and either may be the one that work links to.
     for row in track.rows.clone().rev().map(|row| row as usize) {
-        if has_work[row] {
-            if let Some(around) = launch_around(row) {
-                has_work[around] = true;
-            }
+        if let Some(around) = launch_around(row).filter(|_| has_work[row]) {
+            has_work[around] = true;
         }
     }
     let rows = track.rows.clone().map(|row| row as usize).filter(|row| is_call(*row));

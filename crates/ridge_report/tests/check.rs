@@ -27,7 +27,9 @@ fn check(text: &str, expected: Expect) {
 
 #[test]
 fn text_for_a_terminal() {
-    check(&text::full(&checked(&[]), &Options::default(), &Layout::plain(80)), expect![[r#"
+    check(
+        &text::full(&checked(&[]), &Options::default(), &Layout::plain(80)),
+        expect![[r#"
         step 474 ms · device busy 2.1 % · one cause holds 463 ms of it · capture: fit to
         judge in part
 
@@ -53,28 +55,37 @@ fn text_for_a_terminal() {
 
         cannot tell: late-warmup, module-load-late; `--all` shows them
         `ridgeline explain RULE` says more of a rule
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn one_line_a_finding() {
-    check(&text::concise(&checked(&[]), &Options::default(), &Layout::plain(80)), expect![[r#"
+    check(
+        &text::concise(&checked(&[]), &Options::default(), &Layout::plain(80)),
+        expect![[r#"
         step 474 ms · device busy 2.1 % · one cause holds 463 ms of it · capture: fit to judge in part
         /sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py:30: warning[unexplained-wait]: a stream waits 463 ms for something from before the capture (463 ms of 474 ms per step (97.7 %))
-    "#]]);
-    check(&text::brief(&checked(&[]), &Layout::plain(80)), expect![[r#"
+    "#]],
+    );
+    check(
+        &text::brief(&checked(&[]), &Layout::plain(80)),
+        expect![[r#"
         What holds it back
           unexplained-wait: a stream waits 463 ms for something from before the
             capture
             (/sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py:
             30)
           `ridgeline check run/`
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn markdown_for_a_pull_request() {
-    check(&markdown::render(&checked(&[]), &Options::default()), expect![[r#"
+    check(
+        &markdown::render(&checked(&[]), &Options::default()),
+        expect![[r#"
         ### step 474 ms · device busy 2.1 % · one cause holds 463 ms of it · capture: fit to judge in part
 
         > **doubt** `few-or-unstable-steps`: 1 step is in the capture: how much steps differ is not known; cannot tell what a step took: `ridgeline record --steps 10..20 -- python PROGRAM.py`
@@ -90,19 +101,25 @@ fn markdown_for_a_pull_request() {
         - **why**: what is launched on a stream begins when all before it is done, and nothing in the capture runs meanwhile
         - **help**: begin the capture earlier and record two steps, so that what the stream waited for is in it, before changing anything
         - **saving**: at most 460 ms per step; what would take its place is not known
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn annotations_of_github() {
-    check(&github::annotations(&checked(&[]), &Options::default()), expect![[r#"
+    check(
+        &github::annotations(&checked(&[]), &Options::default()),
+        expect![[r#"
         ::warning file=/sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py,line=30,title=ridgeline unexplained-wait::a stream waits 463 ms for something from before the capture%0Aholds 463 ms of 474 ms per step (97.7 %25)%0Abegin the capture earlier and record two steps, so that what the stream waited for is in it, before changing anything
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn junit_has_a_case_for_each_rule() {
-    check(&junit::report(&checked(&["unexplained-wait", "data-loading"]), &Options::default()), expect![[r#"
+    check(
+        &junit::report(&checked(&["unexplained-wait", "data-loading"]), &Options::default()),
+        expect![[r#"
         <?xml version="1.0" encoding="UTF-8"?>
         <testsuites>
         <testsuite name="ridgeline check" tests="2" failures="1" errors="0" skipped="0">
@@ -112,7 +129,8 @@ fn junit_has_a_case_for_each_rule() {
         <testcase classname="ridgeline.host" name="data-loading"></testcase>
         </testsuite>
         </testsuites>
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

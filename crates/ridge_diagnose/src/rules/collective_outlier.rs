@@ -44,7 +44,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             alike.entry((part.process, one.group.0, bytes, name)).or_default().push(part);
         }
     }
-    let (mut excess, mut longest): (Vec<(u32, i64)>, Option<(Part<'_>, i64)>) = (Vec::new(), None);
+    let mut excess: Vec<(u32, i64)> = Vec::new();
+    let mut longest: Option<(Part<'_>, i64)> = None;
     for mut parts in alike.into_values().filter(|parts| parts.len() >= FEWEST) {
         parts.sort_by_key(|part| part.dur_ns);
         let median = parts[parts.len() / 2].dur_ns.max(1);

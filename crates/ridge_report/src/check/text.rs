@@ -89,18 +89,12 @@ fn block(check: &Check, item: &Item<'_>, options: &Options, layout: &Layout) -> 
     };
     let mut text = head(finding.level.name(), style, finding.rule, &finding.message, layout);
     let held = holds(check, finding).map(|held| format!("holds {held}"));
-    match &finding.place {
-        Some(place) => {
-            let inferred = if place.is_inferred { "  (line inferred from the data flow)" } else { "" };
-            text.push_str(&plain(
-                &format!("   --> {}:{}{inferred}\n", escape_controls(&place.file), place.line),
-                layout,
-            ));
-            if let Some(source) = &item.shown.line_text {
-                text.push_str(&code(place.line, source, held.as_deref(), layout));
-            }
+    if let Some(place) = &finding.place {
+        let inferred = if place.is_inferred { "  (line inferred from the data flow)" } else { "" };
+        text.push_str(&plain(&format!("   --> {}:{}{inferred}\n", escape_controls(&place.file), place.line), layout));
+        if let Some(source) = &item.shown.line_text {
+            text.push_str(&code(place.line, source, held.as_deref(), layout));
         }
-        None => {}
     }
     if let Some(held) = held.filter(|_| finding.place.is_none() || item.shown.line_text.is_none()) {
         text.push_str(&entry("time", &held, layout));

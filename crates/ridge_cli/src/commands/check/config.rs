@@ -39,7 +39,7 @@ impl Config {
             Err(error) => return Err(Failure::io("cannot read the configuration", &error).at(at)),
         };
         let found: File =
-            toml::from_str(&text).map_err(|error| Failure::failed(format!("{}", error.message())).at(at))?;
+            toml::from_str(&text).map_err(|error| Failure::failed(error.message().to_owned()).at(at))?;
         Ok(found.check)
     }
 }
