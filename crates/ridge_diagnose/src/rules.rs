@@ -69,6 +69,7 @@ rules! {
     below_roof
     variance_of_kernel
     kernel_hotspot
+    hot_line
     uncoalesced_access
     bank_conflicts
     warp_stalls

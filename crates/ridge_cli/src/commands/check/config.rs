@@ -38,8 +38,7 @@ impl Config {
             Err(error) if error.kind() == ErrorKind::NotFound && path.is_none() => return Ok(Config::default()),
             Err(error) => return Err(Failure::io("cannot read the configuration", &error).at(at)),
         };
-        let found: File =
-            toml::from_str(&text).map_err(|error| Failure::failed(error.message().to_owned()).at(at))?;
+        let found: File = toml::from_str(&text).map_err(|error| Failure::failed(error.message().to_owned()).at(at))?;
         Ok(found.check)
     }
 }
