@@ -173,7 +173,7 @@ fn timings_go_to_standard_error() {
     let capture = capture();
     let ran = run(&["stats", &capture, "--timings"]);
     let named: Vec<&str> = ran.stderr.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
-    assert!(named.starts_with(&["open", "tables", "output", "total"]), "{}", ran.stderr);
+    assert!(named.starts_with(&["open", "tables", "check", "output", "total"]), "{}", ran.stderr);
 }
 
 #[test]

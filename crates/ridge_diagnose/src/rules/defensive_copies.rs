@@ -68,7 +68,9 @@ fn finding(case: &Case<'_>, module: ModuleRow, copies: &Copies<'_>) -> Finding {
     let function = name.strip_prefix("jit_").unwrap_or(name);
     let names: BTreeSet<&str> = copies.work.iter().map(|work| work.name).collect();
     let names: Vec<&&str> = names.iter().collect();
-    let named: Vec<String> = arguments.iter().map(|name| format!("\"{name}\"")).collect();
+    let mut named: Vec<String> = arguments.iter().map(|name| format!("\"{name}\"")).collect();
+    // One name in parentheses is no tuple without a comma.
+    named.iter_mut().take(usize::from(arguments.len() == 1)).for_each(|name| name.push(','));
     let is_one = arguments.len() == 1;
     Finding::new(format!(
         "XLA copies {} before updating {}, because {} not donated",
@@ -85,7 +87,7 @@ fn finding(case: &Case<'_>, module: ModuleRow, copies: &Copies<'_>) -> Finding {
     )
     .number("copied into fresh memory by one run of all", Quantity::new(copies.bytes as f64, Unit::Bytes, Basis::Counted))
     .why("the update may not write over what the caller might still read; given away, the argument's memory may be used")
-    .help(format!("`jax.jit({function}, donate_argnames=({},))`, where the caller no longer needs the old value", named.join(", ")))
+    .help(format!("`jax.jit({function}, donate_argnames=({}))`, where the caller no longer needs the old value", named.join(", ")))
     .claims(copies.work.iter().map(|work| (work.at, 1.0)))
     .edit(case.without(copies.work.iter().map(|work| work.at)))
 }
