@@ -140,14 +140,14 @@ pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
 }
 
 fn doubts(case: &Case<'_>, asked: &[&'static Rule]) -> Vec<(&'static Rule, Doubt)> {
-    let mut all = Vec::new();
-    for rule in asked {
+    let of_rule = |rule: &&'static Rule| {
         let mut found = Vec::new();
         if let Find::Doubts(find) = rule.find {
             find(case, &mut found);
         }
-        all.extend(found.into_iter().map(|doubt| (*rule, doubt)));
-    }
+        found.into_iter().map(|doubt| (*rule, doubt)).collect::<Vec<_>>()
+    };
+    let mut all: Vec<(&'static Rule, Doubt)> = asked.par_iter().map(of_rule).collect::<Vec<_>>().concat();
     // What makes most answers impossible is said first.
     all.sort_by_key(|(_, doubt)| {
         (

@@ -9,7 +9,7 @@ use crate::context::Shared;
 use crate::context::in_order::InOrder;
 use crate::{Analysis, Frame, Idle, Need, Spans};
 use rayon::prelude::*;
-use ridge_trace::{DeviceRow, EventKind, EventRow, StringId, Track};
+use ridge_trace::{DeviceRow, EventKind, EventRow, StringId, Trace, Track};
 use rustc_hash::FxHashMap;
 
 /// What has a moment of a device.
@@ -129,6 +129,18 @@ fn of_device(
     let process = trace.devices.get(device.index())?.process;
     let spans = frame.spans.get(process as usize).filter(|spans| spans.total_ns() > 0)?;
     let tracks: Vec<&Track> = trace.tracks_of_device(device.0).filter(|track| !track.rows.is_empty()).collect();
+    let (mut rows, idle_rows) =
+        rayon::join(|| work_rows(trace, spans, &tracks), || idle_rows(trace, spans, idle, position));
+    let busy_ns = rows.iter().fold(0_i64, |sum, row| sum.saturating_add(row.ns));
+    rows.extend(idle_rows);
+    rows.retain(|row| row.ns > 0 || row.events > 0);
+    rows.iter_mut().for_each(|row| row.device = device);
+    rows.sort_by_key(|row| (std::cmp::Reverse(row.ns), row.holds));
+    Some((DeviceWall { device, whole_ns: spans.total_ns(), busy_ns }, rows))
+}
+
+/// What each piece of work has of the moments in `spans`.
+fn work_rows(trace: &Trace, spans: &Spans, tracks: &[&Track]) -> Vec<WallRow> {
     let mut sums = Sums::default();
     let mut sweep = Sweep { spans, active: vec![Vec::new(); tracks.len()], working: Vec::new(), now: i64::MIN };
     let rows = tracks.iter().enumerate().map(|(at, track)| (track.rows.clone(), at));
@@ -146,7 +158,12 @@ fn of_device(
         }
     });
     sweep.until(i64::MAX, &mut sums);
-    let busy_ns = sums.rows.iter().fold(0_i64, |sum, row| sum.saturating_add(row.ns));
+    sums.rows
+}
+
+/// What each reason of idleness has of them.
+fn idle_rows(trace: &Trace, spans: &Spans, idle: &Idle, position: usize) -> Vec<WallRow> {
+    let mut sums = Sums::default();
     idle.visit_parts(trace, position, |part| {
         let ns = spans.within_ns(part.start_ns, part.start_ns.saturating_add(part.ns));
         if ns > 0 {
@@ -157,10 +174,7 @@ fn of_device(
             row.lengthen(ns, part.row);
         }
     });
-    let mut rows: Vec<WallRow> = sums.rows.into_iter().filter(|row| row.ns > 0 || row.events > 0).collect();
-    rows.iter_mut().for_each(|row| row.device = device);
-    rows.sort_by_key(|row| (std::cmp::Reverse(row.ns), row.holds));
-    Some((DeviceWall { device, whole_ns: spans.total_ns(), busy_ns }, rows))
+    sums.rows
 }
 
 /// The rows of one device so far.
