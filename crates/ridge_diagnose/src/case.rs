@@ -9,6 +9,10 @@ use ridge_replay::{Action, Edit};
 use ridge_table::{Basis, Quantity, Unit};
 use ridge_trace::{DeviceRow, EventKind, NONE, StringId, Trace, TrackKind};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::rc::Rc;
+
+/// Events around one that are looked at: real nesting is far below.
+const NESTING: usize = 512;
 
 /// A capture before a rule.
 #[derive(Debug, Clone, Copy)]
@@ -157,22 +161,19 @@ impl<'a> Case<'a> {
         Some(Place { file: line.file.clone(), line: line.line, is_inferred: found.owed.is_some() })
     }
 
+    /// Event `row` and those around it on its track, innermost first.
+    pub(crate) fn around(&self, row: u32) -> impl Iterator<Item = u32> {
+        let parents = &self.trace().events.parent;
+        let first = (row != NONE).then_some(row);
+        let outer = move |row: &u32| parents.get(*row as usize).copied().filter(|around| *around != NONE);
+        std::iter::successors(first, outer).take(NESTING)
+    }
+
     /// The innermost function of the program that was open around the host's event `row`.
     pub(crate) fn line_of_row(&self, row: u32) -> Option<Place> {
-        let events = &self.trace().events;
-        let mut at = row;
-        for _ in 0..512 {
-            if at == NONE {
-                return None;
-            }
-            let is_call = events.kind(at as usize) == EventKind::PythonCall;
-            let place = || crate::words::python_place(self.trace().name(at as usize));
-            if let Some(place) = is_call.then(place).flatten() {
-                return Some(place);
-            }
-            at = events.parent[at as usize];
-        }
-        None
+        let trace = self.trace();
+        let mut calls = self.around(row).filter(|row| trace.events.kind(*row as usize) == EventKind::PythonCall);
+        calls.find_map(|row| crate::words::python_place(trace.name(row as usize)))
     }
 
     /// The line that the work of an operation or of a name came from: of its HLO, else of the call that launched it.
@@ -183,23 +184,37 @@ impl<'a> Case<'a> {
         })
     }
 
+    /// The row of the wall that the work at event `row` belongs to.
+    pub(crate) fn place_of(&self, row: u32) -> Option<usize> {
+        let device = self.trace().track_of(row)?.device?;
+        self.wall().place(DeviceRow(device), Holds::work(self.trace(), row as usize))
+    }
+
+    /// Time of rows of the wall, nanoseconds, as the part of each row that it is.
+    pub(crate) fn parts_of(&self, held: impl IntoIterator<Item = (usize, f64)>) -> Vec<(usize, f32)> {
+        let mut sums: FxHashMap<usize, f64> = FxHashMap::default();
+        held.into_iter().for_each(|(at, ns)| *sums.entry(at).or_default() += ns);
+        let whole = |at: usize| self.wall().rows.get(at).map_or(0, |row| row.ns).max(1) as f64;
+        let parts = sums.into_iter().map(|(at, ns)| (at, (ns / whole(at)).min(1.0) as f32));
+        let mut parts: Vec<(usize, f32)> = parts.filter(|(_, part)| *part > 0.0).collect();
+        parts.sort_by_key(|(at, _)| *at);
+        parts
+    }
+
+    /// Time of events of the devices, nanoseconds, as parts of the rows of the wall that they belong to.
+    pub(crate) fn parts_of_events(&self, events: impl IntoIterator<Item = (u32, i64)>) -> Vec<(usize, f32)> {
+        self.parts_of(events.into_iter().filter_map(|(row, ns)| Some((self.place_of(row)?, ns as f64))))
+    }
+
     /// The events behind rows of the wall, in the judged time and outside it.
     pub(crate) fn rows_of(&self, claim: impl IntoIterator<Item = usize>) -> impl Iterator<Item = u32> {
         let (trace, wall) = (self.trace(), self.wall());
-        let mut wanted: FxHashSet<(u32, u32, StringId, EventKind)> = FxHashSet::default();
-        for at in claim {
-            if let Some(WallRow { device, holds: Holds::Work { op, name, kind }, .. }) = wall.rows.get(at) {
-                wanted.insert((device.0, *op, *name, *kind));
-            }
-        }
-        let tracks = trace.device_tracks();
-        tracks.filter_map(|track| track.device.map(|device| (track, device))).flat_map(move |(track, device)| {
-            let wanted = wanted.clone();
-            track.rows.clone().filter(move |row| {
-                let at = *row as usize;
-                let events = &trace.events;
-                wanted.contains(&(device, events.op[at], StringId(events.name[at]), events.kind(at)))
-            })
+        let claimed = claim.into_iter().filter_map(|at| wall.rows.get(at)).map(|row| (row.device, row.holds));
+        let wanted: Rc<FxHashSet<(DeviceRow, Holds)>> = Rc::new(claimed.collect());
+        let tracks = trace.device_tracks().filter_map(|track| Some((track, DeviceRow(track.device?))));
+        tracks.flat_map(move |(track, device)| {
+            let wanted = Rc::clone(&wanted);
+            track.rows.clone().filter(move |row| wanted.contains(&(device, Holds::work(trace, *row as usize))))
         })
     }
 

@@ -2,10 +2,11 @@
 
 use crate::case::Case;
 use crate::finding::Place;
+use crate::known::Known;
 use ridge_analysis::models::transfers::Transfers;
-use ridge_analysis::{Ceiling, Holds, Limit, Per};
+use ridge_analysis::{Analysis, Ceiling, Holds, Limit, Need, Per, Shared, Wall};
 use ridge_table::Basis;
-use ridge_trace::{DeviceRow, EventKind, EventRow, MemoryKind, StringId, Trace, Transfer};
+use ridge_trace::{DeviceRow, EventKind, EventRow, MemoryKind, Trace, Transfer};
 use rustc_hash::FxHashMap;
 
 /// Copies of fewer bytes say nothing of what a link can carry.
@@ -13,7 +14,7 @@ pub(crate) const LARGE_BYTES: u64 = 1 << 20;
 
 /// One copy in the judged time.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Copying<'a> {
+pub(crate) struct Copying {
     /// Its event.
     pub(crate) row: u32,
     /// Its row of the wall.
@@ -23,14 +24,14 @@ pub(crate) struct Copying<'a> {
     /// Its direction.
     pub(crate) kind: EventKind,
     /// What it moved, where the capture says it.
-    moved: Option<&'a Transfer>,
+    moved: Option<Transfer>,
     /// Its length, nanoseconds.
     pub(crate) ns: i64,
     /// The part of the judged time in which it ran and the device did not compute, nanoseconds.
     pub(crate) exposed_ns: i64,
 }
 
-impl Copying<'_> {
+impl Copying {
     /// Bytes it moved; 0 where the capture does not say.
     pub(crate) fn bytes(&self) -> u64 {
         self.moved.map_or(0, |moved| moved.bytes)
@@ -53,32 +54,53 @@ impl Copying<'_> {
     }
 }
 
+/// The copies of the judged time, by device and start.
+#[derive(Debug)]
+pub(crate) struct Copies {
+    all: Vec<Copying>,
+    /// Those between host and device that come again and again between pieces of compute: within marked steps all, else those
+    /// after a device's first compute and before its last, where the two take turns.
+    ///
+    /// What is brought in once before the work begins is no part of a loop, however much it is.
+    in_loop: Vec<Copying>,
+}
+
+impl Shared for Copies {
+    const NEEDS: &'static [Need] = &[Need::of::<Wall>(), Need::of::<Transfers>()];
+
+    fn make(analysis: &Analysis<'_>) -> Copies {
+        let case = Case { analysis: *analysis, known: &Known::default() };
+        let all = case.find_copies();
+        let in_loop = case.in_loop(&all);
+        Copies { all, in_loop }
+    }
+}
+
 impl<'a> Case<'a> {
     /// The copies of the judged time, by device and start.
-    pub(crate) fn copies(&self) -> Vec<Copying<'a>> {
+    pub(crate) fn copies(&self) -> &'a [Copying] {
+        &self.analysis.get::<Copies>().all
+    }
+
+    /// Those between host and device that are part of a loop.
+    pub(crate) fn copies_in_loop(&self) -> &'a [Copying] {
+        &self.analysis.get::<Copies>().in_loop
+    }
+
+    fn find_copies(&self) -> Vec<Copying> {
         let (trace, wall, frame) = (self.trace(), self.wall(), self.frame());
-        let mut places: FxHashMap<(DeviceRow, u32, StringId, EventKind), usize> = FxHashMap::default();
-        for (at, row) in wall.rows.iter().enumerate() {
-            if let Holds::Work { op, name, kind } = row.holds
-                && kind.is_copy()
-            {
-                places.insert((row.device, op, name, kind), at);
-            }
-        }
         let found = self.analysis.get::<Transfers>().copies.iter().filter_map(|copy| {
             let row = copy.row as usize;
-            let kind = trace.events.kind(row);
-            let key = (DeviceRow(copy.device), trace.events.op[row], StringId(trace.events.name[row]), kind);
             let process = trace.devices.get(copy.device as usize)?.process;
             let within =
                 frame.spans.get(process as usize)?.within_ns(trace.events.start_ns[row], trace.events.end_ns(row));
             let inside = if copy.ns > 0 { within as f64 / copy.ns as f64 } else { 0.0 };
             (within > 0).then_some(Copying {
                 row: copy.row,
-                at: *places.get(&key)?,
+                at: wall.place(DeviceRow(copy.device), Holds::work(trace, row))?,
                 device: copy.device,
-                kind,
-                moved: trace.transfer(row),
+                kind: trace.events.kind(row),
+                moved: trace.transfer(row).copied(),
                 ns: copy.ns,
                 exposed_ns: (copy.exposed_ns() as f64 * inside) as i64,
             })
@@ -87,33 +109,17 @@ impl<'a> Case<'a> {
     }
 
     /// The rows of the wall that `copies` have, each with the part that would go where `part` of what is exposed would.
-    pub(crate) fn claim_of<'c, 't: 'c>(
+    pub(crate) fn claim_of<'c>(
         &self,
-        copies: impl IntoIterator<Item = &'c Copying<'t>>,
-        part: impl Fn(&Copying<'t>) -> f64,
+        copies: impl IntoIterator<Item = &'c Copying>,
+        part: impl Fn(&Copying) -> f64,
     ) -> Vec<(usize, f32)> {
-        let mut held: FxHashMap<usize, f64> = FxHashMap::default();
-        for copy in copies {
-            *held.entry(copy.at).or_default() += copy.exposed_ns as f64 * part(copy).clamp(0.0, 1.0);
-        }
-        let ns = |at: usize| self.wall().rows.get(at).map_or(0, |row| row.ns).max(1) as f64;
-        let mut claim: Vec<(usize, f32)> = held
-            .into_iter()
-            .map(|(at, held)| (at, (held / ns(at)).min(1.0) as f32))
-            .filter(|(_, part)| *part > 0.0)
-            .collect();
-        claim.sort_by_key(|(at, _)| *at);
-        claim
+        let held = |copy: &Copying| (copy.at, copy.exposed_ns as f64 * part(copy).clamp(0.0, 1.0));
+        self.parts_of(copies.into_iter().map(held))
     }
-}
 
-impl<'a> Case<'a> {
-    /// The copies between host and device that come again and again between pieces of compute: within marked steps all,
-    /// else those after a device's first compute and before its last, where the two take turns.
-    ///
-    /// What is brought in once before the work begins is no part of a loop, however much it is.
-    pub(crate) fn copies_in_loop(&self) -> Vec<Copying<'a>> {
-        let mut copies: Vec<Copying<'a>> = self.copies().into_iter().filter(Copying::is_with_host).collect();
+    fn in_loop(&self, all: &[Copying]) -> Vec<Copying> {
+        let mut copies: Vec<Copying> = all.iter().copied().filter(Copying::is_with_host).collect();
         if self.frame().per == Per::Step {
             return copies;
         }
@@ -129,7 +135,7 @@ impl<'a> Case<'a> {
     }
 
     /// The largest of `copies` by time, with the line of the call that asked for it.
-    pub(crate) fn longest_copy(&self, copies: &[Copying<'_>]) -> Option<(EventRow, Option<Place>)> {
+    pub(crate) fn longest_copy(&self, copies: &[Copying]) -> Option<(EventRow, Option<Place>)> {
         let row = copies.iter().max_by_key(|copy| (copy.exposed_ns, copy.ns))?.row;
         let call = self.trace().events.link[row as usize];
         Some((EventRow(row), self.line_of_row(call)))
@@ -174,7 +180,7 @@ pub(crate) struct Way {
 }
 
 /// What the ways can carry, by device and direction. What a data sheet says is left out: the host decides, too.
-pub(crate) fn ways(case: &Case<'_>, copies: &[Copying<'_>]) -> FxHashMap<(u32, EventKind), Way> {
+pub(crate) fn ways(case: &Case<'_>, copies: &[Copying]) -> FxHashMap<(u32, EventKind), Way> {
     let mut ways: FxHashMap<(u32, EventKind), Way> = FxHashMap::default();
     for copy in copies.iter().filter(|copy| copy.is_with_host()) {
         let known = ways.entry((copy.device, copy.kind)).or_insert_with(|| {
@@ -190,7 +196,7 @@ pub(crate) fn ways(case: &Case<'_>, copies: &[Copying<'_>]) -> FxHashMap<(u32, E
 }
 
 /// The ceiling of a copy's way, by a measurement or a data sheet.
-pub(crate) fn ceiling<'a>(case: &Case<'a>, copy: &Copying<'_>) -> Option<&'a Ceiling> {
+pub(crate) fn ceiling<'a>(case: &Case<'a>, copy: &Copying) -> Option<&'a Ceiling> {
     let limit = if copy.kind == EventKind::CopyHostToDevice { Limit::HostToDevice } else { Limit::DeviceToHost };
     case.analysis.ceilings.get(copy.device as usize)?.get(limit)
 }

@@ -91,42 +91,6 @@ impl<'a> Program<'a> {
     }
 }
 
-/// Who uses each value of a module.
-#[derive(Debug)]
-pub(crate) struct Uses {
-    starts: Vec<u32>,
-    users: Vec<InstructionId>,
-}
-
-impl Uses {
-    /// Looks through `module` once.
-    pub(crate) fn new(module: &HloModule) -> Uses {
-        let mut starts = vec![0_u32; module.instructions.len() + 1];
-        let uses = || {
-            let of = |user: InstructionId| module.instruction(user).operands.iter().map(move |used| (*used, user));
-            module.instruction_ids().flat_map(of)
-        };
-        uses().for_each(|(used, _)| starts[used.0 as usize + 1] += 1);
-        for at in 1..starts.len() {
-            starts[at] += starts[at - 1];
-        }
-        let mut next = starts.clone();
-        let mut users = vec![InstructionId::default(); starts.last().map_or(0, |end| *end as usize)];
-        for (used, user) in uses() {
-            let slot = &mut next[used.0 as usize];
-            users[*slot as usize] = user;
-            *slot += 1;
-        }
-        Uses { starts, users }
-    }
-
-    /// The users of one value; one that reads it twice is there twice.
-    pub(crate) fn of(&self, id: InstructionId) -> &[InstructionId] {
-        let at = id.0 as usize;
-        &self.users[self.starts[at] as usize..self.starts[at + 1] as usize]
-    }
-}
-
 /// The computations that run as part of `first`, itself included, fusions left out.
 pub(crate) fn reached(module: &HloModule, first: ComputationId) -> Vec<ComputationId> {
     let mut found = vec![first];

@@ -6,9 +6,10 @@
 
 use crate::case::Case;
 use crate::finding::Place;
+use crate::known::Known;
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Activity, Cause, Holds, Idle};
-use ridge_trace::{DeviceRow, EventKind, NONE, StringId};
+use ridge_analysis::{Activity, Analysis, Cause, Holds, Idle, Need, Shared, Wall};
+use ridge_trace::{DeviceRow, EventKind, StringId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A call that waited for the device until it had nothing to do.
@@ -46,16 +47,21 @@ pub(crate) fn copies_and_waits(name: &str) -> bool {
     name.contains("Memcpy") && !name.contains("Async")
 }
 
+/// Every call after which a device was idle because the host had waited for it.
+#[derive(Debug)]
+pub(crate) struct DeviceWaits(Vec<Wait>);
+
+impl Shared for DeviceWaits {
+    const NEEDS: &'static [Need] = &[Need::of::<Wall>(), Need::of::<Idle>()];
+
+    fn make(analysis: &Analysis<'_>) -> DeviceWaits {
+        DeviceWaits(Case { analysis: *analysis, known: &Known::default() }.waits())
+    }
+}
+
 impl Case<'_> {
-    /// Every call after which a device was idle because the host had waited for it.
-    pub(crate) fn waits(&self) -> Vec<Wait> {
+    fn waits(&self) -> Vec<Wait> {
         let idle = self.analysis.get::<Idle>();
-        let mut places: FxHashMap<(DeviceRow, Holds), usize> = FxHashMap::default();
-        for (at, row) in self.wall().rows.iter().enumerate() {
-            if matches!(row.holds, Holds::Idle { .. }) {
-                places.insert((row.device, row.holds), at);
-            }
-        }
         let mut waits = Vec::new();
         for (position, device) in idle.devices.iter().enumerate() {
             let mut parts: Vec<IdlePart> = Vec::new();
@@ -67,19 +73,14 @@ impl Case<'_> {
             parts.sort_by_key(|part| part.start_ns);
             let is_one_gap = |a: &IdlePart, b: &IdlePart| a.start_ns.saturating_add(a.ns) == b.start_ns;
             for gap in parts.chunk_by(is_one_gap) {
-                waits.extend(self.wait_before(device.device, gap, &places));
+                waits.extend(self.wait_before(device.device, gap));
             }
         }
         waits
     }
 
     /// The call that the host was in when the gap began, with what of the gap comes of it.
-    fn wait_before(
-        &self,
-        device: u32,
-        gap: &[IdlePart],
-        places: &FxHashMap<(DeviceRow, Holds), usize>,
-    ) -> Option<Wait> {
+    fn wait_before(&self, device: u32, gap: &[IdlePart]) -> Option<Wait> {
         let (trace, start) = (self.trace(), gap.first()?.start_ns);
         let spans = self.frame().spans.get(trace.devices.get(device as usize)?.process as usize)?;
         let is_wait = |part: &&IdlePart| {
@@ -100,8 +101,8 @@ impl Case<'_> {
             hidden = if is_inside { hidden } else { hidden.saturating_sub(ns) };
             let within = spans.within_ns(part.start_ns, part.start_ns.saturating_add(ns));
             let holds = Holds::Idle { cause: part.cause, activity: part.activity, name: part.name };
-            if let Some(at) = places.get(&(DeviceRow(device), holds)).filter(|_| within > 0) {
-                held.push((*at, within));
+            if let Some(at) = self.wall().place(DeviceRow(device), holds).filter(|_| within > 0) {
+                held.push((at, within));
             }
         }
         Some(Wait { row: row.0, held })
@@ -109,32 +110,14 @@ impl Case<'_> {
 
     /// The rows of the wall that `waits` hold, each with the part of it.
     pub(crate) fn claim_of_waits<'w>(&self, waits: impl IntoIterator<Item = &'w Wait>) -> Vec<(usize, f32)> {
-        let mut held: FxHashMap<usize, i64> = FxHashMap::default();
-        for (at, ns) in waits.into_iter().flat_map(|wait| wait.held.iter().copied()) {
-            let sum = held.entry(at).or_default();
-            *sum = sum.saturating_add(ns);
-        }
-        let whole = |at: usize| self.wall().rows.get(at).map_or(0, |row| row.ns).max(1) as f64;
-        let mut claim: Vec<(usize, f32)> =
-            held.into_iter().map(|(at, ns)| (at, (ns as f64 / whole(at)).min(1.0) as f32)).collect();
-        claim.sort_by_key(|(at, _)| *at);
-        claim
+        self.parts_of(waits.into_iter().flat_map(|wait| &wait.held).map(|(at, ns)| (*at, *ns as f64)))
     }
 
     /// The outermost operator of a framework around the host's event `row`.
     pub(crate) fn operator_around(&self, row: u32) -> Option<&str> {
-        let events = &self.trace().events;
-        let (mut at, mut found) = (row, None);
-        for _ in 0..512 {
-            if at == NONE {
-                break;
-            }
-            if events.kind(at as usize) == EventKind::Operator {
-                found = Some(self.trace().name(at as usize));
-            }
-            at = events.parent[at as usize];
-        }
-        found
+        let trace = self.trace();
+        let operators = self.around(row).filter(|row| trace.events.kind(*row as usize) == EventKind::Operator);
+        operators.last().map(|row| trace.name(row as usize))
     }
 }
 
@@ -146,7 +129,7 @@ pub(crate) struct Waits<'a> {
     /// The line, where one is known.
     pub(crate) place: Option<Place>,
     /// The waits, those first that hold most.
-    pub(crate) all: Vec<Wait>,
+    pub(crate) all: Vec<&'a Wait>,
     /// The idle time that would go, nanoseconds.
     pub(crate) ns: i64,
 }
@@ -155,12 +138,13 @@ impl<'a> Case<'a> {
     /// The waits in calls whose name `wanted` takes, by line and name, what holds most first.
     pub(crate) fn waits_by_line(&self, wanted: impl Fn(&str) -> bool) -> Vec<Waits<'a>> {
         let trace = self.trace();
-        let mut groups: FxHashMap<(Option<Place>, StringId), Vec<Wait>> = FxHashMap::default();
-        for wait in self.waits().into_iter().filter(|wait| wanted(trace.name(wait.row as usize))) {
+        let mut groups: FxHashMap<(Option<Place>, StringId), Vec<&'a Wait>> = FxHashMap::default();
+        let all = self.analysis.get::<DeviceWaits>().0.iter();
+        for wait in all.filter(|wait| wanted(trace.name(wait.row as usize))) {
             let name = StringId(trace.events.name[wait.row as usize]);
             groups.entry((self.line_of_row(wait.row), name)).or_default().push(wait);
         }
-        let of_group = |((place, name), mut all): ((Option<Place>, StringId), Vec<Wait>)| {
+        let of_group = |((place, name), mut all): ((Option<Place>, StringId), Vec<&'a Wait>)| {
             all.sort_by_key(|wait| (std::cmp::Reverse(wait.ns()), wait.row));
             let ns = all.iter().fold(0_i64, |sum, wait| sum.saturating_add(wait.ns()));
             Waits { name: trace.strings.get(name), place, all, ns }
@@ -173,24 +157,20 @@ impl<'a> Case<'a> {
     /// All calls of the group's name on its line, those that made no idle time with them, and the calls around and within
     /// them that wait for the same.
     pub(crate) fn calls_of(&self, waits: &Waits<'_>) -> Vec<u32> {
-        let parents = &self.trace().events.parent;
         let waiting = self.host_rows(|kind, name| kind <= EventKind::Operator && waits_for_device(name));
         let is_of_line =
             |row: &u32| self.trace().name(*row as usize) == waits.name && self.line_of_row(*row) == waits.place;
+        let outer = |row: u32| self.around(row).skip(1).take(NESTED);
         let mut rows: FxHashSet<u32> = waiting.iter().copied().filter(is_of_line).collect();
         // Rows of a thread stand in order of start, so what is around a row comes before it.
         for row in &waiting {
-            let mut around =
-                std::iter::successors(parents.get(*row as usize).copied(), |at| parents.get(*at as usize).copied());
-            if around.by_ref().take(NESTED).any(|at| rows.contains(&at)) {
+            if outer(*row).any(|around| rows.contains(&around)) {
                 rows.insert(*row);
             }
         }
         let all: FxHashSet<u32> = waiting.into_iter().collect();
         for row in rows.iter().copied().collect::<Vec<u32>>() {
-            let around =
-                std::iter::successors(parents.get(row as usize).copied(), |at| parents.get(*at as usize).copied());
-            rows.extend(around.take(NESTED).filter(|at| all.contains(at)));
+            rows.extend(outer(row).filter(|around| all.contains(around)));
         }
         let mut rows: Vec<u32> = rows.into_iter().collect();
         rows.sort_unstable();

@@ -77,3 +77,4 @@ pub use opcode::{Elementwise, Opcode, OpcodeClass, Phase};
 pub use owners::{OwedTo, Owner, Owners};
 pub use replay::PeakMemory;
 pub use shape::{ElementType, Layout, Shape, ShapeError, Tile};
+pub use users::Users;

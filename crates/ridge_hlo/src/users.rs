@@ -3,14 +3,15 @@
 use crate::{HloModule, InstructionId};
 
 /// Who uses each instruction's value, each user once.
-pub(crate) struct Users {
+#[derive(Debug)]
+pub struct Users {
     starts: Vec<u32>,
     users: Vec<InstructionId>,
 }
 
 impl Users {
     /// Looks through `module` once.
-    pub(crate) fn new(module: &HloModule) -> Users {
+    pub fn new(module: &HloModule) -> Users {
         let mut starts = vec![0u32; module.instructions.len() + 1];
         let uses = || {
             module.instruction_ids().flat_map(|user| {
@@ -34,7 +35,7 @@ impl Users {
     }
 
     /// The users of one value, in module order.
-    pub(crate) fn of(&self, id: InstructionId) -> &[InstructionId] {
+    pub fn of(&self, id: InstructionId) -> &[InstructionId] {
         let at = id.0 as usize;
         &self.users[self.starts[at] as usize..self.starts[at + 1] as usize]
     }

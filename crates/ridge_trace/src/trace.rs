@@ -111,6 +111,12 @@ impl Trace {
         kind == EventKind::Launch as u8 && self.name(row as usize).contains("Launch")
     }
 
+    /// The track that holds event `row`; `None` where there is no such event.
+    pub fn track_of(&self, row: u32) -> Option<&Track> {
+        let after = self.tracks.partition_point(|track| track.rows.start <= row);
+        after.checked_sub(1).map(|at| &self.tracks[at]).filter(|track| track.rows.contains(&row))
+    }
+
     /// The tracks of the device at row `device` of the devices table.
     pub fn tracks_of_device(&self, device: u32) -> impl Iterator<Item = &Track> {
         self.device_tracks().filter(move |track| track.device == Some(device))

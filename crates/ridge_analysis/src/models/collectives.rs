@@ -8,35 +8,39 @@ use rustc_hash::FxHashMap;
 
 /// One rank's part in a collective.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Part<'a> {
+pub struct Part<'a> {
     /// Row of the processes table.
-    pub(crate) process: u32,
-    pub(crate) collective: &'a Collective,
-    pub(crate) start_ns: i64,
-    pub(crate) dur_ns: i64,
+    pub process: u32,
+    /// What is known of it.
+    pub collective: &'a Collective,
+    /// When it began, nanoseconds on the trace clock.
+    pub start_ns: i64,
+    /// How long it took, nanoseconds.
+    pub dur_ns: i64,
 }
 
 /// A collective with all parts that were captured, in order of process.
 #[derive(Debug, Clone)]
-pub(crate) struct Matched<'a> {
-    pub(crate) parts: Vec<Part<'a>>,
+pub struct Matched<'a> {
+    /// The parts.
+    pub parts: Vec<Part<'a>>,
 }
 
 impl Matched<'_> {
     /// When the last rank began, nanoseconds on the trace clock.
-    pub(crate) fn last_start_ns(&self) -> i64 {
+    pub fn last_start_ns(&self) -> i64 {
         self.parts.iter().map(|part| part.start_ns).max().unwrap_or(0)
     }
 
     /// The part that began first, and the one that began last; of equals the first.
-    pub(crate) fn first_and_last(&self) -> Option<(&Part<'_>, &Part<'_>)> {
+    pub fn first_and_last(&self) -> Option<(&Part<'_>, &Part<'_>)> {
         let first = self.parts.iter().min_by_key(|part| part.start_ns)?;
         let last = self.parts.iter().min_by_key(|part| std::cmp::Reverse(part.start_ns))?;
         Some((first, last))
     }
 
     /// How long a rank's part waited for the last rank, nanoseconds.
-    pub(crate) fn wait_ns(&self, part: &Part<'_>) -> i64 {
+    pub fn wait_ns(&self, part: &Part<'_>) -> i64 {
         self.last_start_ns().saturating_sub(part.start_ns)
     }
 }
@@ -49,11 +53,16 @@ enum Key {
 }
 
 /// All collectives of `trace`, matched, by the start of their first part.
-pub(crate) fn matched(trace: &Trace) -> Vec<Matched<'_>> {
+pub fn matched(trace: &Trace) -> Vec<Matched<'_>> {
+    matched_of(parts_in_order(trace))
+}
+
+/// Those that `parts` are of, which come in order of start; what is left out is not counted.
+pub fn matched_of<'a>(parts: impl IntoIterator<Item = Part<'a>>) -> Vec<Matched<'a>> {
     let mut found: FxHashMap<Key, Vec<Part<'_>>> = FxHashMap::default();
     let mut counts: FxHashMap<(u32, StringId), u32> = FxHashMap::default();
     let mut numbered: FxHashMap<(u32, StringId, u64), u32> = FxHashMap::default();
-    for part in parts_in_order(trace) {
+    for part in parts {
         let collective = part.collective;
         let key = match collective.sequence {
             // One call may launch several kernels; groups of different ranks may share a name.
@@ -77,14 +86,12 @@ pub(crate) fn matched(trace: &Trace) -> Vec<Matched<'_>> {
 }
 
 /// The parts of all ranks in order of start.
-fn parts_in_order(trace: &Trace) -> Vec<Part<'_>> {
-    let tracks: Vec<(u32, u32)> = trace.tracks.iter().map(|track| (track.rows.start, track.process)).collect();
+pub fn parts_in_order(trace: &Trace) -> Vec<Part<'_>> {
     let mut parts: Vec<Part<'_>> = (trace.collectives.iter())
-        .map(|collective| {
-            let row = collective.event as usize;
-            let track = tracks.partition_point(|(first, _)| *first <= collective.event).saturating_sub(1);
-            let process = tracks[track].1;
-            Part { process, collective, start_ns: trace.events.start_ns[row], dur_ns: trace.events.dur_ns[row] }
+        .filter_map(|collective| {
+            let (row, process) = (collective.event as usize, trace.track_of(collective.event)?.process);
+            let (start_ns, dur_ns) = (trace.events.start_ns[row], trace.events.dur_ns[row]);
+            Some(Part { process, collective, start_ns, dur_ns })
         })
         .collect();
     parts.sort_by_key(|part| (part.start_ns, part.collective.event));
@@ -92,7 +99,7 @@ fn parts_in_order(trace: &Trace) -> Vec<Part<'_>> {
 }
 
 /// What a process is called: its rank, or its position.
-pub(crate) fn rank_of(trace: &Trace, process: u32) -> u64 {
+pub fn rank_of(trace: &Trace, process: u32) -> u64 {
     let rank = trace.processes.get(process as usize).and_then(|found| found.rank);
     u64::from(rank.unwrap_or(process))
 }

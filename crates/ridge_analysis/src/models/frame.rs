@@ -67,8 +67,8 @@ fn of_steps(analysis: &Analysis<'_>) -> Option<Frame> {
     for step in &analysis.steps().rows {
         let row = step.event.index();
         let (start, end) = (trace.events.start_ns[row], trace.events.end_ns(row).max(step.last_ns));
-        let process = trace.tracks.iter().find(|track| track.rows.contains(&step.event.0)).map(|track| track.process);
-        if let Some(steps) = process.and_then(|process| by_process.get_mut(process as usize)) {
+        let track = trace.track_of(step.event.0);
+        if let Some(steps) = track.and_then(|track| by_process.get_mut(track.process as usize)) {
             steps.push((start, end));
         }
     }

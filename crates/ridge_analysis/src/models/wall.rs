@@ -35,6 +35,14 @@ pub enum Holds {
     },
 }
 
+impl Holds {
+    /// What the work at event `row` is.
+    pub fn work(trace: &Trace, row: usize) -> Holds {
+        let events = &trace.events;
+        Holds::Work { op: events.op[row], name: StringId(events.name[row]), kind: events.kind(row) }
+    }
+}
+
 /// The moments of one device that one thing has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WallRow {
@@ -71,6 +79,8 @@ pub struct Wall {
     pub devices: Vec<DeviceWall>,
     /// What has their time, by device; most first.
     pub rows: Vec<WallRow>,
+    /// Where each row is.
+    places: FxHashMap<(DeviceRow, Holds), usize>,
 }
 
 impl Shared for Wall {
@@ -86,6 +96,7 @@ impl Shared for Wall {
             wall.devices.push(device);
             wall.rows.extend(rows);
         }
+        wall.places = wall.rows.iter().enumerate().map(|(at, row)| ((row.device, row.holds), at)).collect();
         wall
     }
 }
@@ -100,6 +111,11 @@ impl WallRow {
 }
 
 impl Wall {
+    /// The position of the row of what `device` holds.
+    pub fn place(&self, device: DeviceRow, holds: Holds) -> Option<usize> {
+        self.places.get(&(device, holds)).copied()
+    }
+
     /// The time that is judged, over all devices, nanoseconds.
     pub fn whole_ns(&self) -> i64 {
         self.devices.iter().fold(0, |sum, device| sum.saturating_add(device.whole_ns))
@@ -145,13 +161,10 @@ fn work_rows(trace: &Trace, spans: &Spans, tracks: &[&Track]) -> Vec<WallRow> {
     let mut sweep = Sweep { spans, active: vec![Vec::new(); tracks.len()], working: Vec::new(), now: i64::MIN };
     let rows = tracks.iter().enumerate().map(|(at, track)| (track.rows.clone(), at));
     InOrder::with(trace, rows).for_each_with(|row, track| {
-        let kind = trace.events.kind[row];
-        if EventKind::from_byte_is_work(kind) {
-            let (op, name) = (trace.events.op[row], StringId(trace.events.name[row]));
-            let holds = Holds::Work { op, name, kind: EventKind::from_byte(kind) };
+        if EventKind::from_byte_is_work(trace.events.kind[row]) {
             let (start, end) = (trace.events.start_ns[row], trace.events.end_ns(row));
             sweep.until(start, &mut sums);
-            let at = sums.row(holds);
+            let at = sums.row(Holds::work(trace, row));
             sums.rows[at].events += u64::from(spans.contains(start));
             sums.rows[at].lengthen(spans.within_ns(start, end), EventRow::known(row as u32));
             sweep.begin(track, end, at);

@@ -1,12 +1,10 @@
 //! Clocks of several processes that cannot be brought together.
 
 use crate::case::Case;
-use crate::collectives::{Part, parts};
 use crate::fitness::{Doubt, Question};
 use crate::rule::{Find, Group, Rule};
-use ridge_trace::StringId;
+use ridge_analysis::models::collectives::{Matched, Part, matched_of, parts_in_order};
 use ridge_units::Nanos;
-use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) static RULE: Rule = Rule {
     id: "clock-disagreement",
@@ -24,41 +22,16 @@ const FEWEST: usize = 4;
 /// Clocks of one host agree to microseconds.
 const LEAST_NS: i64 = 100_000;
 
-/// When the parts of one collective began last and ended first.
-#[derive(Debug, Clone, Copy)]
-struct Meeting {
-    last_start_ns: i64,
-    first_end_ns: i64,
-    parts: u32,
-}
-
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let trace = case.trace();
-    let mut met: FxHashMap<(StringId, u64, u32), Meeting> = FxHashMap::default();
-    let mut again: FxHashMap<(u32, StringId, Option<u64>), u32> = FxHashMap::default();
-    let mut processes: FxHashSet<u32> = FxHashSet::default();
     // Old captures say what a collective does in its kernel's name alone.
     let does = |part: &Part<'_>| match trace.strings.get(part.collective.name) {
         "" => trace.name(part.collective.event as usize),
         name => name,
     };
-    for part in parts(trace).into_iter().filter(|part| is_for_all(does(part))) {
-        processes.insert(part.process);
-        let times = again.entry((part.process, part.collective.group, part.collective.sequence)).or_default();
-        *times += 1;
-        let key = (part.collective.group, part.collective.sequence.unwrap_or(u64::MAX), *times);
-        let (start, end) = (part.start_ns, part.start_ns.saturating_add(part.dur_ns.max(0)));
-        let meeting = met.entry(key).or_insert(Meeting { last_start_ns: start, first_end_ns: end, parts: 0 });
-        meeting.last_start_ns = meeting.last_start_ns.max(start);
-        meeting.first_end_ns = meeting.first_end_ns.min(end);
-        meeting.parts += 1;
-    }
-    if processes.len() < 2 {
-        return;
-    }
+    let met = matched_of(parts_in_order(trace).into_iter().filter(|part| is_for_all(does(part))));
     // Nobody leaves a collective before the last has come: what is missing to that is the clocks'.
-    let several = met.values().filter(|meeting| meeting.parts > 1);
-    let mut apart: Vec<i64> = several.map(|met| met.last_start_ns.saturating_sub(met.first_end_ns)).collect();
+    let mut apart: Vec<i64> = met.iter().filter(|met| met.parts.len() > 1).filter_map(missing_ns).collect();
     apart.sort_unstable();
     let Some(median) = apart.get(apart.len() / 2).copied().filter(|_| apart.len() >= FEWEST) else { return };
     if median > LEAST_NS {
@@ -71,6 +44,12 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
             blocks: vec![Question::Ranks],
         });
     }
+}
+
+/// From the first end of a collective's parts to the last start, nanoseconds; negative where all were in it at one time.
+fn missing_ns(met: &Matched<'_>) -> Option<i64> {
+    let first_end = met.parts.iter().map(|part| part.start_ns.saturating_add(part.dur_ns.max(0))).min()?;
+    Some(met.last_start_ns().saturating_sub(first_end))
 }
 
 /// Whether every rank waits for every other: who sends one way may leave before others come.

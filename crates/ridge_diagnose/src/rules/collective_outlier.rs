@@ -1,11 +1,13 @@
 //! Some collectives take many times longer than others of the same size.
 
 use crate::case::Case;
-use crate::collectives::{Part, claim_of, exposure, meetings, parts};
+use crate::collectives::{Exposure, meetings};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
+use ridge_analysis::Need;
 use crate::words::{count, percent, short};
+use ridge_analysis::models::collectives::{Part, parts_in_order};
 use ridge_table::{Basis, Quantity, Subject};
 use ridge_trace::EventRow;
 use rustc_hash::FxHashMap;
@@ -17,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("collective_outlier.md"),
     asks: &[Question::Device],
     explains: &[],
-    needs: &[],
+    needs: &[Need::of::<Exposure>()],
     find: Find::Causes(find),
 };
 
@@ -34,9 +36,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if !meetings(case).is_empty() {
         return Ok(Vec::new());
     }
-    let exposed: FxHashMap<u32, i64> = exposure(case).events.into_iter().collect();
+    let exposed = &case.exposure().events;
     let mut alike: FxHashMap<(u32, u32, Option<u64>, u32), Vec<Part<'_>>> = FxHashMap::default();
-    for part in parts(case.trace()) {
+    for part in parts_in_order(case.trace()) {
         let one = part.collective;
         let name = case.trace().events.name.get(one.event as usize).copied().unwrap_or(0);
         let bytes = one.bytes_in.max(one.bytes_out);
@@ -60,7 +62,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         let last = long.last().filter(|part| longest.is_none_or(|(known, _)| part.dur_ns > known.dur_ns));
         longest = last.map(|part| (*part, median)).or(longest);
     }
-    let claim = claim_of(case, excess.iter().copied());
+    let claim = case.parts_of_events(excess.iter().copied());
     let share = case.share_of(claim.iter().copied());
     let Some((part, median)) = longest.filter(|_| share >= LEAST) else { return Ok(Vec::new()) };
     let row = part.collective.event;

@@ -1,13 +1,12 @@
 //! Copies between host and device that come in every step and that no compute hides.
 
 use crate::case::{Case, IdleTime};
-use crate::copying::Copying;
+use crate::copying::{Copies, Copying};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::waits::copies_and_waits;
 use crate::words::percent;
-use ridge_analysis::models::transfers::Transfers;
 use ridge_analysis::{Activity, Cause, Need};
 use ridge_replay::{Action, Edit};
 use ridge_table::Subject;
@@ -20,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("copies_in_loop.md"),
     asks: &[Question::Device],
     explains: &["blocking-call", "sync-copy", "pageable-copy", "many-small-copies", "slow-copy"],
-    needs: &[Need::of::<Transfers>()],
+    needs: &[Need::of::<Copies>()],
     find: Find::Causes(find),
 };
 
@@ -39,7 +38,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         return Ok(Vec::new());
     }
     let waits = case.idle().filter(is_for_copy);
-    let claim = case.claim_of(&copies, |_| 1.0).into_iter().chain(waits.map(|idle| (idle.at, 1.0)));
+    let claim = case.claim_of(copies, |_| 1.0).into_iter().chain(waits.map(|idle| (idle.at, 1.0)));
     let (longest, place) = case.longest_copy(&copies).unzip();
     let share = percent(case.share(ns).min(1.0));
     let finding = Finding::new(format!(
@@ -62,7 +61,7 @@ fn is_for_copy(idle: &IdleTime<'_>) -> bool {
     idle.cause == Cause::Copy || (idle.activity == Activity::Blocking && idle.name.is_some_and(copies_and_waits))
 }
 
-fn advice(copies: &[Copying<'_>], inward: i64, outward: i64) -> &'static str {
+fn advice(copies: &[Copying], inward: i64, outward: i64) -> &'static str {
     if outward > inward {
         return "compute on the device what is computed from the results on the host, and read back only what is needed, seldom";
     }

@@ -2,13 +2,12 @@
 
 use crate::arguments::{argument_behind, is_donated};
 use crate::case::{Case, Framework, Work};
-use crate::copying::Copying;
+use crate::copying::{Copies, Copying};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{percent, short};
 use ridge_analysis::Need;
-use ridge_analysis::models::transfers::Transfers;
 use ridge_replay::{Action, Edit};
 use ridge_table::Subject;
 use ridge_trace::EventKind;
@@ -21,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("device_to_device_copies.md"),
     asks: &[Question::Device],
     explains: &[],
-    needs: &[Need::of::<Transfers>()],
+    needs: &[Need::of::<Copies>()],
     find: Find::Causes(find),
 };
 
@@ -30,7 +29,7 @@ const LEAST: f64 = 0.05;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let defensive: FxHashSet<usize> = case.work().filter(|work| is_defensive(case, work)).map(|work| work.at).collect();
-    let mut copies = case.copies();
+    let mut copies = case.copies().to_vec();
     copies.retain(|copy| copy.kind == EventKind::CopyDeviceToDevice && !defensive.contains(&copy.at));
     let exposed = copies.iter().fold(0_i64, |sum, copy| sum.saturating_add(copy.exposed_ns));
     if case.share(exposed) < LEAST {
@@ -48,7 +47,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .number("such copies", case.count_per_unit(copies.len() as u64))
     .why("results are put where they are wanted after they have been made, and each byte is read and written once more")
     .help(advice(case.framework()))
-    .claims(case.claim_of(&copies, |_: &Copying<'_>| 1.0))
+    .claims(case.claim_of(&copies, |_: &Copying| 1.0))
     .edit(Edit { rows: copies.iter().map(|copy| copy.row).collect(), action: Action::Drop });
     if let Some(operator) = call.and_then(|call| case.operator_around(call)) {
         finding = finding.fact(format!("the longest is called by `{}`", short(operator)));

@@ -1,10 +1,11 @@
 //! Collectives run while nothing else does.
 
 use crate::case::{Case, Framework};
-use crate::collectives::{exposure, meetings};
+use crate::collectives::{Exposure, meetings};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
+use ridge_analysis::Need;
 use crate::words::{list, percent};
 use ridge_analysis::Holds;
 use ridge_table::{Basis, Quantity, Subject, Unit};
@@ -17,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("exposed_collectives.md"),
     asks: &[Question::Device],
     explains: &[],
-    needs: &[],
+    needs: &[Need::of::<Exposure>()],
     find: Find::Causes(find),
 };
 
@@ -25,7 +26,7 @@ pub(crate) static RULE: Rule = Rule {
 const LEAST: f64 = 0.05;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    let exposure = exposure(case);
+    let exposure = case.exposure();
     let share = case.share(exposure.exposed_ns);
     if share < LEAST {
         return Ok(Vec::new());

@@ -30,8 +30,7 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let trace = case.trace();
     let mut by_process: FxHashMap<u32, Vec<(i64, i64)>> = FxHashMap::default();
     for step in &case.analysis.steps().rows {
-        let at = trace.tracks.partition_point(|track| track.rows.start <= step.event.0).checked_sub(1);
-        let Some(track) = at.and_then(|at| trace.tracks.get(at)) else { continue };
+        let Some(track) = trace.track_of(step.event.0) else { continue };
         by_process.entry(track.process).or_default().push((trace.events.start_ns[step.event.index()], step.wall_ns));
     }
     let most = by_process.into_iter().max_by_key(|(process, steps)| (steps.len(), std::cmp::Reverse(*process)));

@@ -86,11 +86,10 @@ fn of_process(process: &Launched, works_to_the_end: bool) -> Option<(String, f64
 
 /// What is missing where most steps have no device work and others do.
 fn of_steps(case: &Case<'_>, processes: &[Launched]) -> Option<(String, f64)> {
-    let tracks: Vec<(u32, u32)> = case.trace().tracks.iter().map(|track| (track.rows.start, track.process)).collect();
     let mut by_process: BTreeMap<u32, BTreeMap<i64, u64>> = BTreeMap::new();
     for step in &case.analysis.steps().rows {
-        let Some(at) = tracks.partition_point(|(first, _)| *first <= step.event.0).checked_sub(1) else { continue };
-        *by_process.entry(tracks[at].1).or_default().entry(step.number).or_default() += step.events;
+        let Some(track) = case.trace().track_of(step.event.0) else { continue };
+        *by_process.entry(track.process).or_default().entry(step.number).or_default() += step.events;
     }
     let counts = by_process.into_iter().filter_map(|(row, steps)| {
         let works_to_the_end = works_to_the_end(case, row, processes.get(row as usize)?);

@@ -1,11 +1,13 @@
 //! Some ranks compute longer than others.
 
 use crate::case::Case;
-use crate::collectives::{claim_of, exposure, meetings, rank_of};
+use crate::collectives::{Exposure, meetings};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
+use ridge_analysis::Need;
 use crate::words::percent;
+use ridge_analysis::models::collectives::rank_of;
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::ProcessRow;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -17,7 +19,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("imbalance_of_work.md"),
     asks: &[Question::Device, Question::Ranks],
     explains: &["straggler", "exposed-collectives"],
-    needs: &[],
+    needs: &[Need::of::<Exposure>()],
     find: Find::Causes(find),
 };
 
@@ -58,7 +60,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         let all = by_process.get(process).copied().unwrap_or(0).max(1);
         (*row, (*ns as f64 * (excess_ns as f64 / all as f64).min(1.0)) as i64)
     });
-    let claim = claim_of(case, limited);
+    let claim = case.parts_of_events(limited);
     let share = case.share_of(claim.iter().copied());
     if share < LEAST {
         return Ok(Vec::new());
@@ -78,7 +80,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 
 /// Device time of each process in the judged time without its collectives, nanoseconds, by row of the processes table.
 fn compute_of_processes(case: &Case<'_>) -> Vec<(u32, i64)> {
-    let collectives: FxHashSet<usize> = exposure(case).rows.iter().map(|row| row.at).collect();
+    let collectives: FxHashSet<usize> = case.exposure().rows.iter().map(|row| row.at).collect();
     let mut sums: FxHashMap<u32, i64> = FxHashMap::default();
     for work in case.work().filter(|work| work.kind.is_compute() && !collectives.contains(&work.at)) {
         let Some(device) = case.trace().devices.get(work.row.device.index()) else { continue };

@@ -3,11 +3,11 @@
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::programs::{Program, Uses, programs};
+use crate::programs::{Program, programs};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{count, list, percent};
 use ridge_analysis::{Lines, Need};
-use ridge_hlo::{HloModule, InstructionId, OpcodeClass};
+use ridge_hlo::{HloModule, InstructionId, OpcodeClass, Users};
 use rustc_hash::FxHashMap;
 
 pub(crate) static RULE: Rule = Rule {
@@ -38,7 +38,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     if case.share(program.ns_of(&moves)) < LEAST {
         return None;
     }
-    let uses = Uses::new(module);
+    let uses = Users::new(module);
     let with_reader = |id: &InstructionId| Some((*id, reader(module, &uses, *id)?));
     let readers: FxHashMap<InstructionId, InstructionId> = moves.iter().filter_map(with_reader).collect();
     let moves = program.longest_first(&readers.keys().copied().collect::<Vec<_>>());
@@ -113,7 +113,7 @@ fn changes_order(module: &HloModule, id: InstructionId) -> bool {
 }
 
 /// The product, convolution or sum that reads a value, through what only passes it by.
-fn reader(module: &HloModule, uses: &Uses, id: InstructionId) -> Option<InstructionId> {
+fn reader(module: &HloModule, uses: &Users, id: InstructionId) -> Option<InstructionId> {
     let mut open = vec![id];
     let mut seen = 0;
     while let Some(value) = open.pop() {

@@ -1,12 +1,11 @@
 //! Many copies so small that starting them takes longer than moving the bytes.
 
 use crate::case::Case;
-use crate::copying::{Copying, bytes_words, ways};
+use crate::copying::{Copies, Copying, bytes_words, ways};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
-use ridge_analysis::models::transfers::Transfers;
 use ridge_analysis::{Need, Per};
 use ridge_replay::{Action, Edit};
 use ridge_table::Subject;
@@ -18,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("many_small_copies.md"),
     asks: &[Question::Device],
     explains: &[],
-    needs: &[Need::of::<Transfers>()],
+    needs: &[Need::of::<Copies>()],
     find: Find::Causes(find),
 };
 
@@ -36,12 +35,12 @@ const SLOW: f64 = 0.1;
 const USUAL_RATE: f64 = 25e9;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    let ways = ways(case, &case.copies());
-    let is_slow = |copy: &Copying<'_>| {
+    let ways = ways(case, case.copies());
+    let is_slow = |copy: &Copying| {
         let rate = ways.get(&(copy.device, copy.kind)).map_or(USUAL_RATE, |way| way.rate);
         copy.rate().is_some_and(|achieved| achieved < SLOW * rate)
     };
-    let mut copies = case.copies_in_loop();
+    let mut copies = case.copies_in_loop().to_vec();
     copies.retain(|copy| (1..SMALL).contains(&copy.bytes()) && is_slow(copy));
     let divisor = case.frame().count.max(1).saturating_mul(case.wall().devices.len().max(1) as u64);
     let least = if case.frame().per == Per::Step { LEAST_PER_STEP } else { LEAST_PER_CAPTURE };

@@ -1,13 +1,12 @@
 //! Copies of ordinary host memory, which the driver stages.
 
 use crate::case::Case;
-use crate::copying::{Copying, ways};
+use crate::copying::{Copies, Copying, ways};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
 use ridge_analysis::Need;
-use ridge_analysis::models::transfers::Transfers;
 use ridge_replay::{Action, Edit};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 
@@ -18,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("pageable_copy.md"),
     asks: &[Question::Device],
     explains: &[],
-    needs: &[Need::of::<Transfers>()],
+    needs: &[Need::of::<Copies>()],
     find: Find::Causes(find),
 };
 
@@ -31,10 +30,10 @@ const USUAL_PART: f64 = 0.5;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let all = case.copies();
-    let ways = ways(case, &all);
-    let mut copies = case.copies_in_loop();
+    let ways = ways(case, all);
+    let mut copies = case.copies_in_loop().to_vec();
     copies.retain(|copy| copy.is_pageable() && copy.bytes() > MOST_INLINE);
-    let part = |copy: &Copying<'_>| match ways.get(&(copy.device, copy.kind)) {
+    let part = |copy: &Copying| match ways.get(&(copy.device, copy.kind)) {
         Some(way) => (1.0 - copy.rate().unwrap_or(way.rate) / way.rate).max(0.0),
         None => USUAL_PART,
     };

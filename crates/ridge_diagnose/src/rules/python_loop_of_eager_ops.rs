@@ -7,7 +7,7 @@ use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
 use ridge_analysis::{Activity, Cause};
 use ridge_table::{Basis, Quantity, Subject, Unit};
-use ridge_trace::{EventKind, NONE, StringId};
+use ridge_trace::{EventKind, StringId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) static RULE: Rule = Rule {
@@ -98,9 +98,6 @@ const PRIMITIVES: [&str; 64] = [
     "true_divide",
 ];
 
-/// Ranges around a call that are looked at.
-const NESTING: usize = 256;
-
 /// How often compiled functions were called from Python.
 #[derive(Default)]
 struct Calls {
@@ -146,11 +143,7 @@ fn calls(case: &Case<'_>) -> Calls {
     let rows = case.host_rows(|kind, name| kind == EventKind::HostRange && called(name).is_some());
     let primitives: FxHashSet<&str> = PRIMITIVES.into_iter().collect();
     let judged = |row: &u32| frame.spans.iter().any(|spans| spans.contains(trace.events.start_ns[*row as usize]));
-    let is_outer = |row: &u32| {
-        let above = |row: u32| Some(trace.events.parent[row as usize]).filter(|around| *around != NONE);
-        let mut around = std::iter::successors(above(*row), |row| above(*row)).take(NESTING);
-        !around.any(|row| called(trace.name(row as usize)).is_some())
-    };
+    let is_outer = |row: &u32| !case.around(*row).skip(1).any(|row| called(trace.name(row as usize)).is_some());
     let mut calls = Calls::default();
     for row in rows.into_iter().filter(is_outer).filter(judged) {
         calls.all += 1;

@@ -1,14 +1,14 @@
 //! Collectives of a training step run on the stream that computes.
 
 use crate::case::{Case, Framework};
-use crate::collectives::{claim_of, exposure};
+use crate::collectives::Exposure;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
+use ridge_analysis::Need;
 use crate::words::percent;
 use ridge_table::Subject;
 use ridge_trace::{EventKind, TrackRow};
-use rustc_hash::FxHashMap;
 
 pub(crate) static RULE: Rule = Rule {
     id: "same-stream-comm",
@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("same_stream_comm.md"),
     asks: &[Question::Device],
     explains: &["exposed-collectives"],
-    needs: &[],
+    needs: &[Need::of::<Exposure>()],
     find: Find::Causes(find),
 };
 
@@ -30,7 +30,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if case.framework() != Framework::Torch || trace.backwards.is_empty() {
         return Ok(Vec::new());
     }
-    let exposed: FxHashMap<u32, i64> = exposure(case).events.into_iter().collect();
+    let exposed = &case.exposure().events;
     let mut findings = Vec::new();
     for (at, track) in trace.tracks.iter().enumerate().filter(|(_, track)| track.device.is_some()) {
         let Some(frame) = case.frame().spans.get(track.process as usize) else { continue };
@@ -48,7 +48,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             continue;
         }
         let part = (compute_ns as f64 / alone_ns.max(1) as f64).min(1.0) as f32;
-        let claim = claim_of(case, track.rows.clone().filter_map(|row| exposed.get(&row).map(|ns| (row, *ns))));
+        let claim = case.parts_of_events(track.rows.clone().filter_map(|row| exposed.get(&row).map(|ns| (row, *ns))));
         findings.push(
             Finding::new(format!("collectives hold the stream that computes for {} of the time", percent(case.share(alone_ns))))
                 .about(Subject::Track(TrackRow(at as u32)))

@@ -1,13 +1,12 @@
 //! Large copies far below what their link can carry.
 
 use crate::case::Case;
-use crate::copying::{Copying, LARGE_BYTES, ceiling, ways};
+use crate::copying::{Copies, Copying, LARGE_BYTES, ceiling, ways};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
 use ridge_analysis::Need;
-use ridge_analysis::models::transfers::Transfers;
 use ridge_replay::{Action, Edit};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::{EventKind, EventRow};
@@ -19,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("slow_copy.md"),
     asks: &[Question::Device],
     explains: &[],
-    needs: &[Need::of::<Transfers>()],
+    needs: &[Need::of::<Copies>()],
     find: Find::Causes(find),
 };
 
@@ -29,18 +28,18 @@ const LEAST: f64 = 0.01;
 const FAST: f64 = 0.5;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    let ways = ways(case, &case.copies());
-    let share_of_way = |copy: &Copying<'_>| {
+    let ways = ways(case, case.copies());
+    let share_of_way = |copy: &Copying| {
         let way = ways.get(&(copy.device, copy.kind))?;
         Some(copy.rate()? / way.rate)
     };
-    let mut copies = case.copies_in_loop();
+    let mut copies = case.copies_in_loop().to_vec();
     copies.retain(|copy| !copy.is_pageable() && copy.bytes() >= LARGE_BYTES);
     copies.retain(|copy| share_of_way(copy).is_some_and(|share| share < FAST));
     let directions = [EventKind::CopyHostToDevice, EventKind::CopyDeviceToHost];
     let finding = |kind: EventKind| {
-        let of_kind: Vec<Copying<'_>> = copies.iter().filter(|copy| copy.kind == kind).copied().collect();
-        let part = |copy: &Copying<'_>| 1.0 - share_of_way(copy).unwrap_or(1.0);
+        let of_kind: Vec<Copying> = copies.iter().filter(|copy| copy.kind == kind).copied().collect();
+        let part = |copy: &Copying| 1.0 - share_of_way(copy).unwrap_or(1.0);
         let lost: f64 = of_kind.iter().map(|copy| copy.exposed_ns as f64 * part(copy)).sum();
         let first = of_kind.first().filter(|_| case.share(lost as i64) >= LEAST)?;
         let way = ways.get(&(first.device, kind))?;
@@ -78,7 +77,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 /// Says where even the fastest large copy is far below what the device's data sheet allows: the host's side of the link,
 /// which nobody can mend in the program.
 fn below_sheet(case: &Case<'_>) -> Option<Finding> {
-    let mut copies = case.copies_in_loop();
+    let mut copies = case.copies_in_loop().to_vec();
     copies.retain(|copy| !copy.is_pageable() && copy.bytes() >= LARGE_BYTES);
     let exposed = copies.iter().fold(0_i64, |sum, copy| sum.saturating_add(copy.exposed_ns));
     let fastest = copies.iter().max_by(|a, b| a.rate().unwrap_or(0.0).total_cmp(&b.rate().unwrap_or(0.0)))?;

@@ -1,7 +1,6 @@
 //! Long kernels have fewer blocks than the device has multiprocessors.
 
 use crate::case::Case;
-use crate::collectives::claim_of;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::kernels::{Kernel, blocks, cores_of, kernels, names_by_time};
@@ -43,7 +42,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             small.push((kernel, part, cores));
         }
     }
-    let held = claim_of(case, small.iter().map(|(kernel, _, _)| (kernel.row, kernel.dur_ns)));
+    let held = case.parts_of_events(small.iter().map(|(kernel, _, _)| (kernel.row, kernel.dur_ns)));
     if case.share_of(held.iter().copied()) < LEAST {
         return Ok(Vec::new());
     }
@@ -64,6 +63,6 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .fact(format!("most of it in {}", list(&names, 3)))
     .why("a block runs on one multiprocessor, so the others do nothing unless another stream has work")
     .help("give the kernel more to do at once: larger batches, `vmap` instead of a loop, split reductions, smaller blocks in kernels of your own")
-    .claims(claim_of(case, small.iter().map(idle)));
+    .claims(case.parts_of_events(small.iter().map(idle)));
     Ok(vec![finding])
 }

@@ -1,14 +1,15 @@
 //! Many collectives that are so small that starting them takes longer than moving their bytes.
 
 use crate::case::{Case, Framework};
-use crate::collectives::{claim_of, exposure, parts};
+use crate::collectives::Exposure;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
+use ridge_analysis::Need;
 use crate::words::{count, percent};
+use ridge_analysis::models::collectives::parts_in_order;
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::EventRow;
-use rustc_hash::FxHashMap;
 
 pub(crate) static RULE: Rule = Rule {
     id: "small-messages",
@@ -17,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("small_messages.md"),
     asks: &[Question::Device],
     explains: &[],
-    needs: &[],
+    needs: &[Need::of::<Exposure>()],
     find: Find::Causes(find),
 };
 
@@ -30,8 +31,8 @@ const MANY: usize = 8;
 const LEAST: f64 = 0.01;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    let exposed: FxHashMap<u32, i64> = exposure(case).events.into_iter().collect();
-    let small: Vec<_> = (parts(case.trace()).into_iter())
+    let exposed = &case.exposure().events;
+    let small: Vec<_> = (parts_in_order(case.trace()).into_iter())
         .filter(|part| exposed.get(&part.collective.event).is_some_and(|ns| *ns > 0))
         .filter(|part| {
             part.collective.bytes_in.max(part.collective.bytes_out).is_some_and(|bytes| bytes > 0 && bytes <= SMALL)
@@ -46,7 +47,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let start_ns = small.iter().map(|part| part.dur_ns).min().unwrap_or(0);
     let gone = 1.0 - 1.0 / per_unit as f64;
     let time = |event: u32| exposed.get(&event).map_or(0, |ns| ((*ns).min(start_ns) as f64 * gone) as i64);
-    let claim = claim_of(case, small.iter().map(|part| (part.collective.event, time(part.collective.event))));
+    let claim = case.parts_of_events(small.iter().map(|part| (part.collective.event, time(part.collective.event))));
     let share = case.share_of(claim.iter().copied());
     if share < LEAST {
         return Ok(Vec::new());

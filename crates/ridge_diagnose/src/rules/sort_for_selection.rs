@@ -3,11 +3,11 @@
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::programs::{Program, Uses, programs};
+use crate::programs::{Program, programs};
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
 use ridge_analysis::{Lines, Need};
-use ridge_hlo::{HloModule, InstructionId};
+use ridge_hlo::{HloModule, InstructionId, Users};
 
 pub(crate) static RULE: Rule = Rule {
     id: "sort-for-selection",
@@ -49,13 +49,13 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         if case.share(program.ns_of(&sorts)) < LEAST {
             continue;
         }
-        let uses = Uses::new(program.module);
+        let uses = Users::new(program.module);
         findings.extend(sorts.into_iter().filter_map(|id| finding(case, &program, id, &uses)));
     }
     Ok(findings)
 }
 
-fn finding(case: &Case<'_>, program: &Program<'_>, id: InstructionId, uses: &Uses) -> Option<Finding> {
+fn finding(case: &Case<'_>, program: &Program<'_>, id: InstructionId, uses: &Users) -> Option<Finding> {
     let ns = program.ns(id);
     if case.share(ns) < LEAST {
         return None;
@@ -83,7 +83,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, id: InstructionId, uses: &Use
 }
 
 /// What the sort at `id` is used for, where another way is better.
-fn use_of(module: &HloModule, id: InstructionId, uses: &Uses) -> Option<Use> {
+fn use_of(module: &HloModule, id: InstructionId, uses: &Users) -> Option<Use> {
     let sort = module.instruction(module.hero(id));
     let dimension = usize::try_from(*sort.dimensions.first()?).ok()?;
     let leaves = sort.shape.leaves();
@@ -113,7 +113,7 @@ fn use_of(module: &HloModule, id: InstructionId, uses: &Uses) -> Option<Use> {
 }
 
 /// The places along `dimension` that are read of a sort's result; `None` where more than a few may be.
-fn read_places(module: &HloModule, uses: &Uses, id: InstructionId, dimension: usize, elements: i64) -> Option<Vec<i64>> {
+fn read_places(module: &HloModule, uses: &Users, id: InstructionId, dimension: usize, elements: i64) -> Option<Vec<i64>> {
     let mut places: Vec<i64> = Vec::new();
     let mut inside: Vec<(InstructionId, bool)> = vec![(id, false)];
     let mut steps = 0;

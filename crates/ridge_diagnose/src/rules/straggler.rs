@@ -1,11 +1,12 @@
 //! One rank begins collectives later than the others, who wait for it.
 
 use crate::case::Case;
-use crate::collectives::{Meeting, claim_of, meetings, rank_of};
+use crate::collectives::{Meeting, meetings};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
+use ridge_analysis::models::collectives::rank_of;
 use ridge_table::Subject;
 use ridge_trace::{EventRow, ProcessRow};
 use rustc_hash::FxHashMap;
@@ -56,7 +57,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         return Ok(Vec::new());
     }
     let lost: Vec<(u32, i64)> = met.iter().flat_map(|meeting| lost_in(meeting, culprit)).collect();
-    let claim = claim_of(case, lost.iter().copied());
+    let claim = case.parts_of_events(lost.iter().copied());
     let share = case.share_of(claim.iter().copied());
     if share < LEAST {
         return Ok(Vec::new());

@@ -4,9 +4,9 @@ use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
-use crate::waits::{Waits, copies_and_waits};
+use crate::waits::{DeviceWaits, Waits, copies_and_waits};
 use crate::words::{percent, short};
-use ridge_analysis::{Idle, Need};
+use ridge_analysis::Need;
 use ridge_replay::{Action, Edit};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::EventRow;
@@ -18,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("sync_copy.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &[],
-    needs: &[Need::of::<Idle>()],
+    needs: &[Need::of::<DeviceWaits>()],
     find: Find::Causes(find),
 };
 
@@ -51,6 +51,6 @@ fn finding(case: &Case<'_>, waits: &Waits<'_>) -> Finding {
     .number("such calls in the time", Quantity::new(calls as f64, Unit::Count, Basis::Counted))
     .why("while it waits for the copy the host launches nothing, so the device has nothing to do when the copy is done")
     .help("copy with `cudaMemcpyAsync` from pinned memory on a stream, in PyTorch `tensor.to(device, non_blocking=True)`, and wait where the value is used")
-    .claims(case.claim_of_waits(&waits.all))
+    .claims(case.claim_of_waits(waits.all.iter().copied()))
     .edit(Edit { rows: case.calls_of(waits), action: Action::Asynchronous })
 }

@@ -71,7 +71,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 
 fn finding(case: &Case<'_>, device: u32, waits: &Waits) -> Finding {
     let trace = case.trace();
-    let stream = trace.tracks_of_device(device).find(|track| track.rows.contains(&waits.next));
+    let stream = trace.track_of(waits.next);
     let is_first = stream.is_some_and(|stream| works(case, stream).next() == Some(waits.next as usize));
     let what = if is_first { "something from before the capture" } else { "something that is not in the capture" };
     let wall = case.wall().rows.iter().enumerate();

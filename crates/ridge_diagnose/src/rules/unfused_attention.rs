@@ -59,7 +59,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         example = example.or(Some(all[at].row));
         between.extend(all[first + 1..last].iter().map(|kernel| kernel.row));
     }
-    let held = crate::collectives::claim_of(case, between.iter().map(|row| (*row, trace.events.dur_ns[*row as usize])));
+    let held = case.parts_of_events(between.iter().map(|row| (*row, trace.events.dur_ns[*row as usize])));
     let share = case.share_of(held.iter().copied());
     let Some(row) = example.filter(|_| times >= FEWEST && share >= LEAST) else { return Ok(Vec::new()) };
     let work: Option<Work<'_>> = held

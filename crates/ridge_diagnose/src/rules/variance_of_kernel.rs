@@ -1,7 +1,6 @@
 //! Some runs of a kernel take much longer than most of the same kernel and size.
 
 use crate::case::Case;
-use crate::collectives::claim_of;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::kernels::{Kernel, kernels};
@@ -61,7 +60,7 @@ fn finding(case: &Case<'_>, mut runs: Vec<Kernel<'_>>) -> Option<(i64, Finding)>
     let longest = long.last()?;
     let excess: Vec<(u32, i64)> = long.iter().map(|run| (run.row, run.dur_ns.saturating_sub(median))).collect();
     let ns = excess.iter().fold(0_i64, |sum, (_, ns)| sum.saturating_add(*ns));
-    let claim = claim_of(case, excess);
+    let claim = case.parts_of_events(excess);
     if case.share_of(claim.iter().copied()) < EXCESS {
         return None;
     }

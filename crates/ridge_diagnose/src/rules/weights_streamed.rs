@@ -1,12 +1,11 @@
 //! Gigabytes come from the host while the device computes little.
 
 use crate::case::Case;
-use crate::copying::{Copying, LARGE_BYTES, bytes_words};
+use crate::copying::{Copies, Copying, LARGE_BYTES, bytes_words};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
-use ridge_analysis::models::transfers::Transfers;
 use ridge_analysis::{Need, Per};
 use ridge_replay::{Action, Edit};
 use ridge_table::{Basis, Quantity, Subject, Unit};
@@ -19,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("weights_streamed.md"),
     asks: &[Question::Device],
     explains: &["copies-in-loop", "pageable-copy", "slow-copy", "sync-copy", "blocking-call"],
-    needs: &[Need::of::<Transfers>()],
+    needs: &[Need::of::<Copies>()],
     find: Find::Causes(find),
 };
 
@@ -31,7 +30,7 @@ const MOST_COMPUTE: f64 = 0.50;
 const LEAST_BYTES: u64 = 1 << 30;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    let mut copies = case.copies_in_loop();
+    let mut copies = case.copies_in_loop().to_vec();
     copies.retain(|copy| copy.kind == EventKind::CopyHostToDevice && copy.bytes() >= LARGE_BYTES);
     let bytes = copies.iter().fold(0_u64, |sum, copy| sum.saturating_add(copy.bytes()));
     let per_unit = bytes / case.frame().count.max(1);
@@ -44,7 +43,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok(vec![finding(case, &copies, per_unit, computing)])
 }
 
-fn finding(case: &Case<'_>, copies: &[Copying<'_>], per_unit: u64, computing: i64) -> Finding {
+fn finding(case: &Case<'_>, copies: &[Copying], per_unit: u64, computing: i64) -> Finding {
     let ns = copies.iter().fold(0_i64, |sum, copy| sum.saturating_add(copy.ns));
     let bytes: f64 = copies.iter().map(|copy| copy.bytes() as f64).sum();
     let exposed = copies.iter().fold(0_i64, |sum, copy| sum.saturating_add(copy.exposed_ns));
