@@ -3,7 +3,7 @@
 use crate::finding::Place;
 use crate::fitness::CannotTell;
 use crate::known::Known;
-use ridge_analysis::{Activity, Analysis, Cause, Frame, Holds, Wall, WallRow};
+use ridge_analysis::{Activity, Analysis, Cause, Frame, Holds, StepRow, Wall, WallRow};
 use ridge_hlo::{HloModule, Instruction, InstructionId};
 use ridge_replay::{Action, Edit};
 use ridge_table::{Basis, Quantity, Unit};
@@ -146,9 +146,23 @@ impl<'a> Case<'a> {
         Some((module, id, module.instruction(id)))
     }
 
+    /// The steps of the process that has most, in order of start: ranks have steps of their own.
+    pub(crate) fn steps_of_one_process(&self) -> Vec<&'a StepRow> {
+        let trace = self.trace();
+        let mut by_process: FxHashMap<u32, Vec<&StepRow>> = FxHashMap::default();
+        for step in &self.analysis.steps().rows {
+            let Some(track) = trace.track_of(step.event.0) else { continue };
+            by_process.entry(track.process).or_default().push(step);
+        }
+        let most = by_process.into_iter().max_by_key(|(process, steps)| (steps.len(), std::cmp::Reverse(*process)));
+        let mut steps = most.map_or_else(Vec::new, |(_, steps)| steps);
+        steps.sort_by_key(|step| (trace.events.start_ns[step.event.index()], step.event));
+        steps
+    }
+
     /// Whether compiled programs are there where the program has any; else why not.
     pub(crate) fn needs_hlo(&self) -> Result<(), CannotTell> {
-        if self.framework() != Framework::Jax || self.trace().modules.iter().any(|module| module.hlo.is_some()) {
+        if self.trace().modules.iter().any(|module| module.hlo.is_some()) || self.framework() != Framework::Jax {
             return Ok(());
         }
         Err(CannotTell::because("the capture holds no compiled program", "ridgeline record -- python PROGRAM.py"))

@@ -7,15 +7,15 @@ use crate::rule::{Find, Group, Rule};
 use crate::rules::RULES;
 use crate::saving::{self, Saving};
 use rayon::prelude::*;
-use ridge_analysis::{Frame, Need, Wall};
+use ridge_analysis::{Frame, Lines, Need, Wall};
 use std::collections::BTreeSet;
 
 /// Findings that hold less of the time are only shown on request.
 const WORTH_MENDING: f64 = 0.03;
 /// A finding is a symptom where a cause has at least this part of its claim.
 const SYMPTOM: f64 = 0.5;
-/// Findings that are replayed: those that hold most.
-const MOST_SAVINGS: usize = 12;
+/// Causes that are replayed together: those that hold most.
+const MOST_TOGETHER: usize = 12;
 
 /// Which rules are asked.
 #[derive(Debug, Clone, Default)]
@@ -97,7 +97,7 @@ impl Diagnosis {
 /// Asks every rule that `selection` has.
 pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
     let asked: Vec<&'static Rule> = RULES.iter().copied().filter(|rule| selection.has(rule)).collect();
-    case.analysis.prepare(&[Need::of::<Wall>()]);
+    case.analysis.prepare(&[Need::of::<Wall>(), Need::of::<Lines>()]);
     asked.iter().for_each(|rule| case.analysis.prepare(rule.needs));
     let doubts = doubts(case, &asked);
     let blocked: BTreeSet<Question> = doubts.iter().flat_map(|(_, doubt)| doubt.blocks.iter().copied()).collect();
@@ -119,9 +119,9 @@ pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
     }
     findings.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
     join(case, &mut findings);
-    let together: Vec<usize> = worth_mending(&findings).take(MOST_SAVINGS).collect();
-    let joint = saving::of_findings(case, &mut findings, &together);
-    let held_share = case.share_of(together.iter().flat_map(|at| findings[*at].claim.iter().copied()));
+    let worth: Vec<usize> = worth_mending(&findings).collect();
+    let joint = saving::of_findings(case, &mut findings, &worth[..worth.len().min(MOST_TOGETHER)]);
+    let held_share = case.share_of(worth.iter().flat_map(|at| findings[*at].claim.iter().copied()));
     let state = match () {
         () if blocked.contains(&Question::Device) => State::CannotJudge,
         () if !blocked.is_empty() => State::Partly,
@@ -149,11 +149,10 @@ fn doubts(case: &Case<'_>, asked: &[&'static Rule]) -> Vec<(&'static Rule, Doubt
     };
     let mut all: Vec<(&'static Rule, Doubt)> = asked.par_iter().map(of_rule).collect::<Vec<_>>().concat();
     // What makes most answers impossible is said first.
-    all.sort_by_key(|(_, doubt)| {
-        (
-            doubt.blocks.iter().min().copied().map_or(2, |first| u8::from(first != Question::Device)),
-            doubt.blocks.is_empty(),
-        )
+    all.sort_by_key(|(_, doubt)| match doubt.blocks.iter().min() {
+        Some(Question::Device) => 0,
+        Some(_) => 1,
+        None => 2,
     });
     all
 }
@@ -190,14 +189,14 @@ fn join(case: &Case<'_>, findings: &mut [Finding]) {
         };
         let cause = (0..findings.len()).filter(|cause| is_explained(*cause));
         let cause = cause.max_by(|a, b| rank(&findings[*a]).total_cmp(&rank(&findings[*b])));
-        findings[symptom].because = cause.map(|cause| (findings[cause].rule, cause));
+        findings[symptom].because = cause;
     }
     // A symptom of a symptom is one of the first cause; two that explain each other are both kept.
     for symptom in 0..findings.len() {
         let mut seen = vec![symptom];
-        while let Some((_, cause)) = findings[symptom].because {
+        while let Some(cause) = findings[symptom].because {
             match findings[cause].because {
-                Some(next) if !seen.contains(&next.1) => findings[symptom].because = Some(next),
+                Some(next) if !seen.contains(&next) => findings[symptom].because = Some(next),
                 Some(_) => {
                     findings[symptom].because = None;
                     break;
@@ -224,7 +223,7 @@ fn in_order(findings: Vec<Finding>) -> Vec<Finding> {
     };
     let mut order: Vec<usize> = (0..findings.len()).collect();
     let key = |at: usize| {
-        let cause = findings[at].because.map_or(at, |(_, cause)| cause);
+        let cause = findings[at].because.unwrap_or(at);
         let of_cause = &findings[cause];
         (of_cause.level, recoverable(of_cause), cause, findings[at].because.is_none(), recoverable(&findings[at]))
     };
@@ -237,7 +236,7 @@ fn in_order(findings: Vec<Finding>) -> Vec<Finding> {
     let mut all: Vec<Option<Finding>> = findings.into_iter().map(Some).collect();
     let mut sorted: Vec<Finding> = order.into_iter().filter_map(|at| all[at].take()).collect();
     for finding in &mut sorted {
-        finding.because = finding.because.map(|(rule, cause)| (rule, places[cause]));
+        finding.because = finding.because.map(|cause| places[cause]);
     }
     sorted
 }

@@ -79,8 +79,8 @@ pub struct Finding {
     pub share: f64,
     /// What mending would save, where that is known.
     pub saving: Option<Saving>,
-    /// The rule of the finding that it is a symptom of, and that finding's position.
-    pub because: Option<(&'static str, usize)>,
+    /// The position of the finding that it is a symptom of.
+    pub because: Option<usize>,
 }
 
 impl Finding {

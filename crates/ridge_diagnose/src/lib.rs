@@ -22,6 +22,7 @@ mod kernels;
 mod known;
 mod launched;
 mod pauses;
+mod primitives;
 mod products;
 mod profiled;
 mod programs;

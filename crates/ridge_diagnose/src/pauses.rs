@@ -8,15 +8,20 @@ const PAUSE_NS: i64 = 10_000_000;
 
 /// Whether the device waited for code of the host that neither waits, loads, compiles nor allocates.
 pub(crate) fn is_by_host(idle: &IdleTime<'_>) -> bool {
-    let other = [
-        Activity::Blocking,
-        Activity::Loading,
-        Activity::Compiling,
-        Activity::Allocating,
-        Activity::Profiler,
-        Activity::Device,
-    ];
-    matches!(idle.cause, Cause::HostLate | Cause::Run) && !other.contains(&idle.activity)
+    matches!(idle.cause, Cause::HostLate | Cause::Run) && is_own_code(idle.activity)
+}
+
+/// Whether the host ran code of its own, and neither waited, loaded, compiled nor allocated.
+pub(crate) fn is_own_code(activity: Activity) -> bool {
+    !matches!(
+        activity,
+        Activity::Blocking
+            | Activity::Loading
+            | Activity::Compiling
+            | Activity::Allocating
+            | Activity::Profiler
+            | Activity::Device
+    )
 }
 
 /// The part of the time that is no pause, 0 to 1: all of it, or what is left without the longest stretch, or nothing where the

@@ -122,9 +122,14 @@ fn unprofiled(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     }
 }
 
+/// How compilers write a namespace without a name.
+const UNNAMED: &str = "(anonymous namespace)::";
+
 /// A kernel's name without return type, namespaces, template and call arguments.
 fn base(name: &str) -> &str {
-    let name = name.split(['(', '<']).next().unwrap_or(name).trim();
+    // Namespaces without a name are in parentheses, too.
+    let after = name.rfind(UNNAMED).map_or(0, |at| at + UNNAMED.len());
+    let name = name[after..].split(['(', '<']).next().unwrap_or(name).trim();
     let name = name.rsplit(' ').next().unwrap_or(name);
     name.rsplit("::").next().unwrap_or(name)
 }
@@ -135,7 +140,14 @@ mod tests {
 
     #[test]
     fn names_are_compared_without_their_types() {
-        for name in ["void ns::add<float, 4>(float*, int)", "add", "add(float*)", "ns::add<float>"] {
+        for name in [
+            "void ns::add<float, 4>(float*, int)",
+            "add",
+            "add(float*)",
+            "ns::add<float>",
+            "void at::native::(anonymous namespace)::add<int>(int)",
+            "(anonymous namespace)::add(int)",
+        ] {
             assert_eq!(base(name), "add");
         }
     }

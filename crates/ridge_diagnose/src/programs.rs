@@ -2,9 +2,10 @@
 
 use crate::case::{Case, Work};
 use crate::finding::Finding;
+use crate::words::function_name;
 use ridge_analysis::{Analysis, Need, Shared, WorkGroups, WorkSums, models::roofline};
 use ridge_hlo::cost::{Cost, ModuleCosts};
-use ridge_hlo::{ComputationId, HloModule, InstructionId};
+use ridge_hlo::{ComputationId, HloModule, InstructionId, OpcodeClass};
 use ridge_table::Subject;
 use ridge_trace::{ModuleRow, OpRow};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -26,9 +27,6 @@ pub(crate) fn programs<'a>(case: &Case<'a>) -> Vec<Program<'a>> {
     let mut found: BTreeMap<u32, Program<'a>> = BTreeMap::new();
     for work in case.work() {
         let Some((module, id)) = case.analysis.instruction(work.op) else { continue };
-        if id.0 as usize >= module.instructions.len() {
-            continue;
-        }
         let row = case.analysis.operation(work.op).map_or(0, |op| op.module);
         let program = found.entry(row).or_insert_with(|| Program { row: ModuleRow(row), module, ran: BTreeMap::new() });
         program.ran.entry(id).or_default().push(work);
@@ -78,7 +76,7 @@ impl<'a> Program<'a> {
     pub(crate) fn function(&self, case: &Case<'a>) -> &'a str {
         let trace = case.trace();
         let name = trace.modules.get(self.row.index()).map_or("", |module| trace.strings.get(module.name));
-        name.strip_prefix("jit_").unwrap_or(name)
+        function_name(name)
     }
 
     /// `finding` at the line of `id`, about its operation and the program.
@@ -99,7 +97,7 @@ pub(crate) fn reached(module: &HloModule, first: ComputationId) -> Vec<Computati
     while let Some(at) = found.get(next).copied() {
         next += 1;
         let inner = module.instructions_of(at).iter();
-        let runs = inner.filter(|inner| matches!(&*inner.opcode, "while" | "conditional" | "call" | "async-start"));
+        let runs = inner.filter(|inner| inner.opcode.class() == OpcodeClass::Runs);
         found.extend(runs.flat_map(|inner| &inner.called).filter(|called| seen.insert(**called)));
     }
     found
@@ -126,7 +124,7 @@ impl Costs {
     /// The cost of one execution of an instruction of a program.
     pub(crate) fn of(&self, case: &Case<'_>, program: &Program<'_>, id: InstructionId) -> Option<&Cost> {
         let hlo = case.trace().modules.get(program.row.index())?.hlo?;
-        ((id.0 as usize) < program.module.instructions.len()).then(|| self.0.get(&hlo)).flatten().map(|all| all.of(id))
+        self.0.get(&hlo).map(|all| all.of(id))
     }
 }
 

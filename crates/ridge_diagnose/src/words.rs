@@ -1,6 +1,7 @@
 //! Words of findings: names in lists, numbers in sentences, places in names.
 
 use crate::finding::Place;
+use rustc_hash::FxHashSet;
 
 /// `names` as a list in a sentence, each in backticks, at most `most` of them: `a`, `b` and 3 others.
 pub(crate) fn list<S: AsRef<str>>(names: &[S], most: usize) -> String {
@@ -33,6 +34,17 @@ pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
 /// A share as a whole percentage.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
+}
+
+/// Each of `names` once, in the order in which they come.
+pub(crate) fn distinct<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
+    let mut seen = FxHashSet::default();
+    names.into_iter().filter(|name| seen.insert(*name)).collect()
+}
+
+/// The function that a compiled program was made of: JAX calls the program `jit_` and its name.
+pub(crate) fn function_name(module: &str) -> &str {
+    module.strip_prefix("jit_").unwrap_or(module)
 }
 
 /// The file and line of a Python call as profilers name it, where it is the program's own: PyTorch writes

@@ -61,5 +61,5 @@ pub fn items(check: &Check) -> impl Iterator<Item = Item<'_>> {
 
 /// The symptoms of the finding at `position`.
 pub(crate) fn symptoms(check: &Check, position: usize) -> impl Iterator<Item = Item<'_>> {
-    items(check).filter(move |item| item.finding.because.is_some_and(|(_, cause)| cause == position))
+    items(check).filter(move |item| item.finding.because == Some(position))
 }

@@ -29,7 +29,8 @@ impl<'a> Analysis<'a> {
         let op = self.operation(op)?;
         let hlo = self.trace.modules.get(op.module as usize)?.hlo?;
         let module = self.hlo.get(hlo as usize)?;
-        (op.instruction != NONE).then_some((module, InstructionId(op.instruction)))
+        let is_there = (op.instruction as usize) < module.instructions.len();
+        is_there.then_some((module, InstructionId(op.instruction)))
     }
 
     /// Device work in its finest groups.

@@ -39,7 +39,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     }
     let waits = case.idle().filter(is_for_copy);
     let claim = case.claim_of(copies, |_| 1.0).into_iter().chain(waits.map(|idle| (idle.at, 1.0)));
-    let (longest, place) = case.longest_copy(&copies).unzip();
+    let (longest, place) = case.longest_copy(copies).unzip();
     let share = percent(case.share(ns).min(1.0));
     let finding = Finding::new(format!(
         "copies between host and device take {share} of the time, and nothing is computed meanwhile"
@@ -50,7 +50,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .number("to the host, not hidden behind compute", case.per_unit(outward))
     .number("copies", case.count_per_unit(copies.len() as u64))
     .why("the copies come between pieces of work that wait for them")
-    .help(advice(&copies, inward, outward))
+    .help(advice(copies, inward, outward))
     .claims(claim)
     .edit(Edit { rows: copies.iter().map(|copy| copy.row).collect(), action: Action::Drop });
     Ok(vec![finding])

@@ -5,7 +5,7 @@ use crate::case::{Case, Work};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
-use crate::words::{count, list};
+use crate::words::{count, function_name, list};
 use ridge_analysis::{Lines, Need};
 use ridge_hlo::{HloModule, InstructionId};
 use ridge_table::{Basis, Quantity, Subject, Unit};
@@ -65,7 +65,7 @@ fn finding(case: &Case<'_>, module: ModuleRow, copies: &Copies<'_>) -> Finding {
     let arguments: Vec<&String> = copies.arguments.iter().collect();
     let largest = copies.work.iter().max_by_key(|work| work.row.ns);
     let name = trace.modules.get(module.index()).map_or("", |module| trace.strings.get(module.name));
-    let function = name.strip_prefix("jit_").unwrap_or(name);
+    let function = function_name(name);
     let names: BTreeSet<&str> = copies.work.iter().map(|work| work.name).collect();
     let names: Vec<&&str> = names.iter().collect();
     let mut named: Vec<String> = arguments.iter().map(|name| format!("\"{name}\"")).collect();

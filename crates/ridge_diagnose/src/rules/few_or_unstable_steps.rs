@@ -4,8 +4,7 @@ use crate::case::Case;
 use crate::fitness::{Doubt, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{count, percent};
-use ridge_analysis::{Need, Per, Steps};
-use rustc_hash::FxHashMap;
+use ridge_analysis::{Need, Per, Steps, StepRow};
 
 pub(crate) static RULE: Rule = Rule {
     id: "few-or-unstable-steps",
@@ -27,15 +26,10 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     if case.frame().per != Per::Step || case.wall().busy_ns() == 0 {
         return;
     }
-    let trace = case.trace();
-    let mut by_process: FxHashMap<u32, Vec<(i64, i64)>> = FxHashMap::default();
-    for step in &case.analysis.steps().rows {
-        let Some(track) = trace.track_of(step.event.0) else { continue };
-        by_process.entry(track.process).or_default().push((trace.events.start_ns[step.event.index()], step.wall_ns));
+    let steps = case.steps_of_one_process();
+    if steps.is_empty() {
+        return;
     }
-    let most = by_process.into_iter().max_by_key(|(process, steps)| (steps.len(), std::cmp::Reverse(*process)));
-    let Some((_, mut steps)) = most else { return };
-    steps.sort_unstable();
     let command = Some("ridgeline record --steps 10..20 -- python PROGRAM.py".to_owned());
     if steps.len() < FEW {
         let message = format!(
@@ -59,9 +53,9 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
 }
 
 /// Standard deviation over mean of the steps' times.
-fn variation(steps: &[(i64, i64)]) -> f64 {
+fn variation(steps: &[&StepRow]) -> f64 {
     let count = steps.len().max(1) as f64;
-    let mean = steps.iter().map(|(_, ns)| *ns as f64).sum::<f64>() / count;
-    let variance = steps.iter().map(|(_, ns)| (*ns as f64 - mean).powi(2)).sum::<f64>() / count;
+    let mean = steps.iter().map(|step| step.wall_ns as f64).sum::<f64>() / count;
+    let variance = steps.iter().map(|step| (step.wall_ns as f64 - mean).powi(2)).sum::<f64>() / count;
     if mean > 0.0 { variance.sqrt() / mean } else { 0.0 }
 }

@@ -3,11 +3,12 @@
 use crate::case::{Case, Framework, IdleTime};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::pauses::{is_by_host, short_part};
+use crate::pauses::{is_by_host, is_own_code, short_part};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
-use ridge_analysis::{Activity, Cause};
+use ridge_analysis::Cause;
 use ridge_table::Subject;
+use rustc_hash::FxHashMap;
 
 pub(crate) static RULE: Rule = Rule {
     id: "host-bound-dispatch",
@@ -30,15 +31,14 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if share < LEAST {
         return Ok(Vec::new());
     }
-    let mut by_name: Vec<(&str, i64)> = Vec::new();
+    let mut sums: FxHashMap<&str, i64> = FxHashMap::default();
     for idle in &waits {
         let Some(name) = idle.name else { continue };
-        match by_name.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, sum)) => *sum += idle.row.ns,
-            None => by_name.push((name, idle.row.ns)),
-        }
+        let sum = sums.entry(name).or_default();
+        *sum = sum.saturating_add(idle.row.ns);
     }
-    by_name.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+    let mut by_name: Vec<(&str, i64)> = sums.into_iter().collect();
+    by_name.sort_by_key(|(name, ns)| (std::cmp::Reverse(*ns), *name));
     let names: Vec<&str> = by_name.iter().map(|(name, _)| *name).collect();
     let longest = waits.iter().max_by_key(|idle| idle.row.ns).and_then(|idle| idle.row.example);
     let pieces = case.work().map(|work| work.row.events).sum();
@@ -59,8 +59,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 
 /// Time that the host took to launch, and not to wait, load, compile or allocate.
 fn is_dispatch(idle: &IdleTime<'_>) -> bool {
-    let by_launch = matches!(idle.cause, Cause::LaunchCall | Cause::LaunchLatency) && idle.activity != Activity::Blocking;
-    is_by_host(idle) || (by_launch && is_by_host(&IdleTime { cause: Cause::HostLate, ..*idle }))
+    is_by_host(idle) || matches!(idle.cause, Cause::LaunchCall | Cause::LaunchLatency) && is_own_code(idle.activity)
 }
 
 fn advice(framework: Framework) -> &'static str {

@@ -4,7 +4,7 @@ use crate::case::Case;
 use crate::finding::{Finding, Place};
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
-use crate::words::{list, percent};
+use crate::words::{distinct, list, percent};
 use ridge_analysis::{Lines, Need};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::OpRow;
@@ -47,12 +47,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 
 fn finding(case: &Case<'_>, place: Place, mut held: Held<'_>) -> Finding {
     held.operations.sort_by_key(|(ns, name, _)| (std::cmp::Reverse(*ns), *name));
-    let mut names: Vec<&str> = Vec::new();
-    for (_, name, _) in &held.operations {
-        if names.len() < 4 && !names.contains(name) {
-            names.push(name);
-        }
-    }
+    let names = distinct(held.operations.iter().map(|(_, name, _)| *name));
     let count = Quantity::new(held.operations.len() as f64, Unit::Count, Basis::Counted);
     Finding::new(format!("one line has {} of the time", percent(case.share(held.ns))))
         .at(Some(place))

@@ -6,9 +6,9 @@ use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{percent, short};
 use ridge_analysis::kernel_category;
+use ridge_hlo::OpcodeClass;
 use ridge_table::{Basis, Quantity, Subject, Unit};
-use ridge_trace::StringId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) static RULE: Rule = Rule {
     id: "kernel-hotspot",
@@ -25,36 +25,36 @@ pub(crate) static RULE: Rule = Rule {
 const MOST: f64 = 0.5;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    let mut sums: FxHashMap<&str, (i64, u64, i64)> = FxHashMap::default();
+    let mut sums: FxHashMap<&str, (i64, u64)> = FxHashMap::default();
     let mut longest = FxHashMap::default();
-    let (mut names, mut loops): (u64, Vec<&str>) = (0, Vec::new());
+    let (mut kernels, mut loops): (FxHashSet<(u32, &str)>, Vec<&str>) = Default::default();
     // Collectives hold the time of ranks that are waited for, and have rules of their own.
     for work in case.work().filter(|work| work.kind.is_compute() && kernel_category(work.name) != "collective") {
-        names += 1;
+        kernels.insert((work.op, work.name));
         if case
             .instruction(work.op)
-            .is_some_and(|(_, _, instruction)| matches!(&*instruction.opcode, "while" | "conditional" | "call"))
+            .is_some_and(|(_, _, instruction)| instruction.opcode.class() == OpcodeClass::Runs)
         {
             loops.push(work.name);
         }
         let sum = sums.entry(work.name).or_default();
-        *sum = (sum.0.saturating_add(work.row.ns), sum.1.saturating_add(work.row.events), sum.2.max(work.row.ns));
+        *sum = (sum.0.saturating_add(work.row.ns), sum.1.saturating_add(work.row.events));
         let known = longest.entry(work.name).or_insert(work);
         if work.row.ns > known.row.ns {
             *known = work;
         }
     }
-    let Some((name, (ns, events, _))) =
-        sums.into_iter().max_by_key(|(name, (ns, _, _))| (*ns, std::cmp::Reverse(*name)))
+    let Some((name, (ns, events))) =
+        sums.into_iter().max_by_key(|(name, (ns, _))| (*ns, std::cmp::Reverse(*name)))
     else {
         return Ok(Vec::new());
     };
     // Of a program of two kernels one has most, which says nothing; and a loop's own time is nobody's kernel.
-    if case.share(ns) < MOST || names < 3 || loops.contains(&name) {
+    if case.share(ns) < MOST || kernels.len() < 3 || loops.contains(&name) {
         return Ok(Vec::new());
     }
     let Some(work) = longest.get(name) else { return Ok(Vec::new()) };
-    let subject = case.trace().strings.find(name).map(|StringId(id)| Subject::Named(StringId(id)));
+    let subject = case.trace().strings.find(name).map(Subject::Named);
     let finding = Finding::new(format!("`{}` takes {} of the time", short(name), percent(case.share(ns))))
         .at(case.line_of(work))
         .about(subject)

@@ -27,8 +27,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if case.frame().per != Per::Step {
         return Ok(Vec::new());
     }
-    let mut steps: Vec<_> = case.analysis.steps().rows.iter().collect();
-    steps.sort_by_key(|step| (case.trace().events.start_ns[step.event.index()], step.event));
+    let steps = case.steps_of_one_process();
     // The first is not judged.
     let Some((second, later)) = steps.get(1).zip(steps.get(2..)).filter(|(_, later)| later.len() >= LEAST_STEPS) else {
         return Ok(Vec::new());

@@ -1,7 +1,7 @@
 //! Arguments whose memory could have held a result, and was not given away.
 
 use crate::arguments::{argument_behind, is_donated, name_of};
-use crate::case::Case;
+use crate::case::{Case, Work};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::programs::{Program, programs};
@@ -39,10 +39,15 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok(programs(case).into_iter().filter_map(of_program).collect())
 }
 
+/// How often an instruction began on the device where it did most often: a row of the wall is of one device.
+fn most_runs(work: &[Work<'_>]) -> u64 {
+    work.iter().map(|work| work.row.events).max().unwrap_or(0)
+}
+
 fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let module = program.module;
     let runs = program.ran.keys().filter(|id| module.entry == Some(module.instruction(**id).computation));
-    let runs = runs.map(|id| program.events(*id)).min().unwrap_or(0);
+    let runs = runs.map(|id| most_runs(program.work(*id))).min().unwrap_or(0);
     if !module.is_scheduled || runs < FEWEST_RUNS {
         return None;
     }

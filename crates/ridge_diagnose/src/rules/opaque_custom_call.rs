@@ -8,6 +8,7 @@ use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
 use ridge_analysis::{Lines, Need};
 use ridge_hlo::cost::UnknownWhy;
+use ridge_hlo::OpcodeClass;
 use ridge_table::Subject;
 use ridge_trace::OpRow;
 use std::collections::BTreeMap;
@@ -34,7 +35,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         for (id, work) in &program.ran {
             let unknown = costs.of(case, &program, *id).and_then(|cost| cost.unknown);
             // A loop is not what it calls: that runs as operations of its own.
-            let is_leaf = !matches!(&*program.module.instruction(*id).opcode, "while" | "conditional" | "call");
+            let is_leaf = program.module.instruction(*id).opcode.class() != OpcodeClass::Runs;
             let Some(unknown) = unknown.filter(|unknown| is_leaf && unknown.why == UnknownWhy::CustomCall) else {
                 continue;
             };

@@ -3,12 +3,13 @@
 use crate::case::{Case, IdleTime};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
+use crate::primitives::is_primitive;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
 use ridge_analysis::{Activity, Cause};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::{EventKind, StringId};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 pub(crate) static RULE: Rule = Rule {
     id: "python-loop-of-eager-ops",
@@ -29,74 +30,6 @@ const LEAST_CALLS: u64 = 20;
 const MOST_OF_CALLS: f64 = 0.5;
 /// Programs of so few names may be functions of one's own that are called like a primitive.
 const LEAST_NAMES: usize = 2;
-/// What JAX compiles for one call of `jax.numpy` or an operator on an array outside `jax.jit`: names of `jax.lax` and of
-/// the small functions of `jax.numpy`.
-const PRIMITIVES: [&str; 64] = [
-    "abs",
-    "absolute",
-    "add",
-    "arange",
-    "argmax",
-    "argmin",
-    "astype",
-    "broadcast_in_dim",
-    "clip",
-    "concatenate",
-    "convert_element_type",
-    "copy",
-    "cos",
-    "cumsum",
-    "divide",
-    "dot",
-    "dot_general",
-    "dynamic_slice",
-    "dynamic_update_slice",
-    "equal",
-    "exp",
-    "expand_dims",
-    "fmod",
-    "full",
-    "gather",
-    "greater",
-    "greater_equal",
-    "iota",
-    "less",
-    "less_equal",
-    "log",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "matmul",
-    "maximum",
-    "mean",
-    "minimum",
-    "mul",
-    "multiply",
-    "negative",
-    "not_equal",
-    "ones",
-    "pow",
-    "power",
-    "reduce_sum",
-    "remainder",
-    "reshape",
-    "scatter",
-    "scatter_add",
-    "select_n",
-    "sign",
-    "sin",
-    "slice",
-    "sqrt",
-    "square",
-    "squeeze",
-    "stack",
-    "sub",
-    "subtract",
-    "sum",
-    "tanh",
-    "transpose",
-    "true_divide",
-];
 
 /// How often compiled functions were called from Python.
 #[derive(Default)]
@@ -141,13 +74,12 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 fn calls(case: &Case<'_>) -> Calls {
     let (trace, frame) = (case.trace(), case.frame());
     let rows = case.host_rows(|kind, name| kind == EventKind::HostRange && called(name).is_some());
-    let primitives: FxHashSet<&str> = PRIMITIVES.into_iter().collect();
     let judged = |row: &u32| frame.spans.iter().any(|spans| spans.contains(trace.events.start_ns[*row as usize]));
     let is_outer = |row: &u32| !case.around(*row).skip(1).any(|row| called(trace.name(row as usize)).is_some());
     let mut calls = Calls::default();
     for row in rows.into_iter().filter(is_outer).filter(judged) {
         calls.all += 1;
-        if called(trace.name(row as usize)).is_some_and(|name| primitives.contains(name.trim_start_matches('_'))) {
+        if called(trace.name(row as usize)).is_some_and(is_primitive) {
             *calls.by_primitive.entry(StringId(trace.events.name[row as usize])).or_default() += 1;
             calls.first = calls.first.or(Some(row));
         }

@@ -4,12 +4,13 @@ use crate::arguments::name_of;
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
+use crate::primitives::is_primitive;
 use crate::rule::{Find, Group, Rule};
-use crate::words::{list, percent};
+use crate::words::{function_name, list, percent};
 use ridge_analysis::{Activity, Per};
 use ridge_hlo::HloModule;
 use ridge_table::{Basis, Quantity, Subject, Unit};
-use ridge_trace::{ModuleRow, Trace};
+use ridge_trace::{Module, ModuleRow, Trace};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) static RULE: Rule = Rule {
@@ -60,7 +61,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if is_told && most.count < LEAST_TOLD {
         return Ok(Vec::new());
     }
-    let function = most.name.strip_prefix("jit_").unwrap_or(most.name);
+    let function = function_name(most.name);
     let longest = waits.iter().max_by_key(|idle| idle.row.ns).and_then(|idle| idle.row.example);
     let message = match is_told {
         true => format!("`{function}` was compiled {} times, for arguments of different shapes", most.count),
@@ -100,7 +101,9 @@ fn programs<'a>(case: &Case<'a>) -> Vec<Programs<'a>> {
     let trace = case.trace();
     let mut by_name: BTreeMap<&'a str, Vec<u32>> = BTreeMap::new();
     let mut known: BTreeSet<(u32, u32, u64)> = BTreeSet::new();
-    for (row, module) in (0..).zip(&trace.modules) {
+    // A single operation is compiled once for every shape that it is ever called with, and nobody can pad that.
+    let is_function = |module: &&Module| !is_primitive(function_name(trace.strings.get(module.name)));
+    for (row, module) in (0..).zip(&trace.modules).filter(|(_, module)| is_function(module)) {
         // Ranks of one program compile it once each.
         if known.insert((module.process, module.name.0, module.program_id)) {
             by_name.entry(trace.strings.get(module.name)).or_default().push(row);

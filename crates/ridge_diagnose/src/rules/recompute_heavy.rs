@@ -7,7 +7,7 @@ use crate::programs::{Program, programs};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
 use ridge_analysis::{Lines, Need};
-use ridge_hlo::InstructionId;
+use ridge_hlo::{InstructionId, OpcodeClass};
 use ridge_table::{Basis, Quantity, Unit};
 
 pub(crate) static RULE: Rule = Rule {
@@ -37,7 +37,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let module = program.module;
     let is_again = |id: &InstructionId| {
-        let is_container = matches!(&*module.instruction(*id).opcode, "while" | "conditional" | "call");
+        let is_container = module.instruction(*id).opcode.class() == OpcodeClass::Runs;
         !is_container && module.op_name_in_fusion(*id).contains(SCOPE)
     };
     let again = program.longest_first(&program.ran.keys().copied().filter(is_again).collect::<Vec<_>>());

@@ -7,7 +7,7 @@ use crate::programs::{Costs, programs};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
 use ridge_analysis::{Ceilings, ComputeUnit, Limit, Lines, Need, NumberType};
-use ridge_hlo::ElementType;
+use ridge_hlo::{ElementType, OpcodeClass};
 use ridge_hlo::cost::{Cost, OpKind};
 use ridge_table::Subject;
 use ridge_trace::OpRow;
@@ -37,7 +37,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         for (id, work) in &program.ran {
             let Some(cost) = costs.of(case, &program, *id).filter(|cost| cost.unknown.is_none()) else { continue };
             // A loop is not what it calls: that runs as operations of its own.
-            if matches!(&*program.module.instruction(*id).opcode, "while" | "conditional" | "call") {
+            if program.module.instruction(*id).opcode.class() == OpcodeClass::Runs {
                 continue;
             }
             let is_bound = |work: &&Work<'_>| {

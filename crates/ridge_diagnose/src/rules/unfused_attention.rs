@@ -8,7 +8,7 @@ use crate::rule::{Find, Group, Rule};
 use crate::words::{count, percent};
 use ridge_analysis::kernel_category;
 use ridge_table::Subject;
-use ridge_trace::{EventRow, StringId};
+use ridge_trace::EventRow;
 use rustc_hash::FxHashSet;
 
 pub(crate) static RULE: Rule = Rule {
@@ -112,9 +112,7 @@ fn role(case: &Case<'_>, row: u32) -> Role {
         | "aten::copy_"
         | "aten::native_dropout"
         | "aten::fill_" => Role::Pointwise,
-        _ => match kernel_category(trace.strings.get(StringId(trace.events.name[row as usize]))) {
-            "elementwise" if operator.starts_with("aten::") => Role::Pointwise,
-            _ => Role::Other,
-        },
+        _ if operator.starts_with("aten::") && kernel_category(trace.name(row as usize)) == "elementwise" => Role::Pointwise,
+        _ => Role::Other,
     }
 }

@@ -1,10 +1,10 @@
 //! The whole answer as a versioned document, and a finding a line.
 
 use super::items;
-use super::words::{headline, number, plain};
+use super::words::headline;
 use super::{Item, Options};
 use crate::json::{laid_out, note};
-use ridgeline::{Check, FactValue, Outcome, Saving, SubjectText};
+use ridgeline::{Check, Finding, Outcome, Saving, SubjectText};
 use serde_json::{Value, json};
 
 /// Name and version of the schema of [`document`].
@@ -29,7 +29,7 @@ pub fn document(check: &Check, options: &Options) -> String {
             "busy_share": found.busy_share,
             "held_share": found.held_share,
         },
-        "findings": items(check).map(|item| finding(&item, options)).collect::<Vec<_>>(),
+        "findings": items(check).map(|item| finding(&item, &check.diagnosis.findings, options)).collect::<Vec<_>>(),
         "together": found.together.as_ref().map(saving),
         "rules": found.outcomes.iter().map(outcome).collect::<Vec<_>>(),
         "footnotes": check.footnotes,
@@ -38,18 +38,19 @@ pub fn document(check: &Check, options: &Options) -> String {
 
 /// A finding a line, without the rest.
 pub fn lines(check: &Check, options: &Options) -> String {
-    items(check).map(|item| finding(&item, options).to_string() + "\n").collect()
+    items(check).map(|item| finding(&item, &check.diagnosis.findings, options).to_string() + "\n").collect()
 }
 
-fn finding(item: &Item<'_>, options: &Options) -> Value {
+/// The finding among `all`.
+fn finding(item: &Item<'_>, all: &[Finding], options: &Options) -> Value {
     let Item { finding, shown, .. } = *item;
     let evidence = finding.evidence.iter().map(|said| {
-        let number = number(said);
+        let number = said.number;
         json!({
             "says": said.says,
-            "value": number.map(|(value, ..)| value_of(value)),
-            "unit": number.map(|(_, unit, _)| unit),
-            "basis": number.map(|(.., basis)| basis),
+            "value": number.map(|number| whole_or_real(number.value)),
+            "unit": number.map(|number| number.unit.name()),
+            "basis": number.map(|number| number.basis.name()),
         })
     });
     json!({
@@ -64,7 +65,7 @@ fn finding(item: &Item<'_>, options: &Options) -> Value {
         })),
         "subjects": shown.subjects.iter().map(subject).collect::<Vec<_>>(),
         "evidence": evidence.collect::<Vec<_>>(),
-        "because": finding.because.map(|(rule, position)| json!({ "rule": rule, "finding": position })),
+        "because": finding.because.map(|cause| json!({ "rule": all[cause].rule, "finding": cause })),
         "why": finding.why,
         "help": finding.help,
         "holds_share": (!finding.is_information).then_some(finding.share),
@@ -74,11 +75,10 @@ fn finding(item: &Item<'_>, options: &Options) -> Value {
     })
 }
 
-fn value_of(value: f64) -> Value {
-    match plain(value) {
-        FactValue::Count(count) if value >= 0.0 => json!(count),
-        _ => json!(value),
-    }
+/// A number that is a whole one without a fraction, so that documents say 3 and not 3.0.
+fn whole_or_real(value: f64) -> Value {
+    let is_whole = value.fract() == 0.0 && (0.0..9e15).contains(&value);
+    if is_whole { json!(value as u64) } else { json!(value) }
 }
 
 fn subject(subject: &SubjectText) -> Value {

@@ -3,7 +3,7 @@
 use crate::cell::Cell;
 use crate::number::{show, show_share};
 use ridgeline::units::Nanos;
-use ridgeline::{Check, Doubt, Evidence, FactValue, Finding, Level, Per, Saving, SavingBasis, State, record_of};
+use ridgeline::{Check, Doubt, Evidence, Finding, Level, Per, Saving, SavingBasis, State, record_of};
 
 /// The first line: the step, how busy the device was, what the causes hold, whether the capture can be judged.
 pub fn headline(check: &Check) -> String {
@@ -109,19 +109,5 @@ pub(super) fn level_of(finding: &Finding) -> &'static str {
         Level::Error => "error",
         Level::Warning => "warning",
         Level::Info => "note",
-    }
-}
-
-/// How a number is written in a document: value, unit and basis.
-pub(super) fn number(evidence: &Evidence) -> Option<(f64, &'static str, &'static str)> {
-    evidence.number.map(|number| (number.value, number.unit.name(), number.basis.name()))
-}
-
-/// Counts without a fraction, so that documents say 3 and not 3.0.
-pub(super) fn plain(value: f64) -> FactValue {
-    if value.fract() == 0.0 && value.abs() < 9e15 {
-        FactValue::Count(value.max(0.0) as u64)
-    } else {
-        FactValue::Number(value)
     }
 }

@@ -168,11 +168,9 @@ fn calls(instruction: &Instruction) -> bool {
 
 /// The position of the HLO module and the instruction of the operation at row `op`.
 fn position(analysis: &Analysis<'_>, op: u32) -> Option<(u32, InstructionId)> {
-    let op = analysis.operation(op)?;
-    let hlo = analysis.trace.modules.get(op.module as usize)?.hlo?;
-    let module = analysis.hlo.get(hlo as usize)?;
-    let is_there = (op.instruction as usize) < module.instructions.len();
-    is_there.then_some((hlo, InstructionId(op.instruction)))
+    let (_, instruction) = analysis.instruction(op)?;
+    let module = analysis.operation(op)?.module;
+    Some((analysis.trace.modules[module as usize].hlo?, instruction))
 }
 
 /// Events of each operation and attribution, over all devices.
