@@ -46,7 +46,8 @@ pub use models::wall::{DeviceWall, Holds, Wall, WallRow};
 pub use models::work::{Bound, WorkSums, Workload};
 pub use tables::hlo::{instructions, modules};
 pub use tables::overview::overview;
-pub use tables::sections;
+pub use tables::scaling::{growth_table, next_table, steps_tables};
+pub use tables::{memory_changes, sections};
 pub use view::{Ask, LineText, Shown, Topic, View};
 pub use views::{VIEWS, view, views_of};
 

@@ -91,7 +91,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 }
 
 /// What the parts of a collective would not wait, were `culprit` as early as the rank before it: event rows and nanoseconds.
-fn lost_in<'m>(meeting: &'m Meeting<'_>, culprit: u32) -> impl Iterator<Item = (u32, i64)> + 'm {
+fn lost_in<'m>(meeting: &'m Meeting, culprit: u32) -> impl Iterator<Item = (u32, i64)> + 'm {
     let is_last = meeting.last().is_some_and(|last| last.process == culprit);
     let before = meeting.parts.iter().rev().nth(1).map_or(i64::MAX, |part| part.start_ns);
     let others = meeting.parts.iter().filter(move |part| is_last && part.process != culprit);
