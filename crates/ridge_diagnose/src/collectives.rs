@@ -148,9 +148,8 @@ impl Meeting {
 
 /// Collectives that several ranks were captured in, each in the judged time of all of them.
 pub(crate) fn meetings(case: &Case<'_>) -> Vec<Meeting> {
-    let frame = |part: &Part| {
-        case.frame().spans.get(part.process as usize).is_some_and(|spans| spans.contains(part.start_ns))
-    };
+    let frame =
+        |part: &Part| case.frame().spans.get(part.process as usize).is_some_and(|spans| spans.contains(part.start_ns));
     let mut all: Vec<Meeting> = (case.analysis.collectives().matched.iter().cloned())
         .filter(|Matched { parts }| parts.len() > 1 && parts.iter().all(frame))
         .map(|Matched { mut parts }| {

@@ -63,9 +63,7 @@ fn is_there(trace: &Trace, subject: &Subject) -> bool {
         Subject::Segment(row) => has(row.0, trace.memory.segments.bytes.len()),
         Subject::Stack(row) => has(row.0, trace.memory.stacks.len()),
         Subject::Range(name) | Subject::Named(name) => has(name.0, trace.strings.len()),
-        Subject::Allocator(process, name) => {
-            has(process.0, trace.processes.len()) && has(name.0, trace.strings.len())
-        }
+        Subject::Allocator(process, name) => has(process.0, trace.processes.len()) && has(name.0, trace.strings.len()),
         Subject::Snapshot(snapshot, allocator) => {
             has(snapshot.0, trace.strings.len()) && has(allocator.0, trace.strings.len())
         }

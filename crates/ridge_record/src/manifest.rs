@@ -187,11 +187,9 @@ fn asked(options: &RecordOptions) -> Value {
 
 /// Environment that the recorder added; the user's own values are not shown.
 fn added_environment(pieces: &Pieces) -> Map<String, Value> {
-    let added = [
-        ("PYTHONPATH", "<harness>, before the program's own"),
-        (CONFIG_VARIABLE, "<harness configuration>"),
-    ];
-    let mut added: Map<String, Value> = added.map(|(name, value)| (name.to_owned(), json!(value))).into_iter().collect();
+    let added = [("PYTHONPATH", "<harness>, before the program's own"), (CONFIG_VARIABLE, "<harness configuration>")];
+    let mut added: Map<String, Value> =
+        added.map(|(name, value)| (name.to_owned(), json!(value))).into_iter().collect();
     let mut flags: Vec<&str> = Vec::new();
     for piece in &pieces.pieces {
         for flag in piece.content["added_flags"].as_array().into_iter().flatten().filter_map(Value::as_str) {

@@ -52,7 +52,13 @@ impl Session {
             let fingerprint = fingerprint(finding, &subjects);
             shown.push(Shown { subjects, line_text, fingerprint });
         }
-        Check { notes: known.notes, diagnosis, shown, footnotes: texts.footnotes(), path: self.root().display().to_string() }
+        Check {
+            notes: known.notes,
+            diagnosis,
+            shown,
+            footnotes: texts.footnotes(),
+            path: self.root().display().to_string(),
+        }
     }
 }
 

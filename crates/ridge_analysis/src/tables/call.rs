@@ -76,8 +76,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         .ranked(Rank::Detail),
     ];
     shown.extend(columns(spreads()));
-    build("call", "Host calls", shown)
-        .about(rows.iter().map(|((name, _), _)| Some(Subject::Named(StringId(*name)))))
+    build("call", "Host calls", shown).about(rows.iter().map(|((name, _), _)| Some(Subject::Named(StringId(*name)))))
 }
 
 /// Whether the event around `row` is the same call: profilers record some at two levels, such as `cudaMalloc` around

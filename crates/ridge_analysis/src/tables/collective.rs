@@ -1,8 +1,8 @@
 //! Collective operations, each once for all ranks: how long it took and who was waited for.
 
 use crate::Analysis;
-use crate::models::collectives::{Collectives, Matched, rank_of};
 use crate::context::Need;
+use crate::models::collectives::{Collectives, Matched, rank_of};
 use crate::tables::time::table as build;
 use crate::view::{Shown, Topic, View};
 use ridge_table::{Basis, Column, Rank, Subject, Table, Unit};
@@ -31,9 +31,8 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     };
     let shortest = |row: &Matched| row.parts.iter().map(|part| part.dur_ns).min().unwrap_or(0);
     let longest = |row: &Matched| row.parts.iter().map(|part| part.dur_ns).max().unwrap_or(0);
-    let skew = |row: &Matched| {
-        row.first_and_last().map_or(0, |(first, last)| last.start_ns.saturating_sub(first.start_ns))
-    };
+    let skew =
+        |row: &Matched| row.first_and_last().map_or(0, |(first, last)| last.start_ns.saturating_sub(first.start_ns));
     let bytes = |row: &Matched| {
         row.parts.iter().filter_map(|part| part.collective.bytes_in.max(part.collective.bytes_out)).max()
     };

@@ -87,12 +87,8 @@ pub(crate) static SEGMENTS: View = View {
 };
 
 /// Snapshots.
-pub(crate) static SNAPSHOTS: View = View {
-    id: "snapshot",
-    about: "snapshot and device",
-    make: |analysis, _| snapshots::table(analysis),
-    ..OF_MEMORY
-};
+pub(crate) static SNAPSHOTS: View =
+    View { id: "snapshot", about: "snapshot and device", make: |analysis, _| snapshots::table(analysis), ..OF_MEMORY };
 
 /// Blocks of snapshots.
 pub(crate) static BLOCKS: View = View {

@@ -1,8 +1,8 @@
 //! Ranks of a distributed program: who waits, and who is waited for.
 
 use crate::Analysis;
-use crate::context::coverage::Coverage;
 use crate::context::Need;
+use crate::context::coverage::Coverage;
 use crate::models::collectives::{Collectives, Matched, rank_of};
 use crate::view::{Shown, Topic, View};
 use ridge_table::{Basis, Column, Columns, Subject, Table, Unit};
@@ -52,9 +52,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         .nanos("wall_ns", "Wall", "from the first event of its capture to the last", Basis::Measured, |row| {
             trace.process_wall_ns(row.process)
         })
-        .nanos("busy_ns", "Busy", "union of the device work of each of its devices", Basis::Measured, |row| {
-            row.busy_ns
-        })
+        .nanos("busy_ns", "Busy", "union of the device work of each of its devices", Basis::Measured, |row| row.busy_ns)
         .key()
         .count("collectives", "Collectives", "collective operations it took part in", Basis::Counted, |row| {
             row.collectives

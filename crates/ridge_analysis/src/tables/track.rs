@@ -53,13 +53,9 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         .text("kind", "Kind", "what the track is", |row| kind(row.track).to_owned())
         .nanos("busy_ns", "Busy", "union of the track's intervals, measured", Basis::Measured, |row| row.busy_ns)
         .key()
-        .share(
-            "busy_share",
-            "Share",
-            "busy time as a part of the capture's wall time",
-            Basis::Measured,
-            |row| if wall > 0 { row.busy_ns as f64 / wall as f64 } else { 0.0 },
-        )
+        .share("busy_share", "Share", "busy time as a part of the capture's wall time", Basis::Measured, |row| {
+            if wall > 0 { row.busy_ns as f64 / wall as f64 } else { 0.0 }
+        })
         .key()
         .count("events", "Events", "events on the track", Basis::Counted, |row| row.track.rows.len() as u64)
         .nanos("first_ns", "First", "start of its first event on the trace clock", Basis::Measured, |row| {

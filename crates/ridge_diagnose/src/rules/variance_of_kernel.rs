@@ -7,7 +7,7 @@ use crate::kernels::{Kernel, kernels};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{percent, short};
 use ridge_table::{Basis, Quantity, Subject, Unit};
-use ridge_trace::{EventRow, NONE};
+use ridge_trace::{DeviceRow, EventRow, NONE};
 use rustc_hash::FxHashMap;
 
 pub(crate) static RULE: Rule = Rule {
@@ -43,8 +43,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 }
 
 fn finding(case: &Case<'_>, mut runs: Vec<Kernel<'_>>) -> Option<(i64, Finding)> {
+    let device = DeviceRow(runs.first()?.device);
     let total = runs.iter().fold(0_i64, |sum, run| sum.saturating_add(run.dur_ns));
-    if runs.len() <= MORE_THAN || case.share(total) < LEAST {
+    if runs.len() <= MORE_THAN || case.share_on(device, total) < LEAST {
         return None;
     }
     runs.sort_by_key(|run| (run.dur_ns, run.row));
@@ -65,7 +66,7 @@ fn finding(case: &Case<'_>, mut runs: Vec<Kernel<'_>>) -> Option<(i64, Finding)>
         return None;
     }
     let name = short(case.trace().name(longest.row as usize));
-    let finding = Finding::new(format!("{} of {} runs of `{name}` take much longer than the others, {} of the time", long.len(), runs.len(), percent(case.share(ns))))
+    let finding = Finding::new(format!("{} of {} runs of `{name}` take much longer than the others, {} of the time", long.len(), runs.len(), percent(case.share_on(device, ns))))
         .at(case.line_of_op(case.trace().events.op[longest.row as usize]))
         .about(EventRow::known(longest.row).map(Subject::Event))
         .number("longest run", Quantity::nanos(longest.dur_ns, Basis::Measured))

@@ -198,8 +198,9 @@ impl Allocator {
     pub fn driver_calls(&self, trace: &Trace) -> (u64, u64) {
         let own = self.segment_events(trace);
         if !own.is_empty() {
-            let count =
-                |sign: i64| own.iter().filter(|row| trace.memory.segments.kind[row.index()].sign() == sign).count() as u64;
+            let count = |sign: i64| {
+                own.iter().filter(|row| trace.memory.segments.kind[row.index()].sign() == sign).count() as u64
+            };
             return (count(1), count(-1));
         }
         let held = self.rows.iter().map(|row| trace.allocations.reserved_bytes[*row]).filter(|bytes| *bytes >= 0);
@@ -238,8 +239,7 @@ impl Allocator {
     /// What it took from its driver, gave back, and could not have.
     pub fn segment_events(&self, trace: &Trace) -> Vec<SegmentRow> {
         let segments = &trace.memory.segments;
-        let is_own =
-            |row: &usize| segments.process[*row] == self.process.0 && segments.allocator[*row] == self.name;
+        let is_own = |row: &usize| segments.process[*row] == self.process.0 && segments.allocator[*row] == self.name;
         (0..segments.bytes.len()).filter(is_own).map(|row| SegmentRow(row as u32)).collect()
     }
 }

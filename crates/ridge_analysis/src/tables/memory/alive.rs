@@ -14,9 +14,8 @@ pub(super) fn table(analysis: &Analysis<'_>, module: Option<ModuleRow>) -> Table
     let runs = module.map(|module| FirstRuns::new(analysis.trace, module.row, &module.schedule));
     let basis = module.map_or(Basis::Counted, |module| module.plan.basis);
     let peak = module.map_or(0, |module| module.plan.peak_bytes);
-    let hlo = |held: &Held| -> Option<(&HloModule, InstructionId)> {
-        module.map(|module| module.hlo(analysis)).zip(held.at)
-    };
+    let hlo =
+        |held: &Held| -> Option<(&HloModule, InstructionId)> { module.map(|module| module.hlo(analysis)).zip(held.at) };
     let shape = |held: &Held| -> Option<&Shape> {
         let (hlo, at) = hlo(held)?;
         part(&hlo.instruction(at).shape, &held.index)

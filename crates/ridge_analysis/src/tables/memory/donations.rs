@@ -20,12 +20,9 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
             value_name(module.hlo(analysis), missed.parameter, &missed.parameter_index)
         })
         .key()
-        .text(
-            "argument",
-            "Argument",
-            "its name in the program, where the compiler kept it",
-            |(module, missed)| module.hlo(analysis).instruction(missed.parameter).metadata.op_name.clone(),
-        )
+        .text("argument", "Argument", "its name in the program, where the compiler kept it", |(module, missed)| {
+            module.hlo(analysis).instruction(missed.parameter).metadata.op_name.clone()
+        })
         .bytes(
             "saving_bytes",
             "Saving",

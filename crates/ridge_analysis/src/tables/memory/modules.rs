@@ -12,9 +12,8 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
     let all_counted = rows.iter().all(|module| module.plan.basis == Basis::Counted);
     let basis = if all_counted { Basis::Counted } else { Basis::Modelled };
     let class = |class: Class| move |module: &PlannedModule| module.plan.bytes_of(class);
-    let peak_name = |module: &PlannedModule| {
-        module.plan.peak_at.map(|at| module.hlo(analysis).instruction(at).name.clone())
-    };
+    let peak_name =
+        |module: &PlannedModule| module.plan.peak_at.map(|at| module.hlo(analysis).instruction(at).name.clone());
     Columns::over(rows)
         .about(|module| Some(Subject::Module(module.row)))
         .text("module", "Module", "compiled program", |module| module.name(analysis).to_owned())

@@ -32,12 +32,9 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
             |(row, _)| events.free_bytes[row.index()],
         )
         .text("allocator", "Allocator", "name in the capture", |(_, allocator)| allocator.label.clone())
-        .text(
-            "source",
-            "Source",
-            "innermost frame of the call stack outside installed packages",
-            |(row, _)| frame_of_user(trace, stack(*row)),
-        )
+        .text("source", "Source", "innermost frame of the call stack outside installed packages", |(row, _)| {
+            frame_of_user(trace, stack(*row))
+        })
         .text("stack", "Stack", "call stack, innermost frame first", |(row, _)| stack_text(trace, stack(*row)))
         .detail()
         .table("memory_segments", "Segments taken from the driver")

@@ -16,13 +16,9 @@ pub fn next_table(series: &[Series], size: f64) -> Table {
         .nanos("last_ns", "Largest", "median time of a run at its largest size", Basis::Measured, |row| {
             nanos(row.now_s)
         })
-        .share(
-            "share_now",
-            "Share now",
-            "part of the sum of these times at the largest size",
-            Basis::Measured,
-            |row| row.now_s / now,
-        )
+        .share("share_now", "Share now", "part of the sum of these times at the largest size", Basis::Measured, |row| {
+            row.now_s / now
+        })
         .nanos("next_ns", "Then", "time at the next size by the power law", Basis::Modelled, |row| nanos(row.then_s))
         .key()
         .nanos(
@@ -39,21 +35,13 @@ pub fn next_table(series: &[Series], size: f64) -> Table {
             Basis::Modelled,
             |row| row.between.map(|between| nanos(between.high)),
         )
-        .share(
-            "share_next",
-            "Share then",
-            "part of the sum of these times at the next size",
-            Basis::Modelled,
-            |row| row.then_s / then,
-        )
+        .share("share_next", "Share then", "part of the sum of these times at the next size", Basis::Modelled, |row| {
+            row.then_s / then
+        })
         .key()
-        .bytes(
-            "peak_bytes",
-            "Memory then",
-            "peak memory at the next size by its power law",
-            Basis::Modelled,
-            |row| row.memory.map(|bytes| bytes.round() as u64),
-        )
+        .bytes("peak_bytes", "Memory then", "peak memory at the next size by its power law", Basis::Modelled, |row| {
+            row.memory.map(|bytes| bytes.round() as u64)
+        })
         .table("next", format!("At size {size}, extrapolated"));
     let unsure = rows.iter().filter(|row| row.between.is_none()).count();
     if unsure > 0 {

@@ -93,23 +93,15 @@ fn outliers(analysis: &Analysis<'_>, courses: &[StepCourse]) -> Table {
         .about(|(row, at)| row.events.get(*at).copied().map(Subject::Event))
         .text("step", "Step", "name of the step", |(row, _)| analysis.text(row.name).to_owned())
         .key()
-        .real(
-            "number",
-            "Number",
-            "step number as the program gave it",
-            (Unit::Number, Basis::Capture),
-            |(row, at)| row.numbers[*at] as f64,
-        )
+        .real("number", "Number", "step number as the program gave it", (Unit::Number, Basis::Capture), |(row, at)| {
+            row.numbers[*at] as f64
+        })
         .key()
         .nanos("wall_ns", "Wall", "wall time of the step", Basis::Measured, |(row, at)| row.durations_ns[*at])
         .key()
-        .share(
-            "of_median",
-            "Of median",
-            "wall time as a part of the median step's",
-            Basis::Measured,
-            |(row, at)| row.durations_ns[*at] as f64 / row.drift.median,
-        )
+        .share("of_median", "Of median", "wall time as a part of the median step's", Basis::Measured, |(row, at)| {
+            row.durations_ns[*at] as f64 / row.drift.median
+        })
         .key()
         .table("outliers", "Outlying steps");
     table.footnotes.push(format!(

@@ -39,7 +39,6 @@ impl Transfers {
         ];
         shown.extend(columns(&rows));
         shown.extend(link_columns(self, &rows));
-        build("size", "Transfers by size", shown)
-            .about(rows.iter().map(|((kind, _), _)| Some(Subject::Copies(*kind))))
+        build("size", "Transfers by size", shown).about(rows.iter().map(|((kind, _), _)| Some(Subject::Copies(*kind))))
     }
 }
