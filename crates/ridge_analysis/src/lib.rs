@@ -27,8 +27,8 @@ mod view;
 mod views;
 
 pub use context::{
-    Analysis, Executions, Group, Line, Lines, Need, OpLines, Owners, Prepared, ProfileNumbers, Shared, Spans, Store,
-    WorkGroups, kernel_category,
+    Analysis, Executions, Group, Line, Lines, Need, OpLines, Owners, Prepared, ProfileNumbers, PythonFrame, Shared,
+    Spans, Store, WorkGroups, kernel_category,
 };
 pub use device::{
     Ceiling, Ceilings, ComputeUnit, DeviceSheet, Figure, Limit, NumberType, ProcessorSheet, SheetError, ceilings,
@@ -43,10 +43,11 @@ pub use models::scaling;
 pub use models::steps::{StepRow, Steps};
 pub use models::transfers::Transfers;
 pub use models::wall::{DeviceWall, Holds, Wall, WallRow};
-pub use models::work::{Bound, WorkSums, Workload};
+pub use models::work::{Bound, Costs, WorkSums, Workload};
 pub use tables::hlo::{instructions, modules};
 pub use tables::overview::overview;
-pub use tables::sections;
+pub use tables::scaling::{growth_table, next_table, steps_tables};
+pub use tables::{memory_changes, sections};
 pub use view::{Ask, LineText, Shown, Topic, View};
 pub use views::{VIEWS, view, views_of};
 

@@ -7,7 +7,7 @@ pub mod frame;
 pub mod idle;
 pub mod memory;
 pub mod operators;
-mod profile_join;
+pub mod profiles;
 pub mod ranges;
 pub mod roofline;
 pub mod scaling;
@@ -15,5 +15,3 @@ pub mod steps;
 pub mod transfers;
 pub mod wall;
 pub mod work;
-
-pub(crate) use profile_join::{Found, join};

@@ -17,6 +17,7 @@ pub(crate) mod profile;
 pub(crate) mod range;
 pub(crate) mod rank;
 pub(crate) mod roofline;
+pub(crate) mod scaling;
 pub(crate) mod scope;
 pub(crate) mod source;
 pub(crate) mod spread;
@@ -26,8 +27,8 @@ pub(crate) mod track;
 pub(crate) mod transfers;
 mod work;
 
-use crate::{Analysis, Ask, Memory, Topic};
-use ridge_table::Section;
+use crate::{Analysis, Ask, Topic};
+use ridge_table::{Section, Table};
 
 /// The single numbers of `topic`, before its tables.
 pub fn sections(analysis: &Analysis<'_>, topic: Topic, ask: &Ask<'_>) -> Vec<Section> {
@@ -36,6 +37,11 @@ pub fn sections(analysis: &Analysis<'_>, topic: Topic, ask: &Ask<'_>) -> Vec<Sec
         Topic::Roofline => roofline::totals::sections(analysis),
         Topic::Idle => idle::sections(analysis, ask),
         Topic::Transfers => transfers::sections(analysis, ask),
-        Topic::Memory => Memory::new(analysis).overview(),
+        Topic::Memory => memory::sections(analysis),
     }
+}
+
+/// What changed from the memory of `before` to that of `after`, largest change first.
+pub fn memory_changes(before: &Analysis<'_>, after: &Analysis<'_>) -> Table {
+    memory::changes(before, after)
 }

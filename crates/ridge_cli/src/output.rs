@@ -70,16 +70,11 @@ pub(crate) fn deliver_drawn(
     output: &OutputArguments,
     globals: &Globals,
 ) -> Result<(), Failure> {
-    if output.format != Format::Table {
-        return deliver(report, output, globals);
-    }
     let above = Report { tables: Vec::new(), ..report.clone() };
     let below = Report { tables: report.tables.clone(), ..Report::EMPTY };
-    let render = |layout: &Layout| {
-        let parts = [terminal::render(&above, layout), draw(layout), terminal::render(&below, layout)];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
-    };
-    deliver_rendered(render, output, globals)
+    let parts =
+        |layout: &Layout| vec![terminal::render(&above, layout), draw(layout), terminal::render(&below, layout)];
+    deliver_parts(report, parts, output, globals)
 }
 
 /// [`deliver`], with `follow` after everything else where the form is for a terminal.
@@ -89,12 +84,23 @@ pub(crate) fn deliver_followed(
     output: &OutputArguments,
     globals: &Globals,
 ) -> Result<(), Failure> {
+    deliver_parts(report, |layout| vec![terminal::render(report, layout), follow(layout)], output, globals)
+}
+
+/// [`deliver`], with `parts` one below the other in its place where the form is for a terminal.
+fn deliver_parts(
+    report: &Report,
+    parts: impl Fn(&Layout) -> Vec<String>,
+    output: &OutputArguments,
+    globals: &Globals,
+) -> Result<(), Failure> {
     if output.format != Format::Table {
         return deliver(report, output, globals);
     }
     let render = |layout: &Layout| {
-        let parts = [terminal::render(report, layout), follow(layout)];
-        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+        let mut parts = parts(layout);
+        parts.retain(|part| !part.is_empty());
+        parts.join("\n")
     };
     deliver_rendered(render, output, globals)
 }

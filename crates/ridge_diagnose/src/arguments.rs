@@ -1,23 +1,17 @@
 //! Arguments of compiled programs: which of them a value goes back to, what they are called, whether their memory was given.
 
+use crate::case::{Case, Work};
+use crate::updates::behind_copies;
 use ridge_hlo::{HloModule, InstructionId};
-
-/// Steps that are followed back from a value.
-const CHAIN: usize = 64;
+use ridge_trace::ModuleRow;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The entry parameter that `id` is a copy of, through other copies; updates in between make other copies necessary, which
 /// giving the argument away does not spare.
 pub(crate) fn argument_behind(module: &HloModule, id: InstructionId) -> Option<InstructionId> {
-    let mut at = id;
-    for _ in 0..CHAIN {
-        let instruction = module.instruction(at);
-        match &*instruction.opcode {
-            "parameter" => return (module.entry == Some(instruction.computation)).then_some(at),
-            "copy" | "bitcast" | "copy-start" | "copy-done" => at = *instruction.operands.first()?,
-            _ => return None,
-        }
-    }
-    None
+    let at = behind_copies(module, id, &mut Vec::new());
+    let instruction = module.instruction(at);
+    (instruction.opcode == "parameter" && module.entry == Some(instruction.computation)).then_some(at)
 }
 
 /// What the program calls an entry parameter: JAX writes the argument's name.
@@ -34,4 +28,40 @@ pub(crate) fn is_donated(module: &HloModule, parameter: InstructionId) -> bool {
     let number = module.instruction(parameter).parameter_number.unwrap_or(-1);
     module.input_output_aliases.iter().any(|alias| alias.parameter == number)
         || module.buffer_donors.iter().any(|donor| donor.parameter == number)
+}
+
+/// Work that copies an argument because it may not be written over.
+#[derive(Debug)]
+pub(crate) struct DefensiveCopy<'a> {
+    /// The copy.
+    pub(crate) work: Work<'a>,
+    /// Its module.
+    pub(crate) module: ModuleRow,
+    /// What the program calls the argument.
+    pub(crate) argument: String,
+    /// Bytes of one copy.
+    pub(crate) bytes: u64,
+}
+
+/// Copies in the judged time of arguments that are not donated and that something writes over.
+pub(crate) fn defensive_copies<'a>(case: &Case<'a>) -> Vec<DefensiveCopy<'a>> {
+    let mut written_over: FxHashMap<u32, FxHashSet<InstructionId>> = FxHashMap::default();
+    let copy = |work: Work<'a>| {
+        let (module, id, instruction) = case.instruction(work.op)?;
+        let row = case.analysis.operation(work.op)?.module;
+        if instruction.opcode != "copy" || !written_over.entry(row).or_insert_with(|| updated(module)).contains(&id) {
+            return None;
+        }
+        let argument = argument_behind(module, id).filter(|argument| !is_donated(module, *argument))?;
+        let bytes = instruction.shape.byte_size().unwrap_or(0);
+        Some(DefensiveCopy { work, module: ModuleRow(row), argument: name_of(module, argument), bytes })
+    };
+    case.work().filter_map(copy).collect()
+}
+
+/// What instructions read that write over what they read, as far as they themselves show.
+fn updated(module: &HloModule) -> FxHashSet<InstructionId> {
+    let updates = ["dynamic-update-slice", "scatter", "fusion", "while", "sort"];
+    let users = module.instructions.iter().filter(|instruction| updates.contains(&&*instruction.opcode));
+    users.flat_map(|user| user.operands.iter().copied()).collect()
 }

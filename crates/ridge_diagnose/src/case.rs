@@ -3,7 +3,7 @@
 use crate::finding::Place;
 use crate::fitness::CannotTell;
 use crate::known::Known;
-use ridge_analysis::{Activity, Analysis, Cause, Frame, Holds, StepRow, Wall, WallRow};
+use ridge_analysis::{Activity, Analysis, Cause, Frame, Holds, PythonFrame, StepRow, Wall, WallRow};
 use ridge_hlo::{HloModule, Instruction, InstructionId};
 use ridge_replay::{Action, Edit};
 use ridge_table::{Basis, Quantity, Unit};
@@ -123,6 +123,23 @@ impl<'a> Case<'a> {
         if whole > 0 { ns as f64 / whole as f64 } else { 0.0 }
     }
 
+    /// The part of the time that is judged on `device` that `ns` of it is; 0 to 1.
+    pub(crate) fn share_on(&self, device: DeviceRow, ns: i64) -> f64 {
+        let whole = self.wall().devices.iter().find(|wall| wall.device == device).map_or(0, |wall| wall.whole_ns);
+        if whole > 0 { ns as f64 / whole as f64 } else { 0.0 }
+    }
+
+    /// Time of `device` as time of one step, or of the capture.
+    pub(crate) fn per_unit_on(&self, device: DeviceRow, ns: i64) -> Quantity {
+        Quantity::nanos((self.share_on(device, ns) * self.frame().unit_ns() as f64) as i64, Basis::Measured)
+    }
+
+    /// Time of one device or rank as time of one step, or of the capture.
+    pub(crate) fn per_unit_of_one(&self, ns: i64) -> Quantity {
+        let count = i64::try_from(self.frame().count.max(1)).unwrap_or(i64::MAX);
+        Quantity::nanos(ns / count, Basis::Measured)
+    }
+
     /// Time over all devices as time of one step, or of the capture.
     pub(crate) fn per_unit(&self, ns: i64) -> Quantity {
         Quantity::nanos((self.share(ns) * self.frame().unit_ns() as f64) as i64, Basis::Measured)
@@ -187,14 +204,17 @@ impl<'a> Case<'a> {
     pub(crate) fn line_of_row(&self, row: u32) -> Option<Place> {
         let trace = self.trace();
         let mut calls = self.around(row).filter(|row| trace.events.kind(*row as usize) == EventKind::PythonCall);
-        calls.find_map(|row| crate::words::python_place(trace.name(row as usize)))
+        calls.find_map(|row| {
+            let frame = PythonFrame::parse(trace.name(row as usize)).filter(|frame| !frame.is_installed())?;
+            Some(Place { file: frame.file.to_owned(), line: frame.line, is_inferred: false })
+        })
     }
 
     /// The line that the work of an operation or of a name came from: of its HLO, else of the call that launched it.
     pub(crate) fn line_of(&self, work: &Work<'_>) -> Option<Place> {
         self.line_of_op(work.op).or_else(|| {
-            let row = self.rows_of([work.at]).next()?;
-            self.line_of_row(self.trace().events.link[row as usize])
+            let row = work.row.example?;
+            self.line_of_row(self.trace().events.link[row.index()])
         })
     }
 

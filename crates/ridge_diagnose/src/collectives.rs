@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use crate::known::Known;
-use ridge_analysis::models::collectives::{Matched, Part, matched};
+use ridge_analysis::models::collectives::{Matched, Part};
 use ridge_analysis::{Analysis, Holds, Need, Shared, Spans, Wall, kernel_category};
 use ridge_trace::{DeviceRow, EventKind, NONE, StringId, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -128,30 +128,29 @@ fn of_device(case: &Case<'_>, device: DeviceRow, wanted: &FxHashSet<usize>, mut 
 
 /// A collective that several ranks were captured in.
 #[derive(Debug, Clone)]
-pub(crate) struct Meeting<'a> {
+pub(crate) struct Meeting {
     /// The parts, one for each rank, in order of start.
-    pub(crate) parts: Vec<Part<'a>>,
+    pub(crate) parts: Vec<Part>,
 }
 
-impl<'a> Meeting<'a> {
+impl Meeting {
     /// The part that began last.
-    pub(crate) fn last(&self) -> Option<&Part<'a>> {
+    pub(crate) fn last(&self) -> Option<&Part> {
         self.parts.last()
     }
 
     /// How long `part` waited for the last rank, nanoseconds: never longer than it took.
-    pub(crate) fn wait_ns(&self, part: &Part<'_>) -> i64 {
+    pub(crate) fn wait_ns(&self, part: &Part) -> i64 {
         let last = self.last().map_or(part.start_ns, |last| last.start_ns);
         last.saturating_sub(part.start_ns).clamp(0, part.dur_ns.max(0))
     }
 }
 
 /// Collectives that several ranks were captured in, each in the judged time of all of them.
-pub(crate) fn meetings<'a>(case: &Case<'a>) -> Vec<Meeting<'a>> {
-    let frame = |part: &Part<'_>| {
-        case.frame().spans.get(part.process as usize).is_some_and(|spans| spans.contains(part.start_ns))
-    };
-    let mut all: Vec<Meeting<'a>> = (matched(case.trace()).into_iter())
+pub(crate) fn meetings(case: &Case<'_>) -> Vec<Meeting> {
+    let frame =
+        |part: &Part| case.frame().spans.get(part.process as usize).is_some_and(|spans| spans.contains(part.start_ns));
+    let mut all: Vec<Meeting> = (case.analysis.collectives().matched.iter().cloned())
         .filter(|Matched { parts }| parts.len() > 1 && parts.iter().all(frame))
         .map(|Matched { mut parts }| {
             parts.sort_by_key(|part| (part.start_ns, part.process));

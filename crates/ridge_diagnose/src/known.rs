@@ -5,14 +5,10 @@ use ridge_table::Note;
 /// What is known beside the trace.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
-    /// The path that was opened, for the commands that advice names.
-    pub path: String,
     /// What readers and the recorder had to say.
     pub notes: Vec<Note>,
     /// What the program compiled, where the recorder wrote it.
     pub compilations: Vec<Compiled>,
-    /// Whether this program's recorder made the capture.
-    pub is_recorded: bool,
 }
 
 /// All compilations of one name.

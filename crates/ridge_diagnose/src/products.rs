@@ -1,5 +1,9 @@
 //! What multiplies matrices in a kernel, as the names of libraries say it for certain.
 
+use crate::case::{Case, Work};
+use crate::finding::Finding;
+use crate::words::list;
+use ridge_table::Subject;
 use ridge_trace::Device;
 
 /// What a kernel of matrix products or convolutions computes with.
@@ -51,6 +55,45 @@ pub(crate) fn is_nvidia(device: &Device) -> bool {
     !["amd", "advanced micro", "gfx", "instinct", "radeon"]
         .iter()
         .any(|word| said.iter().any(|text| text.contains(word)))
+}
+
+/// Below this part of the time products are not worth a change of types, sizes or precision.
+const LEAST: f64 = 0.02;
+/// The part that goes: sheets say seven eighths, memory and small sizes leave more.
+const GONE: f32 = 0.5;
+
+/// Products in ordinary arithmetic that tensor cores could do, most time first.
+#[derive(Debug)]
+pub(crate) struct Plain<'a> {
+    /// The work.
+    pub(crate) works: Vec<Work<'a>>,
+    /// Their time, nanoseconds.
+    pub(crate) ns: i64,
+}
+
+impl<'a> Plain<'a> {
+    /// The work that `is_plain`; `None` where it is too little to speak of.
+    pub(crate) fn of(case: &Case<'a>, is_plain: impl Fn(&Work<'a>) -> bool) -> Option<Plain<'a>> {
+        let mut works: Vec<Work<'a>> = case.work().filter(|work| is_plain(work)).collect();
+        works.sort_by_key(|work| std::cmp::Reverse(work.row.ns));
+        let ns = works.iter().fold(0_i64, |sum, work| sum.saturating_add(work.row.ns));
+        (!works.is_empty() && case.share(ns) >= LEAST).then_some(Plain { works, ns })
+    }
+
+    /// A finding that says `message` of them.
+    pub(crate) fn finding(&self, case: &Case<'a>, message: String) -> Finding {
+        let longest = self.works.first();
+        Finding::new(message)
+            .at(longest.and_then(|work| case.line_of(work)))
+            .about(longest.and_then(|work| work.row.example).map(Subject::Event))
+            .claims(self.works.iter().map(|work| (work.at, GONE)))
+    }
+
+    /// Where most of the time is.
+    pub(crate) fn most_in(&self) -> String {
+        let names: Vec<&str> = self.works.iter().map(|work| work.name).collect();
+        format!("most of it in {}", list(&names, 2))
+    }
 }
 
 /// What `name` says; `None` where it leaves a doubt.

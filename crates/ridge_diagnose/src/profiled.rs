@@ -7,7 +7,7 @@ use crate::products::is_nvidia;
 use crate::words::short;
 use ridge_analysis::{ProfileNumbers, kernel_category};
 use ridge_table::Subject;
-use ridge_trace::{EventKind, StringId};
+use ridge_trace::{EventKind, ProfileRow, StringId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Shorter launches are mostly their own start.
@@ -86,7 +86,7 @@ pub(crate) fn findings(
         let numbers = ProfileNumbers::of(profiles, &trace.strings, row);
         let profiled = Profiled { name, numbers, case, metrics: profiles.numbers(row) };
         let Some((finding, part)) = judge(&profiled) else { continue };
-        let finding = finding.about(Subject::Profile(row));
+        let finding = finding.about(Subject::Profile(ProfileRow(row)));
         found.push(match rows.get(base(name)) {
             Some(rows) => finding.claims(rows.iter().map(|at| (*at, part))),
             None => finding.information(),

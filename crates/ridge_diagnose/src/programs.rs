@@ -3,8 +3,7 @@
 use crate::case::{Case, Work};
 use crate::finding::Finding;
 use crate::words::function_name;
-use ridge_analysis::{Analysis, Need, Shared, WorkGroups, WorkSums, models::roofline};
-use ridge_hlo::cost::{Cost, ModuleCosts};
+use ridge_analysis::{WorkSums, models::roofline};
 use ridge_hlo::{ComputationId, HloModule, InstructionId, OpcodeClass};
 use ridge_table::Subject;
 use ridge_trace::{ModuleRow, OpRow};
@@ -101,31 +100,6 @@ pub(crate) fn reached(module: &HloModule, first: ComputationId) -> Vec<Computati
         found.extend(runs.flat_map(|inner| &inner.called).filter(|called| seen.insert(**called)));
     }
     found
-}
-
-/// The costs of the modules that ran, by position of their HLO.
-#[derive(Debug)]
-pub(crate) struct Costs(FxHashMap<u32, ModuleCosts>);
-
-impl Shared for Costs {
-    const NEEDS: &'static [Need] = &[Need::of::<WorkGroups>()];
-
-    fn make(analysis: &Analysis<'_>) -> Costs {
-        let ops: FxHashSet<u32> = analysis.groups().groups.iter().map(|group| group.op).collect();
-        let modules = ops.into_iter().filter_map(|op| analysis.operation(op)).map(|op| op.module);
-        let hlo: FxHashSet<u32> =
-            modules.filter_map(|module| analysis.trace.modules.get(module as usize)?.hlo).collect();
-        let cost = |hlo: u32| Some((hlo, ModuleCosts::new(analysis.hlo.get(hlo as usize)?)));
-        Costs(hlo.into_iter().filter_map(cost).collect())
-    }
-}
-
-impl Costs {
-    /// The cost of one execution of an instruction of a program.
-    pub(crate) fn of(&self, case: &Case<'_>, program: &Program<'_>, id: InstructionId) -> Option<&Cost> {
-        let hlo = case.trace().modules.get(program.row.index())?.hlo?;
-        self.0.get(&hlo).map(|all| all.of(id))
-    }
 }
 
 /// Work and time of each operation, by row of the operations table.

@@ -22,8 +22,6 @@ pub enum Group {
     Memory,
     /// Several devices and hosts.
     Devices,
-    /// Serving.
-    Serving,
 }
 
 impl Group {
@@ -37,7 +35,6 @@ impl Group {
             Group::Structure => "structure",
             Group::Memory => "memory",
             Group::Devices => "devices",
-            Group::Serving => "serving",
         }
     }
 }

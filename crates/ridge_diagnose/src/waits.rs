@@ -5,11 +5,14 @@
 //! no more than that time would have been hidden.
 
 use crate::case::Case;
-use crate::finding::Place;
+use crate::finding::{Finding, Place};
 use crate::known::Known;
+use crate::words::{percent, short};
 use ridge_analysis::models::idle::IdlePart;
 use ridge_analysis::{Activity, Analysis, Cause, Holds, IdleGaps, Need, Shared, Wall};
-use ridge_trace::{DeviceRow, EventKind, StringId};
+use ridge_replay::{Action, Edit};
+use ridge_table::{Basis, Quantity, Subject, Unit};
+use ridge_trace::{DeviceRow, EventKind, EventRow, StringId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A call that waited for the device until it had nothing to do.
@@ -177,6 +180,38 @@ impl<'a> Case<'a> {
         let mut rows: Vec<u32> = rows.into_iter().collect();
         rows.sort_unstable();
         rows
+    }
+}
+
+/// Less of the time than this is lost by every program that looks at its results.
+const LEAST: f64 = 0.02;
+/// Lines that are named, those that hold most.
+const MOST: usize = 4;
+
+impl<'a> Case<'a> {
+    /// A finding for each line whose calls that `wanted` takes cost enough to speak of: `message` of it, `says` what the idle
+    /// time after them is; `action` mends the calls.
+    pub(crate) fn findings_of_waits(
+        &self,
+        wanted: impl Fn(&str) -> bool,
+        message: impl Fn(&str, &str) -> String,
+        says: &str,
+        action: Action,
+    ) -> impl Iterator<Item = (Waits<'a>, Finding)> {
+        let mut groups = self.waits_by_line(wanted);
+        groups.retain(|waits| self.share(waits.ns) >= LEAST);
+        groups.into_iter().take(MOST).map(move |waits| {
+            let calls = waits.all.iter().filter(|wait| wait.ns() > 0).count() as u64;
+            let longest = waits.all.first().and_then(|wait| EventRow::known(wait.row));
+            let finding = Finding::new(message(&short(waits.name), &percent(self.share(waits.ns))))
+                .at(waits.place.clone())
+                .about(longest.map(Subject::Event))
+                .number(says, self.per_unit(waits.ns))
+                .number("such calls in the time", Quantity::new(calls as f64, Unit::Count, Basis::Counted))
+                .claims(self.claim_of_waits(waits.all.iter().copied()))
+                .edit(Edit { rows: self.calls_of(&waits), action });
+            (waits, finding)
+        })
     }
 }
 

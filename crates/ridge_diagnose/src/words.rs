@@ -1,6 +1,5 @@
 //! Words of findings: names in lists, numbers in sentences, places in names.
 
-use crate::finding::Place;
 use rustc_hash::FxHashSet;
 
 /// `names` as a list in a sentence, each in backticks, at most `most` of them: `a`, `b` and 3 others.
@@ -47,59 +46,6 @@ pub(crate) fn function_name(module: &str) -> &str {
     module.strip_prefix("jit_").unwrap_or(module)
 }
 
-/// The file and line of a Python call as profilers name it, where it is the program's own: PyTorch writes
-/// `train.py(12): step`, XLA's tracer `$train.py:12 step`.
-pub(crate) fn python_place(name: &str) -> Option<Place> {
-    let (file, line) = match name.strip_prefix('$') {
-        Some(rest) => rest.split_once(' ')?.0.rsplit_once(':')?,
-        None => name.split_once("): ")?.0.rsplit_once('(')?,
-    };
-    const LIBRARIES: [&str; 12] = [
-        "torch/",
-        "triton/",
-        "jax/",
-        "jaxlib/",
-        "numpy/",
-        "flax/",
-        "optax/",
-        "haiku/",
-        "asyncio/",
-        "importlib/",
-        "concurrent/",
-        "multiprocessing/",
-    ];
-    const OF_PYTHON: [&str; 6] =
-        ["contextlib.py", "functools.py", "threading.py", "runpy.py", "queue.py", "selectors.py"];
-    // XLA's tracer gives no folders, so JAX's own files are known by their names.
-    const OF_JAX: [&str; 17] = [
-        "api.py",
-        "api_util.py",
-        "array.py",
-        "batching.py",
-        "compiler.py",
-        "core.py",
-        "dispatch.py",
-        "lax.py",
-        "linear_util.py",
-        "mlir.py",
-        "monitoring.py",
-        "pjit.py",
-        "pxla.py",
-        "profiler.py",
-        "tree_util.py",
-        "traceback_util.py",
-        "xla_bridge.py",
-    ];
-    let is_library = file.starts_with('<')
-        || name.starts_with('$') && OF_JAX.contains(&file)
-        || LIBRARIES.iter().any(|package| file.starts_with(package))
-        || OF_PYTHON.contains(&file)
-        || file.contains("-packages/")
-        || file.contains("/lib/python");
-    let line = line.parse().ok()?;
-    (!is_library && !file.is_empty()).then(|| Place { file: file.to_owned(), line, is_inferred: false })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,14 +57,5 @@ mod tests {
         assert_eq!(list(&["a", "b", "c"], 2), "`a`, `b` and one other");
         assert_eq!(list(&["a", "b", "c", "d"], 2), "`a`, `b` and 2 others");
         assert_eq!(short(&"x".repeat(60)).chars().count(), 48);
-    }
-
-    #[test]
-    fn python_calls_of_the_program_have_places() {
-        let place = |name| python_place(name).map(|place| (place.file, place.line));
-        assert_eq!(place("train.py(12): step"), Some(("train.py".to_owned(), 12)));
-        assert_eq!(place("$solver.py:5 step"), Some(("solver.py".to_owned(), 5)));
-        assert_eq!(place("torch/nn/modules/module.py(1527): _call_impl"), None);
-        assert_eq!(place("<built-in function sleep>"), None);
     }
 }

@@ -23,6 +23,6 @@ mod recompiles;
 pub use bench::{BenchResults, BenchRow, Environment, Measurement, RowStatus};
 pub use ceilings::{CeilingsDocument, Figure, MeasuredDevice, MissingFigure};
 pub use damage::Damage;
-pub use manifest::{BufferSizes, Cpu, Device, Manifest, Missing, Module, Program};
+pub use manifest::{BufferSizes, Cpu, Device, Manifest, Missing, Module, Program, Written};
 pub use read::{Document, DocumentError, Parsed, part, read, to_text};
 pub use recompiles::Recompiles;

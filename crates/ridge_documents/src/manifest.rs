@@ -6,10 +6,11 @@ use serde_json::{Map, Value};
 
 /// What a capture folder holds, and how it was made. Times are in seconds, sizes in bytes.
 ///
-/// The recorder passes on modules as the harness wrote them (`Manifest<Value>`); readers take them as [`Module`].
+/// The recorder passes on modules, devices and the processor as the harness wrote them ([`Written`]); readers take them as
+/// [`Module`], [`Device`] and [`Cpu`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(default, bound(deserialize = "M: Deserialize<'de>"))]
-pub struct Manifest<M = Module> {
+#[serde(default, bound(deserialize = "M: Deserialize<'de>, D: Deserialize<'de>, C: Deserialize<'de>"))]
+pub struct Manifest<M = Module, D = Device, C = Cpu> {
     /// [`Document::SCHEMA`].
     pub schema: String,
     /// Which command wrote it: `record` or `bench`.
@@ -31,9 +32,9 @@ pub struct Manifest<M = Module> {
     /// Versions of Python and the packages that matter; `None` where no harness ran.
     pub versions: Option<Map<String, Value>>,
     /// Devices that the program saw; `None` where no harness ran.
-    pub devices: Option<Vec<Device>>,
+    pub devices: Option<Vec<D>>,
     /// The processor.
-    pub cpu: Option<Cpu>,
+    pub cpu: Option<C>,
     /// The system's name; the inner `None` where the recorder could not tell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub os: Option<Option<String>>,
@@ -61,10 +62,13 @@ pub struct Manifest<M = Module> {
     pub processes: Option<Vec<Value>>,
 }
 
-impl<M> Default for Manifest<M> {
-    fn default() -> Manifest<M> {
+/// A manifest as the recorder writes it, with what the harness wrote passed on.
+pub type Written = Manifest<Value, Value, Value>;
+
+impl<M, D, C> Default for Manifest<M, D, C> {
+    fn default() -> Manifest<M, D, C> {
         Manifest {
-            schema: Manifest::SCHEMA.to_owned(),
+            schema: <Manifest as Document>::SCHEMA.to_owned(),
             kind: String::new(),
             recorder_version: None,
             command: Vec::new(),

@@ -5,6 +5,7 @@
 //! the Elementary Functions*, 1980).
 //! Logarithms, sines and hyperbolic tangents take about as many steps.
 
+use crate::chains::{Lanes, chains};
 use crate::rounds::Rounds;
 use crate::team::{Budget, rounds};
 use bytemuck::cast;
@@ -18,6 +19,8 @@ use std::sync::atomic::AtomicBool;
 const CHAINS: usize = 8;
 /// Links of each chain in one round: a millisecond or two.
 const LINKS: u64 = 25_000;
+/// An exponential counts as one operation.
+const OPERATIONS: f64 = 1.0;
 
 /// 1/k!, the polynomial of e^r for |r| ≤ ln 2 / 2: the next term of eight is below the last bit of an `f32`, of 14 of an `f64`.
 const INVERSE_FACTORIALS: [f64; 14] = {
@@ -40,22 +43,18 @@ const LN2_DOUBLE: (f64, f64) = (0.693_145_751_953_125, 1.428_606_820_309_417_2e-
 const ROUNDING_SINGLE: f32 = 12_582_912.0;
 const ROUNDING_DOUBLE: f64 = 1_572_864.0;
 
-/// Times exponentials of 8-byte numbers on `cores`.
-pub(crate) fn measure_f64(cores: usize, budget: Budget, stop: &AtomicBool) -> Rounds {
-    let arch = Arch::new();
-    let nanos = rounds(cores, budget, stop, |_| 0.0, |sum| *sum = arch.dispatch(DoubleChains { links: LINKS }));
-    work(cores, arch.dispatch(crate::multiply_add::Lanes).0, nanos)
+chains! {
+    /// Times exponentials of 8-byte numbers on `cores`.
+    measure_f64 with DoubleChains: f64 in f64s by splat_f64s and reduce_sum_f64s, lanes 0;
+    from 0.1; |simd, x| given () = ();
+    exp_neg_f64(simd, x)
 }
 
-/// Times exponentials of 4-byte numbers on `cores`.
-pub(crate) fn measure_f32(cores: usize, budget: Budget, stop: &AtomicBool) -> Rounds {
-    let arch = Arch::new();
-    let nanos = rounds(cores, budget, stop, |_| 0.0, |sum| *sum = arch.dispatch(SingleChains { links: LINKS }));
-    work(cores, arch.dispatch(crate::multiply_add::Lanes).1, nanos)
-}
-
-fn work(cores: usize, lanes: usize, nanos: Vec<u64>) -> Rounds {
-    Rounds { amount: (LINKS * (CHAINS * lanes * cores) as u64) as f64, nanos }
+chains! {
+    /// Times exponentials of 4-byte numbers on `cores`.
+    measure_f32 with SingleChains: f32 in f32s by splat_f32s and reduce_sum_f32s, lanes 1;
+    from 0.1; |simd, x| given () = ();
+    exp_neg_f32(simd, x)
 }
 
 /// e^-x for |x| < 80.
@@ -91,44 +90,6 @@ fn exp_neg_f64<S: Simd>(simd: S, x: S::f64s) -> S::f64s {
     simd.transmute_f64s_u64s(simd.add_u64s(simd.transmute_u64s_f64s(sum), exponent))
 }
 
-struct DoubleChains {
-    links: u64,
-}
-
-impl WithSimd for DoubleChains {
-    type Output = f64;
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> f64 {
-        let start = |chain: usize| simd.splat_f64s(black_box(0.1 * chain as f64));
-        let mut chains: [S::f64s; CHAINS] = std::array::from_fn(start);
-        for _ in 0..self.links {
-            for chain in &mut chains {
-                *chain = exp_neg_f64(simd, *chain);
-            }
-        }
-        chains.iter().map(|chain| simd.reduce_sum_f64s(*chain)).sum()
-    }
-}
-
-struct SingleChains {
-    links: u64,
-}
-
-impl WithSimd for SingleChains {
-    type Output = f32;
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> f32 {
-        let start = |chain: usize| simd.splat_f32s(black_box(0.1 * chain as f32));
-        let mut chains: [S::f32s; CHAINS] = std::array::from_fn(start);
-        for _ in 0..self.links {
-            for chain in &mut chains {
-                *chain = exp_neg_f32(simd, *chain);
-            }
-        }
-        chains.iter().map(|chain| simd.reduce_sum_f32s(*chain)).sum()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,7 +120,7 @@ mod tests {
     #[test]
     fn every_link_of_every_chain_is_computed() {
         let arch = Arch::new();
-        let (doubles, singles) = arch.dispatch(crate::multiply_add::Lanes);
+        let (doubles, singles) = arch.dispatch(Lanes);
         for links in [0, 1, 5] {
             let chain = |start: usize| (0..links).fold(0.1 * start as f64, |x: f64, _| (-x).exp());
             let sum: f64 = (0..CHAINS).map(chain).sum();

@@ -11,6 +11,7 @@
 //!
 //! Nothing here writes a file or knows what the rates are for.
 
+mod chains;
 mod copy;
 mod exponential;
 mod machine;

@@ -4,6 +4,7 @@
 //! latency times units, 4 × 2 on Intel since Skylake and on AMD Zen (5 × 2 on Zen 1 and 2), 4 × 4 on Apple M1
 //! (Agner Fog, *Instruction tables*; Dougall Johnson, *Apple M1 microarchitecture research*).
 
+use crate::chains::{Lanes, chains};
 use crate::rounds::Rounds;
 use crate::team::{Budget, rounds};
 use pulp::{Arch, Simd, WithSimd};
@@ -17,71 +18,18 @@ const LINKS: u64 = 500_000;
 /// Operations of a multiply-add.
 const OPERATIONS: f64 = 2.0;
 
-/// Times multiply-adds of 8-byte numbers on `cores`.
-pub(crate) fn measure_f64(cores: usize, budget: Budget, stop: &AtomicBool) -> Rounds {
-    let arch = Arch::new();
-    let nanos = rounds(cores, budget, stop, |_| 0.0, |sum| *sum = arch.dispatch(DoubleChains { links: LINKS }));
-    work(cores, arch.dispatch(Lanes).0, nanos)
+chains! {
+    /// Times multiply-adds of 8-byte numbers on `cores`.
+    measure_f64 with DoubleChains: f64 in f64s by splat_f64s and reduce_sum_f64s, lanes 0;
+    from 1.0; |simd, x| given (factor, summand) = (simd.splat_f64s(black_box(0.5)), simd.splat_f64s(black_box(0.25)));
+    simd.mul_add_e_f64s(x, factor, summand)
 }
 
-/// Times multiply-adds of 4-byte numbers on `cores`.
-pub(crate) fn measure_f32(cores: usize, budget: Budget, stop: &AtomicBool) -> Rounds {
-    let arch = Arch::new();
-    let nanos = rounds(cores, budget, stop, |_| 0.0, |sum| *sum = arch.dispatch(SingleChains { links: LINKS }));
-    work(cores, arch.dispatch(Lanes).1, nanos)
-}
-
-fn work(cores: usize, lanes: usize, nanos: Vec<u64>) -> Rounds {
-    Rounds { amount: OPERATIONS * (LINKS * (CHAINS * lanes * cores) as u64) as f64, nanos }
-}
-
-/// Numbers in a vector of this processor: of 8 bytes, of 4 bytes.
-pub(crate) struct Lanes;
-
-impl WithSimd for Lanes {
-    type Output = (usize, usize);
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> (usize, usize) {
-        (S::F64_LANES, S::F32_LANES)
-    }
-}
-
-struct DoubleChains {
-    links: u64,
-}
-
-impl WithSimd for DoubleChains {
-    type Output = f64;
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> f64 {
-        let (factor, summand) = (simd.splat_f64s(black_box(0.5)), simd.splat_f64s(black_box(0.25)));
-        let mut chains: [S::f64s; CHAINS] = std::array::from_fn(|chain| simd.splat_f64s(black_box(chain as f64)));
-        for _ in 0..self.links {
-            for chain in &mut chains {
-                *chain = simd.mul_add_e_f64s(*chain, factor, summand);
-            }
-        }
-        chains.iter().map(|chain| simd.reduce_sum_f64s(*chain)).sum()
-    }
-}
-
-struct SingleChains {
-    links: u64,
-}
-
-impl WithSimd for SingleChains {
-    type Output = f32;
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> f32 {
-        let (factor, summand) = (simd.splat_f32s(black_box(0.5)), simd.splat_f32s(black_box(0.25)));
-        let mut chains: [S::f32s; CHAINS] = std::array::from_fn(|chain| simd.splat_f32s(black_box(chain as f32)));
-        for _ in 0..self.links {
-            for chain in &mut chains {
-                *chain = simd.mul_add_e_f32s(*chain, factor, summand);
-            }
-        }
-        chains.iter().map(|chain| simd.reduce_sum_f32s(*chain)).sum()
-    }
+chains! {
+    /// Times multiply-adds of 4-byte numbers on `cores`.
+    measure_f32 with SingleChains: f32 in f32s by splat_f32s and reduce_sum_f32s, lanes 1;
+    from 1.0; |simd, x| given (factor, summand) = (simd.splat_f32s(black_box(0.5)), simd.splat_f32s(black_box(0.25)));
+    simd.mul_add_e_f32s(x, factor, summand)
 }
 
 #[cfg(test)]

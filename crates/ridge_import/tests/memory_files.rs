@@ -2,7 +2,7 @@
 
 mod support;
 
-use ridge_analysis::{Ask, Memory, Prepared, Topic, views_of};
+use ridge_analysis::{Ask, Prepared, Topic, memory_changes, sections, views_of};
 use ridge_import::{ImportError, Imported, Source, import};
 use ridge_trace::{BlockState, SegmentEventKind, Trace};
 use std::io::Write as _;
@@ -31,11 +31,10 @@ fn read(bytes: &[u8]) -> Imported {
 fn every_table(imported: &Imported) {
     let prepared = Prepared::default();
     let analysis = prepared.analysis(&imported.trace, &imported.hlo);
-    let memory = Memory::new(&analysis);
-    memory.overview();
-    memory.lines();
+    sections(&analysis, Topic::Memory, &Ask::default());
+    analysis.memory().lines(&imported.trace);
     views_of(Topic::Memory).for_each(|view| drop(view.table(&analysis, &Ask::default())));
-    memory.changes_to(&memory);
+    memory_changes(&analysis, &analysis);
 }
 
 /// Bytes in use at the start, at the peak and at the end; times in order.

@@ -5,7 +5,7 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use expect_test::expect;
-use ridge_analysis::{Memory, Prepared};
+use ridge_analysis::{Analysis, Prepared, Topic};
 use ridge_import::{Imported, Source, import};
 use ridge_table::Table;
 use std::path::{Path, PathBuf};
@@ -19,10 +19,11 @@ fn read(path: &Path) -> Imported {
     import(&[Source { name: "module", bytes: &bytes }], None).expect("a module that XLA wrote")
 }
 
-fn with_memory<T>(imported: &Imported, ask: impl FnOnce(&Memory<'_>) -> T) -> T {
+/// Asks for tables of memory by the name of their view.
+fn with_memory<T>(imported: &Imported, ask: impl FnOnce(&dyn Fn(&str) -> Table) -> T) -> T {
     let prepared = Prepared::default();
-    let analysis = prepared.analysis(&imported.trace, &imported.hlo);
-    ask(&Memory::new(&analysis))
+    let analysis: Analysis<'_> = prepared.analysis(&imported.trace, &imported.hlo);
+    ask(&|view| analysis.table(Topic::Memory, view).expect("a view of memory"))
 }
 
 fn bytes(table: &Table, column: &str) -> u64 {
@@ -54,7 +55,7 @@ fn classes_are_xlas_to_the_byte() {
         let xla = |key: &str| said[key].as_u64().expect("bytes");
         let imported = read(&folder().join(format!("{name}.hlo.pb")));
         with_memory(&imported, |memory| {
-            let table = memory.modules();
+            let table = memory("module");
             let ours = |column: &str| bytes(&table, column);
             let (donated, outputs) = (ours("donated_bytes"), ours("output_bytes"));
             assert_eq!(ours("parameter_bytes") + donated, xla("argument"), "{name}: arguments");
@@ -62,7 +63,7 @@ fn classes_are_xlas_to_the_byte() {
             assert_eq!(outputs + donated, xla("output"), "{name}: results");
             assert_eq!(ours("temporary_bytes"), xla("temp"), "{name}: temporaries");
             assert_eq!(ours("peak_bytes"), xla("peak") + xla("temp"), "{name}: peak");
-            assert_eq!(sum(&memory.alive(None), "bytes"), ours("peak_bytes"), "{name}: parts of the peak");
+            assert_eq!(sum(&memory("alive"), "bytes"), ours("peak_bytes"), "{name}: parts of the peak");
         });
     }
 }
@@ -72,7 +73,7 @@ fn classes_are_xlas_to_the_byte() {
 fn donations_that_were_missed() {
     for (name, expected) in [("train", 3 * 128 * 128 * 4), ("train_donated", 0), ("dense", 0)] {
         let imported = read(&folder().join(format!("{name}.hlo.pb")));
-        let missed = with_memory(&imported, |memory| bytes(&memory.modules(), "missed_donation_bytes"));
+        let missed = with_memory(&imported, |memory| bytes(&memory("module"), "missed_donation_bytes"));
         assert_eq!(missed, expected, "{name}");
     }
 }
@@ -82,11 +83,11 @@ fn donations_that_were_missed() {
 fn modelled_plans_are_near_the_compilers() {
     for name in ["dense", "loop", "train", "train_donated", "sort", "branch", "table"] {
         let mut imported = read(&folder().join(format!("{name}.hlo.pb")));
-        let counted = with_memory(&imported, |memory| bytes(&memory.modules(), "peak_bytes"));
+        let counted = with_memory(&imported, |memory| bytes(&memory("module"), "peak_bytes"));
         imported.hlo[0].buffers = None;
         let modelled = with_memory(&imported, |memory| {
-            let table = memory.modules();
-            assert_eq!(sum(&memory.alive(None), "bytes"), bytes(&table, "peak_bytes"), "{name}");
+            let table = memory("module");
+            assert_eq!(sum(&memory("alive"), "bytes"), bytes(&table, "peak_bytes"), "{name}");
             bytes(&table, "peak_bytes")
         });
         let ratio = modelled as f64 / counted as f64;
@@ -99,11 +100,11 @@ fn modelled_plans_are_near_the_compilers() {
 fn the_peak_that_xprof_gives() {
     let imported = read(&ridge_test::real("xplane").join("mi300_conv_08.xplane.pb"));
     with_memory(&imported, |memory| {
-        let table = memory.modules();
+        let table = memory("module");
         // XProf's memory viewer: 1104.4921875 MiB, without 192 bytes of its allocations.
         let peak = bytes(&table, "peak_bytes");
         assert_eq!(format!("{:.3}", peak as f64 / f64::from(1 << 20)), "1104.492");
-        let alive = memory.alive(None);
+        let alive = memory("alive");
         assert_eq!(sum(&alive, "bytes"), peak);
         expect![[r#"
             value                     class      bytes      padding_bytes  shape                             from_position  to_position  live_ns

@@ -7,8 +7,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ridge_documents::Document;
-use serde_json::{Value, json};
+use ridge_documents::{self as document, Document, Manifest, Program, Written};
+use serde_json::{Map, Value, json};
 
 use crate::launch::{CONFIG_VARIABLE, Run};
 use crate::no_harness::why_no_harness;
@@ -19,7 +19,7 @@ use crate::recorder::{torch, warm_up, window};
 use crate::redact::Redaction;
 
 /// Name and version of the manifest's form.
-pub(crate) const SCHEMA: &str = <ridge_documents::Manifest as Document>::SCHEMA;
+pub(crate) const SCHEMA: &str = <Manifest as Document>::SCHEMA;
 
 /// Why a manifest that was written while the program ran is the last one.
 const NOT_FINISHED: &str = "the recording was not finished: it still runs, or ridgeline or the machine was stopped before the program \
@@ -85,12 +85,11 @@ pub(crate) fn compose_so_far(
     wall: Duration,
     prepare_s: f64,
     redaction: &Redaction,
-) -> Value {
+) -> Written {
     let run = Run { status: ProgramStatus::Exited(0), wall };
-    let mut manifest = compose(options, pieces, gathered, run, prepare_s, redaction);
-    manifest["program"]["exit_code"] = Value::Null;
-    manifest["finished"] = json!(false);
-    manifest
+    let manifest = compose(options, pieces, gathered, run, prepare_s, redaction);
+    let program = manifest.program.map(|program| Program { exit_code: None, ..program });
+    Written { program, finished: Some(false), ..manifest }
 }
 
 /// The manifest, not yet redacted but for its command.
@@ -101,36 +100,45 @@ pub(crate) fn compose(
     run: Run,
     prepare_s: f64,
     redaction: &Redaction,
-) -> Value {
+) -> Written {
     let main = pieces.recorded().max_by_key(|piece| piece.content["traces"].as_array().map_or(0, Vec::len));
     let of_main = |key: &str| main.or(pieces.pieces.first()).map_or(Value::Null, |piece| piece.content[key].clone());
     let (exit_code, signal) = match run.status {
-        ProgramStatus::Exited(code) => (json!(code), Value::Null),
-        ProgramStatus::Signaled(signal) => (Value::Null, json!(signal_name(signal))),
+        ProgramStatus::Exited(code) => (Some(code), None),
+        ProgramStatus::Signaled(signal) => (None, Some(signal_name(signal))),
     };
-    json!({
-        "schema": SCHEMA,
-        "kind": "record",
-        "recorder_version": env!("CARGO_PKG_VERSION"),
-        "command": redaction.command(&options.command),
-        "program": {"exit_code": exit_code, "signal": signal, "wall_s": secs(run.wall)},
-        "finished": true,
-        "complete": gathered.missing.is_empty(),
-        "missing": gathered.missing.iter().map(|lost| json!({"what": lost.what, "why": lost.why})).collect::<Vec<_>>(),
-        "versions": of_main("versions"),
-        "devices": of_main("devices"),
-        "cpu": of_main("cpu"),
-        "os": of_main("os"),
-        "options": asked(options),
-        "added_environment": added_environment(pieces),
-        "timings": {"prepare_s": prepare_s, "program_wall_s": secs(run.wall)},
-        "overhead": overhead_json(&gathered.overhead, run.wall),
-        "traces": listed(pieces, "traces"),
-        "memory": listed(pieces, "memory"),
-        "modules": gathered.modules,
-        "notes": listed(pieces, "notes"),
-        "processes": pieces.pieces.iter().map(process).collect::<Vec<_>>(),
-    })
+    let missing = |lost: &Missing| document::Missing { what: lost.what.clone(), why: Some(lost.why.clone()) };
+    Written {
+        kind: "record".to_owned(),
+        recorder_version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        command: redaction.command(&options.command),
+        program: Some(Program { exit_code, signal, wall_s: Some(secs(run.wall)) }),
+        finished: Some(true),
+        complete: Some(gathered.missing.is_empty()),
+        missing: gathered.missing.iter().map(missing).collect(),
+        versions: of_main("versions").as_object().cloned(),
+        devices: of_main("devices").as_array().cloned(),
+        cpu: Some(of_main("cpu")).filter(|cpu| !cpu.is_null()),
+        os: Some(of_main("os").as_str().map(str::to_owned)),
+        options: members(asked(options)),
+        added_environment: added_environment(pieces),
+        timings: members(json!({"prepare_s": prepare_s, "program_wall_s": secs(run.wall)})),
+        overhead: members(overhead_json(&gathered.overhead, run.wall)),
+        traces: Some(listed(pieces, "traces")),
+        memory: Some(listed(pieces, "memory")),
+        modules: gathered.modules.clone(),
+        notes: Some(listed(pieces, "notes")),
+        processes: Some(pieces.pieces.iter().map(process).collect()),
+        ..Written::default()
+    }
+}
+
+/// The members of an object that was written here.
+fn members(object: Value) -> Map<String, Value> {
+    match object {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
 }
 
 /// What is said of each process: enough to see which did what, and how far it came.
@@ -149,7 +157,7 @@ fn process(piece: &Piece) -> Value {
         "steps_seen",
         "compilations",
     ];
-    KEYS.iter().map(|key| ((*key).to_owned(), piece.content[*key].clone())).collect::<serde_json::Map<_, _>>().into()
+    KEYS.iter().map(|key| ((*key).to_owned(), piece.content[*key].clone())).collect::<Map<_, _>>().into()
 }
 
 fn asked(options: &RecordOptions) -> Value {
@@ -161,7 +169,7 @@ fn asked(options: &RecordOptions) -> Value {
         "max_windows": options.max_windows,
         "hlo": options.hlo.iter().map(|format| format.name()).collect::<Vec<_>>(),
         "xla_dump": options.xla_dump.as_ref().map(|dump| json!({"formats": dump.formats, "passes": dump.passes})),
-        "profile_options": options.profile_options.iter().map(|(key, value)| (key.clone(), json!(value))).collect::<serde_json::Map<_, _>>(),
+        "profile_options": options.profile_options.iter().map(|(key, value)| (key.clone(), json!(value))).collect::<Map<_, _>>(),
         "python_tracer": options.python_tracer,
         "expand_command_buffers": options.expand_command_buffers,
         "keep_command_buffers": options.keep_command_buffers,
@@ -178,9 +186,10 @@ fn asked(options: &RecordOptions) -> Value {
 }
 
 /// Environment that the recorder added; the user's own values are not shown.
-fn added_environment(pieces: &Pieces) -> Value {
-    let mut added =
-        json!({"PYTHONPATH": "<harness>, before the program's own", CONFIG_VARIABLE: "<harness configuration>"});
+fn added_environment(pieces: &Pieces) -> Map<String, Value> {
+    let added = [("PYTHONPATH", "<harness>, before the program's own"), (CONFIG_VARIABLE, "<harness configuration>")];
+    let mut added: Map<String, Value> =
+        added.map(|(name, value)| (name.to_owned(), json!(value))).into_iter().collect();
     let mut flags: Vec<&str> = Vec::new();
     for piece in &pieces.pieces {
         for flag in piece.content["added_flags"].as_array().into_iter().flatten().filter_map(Value::as_str) {
@@ -190,7 +199,7 @@ fn added_environment(pieces: &Pieces) -> Value {
         }
     }
     if !flags.is_empty() {
-        added["XLA_FLAGS"] = json!(flags.join(" "));
+        added.insert("XLA_FLAGS".to_owned(), json!(flags.join(" ")));
     }
     added
 }
@@ -348,9 +357,8 @@ fn signal_name(signal: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ridge_documents::Manifest;
 
-    /// What is composed here is what the document's type reads, and nothing beside it.
+    /// What is composed here is what readers know, and nothing beside it.
     #[test]
     fn the_manifest_is_the_document_that_readers_know() {
         let content = json!({
@@ -368,13 +376,13 @@ mod tests {
         let run = Run { status: ProgramStatus::Exited(3), wall: Duration::from_secs(2) };
         let gathered = Gathered::new(Path::new("absent"), &options, &pieces, run, None);
         let none = Redaction::none();
-        for composed in [
+        for written in [
             compose(&options, &pieces, &gathered, run, 0.1, &none),
             compose_so_far(&options, &pieces, &Gathered::so_far(Path::new("absent"), &pieces), run.wall, 0.1, &none),
         ] {
-            let text = composed.to_string();
-            let typed: Manifest<Value> = serde_json::from_str(&text).expect("a manifest");
-            assert_eq!(json!(typed), composed);
+            let text = json!(written).to_string();
+            let again: Written = serde_json::from_str(&text).expect("a manifest");
+            assert_eq!(again, written);
             let read = ridge_documents::read::<Manifest>(text.as_bytes()).expect("a manifest");
             assert!(read.damaged.is_empty(), "{:?}", read.damaged);
         }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::folder::CaptureFolder;
 use crate::manifest::{Gathered, compose_so_far};
@@ -41,7 +41,7 @@ impl<'a> Progress<'a> {
     pub(crate) fn write(&self, wall: Duration) -> io::Result<()> {
         let gathered = Gathered::so_far(&self.folder.path, &self.pieces);
         let manifest = compose_so_far(self.options, &self.pieces, &gathered, wall, self.prepare_s, self.redaction);
-        write_manifest(self.folder, &self.redaction.apply(manifest))
+        write_manifest(self.folder, &self.redaction.apply(json!(manifest)))
     }
 
     /// Read the pieces if they changed, and tell who is busy writing a trace.

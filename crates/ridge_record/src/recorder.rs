@@ -80,7 +80,7 @@ fn finish(
     folder.release_reserve();
     let write = |gathered: &Gathered| {
         let manifest = compose(options, &pieces, gathered, run, prepare_s, redaction);
-        write_manifest(&folder, &redaction.apply(manifest))
+        write_manifest(&folder, &redaction.apply(json!(manifest)))
     };
     let mut plain = None;
     if options.measure_overhead {

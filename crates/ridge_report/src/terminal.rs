@@ -26,6 +26,9 @@ pub use roofline::roofline;
 pub use spark::sparkline;
 pub use theme::Theme;
 
+pub(crate) use line::styled;
+pub(crate) use words::{paragraph, plain_marks, wrap as wrapped};
+
 use crate::Report;
 use crate::note::{note_body, of_severity};
 use line::Line;
@@ -72,11 +75,6 @@ impl Layout {
     }
 }
 
-/// `text` broken into lines of at most `width` columns.
-pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
-    words::wrap(text, width)
-}
-
 /// `report` as text, each line ended; empty where there is nothing to say.
 pub fn render(report: &Report, layout: &Layout) -> String {
     let mut blocks: Vec<String> = Vec::new();
@@ -101,7 +99,8 @@ pub fn render(report: &Report, layout: &Layout) -> String {
     blocks.join("\n")
 }
 
-fn notes(all: &[Note], severity: Severity, layout: &Layout) -> String {
+/// The notes of one severity, as many as a reader takes.
+pub(crate) fn notes(all: &[Note], severity: Severity, layout: &Layout) -> String {
     let (word, style) = match severity {
         Severity::Lost => ("lost", layout.theme.lost),
         Severity::Partial => ("partial", layout.theme.partial),

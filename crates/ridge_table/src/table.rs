@@ -35,6 +35,12 @@ impl Table {
         Ok(Table { name, title, batch, footnotes: Vec::new(), rows_total, subjects: Vec::new() })
     }
 
+    /// The table, and what each of its rows is about.
+    #[must_use]
+    pub fn about(self, subjects: impl IntoIterator<Item = Option<Subject>>) -> Table {
+        Table { subjects: subjects.into_iter().collect(), ..self }
+    }
+
     /// The first `rows` rows; the footnotes say how many there were.
     pub fn top(mut self, rows: usize) -> Table {
         if rows < self.batch.num_rows() {
@@ -49,8 +55,8 @@ impl Table {
     }
 
     /// What row `row` is about, where that is known.
-    pub fn subject(&self, row: usize) -> Option<Subject> {
-        self.subjects.get(row).copied().flatten()
+    pub fn subject(&self, row: usize) -> Option<&Subject> {
+        self.subjects.get(row)?.as_ref()
     }
 
     /// What the column `field` of a table means; defaults where the metadata is not ours.

@@ -38,11 +38,15 @@ pub fn real_files(format: &str, suffix: &str) -> Vec<PathBuf> {
     wanted.filter(|path| names.insert(path.file_name().map(ToOwned::to_owned))).collect()
 }
 
+/// Every file of the fixtures; those that describe them are among them.
+pub fn every_fixture() -> Vec<PathBuf> {
+    files_below(&root().join("fixtures"))
+}
+
 /// Every file that may be a capture: all fixtures, and what the corpus has beside them.
 pub fn every_capture() -> Vec<PathBuf> {
     let corpus = ["xplane", "kineto", "nsys", "nsys-jax"].map(|format| real_files(format, ""));
-    let own = files_below(&root().join("fixtures"));
-    own.into_iter().chain(corpus.into_iter().flatten()).collect::<BTreeSet<_>>().into_iter().collect()
+    every_fixture().into_iter().chain(corpus.into_iter().flatten()).collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// The files of `folder` and of the folders inside it, by name; none where it is absent.

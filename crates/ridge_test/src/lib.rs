@@ -19,7 +19,7 @@ mod notation;
 mod render;
 mod spans;
 
-pub use corpus::{corpus, every_capture, files, fixtures, real, real_files};
+pub use corpus::{corpus, every_capture, every_fixture, files, fixtures, real, real_files};
 pub use notation::trace;
 pub use render::{render, render_sections};
 pub use spans::union_ns;

@@ -44,7 +44,7 @@ pub use framework_tables::{Backward, Collective, OperatorShape};
 pub use memory::{BlockState, Memory, MemoryBlocks, SegmentEventKind, SegmentEvents, Stacks};
 pub use nesting::nest;
 pub use profiles::{KernelProfile, KernelProfiles, ProfileRule, RuleKind};
-pub use rows::{DeviceRow, EventRow, ModuleRow, OpRow, ProcessRow, TrackRow};
+pub use rows::{DeviceRow, EventRow, ModuleRow, OpRow, ProcessRow, ProfileRow, SegmentRow, StackRow, TrackRow};
 pub use side_tables::{
     Allocations, Counters, Device, LaunchShape, MemoryKind, Module, Operation, Process, Step, Track, TrackKind,
     Transfer,

@@ -37,4 +37,10 @@ row_ids! {
     DeviceRow;
     /// A row of the processes.
     ProcessRow;
+    /// A launch under a hardware profiler.
+    ProfileRow;
+    /// A row of the segment events of allocators.
+    SegmentRow;
+    /// A call stack of memory.
+    StackRow;
 }

@@ -6,7 +6,7 @@ use crate::hlo::{module_hlo, module_row};
 use crate::session::Session;
 use crate::source_text::SourceText;
 use rayon::prelude::*;
-use ridge_analysis::{Analysis, Ask, Chart, Memory, Shown, Topic, View, sections, view, views_of};
+use ridge_analysis::{Analysis, Ask, Chart, Shown, Topic, View, memory_changes, sections, view, views_of};
 use ridge_table::{Section, Table};
 use std::sync::Mutex;
 
@@ -89,12 +89,12 @@ impl Session {
 
     /// Bytes in use over time of every allocator, at equal distances: its name, and most bytes of each stretch.
     pub fn memory_lines(&self) -> Vec<(String, Vec<u64>)> {
-        self.with_analysis(|analysis| Memory::new(analysis).lines())
+        self.with_analysis(|analysis| analysis.memory().lines(analysis.trace))
     }
 
     /// What changed from this capture's memory to that of `after`, largest change first.
     pub fn memory_changes(&self, after: &Session) -> Table {
-        self.with_analysis(|before| after.with_analysis(|after| Memory::new(before).changes_to(&Memory::new(after))))
+        self.with_analysis(|before| after.with_analysis(|after| memory_changes(before, after)))
     }
 
     /// Lends the analysis with what `question` means in this capture; the answer, and what to know of the source lines in it.

@@ -36,10 +36,8 @@ impl Session {
     /// Asks the rules of `selection` what holds the program back.
     pub fn check(&self, selection: &Selection) -> Check {
         let known = Known {
-            path: self.root().display().to_string(),
             notes: self.notes().to_vec(),
             compilations: self.compilations().into_iter().map(compiled).collect(),
-            is_recorded: self.manifest().is_some(),
         };
         let diagnosis = self.with_analysis(|analysis| {
             let case = Case { analysis: *analysis, known: &known };
@@ -49,12 +47,18 @@ impl Session {
         let mut shown: Vec<Shown> = Vec::with_capacity(diagnosis.findings.len());
         for finding in &diagnosis.findings {
             let subjects: Vec<SubjectText> =
-                finding.subjects.iter().map(|subject| subject_text(self.trace(), *subject)).collect();
+                finding.subjects.iter().map(|subject| subject_text(self.trace(), subject)).collect();
             let line_text = finding.place.as_ref().and_then(|place| texts.line(&place.file, place.line));
             let fingerprint = fingerprint(finding, &subjects);
             shown.push(Shown { subjects, line_text, fingerprint });
         }
-        Check { notes: known.notes, diagnosis, shown, footnotes: texts.footnotes(), path: known.path }
+        Check {
+            notes: known.notes,
+            diagnosis,
+            shown,
+            footnotes: texts.footnotes(),
+            path: self.root().display().to_string(),
+        }
     }
 }
 

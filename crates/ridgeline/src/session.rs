@@ -9,8 +9,8 @@ use crate::hlo::{HloStage, dumped, module_hlo, module_row};
 use crate::info;
 use crate::manifest::Manifest;
 use crate::note::{Note, Severity};
-use ridge_analysis::scaling::{CaptureWork, capture_work, steps_tables};
-use ridge_analysis::{Analysis, Ceilings, Prepared};
+use ridge_analysis::scaling::{CaptureWork, capture_work};
+use ridge_analysis::{Analysis, Ceilings, Prepared, steps_tables};
 use ridge_import::{Folder, ImportOptions, Imported, Input, Release, Source, import_inputs};
 use ridge_table::{Section, Table};
 use ridge_trace::Trace;
@@ -121,7 +121,7 @@ impl Session {
 
     /// Warm-up, drift and outliers of the steps that the program marked.
     pub fn steps(&self) -> Vec<Table> {
-        steps_tables(&self.imported.trace)
+        self.with_analysis(steps_tables)
     }
 
     /// What every module cost together, as often as it ran; `None` where no module is known to have run.

@@ -19,10 +19,11 @@ pub struct SubjectText {
 }
 
 /// `subject` of `trace` in words.
-pub(crate) fn subject_text(trace: &Trace, subject: Subject) -> SubjectText {
+pub(crate) fn subject_text(trace: &Trace, subject: &Subject) -> SubjectText {
     let text = |id: StringId| Some(trace.strings.get(id).to_owned());
+    let only = |kind, name| SubjectText { kind, name, ..SubjectText::default() };
     let named = |kind, name, row| SubjectText { kind, name, row: Some(row), ..SubjectText::default() };
-    match subject {
+    match *subject {
         Subject::Event(row) => event(trace, row),
         Subject::Gap { prev, next } => {
             let (before, after) = (event(trace, prev), event(trace, next));
@@ -47,13 +48,21 @@ pub(crate) fn subject_text(trace: &Trace, subject: Subject) -> SubjectText {
         Subject::Track(row) => named("track", trace.tracks.get(row.index()).and_then(|track| text(track.name)), row.0),
         // Processes are called after hosts, which is private.
         Subject::Process(row) => named("process", None, row.0),
-        Subject::Range(name) => SubjectText { kind: "range", name: text(name), ..SubjectText::default() },
-        Subject::Named(name) => SubjectText { kind: "name", name: text(name), ..SubjectText::default() },
-        Subject::Source(file, line) => {
-            let name = text(file).map(|file| format!("{file}:{line}"));
-            SubjectText { kind: "line", name, ..SubjectText::default() }
+        Subject::Range(name) => only("range", text(name)),
+        Subject::Named(name) => only("name", text(name)),
+        Subject::Source(ref file, line) => only("line", Some(format!("{file}:{line}"))),
+        Subject::Scope(ref path) => only("scope", Some(path.to_string())),
+        Subject::Category(ref name) => only("category", Some(name.to_string())),
+        Subject::Copies(kind) => only("copies", Some(kind.name().to_owned())),
+        Subject::Profile(row) => named("profile", None, row.0),
+        // As an allocator of a process, whose name is private.
+        Subject::Allocator(process, name) => named("allocator", text(name), process.0),
+        Subject::Segment(row) => {
+            let start_ns = trace.memory.segments.time_ns.get(row.index()).copied();
+            SubjectText { kind: "segment", row: Some(row.0), start_ns, ..SubjectText::default() }
         }
-        Subject::Profile(row) => SubjectText { kind: "profile", row: Some(row), ..SubjectText::default() },
+        Subject::Snapshot(_, allocator) => only("snapshot", text(allocator)),
+        Subject::Stack(row) => named("stack", trace.memory.stacks.frames(row.0).next().and_then(text), row.0),
     }
 }
 

@@ -33,6 +33,12 @@ impl<'a> Analysis<'a> {
         is_there.then_some((module, InstructionId(op.instruction)))
     }
 
+    /// The position of the HLO module and the instruction of the operation at row `op`, where the capture has them.
+    pub fn instruction_place(&self, op: u32) -> Option<(u32, InstructionId)> {
+        let (_, instruction) = self.instruction(op)?;
+        Some((self.trace.modules[self.operation(op)?.module as usize].hlo?, instruction))
+    }
+
     /// Device work in its finest groups.
     pub fn groups(&self) -> &'a WorkGroups {
         self.get()

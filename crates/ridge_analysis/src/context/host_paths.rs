@@ -6,6 +6,7 @@
 //! An operator of the backward pass, which neither calls, has the path of the forward operator whose gradient it computes,
 //! and so has what runs inside it; a path of modules gets `backward` at its end.
 
+use crate::context::python_frame::PythonFrame;
 use ridge_trace::{EventKind, NONE, Trace, Track, TrackKind};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
@@ -32,57 +33,8 @@ impl PathOf {
     fn part(self, name: &str) -> Option<&str> {
         match self {
             PathOf::Modules => name.strip_prefix(MODULE),
-            PathOf::Functions => PythonFrame::parse(name).map(|_| name),
+            PathOf::Functions => PythonFrame::of_torch(name).map(|_| name),
         }
-    }
-}
-
-/// A function of Python as PyTorch's profiler names it: `train.py(12): step`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PythonFrame<'t> {
-    /// Relative to where Python looks for modules, or to the working folder.
-    pub(crate) file: &'t str,
-    /// Where the function begins; of one that ran when the profiler started, the line it was at.
-    pub(crate) line: u32,
-    pub(crate) function: &'t str,
-}
-
-impl<'t> PythonFrame<'t> {
-    /// The frame that `name` spells.
-    pub(crate) fn parse(name: &'t str) -> Option<PythonFrame<'t>> {
-        let (place, function) = name.split_once("): ")?;
-        let (file, line) = place.rsplit_once('(')?;
-        let line = line.parse().ok()?;
-        (!file.is_empty()).then_some(PythonFrame { file, line, function })
-    }
-
-    /// Whether it is of PyTorch, Triton, Python's own library, or of no file: those call, and are called by, the program.
-    pub(crate) fn is_of_library(&self) -> bool {
-        const PACKAGES: [&str; 2] = ["torch", "triton"];
-        // Those of the library that call other functions; the profiler takes the library's folder off their paths.
-        const LIBRARY: [&str; 14] = [
-            "asyncio",
-            "bdb.py",
-            "concurrent",
-            "contextlib.py",
-            "copy.py",
-            "functools.py",
-            "importlib",
-            "multiprocessing",
-            "queue.py",
-            "runpy.py",
-            "selectors.py",
-            "socketserver.py",
-            "threading.py",
-            "weakref.py",
-        ];
-        let first = self.file.split(['/', '\\']).next().unwrap_or_default();
-        let is_of = |package: &&str| self.file.contains(&format!("-packages/{package}/"));
-        self.file.starts_with('<')
-            || PACKAGES.contains(&first)
-            || LIBRARY.contains(&first)
-            || PACKAGES.iter().any(is_of)
-            || self.file.contains("/lib/python") && !self.file.contains("-packages/")
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Shared;
 use crate::{Analysis, Need, WorkGroups};
-use ridge_hlo::{OwedTo, Owners, SourceFrame};
+use ridge_hlo::{Origins, OwedTo, SourceFrame};
 use ridge_trace::NONE;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -51,13 +51,13 @@ impl Shared for Lines {
         }
         for (hlo, ops) in unnamed {
             let Some(module) = analysis.hlo.get(hlo as usize) else { continue };
-            let owners = Owners::new(module);
+            let origins = Origins::new(module);
             for op in ops {
-                let owner = analysis.instruction(op).and_then(|(_, instruction)| owners.owner(instruction));
-                let Some(owner) = owner else { continue };
-                let stack = owned(&module.source_in_fusion(owner.at));
+                let origin = analysis.instruction(op).and_then(|(_, instruction)| origins.of(instruction));
+                let Some(origin) = origin else { continue };
+                let stack = owned(&module.source_in_fusion(origin.at));
                 if !stack.is_empty() {
-                    lines.of_op.insert(op, OpLines { stack, owed: Some(owner.why) });
+                    lines.of_op.insert(op, OpLines { stack, owed: Some(origin.why) });
                 }
             }
         }

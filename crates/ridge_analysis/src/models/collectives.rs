@@ -3,16 +3,17 @@
 //! The same call has the same group and sequence number on every rank; where captures do not count calls, it is the
 //! k-th of its group on each. A rank's clock is taken as it is: whoever read the captures aligned them.
 
+use crate::{Analysis, Shared};
 use ridge_trace::{Collective, StringId, Trace};
 use rustc_hash::FxHashMap;
 
 /// One rank's part in a collective.
 #[derive(Debug, Clone, Copy)]
-pub struct Part<'a> {
+pub struct Part {
     /// Row of the processes table.
     pub process: u32,
     /// What is known of it.
-    pub collective: &'a Collective,
+    pub collective: Collective,
     /// When it began, nanoseconds on the trace clock.
     pub start_ns: i64,
     /// How long it took, nanoseconds.
@@ -21,27 +22,51 @@ pub struct Part<'a> {
 
 /// A collective with all parts that were captured, in order of process.
 #[derive(Debug, Clone)]
-pub struct Matched<'a> {
+pub struct Matched {
     /// The parts.
-    pub parts: Vec<Part<'a>>,
+    pub parts: Vec<Part>,
 }
 
-impl Matched<'_> {
+impl Matched {
     /// When the last rank began, nanoseconds on the trace clock.
     pub fn last_start_ns(&self) -> i64 {
         self.parts.iter().map(|part| part.start_ns).max().unwrap_or(0)
     }
 
     /// The part that began first, and the one that began last; of equals the first.
-    pub fn first_and_last(&self) -> Option<(&Part<'_>, &Part<'_>)> {
+    pub fn first_and_last(&self) -> Option<(&Part, &Part)> {
         let first = self.parts.iter().min_by_key(|part| part.start_ns)?;
         let last = self.parts.iter().min_by_key(|part| std::cmp::Reverse(part.start_ns))?;
         Some((first, last))
     }
 
     /// How long a rank's part waited for the last rank, nanoseconds.
-    pub fn wait_ns(&self, part: &Part<'_>) -> i64 {
+    pub fn wait_ns(&self, part: &Part) -> i64 {
         self.last_start_ns().saturating_sub(part.start_ns)
+    }
+}
+
+/// The collectives of a capture.
+#[derive(Debug)]
+pub struct Collectives {
+    /// The parts of all ranks in order of start.
+    pub parts: Vec<Part>,
+    /// All of them, matched, by the start of their first part.
+    pub matched: Vec<Matched>,
+}
+
+impl Shared for Collectives {
+    fn make(analysis: &Analysis<'_>) -> Collectives {
+        let parts = parts(analysis.trace);
+        let matched = matched(parts.iter().copied());
+        Collectives { parts, matched }
+    }
+}
+
+impl<'a> Analysis<'a> {
+    /// Collectives, matched over ranks.
+    pub fn collectives(&self) -> &'a Collectives {
+        self.get()
     }
 }
 
@@ -52,14 +77,9 @@ enum Key {
     InOrder(StringId, u32),
 }
 
-/// All collectives of `trace`, matched, by the start of their first part.
-pub fn matched(trace: &Trace) -> Vec<Matched<'_>> {
-    matched_of(parts_in_order(trace))
-}
-
-/// Those that `parts` are of, which come in order of start; what is left out is not counted.
-pub fn matched_of<'a>(parts: impl IntoIterator<Item = Part<'a>>) -> Vec<Matched<'a>> {
-    let mut found: FxHashMap<Key, Vec<Part<'_>>> = FxHashMap::default();
+/// The collectives that `parts` are of, by the start of their first part; parts come in order of start, and what is left out is not counted.
+pub fn matched(parts: impl IntoIterator<Item = Part>) -> Vec<Matched> {
+    let mut found: FxHashMap<Key, Vec<Part>> = FxHashMap::default();
     let mut counts: FxHashMap<(u32, StringId), u32> = FxHashMap::default();
     let mut numbered: FxHashMap<(u32, StringId, u64), u32> = FxHashMap::default();
     for part in parts {
@@ -79,16 +99,16 @@ pub fn matched_of<'a>(parts: impl IntoIterator<Item = Part<'a>>) -> Vec<Matched<
         };
         found.entry(key).or_default().push(part);
     }
-    let mut all: Vec<Matched<'_>> = found.into_values().map(|parts| Matched { parts }).collect();
+    let mut all: Vec<Matched> = found.into_values().map(|parts| Matched { parts }).collect();
     all.iter_mut().for_each(|matched| matched.parts.sort_by_key(|part| part.process));
     all.sort_by_key(|matched| matched.parts.iter().map(|part| (part.start_ns, part.collective.event)).min());
     all
 }
 
 /// The parts of all ranks in order of start.
-pub fn parts_in_order(trace: &Trace) -> Vec<Part<'_>> {
-    let mut parts: Vec<Part<'_>> = (trace.collectives.iter())
-        .filter_map(|collective| {
+fn parts(trace: &Trace) -> Vec<Part> {
+    let mut parts: Vec<Part> = (trace.collectives.iter())
+        .filter_map(|&collective| {
             let (row, process) = (collective.event as usize, trace.track_of(collective.event)?.process);
             let (start_ns, dur_ns) = (trace.events.start_ns[row], trace.events.dur_ns[row]);
             Some(Part { process, collective, start_ns, dur_ns })

@@ -8,12 +8,14 @@
 //! Source of the rules: `torch/autograd/profiler_util.py` (`EventList._build_tree`, `_remove_dup_nodes`,
 //! `FunctionEvent.self_cpu_time_total`), checked against its own output for a trace of the corpus.
 
+use crate::{Analysis, Shared};
 use ridge_trace::{Attribution, EventKind, NONE, StringId, Trace, TrackKind};
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 
 /// What is told apart within an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Detail {
+enum Detail {
     /// Nothing.
     Name,
     /// The sizes of its inputs.
@@ -32,19 +34,66 @@ const NOT_CALLS: [&str; 8] = [
     "aten::_version",
 ];
 
-/// The sums of one row.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct OperatorSums {
-    pub(crate) calls: u64,
-    pub(crate) self_ns: i64,
-    pub(crate) total_ns: i64,
-    pub(crate) self_device_ns: i64,
-    pub(crate) device_ns: i64,
-    pub(crate) self_memory: [i64; 2],
-    pub(crate) memory: [i64; 2],
+/// One operator, told apart by its name and perhaps by its inputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OperatorRow {
+    /// Its name.
+    pub name: StringId,
+    /// The sizes of its inputs as the capture writes them, where they are told apart and known.
+    pub inputs: StringId,
+    /// What its calls come to.
+    pub sums: OperatorSums,
 }
 
-pub(crate) fn sums(trace: &Trace, detail: Detail) -> FxHashMap<(StringId, StringId), OperatorSums> {
+/// The sums over the calls of one operator.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OperatorSums {
+    /// Times it ran.
+    pub calls: u64,
+    /// Time on its thread less that of the ranges directly inside, nanoseconds.
+    pub self_ns: i64,
+    /// Time on its thread; what recurs counts again at each level, nanoseconds.
+    pub total_ns: i64,
+    /// Durations of the device work that it launched itself, nanoseconds.
+    pub self_device_ns: i64,
+    /// Durations of the device work launched within it, nanoseconds.
+    pub device_ns: i64,
+    /// Bytes allocated less freed, of the host and of devices, without the ranges inside.
+    pub self_memory: [i64; 2],
+    /// Bytes allocated less freed while it ran, of the host and of devices.
+    pub memory: [i64; 2],
+}
+
+/// Operators by name, those with most device time of their own first, then most host time of their own.
+#[derive(Debug)]
+pub struct Operators(pub Vec<OperatorRow>);
+
+/// Operators by name and the sizes of their inputs, in the same order.
+#[derive(Debug)]
+pub struct OperatorsByShapes(pub Vec<OperatorRow>);
+
+impl Shared for Operators {
+    fn make(analysis: &Analysis<'_>) -> Operators {
+        Operators(rows(analysis.trace, Detail::Name))
+    }
+}
+
+impl Shared for OperatorsByShapes {
+    fn make(analysis: &Analysis<'_>) -> OperatorsByShapes {
+        OperatorsByShapes(rows(analysis.trace, Detail::InputShapes))
+    }
+}
+
+fn rows(trace: &Trace, detail: Detail) -> Vec<OperatorRow> {
+    let row = |((name, inputs), sums)| OperatorRow { name, inputs, sums };
+    let mut rows: Vec<OperatorRow> = sums(trace, detail).into_iter().map(row).collect();
+    rows.sort_by_key(|OperatorRow { name, sums, .. }| {
+        (Reverse(sums.self_device_ns), Reverse(sums.self_ns), trace.strings.get(*name))
+    });
+    rows
+}
+
+fn sums(trace: &Trace, detail: Detail) -> FxHashMap<(StringId, StringId), OperatorSums> {
     let mut found: FxHashMap<(StringId, StringId), OperatorSums> = FxHashMap::default();
     if !trace.events.kind.contains(&(EventKind::Operator as u8)) {
         return found;

@@ -1,10 +1,12 @@
 //! Work: what operations had to compute and move, and the least time that takes on their device.
 
+mod costs;
 mod light;
 mod of_groups;
 mod sums;
 mod workload;
 
+pub use costs::Costs;
 pub use light::Bound;
 pub(crate) use of_groups::{Rows, add_event, of_classes, sums};
 pub use sums::WorkSums;
@@ -14,7 +16,7 @@ pub use workload::Workload;
 use crate::{Analysis, Executions, Need, Shared, WorkGroups};
 
 impl Shared for Workload {
-    const NEEDS: &'static [Need] = &[Need::of::<WorkGroups>(), Need::of::<Executions>()];
+    const NEEDS: &'static [Need] = &[Need::of::<WorkGroups>(), Need::of::<Executions>(), Need::of::<Costs>()];
 
     fn make(analysis: &Analysis<'_>) -> Workload {
         Workload::new(analysis)

@@ -4,7 +4,7 @@ use crate::Analysis;
 use crate::tables::spread::{Spread, columns, share};
 use crate::tables::time::table as build;
 use crate::view::{Shown, Topic, View, has_events};
-use ridge_table::{Basis, Column, Rank, Table, Unit};
+use ridge_table::{Basis, Column, Rank, Subject, Table, Unit};
 use ridge_trace::{EventKind, StringId, TrackKind};
 use rustc_hash::FxHashMap;
 
@@ -76,7 +76,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         .ranked(Rank::Detail),
     ];
     shown.extend(columns(spreads()));
-    build("call", "Host calls", shown)
+    build("call", "Host calls", shown).about(rows.iter().map(|((name, _), _)| Some(Subject::Named(StringId(*name)))))
 }
 
 /// Whether the event around `row` is the same call: profilers record some at two levels, such as `cudaMalloc` around

@@ -8,7 +8,7 @@ use crate::context::category;
 use crate::context::partition::partition;
 use crate::tables::time::time_columns;
 use crate::view::{Shown, Topic, View, has_events};
-use ridge_table::{Columns, Table};
+use ridge_table::{Columns, Subject, Table};
 
 /// The view.
 pub(crate) static VIEW: View = View {
@@ -27,6 +27,7 @@ pub(crate) static VIEW: View = View {
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     let rows = partition(&analysis.groups().groups, |group| Some(category::of(analysis, group).into_owned()));
     Columns::over(&rows)
+        .about(|row| Some(Subject::Category(row.key.as_str().into())))
         .text("category", "Category", "kind of work", |row| row.key.clone())
         .key()
         .columns(time_columns(analysis, &rows))

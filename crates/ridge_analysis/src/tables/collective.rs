@@ -1,11 +1,12 @@
 //! Collective operations, each once for all ranks: how long it took and who was waited for.
 
 use crate::Analysis;
-use crate::models::collectives::{Matched, matched, rank_of};
+use crate::context::Need;
+use crate::models::collectives::{Collectives, Matched, rank_of};
 use crate::tables::time::table as build;
 use crate::view::{Shown, Topic, View};
-use ridge_table::{Basis, Column, Rank, Table, Unit};
-use ridge_trace::Collective;
+use ridge_table::{Basis, Column, Rank, Subject, Table, Unit};
+use ridge_trace::{Collective, EventRow};
 
 /// The view.
 pub(crate) static VIEW: View = View {
@@ -14,7 +15,7 @@ pub(crate) static VIEW: View = View {
     about: "collective operation, matched over ranks",
     aliases: &[],
     shown: Shown::InReport,
-    needs: &[],
+    needs: &[Need::of::<Collectives>()],
     answers: |analysis| !analysis.trace.collectives.is_empty(),
     charts: None,
     make: |analysis, _| table(analysis),
@@ -23,21 +24,20 @@ pub(crate) static VIEW: View = View {
 /// Collectives in order of time.
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     let trace = analysis.trace;
-    let rows = matched(trace);
-    let first = |row: &Matched<'_>| *row.parts[0].collective;
+    let rows = &analysis.collectives().matched;
+    let first = |row: &Matched| row.parts[0].collective;
     let text = |value: fn(&Collective) -> ridge_trace::StringId| {
         rows.iter().map(move |row| Some(analysis.text(value(&first(row))).to_owned()).filter(|text| !text.is_empty()))
     };
-    let shortest = |row: &Matched<'_>| row.parts.iter().map(|part| part.dur_ns).min().unwrap_or(0);
-    let longest = |row: &Matched<'_>| row.parts.iter().map(|part| part.dur_ns).max().unwrap_or(0);
-    let skew = |row: &Matched<'_>| {
-        row.first_and_last().map_or(0, |(first, last)| last.start_ns.saturating_sub(first.start_ns))
-    };
-    let bytes = |row: &Matched<'_>| {
+    let shortest = |row: &Matched| row.parts.iter().map(|part| part.dur_ns).min().unwrap_or(0);
+    let longest = |row: &Matched| row.parts.iter().map(|part| part.dur_ns).max().unwrap_or(0);
+    let skew =
+        |row: &Matched| row.first_and_last().map_or(0, |(first, last)| last.start_ns.saturating_sub(first.start_ns));
+    let bytes = |row: &Matched| {
         row.parts.iter().filter_map(|part| part.collective.bytes_in.max(part.collective.bytes_out)).max()
     };
-    let several = |row: &Matched<'_>| row.parts.len() > 1;
-    let rank = |row: &Matched<'_>, last: bool| {
+    let several = |row: &Matched| row.parts.len() > 1;
+    let rank = |row: &Matched, last: bool| {
         let ends = row.first_and_last().filter(|_| several(row))?;
         Some(rank_of(trace, if last { ends.1.process } else { ends.0.process }))
     };
@@ -137,6 +137,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             .basis(Basis::Measured),
         ],
     );
+    table = table.about(rows.iter().map(|row| EventRow::known(first(row).event).map(Subject::Event)));
     if rows.is_empty() {
         table.footnotes.push("the capture holds no collective operations".to_owned());
     } else if rows.iter().all(|row| !several(row)) {

@@ -4,7 +4,7 @@ use crate::Analysis;
 use crate::tables::spread::{Spread, columns, share};
 use crate::tables::time::table as build;
 use crate::view::{Shown, Topic, View, has_events};
-use ridge_table::{Basis, Column, Rank, Table, Unit};
+use ridge_table::{Basis, Column, Rank, Subject, Table, Unit};
 use ridge_trace::{EventKind, MemoryKind};
 use rustc_hash::FxHashMap;
 
@@ -123,5 +123,5 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         .basis(Basis::Measured),
     ];
     shown.extend(columns(rows.iter().map(|(_, copies)| &copies.durations)));
-    build("copy", "Copies", shown)
+    build("copy", "Copies", shown).about(rows.iter().map(|(key, _)| Some(Subject::Copies(key.0))))
 }

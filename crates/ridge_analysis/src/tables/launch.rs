@@ -4,7 +4,7 @@ use crate::Analysis;
 use crate::tables::spread::Spread;
 use crate::tables::time::table as build;
 use crate::view::{Shown, Topic, View, has_events};
-use ridge_table::{Basis, Column, Rank, Table, Unit};
+use ridge_table::{Basis, Column, Rank, Subject, Table, Unit};
 use ridge_trace::{NONE, StringId};
 use rustc_hash::FxHashMap;
 
@@ -89,7 +89,8 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             .ranked(Rank::Detail),
         nanos("max_queue_ns", "Max queue", "longest queue time", |all| all.queue.at(1.0)).ranked(Rank::Detail),
     ];
-    let mut table = build("launch", "Launches", columns);
+    let subjects = rows.iter().map(|(key, _)| Some(Subject::Named(StringId(key.1))));
+    let mut table = build("launch", "Launches", columns).about(subjects);
     if unlinked > 0 {
         table.footnotes.push(format!("left out, with no call in the capture: {unlinked}"));
     }

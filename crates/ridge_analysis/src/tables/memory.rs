@@ -1,127 +1,99 @@
 //! Views of memory.
 
-use crate::Analysis;
+mod alive;
+mod allocators;
+mod changes;
+mod donations;
+mod holders;
+mod modules;
+mod overview;
+mod segments;
+mod snapshots;
+#[cfg(test)]
+mod tests;
+mod usage;
+
+pub(crate) use changes::table as changes;
+pub(crate) use overview::sections;
+
+use crate::Memory;
 use crate::context::Need;
-use crate::models::memory::{Memory, MemoryModel};
 use crate::view::{Shown, Topic, View};
 
-fn any(_: &Analysis<'_>) -> bool {
-    true
-}
+/// What all of them have in common.
+const OF_MEMORY: View = View {
+    topic: Topic::Memory,
+    id: "",
+    about: "",
+    aliases: &[],
+    shown: Shown::InReport,
+    needs: &[Need::of::<Memory>()],
+    answers: |_| true,
+    charts: None,
+    make: |_, _| unreachable!("every view makes its own"),
+};
 
 /// Planned memory by module.
 pub(crate) static MODULES: View = View {
-    topic: Topic::Memory,
     id: "module",
     about: "compiled module: its planned peak and classes",
-    aliases: &[],
-    shown: Shown::InReport,
-    needs: &[Need::of::<MemoryModel>()],
-    answers: any,
-    charts: None,
-    make: |analysis, _| Memory::new(analysis).modules(),
+    make: |analysis, _| modules::table(analysis),
+    ..OF_MEMORY
 };
 
 /// What is alive at the peak of one module.
 pub(crate) static ALIVE: View = View {
-    topic: Topic::Memory,
     id: "alive",
     about: "value alive at the peak of one module",
-    aliases: &[],
-    shown: Shown::InReport,
-    needs: &[Need::of::<MemoryModel>()],
-    answers: any,
-    charts: None,
-    make: |analysis, ask| Memory::new(analysis).alive(ask.module),
+    make: |analysis, ask| alive::table(analysis, ask.module),
+    ..OF_MEMORY
 };
 
 /// Donations that were missed.
 pub(crate) static DONATIONS: View = View {
-    topic: Topic::Memory,
     id: "donation",
     about: "argument that could have been donated",
-    aliases: &[],
-    shown: Shown::InReport,
-    needs: &[Need::of::<MemoryModel>()],
-    answers: any,
-    charts: None,
-    make: |analysis, _| Memory::new(analysis).donations(),
+    make: |analysis, _| donations::table(analysis),
+    ..OF_MEMORY
 };
 
 /// Allocators.
-pub(crate) static ALLOCATORS: View = View {
-    topic: Topic::Memory,
-    id: "allocator",
-    about: "allocator",
-    aliases: &[],
-    shown: Shown::InReport,
-    needs: &[Need::of::<MemoryModel>()],
-    answers: any,
-    charts: None,
-    make: |analysis, _| Memory::new(analysis).allocators(),
-};
+pub(crate) static ALLOCATORS: View =
+    View { id: "allocator", about: "allocator", make: |analysis, _| allocators::table(analysis), ..OF_MEMORY };
 
 /// Who held memory at the peak.
 pub(crate) static HOLDERS: View = View {
-    topic: Topic::Memory,
     id: "holder",
     about: "owner of memory at the peak of each allocator",
-    aliases: &[],
-    shown: Shown::InReport,
-    needs: &[Need::of::<MemoryModel>()],
-    answers: any,
-    charts: None,
-    make: |analysis, _| Memory::new(analysis).holders(),
+    make: |analysis, _| holders::table(analysis),
+    ..OF_MEMORY
 };
 
 /// Use over time.
 pub(crate) static USAGE: View = View {
-    topic: Topic::Memory,
     id: "usage",
     about: "stretch of time",
-    aliases: &[],
     shown: Shown::ForPrograms,
-    needs: &[Need::of::<MemoryModel>()],
-    answers: any,
-    charts: None,
-    make: |analysis, _| Memory::new(analysis).usage(),
+    make: |analysis, _| usage::table(analysis),
+    ..OF_MEMORY
 };
 
 /// Segments.
 pub(crate) static SEGMENTS: View = View {
-    topic: Topic::Memory,
     id: "segment",
     about: "segment that an allocator took from its driver",
-    aliases: &[],
-    shown: Shown::InReport,
-    needs: &[Need::of::<MemoryModel>()],
-    answers: any,
-    charts: None,
-    make: |analysis, _| Memory::new(analysis).segments(),
+    make: |analysis, _| segments::table(analysis),
+    ..OF_MEMORY
 };
 
 /// Snapshots.
-pub(crate) static SNAPSHOTS: View = View {
-    topic: Topic::Memory,
-    id: "snapshot",
-    about: "snapshot and device",
-    aliases: &[],
-    shown: Shown::InReport,
-    needs: &[Need::of::<MemoryModel>()],
-    answers: any,
-    charts: None,
-    make: |analysis, _| Memory::new(analysis).snapshots(),
-};
+pub(crate) static SNAPSHOTS: View =
+    View { id: "snapshot", about: "snapshot and device", make: |analysis, _| snapshots::table(analysis), ..OF_MEMORY };
 
 /// Blocks of snapshots.
 pub(crate) static BLOCKS: View = View {
-    topic: Topic::Memory,
     id: "block",
     about: "block of snapshots by the line that made it",
-    aliases: &[],
-    shown: Shown::InReport,
-    needs: &[Need::of::<MemoryModel>()],
-    answers: any,
-    charts: None,
-    make: |analysis, _| Memory::new(analysis).blocks(),
+    make: |analysis, _| snapshots::blocks(analysis),
+    ..OF_MEMORY
 };

@@ -1,13 +1,12 @@
 //! Profiled launches: what the hardware counted, what bounds each kernel and what the profiler's rules say.
 
 use crate::Analysis;
+use crate::context::Need;
 use crate::context::profile_numbers::ProfileNumbers;
-use crate::models::{Found, join};
+use crate::models::profiles::{ProfiledLaunch, ProfiledLaunches};
 use crate::tables::time::table as build;
 use crate::view::{Shown, Topic, View};
-use ridge_table::{Basis, Column, Rank, Table, Unit};
-use ridge_trace::{KernelProfile, ProfileRule, RuleKind};
-use rustc_hash::FxHashMap;
+use ridge_table::{Basis, Column, Rank, Subject, Table, Unit};
 
 /// The view.
 pub(crate) static VIEW: View = View {
@@ -16,27 +15,15 @@ pub(crate) static VIEW: View = View {
     about: "launch of a kernel under a hardware profiler (Nsight Compute)",
     aliases: &[],
     shown: Shown::InReport,
-    needs: &[],
+    needs: &[Need::of::<ProfiledLaunches>()],
     answers: |analysis| !analysis.trace.profiles.is_empty(),
     charts: None,
     make: |analysis, _| table(analysis),
 };
 
-/// One row of the table.
-struct Row<'a> {
-    launch: &'a KernelProfile,
-    numbers: ProfileNumbers,
-    found: Option<Found>,
-    /// The gravest message of the rules, and how many they are.
-    rule: Option<&'a str>,
-    rules: u64,
-    speedup_pct: Option<f64>,
-}
-
 /// Profiled launches, longest first.
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
-    let mut rows = rows(analysis);
-    rows.sort_by(|a, b| b.numbers.duration_ns.unwrap_or(0.0).total_cmp(&a.numbers.duration_ns.unwrap_or(0.0)));
+    let ProfiledLaunches(rows) = analysis.get();
     let mut columns = vec![
         Column::text(
             "kernel",
@@ -69,39 +56,17 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         )
         .ranked(Rank::Key),
     ];
-    columns.extend(number_columns(&rows));
-    columns.extend(word_columns(analysis, &rows));
-    let mut table = build("profile", "Profiled kernels", columns);
-    table.footnotes = footnotes(&rows);
+    columns.extend(number_columns(rows));
+    columns.extend(word_columns(analysis, rows));
+    let subjects = rows.iter().map(|row| Some(Subject::Profile(row.row)));
+    let mut table = build("profile", "Profiled kernels", columns).about(subjects);
+    table.footnotes = footnotes(rows);
     table
-}
-
-fn rows<'a>(analysis: &Analysis<'a>) -> Vec<Row<'a>> {
-    let trace = analysis.trace;
-    let profiles = &trace.profiles;
-    let mut found = join(analysis).into_iter();
-    let mut said: FxHashMap<u32, Vec<&ProfileRule>> = FxHashMap::default();
-    for rule in &profiles.rules {
-        said.entry(rule.profile).or_default().push(rule);
-    }
-    let row = |(at, launch)| {
-        let rules = || said.get(&(at as u32)).into_iter().flatten();
-        let gravest = rules().max_by_key(|rule| rule.kind == RuleKind::Warning);
-        Row {
-            launch,
-            numbers: ProfileNumbers::of(profiles, &trace.strings, at as u32),
-            found: found.next().flatten(),
-            rule: gravest.map(|rule| analysis.text(rule.message)),
-            rules: rules().count() as u64,
-            speedup_pct: rules().filter_map(|rule| rule.speedup_pct).reduce(f64::max),
-        }
-    };
-    profiles.launches.iter().enumerate().map(row).collect()
 }
 
 /// A real number of each row.
 fn real(
-    rows: &[Row<'_>],
+    rows: &[ProfiledLaunch],
     (key, title, definition): (&'static str, &'static str, &'static str),
     unit: Unit,
     value: fn(&ProfileNumbers) -> Option<f64>,
@@ -110,15 +75,15 @@ fn real(
 }
 
 fn bytes(
-    rows: &[Row<'_>],
+    rows: &[ProfiledLaunch],
     (key, title, definition): (&'static str, &'static str, &'static str),
     value: fn(&ProfileNumbers) -> Option<f64>,
 ) -> Column {
-    let whole = |row: &Row<'_>| value(&row.numbers).map(|bytes| bytes.round() as u64);
+    let whole = |row: &ProfiledLaunch| value(&row.numbers).map(|bytes| bytes.round() as u64);
     Column::whole(key, title, definition, Unit::Bytes, rows.iter().map(whole)).basis(Basis::Measured)
 }
 
-fn number_columns(rows: &[Row<'_>]) -> Vec<Column> {
+fn number_columns(rows: &[ProfiledLaunch]) -> Vec<Column> {
     let flops = |words, value| real(rows, words, Unit::Flops, value);
     let share = |words, value| real(rows, words, Unit::Share, value);
     vec![
@@ -195,7 +160,7 @@ fn number_columns(rows: &[Row<'_>]) -> Vec<Column> {
     ]
 }
 
-fn word_columns(analysis: &Analysis<'_>, rows: &[Row<'_>]) -> Vec<Column> {
+fn word_columns(analysis: &Analysis<'_>, rows: &[ProfiledLaunch]) -> Vec<Column> {
     let triple = |sizes: [u32; 3]| format!("{},{},{}", sizes[0], sizes[1], sizes[2]);
     let mut columns = vec![
         Column::text("grid", "Grid", "blocks in x, y, z", rows.iter().map(|row| triple(row.launch.grid)))
@@ -224,7 +189,7 @@ fn word_columns(analysis: &Analysis<'_>, rows: &[Row<'_>]) -> Vec<Column> {
             "rule",
             "Rule says",
             "the gravest message of the profiler's rules",
-            rows.iter().map(|row| row.rule.map(str::to_owned)),
+            rows.iter().map(|row| row.rule.map(|message| analysis.text(message).to_owned())),
         ),
     ];
     let has_kernels = analysis.groups().groups.iter().any(|group| group.kind == ridge_trace::EventKind::Kernel);
@@ -235,7 +200,7 @@ fn word_columns(analysis: &Analysis<'_>, rows: &[Row<'_>]) -> Vec<Column> {
 }
 
 /// What the same kernels were in a trace without the profiler.
-fn trace_columns(rows: &[Row<'_>]) -> [Column; 3] {
+fn trace_columns(rows: &[ProfiledLaunch]) -> [Column; 3] {
     [
         Column::nanos(
             "trace_ns",
@@ -264,7 +229,7 @@ fn trace_columns(rows: &[Row<'_>]) -> [Column; 3] {
 }
 
 /// Says what no report holds: an empty cell is not a zero.
-fn footnotes(rows: &[Row<'_>]) -> Vec<String> {
+fn footnotes(rows: &[ProfiledLaunch]) -> Vec<String> {
     type IsThere = fn(&ProfileNumbers) -> bool;
     let kinds: [(&str, IsThere); 6] = [
         ("DRAM bytes", |numbers| numbers.dram_bytes.is_some()),

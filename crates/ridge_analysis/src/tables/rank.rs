@@ -1,12 +1,12 @@
 //! Ranks of a distributed program: who waits, and who is waited for.
 
 use crate::Analysis;
+use crate::context::Need;
 use crate::context::coverage::Coverage;
-use crate::models::collectives::{Matched, matched, rank_of};
-use crate::tables::time::table as build;
+use crate::models::collectives::{Collectives, Matched, rank_of};
 use crate::view::{Shown, Topic, View};
-use ridge_table::{Basis, Column, Rank, Table, Unit};
-use ridge_trace::Trace;
+use ridge_table::{Basis, Column, Columns, Subject, Table, Unit};
+use ridge_trace::{ProcessRow, Trace};
 
 /// The view.
 pub(crate) static VIEW: View = View {
@@ -15,7 +15,7 @@ pub(crate) static VIEW: View = View {
     about: "rank: who waits for whom",
     aliases: &[],
     shown: Shown::InReport,
-    needs: &[],
+    needs: &[Need::of::<Collectives>()],
     answers: has_ranks,
     charts: None,
     make: |analysis, _| table(analysis),
@@ -39,55 +39,50 @@ struct Sums {
 /// Ranks by number.
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     let trace = analysis.trace;
-    let all = matched(trace);
-    let mut rows = sums(trace, &all);
+    let all = &analysis.collectives().matched;
+    let mut rows = sums(trace, all);
     rows.sort_by_key(|row| rank_of(trace, row.process));
-    let whole = |key, title, definition, value: fn(&Sums) -> u64| {
-        Column::whole(key, title, definition, Unit::Count, rows.iter().map(value)).basis(Basis::Counted)
-    };
-    let nanos = |key, title, definition, value: fn(&Sums) -> i64| {
-        Column::nanos(key, title, definition, rows.iter().map(value)).basis(Basis::Measured)
-    };
-    let mut table = build(
-        "rank",
-        "Ranks",
-        vec![
-            Column::whole(
-                "rank",
-                "Rank",
-                "rank as the capture says it, else its position",
-                Unit::Number,
-                rows.iter().map(|row| rank_of(trace, row.process)),
-            )
-            .basis(Basis::Capture)
-            .ranked(Rank::Key),
-            Column::nanos(
-                "wall_ns",
-                "Wall",
-                "from the first event of its capture to the last",
-                rows.iter().map(|row| trace.process_wall_ns(row.process)),
-            )
-            .basis(Basis::Measured),
-            nanos("busy_ns", "Busy", "union of the device work of each of its devices", |row| row.busy_ns)
-                .ranked(Rank::Key),
-            whole("collectives", "Collectives", "collective operations it took part in", |row| row.collectives),
-            nanos("collective_ns", "In collectives", "durations of its collective kernels", |row| row.collective_ns)
-                .ranked(Rank::Key),
-            nanos("wait_ns", "Waited", "sum over its collectives of the last rank's start less its own", |row| {
-                row.wait_ns
-            })
-            .ranked(Rank::Key),
-            whole("times_last", "Times last", "collectives of several ranks that it was the last to begin", |row| {
-                row.times_last
-            })
-            .ranked(Rank::Key),
-        ],
-    );
-    table.footnotes.extend(straggler(trace, &rows, &all));
+    let numbers = rows.iter().map(|row| rank_of(trace, row.process));
+    let rank = Column::whole("rank", "Rank", "rank as the capture says it, else its position", Unit::Number, numbers)
+        .basis(Basis::Capture);
+    let mut table = Columns::over(&rows)
+        .about(|row| Some(Subject::Process(ProcessRow(row.process))))
+        .column(rank)
+        .key()
+        .nanos("wall_ns", "Wall", "from the first event of its capture to the last", Basis::Measured, |row| {
+            trace.process_wall_ns(row.process)
+        })
+        .nanos("busy_ns", "Busy", "union of the device work of each of its devices", Basis::Measured, |row| row.busy_ns)
+        .key()
+        .count("collectives", "Collectives", "collective operations it took part in", Basis::Counted, |row| {
+            row.collectives
+        })
+        .nanos("collective_ns", "In collectives", "durations of its collective kernels", Basis::Measured, |row| {
+            row.collective_ns
+        })
+        .key()
+        .nanos(
+            "wait_ns",
+            "Waited",
+            "sum over its collectives of the last rank's start less its own",
+            Basis::Measured,
+            |row| row.wait_ns,
+        )
+        .key()
+        .count(
+            "times_last",
+            "Times last",
+            "collectives of several ranks that it was the last to begin",
+            Basis::Counted,
+            |row| row.times_last,
+        )
+        .key()
+        .table("rank", "Ranks");
+    table.footnotes.extend(straggler(trace, &rows, all));
     table
 }
 
-fn sums(trace: &Trace, all: &[Matched<'_>]) -> Vec<Sums> {
+fn sums(trace: &Trace, all: &[Matched]) -> Vec<Sums> {
     let mut rows: Vec<Sums> =
         (0..trace.processes.len() as u32).map(|process| Sums { process, ..Sums::default() }).collect();
     for matched in all {
@@ -109,7 +104,7 @@ fn sums(trace: &Trace, all: &[Matched<'_>]) -> Vec<Sums> {
 }
 
 /// Who the others wait for, where several ranks met in collectives.
-fn straggler(trace: &Trace, rows: &[Sums], all: &[Matched<'_>]) -> Option<String> {
+fn straggler(trace: &Trace, rows: &[Sums], all: &[Matched]) -> Option<String> {
     let met = all.iter().filter(|matched| matched.parts.len() > 1).count();
     if met == 0 {
         return Some("no collective was seen on several ranks: nobody is known to wait for another".to_owned());

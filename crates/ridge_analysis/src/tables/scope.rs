@@ -11,7 +11,7 @@ use crate::context::host_paths::{HostPaths, PathOf, sum_by};
 use crate::models::operators::own_times_of_operators;
 use crate::tables::time::table as build;
 use crate::view::{Shown, Topic, View, has_events};
-use ridge_table::{Basis, Column, Rank, Table, Unit};
+use ridge_table::{Basis, Column, Rank, Subject, Table, Unit};
 use ridge_trace::{EventKind, StringId};
 use std::collections::BTreeMap;
 
@@ -136,6 +136,9 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             .ranked(Rank::Detail),
         ],
     );
+    // What stands in parentheses is no scope: work of which none is known.
+    let subject = |line: &Line| (!line.path.starts_with('(')).then(|| Subject::Scope(line.path.as_str().into()));
+    table = table.about(lines.iter().map(subject));
     if is_of_host {
         table.footnotes.push(HOST_ALONE.to_owned());
     }

@@ -13,13 +13,14 @@ use super::operator::HOST_ALONE;
 use crate::Analysis;
 use crate::WorkGroups;
 use crate::context::Need;
-use crate::context::host_paths::{HostPaths, PathOf, PythonFrame, sum_by};
+use crate::context::PythonFrame;
+use crate::context::host_paths::{HostPaths, PathOf, sum_by};
 use crate::context::partition::ratio;
 use crate::context::{Line, OpLines};
 use crate::models::operators::own_times_of_operators;
 use crate::tables::time::table as build;
 use crate::view::{LineText, Shown, Topic, View, has_events};
-use ridge_table::{Basis, Column, Rank, Table, Unit};
+use ridge_table::{Basis, Column, Rank, Subject, Table, Unit};
 use ridge_trace::{EventKind, NONE, TrackKind};
 use rustc_hash::FxHashMap;
 
@@ -227,6 +228,8 @@ pub(crate) fn table(analysis: &Analysis<'_>, line_text: Option<LineText<'_>>) ->
             ),
         ],
     );
+    let subject = |(file, line): &(String, u32)| (*line > 0).then(|| Subject::Source(file.as_str().into(), *line));
+    table = table.about(rows.iter().map(|(key, _)| subject(key)));
     if paths.is_some() {
         table.footnotes.push(
             "functions of Python are shown where they begin: PyTorch's profiler records no other line".to_owned(),

@@ -3,10 +3,9 @@
 use crate::Analysis;
 use crate::context::coverage::Union;
 use crate::context::labels::{device_label, process_labels};
-use crate::tables::time::table as build;
 use crate::view::{Shown, Topic, View, has_events};
-use ridge_table::{Basis, Column, Rank, Table, Unit};
-use ridge_trace::{EventKind, Track, TrackKind};
+use ridge_table::{Basis, Columns, Subject, Table};
+use ridge_trace::{EventKind, Track, TrackKind, TrackRow};
 
 /// The view.
 pub(crate) static VIEW: View = View {
@@ -21,12 +20,21 @@ pub(crate) static VIEW: View = View {
     make: |analysis, _| table(analysis),
 };
 
+/// A track and how long it was busy.
+struct Row<'a> {
+    row: TrackRow,
+    track: &'a Track,
+    busy_ns: i64,
+}
+
 /// Tracks, devices first, then most busy first.
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     let trace = analysis.trace;
-    let shown = trace.tracks.iter().filter(|track| track.kind != TrackKind::Derived && !track.rows.is_empty());
-    let mut rows: Vec<(&Track, i64)> = shown.map(|track| (track, busy_ns(analysis, track))).collect();
-    rows.sort_by_key(|(track, busy)| (track.kind == TrackKind::HostThread, std::cmp::Reverse(*busy)));
+    let all = trace.tracks.iter().zip((0..).map(TrackRow));
+    let shown = all.filter(|(track, _)| track.kind != TrackKind::Derived && !track.rows.is_empty());
+    let mut rows: Vec<Row<'_>> =
+        shown.map(|(track, row)| Row { row, track, busy_ns: busy_ns(analysis, track) }).collect();
+    rows.sort_by_key(|row| (row.track.kind == TrackKind::HostThread, std::cmp::Reverse(row.busy_ns)));
     let wall = trace.wall_ns();
     let labels = process_labels(trace);
     let device = |track: &Track| track.device.map(|device| device_label(trace, &labels, device));
@@ -37,54 +45,24 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         TrackKind::Derived => "derived",
     };
     let first = |track: &Track| trace.events.start_ns[track.rows.start as usize];
-    build(
-        "track",
-        "Tracks",
-        vec![
-            Column::text(
-                "track",
-                "Track",
-                "stream, lane or thread",
-                rows.iter().map(|(track, _)| analysis.text(track.name).to_owned()),
-            )
-            .ranked(Rank::Key),
-            Column::text("device", "Device", "device of a stream or lane", rows.iter().map(|(track, _)| device(track))),
-            Column::text("kind", "Kind", "what the track is", rows.iter().map(|(track, _)| kind(track).to_owned())),
-            Column::nanos(
-                "busy_ns",
-                "Busy",
-                "union of the track's intervals, measured",
-                rows.iter().map(|(_, busy)| *busy),
-            )
-            .basis(Basis::Measured)
-            .ranked(Rank::Key),
-            Column::real(
-                "busy_share",
-                "Share",
-                "busy time as a part of the capture's wall time",
-                Unit::Share,
-                rows.iter().map(|(_, busy)| if wall > 0 { *busy as f64 / wall as f64 } else { 0.0 }),
-            )
-            .basis(Basis::Measured)
-            .ranked(Rank::Key),
-            Column::whole(
-                "events",
-                "Events",
-                "events on the track",
-                Unit::Count,
-                rows.iter().map(|(track, _)| track.rows.len() as u64),
-            )
-            .basis(Basis::Counted),
-            Column::nanos(
-                "first_ns",
-                "First",
-                "start of its first event on the trace clock",
-                rows.iter().map(|(track, _)| first(track)),
-            )
-            .basis(Basis::Measured)
-            .ranked(Rank::Detail),
-        ],
-    )
+    Columns::over(&rows)
+        .about(|row| Some(Subject::Track(row.row)))
+        .text("track", "Track", "stream, lane or thread", |row| analysis.text(row.track.name).to_owned())
+        .key()
+        .text("device", "Device", "device of a stream or lane", |row| device(row.track))
+        .text("kind", "Kind", "what the track is", |row| kind(row.track).to_owned())
+        .nanos("busy_ns", "Busy", "union of the track's intervals, measured", Basis::Measured, |row| row.busy_ns)
+        .key()
+        .share("busy_share", "Share", "busy time as a part of the capture's wall time", Basis::Measured, |row| {
+            if wall > 0 { row.busy_ns as f64 / wall as f64 } else { 0.0 }
+        })
+        .key()
+        .count("events", "Events", "events on the track", Basis::Counted, |row| row.track.rows.len() as u64)
+        .nanos("first_ns", "First", "start of its first event on the trace clock", Basis::Measured, |row| {
+            first(row.track)
+        })
+        .detail()
+        .table("track", "Tracks")
 }
 
 /// How long a track was busy: device work on devices; on threads every range but a pool worker's mere presence.

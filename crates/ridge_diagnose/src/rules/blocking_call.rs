@@ -5,11 +5,9 @@ use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::waits::{DeviceWaits, Waits, copies_and_waits};
-use crate::words::{percent, short};
+use crate::words::short;
 use ridge_analysis::Need;
-use ridge_replay::{Action, Edit};
-use ridge_table::{Basis, Quantity, Subject, Unit};
-use ridge_trace::EventRow;
+use ridge_replay::Action;
 
 pub(crate) static RULE: Rule = Rule {
     id: "blocking-call",
@@ -22,41 +20,23 @@ pub(crate) static RULE: Rule = Rule {
     find: Find::Causes(find),
 };
 
-/// Less of the time than this is lost by every program that looks at its results.
-const LEAST: f64 = 0.02;
-/// Lines that are named, those that hold most.
-const MOST: usize = 4;
-
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    let groups = case.waits_by_line(|name| !copies_and_waits(name));
-    Ok(groups
-        .iter()
-        .filter(|waits| case.share(waits.ns) >= LEAST)
-        .take(MOST)
-        .map(|waits| finding(case, waits))
-        .collect())
+    let message = |call: &str, share: &str| {
+        format!("the host waits for the device in `{call}`, after which the device waits {share} of the time for the host")
+    };
+    let says = "idle after the call that could have been used";
+    let found = case.findings_of_waits(|name| !copies_and_waits(name), message, says, Action::Unsync);
+    Ok(found.map(|(waits, finding)| explained(case, &waits, finding)).collect())
 }
 
-fn finding(case: &Case<'_>, waits: &Waits<'_>) -> Finding {
-    let calls = waits.all.iter().filter(|wait| wait.ns() > 0).count() as u64;
-    let longest = waits.all.first().map(|wait| wait.row);
-    let mut finding = Finding::new(format!(
-        "the host waits for the device in `{}`, after which the device waits {} of the time for the host",
-        short(waits.name),
-        percent(case.share(waits.ns)),
-    ))
-    .at(waits.place.clone())
-    .about(longest.and_then(EventRow::known).map(Subject::Event))
-    .number("idle after the call that could have been used", case.per_unit(waits.ns))
-    .number("such calls in the time", Quantity::new(calls as f64, Unit::Count, Basis::Counted))
-    .why("while it waits the host prepares nothing, so the device has nothing to do when the call returns")
-    .help(advice(case.framework()))
-    .claims(case.claim_of_waits(waits.all.iter().copied()))
-    .edit(Edit { rows: case.calls_of(waits), action: Action::Unsync });
-    if let Some(operator) = longest.and_then(|row| case.operator_around(row)) {
-        finding = finding.fact(format!("called by `{}`", short(operator)));
+fn explained(case: &Case<'_>, waits: &Waits<'_>, finding: Finding) -> Finding {
+    let finding = finding
+        .why("while it waits the host prepares nothing, so the device has nothing to do when the call returns")
+        .help(advice(case.framework()));
+    match waits.all.first().and_then(|wait| case.operator_around(wait.row)) {
+        Some(operator) => finding.fact(format!("called by `{}`", short(operator))),
+        None => finding,
     }
-    finding
 }
 
 fn advice(framework: Framework) -> &'static str {

@@ -3,7 +3,7 @@
 use crate::case::Case;
 use crate::fitness::{Doubt, Question};
 use crate::rule::{Find, Group, Rule};
-use ridge_analysis::models::collectives::{Matched, Part, matched_of, parts_in_order};
+use ridge_analysis::models::collectives::{Matched, Part, matched};
 use ridge_units::Nanos;
 
 pub(crate) static RULE: Rule = Rule {
@@ -25,11 +25,11 @@ const LEAST_NS: i64 = 100_000;
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let trace = case.trace();
     // Old captures say what a collective does in its kernel's name alone.
-    let does = |part: &Part<'_>| match trace.strings.get(part.collective.name) {
+    let does = |part: &Part| match trace.strings.get(part.collective.name) {
         "" => trace.name(part.collective.event as usize),
         name => name,
     };
-    let met = matched_of(parts_in_order(trace).into_iter().filter(|part| is_for_all(does(part))));
+    let met = matched(case.analysis.collectives().parts.iter().copied().filter(|part| is_for_all(does(part))));
     // Nobody leaves a collective before the last has come: what is missing to that is the clocks'.
     let mut apart: Vec<i64> = met.iter().filter(|met| met.parts.len() > 1).filter_map(missing_ns).collect();
     apart.sort_unstable();
@@ -47,7 +47,7 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
 }
 
 /// From the first end of a collective's parts to the last start, nanoseconds; negative where all were in it at one time.
-fn missing_ns(met: &Matched<'_>) -> Option<i64> {
+fn missing_ns(met: &Matched) -> Option<i64> {
     let first_end = met.parts.iter().map(|part| part.start_ns.saturating_add(part.dur_ns.max(0))).min()?;
     Some(met.last_start_ns().saturating_sub(first_end))
 }

@@ -7,7 +7,7 @@ use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use ridge_analysis::Need;
 use crate::words::{count, percent, short};
-use ridge_analysis::models::collectives::{Part, parts_in_order};
+use ridge_analysis::models::collectives::Part;
 use ridge_table::{Basis, Quantity, Subject};
 use ridge_trace::EventRow;
 use rustc_hash::FxHashMap;
@@ -37,8 +37,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         return Ok(Vec::new());
     }
     let exposed = &case.exposure().events;
-    let mut alike: FxHashMap<(u32, u32, Option<u64>, u32), Vec<Part<'_>>> = FxHashMap::default();
-    for part in parts_in_order(case.trace()) {
+    let mut alike: FxHashMap<(u32, u32, Option<u64>, u32), Vec<Part>> = FxHashMap::default();
+    for &part in &case.analysis.collectives().parts {
         let one = part.collective;
         let name = case.trace().events.name.get(one.event as usize).copied().unwrap_or(0);
         let bytes = one.bytes_in.max(one.bytes_out);
@@ -47,7 +47,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         }
     }
     let mut excess: Vec<(u32, i64)> = Vec::new();
-    let mut longest: Option<(Part<'_>, i64)> = None;
+    let mut longest: Option<(Part, i64)> = None;
     for mut parts in alike.into_values().filter(|parts| parts.len() >= FEWEST) {
         parts.sort_by_key(|part| part.dur_ns);
         let median = parts[parts.len() / 2].dur_ns.max(1);
@@ -55,7 +55,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         if long.len().saturating_mul(MOST) > parts.len() {
             continue;
         }
-        let beyond = |part: &Part<'_>| {
+        let beyond = |part: &Part| {
             part.dur_ns.saturating_sub(median).min(exposed.get(&part.collective.event).copied().unwrap_or(0))
         };
         excess.extend(long.iter().map(|part| (part.collective.event, beyond(part))));

@@ -1,16 +1,14 @@
 //! Copies of arguments that XLA makes because it may not write over them.
 
-use crate::arguments::{argument_behind, is_donated, name_of};
+use crate::arguments::defensive_copies;
 use crate::case::{Case, Work};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{count, function_name, list};
 use ridge_analysis::{Lines, Need};
-use ridge_hlo::{HloModule, InstructionId};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::{ModuleRow, OpRow};
-use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) static RULE: Rule = Rule {
@@ -34,30 +32,14 @@ struct Copies<'a> {
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     case.needs_hlo()?;
-    let mut modules: BTreeMap<u32, Copies<'_>> = BTreeMap::new();
-    let mut written_over: FxHashMap<u32, FxHashSet<InstructionId>> = FxHashMap::default();
-    for work in case.work() {
-        let Some((module, id, instruction)) = case.instruction(work.op) else { continue };
-        let row = case.analysis.operation(work.op).map_or(0, |op| op.module);
-        if instruction.opcode != "copy" || !written_over.entry(row).or_insert_with(|| updated(module)).contains(&id) {
-            continue;
-        }
-        let Some(argument) = argument_behind(module, id).filter(|argument| !is_donated(module, *argument)) else {
-            continue;
-        };
-        let copies = modules.entry(row).or_default();
-        copies.arguments.insert(name_of(module, argument));
-        copies.bytes = copies.bytes.saturating_add(instruction.shape.byte_size().unwrap_or(0));
-        copies.work.push(work);
+    let mut modules: BTreeMap<ModuleRow, Copies<'_>> = BTreeMap::new();
+    for copy in defensive_copies(case) {
+        let copies = modules.entry(copy.module).or_default();
+        copies.arguments.insert(copy.argument);
+        copies.bytes = copies.bytes.saturating_add(copy.bytes);
+        copies.work.push(copy.work);
     }
-    Ok(modules.into_iter().map(|(row, copies)| finding(case, ModuleRow(row), &copies)).collect())
-}
-
-/// What instructions read that write over what they read, as far as they themselves show.
-fn updated(module: &HloModule) -> FxHashSet<InstructionId> {
-    let updates = ["dynamic-update-slice", "scatter", "fusion", "while", "sort"];
-    let users = module.instructions.iter().filter(|instruction| updates.contains(&&*instruction.opcode));
-    users.flat_map(|user| user.operands.iter().copied()).collect()
+    Ok(modules.into_iter().map(|(row, copies)| finding(case, row, &copies)).collect())
 }
 
 fn finding(case: &Case<'_>, module: ModuleRow, copies: &Copies<'_>) -> Finding {

@@ -1,7 +1,7 @@
 //! Copies within a device.
 
-use crate::arguments::{argument_behind, is_donated};
-use crate::case::{Case, Framework, Work};
+use crate::arguments::defensive_copies;
+use crate::case::{Case, Framework};
 use crate::copying::{Copies, Copying};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
@@ -28,7 +28,8 @@ pub(crate) static RULE: Rule = Rule {
 const LEAST: f64 = 0.05;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    let defensive: FxHashSet<usize> = case.work().filter(|work| is_defensive(case, work)).map(|work| work.at).collect();
+    // Those have a rule of their own.
+    let defensive: FxHashSet<usize> = defensive_copies(case).iter().map(|copy| copy.work.at).collect();
     let mut copies = case.copies().to_vec();
     copies.retain(|copy| copy.kind == EventKind::CopyDeviceToDevice && !defensive.contains(&copy.at));
     let exposed = copies.iter().fold(0_i64, |sum, copy| sum.saturating_add(copy.exposed_ns));
@@ -53,13 +54,6 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         finding = finding.fact(format!("the longest is called by `{}`", short(operator)));
     }
     Ok(vec![finding])
-}
-
-/// Whether it is a copy of an argument that is not donated, which has a rule of its own.
-fn is_defensive(case: &Case<'_>, work: &Work<'_>) -> bool {
-    let Some((module, id, instruction)) = case.instruction(work.op) else { return false };
-    let argument = || argument_behind(module, id);
-    instruction.opcode == "copy" && argument().is_some_and(|argument| !is_donated(module, argument))
 }
 
 fn advice(framework: Framework) -> &'static str {

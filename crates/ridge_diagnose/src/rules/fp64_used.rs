@@ -3,10 +3,10 @@
 use crate::case::{Case, Work};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::programs::{Costs, programs};
+use crate::programs::programs;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
-use ridge_analysis::{Ceilings, ComputeUnit, Limit, Lines, Need, NumberType};
+use ridge_analysis::{Costs, Ceilings, ComputeUnit, Limit, Lines, Need, NumberType};
 use ridge_hlo::ElementType;
 use ridge_hlo::cost::{Cost, Unit as ComputedBy};
 use ridge_table::{Basis, Quantity, Subject, Unit};
@@ -44,7 +44,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let mut slowest: f64 = 1.0;
     for program in programs(case) {
         for (id, work) in &program.ran {
-            let Some(cost) = costs.of(case, &program, *id).filter(|cost| double_operations(cost) > 0.0) else { continue };
+            let Some(cost) = costs.of(&case.analysis, program.row, *id).filter(|cost| double_operations(cost) > 0.0) else { continue };
             for work in work {
                 let Some(ceilings) = case.analysis.ceilings.get(work.row.device.index()) else { continue };
                 let Some(ratio) = ratio(ceilings).filter(|ratio| *ratio < FAST) else { continue };

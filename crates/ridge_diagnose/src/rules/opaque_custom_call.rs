@@ -3,10 +3,10 @@
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::programs::{Costs, programs};
+use crate::programs::programs;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
-use ridge_analysis::{Lines, Need};
+use ridge_analysis::{Costs, Lines, Need};
 use ridge_hlo::cost::UnknownWhy;
 use ridge_hlo::OpcodeClass;
 use ridge_table::Subject;
@@ -33,7 +33,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let mut targets: BTreeMap<&str, (i64, u32, i64)> = BTreeMap::new();
     for program in programs(case) {
         for (id, work) in &program.ran {
-            let unknown = costs.of(case, &program, *id).and_then(|cost| cost.unknown);
+            let unknown = costs.of(&case.analysis, program.row, *id).and_then(|cost| cost.unknown);
             // A loop is not what it calls: that runs as operations of its own.
             let is_leaf = program.module.instruction(*id).opcode.class() != OpcodeClass::Runs;
             let Some(unknown) = unknown.filter(|unknown| is_leaf && unknown.why == UnknownWhy::CustomCall) else {

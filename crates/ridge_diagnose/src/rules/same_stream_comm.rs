@@ -5,10 +5,10 @@ use crate::collectives::Exposure;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
-use ridge_analysis::Need;
 use crate::words::percent;
+use ridge_analysis::Need;
 use ridge_table::Subject;
-use ridge_trace::{EventKind, TrackRow};
+use ridge_trace::{DeviceRow, EventKind, TrackRow};
 
 pub(crate) static RULE: Rule = Rule {
     id: "same-stream-comm",
@@ -32,7 +32,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     }
     let exposed = &case.exposure().events;
     let mut findings = Vec::new();
-    for (at, track) in trace.tracks.iter().enumerate().filter(|(_, track)| track.device.is_some()) {
+    for (at, track) in trace.tracks.iter().enumerate() {
+        let Some(device) = track.device.map(DeviceRow) else { continue };
         let Some(frame) = case.frame().spans.get(track.process as usize) else { continue };
         let (mut alone_ns, mut compute_ns) = (0_i64, 0_i64);
         for row in track.rows.clone() {
@@ -44,16 +45,16 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
                 compute_ns = compute_ns.saturating_add(ns);
             }
         }
-        if case.share(alone_ns) < LEAST || case.share(compute_ns) < LEAST {
+        if case.share_on(device, alone_ns) < LEAST || case.share_on(device, compute_ns) < LEAST {
             continue;
         }
         let part = (compute_ns as f64 / alone_ns.max(1) as f64).min(1.0) as f32;
         let claim = case.parts_of_events(track.rows.clone().filter_map(|row| exposed.get(&row).map(|ns| (row, *ns))));
         findings.push(
-            Finding::new(format!("collectives hold the stream that computes for {} of the time", percent(case.share(alone_ns))))
+            Finding::new(format!("collectives hold the stream that computes for {} of the time", percent(case.share_on(device, alone_ns))))
                 .about(Subject::Track(TrackRow(at as u32)))
-                .number("in collectives on that stream while nothing else ran", case.per_unit(alone_ns))
-                .number("in other kernels of the same stream", case.per_unit(compute_ns))
+                .number("in collectives on that stream while nothing else ran", case.per_unit_on(device, alone_ns))
+                .number("in other kernels of the same stream", case.per_unit_on(device, compute_ns))
                 .why("a stream runs one piece of work after another, so nothing can run beside a collective on it")
                 .help("let the framework exchange: `DistributedDataParallel` or FSDP; else `torch.distributed.all_reduce(..., async_op=True)` and wait where the result is used")
                 .claims(claim.into_iter().map(|(at, share)| (at, share * part))),

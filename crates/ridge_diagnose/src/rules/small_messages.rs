@@ -7,7 +7,6 @@ use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use ridge_analysis::Need;
 use crate::words::{count, percent};
-use ridge_analysis::models::collectives::parts_in_order;
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::EventRow;
 
@@ -32,7 +31,7 @@ const LEAST: f64 = 0.01;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let exposed = &case.exposure().events;
-    let small: Vec<_> = (parts_in_order(case.trace()).into_iter())
+    let small: Vec<_> = (case.analysis.collectives().parts.iter())
         .filter(|part| exposed.get(&part.collective.event).is_some_and(|ns| *ns > 0))
         .filter(|part| {
             part.collective.bytes_in.max(part.collective.bytes_out).is_some_and(|bytes| bytes > 0 && bytes <= SMALL)

@@ -62,6 +62,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if share < LEAST {
         return Ok(Vec::new());
     }
+    let others = (ranks.len() - 1) as i64;
     let rank = rank_of(case.trace(), culprit);
     let longest = lost.iter().max_by_key(|(_, ns)| *ns).map(|(row, _)| *row);
     let missing = met.iter().any(|meeting| {
@@ -75,10 +76,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .about(longest.and_then(EventRow::known).map(Subject::Event))
         .fact(format!("rank {rank} is the last to begin in {} of {} collectives", sums.times_last, met.len()))
         .number(
-            "waited for it on all other ranks, beyond the wait for the rank before it",
-            case.per_unit(lost.iter().fold(0, |sum, (_, ns)| sum.saturating_add(*ns))),
+            "waited for it by each other rank on average, beyond the wait for the rank before it",
+            case.per_unit_of_one(lost.iter().fold(0_i64, |sum, (_, ns)| sum.saturating_add(*ns)) / others),
         )
-        .number("waited by itself", case.per_unit(sums.wait_ns))
+        .number("waited by itself", case.per_unit_of_one(sums.wait_ns))
         .why("a collective ends when its slowest rank has joined it")
         .help(format!(
             "see what rank {rank} does before its collectives that others do not: more work, a slower host or device, loading data, writing results"
@@ -91,7 +92,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 }
 
 /// What the parts of a collective would not wait, were `culprit` as early as the rank before it: event rows and nanoseconds.
-fn lost_in<'m>(meeting: &'m Meeting<'_>, culprit: u32) -> impl Iterator<Item = (u32, i64)> + 'm {
+fn lost_in<'m>(meeting: &'m Meeting, culprit: u32) -> impl Iterator<Item = (u32, i64)> + 'm {
     let is_last = meeting.last().is_some_and(|last| last.process == culprit);
     let before = meeting.parts.iter().rev().nth(1).map_or(i64::MAX, |part| part.start_ns);
     let others = meeting.parts.iter().filter(move |part| is_last && part.process != culprit);

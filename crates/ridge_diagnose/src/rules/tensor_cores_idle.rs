@@ -3,10 +3,9 @@
 use crate::case::{Case, Work};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::products::{Product, is_nvidia, product};
+use crate::products::{Plain, Product, is_nvidia, product};
 use crate::rule::{Find, Group, Rule};
-use crate::words::{list, percent};
-use ridge_table::Subject;
+use crate::words::percent;
 
 pub(crate) static RULE: Rule = Rule {
     id: "tensor-cores-idle",
@@ -19,23 +18,13 @@ pub(crate) static RULE: Rule = Rule {
     find: Find::Causes(find),
 };
 
-/// Below this part of the time it is not worth a change of types or sizes.
-const LEAST: f64 = 0.02;
-/// The part that goes: sheets say seven eighths, memory and small sizes leave more.
-const GONE: f32 = 0.5;
-
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let found = |wanted: Product| finding(case, wanted);
     Ok([Product::PlainF32, Product::PlainHalf].into_iter().filter_map(found).collect())
 }
 
 fn finding(case: &Case<'_>, wanted: Product) -> Option<Finding> {
-    let mut works: Vec<Work<'_>> = case.work().filter(|work| is_idle(case, work, wanted)).collect();
-    works.sort_by_key(|work| std::cmp::Reverse(work.row.ns));
-    let ns = works.iter().fold(0_i64, |sum, work| sum.saturating_add(work.row.ns));
-    let share = case.share(ns);
-    let longest = works.first().filter(|_| share >= LEAST)?;
-    let names: Vec<&str> = works.iter().map(|work| work.name).collect();
+    let plain = Plain::of(case, |work| is_idle(case, work, wanted))?;
     let (what, why, help) = match wanted {
         Product::PlainHalf => (
             "16-bit matrix products",
@@ -48,15 +37,14 @@ fn finding(case: &Case<'_>, wanted: Product) -> Option<Finding> {
             "train in mixed precision: `torch.autocast(\"cuda\", dtype=torch.float16)` with `torch.amp.GradScaler`, or float16 inputs",
         ),
     };
+    let message = format!("{what} take {} of the time without tensor cores", percent(case.share(plain.ns)));
+    let finding = plain.finding(case, message);
     Some(
-        Finding::new(format!("{what} take {} of the time without tensor cores", percent(share)))
-            .at(case.line_of(longest))
-            .about(longest.row.example.map(Subject::Event))
-            .number("in products in ordinary arithmetic", case.per_unit(ns))
-            .fact(format!("most of it in {}", list(&names, 2)))
+        finding
+            .number("in products in ordinary arithmetic", case.per_unit(plain.ns))
+            .fact(plain.most_in())
             .why(why)
-            .help(help)
-            .claims(works.iter().map(|work| (work.at, GONE))),
+            .help(help),
     )
 }
 

@@ -37,7 +37,7 @@ fn said(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> String {
         hlo.iter().map(|text| HloModule::from_text(text).expect("HLO of the document")).collect();
     let prepared = Prepared::with_sheets(&trace);
     let notes = notes.lines().filter_map(note).collect();
-    let known = Known { path: "run/".to_owned(), notes, ..Known::default() };
+    let known = Known { notes, ..Known::default() };
     let case = Case { analysis: prepared.analysis(&trace, &modules), known: &known };
     let selection = Selection { only: vec![rule.id.to_owned()], ignored: Vec::new() };
     render(rule, &diagnose(&case, &selection))

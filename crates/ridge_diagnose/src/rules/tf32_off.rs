@@ -3,10 +3,10 @@
 use crate::case::{Case, Framework, Work};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::products::{Product, is_nvidia, product};
+use crate::products::{Plain, Product, is_nvidia, product};
 use crate::rule::{Find, Group, Rule};
-use crate::words::{list, percent};
-use ridge_table::{Basis, Quantity, Subject, Unit};
+use crate::words::percent;
+use ridge_table::{Basis, Quantity, Unit};
 
 pub(crate) static RULE: Rule = Rule {
     id: "tf32-off",
@@ -19,30 +19,20 @@ pub(crate) static RULE: Rule = Rule {
     find: Find::Causes(find),
 };
 
-/// Below this part of the time it is not worth a change of precision.
-const LEAST: f64 = 0.02;
-/// The part that goes: sheets say seven eighths, memory and small sizes leave more.
-const GONE: f32 = 0.5;
-
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    let mut works: Vec<Work<'_>> = case.work().filter(|work| is_plain(case, work)).collect();
-    works.sort_by_key(|work| std::cmp::Reverse(work.row.ns));
-    let ns = works.iter().fold(0_i64, |sum, work| sum.saturating_add(work.row.ns));
-    let share = case.share(ns);
-    let Some(longest) = works.first().filter(|_| share >= LEAST) else { return Ok(Vec::new()) };
-    let names: Vec<&str> = works.iter().map(|work| work.name).collect();
-    let finding = Finding::new(format!("32-bit matrix products take {} of the time without tensor cores", percent(share)))
-        .at(case.line_of(longest))
-        .about(longest.row.example.map(Subject::Event))
-        .number("in products of 32-bit numbers in ordinary arithmetic", case.per_unit(ns))
-        .number("kernels of that kind", Quantity::new(works.iter().map(|work| work.row.events).sum::<u64>() as f64, Unit::Count, Basis::Measured))
-        .fact(format!("most of it in {}", list(&names, 2)))
+    let Some(plain) = Plain::of(case, |work| is_plain(case, work)) else { return Ok(Vec::new()) };
+    let message =
+        format!("32-bit matrix products take {} of the time without tensor cores", percent(case.share(plain.ns)));
+    let events = plain.works.iter().map(|work| work.row.events).sum::<u64>();
+    let finding = plain.finding(case, message)
+        .number("in products of 32-bit numbers in ordinary arithmetic", case.per_unit(plain.ns))
+        .number("kernels of that kind", Quantity::new(events as f64, Unit::Count, Basis::Measured))
+        .fact(plain.most_in())
         .why("TF32 shortens the mantissa of factors to 10 bits and multiplies them in tensor cores, up to 8 times as fast; it is off unless the program asks for it")
         .help(match case.framework() {
             Framework::Jax => "`jax.config.update(\"jax_default_matmul_precision\", \"tensorfloat32\")`, where 10 bits of mantissa suffice",
             _ => "`torch.set_float32_matmul_precision(\"high\")`, where 10 bits of mantissa suffice; bfloat16 with `torch.autocast` is faster still",
-        })
-        .claims(works.iter().map(|work| (work.at, GONE)));
+        });
     Ok(vec![finding])
 }
 

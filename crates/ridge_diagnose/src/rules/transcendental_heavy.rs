@@ -3,10 +3,10 @@
 use crate::case::{Case, Work};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::programs::{Costs, programs};
+use crate::programs::programs;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
-use ridge_analysis::{Ceilings, ComputeUnit, Limit, Lines, Need, NumberType};
+use ridge_analysis::{Costs, Ceilings, ComputeUnit, Limit, Lines, Need, NumberType};
 use ridge_hlo::{ElementType, OpcodeClass};
 use ridge_hlo::cost::{Cost, OpKind};
 use ridge_table::Subject;
@@ -35,7 +35,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let mut found: Vec<Work<'_>> = Vec::new();
     for program in programs(case) {
         for (id, work) in &program.ran {
-            let Some(cost) = costs.of(case, &program, *id).filter(|cost| cost.unknown.is_none()) else { continue };
+            let Some(cost) = costs.of(&case.analysis, program.row, *id).filter(|cost| cost.unknown.is_none()) else { continue };
             // A loop is not what it calls: that runs as operations of its own.
             if program.module.instruction(*id).opcode.class() == OpcodeClass::Runs {
                 continue;

@@ -8,7 +8,7 @@ use crate::words::{count, short};
 use ridge_analysis::models::idle::IdlePart;
 use ridge_analysis::{Cause, Holds, IdleGaps, Need};
 use ridge_table::Subject;
-use ridge_trace::{EventKind, EventRow, NONE, Track, TrackKind};
+use ridge_trace::{DeviceRow, EventKind, EventRow, NONE, Track, TrackKind};
 use ridge_units::Nanos;
 
 pub(crate) static RULE: Rule = Rule {
@@ -60,7 +60,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
                 waits.next = part.row.map_or(NONE, |row| row.0);
             }
         }
-        if case.share(waits.ns) >= LEAST {
+        if case.share_on(DeviceRow(device.device), waits.ns) >= LEAST {
             found.push(finding(case, device.device, &waits));
         }
     }
@@ -90,7 +90,7 @@ fn finding(case: &Case<'_>, device: u32, waits: &Waits) -> Finding {
     let mut finding = Finding::new(message)
         .at(case.line_of_row(trace.events.link[waits.next as usize]))
         .about(Subject::Event(EventRow(waits.next)))
-        .number("idle although the next work had been launched long before", case.per_unit(waits.ns));
+        .number("idle although the next work had been launched long before", case.per_unit_on(DeviceRow(device), waits.ns));
     let others = stream.map_or(0, |stream| blocked(case, stream, waits));
     if others > 0 {
         let pieces = count(others, "more piece of work", "more pieces of work");

@@ -7,7 +7,7 @@ use crate::kernels::{Kernel, kernels};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{percent, short};
 use ridge_table::{Basis, Quantity, Subject, Unit};
-use ridge_trace::{EventRow, NONE};
+use ridge_trace::{DeviceRow, EventRow, NONE};
 use rustc_hash::FxHashMap;
 
 pub(crate) static RULE: Rule = Rule {
@@ -42,7 +42,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         let total = totals.entry(key(&run)).or_default();
         *total = total.saturating_add(run.dur_ns);
     }
-    totals.retain(|_, total| case.share(*total) >= LEAST);
+    totals.retain(|(device, ..), total| case.share_on(DeviceRow(*device), *total) >= LEAST);
     if totals.is_empty() {
         return Ok(Vec::new());
     }
@@ -50,7 +50,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     for run in runs().filter(|run| totals.contains_key(&key(run))) {
         alike.entry(key(&run)).or_default().push(Run { row: run.row, dur_ns: run.dur_ns });
     }
-    let mut findings: Vec<(i64, Finding)> = alike.into_values().filter_map(|runs| finding(case, runs)).collect();
+    let mut findings: Vec<(i64, Finding)> = alike.into_iter().filter_map(|(alike, runs)| finding(case, DeviceRow(alike.0), runs)).collect();
     findings.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.message.cmp(&other.1.message)));
     Ok(findings.into_iter().map(|(_, finding)| finding).take(3).collect())
 }
@@ -61,7 +61,7 @@ struct Run {
     dur_ns: i64,
 }
 
-fn finding(case: &Case<'_>, mut runs: Vec<Run>) -> Option<(i64, Finding)> {
+fn finding(case: &Case<'_>, device: DeviceRow, mut runs: Vec<Run>) -> Option<(i64, Finding)> {
     let total = runs.iter().fold(0_i64, |sum, run| sum.saturating_add(run.dur_ns));
     if runs.len() <= MORE_THAN {
         return None;
@@ -84,7 +84,7 @@ fn finding(case: &Case<'_>, mut runs: Vec<Run>) -> Option<(i64, Finding)> {
         return None;
     }
     let name = short(case.trace().name(longest.row as usize));
-    let finding = Finding::new(format!("{} of {} runs of `{name}` take much longer than the others, {} of the time", long.len(), runs.len(), percent(case.share(ns))))
+    let finding = Finding::new(format!("{} of {} runs of `{name}` take much longer than the others, {} of the time", long.len(), runs.len(), percent(case.share_on(device, ns))))
         .at(case.line_of_op(case.trace().events.op[longest.row as usize]))
         .about(EventRow::known(longest.row).map(Subject::Event))
         .number("longest run", Quantity::nanos(longest.dur_ns, Basis::Measured))

@@ -2,8 +2,7 @@
 
 use super::words::{consequence, evidence, headline, holds, saving};
 use super::{Item, Options, causes, items, symptoms};
-use crate::note_line;
-use crate::terminal::{Glyphs, Layout, wrapped};
+use crate::terminal::{Layout, notes, paragraph, plain_marks, styled, wrapped};
 use anstyle::Style;
 use ridgeline::escape::escape_controls;
 use ridgeline::{CannotTell, Check, Doubt, Level, Severity};
@@ -35,7 +34,7 @@ pub fn concise(check: &Check, options: &Options, layout: &Layout) -> String {
             item.finding.message,
             held.unwrap_or_default()
         );
-        text.push_str(&plain(&escape_controls(&line), layout));
+        text.push_str(&plain_marks(&escape_controls(&line), layout.glyphs));
         text.push('\n');
     }
     text
@@ -47,7 +46,7 @@ pub fn brief(check: &Check, layout: &Layout) -> String {
     if found.is_empty() {
         return String::new();
     }
-    let mut text = styled(layout.theme.title, "What holds it back");
+    let mut text = styled(layout.theme.title, "What holds it back").into_owned();
     text.push('\n');
     for item in found.iter().take(3) {
         let place = item.finding.place.as_ref().map(|place| format!(" ({}:{})", place.file, place.line));
@@ -60,11 +59,8 @@ pub fn brief(check: &Check, layout: &Layout) -> String {
 }
 
 fn opening(check: &Check, layout: &Layout) -> String {
-    let mut text = String::new();
-    for note in check.notes.iter().filter(|note| note.severity != Severity::Info) {
-        text.push_str(&indented(&note_line(note), "", "  ", layout));
-    }
-    text.push_str(&styled_lines(&headline(check), layout.theme.title, layout));
+    let mut text = [Severity::Lost, Severity::Partial].map(|severity| notes(&check.notes, severity, layout)).concat();
+    text.push_str(&paragraph(&headline(check), layout.theme.title, layout));
     text
 }
 
@@ -91,7 +87,10 @@ fn block(check: &Check, item: &Item<'_>, options: &Options, layout: &Layout) -> 
     let held = holds(check, finding).map(|held| format!("holds {held}"));
     if let Some(place) = &finding.place {
         let inferred = if place.is_inferred { "  (line inferred from the data flow)" } else { "" };
-        text.push_str(&plain(&format!("   --> {}:{}{inferred}\n", escape_controls(&place.file), place.line), layout));
+        text.push_str(&plain_marks(
+            &format!("   --> {}:{}{inferred}\n", escape_controls(&place.file), place.line),
+            layout.glyphs,
+        ));
         if let Some(source) = &item.shown.line_text {
             text.push_str(&code(place.line, source, held.as_deref(), layout));
         }
@@ -126,10 +125,12 @@ fn head(word: &str, style: Style, rule: &str, message: &str, layout: &Layout) ->
     let mut text = String::new();
     for (at, line) in lines.iter().enumerate() {
         match line.strip_prefix(tag.as_str()).filter(|_| at == 0) {
-            Some(rest) => {
-                text.push_str(&format!("{}{}\n", styled(style, &tag), styled(layout.theme.title, &plain(rest, layout))))
-            }
-            None => text.push_str(&format!("  {}\n", styled(layout.theme.title, &plain(line, layout)))),
+            Some(rest) => text.push_str(&format!(
+                "{}{}\n",
+                styled(style, &tag),
+                styled(layout.theme.title, &plain_marks(rest, layout.glyphs))
+            )),
+            None => text.push_str(&format!("  {}\n", styled(layout.theme.title, &plain_marks(line, layout.glyphs)))),
         }
     }
     text
@@ -204,36 +205,19 @@ fn closing(check: &Check, options: &Options, layout: &Layout) -> String {
     }
     if !parts.is_empty() {
         let line = format!("{}; `--all` shows them", parts.join("; "));
-        text.push_str(&styled_lines(&line, layout.theme.quiet, layout));
+        text.push_str(&paragraph(&line, layout.theme.quiet, layout));
     }
     if check.diagnosis.causes().next().is_some() {
-        text.push_str(&styled_lines("`ridgeline explain RULE` says more of a rule", layout.theme.quiet, layout));
+        text.push_str(&paragraph("`ridgeline explain RULE` says more of a rule", layout.theme.quiet, layout));
     }
-    check.footnotes.iter().for_each(|note| text.push_str(&styled_lines(note, layout.theme.quiet, layout)));
+    check.footnotes.iter().for_each(|note| text.push_str(&paragraph(note, layout.theme.quiet, layout)));
     text
 }
 
 fn indented(words: &str, first: &str, others: &str, layout: &Layout) -> String {
     let lines = wrapped(words, layout.width.saturating_sub(others.len()));
     let lines = lines.iter().enumerate();
-    lines.map(|(at, line)| plain(&format!("{}{line}\n", if at == 0 { first } else { others }), layout)).collect()
-}
-
-fn styled_lines(words: &str, style: Style, layout: &Layout) -> String {
-    let lines = wrapped(&escape_controls(words), layout.width);
-    lines.iter().map(|line| format!("{}\n", styled(style, &plain(line, layout)))).collect()
-}
-
-fn styled(style: Style, text: &str) -> String {
-    if style.is_plain() { text.to_owned() } else { format!("{style}{text}{style:#}") }
-}
-
-/// `text` with the marks that the layout allows.
-fn plain(text: &str, layout: &Layout) -> String {
-    match layout.glyphs {
-        Glyphs::Unicode => text.to_owned(),
-        Glyphs::Ascii => {
-            text.replace('µ', "u").replace('…', "...").replace('·', "|").replace('×', "x").replace('–', "-")
-        }
-    }
+    lines
+        .map(|(at, line)| plain_marks(&format!("{}{line}\n", if at == 0 { first } else { others }), layout.glyphs))
+        .collect()
 }

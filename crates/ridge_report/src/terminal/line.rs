@@ -2,11 +2,17 @@
 
 use super::Glyphs;
 use anstyle::Style;
+use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr;
 
 /// Columns of text that `text` takes.
 pub(super) fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
+}
+
+/// `text` in `style`, and after it in none.
+pub(crate) fn styled(style: Style, text: &str) -> Cow<'_, str> {
+    if style.is_plain() { Cow::Borrowed(text) } else { Cow::Owned(format!("{style}{text}{style:#}")) }
 }
 
 /// A line under construction.
@@ -34,11 +40,7 @@ impl Line {
             return;
         }
         self.text.extend(std::iter::repeat_n(' ', std::mem::take(&mut self.pending)));
-        if style.is_plain() {
-            self.text.push_str(text);
-        } else {
-            self.text.push_str(&format!("{style}{text}{style:#}"));
-        }
+        self.text.push_str(&styled(style, text));
     }
 
     /// Adds `text` in a field of `field` columns, at its left end.

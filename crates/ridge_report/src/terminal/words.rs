@@ -52,7 +52,7 @@ fn take_columns(chars: impl Iterator<Item = char>, room: usize) -> String {
 }
 
 /// `text` broken into lines of at most `room` columns, at spaces where there are any.
-pub(super) fn wrap(text: &str, room: usize) -> Vec<String> {
+pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
     let room = room.max(8);
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -78,7 +78,7 @@ pub(super) fn wrap(text: &str, room: usize) -> Vec<String> {
 }
 
 /// `text` wrapped to the layout's width, all in `style`; controls made visible.
-pub(super) fn paragraph(text: &str, style: Style, layout: &Layout) -> String {
+pub(crate) fn paragraph(text: &str, style: Style, layout: &Layout) -> String {
     let text = plain_marks(&crate::escape_controls(text), layout.glyphs);
     wrap(&text, layout.width).iter().map(|words| styled_line(words, style, layout)).collect()
 }
@@ -103,10 +103,12 @@ pub(super) fn tagged(word: &str, style: Style, text: &str, layout: &Layout) -> S
 }
 
 /// The marks that the program itself makes, in ASCII where that is asked.
-pub(super) fn plain_marks(text: &str, glyphs: Glyphs) -> String {
+pub(crate) fn plain_marks(text: &str, glyphs: Glyphs) -> String {
     match glyphs {
         Glyphs::Unicode => text.to_owned(),
-        Glyphs::Ascii => text.replace('µ', "u").replace('–', "-").replace('…', "..."),
+        Glyphs::Ascii => {
+            text.replace('µ', "u").replace('–', "-").replace('…', "...").replace('·', "|").replace('×', "x")
+        }
     }
 }
 

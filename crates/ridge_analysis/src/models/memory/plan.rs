@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What memory is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Class {
+pub enum Class {
     /// An argument that the caller keeps.
     Parameter,
     /// An argument whose memory is also a result's.
@@ -27,7 +27,8 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    pub(crate) fn name(self) -> &'static str {
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
         match self {
             Class::Parameter => "parameter",
             Class::Donated => "donated parameter",
@@ -41,32 +42,32 @@ impl Class {
 
 /// Memory that is taken at the peak.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Held {
+pub struct Held {
     /// What it is for.
-    pub(crate) class: Class,
+    pub class: Class,
     /// The instruction that makes the value, where there is one.
-    pub(crate) at: Option<InstructionId>,
+    pub at: Option<InstructionId>,
     /// Path of tuple positions in that instruction's value.
-    pub(crate) index: Vec<i64>,
+    pub index: Vec<i64>,
     /// Bytes that are set aside for it.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// First and last position in the schedule, where known.
-    pub(crate) lives: Option<(u32, u32)>,
+    pub lives: Option<(u32, u32)>,
 }
 
 /// The memory that one program needs.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Plan {
+pub struct Plan {
     /// [`Basis::Counted`] from the compiler's buffer assignment, else [`Basis::Modelled`].
-    pub(crate) basis: Basis,
+    pub basis: Basis,
     /// Most bytes at one time.
-    pub(crate) peak_bytes: u64,
+    pub peak_bytes: u64,
     /// Bytes by class over the whole program: what is set aside, not what is alive at the peak.
-    pub(crate) class_bytes: FxHashMap<Class, u64>,
+    pub class_bytes: FxHashMap<Class, u64>,
     /// The instruction at which the peak is reached, where known.
-    pub(crate) peak_at: Option<InstructionId>,
+    pub peak_at: Option<InstructionId>,
     /// What is taken at the peak, largest first; sums to `peak_bytes`.
-    pub(crate) held: Vec<Held>,
+    pub held: Vec<Held>,
 }
 
 impl Plan {
@@ -86,7 +87,7 @@ impl Plan {
     }
 
     /// Bytes of `class` over the whole program.
-    pub(crate) fn bytes_of(&self, class: Class) -> u64 {
+    pub fn bytes_of(&self, class: Class) -> u64 {
         self.class_bytes.get(&class).copied().unwrap_or(0)
     }
 }

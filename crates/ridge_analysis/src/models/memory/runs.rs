@@ -4,7 +4,7 @@
 
 use ridge_hlo::InstructionId;
 use ridge_hlo::memory::Schedule;
-use ridge_trace::{EventKind, NONE, Operation, Trace, Track};
+use ridge_trace::{EventKind, ModuleRow, NONE, Operation, Trace, Track};
 
 /// Rows of a track that are looked at for the end of one lifetime, should the first run not have it.
 const LOOK_AHEAD: usize = 1 << 16;
@@ -29,10 +29,10 @@ pub(crate) struct FirstRuns<'t> {
 }
 
 impl<'t> FirstRuns<'t> {
-    /// The events of the module at row `module` of the modules table.
-    pub(crate) fn new(trace: &'t Trace, module: u32, schedule: &Schedule) -> FirstRuns<'t> {
+    /// The events of `module`.
+    pub(crate) fn new(trace: &'t Trace, module: ModuleRow, schedule: &Schedule) -> FirstRuns<'t> {
         let position = |op: &Operation| {
-            let is_ours = op.module == module && op.instruction != NONE;
+            let is_ours = op.module == module.0 && op.instruction != NONE;
             is_ours.then(|| schedule.position(InstructionId(op.instruction))).flatten()
         };
         let positions = schedule.len() as usize;
@@ -154,7 +154,7 @@ ENTRY %main (a: f32[8]) -> f32[8] {
             events.push_str(&(line + "\n"));
         }
         let trace = ridge_test::trace(&events);
-        let runs = FirstRuns::new(&trace, 0, &Schedule::new(&hlo));
+        let runs = FirstRuns::new(&trace, ModuleRow(0), &Schedule::new(&hlo));
         let found = [(1, 2), (0, 3), (2, 1)].map(|lives| match runs.between(lives) {
             Some(ns) => ns.to_string(),
             None => "-".to_owned(),

@@ -1,22 +1,20 @@
 //! Call stacks as words.
 
-use ridge_trace::{NONE, Trace};
+use ridge_trace::{StackRow, Trace};
 
 /// Frames of a stack that are written out.
 const FRAMES_SHOWN: usize = 64;
 
 /// The innermost frame outside installed packages and the interpreter, else the innermost; `None` without a stack.
-pub(crate) fn frame_of_user(trace: &Trace, stack: u32) -> Option<String> {
-    if stack == NONE {
-        return None;
-    }
-    let frames = || trace.memory.stacks.frames(stack).map(|frame| trace.strings.get(frame));
+pub(crate) fn frame_of_user(trace: &Trace, stack: Option<StackRow>) -> Option<String> {
+    let stack = stack?;
+    let frames = || trace.memory.stacks.frames(stack.0).map(|frame| trace.strings.get(frame));
     frames().find(|frame| is_users(frame)).or_else(|| frames().next()).map(str::to_owned)
 }
 
 /// The frames of a stack, innermost first, with ` < ` between.
-pub(crate) fn stack_text(trace: &Trace, stack: u32) -> Option<String> {
-    let frames = trace.memory.stacks.frames(stack).take(FRAMES_SHOWN);
+pub(crate) fn stack_text(trace: &Trace, stack: Option<StackRow>) -> Option<String> {
+    let frames = trace.memory.stacks.frames(stack?.0).take(FRAMES_SHOWN);
     let words: Vec<&str> = frames.map(|frame| trace.strings.get(frame)).collect();
     (!words.is_empty()).then(|| words.join(" < "))
 }

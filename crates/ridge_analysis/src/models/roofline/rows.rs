@@ -76,7 +76,7 @@ impl Named {
     /// A row for each kind of device of `by_class`.
     fn rows<'s>(self, by_class: &'s [WorkSums]) -> impl Iterator<Item = RooflineRow> + 's {
         (0_u32..).zip(by_class).map(move |(class, sums)| RooflineRow {
-            subject: self.subject,
+            subject: self.subject.clone(),
             name: self.name.clone(),
             of: self.of.clone(),
             class,

@@ -7,13 +7,13 @@
 use super::robust::{TheilSen, median, median_deviation, theil_sen};
 
 /// A step has warmed up when it takes at most this much longer than the median of the second half, as a part of it.
-pub(super) const WARM: f64 = 0.1;
+pub(crate) const WARM: f64 = 0.1;
 /// Greatest modified z-score of an ordinary step.
-pub(super) const MOST_SCORE: f64 = 3.5;
+pub(crate) const MOST_SCORE: f64 = 3.5;
 /// The normal distribution's quartile: makes MAD comparable to a standard deviation.
 const QUARTILE: f64 = 0.6745;
 /// Deviations below this part of the median are no outliers, however alike the other steps are.
-pub(super) const LEAST_DEVIATION: f64 = 0.01;
+pub(crate) const LEAST_DEVIATION: f64 = 0.01;
 
 /// The course of equal steps.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,11 +4,11 @@
 //! it did. The work of an operation is spread evenly over its events, so that it is right for every row that holds
 //! whole executions, and rows that would split an execution say that they cannot know.
 
+use super::costs::Costs;
 use super::light::{Computes, Light, Products, light};
 use crate::device::{Ceilings, Limit};
 use crate::{Analysis, Group};
-use rayon::prelude::*;
-use ridge_hlo::cost::{Cost, ModuleCosts};
+use ridge_hlo::cost::Cost;
 use ridge_hlo::{ComputationId, HloModule, Instruction, InstructionId, OpcodeClass};
 use ridge_trace::{Attribution, Device, EventKind, NONE};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -61,7 +61,7 @@ impl Workload {
     pub(crate) fn new(analysis: &Analysis<'_>) -> Workload {
         let mut workload = Workload::with_classes(analysis);
         let ran = Ran::new(analysis);
-        let costs = ran.costs(analysis);
+        let costs: &Costs = analysis.get();
         let counting = Counting { analysis, ran, costs, events: event_counts(analysis) };
         let mut seen: FxHashSet<(u32, u8, u32)> = FxHashSet::default();
         for group in analysis.groups().groups.iter().filter(|group| group.op != NONE) {
@@ -124,18 +124,11 @@ impl Ran {
     fn new(analysis: &Analysis<'_>) -> Ran {
         let mut instructions: FxHashMap<u32, FxHashSet<InstructionId>> = FxHashMap::default();
         for group in &analysis.groups().groups {
-            if let Some((hlo, instruction)) = position(analysis, group.op) {
+            if let Some((hlo, instruction)) = analysis.instruction_place(group.op) {
                 instructions.entry(hlo).or_default().insert(instruction);
             }
         }
         Ran { instructions }
-    }
-
-    /// The costs of every module that ran.
-    fn costs(&self, analysis: &Analysis<'_>) -> FxHashMap<u32, ModuleCosts> {
-        let modules: Vec<u32> = self.instructions.keys().copied().collect();
-        let cost = |hlo: &u32| (*hlo, ModuleCosts::new(&analysis.hlo[*hlo as usize]));
-        modules.par_iter().map(cost).collect()
     }
 
     /// Whether what `instruction` calls ran as operations of their own, whose work and time are theirs.
@@ -166,13 +159,6 @@ fn calls(instruction: &Instruction) -> bool {
     instruction.opcode.class() == OpcodeClass::Runs
 }
 
-/// The position of the HLO module and the instruction of the operation at row `op`.
-fn position(analysis: &Analysis<'_>, op: u32) -> Option<(u32, InstructionId)> {
-    let (_, instruction) = analysis.instruction(op)?;
-    let module = analysis.operation(op)?.module;
-    Some((analysis.trace.modules[module as usize].hlo?, instruction))
-}
-
 /// Events of each operation and attribution, over all devices.
 fn event_counts(analysis: &Analysis<'_>) -> FxHashMap<(u32, u8), u64> {
     let mut counts = FxHashMap::default();
@@ -186,21 +172,21 @@ fn event_counts(analysis: &Analysis<'_>) -> FxHashMap<(u32, u8), u64> {
 struct Counting<'c, 'a> {
     analysis: &'c Analysis<'a>,
     ran: Ran,
-    costs: FxHashMap<u32, ModuleCosts>,
+    costs: &'c Costs,
     events: FxHashMap<(u32, u8), u64>,
 }
 
 impl Counting<'_, '_> {
     /// The work of an event of `group` on a device with `ceilings`.
     fn event_work(&self, group: &Group, ceilings: &Ceilings) -> EventWork {
-        let Some((hlo, instruction)) = position(self.analysis, group.op) else {
+        let Some((hlo, instruction)) = self.analysis.instruction_place(group.op) else {
             return EventWork::without(Known::Not("work without HLO".to_owned()));
         };
         let module = &self.analysis.hlo[hlo as usize];
         if self.ran.is_container(hlo, module, instruction, group.kind) {
             return EventWork::without(Known::Counted(Some(Light::default())));
         }
-        let cost = self.costs[&hlo].of(instruction);
+        let cost = self.costs.at(hlo, instruction).expect("the module of work that ran has costs");
         if let Some(unknown) = &cost.unknown {
             return EventWork::without(Known::Not(unknown.reason(module)));
         }

@@ -13,8 +13,8 @@ use crate::models::idle::sums::{Sums, by_cause};
 use crate::models::idle::{DeviceIdle, Idle};
 use crate::tables::time::table as build;
 use rayon::prelude::*;
-use ridge_table::{Basis, Column, Rank, Table, Unit};
-use ridge_trace::{NONE, StringId};
+use ridge_table::{Basis, Column, Rank, Subject, Table, Unit};
+use ridge_trace::{EventRow, NONE, OpRow, StringId};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::hash::Hash;
@@ -40,13 +40,18 @@ impl Idle {
             _ => (analysis.text(StringId(name)).to_owned(), None),
         };
         let rows = self.regrouped(|sums| &sums.by_work, name);
-        let names = rows.iter().map(|((name, _), _)| name.clone()).collect();
-        let modules = rows.iter().map(|((_, module), _)| module.clone()).collect::<Vec<_>>();
+        let names = rows.iter().map(|(((name, _), _), _)| name.clone()).collect();
+        let modules = rows.iter().map(|(((_, module), _), _)| module.clone()).collect::<Vec<_>>();
+        let subject = |(op, name): (u32, u32)| match analysis.operation(op) {
+            Some(found) if found.name != StringId(0) => Subject::Op(OpRow(op)),
+            _ => Subject::Named(StringId(name)),
+        };
         let first = vec![
             next_column("op", "Next operation", "operation or kernel whose start ended the gap", names),
             Column::text("module", "Module", "its module", modules),
         ];
         self.before_table("op", "Idle time by next operation", first, &rows)
+            .about(rows.iter().map(|((_, key), _)| Some(subject(*key))))
     }
 
     /// Idle time by the innermost named range that caused the next work.
@@ -56,24 +61,29 @@ impl Idle {
             name => without_number(analysis.text(StringId(name))),
         };
         let rows = self.regrouped(|sums| &sums.by_range, name);
-        let names = rows.iter().map(|(name, _)| name.clone()).collect();
+        let names = rows.iter().map(|((name, _), _)| name.clone()).collect();
         let first = vec![next_column("annotation", "Range", "innermost range that caused the next work", names)];
         self.before_table("annotation", "Idle time by range of the next work", first, &rows)
+            .about(rows.iter().map(|((_, name), _)| (*name != NONE).then_some(Subject::Range(StringId(*name)))))
     }
 
     /// Idle time by the line of the program that the next work came from.
     pub(crate) fn by_source(&self, analysis: &Analysis<'_>) -> Table {
-        let line = |(op, _): &(u32, u32)| {
-            let found = analysis.instruction(*op).and_then(|(module, instruction)| {
-                let frames = module.source_in_fusion(instruction);
-                frames.first().map(|frame| format!("{}:{}", frame.file, frame.line))
-            });
-            found.unwrap_or_else(|| "(no source line known)".to_owned())
+        let line = |op: u32| {
+            let (module, instruction) = analysis.instruction(op)?;
+            let frame = *module.source_in_fusion(instruction).first()?;
+            Some((frame.file, frame.line))
         };
-        let rows = self.regrouped(|sums| &sums.by_work, line);
-        let names = rows.iter().map(|(name, _)| name.clone()).collect();
+        let name = |(op, _): &(u32, u32)| match line(*op) {
+            Some((file, line)) => format!("{file}:{line}"),
+            None => "(no source line known)".to_owned(),
+        };
+        let rows = self.regrouped(|sums| &sums.by_work, name);
+        let names = rows.iter().map(|((name, _), _)| name.clone()).collect();
+        let subject = |(op, _): (u32, u32)| line(op).map(|(file, line)| Subject::Source(file.into(), line));
         let first = vec![next_column("source", "Line", "innermost source line of the next work's operation", names)];
         self.before_table("source", "Idle time by source line of the next work", first, &rows)
+            .about(rows.iter().map(|((_, key), _)| subject(*key)))
     }
 
     /// The gaps, longest first, at most `rows` of them.
@@ -92,19 +102,22 @@ impl Idle {
         table
     }
 
-    /// Rows that a name makes one, over all devices, most idle time first.
-    fn regrouped<K: Hash + Eq + Copy, N: Hash + Eq + Ord + Clone>(
+    /// Rows that a name makes one, over all devices, most idle time first; each with the least of the keys that it is made of.
+    fn regrouped<K: Hash + Ord + Copy, N: Hash + Ord + Clone>(
         &self,
         sums: impl Fn(&Sums) -> &BeforeBy<K>,
         name: impl Fn(&K) -> N,
-    ) -> Vec<(N, Before)> {
+    ) -> Vec<((N, K), Before)> {
         let mut whole = BeforeBy::default();
         self.devices.iter().for_each(|device| whole.merge(sums(&device.sums)));
-        let mut named: FxHashMap<N, Before> = FxHashMap::default();
+        let mut named: FxHashMap<N, (K, Before)> = FxHashMap::default();
         for (key, before) in whole.iter() {
-            named.entry(name(key)).or_default().merge(before);
+            let (least, sum) = named.entry(name(key)).or_insert((*key, Before::default()));
+            *least = (*least).min(*key);
+            sum.merge(before);
         }
-        sorted(named.into_iter().collect(), |(name, before)| (before.idle_ns(), name.clone()))
+        let rows = named.into_iter().map(|(name, (key, before))| ((name, key), before)).collect();
+        sorted(rows, |((name, _), before)| (before.idle_ns(), name.clone()))
     }
 
     fn before_table<K>(&self, name: &'static str, title: &str, first: Vec<Column>, rows: &[(K, Before)]) -> Table {
@@ -338,4 +351,8 @@ fn gap_table(analysis: &Analysis<'_>, context: &Context, gaps: &[ShownGap]) -> T
             .ranked(Rank::Detail),
         ],
     )
+    .about(gaps.iter().map(|shown| {
+        let (prev, next) = (EventRow(shown.gap.prev), EventRow(shown.gap.next));
+        Some(Subject::Gap { prev, next })
+    }))
 }

@@ -8,8 +8,8 @@ use crate::models::idle::cause::Cause;
 use crate::models::idle::sums::{Sum, Sums};
 use crate::models::idle::{DeviceIdle, Idle};
 use crate::tables::time::table as build;
-use ridge_table::{Basis, Column, Rank, Table, Unit};
-use ridge_trace::StringId;
+use ridge_table::{Basis, Column, Rank, Subject, Table, Unit};
+use ridge_trace::{DeviceRow, StringId};
 use rustc_hash::FxHashMap;
 
 impl Idle {
@@ -107,6 +107,7 @@ impl Idle {
                 .ranked(Rank::Detail),
             ],
         )
+        .about(devices.iter().map(|device| Some(Subject::Device(DeviceRow(device.device)))))
     }
 
     /// One row for each device and cause.
@@ -160,6 +161,7 @@ impl Idle {
                 longest_column(rows.iter().map(|(_, _, sum)| sum.longest_ns)),
             ],
         )
+        .about(rows.iter().map(|(device, ..)| Some(Subject::Device(DeviceRow(device.device)))))
     }
 
     /// One row for each cause and thing that the host did meanwhile, over all devices.
@@ -221,6 +223,7 @@ impl Idle {
                 longest_column(rows.iter().map(|(_, sum)| sum.longest_ns)),
             ],
         )
+        .about(rows.iter().map(|((.., name), _)| (*name != 0).then_some(Subject::Named(StringId(*name)))))
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::Analysis;
 use crate::models::roofline::{LEVEL_NAMES, Launch as Row, Reached, Tiers};
 use crate::tables::time::table as build;
-use ridge_table::{Basis, Column, Rank, Table, Unit};
+use ridge_table::{Basis, Column, Rank, Subject, Table, Unit};
 
 /// Key, title and definition of a column.
 type Words = (&'static str, &'static str, &'static str);
@@ -16,7 +16,8 @@ pub(super) fn table(analysis: &Analysis<'_>, rows: &[Row<'_>]) -> Table {
     columns.extend(shares(rows));
     columns.extend(rates(rows));
     columns.extend(roofs(rows));
-    let mut table = build("roofline", "Roofline by profiled kernel", columns);
+    let subjects = rows.iter().map(|row| Some(Subject::Profile(row.row)));
+    let mut table = build("roofline", "Roofline by profiled kernel", columns).about(subjects);
     table.footnotes = footnotes(rows);
     table
 }

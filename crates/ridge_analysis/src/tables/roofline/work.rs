@@ -39,7 +39,7 @@ pub(super) fn table(analysis: &Analysis<'_>, by: RooflineBy, rows: &[RooflineRow
         _ => column,
     }));
     columns.extend(detail(&sums));
-    let mut table = build("roofline", title(by), columns);
+    let mut table = build("roofline", title(by), columns).about(rows.iter().map(|row| row.subject.clone()));
     table.footnotes = work_note(analysis);
     table
 }

@@ -5,8 +5,8 @@ use crate::models::transfers::sums::group;
 use crate::models::transfers::{Copied, Transfers};
 use crate::tables::time::table as build;
 use crate::{Analysis, Owners};
-use ridge_table::{Column, Rank, Table};
-use ridge_trace::{EventKind, NONE, StringId, Trace};
+use ridge_table::{Column, Rank, Subject, Table};
+use ridge_trace::{EventKind, NONE, OpRow, StringId, Trace};
 
 /// Enclosing events that are looked at for the code around a call.
 const CLIMB: usize = 256;
@@ -54,6 +54,13 @@ impl Asked {
             around: named(around),
             python: named(python),
         }
+    }
+
+    /// What a copy of `kind` that it asked for is about: the most precise that is known.
+    pub(crate) fn subject(&self, kind: EventKind) -> Subject {
+        let call = || Some(self.call).filter(|call| *call != NONE).map(|call| Subject::Named(StringId(call)));
+        let op = OpRow::known(self.op).map(Subject::Op);
+        op.or_else(call).unwrap_or(Subject::Copies(kind))
     }
 
     /// The columns that say who asked, for one key a row.
@@ -110,5 +117,6 @@ impl Transfers {
         shown.extend(columns(&rows));
         shown.extend(size_columns(&rows));
         build("cause", "Who asked for transfers", shown)
+            .about(rows.iter().map(|((kind, asked), _)| Some(asked.subject(*kind))))
     }
 }

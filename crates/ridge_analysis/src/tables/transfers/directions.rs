@@ -5,7 +5,7 @@ use crate::Analysis;
 use crate::models::transfers::sums::group;
 use crate::models::transfers::{Copied, Transfers};
 use crate::tables::time::table as build;
-use ridge_table::{Column, Table};
+use ridge_table::{Column, Subject, Table};
 use ridge_trace::{EventKind, MemoryKind};
 
 impl Transfers {
@@ -28,5 +28,6 @@ impl Transfers {
         shown.extend(link_columns(self, &rows));
         shown.extend(size_columns(&rows));
         build("direction", "Transfers by direction", shown)
+            .about(rows.iter().map(|((kind, ..), _)| Some(Subject::Copies(*kind))))
     }
 }

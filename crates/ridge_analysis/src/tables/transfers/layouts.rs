@@ -6,8 +6,8 @@ use crate::models::transfers::Transfers;
 use crate::tables::time::table as build;
 use crate::{Analysis, Group, kernel_category};
 use ridge_hlo::{HloModule, InstructionId};
-use ridge_table::{Basis, Column, Rank, Table, Unit};
-use ridge_trace::{EventKind, StringId};
+use ridge_table::{Basis, Column, Rank, Subject, Table, Unit};
+use ridge_trace::{EventKind, OpRow, StringId};
 
 /// What moves bytes without computing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -112,6 +112,10 @@ impl Transfers {
                 Column::text("source", "Source", "source line it came from", rows.iter().map(|row| line(row.key.1))),
             ],
         )
+        .about(rows.iter().map(|row| {
+            let named = || Subject::Named(StringId(row.key.2));
+            Some(analysis.operation(row.key.1).map_or_else(named, |_| Subject::Op(OpRow(row.key.1))))
+        }))
     }
 }
 

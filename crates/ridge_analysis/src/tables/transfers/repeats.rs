@@ -54,7 +54,8 @@ impl Transfers {
             )
             .basis(Basis::Counted),
         ]);
-        let mut table = build("repeat", "Transfers that repeat", shown);
+        let subjects = rows.iter().map(|((kind, _, asked), _)| Some(asked.subject(*kind)));
+        let mut table = build("repeat", "Transfers that repeat", shown).about(subjects);
         if !found.is_empty() {
             let note = "of one direction, size and cause; a capture does not say whether their content was the same";
             table.footnotes.push(note.to_owned());

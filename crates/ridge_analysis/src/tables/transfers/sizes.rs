@@ -5,7 +5,7 @@ use crate::Analysis;
 use crate::models::transfers::sums::group;
 use crate::models::transfers::{Copied, Transfers};
 use crate::tables::time::table as build;
-use ridge_table::{Basis, Column, Rank, Table, Unit};
+use ridge_table::{Basis, Column, Rank, Subject, Table, Unit};
 use ridge_trace::EventKind;
 
 impl Transfers {
@@ -39,6 +39,6 @@ impl Transfers {
         ];
         shown.extend(columns(&rows));
         shown.extend(link_columns(self, &rows));
-        build("size", "Transfers by size", shown)
+        build("size", "Transfers by size", shown).about(rows.iter().map(|((kind, _), _)| Some(Subject::Copies(*kind))))
     }
 }

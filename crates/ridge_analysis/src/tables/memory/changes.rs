@@ -1,11 +1,10 @@
 //! What changed between the memory of two captures: modules by name, allocators by name, blocks by where they are from.
 
-use super::history::History;
-use super::stacks::frame_of_user;
-use super::{Memory, usage};
+use crate::Analysis;
+use crate::models::memory::frame_of_user;
 use crate::tables::time::table as build;
 use ridge_table::{Basis, Column, Rank, Table, Unit};
-use ridge_trace::Trace;
+use ridge_trace::{BlockState, StackRow, Trace};
 use std::collections::BTreeMap;
 
 /// What is compared: kind, name, and how often that name came before in its capture.
@@ -15,7 +14,7 @@ type Key = (&'static str, String, u32);
 type Pair = (Option<u64>, Option<u64>);
 
 /// Every module, allocator and holder of blocks of two captures, largest change first; what did not change is left out.
-pub(crate) fn table(before: &Memory<'_>, after: &Memory<'_>) -> Table {
+pub(crate) fn table(before: &Analysis<'_>, after: &Analysis<'_>) -> Table {
     let mut both: BTreeMap<Key, Pair> = BTreeMap::new();
     amounts(before).into_iter().for_each(|(key, bytes)| both.entry(key).or_default().0 = Some(bytes));
     amounts(after).into_iter().for_each(|(key, bytes)| both.entry(key).or_default().1 = Some(bytes));
@@ -72,15 +71,15 @@ pub(crate) fn table(before: &Memory<'_>, after: &Memory<'_>) -> Table {
 }
 
 /// What a capture's memory amounts to, by name; like names are told apart by their order.
-fn amounts(memory: &Memory<'_>) -> Vec<(Key, u64)> {
-    let trace = memory.analysis.trace;
+fn amounts(analysis: &Analysis<'_>) -> Vec<(Key, u64)> {
+    let (trace, memory) = (analysis.trace, analysis.memory());
     let modules = memory.modules.iter();
-    let modules = modules.map(|module| ("module", module.name(memory.analysis).to_owned(), module.plan.peak_bytes));
-    let names = usage::names(trace, memory.histories);
-    let peak = |(history, name): (&History, String)| ("allocator", name, history.peak_bytes(trace));
+    let modules = modules.map(|module| ("module", module.name(analysis).to_owned(), module.plan.peak_bytes));
+    let allocators = memory.allocators.iter();
+    let allocators = allocators.map(|one| ("allocator", one.label.clone(), one.peak_bytes(trace)));
     let mut seen: BTreeMap<(&'static str, String), u32> = BTreeMap::new();
     let mut amounts: Vec<(Key, u64)> = Vec::new();
-    for (what, name, bytes) in modules.chain(memory.histories.iter().zip(names).map(peak)) {
+    for (what, name, bytes) in modules.chain(allocators) {
         let number = seen.entry((what, name.clone())).or_insert(0);
         amounts.push(((what, name, *number), bytes));
         *number += 1;
@@ -93,8 +92,8 @@ fn amounts(memory: &Memory<'_>) -> Vec<(Key, u64)> {
 fn blocks(trace: &Trace) -> BTreeMap<String, u64> {
     let table = &trace.memory.blocks;
     let mut sums: BTreeMap<String, u64> = BTreeMap::new();
-    for row in (0..table.len()).filter(|row| table.state[*row] != ridge_trace::BlockState::Inactive) {
-        let place = frame_of_user(trace, table.stack[row]).unwrap_or_else(|| "(no stack)".to_owned());
+    for row in (0..table.len()).filter(|row| table.state[*row] != BlockState::Inactive) {
+        let place = frame_of_user(trace, StackRow::known(table.stack[row])).unwrap_or_else(|| "(no stack)".to_owned());
         let words = [trace.strings.get(table.allocator[row]), trace.strings.get(table.kind[row]), &place];
         let name = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
         let sum = sums.entry(name).or_default();

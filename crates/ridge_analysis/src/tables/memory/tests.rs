@@ -1,14 +1,12 @@
 //! Tables of memory of small traces, input and output side by side.
 
-use super::Memory;
-use crate::{Prepared, Topic};
+use crate::{Analysis, Ask, Prepared, Topic, memory_changes, sections};
 use expect_test::{Expect, expect};
-use ridge_hlo::HloModule;
 use ridge_test::{render, render_sections};
 use ridge_trace::{BlockState, EventKind, NONE, NewEvent, SegmentEventKind, Step, Trace, TraceBuilder, TrackKind};
 
-fn with_memory<T>(trace: &Trace, hlo: &[HloModule], ask: impl FnOnce(&Memory<'_>) -> T) -> T {
-    ask(&Memory::new(&Prepared::default().analysis(trace, hlo)))
+fn with_analysis<T>(trace: &Trace, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
+    ask(&Prepared::default().analysis(trace, &[]))
 }
 
 /// `time address delta requested owner` a line, with `before` bytes in use at the start.
@@ -87,8 +85,8 @@ fn allocators_over_time() {
             x                               250    0.161  1       250              30
         "#]],
     );
-    with_memory(&trace, &[], |memory| {
-        let lines = memory.lines();
+    with_analysis(&trace, |analysis| {
+        let lines = analysis.memory().lines(&trace);
         let (name, line) = &lines[0];
         assert_eq!((name.as_str(), line.len(), line[0], line[50], line[99]), ("gpu:0", 100, 1550, 1550, 1550));
         assert!(line.iter().all(|bytes| *bytes == 1550), "nothing is freed until the last stretch: {line:?}");
@@ -114,8 +112,8 @@ fn a_timeline_without_addresses_is_kept_by_category() {
         weights      100    0.455
     "#]],
     );
-    with_memory(&trace, &[], |memory| {
-        let table = memory.usage();
+    with_analysis(&trace, |analysis| {
+        let table = analysis.table(Topic::Memory, "usage").expect("a view");
         let text = render(&table, &["owner", "time_ns", "most_bytes", "last_bytes"]);
         let lines: Vec<&str> =
             text.lines().filter(|line| [" 10 ", " 30 "].iter().any(|time| line.contains(time))).collect();
@@ -243,7 +241,7 @@ fn snapshots_and_segments() {
         1                   0
     "#]],
     );
-    with_memory(&trace, &[], |memory| {
+    with_analysis(&trace, |analysis| {
         expect![[r#"
             Allocator gpu:0
               peak_bytes           100
@@ -267,7 +265,7 @@ fn snapshots_and_segments() {
               free_bytes           2048
               source               /home/me/net.py:7 forward
         "#]]
-        .assert_eq(&render_sections(&memory.overview()));
+        .assert_eq(&render_sections(&sections(analysis, Topic::Memory, &Ask::default())));
     });
 }
 
@@ -278,19 +276,19 @@ fn changes_between_captures() {
         allocations(&mut builder, 0, events);
         builder.finish()
     });
-    with_memory(&before, &[], |before| {
-        with_memory(&after, &[], |after| {
+    with_analysis(&before, |before| {
+        with_analysis(&after, |after| {
             let columns = ["what", "name", "change_bytes", "before_bytes", "after_bytes"];
             expect![[r#"
                 what       name   change_bytes  before_bytes  after_bytes
                 allocator  gpu:0  2450          550           3000
             "#]]
-            .assert_eq(&render(&before.changes_to(after), &columns));
+            .assert_eq(&render(&memory_changes(before, after), &columns));
             expect![[r#"
                 what  name  change_bytes  before_bytes  after_bytes
                 * 1 more are the same in both
             "#]]
-            .assert_eq(&render(&before.changes_to(before), &columns));
+            .assert_eq(&render(&memory_changes(before, before), &columns));
         });
     });
 }

@@ -1,7 +1,8 @@
 //! Tables of growth and of steps, input and output side by side.
 
-use super::{Series, SizePoint, capture_work, growth_chart, growth_table, next_table, steps_tables};
+use super::{growth_table, next_table, steps_tables};
 use crate::Prepared;
+use crate::scaling::{Series, SizePoint, capture_work, growth_chart};
 use expect_test::expect;
 use ridge_hlo::HloModule;
 use ridge_test::render;
@@ -72,6 +73,11 @@ fn the_next_size_is_extrapolated_with_its_interval() {
     .assert_eq(&render(&table, &columns));
 }
 
+fn with_steps(text: &str) -> Vec<ridge_table::Table> {
+    let trace = ridge_test::trace(text);
+    steps_tables(&Prepared::default().analysis(&trace, &[]))
+}
+
 #[test]
 fn steps_have_a_course() {
     let mut text = "thread python\n".to_owned();
@@ -80,7 +86,7 @@ fn steps_have_a_course() {
         writeln!(text, "{start} +{length} train step={number}").expect("text");
         start += 1000;
     }
-    let tables = steps_tables(&ridge_test::trace(&text));
+    let tables = with_steps(&text);
     let columns = ["step", "steps", "median_ns", "warm_up", "warm_up_ns", "drift_ns", "course", "outliers"];
     expect![[r#"
         step   steps  median_ns  warm_up  warm_up_ns  drift_ns  course             outliers
@@ -97,7 +103,7 @@ fn steps_have_a_course() {
 
 #[test]
 fn a_capture_without_steps_says_how_to_mark_them() {
-    let tables = steps_tables(&ridge_test::trace("thread python\n0 +10 main"));
+    let tables = with_steps("thread python\n0 +10 main");
     assert_eq!((tables.len(), tables[0].batch.num_rows(), tables[0].footnotes.len()), (1, 0, 1));
 }
 

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use crate::users::Users;
 use crate::{HloModule, Instruction, InstructionId, OpcodeClass, Shape};
 
-/// Instructions that one search looks at: owners are near.
+/// Instructions that one search looks at: origins are near.
 const NEARBY: usize = 64;
 
 /// Operands of one user that are looked at.
@@ -19,7 +19,7 @@ const CHAIN: usize = 64;
 
 /// The instruction that an unnamed one is owed to; always inferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Owner {
+pub struct Origin {
     /// An instruction with a line of its own.
     pub at: InstructionId,
     /// Why it is its owner.
@@ -54,20 +54,20 @@ impl OwedTo {
     }
 }
 
-/// The owners of a module's instructions.
-pub struct Owners<'m> {
+/// The origins of a module's instructions.
+pub struct Origins<'m> {
     module: &'m HloModule,
     users: Users,
 }
 
-impl<'m> Owners<'m> {
+impl<'m> Origins<'m> {
     /// Looks through `module` once, to know who uses what.
-    pub fn new(module: &'m HloModule) -> Owners<'m> {
-        Owners { module, users: Users::new(module) }
+    pub fn new(module: &'m HloModule) -> Origins<'m> {
+        Origins { module, users: Users::new(module) }
     }
 
     /// Who `id` is owed to; `None` where it has a line of its own, or nobody near has one.
-    pub fn owner(&self, id: InstructionId) -> Option<Owner> {
+    pub fn of(&self, id: InstructionId) -> Option<Origin> {
         if self.has_line(id) {
             return None;
         }
@@ -77,8 +77,8 @@ impl<'m> Owners<'m> {
     /// The nearest instruction with a line that what `id` makes goes to, through others that have none.
     ///
     /// Of the nearest ones, one that writes over it comes before those that read it.
-    fn reader(&self, id: InstructionId) -> Option<Owner> {
-        let mut found: Option<Owner> = None;
+    fn reader(&self, id: InstructionId) -> Option<Origin> {
+        let mut found: Option<Origin> = None;
         // Each entry is a value that holds what `id` made, and how far it is from it.
         let mut open = VecDeque::from([(id, 0)]);
         let mut seen = vec![id];
@@ -89,7 +89,7 @@ impl<'m> Owners<'m> {
                 if self.has_line(user) && !passes {
                     let why = self.why(id, value, user);
                     if found.is_none_or(|known| (why as u8) < (known.why as u8)) {
-                        found = Some(Owner { at: user, why });
+                        found = Some(Origin { at: user, why });
                     }
                     nearest = nearest.min(distance);
                 } else if seen.len() < NEARBY && !seen.contains(&user) {
@@ -126,13 +126,13 @@ impl<'m> Owners<'m> {
     }
 
     /// The nearest instruction with a line that `id` has its value from.
-    fn maker(&self, id: InstructionId) -> Option<Owner> {
+    fn maker(&self, id: InstructionId) -> Option<Origin> {
         let mut open = VecDeque::from([id]);
         let mut seen = vec![id];
         while let Some(value) = open.pop_front() {
             for &operand in self.module.instruction(value).operands.iter().take(OPERANDS) {
                 if self.has_line(operand) {
-                    return Some(Owner { at: operand, why: OwedTo::Producer });
+                    return Some(Origin { at: operand, why: OwedTo::Producer });
                 }
                 if seen.len() < NEARBY && !seen.contains(&operand) {
                     seen.push(operand);
@@ -198,9 +198,9 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: Expect) {
         let module = HloModule::from_text(text).expect("HLO text of the test");
-        let owners = Owners::new(&module);
+        let origins = Origins::new(&module);
         let line = |id: InstructionId| {
-            let Owner { at, why } = owners.owner(id)?;
+            let Origin { at, why } = origins.of(id)?;
             Some(format!("{} to {}: {}\n", module.instruction(id).name, module.instruction(at).name, why.text()))
         };
         expected.assert_eq(&module.instruction_ids().filter_map(line).collect::<String>());
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_module_has_no_owners() {
+    fn a_damaged_module_has_no_origins() {
         check("HloModule m\nENTRY %main (x: f32[8]) -> f32[8] {\n  ROOT %x = f32[8]{0} copy(%x)\n}", expect![""]);
     }
 
@@ -255,16 +255,16 @@ mod tests {
         let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/cost/panels.txt");
         let text = std::fs::read_to_string(path).expect("a fixture");
         let module = HloModule::from_text(&text).expect("text of a module");
-        let owners = Owners::new(&module);
+        let origins = Origins::new(&module);
         let entry = module.computation(module.entry.expect("it has an entry")).instruction_ids();
         let copies: Vec<InstructionId> = entry.filter(|id| module.instruction(*id).opcode == "copy").collect();
         assert_eq!(copies.len(), 23);
         for copy in copies {
-            let owner = owners.owner(copy).expect("somebody needs it");
-            assert_eq!(owner.why, OwedTo::InPlaceUpdate, "{}", module.instruction(copy).name);
-            assert_eq!(module.instruction(owner.at).metadata.op_name, "jit(step)/scatter");
-            assert!(module.instruction(owner.at).operands.contains(&copy));
-            assert_eq!(module.source_in_fusion(owner.at).last().map(|frame| frame.file), Some("panels.py"));
+            let origin = origins.of(copy).expect("somebody needs it");
+            assert_eq!(origin.why, OwedTo::InPlaceUpdate, "{}", module.instruction(copy).name);
+            assert_eq!(module.instruction(origin.at).metadata.op_name, "jit(step)/scatter");
+            assert!(module.instruction(origin.at).operands.contains(&copy));
+            assert_eq!(module.source_in_fusion(origin.at).last().map(|frame| frame.file), Some("panels.py"));
         }
     }
 }

@@ -1,59 +1,60 @@
 //! What each allocator did over time: its peak, what was alive then, what it kept unused, how fast it worked.
-//!
-//! One history is the allocator events of one allocator of one process, in order of time.
 
+use crate::context::labels::process_labels;
 use crate::models::scaling::theil_sen;
-use ridge_trace::{NONE, SegmentEventKind, StringId, Trace};
+use ridge_trace::{ProcessRow, SegmentEventKind, SegmentRow, StackRow, StringId, Trace};
 use rustc_hash::FxHashMap;
 
 /// Events within this time count as one burst, nanoseconds: a kernel launch takes a few microseconds, a storm does not
 /// let one through.
 const BURST_NS: i64 = 1_000_000;
 
-/// The events of one allocator.
+/// One allocator of one process, with its events.
 #[derive(Debug, Clone)]
-pub(crate) struct History {
-    /// Row of the processes table.
-    pub(crate) process: u32,
+pub struct Allocator {
+    /// The process.
+    pub process: ProcessRow,
     /// Its name.
-    pub(crate) allocator: StringId,
+    pub name: StringId,
+    /// Its name for people, with its process where several have allocators.
+    pub label: String,
     /// Rows of the allocations table, in order of time.
-    pub(crate) rows: Vec<usize>,
+    pub rows: Vec<usize>,
     /// Place in `rows` of the first event after which most bytes were in use.
-    pub(crate) peak: usize,
+    pub peak: usize,
 }
 
 /// Who holds memory: what asked for it, and from which call stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Holder {
-    /// What asked for it, an interned text.
-    pub(crate) owner: u32,
-    /// Row of the stacks, or [`NONE`].
-    pub(crate) stack: u32,
+pub struct Holder {
+    /// What asked for it.
+    pub owner: StringId,
+    /// The call stack, where the capture has it.
+    pub stack: Option<StackRow>,
 }
 
 /// Memory that one holder has at the peak.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Holding {
+pub struct Holding {
     /// Blocks.
-    pub(crate) blocks: u64,
+    pub blocks: u64,
     /// Bytes of them.
-    pub(crate) bytes: i64,
+    pub bytes: i64,
     /// Bytes that were asked for.
-    pub(crate) requested: i64,
+    pub requested: i64,
     /// Time of the earliest that is still alive, nanoseconds on the trace clock.
-    pub(crate) since_ns: i64,
+    pub since_ns: i64,
 }
 
 /// How memory in use changes from step to step.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Growth {
+pub struct Growth {
     /// Median of the slopes between all pairs of steps (Theil 1950, Sen 1968), bytes per step.
-    pub(crate) bytes_per_step: f64,
+    pub bytes_per_step: f64,
     /// Part of the pairs whose later step has more, 0 to 1.
-    pub(crate) rising: f64,
+    pub rising: f64,
     /// Steps looked at.
-    pub(crate) steps: usize,
+    pub steps: usize,
 }
 
 impl Growth {
@@ -64,62 +65,76 @@ impl Growth {
     }
 
     /// Whether it looks like a leak: nearly every later step holds more than every earlier one.
-    pub(crate) fn is_suspect(&self) -> bool {
+    pub fn is_suspect(&self) -> bool {
         const MOST_PAIRS: f64 = 0.9;
         self.steps >= 4 && self.bytes_per_step > 0.0 && self.rising >= MOST_PAIRS
     }
 }
 
-/// Every allocator's history, most bytes at its peak first.
-pub(crate) fn histories(trace: &Trace) -> Vec<History> {
+/// Every allocator, most bytes at its peak first.
+pub(crate) fn allocators(trace: &Trace) -> Vec<Allocator> {
     let table = &trace.allocations;
     let mut places: FxHashMap<(u32, StringId), usize> = FxHashMap::default();
-    let mut histories: Vec<History> = Vec::new();
+    let mut found: Vec<Allocator> = Vec::new();
     for row in 0..table.len() {
         let key = (table.process[row], table.allocator[row]);
-        let place = *places.entry(key).or_insert(histories.len());
-        if place == histories.len() {
-            histories.push(History { process: key.0, allocator: key.1, rows: Vec::new(), peak: 0 });
+        let place = *places.entry(key).or_insert(found.len());
+        if place == found.len() {
+            let (process, name) = (ProcessRow(key.0), key.1);
+            found.push(Allocator { process, name, label: String::new(), rows: Vec::new(), peak: 0 });
         }
-        let history = &mut histories[place];
-        let highest = history.rows.get(history.peak).map_or(i64::MIN, |peak| table.in_use_bytes[*peak]);
+        let allocator = &mut found[place];
+        let highest = allocator.rows.get(allocator.peak).map_or(i64::MIN, |peak| table.in_use_bytes[*peak]);
         if table.in_use_bytes[row] > highest {
-            history.peak = history.rows.len();
+            allocator.peak = allocator.rows.len();
         }
-        history.rows.push(row);
+        allocator.rows.push(row);
     }
-    histories.sort_by_key(|history| std::cmp::Reverse(history.peak_bytes(trace)));
-    histories
+    found.sort_by_key(|allocator| std::cmp::Reverse(allocator.peak_bytes(trace)));
+    name_all(trace, &mut found);
+    found
 }
 
-impl History {
+/// Gives allocators their labels.
+fn name_all(trace: &Trace, allocators: &mut [Allocator]) {
+    let labels = process_labels(trace);
+    let first = allocators.first().map(|allocator| allocator.process);
+    let several = allocators.iter().any(|allocator| Some(allocator.process) != first);
+    for allocator in allocators {
+        let name = trace.strings.get(allocator.name);
+        let label = labels.get(allocator.process.index()).filter(|label| several && !label.is_empty());
+        allocator.label = label.map_or_else(|| name.to_owned(), |label| format!("{name} {label}"));
+    }
+}
+
+impl Allocator {
     /// Most bytes in use after any event.
-    pub(crate) fn peak_bytes(&self, trace: &Trace) -> u64 {
+    pub fn peak_bytes(&self, trace: &Trace) -> u64 {
         whole(trace.allocations.in_use_bytes[self.rows[self.peak]])
     }
 
     /// When the peak was reached, nanoseconds on the trace clock.
-    pub(crate) fn peak_ns(&self, trace: &Trace) -> i64 {
+    pub fn peak_ns(&self, trace: &Trace) -> i64 {
         trace.allocations.time_ns[self.rows[self.peak]]
     }
 
     /// First and last event, nanoseconds on the trace clock.
-    pub(crate) fn span_ns(&self, trace: &Trace) -> (i64, i64) {
+    pub fn span_ns(&self, trace: &Trace) -> (i64, i64) {
         let time = |row: Option<&usize>| row.map_or(0, |row| trace.allocations.time_ns[*row]);
         (time(self.rows.first()), time(self.rows.last()))
     }
 
     /// Allocations and frees.
-    pub(crate) fn counts(&self, trace: &Trace) -> (u64, u64) {
+    pub fn counts(&self, trace: &Trace) -> (u64, u64) {
         let frees = self.rows.iter().filter(|row| trace.allocations.delta_bytes[**row] < 0).count();
         ((self.rows.len() - frees) as u64, frees as u64)
     }
 
-    /// What is alive right after the peak, most bytes first; and bytes in use then that no event of the history made.
+    /// What is alive right after the peak, most bytes first; and bytes in use then that no event made.
     ///
     /// Where events have addresses a free ends what was allocated there; where they have none (a timeline by category)
     /// it ends as much of its own holder.
-    pub(crate) fn alive_at_peak(&self, trace: &Trace) -> (Vec<(Holder, Holding)>, u64) {
+    pub fn alive_at_peak(&self, trace: &Trace) -> (Vec<(Holder, Holding)>, u64) {
         let table = &trace.allocations;
         let mut alive: FxHashMap<u64, usize> = FxHashMap::default();
         let mut holdings: FxHashMap<Holder, Holding> = FxHashMap::default();
@@ -143,7 +158,7 @@ impl History {
     }
 
     /// Most bytes that the allocator held without using them, and when; `None` where events do not say what it held.
-    pub(crate) fn most_cached(&self, trace: &Trace) -> Option<(u64, i64)> {
+    pub fn most_cached(&self, trace: &Trace) -> Option<(u64, i64)> {
         let table = &trace.allocations;
         let known = self.rows.iter().filter(|row| table.reserved_bytes[**row] >= 0);
         let cached = known.map(|row| (table.reserved_bytes[*row].saturating_sub(table.in_use_bytes[*row]), *row));
@@ -152,19 +167,19 @@ impl History {
     }
 
     /// Most bytes that the allocator held from its driver, where events say it.
-    pub(crate) fn most_reserved(&self, trace: &Trace) -> Option<u64> {
+    pub fn most_reserved(&self, trace: &Trace) -> Option<u64> {
         let reserved = self.rows.iter().map(|row| trace.allocations.reserved_bytes[*row]);
         reserved.filter(|bytes| *bytes >= 0).max().map(whole)
     }
 
     /// Largest fragmentation that the allocator reported, where it did.
-    pub(crate) fn most_fragmented(&self, trace: &Trace) -> Option<f64> {
+    pub fn most_fragmented(&self, trace: &Trace) -> Option<f64> {
         let said = self.rows.iter().map(|row| trace.allocations.fragmentation[*row]);
         said.filter(|share| share.is_finite() && *share > 0.0).reduce(f64::max)
     }
 
     /// Most events within a millisecond, and when that began.
-    pub(crate) fn worst_burst(&self, trace: &Trace) -> (u64, i64) {
+    pub fn worst_burst(&self, trace: &Trace) -> (u64, i64) {
         let time = |place: usize| trace.allocations.time_ns[self.rows[place]];
         let (mut first, mut worst) = (0, (0, 0));
         for last in 0..self.rows.len() {
@@ -180,11 +195,12 @@ impl History {
     }
 
     /// Times the allocator went to its driver for more and gave back: from its own events, else from what it held.
-    pub(crate) fn driver_calls(&self, trace: &Trace) -> (u64, u64) {
-        let own = segment_events(trace, self.process, self.allocator);
+    pub fn driver_calls(&self, trace: &Trace) -> (u64, u64) {
+        let own = self.segment_events(trace);
         if !own.is_empty() {
-            let count =
-                |sign: i64| own.iter().filter(|row| trace.memory.segments.kind[**row].sign() == sign).count() as u64;
+            let count = |sign: i64| {
+                own.iter().filter(|row| trace.memory.segments.kind[row.index()].sign() == sign).count() as u64
+            };
             return (count(1), count(-1));
         }
         let held = self.rows.iter().map(|row| trace.allocations.reserved_bytes[*row]).filter(|bytes| *bytes >= 0);
@@ -198,7 +214,7 @@ impl History {
     }
 
     /// How memory in use at the ends of the marked steps changes; `None` with fewer than three.
-    pub(crate) fn growth(&self, trace: &Trace) -> Option<Growth> {
+    pub fn growth(&self, trace: &Trace) -> Option<Growth> {
         let mut ends: Vec<i64> = trace.steps.iter().map(|step| trace.events.end_ns(step.event as usize)).collect();
         ends.sort_unstable();
         ends.dedup();
@@ -214,11 +230,23 @@ impl History {
         let row = self.rows[after.saturating_sub(1)];
         trace.allocations.in_use_bytes[row] as f64
     }
+
+    /// Bytes in use after its last event.
+    pub fn end_bytes(&self, trace: &Trace) -> u64 {
+        self.rows.last().map_or(0, |row| whole(trace.allocations.in_use_bytes[*row]))
+    }
+
+    /// What it took from its driver, gave back, and could not have.
+    pub fn segment_events(&self, trace: &Trace) -> Vec<SegmentRow> {
+        let segments = &trace.memory.segments;
+        let is_own = |row: &usize| segments.process[*row] == self.process.0 && segments.allocator[*row] == self.name;
+        (0..segments.bytes.len()).filter(is_own).map(|row| SegmentRow(row as u32)).collect()
+    }
 }
 
 fn hold(holdings: &mut FxHashMap<Holder, Holding>, trace: &Trace, row: usize) {
     let table = &trace.allocations;
-    let holder = Holder { owner: table.owner[row].0, stack: table.stack.get(row).copied().unwrap_or(NONE) };
+    let holder = Holder { owner: table.owner[row], stack: table.stack.get(row).copied().and_then(StackRow::known) };
     let holding = holdings.entry(holder).or_insert(Holding { since_ns: table.time_ns[row], ..Holding::default() });
     let is_new = table.delta_bytes[row] >= 0;
     holding.blocks = if is_new { holding.blocks + 1 } else { holding.blocks.saturating_sub(1) };
@@ -227,17 +255,10 @@ fn hold(holdings: &mut FxHashMap<Holder, Holding>, trace: &Trace, row: usize) {
     holding.since_ns = holding.since_ns.min(table.time_ns[row]);
 }
 
-/// Rows of the segment events of one allocator.
-pub(crate) fn segment_events(trace: &Trace, process: u32, allocator: StringId) -> Vec<usize> {
-    let segments = &trace.memory.segments;
-    let is_own = |row: &usize| segments.process[*row] == process && segments.allocator[*row] == allocator;
-    (0..segments.bytes.len()).filter(is_own).collect()
-}
-
-/// Requests that could not be met, over all allocators: rows of the segment events.
-pub(crate) fn out_of_memory(trace: &Trace) -> impl Iterator<Item = usize> + '_ {
+/// Requests that could not be met, over all allocators.
+pub fn out_of_memory(trace: &Trace) -> impl Iterator<Item = SegmentRow> + '_ {
     let kinds = trace.memory.segments.kind.iter().enumerate();
-    kinds.filter(|(_, kind)| **kind == SegmentEventKind::OutOfMemory).map(|(row, _)| row)
+    kinds.filter(|(_, kind)| **kind == SegmentEventKind::OutOfMemory).map(|(row, _)| SegmentRow(row as u32))
 }
 
 /// Bytes that may not be negative.

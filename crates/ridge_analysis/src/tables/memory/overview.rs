@@ -1,26 +1,20 @@
 //! The numbers of a capture's memory that matter most, in sections.
 
-use super::blocks;
-use super::history::{self, History, out_of_memory};
-use super::modules::PlannedModule;
-use super::plan::Class;
-use super::stacks::frame_of_user;
-use super::usage::names;
 use crate::Analysis;
+use crate::models::memory::{Allocator, Class, PlannedModule, Snapshot, frame_of_user, out_of_memory};
 use ridge_table::{Basis, Fact, FactValue, Section};
+use ridge_trace::StackRow;
 
 /// Allocators and snapshots that have a section of their own; tables have all.
 const MOST_SECTIONS: usize = 4;
 
 /// Sections on the largest module, on allocators, on snapshots and on what ran out.
-pub(crate) fn sections(analysis: &Analysis<'_>, modules: &[PlannedModule], histories: &[History]) -> Vec<Section> {
-    let mut sections: Vec<Section> =
-        modules.first().map(|module| planned(analysis, modules, module)).into_iter().collect();
-    let named = histories.iter().zip(names(analysis.trace, histories)).take(MOST_SECTIONS);
-    sections.extend(named.map(|(history, name)| allocator(analysis, history, &name)));
-    sections.extend(blocks::sums(analysis.trace).iter().take(MOST_SECTIONS).map(|((snapshot, allocator), sums)| {
-        snapshot_section(analysis.text(*snapshot), analysis.text(*allocator), sums)
-    }));
+pub(crate) fn sections(analysis: &Analysis<'_>) -> Vec<Section> {
+    let memory = analysis.memory();
+    let planned = memory.modules.first().map(|largest| planned(analysis, memory.modules.len(), largest));
+    let mut sections: Vec<Section> = planned.into_iter().collect();
+    sections.extend(memory.allocators.iter().take(MOST_SECTIONS).map(|one| allocator(analysis, one)));
+    sections.extend(memory.snapshots.iter().take(MOST_SECTIONS).map(|one| snapshot(analysis, one)));
     sections.extend(out_of_memory_section(analysis));
     sections
 }
@@ -34,7 +28,7 @@ fn part(key: &str, title: &str, bytes: u64, whole: u64, definition: &str) -> Fac
     fact(key, title, FactValue::Bytes(bytes), definition).share(share)
 }
 
-fn planned(analysis: &Analysis<'_>, modules: &[PlannedModule], largest: &PlannedModule) -> Section {
+fn planned(analysis: &Analysis<'_>, modules: usize, largest: &PlannedModule) -> Section {
     let plan = &largest.plan;
     let how = if plan.basis == Basis::Counted {
         "counted from the compiler's buffer assignment"
@@ -86,14 +80,14 @@ fn planned(analysis: &Analysis<'_>, modules: &[PlannedModule], largest: &Planned
             .basis(Basis::Modelled),
         );
     }
-    facts.push(fact("modules", "Modules with HLO", FactValue::Count(modules.len() as u64), ""));
+    facts.push(fact("modules", "Modules with HLO", FactValue::Count(modules as u64), ""));
     Section { title: "Planned memory".to_owned(), facts }
 }
 
-fn allocator(analysis: &Analysis<'_>, history: &History, name: &str) -> Section {
+fn allocator(analysis: &Analysis<'_>, history: &Allocator) -> Section {
     let trace = analysis.trace;
     let peak = history.peak_bytes(trace);
-    let end = history.rows.last().map_or(0, |row| history::whole(trace.allocations.in_use_bytes[*row]));
+    let end = history.end_bytes(trace);
     let mut facts = vec![
         fact(
             "peak_bytes",
@@ -139,10 +133,10 @@ fn allocator(analysis: &Analysis<'_>, history: &History, name: &str) -> Section 
             "median slope of the bytes in use at the ends of steps (Theil-Sen): a leak, or a cache that fills",
         ));
     }
-    Section { title: format!("Allocator {name}"), facts }
+    Section { title: format!("Allocator {}", history.label), facts }
 }
 
-fn snapshot_section(snapshot: &str, allocator: &str, sums: &blocks::Sums) -> Section {
+fn snapshot(analysis: &Analysis<'_>, sums: &Snapshot) -> Section {
     let held = sums.reserved();
     let mut facts = vec![
         fact(
@@ -168,6 +162,7 @@ fn snapshot_section(snapshot: &str, allocator: &str, sums: &blocks::Sums) -> Sec
             facts.push(part(key, title, bytes, held, definition));
         }
     }
+    let (snapshot, allocator) = (analysis.text(sums.snapshot), analysis.text(sums.allocator));
     let of = if allocator.is_empty() { String::new() } else { format!(" of {allocator}") };
     Section { title: format!("Snapshot {snapshot}{of}"), facts }
 }
@@ -175,7 +170,7 @@ fn snapshot_section(snapshot: &str, allocator: &str, sums: &blocks::Sums) -> Sec
 fn out_of_memory_section(analysis: &Analysis<'_>) -> Option<Section> {
     let events = &analysis.trace.memory.segments;
     let mut facts = Vec::new();
-    for row in out_of_memory(analysis.trace).take(MOST_SECTIONS) {
+    for row in out_of_memory(analysis.trace).take(MOST_SECTIONS).map(|row| row.index()) {
         facts.push(fact("time_ns", "At", FactValue::Nanos(events.time_ns[row]), "on the trace's clock"));
         facts.push(fact(
             "requested_bytes",
@@ -186,7 +181,7 @@ fn out_of_memory_section(analysis: &Analysis<'_>) -> Option<Section> {
         let free = events.free_bytes[row]
             .map(|free| fact("free_bytes", "Device free", FactValue::Bytes(free), "bytes that the device had left"));
         facts.extend(free);
-        let from = frame_of_user(analysis.trace, events.stack[row]);
+        let from = frame_of_user(analysis.trace, StackRow::known(events.stack[row]));
         facts.extend(
             from.map(|frame| {
                 fact("source", "From", FactValue::Text(frame), "innermost frame outside installed packages")

@@ -9,13 +9,13 @@ use rustc_hash::FxHashMap;
 
 /// What a profiled launch was found to be in the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Found {
+pub struct Found {
     /// Kernels of the same name and size.
-    pub(crate) kernels: u64,
+    pub kernels: u64,
     /// Duration without the profiler, nanoseconds: that launch's own, or the median of like ones.
-    pub(crate) duration_ns: i64,
+    pub duration_ns: i64,
     /// How it was found: `launch`, `size` or `name`.
-    pub(crate) how: &'static str,
+    pub how: &'static str,
 }
 
 type Sizes = ([u32; 3], [u32; 3]);
@@ -24,7 +24,7 @@ type Sizes = ([u32; 3], [u32; 3]);
 type Kernels = FxHashMap<String, Vec<(i64, Option<Sizes>, i64)>>;
 
 /// For every profiled launch, what it is in the trace.
-pub(crate) fn join(analysis: &Analysis<'_>) -> Vec<Option<Found>> {
+pub(super) fn join(analysis: &Analysis<'_>) -> Vec<Option<Found>> {
     let profiles = &analysis.trace.profiles;
     if profiles.is_empty() {
         return Vec::new();
