@@ -51,6 +51,7 @@ rules! {
     serial_while_small_body
     loop_state_copies
     missed_donation
+    narrow_reduction
     layout_copies
     gather_scatter_bound
     scatter_without_hints

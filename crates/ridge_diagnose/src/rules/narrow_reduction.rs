@@ -1,0 +1,153 @@
+//! Sums over a last axis of a few elements, far slower than the rest of the program.
+
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::programs::{Program, programs, work_sums};
+use crate::rule::{Find, Group, Rule};
+use crate::words::{count, list, percent};
+use ridge_analysis::{Lines, Need, WorkSums, Workload};
+use ridge_hlo::{HloModule, InstructionId, Users};
+use ridge_table::{Basis, Quantity, Subject, Unit};
+use ridge_trace::OpRow;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+pub(crate) static RULE: Rule = Rule {
+    id: "narrow-reduction",
+    group: Group::Structure,
+    summary: "sums over a last axis of a few elements run far slower than the rest of the program",
+    document: include_str!("narrow_reduction.md"),
+    asks: &[Question::Device, Question::Hlo],
+    explains: &["gather-scatter-bound"],
+    needs: &[Need::of::<Lines>(), Need::of::<Workload>()],
+    find: Find::Causes(find),
+};
+
+/// Below this part of the time they are not what holds a program back.
+const LEAST: f64 = 0.05;
+/// Elements of an axis that a vector register holds or nearly: a sum over more is a loop worth its start.
+const NARROW: i64 = 8;
+/// They are slow where they move bytes at less than this part of the rate of the program's other work.
+const SLOW: f64 = 0.25;
+/// The rest of the program must have this part of the time to be a measure.
+const OTHERS: f64 = 0.02;
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    case.needs_hlo()?;
+    let mut sums: Option<FxHashMap<u32, WorkSums>> = None;
+    let mut found = Vec::new();
+    for program in programs(case) {
+        let module = program.module;
+        let all: Vec<(InstructionId, i64)> =
+            program.ran.keys().filter_map(|id| Some((*id, narrow_extent(module, *id)?))).collect();
+        let reductions: Vec<InstructionId> = all.iter().map(|(id, _)| *id).collect();
+        let held = with_feeders(&program, &reductions);
+        if case.share(program.ns_of(&held)) < LEAST {
+            continue;
+        }
+        let sums = sums.get_or_insert_with(|| work_sums(case));
+        let extent = all.iter().map(|(_, extent)| *extent).max().unwrap_or(NARROW);
+        found.extend(finding(case, &program, sums, &reductions, &held, extent));
+    }
+    Ok(found)
+}
+
+fn finding(
+    case: &Case<'_>,
+    program: &Program<'_>,
+    sums: &FxHashMap<u32, WorkSums>,
+    reductions: &[InstructionId],
+    held: &[InstructionId],
+    extent: i64,
+) -> Option<Finding> {
+    let of_held: FxHashSet<InstructionId> = held.iter().copied().collect();
+    let others: Vec<InstructionId> = program.ran.keys().copied().filter(|id| !of_held.contains(id)).collect();
+    let others: Vec<InstructionId> = others.into_iter().filter(|id| program.module.instruction(*id).is_fusion()).collect();
+    if case.share(program.ns_of(&others)) < OTHERS {
+        return None;
+    }
+    let (own, usual) = (rate(program, sums, held)?, rate(program, sums, &others)?);
+    if own >= SLOW * usual {
+        return None;
+    }
+    let ns = program.ns_of(held);
+    let longest = program.longest_first(reductions);
+    let message = format!(
+        "{} of the time goes into sums over a last axis of {} in `{}`",
+        percent(case.share(ns)),
+        count(extent.unsigned_abs(), "element", "elements"),
+        program.function(case),
+    );
+    let rate = |value: f64| Quantity::new(value, Unit::BytesPerSec, Basis::Modelled);
+    let operations = count(reductions.len() as u64, "operation", "operations");
+    let beside = held.len().saturating_sub(reductions.len()) as u64;
+    let mut finding = Finding::new(message)
+        .at(longest.first().and_then(|id| case.line_of_op(program.work(*id).first()?.op)))
+        .about(longest.first().and_then(|id| OpRow::known(program.work(*id).first()?.op)).map(Subject::Op))
+        .about(Subject::Module(program.row))
+        .number(format!("in {operations}: {}", list(&program.names(&longest), 3)), case.per_unit(program.ns_of(reductions)))
+        .number("bytes moved per second there", rate(own))
+        .number("in the program's other fusions", rate(usual));
+    if beside > 0 {
+        finding = finding.number(
+            format!("in {} that only feed them", count(beside, "more operation", "more operations")),
+            case.per_unit(ns.saturating_sub(program.ns_of(reductions))),
+        );
+    }
+    Some(
+        finding
+            .why("a sum along the axis whose elements lie side by side starts a loop for every few of them, and is not fused with what makes and reads them")
+            .help("write the sum out (`a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + …`), or keep the short axis first and not last")
+            .claims(program.claim(held, (1.0 - own / usual) as f32)),
+    )
+}
+
+/// Bytes per second of some instructions, where they are known for most of their time.
+fn rate(program: &Program<'_>, sums: &FxHashMap<u32, WorkSums>, ids: &[InstructionId]) -> Option<f64> {
+    let (mut bytes, mut ns, mut all) = (0.0, 0.0, 0.0);
+    for work in ids.iter().flat_map(|id| program.work(*id)) {
+        let Some(sum) = sums.get(&work.op) else { continue };
+        all += sum.self_ns();
+        if let Some(rate) = sum.bytes_per_sec() {
+            bytes += rate * sum.self_ns();
+            ns += sum.self_ns();
+        }
+    }
+    (ns > 0.0 && ns >= 0.5 * all).then(|| bytes / ns)
+}
+
+/// How many elements an instruction sums at a time, where it does so along an axis of a few that lie side by side.
+fn narrow_extent(module: &HloModule, id: InstructionId) -> Option<i64> {
+    let instruction = module.instruction(id);
+    let of = |inner: InstructionId| {
+        let reduce = module.instruction(inner);
+        let operand = &module.instruction(*reduce.operands.first()?).shape;
+        let minor = operand.layout.as_ref()?.minor_to_major.iter().copied().find(|dimension| extent(operand, *dimension) > 1)?;
+        let is_along = reduce.opcode == "reduce" && reduce.dimensions.contains(&minor);
+        let summed = reduce.dimensions.iter().fold(1_i64, |all, dimension| all.saturating_mul(extent(operand, *dimension)));
+        (is_along && summed <= NARROW).then_some(summed)
+    };
+    if !instruction.is_fusion() {
+        return of(id);
+    }
+    let body = *instruction.called.first()?;
+    module.computation(body).instruction_ids().find_map(of)
+}
+
+fn extent(shape: &ridge_hlo::Shape, dimension: i64) -> i64 {
+    usize::try_from(dimension).ok().and_then(|at| shape.dimensions.get(at)).copied().unwrap_or(1)
+}
+
+/// The reductions, and the instructions whose results nothing else reads.
+fn with_feeders(program: &Program<'_>, reductions: &[InstructionId]) -> Vec<InstructionId> {
+    let uses = Users::new(program.module);
+    let narrow: FxHashSet<InstructionId> = reductions.iter().copied().collect();
+    let mut held = reductions.to_vec();
+    for id in reductions.iter().flat_map(|id| &program.module.instruction(*id).operands) {
+        let only_feeds = || uses.of(*id).iter().all(|user| narrow.contains(user));
+        if program.ran.contains_key(id) && !held.contains(id) && only_feeds() {
+            held.push(*id);
+        }
+    }
+    held
+}
