@@ -35,7 +35,7 @@ pub use device::{
     processor_ceilings, processor_sheets, sheet_of, sheets,
 };
 pub use models::frame::{Frame, Per};
-pub use models::idle::{Activity, Cause, Idle};
+pub use models::idle::{Activity, Cause, Idle, IdleGaps};
 pub use models::memory::Memory;
 pub use models::ranges::{RangeRow, Ranges};
 pub use models::roofline::{Chart, ChartPoint, ChartRoof, ChartSlope, OtherIntensity, RooflineBy};

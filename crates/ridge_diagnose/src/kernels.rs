@@ -23,31 +23,29 @@ pub(crate) struct Kernel<'a> {
 }
 
 /// Kernels that began in the judged time, by track and start; collectives, copies and memory sets by kernels are left out.
-pub(crate) fn kernels<'a>(case: &Case<'a>) -> Vec<Kernel<'a>> {
-    let trace = case.trace();
+pub(crate) fn kernels<'a>(case: &Case<'a>) -> impl Iterator<Item = Kernel<'a>> {
+    let (trace, frame) = (case.trace(), case.frame());
     let events = &trace.events;
+    let tracks = trace.device_tracks().filter_map(move |track| {
+        let spans = frame.spans.get(track.process as usize)?;
+        Some((track.rows.clone(), track.device?, spans))
+    });
+    let rows = tracks.flat_map(move |(rows, device, spans)| {
+        let is_judged = move |row: &u32| spans.contains(events.start_ns[*row as usize]);
+        rows.filter(move |row| events.kind(*row as usize) == EventKind::Kernel && is_judged(row))
+            .map(move |row| (row, device))
+    });
     let mut computes: FxHashMap<u32, bool> = FxHashMap::default();
-    let mut found = Vec::new();
-    for track in trace.device_tracks() {
-        let Some(frame) = case.frame().spans.get(track.process as usize) else { continue };
-        let Some(device) = track.device else { continue };
-        for row in track.rows.clone() {
-            let at = row as usize;
-            if events.kind(at) != EventKind::Kernel || !frame.contains(events.start_ns[at]) {
-                continue;
-            }
-            let name = events.name[at];
-            let is_compute = *computes.entry(name).or_insert_with(|| {
-                !matches!(kernel_category(trace.name(at)), "collective" | "copy kernel" | "memset kernel")
-            });
-            if is_compute {
-                let (detail, shape) = (events.detail[at], trace.launch_shape(at));
-                let detail = if shape.is_some() { detail } else { NONE };
-                found.push(Kernel { row, device, detail, shape, dur_ns: events.dur_ns[at].max(0), name });
-            }
-        }
-    }
-    found
+    rows.filter_map(move |(row, device)| {
+        let at = row as usize;
+        let name = events.name[at];
+        let is_compute = *computes.entry(name).or_insert_with(|| {
+            !matches!(kernel_category(trace.name(at)), "collective" | "copy kernel" | "memset kernel")
+        });
+        let (detail, shape) = (events.detail[at], trace.launch_shape(at));
+        let detail = if shape.is_some() { detail } else { NONE };
+        is_compute.then(|| Kernel { row, device, detail, shape, dur_ns: events.dur_ns[at].max(0), name })
+    })
 }
 
 /// Multiprocessors or compute units of the device at row `device`, as its capture or its data sheet says.

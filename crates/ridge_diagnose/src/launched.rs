@@ -3,6 +3,7 @@
 //! Work and its call are joined by the capture's own ids, so a call without work is one whose work was not recorded, or
 //! one that was only put into a graph.
 
+use ridge_analysis::{Analysis, Shared};
 use ridge_trace::{EventKind, NONE, StringId, Trace, Track, TrackKind};
 use rustc_hash::FxHashMap;
 
@@ -68,7 +69,16 @@ fn does(name: &str) -> Does {
 }
 
 /// The launches and the work of each process, by row of the processes table.
-pub(crate) fn launched(trace: &Trace) -> Vec<Launched> {
+#[derive(Debug)]
+pub(crate) struct Launches(pub(crate) Vec<Launched>);
+
+impl Shared for Launches {
+    fn make(analysis: &Analysis<'_>) -> Launches {
+        Launches(launched(analysis.trace))
+    }
+}
+
+fn launched(trace: &Trace) -> Vec<Launched> {
     let events = &trace.events;
     let mut found = vec![Launched { last_end_ns: i64::MIN, ..Launched::default() }; trace.processes.len()];
     let mut has_work = vec![false; events.len()];

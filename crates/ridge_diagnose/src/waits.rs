@@ -9,7 +9,7 @@ use crate::finding::{Finding, Place};
 use crate::known::Known;
 use crate::words::{percent, short};
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Activity, Analysis, Cause, Holds, Idle, Need, Shared, Wall};
+use ridge_analysis::{Activity, Analysis, Cause, Holds, IdleGaps, Need, Shared, Wall};
 use ridge_replay::{Action, Edit};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::{DeviceRow, EventKind, EventRow, StringId};
@@ -55,7 +55,7 @@ pub(crate) fn copies_and_waits(name: &str) -> bool {
 pub(crate) struct DeviceWaits(Vec<Wait>);
 
 impl Shared for DeviceWaits {
-    const NEEDS: &'static [Need] = &[Need::of::<Wall>(), Need::of::<Idle>()];
+    const NEEDS: &'static [Need] = &[Need::of::<Wall>(), Need::of::<IdleGaps>()];
 
     fn make(analysis: &Analysis<'_>) -> DeviceWaits {
         DeviceWaits(Case { analysis: *analysis, known: &Known::default() }.waits())
@@ -64,22 +64,24 @@ impl Shared for DeviceWaits {
 
 impl Case<'_> {
     fn waits(&self) -> Vec<Wait> {
-        let idle = self.analysis.get::<Idle>();
-        let mut waits = Vec::new();
-        for (position, device) in idle.devices.iter().enumerate() {
-            let mut parts: Vec<IdlePart> = Vec::new();
-            idle.visit_parts(self.trace(), position, |part| {
-                if !matches!(part.cause, Cause::BeforeFirst | Cause::AfterLast) {
-                    parts.push(part);
-                }
-            });
-            parts.sort_by_key(|part| part.start_ns);
-            let is_one_gap = |a: &IdlePart, b: &IdlePart| a.start_ns.saturating_add(a.ns) == b.start_ns;
-            for gap in parts.chunk_by(is_one_gap) {
-                waits.extend(self.wait_before(device.device, gap));
-            }
+        let (trace, idle) = (self.trace(), self.analysis.get::<IdleGaps>());
+        // Most captures of a device that nobody waits for are told by their names alone.
+        if !trace.strings.iter().any(waits_for_device) {
+            return Vec::new();
         }
-        waits
+        let add = |device: u32, waits: &mut Vec<Wait>, gap: &[IdlePart]| {
+            let is_outside = |part: &IdlePart| matches!(part.cause, Cause::BeforeFirst | Cause::AfterLast);
+            if !gap.first().is_none_or(is_outside) {
+                waits.extend(self.wait_before(device, gap));
+            }
+        };
+        let devices = idle.devices.iter().map(|device| device.device).enumerate();
+        devices
+            .flat_map(|(position, device)| {
+                idle.visit(trace, position, 0, Vec::new, |waits, gap| add(device, waits, gap))
+            })
+            .flatten()
+            .collect()
     }
 
     /// The call that the host was in when the gap began, with what of the gap comes of it.

@@ -7,7 +7,7 @@
 use super::idle::{Activity, Cause};
 use crate::context::Shared;
 use crate::context::in_order::InOrder;
-use crate::{Analysis, Frame, Idle, Need, Spans};
+use crate::{Analysis, Frame, IdleGaps, Need, Spans};
 use rayon::prelude::*;
 use ridge_trace::{DeviceRow, EventKind, EventRow, StringId, Trace, Track};
 use rustc_hash::FxHashMap;
@@ -84,10 +84,10 @@ pub struct Wall {
 }
 
 impl Shared for Wall {
-    const NEEDS: &'static [Need] = &[Need::of::<Frame>(), Need::of::<Idle>()];
+    const NEEDS: &'static [Need] = &[Need::of::<Frame>(), Need::of::<IdleGaps>()];
 
     fn make(analysis: &Analysis<'_>) -> Wall {
-        let (frame, idle) = (analysis.frame(), analysis.get::<Idle>());
+        let (frame, idle) = (analysis.frame(), analysis.get::<IdleGaps>());
         let devices = 0..idle.devices.len();
         let found: Vec<(DeviceWall, Vec<WallRow>)> =
             devices.into_par_iter().filter_map(|at| of_device(analysis, frame, idle, at)).collect();
@@ -102,6 +102,13 @@ impl Shared for Wall {
 }
 
 impl WallRow {
+    /// Adds those of `later`.
+    fn merge(&mut self, later: &WallRow) {
+        self.ns = self.ns.saturating_add(later.ns);
+        self.events += later.events;
+        self.lengthen(later.longest_ns, later.example);
+    }
+
     /// One that is `ns` long was seen.
     fn lengthen(&mut self, ns: i64, row: Option<EventRow>) {
         if ns > self.longest_ns {
@@ -137,7 +144,7 @@ impl<'a> Analysis<'a> {
 fn of_device(
     analysis: &Analysis<'_>,
     frame: &Frame,
-    idle: &Idle,
+    idle: &IdleGaps,
     position: usize,
 ) -> Option<(DeviceWall, Vec<WallRow>)> {
     let trace = analysis.trace;
@@ -175,18 +182,17 @@ fn work_rows(trace: &Trace, spans: &Spans, tracks: &[&Track]) -> Vec<WallRow> {
 }
 
 /// What each reason of idleness has of them.
-fn idle_rows(trace: &Trace, spans: &Spans, idle: &Idle, position: usize) -> Vec<WallRow> {
-    let mut sums = Sums::default();
-    idle.visit_parts(trace, position, |part| {
-        let ns = spans.within_ns(part.start_ns, part.start_ns.saturating_add(part.ns));
-        if ns > 0 {
-            let at = sums.row(Holds::Idle { cause: part.cause, activity: part.activity, name: part.name });
-            let row = &mut sums.rows[at];
-            row.ns = row.ns.saturating_add(ns);
-            row.events += 1;
-            row.lengthen(ns, part.row);
+fn idle_rows(trace: &Trace, spans: &Spans, idle: &IdleGaps, position: usize) -> Vec<WallRow> {
+    let stretches = idle.visit(trace, position, 0, Sums::default, |sums, parts| {
+        for part in parts {
+            let ns = spans.within_ns(part.start_ns, part.end_ns());
+            if ns > 0 {
+                sums.add(Holds::Idle { cause: part.cause, activity: part.activity, name: part.name }, ns, part.row);
+            }
         }
     });
+    let mut sums = Sums::default();
+    stretches.into_iter().flat_map(|stretch| stretch.rows).for_each(|row| sums.merge(row));
     sums.rows
 }
 
@@ -204,6 +210,21 @@ impl Sums {
             self.rows.push(row);
             self.rows.len() - 1
         })
+    }
+
+    /// Adds one stretch of time.
+    fn add(&mut self, holds: Holds, ns: i64, row: Option<EventRow>) {
+        let at = self.row(holds);
+        let sum = &mut self.rows[at];
+        sum.ns = sum.ns.saturating_add(ns);
+        sum.events += 1;
+        sum.lengthen(ns, row);
+    }
+
+    /// Adds the sums of later ones.
+    fn merge(&mut self, later: WallRow) {
+        let at = self.row(later.holds);
+        self.rows[at].merge(&later);
     }
 }
 

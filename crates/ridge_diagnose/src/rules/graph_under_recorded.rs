@@ -2,8 +2,9 @@
 
 use crate::case::Case;
 use crate::fitness::{Doubt, Question};
-use crate::launched::{Call, Launched, launched, without_work};
+use crate::launched::{Call, Launched, Launches, without_work};
 use crate::rule::{Find, Group, Rule};
+use ridge_analysis::Need;
 use std::collections::BTreeMap;
 
 pub(crate) static RULE: Rule = Rule {
@@ -13,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("graph_under_recorded.md"),
     asks: &[],
     explains: &[],
-    needs: &[],
+    needs: &[Need::of::<Launches>()],
     find: Find::Doubts(find),
 };
 
@@ -30,13 +31,13 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     if case.wall().busy_ns() == 0 {
         return;
     }
-    let processes = launched(case.trace());
-    let lost = (0..).zip(&processes).filter(|(_, process)| process.work > 0 && process.is_linked());
+    let processes = &case.analysis.get::<Launches>().0;
+    let lost = (0..).zip(processes).filter(|(_, process)| process.work > 0 && process.is_linked());
     let lost = lost.filter_map(|(row, process)| of_process(process, works_to_the_end(case, row, process)));
     if let Some((message, part)) = lost.max_by(|a, b| a.1.total_cmp(&b.1)) {
         doubts.push(doubt(message, part));
     } else if processes.iter().all(|process| process.work == 0 || process.is_linked()) {
-        doubts.extend(of_steps(case, &processes).map(|(message, part)| doubt(message, part)));
+        doubts.extend(of_steps(case, processes).map(|(message, part)| doubt(message, part)));
     }
 }
 

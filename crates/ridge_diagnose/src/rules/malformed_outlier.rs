@@ -4,7 +4,7 @@ use crate::case::Case;
 use crate::fitness::{Doubt, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{percent, short};
-use ridge_analysis::{Idle, Need};
+use ridge_analysis::{IdleGaps, Need};
 use ridge_trace::{DeviceRow, EventKind, Track, TrackKind};
 use ridge_units::Nanos;
 
@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("malformed_outlier.md"),
     asks: &[],
     explains: &[],
-    needs: &[Need::of::<Idle>()],
+    needs: &[Need::of::<IdleGaps>()],
     find: Find::Doubts(find),
 };
 
@@ -27,7 +27,7 @@ const SERIAL: f64 = 0.90;
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let trace = case.trace();
     let events = &trace.events;
-    for device in &case.analysis.get::<Idle>().devices {
+    for device in &case.analysis.get::<IdleGaps>().devices {
         if case.is_processor(DeviceRow(device.device)) {
             continue;
         }

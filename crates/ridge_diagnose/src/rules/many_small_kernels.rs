@@ -5,7 +5,7 @@ use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
-use ridge_analysis::{Activity, Cause, Idle, Need};
+use ridge_analysis::{Activity, Cause, IdleGaps, Need};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 
 pub(crate) static RULE: Rule = Rule {
@@ -15,7 +15,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("many_small_kernels.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &[],
-    needs: &[Need::of::<Idle>()],
+    needs: &[Need::of::<IdleGaps>()],
     find: Find::Causes(find),
 };
 
@@ -25,7 +25,7 @@ const LEAST: f64 = 0.05;
 const LEAST_SMALL: f64 = 0.5;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    let devices = &case.analysis.get::<Idle>().devices;
+    let devices = &case.analysis.get::<IdleGaps>().devices;
     let (kernels, small) = devices.iter().fold((0_u64, 0_u64), |(kernels, small), device| {
         (kernels.saturating_add(device.small.kernels), small.saturating_add(device.small.small))
     });

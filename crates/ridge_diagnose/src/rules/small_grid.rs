@@ -31,7 +31,7 @@ const LEAST: f64 = 0.05;
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let mut cores: FxHashMap<u32, Option<u64>> = FxHashMap::default();
     let mut small: Vec<(Kernel<'_>, f64, u64)> = Vec::new();
-    for kernel in kernels(case).into_iter().filter(|kernel| kernel.dur_ns > LONG_NS) {
+    for kernel in kernels(case).filter(|kernel| kernel.dur_ns > LONG_NS) {
         let (Some(shape), Some(cores)) =
             (kernel.shape, *cores.entry(kernel.device).or_insert_with(|| cores_of(case, kernel.device)))
         else {

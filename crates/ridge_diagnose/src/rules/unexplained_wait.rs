@@ -5,7 +5,8 @@ use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{count, short};
-use ridge_analysis::{Cause, Holds, Idle, Need};
+use ridge_analysis::models::idle::IdlePart;
+use ridge_analysis::{Cause, Holds, IdleGaps, Need};
 use ridge_table::Subject;
 use ridge_trace::{DeviceRow, EventKind, EventRow, NONE, Track, TrackKind};
 use ridge_units::Nanos;
@@ -17,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("unexplained_wait.md"),
     asks: &[Question::Device, Question::Idle],
     explains: &["blocking-call", "sync-copy", "host-bound-dispatch", "data-loading"],
-    needs: &[Need::of::<Idle>()],
+    needs: &[Need::of::<IdleGaps>()],
     find: Find::Causes(find),
 };
 
@@ -41,32 +42,35 @@ struct Waits {
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let trace = case.trace();
-    let idle = case.analysis.get::<Idle>();
+    let idle = case.analysis.get::<IdleGaps>();
     let mut found = Vec::new();
     for (position, device) in idle.devices.iter().enumerate() {
         let process = trace.devices.get(device.device as usize).map_or(0, |device| device.process);
         let Some(spans) = case.frame().spans.get(process as usize) else { continue };
         let least = (LONG * spans.total_ns() as f64) as i64;
+        let long = idle.visit(trace, position, least, Vec::new, |long: &mut Vec<(IdlePart, i64)>, gap| {
+            let within = |part: &IdlePart| (*part, spans.within_ns(part.start_ns, part.end_ns()));
+            long.extend(gap.iter().filter(|part| is_unexplained(case, part)).map(within).filter(|(_, ns)| *ns > least));
+        });
         let mut waits = Waits::default();
-        idle.visit_parts(trace, position, |part| {
-            let Some(EventRow(next)) = part.row else { return };
-            // Of the idle time that nothing explains, this is the part whose work had been launched.
-            let is_launched = trace.events.link.get(next as usize).is_some_and(|call| *call != NONE);
-            let end = part.start_ns.saturating_add(part.ns);
-            let ns = spans.within_ns(part.start_ns, end);
-            if part.cause != Cause::Unknown || !is_launched || ns <= least {
-                return;
-            }
+        for (part, ns) in long.into_iter().flatten() {
             waits.ns = waits.ns.saturating_add(ns);
             if ns > waits.longest_ns {
-                (waits.longest_ns, waits.longest, waits.next) = (ns, (part.start_ns, end), next);
+                (waits.longest_ns, waits.longest) = (ns, (part.start_ns, part.end_ns()));
+                waits.next = part.row.map_or(NONE, |row| row.0);
             }
-        });
+        }
         if case.share_on(DeviceRow(device.device), waits.ns) >= LEAST {
             found.push(finding(case, device.device, &waits));
         }
     }
     Ok(found)
+}
+
+/// Of the idle time that nothing explains, the part whose work had been launched.
+fn is_unexplained(case: &Case<'_>, part: &IdlePart) -> bool {
+    let is_launched = |row: EventRow| case.trace().events.link.get(row.index()).is_some_and(|call| *call != NONE);
+    part.cause == Cause::Unknown && part.row.is_some_and(is_launched)
 }
 
 fn finding(case: &Case<'_>, device: u32, waits: &Waits) -> Finding {

@@ -3,7 +3,7 @@
 use crate::case::{Case, Work};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::kernels::kernels;
+use crate::kernels::{Kernel, kernels};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{count, percent};
 use ridge_analysis::kernel_category;
@@ -29,6 +29,9 @@ const FEWEST: usize = 2;
 /// Below this part of the time it is not worth a change.
 const LEAST: f64 = 0.02;
 
+/// PyTorch's operators of it.
+const SOFTMAX: [&str; 2] = ["aten::_softmax", "aten::_safe_softmax"];
+
 /// What a kernel is in attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
@@ -44,7 +47,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if case.work().any(|work| work.kind.is_compute() && kernel_category(work.name) == "attention") {
         return Ok(Vec::new());
     }
-    let all = kernels(case);
+    // The texts of a capture are few beside its kernels, and most captures have no softmax.
+    if !trace.strings.iter().any(|text| SOFTMAX.contains(&text)) {
+        return Ok(Vec::new());
+    }
+    let all: Vec<Kernel<'_>> = kernels(case).collect();
     let mut between: FxHashSet<u32> = FxHashSet::default();
     let (mut times, mut example) = (0_usize, None);
     let roles: Vec<Role> = all.iter().map(|kernel| role(case, kernel.row)).collect();
@@ -99,7 +106,7 @@ fn role(case: &Case<'_>, row: u32) -> Role {
     let operator = trace.operation(row as usize).map_or("", |operation| trace.strings.get(operation.name));
     match operator {
         "aten::bmm" | "aten::baddbmm" => Role::Batched,
-        "aten::_softmax" | "aten::_safe_softmax" => Role::Softmax,
+        _ if SOFTMAX.contains(&operator) => Role::Softmax,
         "aten::div"
         | "aten::div_"
         | "aten::mul"

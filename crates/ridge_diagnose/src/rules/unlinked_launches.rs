@@ -2,10 +2,10 @@
 
 use crate::case::{Case, Framework};
 use crate::fitness::{Doubt, Question};
-use crate::launched::launched;
+use crate::launched::Launches;
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
-use ridge_analysis::Cause;
+use ridge_analysis::{Cause, Need};
 
 pub(crate) static RULE: Rule = Rule {
     id: "unlinked-launches",
@@ -14,7 +14,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("unlinked_launches.md"),
     asks: &[],
     explains: &[],
-    needs: &[],
+    needs: &[Need::of::<Launches>()],
     find: Find::Doubts(find),
 };
 
@@ -27,7 +27,7 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     if case.is_on_processors() {
         return;
     }
-    let all = launched(case.trace());
+    let all = &case.analysis.get::<Launches>().0;
     let sum = |ns: i64, part: i64| ns.saturating_add(part);
     let work = all.iter().map(|process| process.work_ns).fold(0_i64, sum);
     let unlinked = all.iter().map(|process| process.unlinked_ns).fold(0_i64, sum);

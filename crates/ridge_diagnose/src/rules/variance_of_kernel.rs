@@ -31,21 +31,39 @@ const RARE: usize = 7;
 /// Below this part of the time the excess is not worth a look.
 const EXCESS: f64 = 0.01;
 
+/// What makes runs alike: device, name, launch shape, operation.
+type Alike = (u32, u32, u32, u32);
+
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    let mut alike: FxHashMap<(u32, u32, u32, u32), Vec<Kernel<'_>>> = FxHashMap::default();
-    for kernel in kernels(case).into_iter().filter(|kernel| kernel.detail != NONE) {
-        let op = case.trace().events.op[kernel.row as usize];
-        alike.entry((kernel.device, kernel.name, kernel.detail, op)).or_default().push(kernel);
+    let runs = || kernels(case).filter(|kernel| kernel.detail != NONE);
+    let key = |run: &Kernel<'_>| (run.device, run.name, run.detail, case.trace().events.op[run.row as usize]);
+    let mut totals: FxHashMap<Alike, i64> = FxHashMap::default();
+    for run in runs() {
+        let total = totals.entry(key(&run)).or_default();
+        *total = total.saturating_add(run.dur_ns);
     }
-    let mut findings: Vec<(i64, Finding)> = alike.into_values().filter_map(|runs| finding(case, runs)).collect();
+    totals.retain(|(device, ..), total| case.share_on(DeviceRow(*device), *total) >= LEAST);
+    if totals.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut alike: FxHashMap<Alike, Vec<Run>> = FxHashMap::default();
+    for run in runs().filter(|run| totals.contains_key(&key(run))) {
+        alike.entry(key(&run)).or_default().push(Run { row: run.row, dur_ns: run.dur_ns });
+    }
+    let mut findings: Vec<(i64, Finding)> = alike.into_iter().filter_map(|(alike, runs)| finding(case, DeviceRow(alike.0), runs)).collect();
     findings.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.message.cmp(&other.1.message)));
     Ok(findings.into_iter().map(|(_, finding)| finding).take(3).collect())
 }
 
-fn finding(case: &Case<'_>, mut runs: Vec<Kernel<'_>>) -> Option<(i64, Finding)> {
-    let device = DeviceRow(runs.first()?.device);
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    row: u32,
+    dur_ns: i64,
+}
+
+fn finding(case: &Case<'_>, device: DeviceRow, mut runs: Vec<Run>) -> Option<(i64, Finding)> {
     let total = runs.iter().fold(0_i64, |sum, run| sum.saturating_add(run.dur_ns));
-    if runs.len() <= MORE_THAN || case.share_on(device, total) < LEAST {
+    if runs.len() <= MORE_THAN {
         return None;
     }
     runs.sort_by_key(|run| (run.dur_ns, run.row));

@@ -50,7 +50,7 @@ fn check(text: &str, expected: Expect) {
         for device in &idle.devices {
             assert_exact(device);
             found.push_str(&format!("{}\n", trace.devices[device.device as usize].plane));
-            for gap in device.gaps.iter(&trace) {
+            for gap in device.gaps.gaps.iter(&trace) {
                 found.push_str(&line(&trace, idle, device, &gap));
             }
         }

@@ -33,7 +33,7 @@ impl Idle {
                     rows().map(|device| device_label(analysis.trace, &labels, device.device)),
                 )
                 .ranked(Rank::Key),
-                nanos("idle_ns", "Idle", "gaps between its first work and the end of its last", DeviceIdle::idle_ns)
+                nanos("idle_ns", "Idle", "gaps between its first work and the end of its last", |device| device.idle_ns())
                     .ranked(Rank::Key),
                 Column::real(
                     "idle_share",
@@ -56,13 +56,13 @@ impl Idle {
                     device.sums.ns(Cause::BeforeFirst)
                 }),
                 nanos("tail_ns", "After", Cause::AfterLast.definition(), |device| device.sums.ns(Cause::AfterLast)),
-                nanos("active_ns", "Active window", "from its first work to the end of its last", DeviceIdle::active_ns)
+                nanos("active_ns", "Active window", "from its first work to the end of its last", |device| device.active_ns())
                     .ranked(Rank::Detail),
                 nanos(
                     "capture_ns",
                     "Capture window",
                     "from the first event of its process to the last: before, busy, idle and after add up to it",
-                    DeviceIdle::capture_ns,
+                    |device| device.capture_ns(),
                 )
                 .ranked(Rank::Detail),
                 Column::whole(
