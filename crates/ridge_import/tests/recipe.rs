@@ -160,7 +160,8 @@ fn made_up_ones_touch_what_the_recipes_say() {
     add_table(&copy);
     add_rule(&copy);
     // One command, so that what they share is built once.
-    let tests = ["test", "-p", "ridge_import", "-p", "ridge_analysis", "-p", "ridge_diagnose", "--test", "fixtures", "--lib"];
+    let tests =
+        ["test", "-p", "ridge_import", "-p", "ridge_analysis", "-p", "ridge_diagnose", "--test", "fixtures", "--lib"];
     cargo(&copy, &target, &tests, true);
     cargo(&copy, &target, &["run", "-p", "xtask", "--", "gen"], false);
 
