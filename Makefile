@@ -23,7 +23,7 @@ test-torch: ## record real PyTorch programs; installs torch into .venv-torch, se
 	@$(PYTHON) scripts/test_torch.py
 
 bench: ## measure `ridgeline stats` beside XProf on captures of several sizes; writes bench-out/results.json
-	@cargo build --release -p ridge_cli
+	@cargo build --profile dist -p ridge_cli
 	@$(PYTHON) benches/run.py
 
 prove: ## lay our numbers beside hardware counters, CUDA events, nvidia-smi; writes proof-out/report.md

@@ -117,8 +117,8 @@ def main() -> int:
 
 
 def ridgeline() -> Path:
-    """The release binary."""
-    return ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "release" / "ridgeline"
+    """The binary as it is handed out."""
+    return ROOT / os.environ.get("CARGO_TARGET_DIR", "target") / "dist" / "ridgeline"
 
 
 def skip(what: str, why: str, skipped: list[str]) -> None:

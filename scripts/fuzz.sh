@@ -12,7 +12,7 @@ export CARGO_TARGET_DIR=fuzz/target
 RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions -Coverflow-checks=yes" \
-    cargo build --quiet --release --config profile.release.lto=false --target "$host" -p ridge_fuzz \
+    cargo build --quiet --release --target "$host" -p ridge_fuzz \
     --features libfuzzer --bin xplane --bin chrome --bin nsys --bin ncu --bin pprof --bin torch_snapshot --bin memory_timeline --bin hlo_proto --bin hlo_text --bin redact
 
 fuzz_one() {

@@ -14,6 +14,9 @@ use std::rc::Rc;
 /// Events around one that are looked at: real nesting is far below.
 const NESTING: usize = 512;
 
+/// Pieces of like work whose calls are looked at for a line.
+const CALLS: usize = 64;
+
 /// A capture before a rule.
 #[derive(Debug, Clone, Copy)]
 pub struct Case<'a> {
@@ -213,8 +216,10 @@ impl<'a> Case<'a> {
     /// The line that the work of an operation or of a name came from: of its HLO, else of the call that launched it.
     pub(crate) fn line_of(&self, work: &Work<'_>) -> Option<Place> {
         self.line_of_op(work.op).or_else(|| {
-            let row = work.row.example?;
-            self.line_of_row(self.trace().events.link[row.index()])
+            let line = |row: u32| self.line_of_row(self.trace().events.link[row as usize]);
+            // Not every call has a line: a thread that launches for others has none.
+            let others = || self.rows_of([work.at]).take(CALLS).find_map(line);
+            work.row.example.and_then(|row| line(row.0)).or_else(others)
         })
     }
 

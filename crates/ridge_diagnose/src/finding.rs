@@ -132,6 +132,15 @@ impl Finding {
         self
     }
 
+    /// What speaks for it last is to be seen at `subject`.
+    #[must_use]
+    pub fn seen_at(mut self, subject: impl Into<Option<Subject>>) -> Finding {
+        if let Some(last) = self.evidence.last_mut() {
+            last.subject = subject.into();
+        }
+        self
+    }
+
     /// Why that is so.
     #[must_use]
     pub fn why(self, why: impl Into<String>) -> Finding {

@@ -3,6 +3,7 @@
 //!
 //! It is a macro, so that each loop is compiled as one piece for the processor that it runs on.
 
+use crate::rounds::Rounds;
 use pulp::{Simd, WithSimd};
 
 /// Defines a loop over `CHAINS` chains of `LINKS` links each, of `OPERATIONS` operations, and the function that times it.
@@ -16,8 +17,7 @@ macro_rules! chains {
         pub(crate) fn $measure(cores: usize, budget: Budget, stop: &AtomicBool) -> Rounds {
             let arch = Arch::new();
             let nanos = rounds(cores, budget, stop, |_| 0.0, |sum| *sum = arch.dispatch($chains { links: LINKS }));
-            let numbers = CHAINS * arch.dispatch(Lanes).$lanes * cores;
-            Rounds { amount: OPERATIONS * (LINKS * numbers as u64) as f64, nanos }
+            work(OPERATIONS, LINKS, CHAINS * arch.dispatch(Lanes).$lanes * cores, nanos)
         }
 
         struct $chains {
@@ -44,6 +44,11 @@ macro_rules! chains {
 }
 
 pub(crate) use chains;
+
+/// Rounds of `links` links of `operations` operations each, in as many `numbers` at once.
+pub(crate) fn work(operations: f64, links: u64, numbers: usize, nanos: Vec<u64>) -> Rounds {
+    Rounds { amount: operations * (links * numbers as u64) as f64, nanos }
+}
 
 /// Numbers in a vector of this processor: of 8 bytes, of 4 bytes.
 pub(crate) struct Lanes;

@@ -5,7 +5,7 @@
 //! the Elementary Functions*, 1980).
 //! Logarithms, sines and hyperbolic tangents take about as many steps.
 
-use crate::chains::{Lanes, chains};
+use crate::chains::{Lanes, chains, work};
 use crate::rounds::Rounds;
 use crate::team::{Budget, rounds};
 use bytemuck::cast;

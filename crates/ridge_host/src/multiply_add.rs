@@ -4,7 +4,7 @@
 //! latency times units, 4 × 2 on Intel since Skylake and on AMD Zen (5 × 2 on Zen 1 and 2), 4 × 4 on Apple M1
 //! (Agner Fog, *Instruction tables*; Dougall Johnson, *Apple M1 microarchitecture research*).
 
-use crate::chains::{Lanes, chains};
+use crate::chains::{Lanes, chains, work};
 use crate::rounds::Rounds;
 use crate::team::{Budget, rounds};
 use pulp::{Arch, Simd, WithSimd};
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_multiply_add_is_two_operations() {
-        let rounds = work(2, 8, vec![1_000_000_000]);
+        let rounds = work(OPERATIONS, LINKS, CHAINS * 8 * 2, vec![1_000_000_000]);
         assert_eq!(rounds.best_per_sec(), Some(2.0 * 500_000.0 * CHAINS as f64 * 8.0 * 2.0));
     }
 }

@@ -1,9 +1,10 @@
-//! Follows the recipe "a trace format" of CONTRIBUTING.md with a made-up format, in a copy of the project.
+//! Follows the recipes "a trace format", "a table" and "a rule" of CONTRIBUTING.md with made-up ones, in a copy of the project.
 //!
-//! The files that changed must be those that the recipe lists; the tests that walk formats must find the new one.
+//! The files that changed must be those that the recipes list; the tests that walk formats, views and rules must find the new
+//! ones. One copy serves all three, so that the project is built once more and not three times.
 //! The copy builds in a folder of its own: Cargo takes two checkouts in one target folder for the same packages.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
@@ -55,6 +56,87 @@ fn event(line: &str) -> Option<(&str, i64, i64)> {
 }
 "#;
 
+/// A view of the devices of a capture.
+const TABLE: &str = r#"//! Devices, with how many tracks each has.
+
+use crate::Analysis;
+use crate::view::{Shown, Topic, View, has_events};
+use ridge_table::{Basis, Columns, Subject, Table};
+use ridge_trace::DeviceRow;
+
+/// The view.
+pub(crate) static VIEW: View = View {
+    topic: Topic::Time,
+    id: "foo",
+    about: "device and its tracks",
+    aliases: &[],
+    shown: Shown::WhenNamed,
+    needs: &[],
+    answers: has_events,
+    charts: None,
+    make: |analysis, _| table(analysis),
+};
+
+fn table(analysis: &Analysis<'_>) -> Table {
+    let trace = analysis.trace;
+    let rows: Vec<DeviceRow> = (0..trace.devices.len() as u32).map(DeviceRow).collect();
+    Columns::over(&rows)
+        .about(|row| Some(Subject::Device(*row)))
+        .text("device", "Device", "name of the device", |row| trace.devices[row.index()].plane.clone())
+        .key()
+        .count("tracks", "Tracks", "streams and lanes", Basis::Counted, |row| {
+            trace.tracks_of_device(row.0).count() as u64
+        })
+        .table("foo", "Devices")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Prepared, Topic};
+    use expect_test::expect;
+
+    #[test]
+    fn devices_have_tracks() {
+        let trace = ridge_test::trace("stream 1 on gpu\n  0 +5 a\nstream 2 on gpu\n  0 +5 b");
+        let table = Prepared::default().analysis(&trace, &[]).table(Topic::Time, "foo").expect("a view");
+        expect![["\n            device  tracks\n            gpu     2\n        "]]
+            .assert_eq(&ridge_test::render(&table, &["device", "tracks"]));
+    }
+}
+"#;
+
+/// A rule about names of kernels.
+const RULE: &str = r#"//! Kernels that are called foo.
+
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::rule::{Find, Group, Rule};
+
+pub(crate) static RULE: Rule = Rule {
+    id: "foo",
+    group: Group::Compute,
+    summary: "a kernel is called foo",
+    document: include_str!("foo.md"),
+    asks: &[Question::Device],
+    explains: &[],
+    needs: &[],
+    find: Find::Causes(find),
+};
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let found = case.work().filter(|work| work.name == "foo");
+    let finding = |at| Finding::new("a kernel is called foo").why("its name is foo").help("rename it").claims([(at, 1.0)]);
+    Ok(found.map(|work| finding(work.at)).collect())
+}
+"#;
+
+/// Its document; what the rule says of the captures is written by its tests.
+const DOCUMENT: &str = "# foo\n\nA kernel is called foo.\n\n## What to do\n\nRename it.\n\n\
+    ## How the saving is computed\n\nAll of its time.\n\n## When it is wrong\n\nNever.\n\n## Sources\n\nNone.\n\n\
+    ## Examples\n\n```trace\nstream 7 on gpu\n  0 +6 foo\n  6 +4 bar\n```\n\n```says\n```\n\n\
+    ```trace\nstream 7 on gpu\n  0 +6 bar\n```\n\n```says\n```\n";
+
 const CAPTURE: &str = "foo 1\nload 0 10\nsolve 10 32\n";
 const README: &str =
     "# Foo captures\n\n`small.foo` (made up by hand; MIT or Apache-2.0), what is read of it: `golden.txt`.\n";
@@ -63,54 +145,81 @@ const README: &str =
 const NOT_COPIED: [&str; 9] =
     ["target", ".git", ".venv", ".venv-bench", ".venv-torch", "demo-run", "bench-out", "corpus", "artifacts"];
 
+/// The recipes, by their titles.
+const RECIPES: [&str; 3] = ["a trace format", "a table", "a rule"];
+
 #[test]
-fn a_made_up_format_touches_what_the_recipe_says() {
+fn made_up_ones_touch_what_the_recipes_say() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project's root");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |set| root.join(set));
     let (copy, target) = (target.join("recipe/project"), target.join("recipe/target"));
     synchronize(&root, &copy);
     let before = contents(&copy);
 
-    follow_recipe(&copy);
-    cargo(&copy, &target, &["test", "-p", "ridge_import", "--test", "fixtures"], true);
+    add_format(&copy);
+    add_table(&copy);
+    add_rule(&copy);
+    // One command, so that what they share is built once.
+    let tests =
+        ["test", "-p", "ridge_import", "-p", "ridge_analysis", "-p", "ridge_diagnose", "--test", "fixtures", "--lib"];
+    cargo(&copy, &target, &tests, true);
     cargo(&copy, &target, &["run", "-p", "xtask", "--", "gen"], false);
 
     let after = contents(&copy);
     let changed: Vec<&String> =
         after.iter().filter(|(path, bytes)| before.get(*path) != Some(*bytes)).map(|(path, _)| path).collect();
-    let mut listed = listed_files(&root);
-    listed.sort();
+    let listed: BTreeSet<String> = RECIPES.iter().flat_map(|title| listed_files(&root, title)).collect();
     assert_eq!(changed, listed.iter().collect::<Vec<_>>());
+    let document = String::from_utf8_lossy(&after["crates/ridge_diagnose/src/rules/foo.md"]).into_owned();
+    assert!(document.contains("```says\nwarning: a kernel is called foo\n  holds 60.0 %\n"), "{document}");
+    assert!(document.ends_with("```says\nnothing\n```\n"), "{document}");
     let golden = String::from_utf8_lossy(&after["fixtures/foo/golden.txt"]).into_owned();
     assert_eq!(golden, "# small.foo\nHostThread foo: 2 events, 42 ns\n\n");
     assert!(String::from_utf8_lossy(&after["docs/formats.md"]).contains("\n## foo\n\nFoo captures: `foo 1`"));
 
-    // With the golden file in place the same tests hold without writing, and so do the guards.
-    cargo(&copy, &target, &["test", "-p", "ridge_import", "--test", "fixtures"], false);
+    // With what was written in place the same tests hold without writing, and so do the guards.
+    cargo(&copy, &target, &tests, false);
     cargo(&copy, &target, &["run", "-p", "xtask", "--", "tidy"], false);
 }
 
-fn follow_recipe(copy: &Path) {
+fn add_format(copy: &Path) {
     write(&copy.join("crates/ridge_import/src/formats/foo.rs"), FORMAT.as_bytes());
-    let list = copy.join("crates/ridge_import/src/formats.rs");
-    let text = std::fs::read_to_string(&list).expect("formats.rs");
-    let declared = text.replacen("\nmod ", "\nmod foo;\nmod ", 1);
-    let listed = declared.replacen("= &[", "= &[&foo::Foo, ", 1);
-    assert_eq!(listed.len(), text.len() + "mod foo;\n".len() + "&foo::Foo, ".len(), "two lines change");
-    write(&list, listed.as_bytes());
+    insert(&copy.join("crates/ridge_import/src/formats.rs"), "\nmod ", "\nmod foo;");
+    insert(&copy.join("crates/ridge_import/src/formats.rs"), "\n    &hlo_dump::", "\n    &foo::Foo,");
     write(&copy.join("fixtures/foo/small.foo"), CAPTURE.as_bytes());
     write(&copy.join("fixtures/foo/README.md"), README.as_bytes());
 }
 
-/// The files that the recipe lists.
-fn listed_files(root: &Path) -> Vec<String> {
+fn add_table(copy: &Path) {
+    let source = copy.join("crates/ridge_analysis/src");
+    write(&source.join("tables/foo.rs"), TABLE.as_bytes());
+    insert(&source.join("tables.rs"), "\npub(crate) mod ", "\npub(crate) mod foo;");
+    insert(&source.join("views.rs"), "\n    &range::VIEW", "\n    &crate::tables::foo::VIEW,");
+}
+
+fn add_rule(copy: &Path) {
+    let source = copy.join("crates/ridge_diagnose/src");
+    write(&source.join("rules/foo.rs"), RULE.as_bytes());
+    write(&source.join("rules/foo.md"), DOCUMENT.as_bytes());
+    insert(&source.join("rules.rs"), "\n    kernel_hotspot", "\n    foo");
+}
+
+/// Puts `text` before the first `place` of a file.
+fn insert(path: &Path, place: &str, text: &str) {
+    let before = std::fs::read_to_string(path).expect("a file of the project");
+    assert!(before.contains(place), "{}: no {place:?}", path.display());
+    write(path, before.replacen(place, &format!("{text}{place}"), 1).as_bytes());
+}
+
+/// The files that the recipe of `title` lists, for one called foo.
+fn listed_files(root: &Path, title: &str) -> Vec<String> {
     let page = std::fs::read_to_string(root.join("CONTRIBUTING.md")).expect("CONTRIBUTING.md");
-    let recipe = page.split("## Recipe: a trace format").nth(1).expect("the recipe is there");
+    let recipe = page.split(&format!("## Recipe: {title}\n")).nth(1).expect("the recipe is there");
     let recipe = recipe.split("\n## ").next().unwrap_or_default();
     recipe
         .lines()
         .filter_map(|line| line.strip_prefix("- `")?.split_once('`'))
-        .map(|(path, _)| path.to_owned())
+        .map(|(path, _)| path.replace("<id>", "foo").replace("<what>", "foo"))
         .collect()
 }
 
@@ -120,9 +229,9 @@ fn cargo(copy: &Path, target: &Path, arguments: &[&str], update: bool) {
     // Built once and run for a moment: nothing is optimized.
     command.args(["--config", "profile.dev.opt-level=0", "--config", "profile.dev.package.\"*\".opt-level=0"]);
     command.env("CARGO_PROFILE_DEV_DEBUG", "false").env("CARGO_INCREMENTAL", "0").args(arguments);
-    command.env_remove("UPDATE");
+    command.env_remove("UPDATE").env_remove("UPDATE_EXPECT");
     if update {
-        command.env("UPDATE", "1");
+        command.env("UPDATE", "1").env("UPDATE_EXPECT", "1");
     }
     let output = command.output().expect("cargo starts");
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);

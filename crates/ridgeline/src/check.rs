@@ -4,7 +4,7 @@ use crate::session::Session;
 use crate::source_text::SourceText;
 use crate::subject::{SubjectText, subject_text};
 use ridge_diagnose::{Case, Compiled, Diagnosis, Finding, Known, Rule, Selection, diagnose};
-use ridge_table::Note;
+use ridge_table::{Note, Subject};
 
 /// The diagnosis of a capture, ready to show.
 #[derive(Debug, Clone)]
@@ -26,6 +26,8 @@ pub struct Check {
 pub struct Shown {
     /// What it is about.
     pub subjects: Vec<SubjectText>,
+    /// Where each piece of evidence is to be seen, in the order of the evidence.
+    pub evidence: Vec<Option<SubjectText>>,
     /// The text of its line, where its file can be read.
     pub line_text: Option<String>,
     /// What stays the same from one capture of a program to the next: rule, place, or the names it is about.
@@ -46,11 +48,12 @@ impl Session {
         let mut texts = SourceText::new(&self.imported().sources, self.run_folder());
         let mut shown: Vec<Shown> = Vec::with_capacity(diagnosis.findings.len());
         for finding in &diagnosis.findings {
-            let subjects: Vec<SubjectText> =
-                finding.subjects.iter().map(|subject| subject_text(self.trace(), subject)).collect();
+            let text = |subject: &Subject| subject_text(self.trace(), subject);
+            let subjects: Vec<SubjectText> = finding.subjects.iter().map(text).collect();
+            let evidence = finding.evidence.iter().map(|said| said.subject.as_ref().map(text)).collect();
             let line_text = finding.place.as_ref().and_then(|place| texts.line(&place.file, place.line));
             let fingerprint = fingerprint(finding, &subjects);
-            shown.push(Shown { subjects, line_text, fingerprint });
+            shown.push(Shown { subjects, evidence, line_text, fingerprint });
         }
         Check {
             notes: known.notes,

@@ -175,7 +175,7 @@ mod tests {
     #[track_caller]
     fn check(name: &str, expected: Option<(&str, u32, &str, bool)>) {
         let found =
-            PythonFrame::parse(name).map(|frame| (frame.file, frame.line, frame.function, frame.is_of_library()));
+            PythonFrame::of_torch(name).map(|frame| (frame.file, frame.line, frame.function, frame.is_of_library()));
         assert_eq!(found, expected);
     }
 

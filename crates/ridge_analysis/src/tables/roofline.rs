@@ -21,80 +21,75 @@ pub(crate) fn table(analysis: &Analysis<'_>, by: RooflineBy) -> Table {
     }
 }
 
-/// Roofline by operation.
-pub(crate) static BY_OP: View = View {
+/// What all of them have in common.
+const OF_WORK: View = View {
     topic: Topic::Roofline,
-    id: "op",
-    about: "HLO operation",
+    id: "",
+    about: "",
     aliases: &[],
-    shown: Shown::InReport,
+    shown: Shown::WhenNamed,
     needs: &[Need::of::<WorkGroups>(), Need::of::<Workload>()],
     answers: has_events,
+    charts: None,
+    make: |_, _| unreachable!("every view makes its own"),
+};
+
+/// Roofline by operation.
+pub(crate) static BY_OP: View = View {
+    id: "op",
+    about: "HLO operation",
+    shown: Shown::InReport,
     charts: Some(|analysis| charts(analysis, RooflineBy::Op)),
     make: |analysis, _| table(analysis, RooflineBy::Op),
+    ..OF_WORK
 };
 
 /// Roofline by kernel.
 pub(crate) static BY_KERNEL: View = View {
-    topic: Topic::Roofline,
     id: "kernel",
     about: "kernel on the device",
-    aliases: &[],
-    shown: Shown::WhenNamed,
-    needs: &[Need::of::<WorkGroups>(), Need::of::<Workload>()],
-    answers: has_events,
     charts: Some(|analysis| charts(analysis, RooflineBy::Kernel)),
     make: |analysis, _| table(analysis, RooflineBy::Kernel),
+    ..OF_WORK
 };
 
 /// Roofline by module.
 pub(crate) static BY_MODULE: View = View {
-    topic: Topic::Roofline,
     id: "module",
     about: "compiled module",
-    aliases: &[],
-    shown: Shown::WhenNamed,
-    needs: &[Need::of::<WorkGroups>(), Need::of::<Workload>()],
-    answers: has_events,
     charts: Some(|analysis| charts(analysis, RooflineBy::Module)),
     make: |analysis, _| table(analysis, RooflineBy::Module),
+    ..OF_WORK
 };
 
 /// Roofline by step.
 pub(crate) static BY_STEP: View = View {
-    topic: Topic::Roofline,
     id: "step",
     about: "step (StepTraceAnnotation)",
-    aliases: &[],
-    shown: Shown::WhenNamed,
     needs: &[Need::of::<Steps>()],
-    answers: has_events,
     charts: Some(|analysis| charts(analysis, RooflineBy::Step)),
     make: |analysis, _| table(analysis, RooflineBy::Step),
+    ..OF_WORK
 };
 
 /// Roofline by range.
 pub(crate) static BY_RANGE: View = View {
-    topic: Topic::Roofline,
     id: "range",
     about: "range that the program named (TraceAnnotation), with all work it caused",
     aliases: &["operation"],
-    shown: Shown::WhenNamed,
     needs: &[Need::of::<Ranges>()],
-    answers: has_events,
     charts: Some(|analysis| charts(analysis, RooflineBy::Range)),
     make: |analysis, _| table(analysis, RooflineBy::Range),
+    ..OF_WORK
 };
 
 /// Roofline by profiled launch.
 pub(crate) static BY_PROFILE: View = View {
-    topic: Topic::Roofline,
     id: "profile",
     about: "launch under a hardware profiler (Nsight Compute): L1, L2 and DRAM by its counters",
-    aliases: &[],
-    shown: Shown::WhenNamed,
     needs: &[],
     answers: |analysis| !analysis.trace.profiles.is_empty(),
     charts: Some(|analysis| charts(analysis, RooflineBy::Profile)),
     make: |analysis, _| table(analysis, RooflineBy::Profile),
+    ..OF_WORK
 };

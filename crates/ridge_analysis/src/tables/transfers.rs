@@ -22,69 +22,57 @@ fn asked<T>(analysis: &Analysis<'_>, ask: &Ask<'_>, answer: impl FnOnce(&Transfe
     }
 }
 
-/// Copies by direction.
-pub(crate) static BY_DIRECTION: View = View {
+/// What all of them have in common.
+const OF_TRANSFERS: View = View {
     topic: Topic::Transfers,
-    id: "direction",
-    about: "direction and kinds of memory",
+    id: "",
+    about: "",
     aliases: &[],
     shown: Shown::WithRows(1),
     needs: &[Need::of::<Transfers>()],
     answers: has_events,
     charts: None,
+    make: |_, _| unreachable!("every view makes its own"),
+};
+
+/// Copies by direction.
+pub(crate) static BY_DIRECTION: View = View {
+    id: "direction",
+    about: "direction and kinds of memory",
     make: |analysis, ask| asked(analysis, ask, |transfers| transfers.by_direction(analysis)),
+    ..OF_TRANSFERS
 };
 
 /// Copies by size.
 pub(crate) static BY_SIZE: View = View {
-    topic: Topic::Transfers,
     id: "size",
     about: "direction and size, in powers of two",
-    aliases: &[],
-    shown: Shown::WithRows(1),
-    needs: &[Need::of::<Transfers>()],
-    answers: has_events,
-    charts: None,
     make: |analysis, ask| asked(analysis, ask, |transfers| transfers.by_size(analysis)),
+    ..OF_TRANSFERS
 };
 
 /// Copies by who asked for them.
 pub(crate) static BY_CAUSE: View = View {
-    topic: Topic::Transfers,
     id: "cause",
     about: "who asked for them",
-    aliases: &[],
-    shown: Shown::WithRows(1),
-    needs: &[Need::of::<Transfers>()],
-    answers: has_events,
-    charts: None,
     make: |analysis, ask| asked(analysis, ask, |transfers| transfers.by_cause(analysis)),
+    ..OF_TRANSFERS
 };
 
 /// Copies that come more than once.
 pub(crate) static REPEATS: View = View {
-    topic: Topic::Transfers,
     id: "repeat",
     about: "those of one direction, size and cause that come more than once",
-    aliases: &[],
-    shown: Shown::WithRows(1),
-    needs: &[Need::of::<Transfers>()],
-    answers: has_events,
-    charts: None,
     make: |analysis, ask| asked(analysis, ask, |transfers| transfers.repeats(analysis)),
+    ..OF_TRANSFERS
 };
 
 /// Copies and layout changes inside modules.
 pub(crate) static LAYOUTS: View = View {
-    topic: Topic::Transfers,
     id: "layout",
     about: "copies and layout changes on the device",
-    aliases: &[],
-    shown: Shown::WithRows(1),
-    needs: &[Need::of::<Transfers>()],
-    answers: has_events,
-    charts: None,
     make: |analysis, ask| asked(analysis, ask, |transfers| transfers.layouts(analysis)),
+    ..OF_TRANSFERS
 };
 
 /// The sums over the devices asked for.

@@ -76,6 +76,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         format!("longest: `{}`", short(case.trace().name(row as usize))),
         Quantity::nanos(part.dur_ns, Basis::Measured),
     )
+    .seen_at(EventRow::known(row).map(Subject::Event))
     .number("median of the same kind and size", Quantity::nanos(median, Basis::Measured))
     .why("another rank was late, or the network was busy; one rank alone cannot tell which")
     .help("record all ranks and open them together, which tells who was late: `ridgeline check RANK0 RANK1 …`")

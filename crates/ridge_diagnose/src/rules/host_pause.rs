@@ -49,6 +49,7 @@ fn finding(case: &Case<'_>, idle: &IdleTime<'_>, ns: i64) -> Finding {
             format!("the longest of {}", count(idle.row.events, "stretch", "stretches")),
             Quantity::nanos(idle.row.longest_ns, Basis::Measured),
         )
+        .seen_at(example.map(Subject::Event))
         .why("the host launches nothing meanwhile, and what it launched before has ended")
         .help("do it less often, in another thread, or while the device works on the next step")
         .claims([(idle.at, 1.0 - short_part(idle))])

@@ -100,7 +100,8 @@ fn finding(case: &Case<'_>, device: u32, waits: &Waits) -> Finding {
         let name = short(trace.name(victim as usize));
         finding = finding
             .about(Subject::Event(EventRow(victim)))
-            .fact(format!("`{name}` waits with the stream: it is a victim and not the cause"));
+            .fact(format!("`{name}` waits with the stream: it is a victim and not the cause"))
+            .seen_at(Subject::Event(EventRow(victim)));
     }
     finding
         .why("what is launched on a stream begins when all before it is done, and nothing in the capture runs meanwhile")

@@ -88,6 +88,7 @@ fn finding(case: &Case<'_>, device: DeviceRow, mut runs: Vec<Run>) -> Option<(i6
         .at(case.line_of_op(case.trace().events.op[longest.row as usize]))
         .about(EventRow::known(longest.row).map(Subject::Event))
         .number("longest run", Quantity::nanos(longest.dur_ns, Basis::Measured))
+        .seen_at(EventRow::known(longest.row).map(Subject::Event))
         .number("median run of the same kernel and size", Quantity::nanos(median, Basis::Measured))
         .number("standard deviation over mean", Quantity::new(deviation, Unit::Number, Basis::Measured))
         .why("the same work takes longer where something else uses the device or its memory, clocks are low, or the data decides how much there is to do")

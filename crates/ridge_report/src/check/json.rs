@@ -44,13 +44,14 @@ pub fn lines(check: &Check, options: &Options) -> String {
 /// The finding among `all`.
 fn finding(item: &Item<'_>, all: &[Finding], options: &Options) -> Value {
     let Item { finding, shown, .. } = *item;
-    let evidence = finding.evidence.iter().map(|said| {
+    let evidence = finding.evidence.iter().zip(&shown.evidence).map(|(said, seen_at)| {
         let number = said.number;
         json!({
             "says": said.says,
             "value": number.map(|number| whole_or_real(number.value)),
             "unit": number.map(|number| number.unit.name()),
             "basis": number.map(|number| number.basis.name()),
+            "subject": seen_at.as_ref().map(subject),
         })
     });
     json!({
