@@ -28,7 +28,7 @@ mod views;
 
 pub use context::{
     Analysis, Executions, Group, Line, Lines, Need, OpLines, Owners, Prepared, ProfileNumbers, Shared, Spans, Store,
-    WorkGroups, kernel_category,
+    WorkGroups, kernel_category, python_place,
 };
 pub use device::{
     Ceiling, Ceilings, ComputeUnit, DeviceSheet, Figure, Limit, NumberType, ProcessorSheet, SheetError, ceilings,
@@ -40,6 +40,8 @@ pub use models::memory::Memory;
 pub use models::ranges::{RangeRow, Ranges};
 pub use models::roofline::{Chart, ChartPoint, ChartRoof, ChartSlope, OtherIntensity, RooflineBy};
 pub use models::scaling;
+pub use models::source::{LineSums, SourceLine, SourceLines, TimeOf};
+pub use models::source_idle::{LineIdle, SourceIdle};
 pub use models::steps::{StepRow, Steps};
 pub use models::transfers::Transfers;
 pub use models::wall::{DeviceWall, Holds, Wall, WallRow};

@@ -11,6 +11,8 @@ mod profile_join;
 pub mod ranges;
 pub mod roofline;
 pub mod scaling;
+pub mod source;
+pub mod source_idle;
 pub mod steps;
 pub mod transfers;
 pub mod wall;

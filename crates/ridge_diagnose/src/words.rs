@@ -47,57 +47,10 @@ pub(crate) fn function_name(module: &str) -> &str {
     module.strip_prefix("jit_").unwrap_or(module)
 }
 
-/// The file and line of a Python call as profilers name it, where it is the program's own: PyTorch writes
-/// `train.py(12): step`, XLA's tracer `$train.py:12 step`.
+/// The place of a call of Python, where it is the program's own.
 pub(crate) fn python_place(name: &str) -> Option<Place> {
-    let (file, line) = match name.strip_prefix('$') {
-        Some(rest) => rest.split_once(' ')?.0.rsplit_once(':')?,
-        None => name.split_once("): ")?.0.rsplit_once('(')?,
-    };
-    const LIBRARIES: [&str; 12] = [
-        "torch/",
-        "triton/",
-        "jax/",
-        "jaxlib/",
-        "numpy/",
-        "flax/",
-        "optax/",
-        "haiku/",
-        "asyncio/",
-        "importlib/",
-        "concurrent/",
-        "multiprocessing/",
-    ];
-    const OF_PYTHON: [&str; 6] =
-        ["contextlib.py", "functools.py", "threading.py", "runpy.py", "queue.py", "selectors.py"];
-    // XLA's tracer gives no folders, so JAX's own files are known by their names.
-    const OF_JAX: [&str; 17] = [
-        "api.py",
-        "api_util.py",
-        "array.py",
-        "batching.py",
-        "compiler.py",
-        "core.py",
-        "dispatch.py",
-        "lax.py",
-        "linear_util.py",
-        "mlir.py",
-        "monitoring.py",
-        "pjit.py",
-        "pxla.py",
-        "profiler.py",
-        "tree_util.py",
-        "traceback_util.py",
-        "xla_bridge.py",
-    ];
-    let is_library = file.starts_with('<')
-        || name.starts_with('$') && OF_JAX.contains(&file)
-        || LIBRARIES.iter().any(|package| file.starts_with(package))
-        || OF_PYTHON.contains(&file)
-        || file.contains("-packages/")
-        || file.contains("/lib/python");
-    let line = line.parse().ok()?;
-    (!is_library && !file.is_empty()).then(|| Place { file: file.to_owned(), line, is_inferred: false })
+    let (file, line, _) = ridge_analysis::python_place(name)?;
+    Some(Place { file: file.to_owned(), line, is_inferred: false })
 }
 
 #[cfg(test)]
