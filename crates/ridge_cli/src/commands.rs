@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+pub(crate) mod annotate;
 pub(crate) mod bench;
 pub(crate) mod calibrate;
 pub(crate) mod check;
@@ -37,6 +38,7 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
     match &cli.command {
         Command::Record(arguments) => record::run(arguments, globals),
         Command::Check(arguments) => check::run(arguments, globals, timings),
+        Command::Annotate(arguments) => annotate::run(arguments, globals, timings),
         Command::Explain(arguments) => explain::run(arguments, globals),
         Command::Rules(arguments) => rules::run(arguments, globals),
         Command::Stats(arguments) => stats::run(arguments, globals, timings),

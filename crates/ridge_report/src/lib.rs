@@ -22,6 +22,7 @@
 //! # Ok::<(), arrow_schema::ArrowError>(())
 //! ```
 
+pub mod annotate;
 pub mod arrow;
 mod cell;
 pub mod check;

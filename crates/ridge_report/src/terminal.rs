@@ -28,6 +28,7 @@ pub use theme::Theme;
 
 use crate::Report;
 use crate::note::{note_body, of_severity};
+pub(crate) use line::Line as PlainLine;
 use line::Line;
 use ridgeline::{Note, Severity};
 
@@ -70,6 +71,11 @@ impl Layout {
     pub fn plain(width: usize) -> Layout {
         Layout { width, glyphs: Glyphs::Unicode, theme: Theme::PLAIN, definitions: Definitions::Hidden }
     }
+}
+
+/// Columns that `text` takes.
+pub(crate) fn width_of(text: &str) -> usize {
+    line::width(text)
 }
 
 /// `text` broken into lines of at most `width` columns.

@@ -12,6 +12,7 @@
 //! # Ok::<(), ridgeline::OpenError>(())
 //! ```
 
+mod annotate;
 mod answer;
 mod ceilings;
 mod check;
@@ -34,6 +35,7 @@ mod subject;
 mod threads;
 mod what_if;
 
+pub use annotate::{AnnotateOptions, AnnotatedFile, AnnotatedLine, Annotation, LineWork};
 pub use answer::{Answer, Question};
 pub use ceilings::{CeilingsChoice, MeasuredDevice, ceilings_folder, data_sheet, read_ceilings};
 pub use check::{Check, Shown as ShownFinding, explanation};
@@ -44,11 +46,11 @@ pub use hlo::HloStage;
 pub use note::{Note, Severity};
 pub use redact::{Redacted, private_words, redact};
 pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};
+pub use ridge_analysis::{Activity, Cause, Frame, LineSums, Per, TimeOf};
 pub use ridge_analysis::{
     Bound, Ceiling, Ceilings, Chart, ChartPoint, ChartRoof, ChartSlope, ComputeUnit, Limit, NumberType, OtherIntensity,
     Shown, Topic, VIEWS, View, view, views_of,
 };
-pub use ridge_analysis::{Frame, Per};
 pub use ridge_diagnose::{
     CannotTell, Diagnosis, Doubt, Evidence, Find, Finding, Group, Level, Outcome, Place, Question as Asked, RULES,
     Record, Rule, Saving, SavingBasis, Selection, State, record_of, rule,
@@ -63,6 +65,7 @@ pub use ridge_trace::{event_batch, track_batch};
 pub use ridge_units as units;
 pub use scaling::{Scaling, ScalingOptions, WorkFrom, is_benchmark, scaling};
 pub use session::{OpenOptions, Session};
+pub use source_text::TextOrigin;
 pub use subject::SubjectText;
 pub use threads::start_threads;
 pub use what_if::{Change, Effect, WhatIf};

@@ -226,7 +226,8 @@ impl Found {
         let streams = analysis.trace.device_tracks().filter(|track| track.kind == TrackKind::Stream);
         let rows = streams.flat_map(|track| track.rows.start as usize..track.rows.end as usize);
         let work = rows.filter(|row| EventKind::from_byte_is_work(events.kind[*row]) && !has_line(*row));
-        let launched = work.map(|row| ((paths.of_row(events.link[row]), copying(analysis, row)), events.dur_ns[row].max(0)));
+        let launched =
+            work.map(|row| ((paths.of_row(events.link[row]), copying(analysis, row)), events.dur_ns[row].max(0)));
         let known = launched.filter(|((path, _), _)| *path != NONE);
         for ((path, copies), (ns, count)) in sum_by(known) {
             let is_copy = copies.is_copy(analysis);

@@ -109,7 +109,8 @@ struct Functions<'t> {
 impl Functions<'_> {
     /// The name of the innermost call of the program around what the host did in `part`.
     fn of(&mut self, part: &IdlePart) -> Option<u32> {
-        let is_the_hosts = !matches!(part.cause, Cause::BeforeFirst | Cause::AfterLast | Cause::Profiler | Cause::Unknown);
+        let is_the_hosts =
+            !matches!(part.cause, Cause::BeforeFirst | Cause::AfterLast | Cause::Profiler | Cause::Unknown);
         let row = part.row.filter(|_| is_the_hosts)?.0;
         let trace = self.trace;
         let name = *self.of_row.entry(row).or_insert_with(|| innermost(trace, row).unwrap_or(NONE));
