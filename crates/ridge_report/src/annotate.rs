@@ -25,7 +25,7 @@ use ridgeline::{AnnotatedFile, AnnotatedLine, Annotation, TextOrigin, TimeOf};
 fn time_of(annotation: &Annotation) -> &'static str {
     match annotation.of {
         TimeOf::Devices => "device time",
-        TimeOf::Host => "time of operators",
+        TimeOf::Host => "operators' time",
     }
 }
 

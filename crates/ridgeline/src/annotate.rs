@@ -12,8 +12,9 @@ use crate::session::Session;
 use crate::source_text::{SourceText, TextOrigin};
 use files::{Names, chosen, named};
 use no_lines::no_lines;
-use ridge_analysis::{Activity, Analysis, Bound, Cause, LineSums, SourceLine, TimeOf};
+use ridge_analysis::{Activity, Analysis, Bound, Cause, LineSums, SourceIdle, SourceLine, TimeOf};
 use ridge_diagnose::Selection;
+use ridge_trace::EventKind;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -119,12 +120,15 @@ fn annotated(
     options: &AnnotateOptions,
     check: Option<Check>,
 ) -> Result<Annotation, OpenError> {
-    let (source, idle) = (analysis.source_lines(), analysis.source_idle());
+    let source = analysis.source_lines();
+    let mut texts = SourceText::new(&session.imported().sources, session.run_folder());
+    let known = texts.known();
+    let names = Names::of(source.rows.iter().map(|row| &*row.file).chain(known.iter().map(String::as_str)));
+    let idle = SourceIdle::of(analysis, &|file| names.full(file) != file);
     if source.rows.is_empty() && idle.rows.is_empty() {
         return Err(no_lines(session, analysis));
     }
-    let mut texts = SourceText::new(&session.imported().sources, session.run_folder());
-    let mut files = files_of(analysis, check.as_ref(), &texts.known());
+    let mut files = files_of(analysis, &idle, check.as_ref(), &names);
     let whole_ns = source.all_ns().saturating_add(idle.whole_ns);
     let shown = match options.files.is_empty() {
         true => chosen(&files, options.most_files, whole_ns, &mut texts),
@@ -151,17 +155,21 @@ fn annotated(
     let with_time = files.into_values().filter(|file| file.sums.held_ns() > 0);
     annotation.others = with_time.map(|file| (file.name, file.sums)).collect();
     annotation.others.sort_by_key(|(_, sums)| std::cmp::Reverse(sums.held_ns()));
-    annotation.footnotes = footnotes(&annotation, source.has_functions);
+    let has_calls = analysis.trace.events.kind.contains(&(EventKind::PythonCall as u8));
+    annotation.footnotes = footnotes(&annotation, source.has_functions, has_calls);
     annotation.footnotes.extend(texts.footnotes());
     Ok(annotation)
 }
 
-/// Every file with what its lines did; names without folders are those of `known` files that alone end so.
-fn files_of(analysis: &Analysis<'_>, check: Option<&Check>, known: &[String]) -> BTreeMap<String, AnnotatedFile> {
-    let (source, idle) = (analysis.source_lines(), analysis.source_idle());
-    let names = Names::of(source.rows.iter().map(|row| &*row.file).chain(known.iter().map(String::as_str)));
+/// Every file with what its lines did.
+fn files_of(
+    analysis: &Analysis<'_>,
+    idle: &SourceIdle,
+    check: Option<&Check>,
+    names: &Names,
+) -> BTreeMap<String, AnnotatedFile> {
     let mut files: BTreeMap<String, AnnotatedFile> = BTreeMap::new();
-    for row in &source.rows {
+    for row in &analysis.source_lines().rows {
         let line = line_of(&mut files, &row.file, row.line);
         line.sums = row.sums;
         line.function.clone_from(&row.function);
@@ -214,19 +222,24 @@ fn work_of(analysis: &Analysis<'_>, row: &SourceLine) -> Option<LineWork> {
 }
 
 /// What to know of the numbers, a sentence each.
-fn footnotes(annotation: &Annotation, has_functions: bool) -> Vec<String> {
+fn footnotes(annotation: &Annotation, has_functions: bool, has_calls: bool) -> Vec<String> {
     let mut said = Vec::new();
     if has_functions || annotation.files.iter().any(|file| file.idle_ns > 0) {
         let of = if has_functions { "functions of Python are" } else { "idle time of a function is" };
         said.push(format!("{of} shown where the function begins: the profiler recorded no other line"));
+        if !has_functions {
+            said.push("files of functions are known by their names alone: the profiler records no folders".to_owned());
+        }
     }
     if annotation.of == TimeOf::Host {
         said.push("the capture has no work of a device: times are of operators of the host".to_owned());
     } else if annotation.idle_ns > 0 && annotation.idle_known_ns == 0 {
-        let how = "`ridgeline record --python-tracer` records calls of Python, which cost time themselves";
-        said.push(format!(
-            "idle time is not given to lines: the capture does not say which line the host was in; {how}"
-        ));
+        said.push(match has_calls {
+            true => "idle time is not given to lines: no function of the program was open meanwhile".to_owned(),
+            false => "idle time is not given to lines: the capture has no calls of Python; `ridgeline record \
+                      --python-tracer` records them, at a cost"
+                .to_owned(),
+        });
     }
     let beyond = |file: &&AnnotatedFile| {
         let length = file.text.as_ref().map_or(usize::MAX, |(_, lines)| lines.len());

@@ -2,11 +2,12 @@
 //!
 //! A stretch of idle time that [`Idle`] gives to something the host did belongs to the innermost function of the program
 //! that was open around it, on the thread that did it. Captures without calls of Python tell no line, and what has none is
-//! said rather than guessed. What is before a device's first work and after its last is not counted: no line is late there.
+//! said rather than guessed. XLA's tracer names files without their folders, so whoever asks says which of those are the
+//! program's. What is before a device's first work and after its last is not counted: no line is late there.
 
 use super::idle::{Activity, Cause, Idle, IdlePart};
-use crate::context::{Shared, python_place};
-use crate::{Analysis, Need};
+use crate::Analysis;
+use crate::context::python_place;
 use ridge_trace::{EventKind, NONE, StringId, Trace};
 use rustc_hash::FxHashMap;
 
@@ -44,16 +45,16 @@ impl SourceIdle {
     }
 }
 
-impl Shared for SourceIdle {
-    const NEEDS: &'static [Need] = &[Need::of::<Idle>()];
-
-    fn make(analysis: &Analysis<'_>) -> SourceIdle {
+impl SourceIdle {
+    /// Finds it; `is_programs` says whether a file that is named without its folder is the program's.
+    pub fn of(analysis: &Analysis<'_>, is_programs: &dyn Fn(&str) -> bool) -> SourceIdle {
         let (trace, idle) = (analysis.trace, analysis.get::<Idle>());
         let whole_ns = idle.devices.iter().fold(0_i64, |sum, device| sum.saturating_add(device.idle_ns()));
         if !trace.events.kind.contains(&(EventKind::PythonCall as u8)) {
             return SourceIdle { rows: Vec::new(), whole_ns };
         }
-        let mut functions = Functions { trace, of_row: FxHashMap::default() };
+        let (of_row, of_name) = (FxHashMap::default(), FxHashMap::default());
+        let mut functions = Functions { trace, is_programs, of_row, of_name };
         let mut sums: FxHashMap<(u32, Cause, Activity), i64> = FxHashMap::default();
         for position in 0..idle.devices.len() {
             idle.visit_parts(trace, position, |part| {
@@ -64,13 +65,6 @@ impl Shared for SourceIdle {
             });
         }
         SourceIdle { rows: rows(trace, sums), whole_ns }
-    }
-}
-
-impl<'a> Analysis<'a> {
-    /// Idle time by the line that the host was in.
-    pub fn source_idle(&self) -> &'a SourceIdle {
-        self.get()
     }
 }
 
@@ -102,8 +96,11 @@ fn rows(trace: &Trace, sums: FxHashMap<(u32, Cause, Activity), i64>) -> Vec<Line
 /// The function of the program around each row of the host that was asked for.
 struct Functions<'t> {
     trace: &'t Trace,
+    is_programs: &'t dyn Fn(&str) -> bool,
     /// The name of the call, or [`NONE`].
     of_row: FxHashMap<u32, u32>,
+    /// Whether a name is of the program's calls.
+    of_name: FxHashMap<u32, bool>,
 }
 
 impl Functions<'_> {
@@ -112,18 +109,30 @@ impl Functions<'_> {
         let is_the_hosts =
             !matches!(part.cause, Cause::BeforeFirst | Cause::AfterLast | Cause::Profiler | Cause::Unknown);
         let row = part.row.filter(|_| is_the_hosts)?.0;
-        let trace = self.trace;
-        let name = *self.of_row.entry(row).or_insert_with(|| innermost(trace, row).unwrap_or(NONE));
+        let name = match self.of_row.get(&row) {
+            Some(known) => *known,
+            None => {
+                let found = self.innermost(row).unwrap_or(NONE);
+                self.of_row.insert(row, found);
+                found
+            }
+        };
         (name != NONE).then_some(name)
     }
-}
 
-fn innermost(trace: &Trace, row: u32) -> Option<u32> {
-    let events = &trace.events;
-    let outer = |row: &u32| events.parent.get(*row as usize).copied().filter(|around| *around != NONE);
-    let around = std::iter::successors(Some(row), outer).take(NESTING).map(|row| row as usize);
-    let mut names = around.filter(|row| events.kind(*row) == EventKind::PythonCall).map(|row| events.name[row]);
-    names.find(|name| python_place(trace.strings.get(StringId(*name))).is_some())
+    fn innermost(&mut self, row: u32) -> Option<u32> {
+        let Functions { trace, is_programs, of_name, .. } = self;
+        let events = &trace.events;
+        let outer = |row: &u32| events.parent.get(*row as usize).copied().filter(|around| *around != NONE);
+        let around = std::iter::successors(Some(row), outer).take(NESTING).map(|row| row as usize);
+        let mut names = around.filter(|row| events.kind(*row) == EventKind::PythonCall).map(|row| events.name[row]);
+        names.find(|name| {
+            *of_name.entry(*name).or_insert_with(|| {
+                let text = trace.strings.get(StringId(*name));
+                python_place(text).is_some_and(|(file, ..)| !text.starts_with('$') || is_programs(file))
+            })
+        })
+    }
 }
 
 #[cfg(test)]
@@ -136,7 +145,7 @@ mod tests {
     fn check(text: &str, expected: Expect) {
         let trace = ridge_test::trace(text);
         let prepared = Prepared::with_sheets(&trace);
-        let idle = prepared.analysis(&trace, &[]).source_idle().clone();
+        let idle = SourceIdle::of(&prepared.analysis(&trace, &[]), &|file| file == "solver.py");
         let mut lines = format!("{} of {} ns\n", idle.known_ns(), idle.whole_ns);
         for row in &idle.rows {
             lines.push_str(&format!("{}:{} {}: {}\n", row.file, row.line, row.function, row.ns));
@@ -166,6 +175,27 @@ mod tests {
                   host late (Python): 300
                 train.py:40 main: 170
                   host late (Python): 150
+                  launch latency (launching): 10
+                  in the launch call (launching): 10
+            "#]],
+        );
+    }
+
+    #[test]
+    fn files_without_folders_are_the_programs_where_it_has_them() {
+        check(
+            "thread python
+               0 +1000 \"$solver.py:40 main\" python
+               10 +5 launch launch id=1
+               100 +300 \"$util.py:12 wrapper\" python
+               500 +10 launch launch id=2
+             stream 1 on gpu
+               20 +30 gemm id=1
+               520 +30 gemm id=2",
+            expect![[r#"
+                470 of 470 ns
+                solver.py:40 main: 470
+                  host late (Python): 450
                   launch latency (launching): 10
                   in the launch call (launching): 10
             "#]],

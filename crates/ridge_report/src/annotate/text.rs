@@ -12,7 +12,7 @@ use ridgeline::escape::escape_controls;
 use ridgeline::{AnnotatedFile, AnnotatedLine, Annotation, Check, Severity};
 
 /// Columns of text that code has before numbers are left out for it.
-const CODE: usize = 48;
+const CODE: usize = 40;
 /// Blanks in a tab.
 const TAB: usize = 4;
 /// The part of all time from which on a line is hot, and warm.

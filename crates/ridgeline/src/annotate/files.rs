@@ -17,9 +17,10 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Those of `names` that begin at a root.
+    /// Those of `names` that begin at a root and are no installed packages'.
     pub(super) fn of<'n>(names: impl Iterator<Item = &'n str>) -> Names {
-        let mut whole: Vec<String> = names.filter(|name| name.starts_with('/')).map(str::to_owned).collect();
+        let mut whole: Vec<String> =
+            names.filter(|name| name.starts_with('/') && !name.contains("-packages/")).map(str::to_owned).collect();
         whole.sort_unstable();
         whole.dedup();
         Names { whole }
