@@ -34,6 +34,7 @@ pub use device::{
     Ceiling, Ceilings, ComputeUnit, DeviceSheet, Figure, Limit, NumberType, ProcessorSheet, SheetError, ceilings,
     processor_ceilings, processor_sheets, sheet_of, sheets,
 };
+pub use models::course::{Course, Stretch};
 pub use models::frame::{Frame, Per};
 pub use models::idle::{Activity, Cause, Idle};
 pub use models::memory::Memory;

@@ -3,6 +3,7 @@
 //! A model knows nothing of tables and words for people; `tables/` shows it, rules and pages ask it.
 
 pub mod collectives;
+pub mod course;
 pub mod frame;
 pub mod idle;
 pub mod memory;

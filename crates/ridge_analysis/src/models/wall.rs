@@ -81,23 +81,24 @@ pub struct Wall {
     pub rows: Vec<WallRow>,
     /// Where each row is.
     places: FxHashMap<(DeviceRow, Holds), usize>,
+    /// What each row has of each stretch between cuts, nanoseconds; empty where the time was not cut.
+    pub(crate) stretches: Vec<Vec<i64>>,
+}
+
+/// The time that a wall is made of, by row of the processes table.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Within<'s> {
+    /// The spans of each process.
+    pub(crate) spans: &'s [Spans],
+    /// Where the time of each process is cut into stretches, ascending; every process has as many cuts.
+    pub(crate) cuts: &'s [Vec<i64>],
 }
 
 impl Shared for Wall {
     const NEEDS: &'static [Need] = &[Need::of::<Frame>(), Need::of::<Idle>()];
 
     fn make(analysis: &Analysis<'_>) -> Wall {
-        let (frame, idle) = (analysis.frame(), analysis.get::<Idle>());
-        let devices = 0..idle.devices.len();
-        let found: Vec<(DeviceWall, Vec<WallRow>)> =
-            devices.into_par_iter().filter_map(|at| of_device(analysis, frame, idle, at)).collect();
-        let mut wall = Wall::default();
-        for (device, rows) in found {
-            wall.devices.push(device);
-            wall.rows.extend(rows);
-        }
-        wall.places = wall.rows.iter().enumerate().map(|(at, row)| ((row.device, row.holds), at)).collect();
-        wall
+        Wall::within(analysis, Within { spans: &analysis.frame().spans, cuts: &[] })
     }
 }
 
@@ -111,6 +112,24 @@ impl WallRow {
 }
 
 impl Wall {
+    /// Whose every moment of that time is; [`Idle`] is asked for.
+    pub(crate) fn within(analysis: &Analysis<'_>, time: Within<'_>) -> Wall {
+        let idle = analysis.get::<Idle>();
+        let devices = 0..idle.devices.len();
+        let found: Vec<(DeviceWall, Vec<(WallRow, Vec<i64>)>)> =
+            devices.into_par_iter().filter_map(|at| of_device(analysis, time, idle, at)).collect();
+        let mut wall = Wall::default();
+        for (device, rows) in found {
+            wall.devices.push(device);
+            for (row, stretches) in rows {
+                wall.rows.push(row);
+                wall.stretches.push(stretches);
+            }
+        }
+        wall.places = wall.rows.iter().enumerate().map(|(at, row)| ((row.device, row.holds), at)).collect();
+        wall
+    }
+
     /// The position of the row of what `device` holds.
     pub fn place(&self, device: DeviceRow, holds: Holds) -> Option<usize> {
         self.places.get(&(device, holds)).copied()
@@ -136,37 +155,39 @@ impl<'a> Analysis<'a> {
 
 fn of_device(
     analysis: &Analysis<'_>,
-    frame: &Frame,
+    time: Within<'_>,
     idle: &Idle,
     position: usize,
-) -> Option<(DeviceWall, Vec<WallRow>)> {
+) -> Option<(DeviceWall, Vec<(WallRow, Vec<i64>)>)> {
     let trace = analysis.trace;
     let device = DeviceRow(idle.devices[position].device);
-    let process = trace.devices.get(device.index())?.process;
-    let spans = frame.spans.get(process as usize).filter(|spans| spans.total_ns() > 0)?;
+    let process = trace.devices.get(device.index())?.process as usize;
+    let spans = time.spans.get(process).filter(|spans| spans.total_ns() > 0)?;
+    let cuts = time.cuts.get(process).map_or(&[][..], Vec::as_slice);
     let tracks: Vec<&Track> = trace.tracks_of_device(device.0).filter(|track| !track.rows.is_empty()).collect();
     let (mut rows, idle_rows) =
-        rayon::join(|| work_rows(trace, spans, &tracks), || idle_rows(trace, spans, idle, position));
-    let busy_ns = rows.iter().fold(0_i64, |sum, row| sum.saturating_add(row.ns));
+        rayon::join(|| work_rows(trace, spans, cuts, &tracks), || idle_rows(trace, spans, cuts, idle, position));
+    let busy_ns = rows.iter().fold(0_i64, |sum, (row, _)| sum.saturating_add(row.ns));
     rows.extend(idle_rows);
-    rows.retain(|row| row.ns > 0 || row.events > 0);
-    rows.iter_mut().for_each(|row| row.device = device);
-    rows.sort_by_key(|row| (std::cmp::Reverse(row.ns), row.holds));
+    rows.retain(|(row, _)| row.ns > 0 || row.events > 0);
+    rows.iter_mut().for_each(|(row, _)| row.device = device);
+    rows.sort_by_key(|(row, _)| (std::cmp::Reverse(row.ns), row.holds));
     Some((DeviceWall { device, whole_ns: spans.total_ns(), busy_ns }, rows))
 }
 
 /// What each piece of work has of the moments in `spans`.
-fn work_rows(trace: &Trace, spans: &Spans, tracks: &[&Track]) -> Vec<WallRow> {
-    let mut sums = Sums::default();
-    let mut sweep = Sweep { spans, active: vec![Vec::new(); tracks.len()], working: Vec::new(), now: i64::MIN };
+fn work_rows(trace: &Trace, spans: &Spans, cuts: &[i64], tracks: &[&Track]) -> Vec<(WallRow, Vec<i64>)> {
+    let mut sums = Sums::new(cuts);
+    let mut sweep =
+        Sweep { spans, cuts, stretch: 0, active: vec![Vec::new(); tracks.len()], working: Vec::new(), now: i64::MIN };
     let rows = tracks.iter().enumerate().map(|(at, track)| (track.rows.clone(), at));
     InOrder::with(trace, rows).for_each_with(|row, track| {
         if EventKind::from_byte_is_work(trace.events.kind[row]) {
             let (start, end) = (trace.events.start_ns[row], trace.events.end_ns(row));
             sweep.until(start, &mut sums);
             let at = sums.row(Holds::work(trace, row));
-            sums.rows[at].events += u64::from(spans.contains(start));
-            sums.rows[at].lengthen(spans.within_ns(start, end), EventRow::known(row as u32));
+            sums.rows[at].0.events += u64::from(spans.contains(start));
+            sums.rows[at].0.lengthen(spans.within_ns(start, end), EventRow::known(row as u32));
             sweep.begin(track, end, at);
         }
     });
@@ -175,14 +196,29 @@ fn work_rows(trace: &Trace, spans: &Spans, tracks: &[&Track]) -> Vec<WallRow> {
 }
 
 /// What each reason of idleness has of them.
-fn idle_rows(trace: &Trace, spans: &Spans, idle: &Idle, position: usize) -> Vec<WallRow> {
-    let mut sums = Sums::default();
+fn idle_rows(
+    trace: &Trace,
+    spans: &Spans,
+    cuts: &[i64],
+    idle: &Idle,
+    position: usize,
+) -> Vec<(WallRow, Vec<i64>)> {
+    let mut sums = Sums::new(cuts);
     idle.visit_parts(trace, position, |part| {
-        let ns = spans.within_ns(part.start_ns, part.start_ns.saturating_add(part.ns));
+        let end_ns = part.start_ns.saturating_add(part.ns);
+        let ns = spans.within_ns(part.start_ns, end_ns);
         if ns > 0 {
             let at = sums.row(Holds::Idle { cause: part.cause, activity: part.activity, name: part.name });
-            let row = &mut sums.rows[at];
-            row.ns = row.ns.saturating_add(ns);
+            let mut from = part.start_ns;
+            for stretch in cuts.partition_point(|cut| *cut <= part.start_ns)..=cuts.len() {
+                let until = cuts.get(stretch).copied().unwrap_or(i64::MAX).min(end_ns);
+                sums.add(at, stretch, spans.within_ns(from, until));
+                if until == end_ns {
+                    break;
+                }
+                from = until;
+            }
+            let row = &mut sums.rows[at].0;
             row.events += 1;
             row.lengthen(ns, part.row);
         }
@@ -191,19 +227,35 @@ fn idle_rows(trace: &Trace, spans: &Spans, idle: &Idle, position: usize) -> Vec<
 }
 
 /// The rows of one device so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Sums {
-    rows: Vec<WallRow>,
+    /// Each with what it has of each stretch, where there are several.
+    rows: Vec<(WallRow, Vec<i64>)>,
     places: FxHashMap<Holds, usize>,
+    stretches: usize,
 }
 
 impl Sums {
+    fn new(cuts: &[i64]) -> Sums {
+        let stretches = if cuts.is_empty() { 0 } else { cuts.len() + 1 };
+        Sums { rows: Vec::new(), places: FxHashMap::default(), stretches }
+    }
+
     fn row(&mut self, holds: Holds) -> usize {
         *self.places.entry(holds).or_insert_with(|| {
             let row = WallRow { device: DeviceRow(0), holds, ns: 0, events: 0, longest_ns: 0, example: None };
-            self.rows.push(row);
+            self.rows.push((row, vec![0; self.stretches]));
             self.rows.len() - 1
         })
+    }
+
+    /// Row `at` has `ns` more, in that stretch.
+    fn add(&mut self, at: usize, stretch: usize, ns: i64) {
+        let (row, stretches) = &mut self.rows[at];
+        row.ns = row.ns.saturating_add(ns);
+        if let Some(sum) = stretches.get_mut(stretch) {
+            *sum = sum.saturating_add(ns);
+        }
     }
 }
 
@@ -211,6 +263,9 @@ impl Sums {
 #[derive(Debug)]
 struct Sweep<'s> {
     spans: &'s Spans,
+    cuts: &'s [i64],
+    /// Cuts that are behind.
+    stretch: usize,
     /// What is open on each track, innermost last: when it ends, and its row.
     active: Vec<Vec<(i64, usize)>>,
     /// Tracks on which something is open.
@@ -232,8 +287,10 @@ impl Sweep<'_> {
     /// Goes on to `time`, giving each moment to what is at work in it.
     fn until(&mut self, time: i64, sums: &mut Sums) {
         while !self.working.is_empty() && self.now < time {
+            self.pass_cuts();
             let ends = self.working.iter().filter_map(|track| self.active[*track].last()).map(|(end, _)| *end);
-            let next = ends.min().unwrap_or(time).min(time);
+            let cut = self.cuts.get(self.stretch).copied().unwrap_or(i64::MAX);
+            let next = ends.min().unwrap_or(time).min(time).min(cut);
             self.divide(next, sums);
             self.now = next;
             let Sweep { active, working, .. } = self;
@@ -248,13 +305,19 @@ impl Sweep<'_> {
         self.now = self.now.max(time);
     }
 
+    fn pass_cuts(&mut self) {
+        while self.cuts.get(self.stretch).is_some_and(|cut| *cut <= self.now) {
+            self.stretch += 1;
+        }
+    }
+
     fn divide(&self, until: i64, sums: &mut Sums) {
         let ns = self.spans.within_ns(self.now, until);
         let count = self.working.len() as i64;
         for (at, track) in (0..).zip(&self.working) {
             let Some(&(_, row)) = self.active[*track].last() else { continue };
             let part = ns / count + i64::from(at < ns % count);
-            sums.rows[row].ns = sums.rows[row].ns.saturating_add(part);
+            sums.add(row, self.stretch, part);
         }
     }
 }
