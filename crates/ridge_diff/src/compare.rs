@@ -249,7 +249,8 @@ impl<'s> Sides<'s> {
             let whole = runs.iter().fold(0_i64, |sum, run| sum.saturating_add(run.whole_ns));
             rows.iter().fold(whole, |left, row| left.saturating_sub(of(row)))
         };
-        let (before, after) = (left(self.before, |row| row.before_total_ns), left(self.after, |row| row.after_total_ns));
+        let (before, after) =
+            (left(self.before, |row| row.before_total_ns), left(self.after, |row| row.after_total_ns));
         if before == 0 && after == 0 {
             return;
         }
@@ -275,12 +276,14 @@ impl<'s> Sides<'s> {
     }
 
     fn interval_of(&self, pair: &Pair<'_>) -> Option<Interval> {
-        let samples = |side: &Side<'_>, runs: &[Summary]| sampled(runs, |run, at| {
-            let items = side.iter().filter(|(of, _)| *of == run).map(|(_, item)| item);
-            items.fold(0_i64, |sum, item| {
-                sum.saturating_add(at.map_or(item.ns, |at| item.stretches.get(at).copied().unwrap_or(0)))
+        let samples = |side: &Side<'_>, runs: &[Summary]| {
+            sampled(runs, |run, at| {
+                let items = side.iter().filter(|(of, _)| *of == run).map(|(_, item)| item);
+                items.fold(0_i64, |sum, item| {
+                    sum.saturating_add(at.map_or(item.ns, |at| item.stretches.get(at).copied().unwrap_or(0)))
+                })
             })
-        });
+        };
         self.between(&samples(&pair.before, self.before), &samples(&pair.after, self.after))
     }
 
@@ -409,8 +412,12 @@ fn measures(before: &[Summary], after: &[Summary]) -> Vec<MeasureChange> {
         }
     }
     let mean = |runs: &[Summary], key: &str| {
-        let values: Vec<f64> =
-            runs.iter().flat_map(|run| &run.measures).filter(|found| found.key == key).map(|found| found.value).collect();
+        let values: Vec<f64> = runs
+            .iter()
+            .flat_map(|run| &run.measures)
+            .filter(|found| found.key == key)
+            .map(|found| found.value)
+            .collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
     let change = |measure: &Measure| MeasureChange {

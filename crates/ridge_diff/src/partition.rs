@@ -87,7 +87,9 @@ impl By {
             (Kind::Work, By::Copy) => "work that copies nothing".to_owned(),
             (_, By::Category) => most.category.clone(),
             (_, By::Line) => most.place.as_ref().map_or("no line known".to_owned(), Place::to_string),
-            (_, By::Kernel) if most.kernel.is_some() => common(items, |item| item.kernel.as_deref().unwrap_or_default()),
+            (_, By::Kernel) if most.kernel.is_some() => {
+                common(items, |item| item.kernel.as_deref().unwrap_or_default())
+            }
             _ if most.name.contains(['<', '(']) => template(&most.name),
             _ => common(items, |item| &item.name),
         }

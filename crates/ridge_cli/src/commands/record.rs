@@ -251,6 +251,7 @@ impl RecordArguments {
             limits: self.limits.limits(),
             keep_private: self.kept.keep_private,
             measure_overhead: self.measure_overhead,
+            ..RecordOptions::new(Vec::<OsString>::new())
         }
     }
 }
