@@ -64,7 +64,7 @@ pub(super) fn named(files: &BTreeMap<String, AnnotatedFile>, paths: &[PathBuf]) 
 }
 
 /// How surely the capture's `name` is the file at `path`, whose whole path is `whole`: parts of the path that agree from the
-/// end on, where one of them is the end of the other; 0 where they are not the same.
+/// end on; 0 where they are not the same. A capture may be of another machine, so folders of whole paths may differ.
 fn likeness(name: &str, path: &Path, whole: &Path) -> usize {
     let name = Path::new(name);
     let parts = |path: &Path| path.components().count();
@@ -73,6 +73,10 @@ fn likeness(name: &str, path: &Path, whole: &Path) -> usize {
     }
     if whole.ends_with(name) {
         return parts(name);
+    }
+    if path.is_absolute() {
+        let ends = name.components().rev().zip(path.components().rev());
+        return ends.take_while(|(one, other)| one == other).count();
     }
     if name.ends_with(path) { parts(path) } else { 0 }
 }
@@ -122,6 +126,7 @@ mod tests {
             ("a.py", "x/a.py", "/home/me/x/a.py", 1),
             ("/home/me/ba.py", "a.py", "/home/me/a.py", 0),
             ("/home/me/y/a.py", "x/a.py", "/home/me/x/a.py", 0),
+            ("/home/me/y/a.py", "/home/me/x/a.py", "/home/me/x/a.py", 1),
         ] {
             assert_eq!(likeness(name, Path::new(path), Path::new(whole)), expected, "{name} {path}");
         }
