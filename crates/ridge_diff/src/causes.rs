@@ -52,6 +52,13 @@ pub struct CauseChange {
     pub after_share: f64,
 }
 
+impl CauseChange {
+    /// Whether it is on the side before, and on that after.
+    pub fn is_in(&self) -> (bool, bool) {
+        (self.fate != Fate::New, self.fate != Fate::Vanished)
+    }
+}
+
 /// The causes of both sides, matched by rule and line, else by rule alone; what changed most first.
 pub(crate) fn causes(before: &[FoundCause], after: &[FoundCause]) -> Vec<CauseChange> {
     let mut left: Vec<&FoundCause> = before.iter().collect();

@@ -6,6 +6,7 @@ use crate::comparable::{Doubt, doubts};
 use crate::matching::{Pair, Side, pair};
 use crate::partition::{By, REST, What, is_rest};
 use crate::statistics::{Interval, SampleOf, Samples, between_runs, difference, rank_test};
+use crate::suite::in_both;
 use crate::summary::{Item, Kind, Measure, Summary, Unit};
 use crate::verdict::{Evidence, Verdict, verdict};
 use crate::why::{Units, events, why};
@@ -145,10 +146,18 @@ impl Comparison {
 
 /// Compares the runs of two sides; each side has at least one.
 pub fn compare(before: &[Summary], after: &[Summary], options: &Options) -> Comparison {
+    match in_both(before, after) {
+        Some((before, after, doubt)) => compare_alike(&before, &after, doubt, options),
+        None => compare_alike(before, after, None, options),
+    }
+}
+
+fn compare_alike(before: &[Summary], after: &[Summary], beside: Option<Doubt>, options: &Options) -> Comparison {
     let sides = Sides { before, after, options };
     let changes: Vec<(By, Vec<Change>)> = By::ALL.into_iter().map(|by| (by, sides.changes(by))).collect();
     let in_common = sides.in_common();
-    let doubts = doubts(before, after, in_common);
+    let mut doubts = doubts(before, after, in_common);
+    doubts.extend(beside);
     let (whole_before, whole_after) = (facts(before), facts(after));
     let whole = |summary: &Summary, at: Option<usize>| match at {
         Some(at) => summary.stretches.get(at).map_or(0, |part| part.ns),

@@ -92,7 +92,7 @@ fn items(analysis: &Analysis<'_>, course: &Course, line_text: &mut LineText<'_>)
             Holds::Idle { cause, activity, name } => {
                 let during = name.map(|name| analysis.text(name).to_owned()).filter(|name| !name.is_empty());
                 let category = activity.name().to_owned();
-                (Item { category, during, ..named(Kind::Idle, cause.name()) }, NONE)
+                (Item { category, during, ..Item::named(Kind::Idle, cause.name()) }, NONE)
             }
         };
         pools.add(item, op, row, course.by_stretch(at));
@@ -133,25 +133,6 @@ impl Pools {
     }
 }
 
-fn named(kind: Kind, name: &str) -> Item {
-    Item {
-        kind,
-        name: name.to_owned(),
-        operations: 0,
-        module: None,
-        structure: None,
-        kernel: None,
-        launch: None,
-        category: String::new(),
-        place: None,
-        during: None,
-        bytes: 0,
-        events: 0,
-        ns: 0,
-        stretches: Vec::new(),
-    }
-}
-
 /// What is known of work of one operation, name and kind, without how much of it there is.
 fn work(analysis: &Analysis<'_>, key: WorkKey, groups: &[&Group], line_text: &mut LineText<'_>) -> Item {
     let (op, name, kind) = key;
@@ -172,7 +153,7 @@ fn work(analysis: &Analysis<'_>, key: WorkKey, groups: &[&Group], line_text: &mu
         launch: most.and_then(|group| launch(analysis, group)),
         category,
         place: place(analysis, op, line_text),
-        ..named(if is_copy { Kind::Copy } else { Kind::Work }, own)
+        ..Item::named(if is_copy { Kind::Copy } else { Kind::Work }, own)
     }
 }
 

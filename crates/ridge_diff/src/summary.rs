@@ -194,6 +194,28 @@ impl Default for Summary {
     }
 }
 
+impl Item {
+    /// One of this kind and name, of which nothing else is known.
+    pub(crate) fn named(kind: Kind, name: &str) -> Item {
+        Item {
+            kind,
+            name: name.to_owned(),
+            operations: 0,
+            module: None,
+            structure: None,
+            kernel: None,
+            launch: None,
+            category: String::new(),
+            place: None,
+            during: None,
+            bytes: 0,
+            events: 0,
+            ns: 0,
+            stretches: Vec::new(),
+        }
+    }
+}
+
 impl Document for Summary {
     const SCHEMA: &'static str = "ridgeline.summary.v1";
     const MAX_BYTES: u64 = 256 << 20;

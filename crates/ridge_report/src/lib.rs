@@ -27,6 +27,7 @@ pub mod arrow;
 mod cell;
 pub mod check;
 pub mod csv;
+pub mod diff;
 mod drawing;
 pub mod json;
 pub mod markdown;

@@ -73,9 +73,14 @@ impl Layout {
     }
 }
 
-/// Columns that `text` takes.
-pub(crate) fn width_of(text: &str) -> usize {
+/// Columns of text that `text` takes.
+pub(crate) fn columns(text: &str) -> usize {
     line::width(text)
+}
+
+/// `text` in at most `room` columns: its two ends with a mark between them.
+pub(crate) fn shortened(text: &str, room: usize, glyphs: Glyphs) -> String {
+    words::shorten_middle(text, room, glyphs)
 }
 
 /// `text` broken into lines of at most `width` columns.

@@ -18,6 +18,7 @@ mod ceilings;
 mod check;
 mod compilations;
 mod device_choice;
+mod diff;
 mod document;
 mod error;
 pub mod escape;
@@ -40,6 +41,7 @@ pub use answer::{Answer, Question};
 pub use ceilings::{CeilingsChoice, MeasuredDevice, ceilings_folder, data_sheet, read_ceilings};
 pub use check::{Check, Shown as ShownFinding, explanation};
 pub use compilations::Compilation;
+pub use diff::{CausesAsked, Diff, DiffOptions, diff, summary_of, summary_text};
 pub use error::{Details, OpenError};
 pub use file_map::explain_lost_files;
 pub use hlo::HloStage;
@@ -55,6 +57,7 @@ pub use ridge_diagnose::{
     CannotTell, Diagnosis, Doubt, Evidence, Find, Finding, Group, Level, Outcome, Place, Question as Asked, RULES,
     Record, Rule, Saving, SavingBasis, Selection, State, record_of, rule,
 };
+pub use ridge_diff as comparison;
 pub use ridge_redact::What;
 pub use ridge_table::{
     Basis, Column, Columns, Fact, FactValue, Meaning, Quantity, Rank, Section, Subject, Table, Unit,

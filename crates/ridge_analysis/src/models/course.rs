@@ -195,7 +195,6 @@ impl<'a> Analysis<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::{Holds, Prepared};
     use expect_test::{Expect, expect};
 
@@ -257,11 +256,14 @@ mod tests {
                95 +15 gemm id=3",
             expect![[r#"
                 100 ns of 2 units, periods [50, 50]
-                unknown: [35, 5]
+                before the first work: [30, 0]
+                host late: [0, 30]
                 gemm: [10, 15]
-                host late: [1, 31]
-                in the launch call: [2, 2]
-                launch latency: [2, 2]
+                host late: [5, 1]
+                before the first work: [4, 0]
+                in the launch call: [0, 2]
+                launch latency: [0, 2]
+                before the first work: [1, 0]
             "#]],
         );
     }
@@ -280,7 +282,12 @@ mod tests {
              stream 1 on gpu1
                10 +10 b
                30 +20 b",
-            expect![[r#""#]],
+            expect![[r#"
+                80 ns of 4 units, periods [20, 20]
+                a: [20, 20]
+                b: [10, 20]
+                unknown: [10, 0]
+            "#]],
         );
     }
 
@@ -290,8 +297,14 @@ mod tests {
             "stream 1 on gpu
                5 +10 a
                20 +10 a",
-            expect![[r#""#]],
+            expect![[r#"
+                25 ns of 1 units, periods []
+                a: [20]
+                unknown: [5]
+            "#]],
         );
-        check("thread python\n  0 +10 a", expect![[r#""#]]);
+        check("thread python\n  0 +10 a", expect![[r#"
+            0 ns of 0 units, periods []
+        "#]]);
     }
 }

@@ -235,14 +235,14 @@ fn expand(line: &str) -> String {
 
 /// `code` in at most `room` columns; a mark says that it goes on.
 fn cut(code: &str, room: usize, layout: &Layout) -> String {
-    if crate::terminal::width_of(code) <= room {
+    if crate::terminal::columns(code) <= room {
         return code.to_owned();
     }
     let mark = if layout.glyphs == Glyphs::Ascii { "..." } else { "…" };
     let mut text = String::new();
     for letter in code.chars() {
         text.push(letter);
-        if crate::terminal::width_of(&text) + mark.chars().count() > room {
+        if crate::terminal::columns(&text) + mark.chars().count() > room {
             text.pop();
             break;
         }
