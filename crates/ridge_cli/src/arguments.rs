@@ -2,7 +2,7 @@
 
 use crate::commands::{
     annotate, bench, calibrate, check, completions, explain, export, hlo, idle, info, memory, record, redact,
-    reference, roofline, rules, scaling, stats, transfers, what_if,
+    reference, roofline, rules, scaling, stats, transfers, trial, what_if,
 };
 use crate::output::Format;
 use anstream::AutoStream;
@@ -32,6 +32,7 @@ Examples:
   ridgeline stats run/                     where the time went
   ridgeline stats run/ --by source         the same by line of Python
   ridgeline annotate solver.py run/        the file, with what each line did
+  ridgeline try --patch fix.diff -- python solver.py     whether a change helps, and how sure that is
   ridgeline roofline run/                  how far operations are from what the device allows
   ridgeline idle run/                      why the device was idle
   ridgeline bench mbirjax --sizes 32,64    measure the operations of a suite
@@ -47,6 +48,7 @@ pub(crate) enum Command {
     Record(record::RecordArguments),
     Check(check::CheckArguments),
     Annotate(annotate::AnnotateArguments),
+    Try(trial::TryArguments),
     Explain(explain::ExplainArguments),
     Rules(rules::RulesArguments),
     Stats(stats::StatsArguments),

@@ -19,6 +19,7 @@ pub(crate) mod rules;
 pub(crate) mod scaling;
 pub(crate) mod stats;
 pub(crate) mod transfers;
+pub(crate) mod trial;
 pub(crate) mod what_if;
 
 use crate::Ending;
@@ -39,6 +40,7 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Record(arguments) => record::run(arguments, globals),
         Command::Check(arguments) => check::run(arguments, globals, timings),
         Command::Annotate(arguments) => annotate::run(arguments, globals, timings),
+        Command::Try(arguments) => trial::run(arguments, globals),
         Command::Explain(arguments) => explain::run(arguments, globals),
         Command::Rules(arguments) => rules::run(arguments, globals),
         Command::Stats(arguments) => stats::run(arguments, globals, timings),

@@ -3,6 +3,7 @@
 //! The program keeps the terminal, the process group and the environment it would have had, with two variables added.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
@@ -55,6 +56,11 @@ fn program(options: &RecordOptions) -> Result<Command, RecordError> {
     program.args(arguments).envs(options.environment.iter().map(|(name, value)| (name, value)));
     if let Some(folder) = &options.folder {
         program.current_dir(folder);
+    }
+    if let Some(path) = &options.log {
+        let failed = |source| RecordError::Folder { path: path.clone(), source };
+        let log = File::create(path).map_err(failed)?;
+        program.stdout(log.try_clone().map_err(failed)?).stderr(log);
     }
     Ok(program)
 }

@@ -16,6 +16,8 @@ pub struct RecordOptions {
     pub folder: Option<PathBuf>,
     /// Environment variables of the program beside those of this process.
     pub environment: Vec<(OsString, OsString)>,
+    /// A file that gets what the program writes to its standard output and error; `None` leaves them as they are.
+    pub log: Option<PathBuf>,
     /// The capture folder; `None` takes [`default_out_dir`](crate::default_out_dir).
     pub out: Option<PathBuf>,
     /// The part of the program to capture.
@@ -65,6 +67,7 @@ impl RecordOptions {
             command: command.into_iter().map(Into::into).collect(),
             folder: None,
             environment: Vec::new(),
+            log: None,
             out: None,
             window: Window::WholeProgram,
             warm_up: WarmUp::None,

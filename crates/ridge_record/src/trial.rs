@@ -18,7 +18,8 @@ use crate::outcome::{ProgramStatus, RecordEvent};
 use crate::recorder::record;
 use outputs::Outputs;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use workplace::Workplace;
 
@@ -104,6 +105,8 @@ pub struct TrialRun {
     pub status: ProgramStatus,
     /// Its capture folder.
     pub out: PathBuf,
+    /// What it wrote to its standard output and error.
+    pub log: PathBuf,
     /// Whether the folder has a trace.
     pub has_trace: bool,
 }
@@ -236,7 +239,7 @@ impl Trial<'_> {
                 match (status, side) {
                     (ProgramStatus::Exited(0), _) => {}
                     (status, Side::After) => return Ok(Ended::Failed(status)),
-                    (status, Side::Before) => return Err(self.place.failed(status)),
+                    (status, Side::Before) => return Err(self.failed(status)),
                 }
             }
             longest = longest.max(pair_began.elapsed());
@@ -247,6 +250,16 @@ impl Trial<'_> {
         Ok(Ended::Runs)
     }
 
+    /// The program failed as it is: what it said last, and what may help.
+    fn failed(&self, status: ProgramStatus) -> TrialError {
+        let said = self.runs.last().map(|run| last_lines(&run.log)).unwrap_or_default();
+        let mut hints = self.place.hints();
+        if !said.is_empty() {
+            hints.insert(0, format!("it said at last: {said}"));
+        }
+        TrialError::Failed { status, hints }
+    }
+
     fn run(&mut self, side: Side, counts: bool) -> Result<ProgramStatus, TrialError> {
         (self.tell)(TrialEvent::Begins { side, counts });
         let number = 1 + self.runs.iter().filter(|run| run.side == side && run.counts == counts).count();
@@ -254,7 +267,12 @@ impl Trial<'_> {
             true => self.options.out.join(side.name()).join(format!("{number:03}")),
             false => self.options.out.join("warm-up").join(format!("{}-{number:03}", side.name())),
         };
-        let options = self.place.options(self.options, side, &out);
+        let log = out.with_extension("log");
+        if let Some(folder) = log.parent() {
+            fs::create_dir_all(folder)
+                .map_err(|source| TrialError::System { doing: "make a folder for captures", source })?;
+        }
+        let options = RecordOptions { log: Some(log.clone()), ..self.place.options(self.options, side, &out) };
         self.outputs.expect(side, &self.place);
         let tell = &mut self.tell;
         let outcome = record(&options, &mut |event| tell(TrialEvent::Recording { event: &event }))?;
@@ -265,6 +283,7 @@ impl Trial<'_> {
             harness: outcome.overhead.harness,
             status: outcome.status,
             out: outcome.out,
+            log,
             has_trace: !outcome.traces.is_empty(),
         };
         (self.tell)(TrialEvent::Ended { run: &run });
@@ -274,4 +293,12 @@ impl Trial<'_> {
         }
         Ok(outcome.status)
     }
+}
+
+/// The last lines of a log.
+pub fn last_lines(log: &Path) -> String {
+    const LINES: usize = 3;
+    let text = fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(LINES)..].join("\n")
 }

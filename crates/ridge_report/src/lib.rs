@@ -40,6 +40,7 @@ pub mod roofline;
 pub mod scaling;
 mod select;
 pub mod terminal;
+pub mod trial;
 
 pub use note::note_line;
 #[cfg(feature = "png")]

@@ -34,6 +34,7 @@ mod session;
 mod source_text;
 mod subject;
 mod threads;
+mod trial;
 mod what_if;
 
 pub use annotate::{AnnotateOptions, AnnotatedFile, AnnotatedLine, Annotation, LineWork};
@@ -71,4 +72,5 @@ pub use session::{OpenOptions, Session};
 pub use source_text::TextOrigin;
 pub use subject::SubjectText;
 pub use threads::start_threads;
+pub use trial::{Ending, Judged, Trial, TrialMeasure, TrialOutput, TrialRun, judge};
 pub use what_if::{Change, Effect, WhatIf};

@@ -5,7 +5,6 @@
 
 use super::{Side, Source, TrialError, TrialOptions, TrialRun};
 use crate::options::RecordOptions;
-use crate::outcome::ProgramStatus;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -103,19 +102,17 @@ impl Workplace {
         }
     }
 
-    /// The program failed as it is.
-    pub(super) fn failed(&self, status: ProgramStatus) -> TrialError {
-        let mut hints = Vec::new();
-        if let Some(copies) = &self.copies {
-            let ignored = copies.ignored();
-            if !ignored.is_empty() {
-                hints.push(format!(
-                    "it ran in a copy of the tree, which has no ignored files ({}): `--link PATH` links those that it needs",
-                    ignored.join(", ")
-                ));
-            }
+    /// What may help where the program fails as it is.
+    pub(super) fn hints(&self) -> Vec<String> {
+        let Some(copies) = &self.copies else { return Vec::new() };
+        let ignored = copies.ignored();
+        if ignored.is_empty() {
+            return Vec::new();
         }
-        TrialError::Failed { status, hints }
+        let names = ignored.join(", ");
+        vec![format!(
+            "it ran in a copy of the tree without ignored files ({names}): `--link PATH` links those that it needs"
+        )]
     }
 
     /// What a reader must know of `runs`.

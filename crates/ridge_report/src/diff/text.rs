@@ -95,11 +95,14 @@ fn division(found: &Comparison, by: By, rows: usize, layout: &Layout) -> String 
     push(cells("", "", heads, "between", ""), layout.theme.header);
     let mut any_unsure = false;
     for row in shown {
-        let times =
-            [Nanos(row.before_ns).to_string(), Nanos(row.after_ns).to_string(), signed_time(row.difference_ns() as f64)];
-        let interval = row.interval.map_or(String::new(), |found| {
-            format!("{} … {}", signed_time(found.low), signed_time(found.high))
-        });
+        let times = [
+            Nanos(row.before_ns).to_string(),
+            Nanos(row.after_ns).to_string(),
+            signed_time(row.difference_ns() as f64),
+        ];
+        let interval = row
+            .interval
+            .map_or(String::new(), |found| format!("{} … {}", signed_time(found.low), signed_time(found.high)));
         let mark = mark(row);
         any_unsure |= mark == "~";
         push(cells(row.what.name(), &row.subject, times, &interval, mark), Style::new());

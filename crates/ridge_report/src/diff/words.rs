@@ -11,7 +11,12 @@ pub fn headline(found: &Comparison) -> String {
     if let Some((part, ends)) = found.parts() {
         text.push_str(&format!(", {}", signed(part)));
         if let Some((low, high)) = ends {
-            text.push_str(&format!(" ({} to {}, {:.0} % confidence)", signed(low), signed(high), 100.0 * found.options.confidence));
+            text.push_str(&format!(
+                " ({} to {}, {:.0} % confidence)",
+                signed(low),
+                signed(high),
+                100.0 * found.options.confidence
+            ));
         }
     }
     text
@@ -47,7 +52,9 @@ pub(super) fn side(side: &SideFacts, unit: Option<Unit>) -> String {
     if side.devices > 1 {
         parts.push(format!("{} devices", side.devices));
     }
-    parts.extend(side.busy_share.filter(|_| unit != Some(Unit::Suite)).map(|share| format!("devices busy {}", Share(share))));
+    parts.extend(
+        side.busy_share.filter(|_| unit != Some(Unit::Suite)).map(|share| format!("devices busy {}", Share(share))),
+    );
     if parts.is_empty() { name } else { format!("{name}: {}", parts.join(", ")) }
 }
 
