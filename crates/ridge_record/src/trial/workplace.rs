@@ -63,7 +63,12 @@ impl Workplace {
         for link in &options.links {
             copies.link(&here.join(link))?;
         }
-        Ok(Workplace { here, copies: Some(copies) })
+        let place = Workplace { here, copies: Some(copies) };
+        for side in [Side::Before, Side::After] {
+            // The folder in which the user is may hold nothing that is copied.
+            fs::create_dir_all(place.folder(side)).map_err(system("make a folder for copies"))?;
+        }
+        Ok(place)
     }
 
     /// The folder in which a side runs.
@@ -192,7 +197,6 @@ impl Copies {
                 fs::copy(&from, &to).map_err(system("copy the tree"))?;
             }
         }
-        // The folder in which the user is may hold nothing that is copied.
         Ok(())
     }
 
