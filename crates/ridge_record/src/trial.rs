@@ -198,6 +198,9 @@ pub enum TrialEvent<'e> {
     },
 }
 
+/// Runs of each side without which there is no interval.
+const LEAST_FOR_AN_INTERVAL: u32 = 2;
+
 struct Trial<'t> {
     options: &'t TrialOptions,
     place: Workplace,
@@ -222,8 +225,8 @@ impl Trial<'_> {
         let mut longest = Duration::ZERO;
         for position in 0..warm_up.saturating_add(most) {
             let counted = position.saturating_sub(warm_up);
-            let has_least = position >= warm_up && counted >= self.options.least_runs;
-            // Without the least nothing can be said, so they are run for as long as there is any time.
+            let has_least = counted >= LEAST_FOR_AN_INTERVAL;
+            // Without them nothing can be said, so they are run for as long as there is any time.
             let needed = if has_least { longest } else { Duration::ZERO };
             if position > 0 && began.elapsed() + needed > self.options.budget {
                 return Ok(Ended::Budget);
