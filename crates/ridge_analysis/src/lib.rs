@@ -34,12 +34,15 @@ pub use device::{
     Ceiling, Ceilings, ComputeUnit, DeviceSheet, Figure, Limit, NumberType, ProcessorSheet, SheetError, ceilings,
     processor_ceilings, processor_sheets, sheet_of, sheets,
 };
+pub use models::course::{Course, Stretch};
 pub use models::frame::{Frame, Per};
 pub use models::idle::{Activity, Cause, Idle, IdleGaps};
 pub use models::memory::Memory;
 pub use models::ranges::{RangeRow, Ranges};
 pub use models::roofline::{Chart, ChartPoint, ChartRoof, ChartSlope, OtherIntensity, RooflineBy};
 pub use models::scaling;
+pub use models::source::{LineSums, SourceLine, SourceLines, TimeOf};
+pub use models::source_idle::{LineIdle, SourceIdle};
 pub use models::steps::{StepRow, Steps};
 pub use models::transfers::Transfers;
 pub use models::wall::{DeviceWall, Holds, Wall, WallRow};

@@ -3,6 +3,7 @@
 //! A model knows nothing of tables and words for people; `tables/` shows it, rules and pages ask it.
 
 pub mod collectives;
+pub mod course;
 pub mod frame;
 pub mod idle;
 pub mod memory;
@@ -11,6 +12,8 @@ pub mod profiles;
 pub mod ranges;
 pub mod roofline;
 pub mod scaling;
+pub mod source;
+pub mod source_idle;
 pub mod steps;
 pub mod transfers;
 pub mod wall;

@@ -1,8 +1,8 @@
 //! What the user may type, apart from what belongs to one command.
 
 use crate::commands::{
-    bench, calibrate, check, completions, explain, export, hlo, idle, info, memory, record, redact, reference,
-    roofline, rules, scaling, stats, transfers, what_if,
+    annotate, bench, calibrate, check, completions, explain, export, hlo, idle, info, memory, record, redact,
+    reference, roofline, rules, scaling, stats, transfers, trial, what_if,
 };
 use crate::output::Format;
 use anstream::AutoStream;
@@ -31,6 +31,8 @@ Examples:
   ridgeline check run/                     what holds it back, and what to do
   ridgeline stats run/                     where the time went
   ridgeline stats run/ --by source         the same by line of Python
+  ridgeline annotate solver.py run/        the file, with what each line did
+  ridgeline try --patch fix.diff -- python solver.py     whether a change helps, and how sure that is
   ridgeline roofline run/                  how far operations are from what the device allows
   ridgeline idle run/                      why the device was idle
   ridgeline bench mbirjax --sizes 32,64    measure the operations of a suite
@@ -45,6 +47,8 @@ Exit status:
 pub(crate) enum Command {
     Record(record::RecordArguments),
     Check(check::CheckArguments),
+    Annotate(annotate::AnnotateArguments),
+    Try(trial::TryArguments),
     Explain(explain::ExplainArguments),
     Rules(rules::RulesArguments),
     Stats(stats::StatsArguments),

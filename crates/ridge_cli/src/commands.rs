@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+pub(crate) mod annotate;
 pub(crate) mod bench;
 pub(crate) mod calibrate;
 pub(crate) mod check;
@@ -18,6 +19,7 @@ pub(crate) mod rules;
 pub(crate) mod scaling;
 pub(crate) mod stats;
 pub(crate) mod transfers;
+pub(crate) mod trial;
 pub(crate) mod what_if;
 
 use crate::Ending;
@@ -37,6 +39,8 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
     match &cli.command {
         Command::Record(arguments) => record::run(arguments, globals),
         Command::Check(arguments) => check::run(arguments, globals, timings),
+        Command::Annotate(arguments) => annotate::run(arguments, globals, timings),
+        Command::Try(arguments) => trial::run(arguments, globals),
         Command::Explain(arguments) => explain::run(arguments, globals),
         Command::Rules(arguments) => rules::run(arguments, globals),
         Command::Stats(arguments) => stats::run(arguments, globals, timings),

@@ -29,6 +29,12 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     Ok(bytes as u64)
 }
 
+/// A percentage such as `2%` or `2`, as a part of one.
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
+    let percent = number(text.trim().trim_end_matches('%'), &[]).filter(|percent| *percent <= 1000.0);
+    percent.map(|percent| percent / 100.0).ok_or_else(|| format!("expected a percentage such as 5%, found `{text}`"))
+}
+
 /// A number that is not negative, times the first unit that `text` ends in.
 fn number(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     let text = text.trim();

@@ -3,6 +3,7 @@
 //! The program keeps the terminal, the process group and the environment it would have had, with two variables added.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::RecordError;
 use crate::folder::CaptureFolder;
+use crate::options::RecordOptions;
 use crate::outcome::{ProgramStatus, RecordEvent};
 use crate::signals::Forwarding;
 
@@ -28,28 +30,38 @@ pub(crate) struct Run {
     pub(crate) wall: Duration,
 }
 
-/// Run `command` under the harness in `folder` to its end.
+/// Run the program of `options` under the harness in `folder` to its end.
 pub(crate) fn run_recorded(
-    command: &[OsString],
+    options: &RecordOptions,
     folder: &CaptureFolder,
     tell: &mut dyn FnMut(RecordEvent),
     each_second: &mut EachSecond<'_>,
 ) -> Result<Run, RecordError> {
-    let mut program = program(command)?;
-    program.env("PYTHONPATH", path_with_first(&folder.harness(), std::env::var_os("PYTHONPATH")));
+    let mut program = program(options)?;
+    let own = options.environment.iter().rev().find(|(name, _)| name == "PYTHONPATH").map(|(_, path)| path.clone());
+    let path = own.or_else(|| std::env::var_os("PYTHONPATH"));
+    program.env("PYTHONPATH", path_with_first(&folder.harness(), path));
     program.env(CONFIG_VARIABLE, folder.config());
     run(program, tell, each_second)
 }
 
-/// Run `command` as if there were no recorder.
-pub(crate) fn run_plain(command: &[OsString], tell: &mut dyn FnMut(RecordEvent)) -> Result<Run, RecordError> {
-    run(program(command)?, tell, &mut |_, _| {})
+/// Run the program of `options` as if there were no recorder.
+pub(crate) fn run_plain(options: &RecordOptions, tell: &mut dyn FnMut(RecordEvent)) -> Result<Run, RecordError> {
+    run(program(options)?, tell, &mut |_, _| {})
 }
 
-fn program(command: &[OsString]) -> Result<Command, RecordError> {
-    let (name, arguments) = command.split_first().ok_or(RecordError::NoCommand)?;
+fn program(options: &RecordOptions) -> Result<Command, RecordError> {
+    let (name, arguments) = options.command.split_first().ok_or(RecordError::NoCommand)?;
     let mut program = Command::new(name);
-    program.args(arguments);
+    program.args(arguments).envs(options.environment.iter().map(|(name, value)| (name, value)));
+    if let Some(folder) = &options.folder {
+        program.current_dir(folder);
+    }
+    if let Some(path) = &options.log {
+        let failed = |source| RecordError::Folder { path: path.clone(), source };
+        let log = File::create(path).map_err(failed)?;
+        program.stdout(log.try_clone().map_err(failed)?).stderr(log);
+    }
     Ok(program)
 }
 

@@ -12,6 +12,12 @@ use std::time::Duration;
 pub struct RecordOptions {
     /// The program and its arguments, run as given, found on `PATH`.
     pub command: Vec<OsString>,
+    /// The folder that the program runs in; `None` for that of this process.
+    pub folder: Option<PathBuf>,
+    /// Environment variables of the program beside those of this process.
+    pub environment: Vec<(OsString, OsString)>,
+    /// A file that gets what the program writes to its standard output and error; `None` leaves them as they are.
+    pub log: Option<PathBuf>,
     /// The capture folder; `None` takes [`default_out_dir`](crate::default_out_dir).
     pub out: Option<PathBuf>,
     /// The part of the program to capture.
@@ -59,6 +65,9 @@ impl RecordOptions {
     pub fn new<A: Into<OsString>>(command: impl IntoIterator<Item = A>) -> RecordOptions {
         RecordOptions {
             command: command.into_iter().map(Into::into).collect(),
+            folder: None,
+            environment: Vec::new(),
+            log: None,
             out: None,
             window: Window::WholeProgram,
             warm_up: WarmUp::None,

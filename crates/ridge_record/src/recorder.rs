@@ -60,7 +60,7 @@ fn run_in(
     let mut progress = Progress::new(folder, options, redaction, prepare_s);
     progress.write(Duration::ZERO).map_err(failed)?;
     tell(RecordEvent::Prepared { out: folder.place().to_owned() });
-    let run = run_recorded(&options.command, folder, tell, &mut |wall, tell| progress.look(wall, tell))?;
+    let run = run_recorded(options, folder, tell, &mut |wall, tell| progress.look(wall, tell))?;
     tell(RecordEvent::Ended { status: run.status, wall: run.wall });
     Ok((run, prepare_s))
 }
@@ -87,7 +87,7 @@ fn finish(
         // Written before as well: the program may be killed while it runs for the second time.
         let _ = write(&Gathered::new(&folder.path, options, &pieces, run, None));
         tell(RecordEvent::RunningWithoutRecorder);
-        plain = run_plain(&options.command, tell).ok();
+        plain = run_plain(options, tell).ok();
     }
     let mut gathered = Gathered::new(&folder.path, options, &pieces, run, plain);
     match write(&gathered) {

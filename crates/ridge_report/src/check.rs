@@ -53,6 +53,12 @@ pub(crate) fn causes<'c>(check: &'c Check, options: &Options) -> Vec<Item<'c>> {
     items(check).filter(is_shown).collect()
 }
 
+/// The level and rule of a finding, and what it says with what it holds.
+pub(crate) fn head_and_hold(check: &Check, finding: &Finding) -> (String, String) {
+    let held = words::holds(check, finding).map(|held| format!("; holds {held}")).unwrap_or_default();
+    (format!("{}[{}]", finding.level.name(), finding.rule), format!("{}{held}", finding.message))
+}
+
 /// All findings.
 pub fn items(check: &Check) -> impl Iterator<Item = Item<'_>> {
     let both = check.diagnosis.findings.iter().zip(&check.shown).enumerate();

@@ -22,10 +22,12 @@
 //! # Ok::<(), arrow_schema::ArrowError>(())
 //! ```
 
+pub mod annotate;
 pub mod arrow;
 mod cell;
 pub mod check;
 pub mod csv;
+pub mod diff;
 mod drawing;
 pub mod json;
 pub mod markdown;
@@ -38,6 +40,7 @@ pub mod roofline;
 pub mod scaling;
 mod select;
 pub mod terminal;
+pub mod trial;
 
 pub use note::note_line;
 #[cfg(feature = "png")]

@@ -31,6 +31,7 @@ pub(crate) use words::{paragraph, plain_marks, wrap as wrapped};
 
 use crate::Report;
 use crate::note::{note_body, of_severity};
+pub(crate) use line::Line as PlainLine;
 use line::Line;
 use ridgeline::{Note, Severity};
 
@@ -73,6 +74,16 @@ impl Layout {
     pub fn plain(width: usize) -> Layout {
         Layout { width, glyphs: Glyphs::Unicode, theme: Theme::PLAIN, definitions: Definitions::Hidden }
     }
+}
+
+/// Columns of text that `text` takes.
+pub(crate) fn columns(text: &str) -> usize {
+    line::width(text)
+}
+
+/// `text` in at most `room` columns: its two ends with a mark between them.
+pub(crate) fn shortened(text: &str, room: usize, glyphs: Glyphs) -> String {
+    words::shorten_middle(text, room, glyphs)
 }
 
 /// `report` as text, each line ended; empty where there is nothing to say.

@@ -12,11 +12,13 @@
 //! # Ok::<(), ridgeline::OpenError>(())
 //! ```
 
+mod annotate;
 mod answer;
 mod ceilings;
 mod check;
 mod compilations;
 mod device_choice;
+mod diff;
 mod document;
 mod error;
 pub mod escape;
@@ -32,27 +34,31 @@ mod session;
 mod source_text;
 mod subject;
 mod threads;
+mod trial;
 mod what_if;
 
+pub use annotate::{AnnotateOptions, AnnotatedFile, AnnotatedLine, Annotation, LineWork};
 pub use answer::{Answer, Question};
 pub use ceilings::{CeilingsChoice, MeasuredDevice, ceilings_folder, data_sheet, read_ceilings};
 pub use check::{Check, Shown as ShownFinding, explanation};
 pub use compilations::Compilation;
+pub use diff::{CausesAsked, Diff, DiffOptions, diff, summary_of, summary_text};
 pub use error::{Details, OpenError};
 pub use file_map::explain_lost_files;
 pub use hlo::HloStage;
 pub use note::{Note, Severity};
 pub use redact::{Redacted, private_words, redact};
 pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};
+pub use ridge_analysis::{Activity, Cause, Frame, LineSums, Per, TimeOf};
 pub use ridge_analysis::{
     Bound, Ceiling, Ceilings, Chart, ChartPoint, ChartRoof, ChartSlope, ComputeUnit, Limit, NumberType, OtherIntensity,
     Shown, Topic, VIEWS, View, view, views_of,
 };
-pub use ridge_analysis::{Frame, Per};
 pub use ridge_diagnose::{
     CannotTell, Diagnosis, Doubt, Evidence, Find, Finding, Group, Level, Outcome, Place, Question as Asked, RULES,
     Record, Rule, Saving, SavingBasis, Selection, State, record_of, rule,
 };
+pub use ridge_diff as comparison;
 pub use ridge_redact::What;
 pub use ridge_table::{
     Basis, Column, Columns, Fact, FactValue, Meaning, Quantity, Rank, Section, Subject, Table, Unit,
@@ -63,6 +69,8 @@ pub use ridge_trace::{event_batch, track_batch};
 pub use ridge_units as units;
 pub use scaling::{Scaling, ScalingOptions, WorkFrom, is_benchmark, scaling};
 pub use session::{OpenOptions, Session};
+pub use source_text::TextOrigin;
 pub use subject::SubjectText;
 pub use threads::start_threads;
+pub use trial::{Ending, Judged, Trial, TrialMeasure, TrialOutput, TrialRun, judge};
 pub use what_if::{Change, Effect, WhatIf};

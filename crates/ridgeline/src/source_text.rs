@@ -12,52 +12,93 @@ const MAX_BYTES: u64 = 16 << 20;
 /// Where the recorder keeps source files in a run folder, each under its own path.
 const KEPT: &str = "sources";
 
+/// Kept files that are looked at; a program has fewer.
+const MOST_KEPT: usize = 1 << 14;
+
 /// How a file's text compares with the one that ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Text {
+pub enum TextOrigin {
     /// It is the one that ran.
     Ran,
     /// It is the one that ran, and the file here is another by now.
     Changed,
     /// It is the file here, and nothing tells whether that ran.
-    Unknown,
+    Today,
+}
+
+impl TextOrigin {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            TextOrigin::Ran => "ran",
+            TextOrigin::Changed => "changed",
+            TextOrigin::Today => "today",
+        }
+    }
 }
 
 /// Reads each source file at most once.
 #[derive(Debug, Default)]
 pub(crate) struct SourceText {
     run_folder: Option<PathBuf>,
-    files: HashMap<String, Option<(Text, Vec<String>)>>,
+    files: HashMap<String, Option<(TextOrigin, Vec<String>)>>,
 }
 
 impl SourceText {
     /// With the files that a capture carries, and those in its run folder if it has one.
     pub(crate) fn new(carried: &[SourceFile], run_folder: Option<&Path>) -> SourceText {
-        let files = carried.iter().map(|file| (file.path.clone(), Some((Text::Ran, lines(&file.text)))));
+        let files = carried.iter().map(|file| (file.path.clone(), Some((TextOrigin::Ran, lines(&file.text)))));
         SourceText { run_folder: run_folder.map(Path::to_owned), files: files.collect() }
     }
 
     /// Line `line`, counted from 1, without the space around it; `None` where the file cannot be read.
     pub(crate) fn line(&mut self, file: &str, line: u32) -> Option<String> {
-        let run_folder = self.run_folder.as_deref();
-        let found = self.files.entry(file.to_owned()).or_insert_with(|| find(file, run_folder)).as_ref();
-        let text = found?.1.get((line as usize).checked_sub(1)?)?.trim();
+        let text = self.file(file, None)?.1.get((line as usize).checked_sub(1)?)?.trim();
         (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    /// The lines of `file` and how they compare with what ran; `path` is where it is today, where that is known.
+    pub(crate) fn file(&mut self, file: &str, path: Option<&Path>) -> Option<(TextOrigin, &[String])> {
+        let run_folder = self.run_folder.as_deref();
+        let found = self.files.entry(file.to_owned()).or_insert_with(|| find(file, path, run_folder)).as_ref();
+        found.map(|(origin, lines)| (*origin, &**lines))
+    }
+
+    /// The files that the capture or its run folder has, by the names they had.
+    pub(crate) fn known(&self) -> Vec<String> {
+        let mut known: Vec<String> = self.files.keys().cloned().collect();
+        if let Some(folder) = &self.run_folder {
+            let kept = folder.join(KEPT);
+            let mut open = vec![kept.clone()];
+            while let Some(folder) = open.pop().filter(|_| known.len() < MOST_KEPT) {
+                for entry in std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
+                    let path = entry.path();
+                    match entry.file_type() {
+                        Ok(kind) if kind.is_dir() => open.push(path),
+                        Ok(kind) if kind.is_file() => {
+                            known.extend(path.strip_prefix(&kept).ok().map(|inside| format!("/{}", inside.display())));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        known
     }
 
     /// What a reader must know of the lines that were read: a sentence each.
     pub(crate) fn footnotes(&self) -> Vec<String> {
         let changed =
-            self.named(Text::Changed).map(|files| format!("lines are shown as they ran; {files} changed since"));
-        let unknown = self.named(Text::Unknown).map(|files| {
+            self.named(TextOrigin::Changed).map(|files| format!("lines are shown as they ran; {files} changed since"));
+        let unknown = self.named(TextOrigin::Today).map(|files| {
             format!("lines of {files} are read as they are today: the capture does not tell whether they ran like that")
         });
         changed.into_iter().chain(unknown).collect()
     }
 
     /// The files with such a text, in words.
-    fn named(&self, text: Text) -> Option<String> {
-        let has_it = |found: &Option<(Text, Vec<String>)>| found.as_ref().is_some_and(|(kind, _)| *kind == text);
+    fn named(&self, text: TextOrigin) -> Option<String> {
+        let has_it = |found: &Option<(TextOrigin, Vec<String>)>| found.as_ref().is_some_and(|(kind, _)| *kind == text);
         let mut files: Vec<&str> =
             self.files.iter().filter(|(_, found)| has_it(found)).map(|(file, _)| &**file).collect();
         files.sort_unstable();
@@ -69,12 +110,12 @@ impl SourceText {
     }
 }
 
-fn find(file: &str, run_folder: Option<&Path>) -> Option<(Text, Vec<String>)> {
-    let here = || read(Path::new(file));
+fn find(file: &str, path: Option<&Path>, run_folder: Option<&Path>) -> Option<(TextOrigin, Vec<String>)> {
+    let here = || read(path.unwrap_or(Path::new(file)));
     match run_folder.and_then(|folder| read(&folder.join(KEPT).join(inside(file)?))) {
-        Some(kept) if here().is_some_and(|here| here != kept) => Some((Text::Changed, lines(&kept))),
-        Some(kept) => Some((Text::Ran, lines(&kept))),
-        None => here().map(|text| (Text::Unknown, lines(&text))),
+        Some(kept) if here().is_some_and(|here| here != kept) => Some((TextOrigin::Changed, lines(&kept))),
+        Some(kept) => Some((TextOrigin::Ran, lines(&kept))),
+        None => here().map(|text| (TextOrigin::Today, lines(&text))),
     }
 }
 

@@ -16,6 +16,13 @@ const MIXED: &str = "mixed";
 /// A row of several kinds is said to be of one where it has at least this share of the time.
 const NEARLY_ALL: f64 = 0.9;
 
+impl<'a> Analysis<'a> {
+    /// What kind of work a group is.
+    pub fn category_of(&self, group: &Group) -> Cow<'a, str> {
+        of(self, group)
+    }
+}
+
 /// The category of a group: the instruction's where it is known, else what the kernel's name says, else the operator's.
 pub(crate) fn of<'a>(analysis: &Analysis<'a>, group: &Group) -> Cow<'a, str> {
     match group.kind {

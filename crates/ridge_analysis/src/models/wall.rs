@@ -81,34 +81,28 @@ pub struct Wall {
     pub rows: Vec<WallRow>,
     /// Where each row is.
     places: FxHashMap<(DeviceRow, Holds), usize>,
+    /// What each row has of each stretch between cuts, nanoseconds; empty where the time was not cut.
+    pub(crate) stretches: Vec<Vec<i64>>,
+}
+
+/// The time that a wall is made of, by row of the processes table.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Within<'s> {
+    /// The spans of each process.
+    pub(crate) spans: &'s [Spans],
+    /// Where the time of each process is cut into stretches, ascending; every process has as many cuts.
+    pub(crate) cuts: &'s [Vec<i64>],
 }
 
 impl Shared for Wall {
     const NEEDS: &'static [Need] = &[Need::of::<Frame>(), Need::of::<IdleGaps>()];
 
     fn make(analysis: &Analysis<'_>) -> Wall {
-        let (frame, idle) = (analysis.frame(), analysis.get::<IdleGaps>());
-        let devices = 0..idle.devices.len();
-        let found: Vec<(DeviceWall, Vec<WallRow>)> =
-            devices.into_par_iter().filter_map(|at| of_device(analysis, frame, idle, at)).collect();
-        let mut wall = Wall::default();
-        for (device, rows) in found {
-            wall.devices.push(device);
-            wall.rows.extend(rows);
-        }
-        wall.places = wall.rows.iter().enumerate().map(|(at, row)| ((row.device, row.holds), at)).collect();
-        wall
+        Wall::within(analysis, Within { spans: &analysis.frame().spans, cuts: &[] })
     }
 }
 
 impl WallRow {
-    /// Adds those of `later`.
-    fn merge(&mut self, later: &WallRow) {
-        self.ns = self.ns.saturating_add(later.ns);
-        self.events += later.events;
-        self.lengthen(later.longest_ns, later.example);
-    }
-
     /// One that is `ns` long was seen.
     fn lengthen(&mut self, ns: i64, row: Option<EventRow>) {
         if ns > self.longest_ns {
@@ -118,6 +112,24 @@ impl WallRow {
 }
 
 impl Wall {
+    /// Whose every moment of that time is; [`IdleGaps`] is asked for.
+    pub(crate) fn within(analysis: &Analysis<'_>, time: Within<'_>) -> Wall {
+        let idle = analysis.get::<IdleGaps>();
+        let devices = 0..idle.devices.len();
+        let found: Vec<(DeviceWall, Vec<(WallRow, Vec<i64>)>)> =
+            devices.into_par_iter().filter_map(|at| of_device(analysis, time, idle, at)).collect();
+        let mut wall = Wall::default();
+        for (device, rows) in found {
+            wall.devices.push(device);
+            for (row, stretches) in rows {
+                wall.rows.push(row);
+                wall.stretches.push(stretches);
+            }
+        }
+        wall.places = wall.rows.iter().enumerate().map(|(at, row)| ((row.device, row.holds), at)).collect();
+        wall
+    }
+
     /// The position of the row of what `device` holds.
     pub fn place(&self, device: DeviceRow, holds: Holds) -> Option<usize> {
         self.places.get(&(device, holds)).copied()
@@ -143,88 +155,141 @@ impl<'a> Analysis<'a> {
 
 fn of_device(
     analysis: &Analysis<'_>,
-    frame: &Frame,
+    time: Within<'_>,
     idle: &IdleGaps,
     position: usize,
-) -> Option<(DeviceWall, Vec<WallRow>)> {
+) -> Option<(DeviceWall, Vec<(WallRow, Vec<i64>)>)> {
     let trace = analysis.trace;
     let device = DeviceRow(idle.devices[position].device);
-    let process = trace.devices.get(device.index())?.process;
-    let spans = frame.spans.get(process as usize).filter(|spans| spans.total_ns() > 0)?;
+    let process = trace.devices.get(device.index())?.process as usize;
+    let spans = time.spans.get(process).filter(|spans| spans.total_ns() > 0)?;
+    let cuts = time.cuts.get(process).map_or(&[][..], Vec::as_slice);
     let tracks: Vec<&Track> = trace.tracks_of_device(device.0).filter(|track| !track.rows.is_empty()).collect();
     let (mut rows, idle_rows) =
-        rayon::join(|| work_rows(trace, spans, &tracks), || idle_rows(trace, spans, idle, position));
-    let busy_ns = rows.iter().fold(0_i64, |sum, row| sum.saturating_add(row.ns));
+        rayon::join(|| work_rows(trace, spans, cuts, &tracks), || idle_rows(trace, spans, cuts, idle, position));
+    let busy_ns = rows.iter().fold(0_i64, |sum, (row, _)| sum.saturating_add(row.ns));
     rows.extend(idle_rows);
-    rows.retain(|row| row.ns > 0 || row.events > 0);
-    rows.iter_mut().for_each(|row| row.device = device);
-    rows.sort_by_key(|row| (std::cmp::Reverse(row.ns), row.holds));
+    rows.retain(|(row, _)| row.ns > 0 || row.events > 0);
+    rows.iter_mut().for_each(|(row, _)| row.device = device);
+    rows.sort_by_key(|(row, _)| (std::cmp::Reverse(row.ns), row.holds));
     Some((DeviceWall { device, whole_ns: spans.total_ns(), busy_ns }, rows))
 }
 
 /// What each piece of work has of the moments in `spans`.
-fn work_rows(trace: &Trace, spans: &Spans, tracks: &[&Track]) -> Vec<WallRow> {
+fn work_rows(trace: &Trace, spans: &Spans, cuts: &[i64], tracks: &[&Track]) -> Vec<(WallRow, Vec<i64>)> {
     let mut sums = Sums::default();
-    let mut sweep = Sweep { spans, active: vec![Vec::new(); tracks.len()], working: Vec::new(), now: i64::MIN };
+    let mut sweep =
+        Sweep { spans, cuts, stretch: 0, active: vec![Vec::new(); tracks.len()], working: Vec::new(), now: i64::MIN };
     let rows = tracks.iter().enumerate().map(|(at, track)| (track.rows.clone(), at));
     InOrder::with(trace, rows).for_each_with(|row, track| {
         if EventKind::from_byte_is_work(trace.events.kind[row]) {
             let (start, end) = (trace.events.start_ns[row], trace.events.end_ns(row));
             sweep.until(start, &mut sums);
             let at = sums.row(Holds::work(trace, row));
-            sums.rows[at].events += u64::from(spans.contains(start));
-            sums.rows[at].lengthen(spans.within_ns(start, end), EventRow::known(row as u32));
+            sums.rows[at].row.events += u64::from(spans.contains(start));
+            sums.rows[at].row.lengthen(spans.within_ns(start, end), EventRow::known(row as u32));
             sweep.begin(track, end, at);
         }
     });
     sweep.until(i64::MAX, &mut sums);
-    sums.rows
+    sums.rows(cuts)
 }
 
 /// What each reason of idleness has of them.
-fn idle_rows(trace: &Trace, spans: &Spans, idle: &IdleGaps, position: usize) -> Vec<WallRow> {
-    let stretches = idle.visit(trace, position, 0, Sums::default, |sums, parts| {
+fn idle_rows(trace: &Trace, spans: &Spans, cuts: &[i64], idle: &IdleGaps, position: usize) -> Vec<(WallRow, Vec<i64>)> {
+    let visited = idle.visit(trace, position, 0, Sums::default, |sums, parts| {
         for part in parts {
             let ns = spans.within_ns(part.start_ns, part.end_ns());
             if ns > 0 {
-                sums.add(Holds::Idle { cause: part.cause, activity: part.activity, name: part.name }, ns, part.row);
+                let holds = Holds::Idle { cause: part.cause, activity: part.activity, name: part.name };
+                let at = sums.row(holds);
+                add_cut(sums, at, spans, cuts, (part.start_ns, part.end_ns()));
+                let row = &mut sums.rows[at].row;
+                row.events += 1;
+                row.lengthen(ns, part.row);
             }
         }
     });
     let mut sums = Sums::default();
-    stretches.into_iter().flat_map(|stretch| stretch.rows).for_each(|row| sums.merge(row));
-    sums.rows
+    visited.into_iter().flat_map(|part| part.rows).for_each(|row| sums.merge(row));
+    sums.rows(cuts)
+}
+
+/// Gives row `at` what of a time is in `spans`, each stretch its part.
+fn add_cut(sums: &mut Sums, at: usize, spans: &Spans, cuts: &[i64], (start, end): (i64, i64)) {
+    let mut from = start;
+    for stretch in cuts.partition_point(|cut| *cut <= start)..=cuts.len() {
+        let until = cuts.get(stretch).copied().unwrap_or(i64::MAX).min(end);
+        sums.add(at, stretch, spans.within_ns(from, until));
+        if until == end {
+            break;
+        }
+        from = until;
+    }
 }
 
 /// The rows of one device so far.
 #[derive(Debug, Default)]
 struct Sums {
-    rows: Vec<WallRow>,
+    rows: Vec<Sum>,
     places: FxHashMap<Holds, usize>,
+}
+
+/// A row, and what it has of each stretch that it has anything of, earliest first.
+#[derive(Debug)]
+struct Sum {
+    row: WallRow,
+    stretches: Vec<(usize, i64)>,
+}
+
+impl Sum {
+    fn add(&mut self, stretch: usize, ns: i64) {
+        match self.stretches.last_mut() {
+            Some((last, sum)) if *last == stretch => *sum = sum.saturating_add(ns),
+            _ => self.stretches.push((stretch, ns)),
+        }
+    }
 }
 
 impl Sums {
     fn row(&mut self, holds: Holds) -> usize {
         *self.places.entry(holds).or_insert_with(|| {
             let row = WallRow { device: DeviceRow(0), holds, ns: 0, events: 0, longest_ns: 0, example: None };
-            self.rows.push(row);
+            self.rows.push(Sum { row, stretches: Vec::new() });
             self.rows.len() - 1
         })
     }
 
-    /// Adds one stretch of time.
-    fn add(&mut self, holds: Holds, ns: i64, row: Option<EventRow>) {
-        let at = self.row(holds);
+    /// Row `at` has `ns` more, in that stretch.
+    fn add(&mut self, at: usize, stretch: usize, ns: i64) {
         let sum = &mut self.rows[at];
-        sum.ns = sum.ns.saturating_add(ns);
-        sum.events += 1;
-        sum.lengthen(ns, row);
+        sum.row.ns = sum.row.ns.saturating_add(ns);
+        sum.add(stretch, ns);
     }
 
-    /// Adds the sums of later ones.
-    fn merge(&mut self, later: WallRow) {
-        let at = self.row(later.holds);
-        self.rows[at].merge(&later);
+    /// Adds the sums of a later time.
+    fn merge(&mut self, later: Sum) {
+        let at = self.row(later.row.holds);
+        let sum = &mut self.rows[at];
+        sum.row.ns = sum.row.ns.saturating_add(later.row.ns);
+        sum.row.events += later.row.events;
+        sum.row.lengthen(later.row.longest_ns, later.row.example);
+        later.stretches.into_iter().for_each(|(stretch, ns)| sum.add(stretch, ns));
+    }
+
+    /// The rows, each with what it has of every stretch, where the time was cut.
+    fn rows(self, cuts: &[i64]) -> Vec<(WallRow, Vec<i64>)> {
+        let stretches = if cuts.is_empty() { 0 } else { cuts.len() + 1 };
+        let of_row = |sum: Sum| {
+            let mut parts = vec![0_i64; stretches];
+            for (stretch, ns) in sum.stretches {
+                if let Some(part) = parts.get_mut(stretch) {
+                    *part = part.saturating_add(ns);
+                }
+            }
+            (sum.row, parts)
+        };
+        self.rows.into_iter().map(of_row).collect()
     }
 }
 
@@ -232,6 +297,9 @@ impl Sums {
 #[derive(Debug)]
 struct Sweep<'s> {
     spans: &'s Spans,
+    cuts: &'s [i64],
+    /// Cuts that are behind.
+    stretch: usize,
     /// What is open on each track, innermost last: when it ends, and its row.
     active: Vec<Vec<(i64, usize)>>,
     /// Tracks on which something is open.
@@ -253,8 +321,10 @@ impl Sweep<'_> {
     /// Goes on to `time`, giving each moment to what is at work in it.
     fn until(&mut self, time: i64, sums: &mut Sums) {
         while !self.working.is_empty() && self.now < time {
+            self.pass_cuts();
             let ends = self.working.iter().filter_map(|track| self.active[*track].last()).map(|(end, _)| *end);
-            let next = ends.min().unwrap_or(time).min(time);
+            let cut = self.cuts.get(self.stretch).copied().unwrap_or(i64::MAX);
+            let next = ends.min().unwrap_or(time).min(time).min(cut);
             self.divide(next, sums);
             self.now = next;
             let Sweep { active, working, .. } = self;
@@ -269,13 +339,19 @@ impl Sweep<'_> {
         self.now = self.now.max(time);
     }
 
+    fn pass_cuts(&mut self) {
+        while self.cuts.get(self.stretch).is_some_and(|cut| *cut <= self.now) {
+            self.stretch += 1;
+        }
+    }
+
     fn divide(&self, until: i64, sums: &mut Sums) {
         let ns = self.spans.within_ns(self.now, until);
         let count = self.working.len() as i64;
         for (at, track) in (0..).zip(&self.working) {
             let Some(&(_, row)) = self.active[*track].last() else { continue };
             let part = ns / count + i64::from(at < ns % count);
-            sums.rows[row].ns = sums.rows[row].ns.saturating_add(part);
+            sums.add(row, self.stretch, part);
         }
     }
 }

@@ -77,7 +77,7 @@ Exit status:
 /// Which part of the program to capture.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What to capture")]
-struct WindowArguments {
+pub(crate) struct WindowArguments {
     /// Steps A to B, B not captured (`A..=B` for B too), counted from 0 by StepTraceAnnotation or, in
     /// PyTorch, by calls of an optimizer's step()
     #[arg(long, value_name = "A..B", conflicts_with = "annotation")]
@@ -235,10 +235,6 @@ impl RecordArguments {
         RecordOptions {
             command: self.command.clone(),
             out: self.out.clone(),
-            window: self.window.window(),
-            warm_up: self.window.warm_up,
-            step_function: self.window.step_function.clone(),
-            max_windows: self.window.max_windows,
             hlo: self.kept.hlo.iter().filter_map(|name| name.parse::<HloFormat>().ok()).collect(),
             xla_dump: self.kept.xla_dump(),
             profile_options: self.profiler.profile_option.clone(),
@@ -251,11 +247,23 @@ impl RecordArguments {
             limits: self.limits.limits(),
             keep_private: self.kept.keep_private,
             measure_overhead: self.measure_overhead,
+            ..self.window.options()
         }
     }
 }
 
 impl WindowArguments {
+    /// The options of a recording with this window.
+    pub(crate) fn options(&self) -> RecordOptions {
+        RecordOptions {
+            window: self.window(),
+            warm_up: self.warm_up,
+            step_function: self.step_function.clone(),
+            max_windows: self.max_windows,
+            ..RecordOptions::new(Vec::<OsString>::new())
+        }
+    }
+
     fn window(&self) -> Window {
         match (self.steps, &self.annotation) {
             (Some(steps), _) => Window::Steps(steps),

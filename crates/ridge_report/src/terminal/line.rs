@@ -16,7 +16,7 @@ pub(crate) fn styled(style: Style, text: &str) -> Cow<'_, str> {
 }
 
 /// A line under construction.
-pub(super) struct Line {
+pub(crate) struct Line {
     text: String,
     /// Blanks that are written only if something follows.
     pending: usize,
@@ -25,17 +25,17 @@ pub(super) struct Line {
 
 impl Line {
     /// An empty line.
-    pub(super) fn new(glyphs: Glyphs) -> Line {
+    pub(crate) fn new(glyphs: Glyphs) -> Line {
         Line { text: String::new(), pending: 0, glyphs }
     }
 
     /// Adds `blanks` blanks.
-    pub(super) fn skip(&mut self, blanks: usize) {
+    pub(crate) fn skip(&mut self, blanks: usize) {
         self.pending += blanks;
     }
 
     /// Adds `text` in `style`.
-    pub(super) fn push(&mut self, style: Style, text: &str) {
+    pub(crate) fn push(&mut self, style: Style, text: &str) {
         if text.is_empty() {
             return;
         }
@@ -50,13 +50,13 @@ impl Line {
     }
 
     /// Adds `text` in a field of `field` columns, at its right end.
-    pub(super) fn right(&mut self, style: Style, text: &str, field: usize) {
+    pub(crate) fn right(&mut self, style: Style, text: &str, field: usize) {
         self.skip(field.saturating_sub(width(text)));
         self.push(style, text);
     }
 
     /// The finished line.
-    pub(super) fn end(mut self) -> String {
+    pub(crate) fn end(mut self) -> String {
         self.text.push('\n');
         self.text
     }

@@ -1,0 +1,146 @@
+//! `ridgeline annotate`: the user's source with what each line did.
+
+use crate::Ending;
+use crate::arguments::{CeilingsArguments, Globals};
+use crate::failure::Failure;
+use crate::output::deliver_checked;
+use crate::timings::Timings;
+use clap::{Args, ValueEnum, ValueHint};
+use ridge_report::annotate::{Folding, html, json, text};
+use ridge_report::terminal::Layout;
+use ridgeline::{AnnotateOptions, OpenOptions};
+use std::path::{Path, PathBuf};
+
+/// Lines around those where something happens.
+const AROUND: usize = 1;
+
+/// Show your source with what each line did: time, idle time, copies, launches, work and findings
+///
+/// Times of lines are those of `ridgeline stats --by source`: measured ones are apart from those that the data flow owes to
+/// a line. The text is the one that was recorded with the program; where none was, today's, which is said.
+/// See docs/annotate.md.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct AnnotateArguments {
+    /// Source files (`*.py`), then captures; without source files those with the most time are shown
+    #[arg(required = true, value_name = "FILE.py|CAPTURE", value_hint = ValueHint::AnyPath)]
+    paths: Vec<PathBuf>,
+
+    /// A source file that does not end in `.py`; may be given several times
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    file: Vec<PathBuf>,
+
+    /// Files that are shown where none is named
+    #[arg(long, value_name = "N", default_value = "3")]
+    top: usize,
+
+    /// Form of the answer
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text")]
+    format: AnnotateFormat,
+
+    /// Lines that are shown around those where something happens
+    #[arg(long, value_name = "N", default_value_t = AROUND, conflicts_with = "all")]
+    context: usize,
+
+    /// Fold nothing
+    #[arg(long)]
+    all: bool,
+
+    /// Whether the rules of `ridgeline check` are asked; `auto` asks unless the capture is large
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    findings: Findings,
+
+    /// Read the captures as this format rather than as what their content says
+    #[arg(long, value_name = "NAME")]
+    read_as: Option<String>,
+
+    #[command(flatten)]
+    ceilings: CeilingsArguments,
+
+    /// Write to FILE instead of standard output; replaced atomically
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// Columns of text; the terminal's width if not given
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    width: Option<usize>,
+
+    /// Draw in ASCII
+    #[arg(long, help_heading = "Output")]
+    ascii: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline annotate solver.py run/                     one file
+  ridgeline annotate run/                               the files with the most time
+  ridgeline annotate model.py train.py trace.json.gz    several files, another tool's capture
+  ridgeline annotate run/ --all -f html -o lines.html   whole files, as a page to pass on
+  ridgeline annotate run/ -f json                       for programs; docs/json has the schema";
+
+/// Forms of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AnnotateFormat {
+    /// For a terminal
+    #[value(alias = "table")]
+    Text,
+    /// A page that needs nothing beside it
+    Html,
+    /// A versioned document; see docs/json
+    Json,
+}
+
+/// Whether the rules are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Findings {
+    /// Where the capture has at most a million events
+    Auto,
+    /// Whatever it takes
+    Always,
+    /// Not at all
+    Never,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &AnnotateArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    let (mut files, captures): (Vec<PathBuf>, Vec<PathBuf>) =
+        arguments.paths.iter().cloned().partition(|path| is_source(path));
+    files.extend(arguments.file.iter().cloned());
+    if captures.is_empty() {
+        return Err(Failure::usage("expected a capture beside the source files, found none")
+            .hint("name it last: `ridgeline annotate solver.py run/`"));
+    }
+    let open = OpenOptions {
+        format: arguments.read_as.clone(),
+        ceilings: arguments.ceilings.choice(),
+        ..OpenOptions::default()
+    };
+    let session = super::open_paths(&captures, &open, timings)?;
+    let is_small = session.trace().events.len() <= super::MOST_JUDGED_UNASKED;
+    let findings = match arguments.findings {
+        Findings::Auto => is_small,
+        Findings::Always => true,
+        Findings::Never => false,
+    };
+    let options = AnnotateOptions { files, most_files: arguments.top, findings };
+    let mut annotation = timings.phase("annotate", || session.annotate(&options))?;
+    if arguments.findings == Findings::Auto && !is_small {
+        annotation
+            .footnotes
+            .push("findings are left out, the capture is large: `--findings always` asks for them".to_owned());
+    }
+    let folding = if arguments.all { Folding::Nothing } else { Folding::Around(arguments.context) };
+    let render = |layout: &Layout| match arguments.format {
+        AnnotateFormat::Text => text::render(&annotation, folding, layout),
+        AnnotateFormat::Html => html::page(&annotation, folding),
+        AnnotateFormat::Json => json::document(&annotation),
+    };
+    let place = (arguments.width, arguments.ascii);
+    timings.phase("output", || deliver_checked(render, arguments.output.as_deref(), place, globals))?;
+    Ok(Ending::Code(0))
+}
+
+/// Captures have other names.
+fn is_source(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "py") && !path.is_dir()
+}

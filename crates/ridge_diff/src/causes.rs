@@ -1,0 +1,133 @@
+//! What `check` found on each side: what vanished, what is new.
+
+use crate::place::Place;
+use serde::{Deserialize, Serialize};
+
+/// A cause that `check` found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FoundCause {
+    /// The rule.
+    pub rule: String,
+    /// What it says.
+    pub message: String,
+    /// The line of the program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Place>,
+    /// The part of the time that it holds, 0 to 1.
+    pub share: f64,
+}
+
+/// What became of a cause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Only before.
+    Vanished,
+    /// Only after.
+    New,
+    /// On both sides.
+    Stayed,
+}
+
+impl Fate {
+    /// The name in text and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fate::Vanished => "vanished",
+            Fate::New => "new",
+            Fate::Stayed => "stayed",
+        }
+    }
+}
+
+/// A cause on one or both sides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CauseChange {
+    /// What became of it.
+    pub fate: Fate,
+    /// The cause, of the side after where it is there.
+    pub cause: FoundCause,
+    /// The part of the time that it held before.
+    pub before_share: f64,
+    /// The part that it holds after.
+    pub after_share: f64,
+}
+
+impl CauseChange {
+    /// Whether it is on the side before, and on that after.
+    pub fn is_in(&self) -> (bool, bool) {
+        (self.fate != Fate::New, self.fate != Fate::Vanished)
+    }
+}
+
+/// The causes of both sides, matched by rule and line, else by rule alone; what changed most first.
+pub(crate) fn causes(before: &[FoundCause], after: &[FoundCause]) -> Vec<CauseChange> {
+    let mut left: Vec<&FoundCause> = before.iter().collect();
+    let mut open: Vec<&FoundCause> = after.iter().collect();
+    let mut found = Vec::new();
+    for same in [same_line as fn(&FoundCause, &FoundCause) -> bool, |a, b| a.rule == b.rule] {
+        open.retain(|cause| {
+            let Some(at) = left.iter().position(|known| same(known, cause)) else { return true };
+            let known = left.remove(at);
+            let (before_share, after_share) = (known.share, cause.share);
+            let cause = (*cause).clone();
+            found.push(CauseChange { fate: Fate::Stayed, cause, before_share, after_share });
+            false
+        });
+    }
+    let vanished = |cause: &&FoundCause| CauseChange {
+        fate: Fate::Vanished,
+        cause: (*cause).clone(),
+        before_share: cause.share,
+        after_share: 0.0,
+    };
+    let new = |cause: &&FoundCause| CauseChange {
+        fate: Fate::New,
+        cause: (*cause).clone(),
+        before_share: 0.0,
+        after_share: cause.share,
+    };
+    found.extend(left.iter().map(vanished));
+    found.extend(open.iter().map(new));
+    let moved = |change: &CauseChange| (change.after_share - change.before_share).abs();
+    found.sort_by(|a, b| (a.fate == Fate::Stayed).cmp(&(b.fate == Fate::Stayed)).then(moved(b).total_cmp(&moved(a))));
+    found
+}
+
+fn same_line(one: &FoundCause, other: &FoundCause) -> bool {
+    let place = |cause: &FoundCause| cause.place.as_ref().map(|place| (place.file_name().to_owned(), place.identity()));
+    one.rule == other.rule && place(one) == place(other) && (one.place.is_some() || one.message == other.message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_matched_by_line_before_rule() {
+        let cause = |rule: &str, line: u32, share: f64| FoundCause {
+            rule: rule.to_owned(),
+            message: String::new(),
+            place: Some(Place {
+                file: "a/x.py".to_owned(),
+                line,
+                function: String::new(),
+                text: None,
+                is_inferred: false,
+            }),
+            share,
+        };
+        let before = [cause("copies", 3, 0.5), cause("copies", 9, 0.1), cause("gone", 1, 0.2)];
+        let after = [cause("copies", 9, 0.1), cause("copies", 4, 0.5), cause("fresh", 1, 0.1)];
+        let found: Vec<_> = causes(&before, &after)
+            .into_iter()
+            .map(|change| (change.fate.name(), change.cause.rule, change.before_share, change.after_share))
+            .collect();
+        let expected = [
+            ("vanished", "gone", 0.2, 0.0),
+            ("new", "fresh", 0.0, 0.1),
+            ("stayed", "copies", 0.1, 0.1),
+            ("stayed", "copies", 0.5, 0.5),
+        ];
+        assert_eq!(found, expected.map(|(fate, rule, before, after)| (fate, rule.to_owned(), before, after)));
+    }
+}

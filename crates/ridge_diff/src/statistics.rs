@@ -1,0 +1,196 @@
+//! How sure a difference is.
+//!
+//! **Several runs on both sides** are samples of what a run takes, whatever makes runs differ: the interval is Welch's
+//! (B. L. Welch, *Biometrika* 34, 1947) with the degrees of freedom of Satterthwaite (*Biometrics Bulletin* 2, 1946).
+//!
+//! **One run on a side** cannot show how much runs differ. Its steps show how much a run wavers, but successive steps are alike
+//! (caches, clocks, neighbors on the machine), so neither are they independent samples nor does their mean get surer with
+//! their number. Two assumptions take the place of what is not known, and both are said wherever they matter:
+//! - a run differs from another by as much as stretches of successive steps of one run differ from each other. So the
+//!   variance of the run is that of its stretches and is *not* divided by their number, as it would be if they were
+//!   independent; this is what noise with equal power in every octave of frequency gives, as that of machines has;
+//! - and by [`between_runs`] beside that, for what is the same all through a run and not in the next: where memory lies, which
+//!   cores, which clock (Mytkowicz et al., *Producing wrong data without doing anything obviously wrong*, ASPLOS 2009, find
+//!   several per cent on processors).
+//!
+//! A rank test of single steps (Mann–Whitney) must agree where there are enough of them, so that one stretch with an outlier
+//! makes no change. Distributions and the test are `statrs`'.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::stats_tests::Alternative;
+use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
+
+/// Steps of a side that the rank test sees at most, spread over all: it compares every pair.
+const MOST_RANKED: usize = 400;
+
+/// Standard deviation of runs of the same program, as a part of their time, beside what their steps show; for one run a side.
+///
+/// 0.5 % on accelerators, 3 % on the host's processors, which others share: measured with `scripts/null_pairs.py`.
+pub fn between_runs(is_on_processors: bool) -> f64 {
+    if is_on_processors { 0.03 } else { 0.005 }
+}
+
+/// What is known of one side.
+#[derive(Debug, Clone, Copy)]
+pub struct Samples<'s> {
+    /// Times per unit: of each run, or of each stretch of the one run.
+    pub values: &'s [f64],
+    /// The side's time per unit.
+    pub mean: f64,
+    /// What the values are.
+    pub of: SampleOf,
+}
+
+/// What samples are of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SampleOf {
+    /// Runs of the program.
+    Runs,
+    /// Stretches of one run, with [`between_runs`].
+    Stretches {
+        /// Standard deviation of runs beside what stretches show, as a part of the time.
+        between_runs: f64,
+    },
+}
+
+/// An interval that holds the difference with the confidence that was asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// Whether it leaves zero out.
+    pub fn excludes_zero(&self) -> bool {
+        self.low > 0.0 || self.high < 0.0
+    }
+}
+
+impl Samples<'_> {
+    /// Variance of the side's mean, and its degrees of freedom; `None` for fewer than two values.
+    fn variance(&self) -> Option<(f64, f64)> {
+        let count = self.values.len() as f64;
+        if self.values.len() < 2 {
+            return None;
+        }
+        let mean = self.values.iter().sum::<f64>() / count;
+        let variance = self.values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        Some(match self.of {
+            SampleOf::Runs => (variance / count, count - 1.0),
+            SampleOf::Stretches { .. } => (variance, count - 1.0),
+        })
+    }
+
+    /// Variance of runs that is assumed rather than seen.
+    fn assumed(&self) -> f64 {
+        match self.of {
+            SampleOf::Runs => 0.0,
+            SampleOf::Stretches { between_runs } => (between_runs * self.mean).powi(2),
+        }
+    }
+}
+
+/// The interval of `after.mean - before.mean`; `None` where a side has fewer than two values.
+pub fn difference(before: &Samples<'_>, after: &Samples<'_>, confidence: f64) -> Option<Interval> {
+    let ((seen_before, free_before), (seen_after, free_after)) = (before.variance()?, after.variance()?);
+    let seen = seen_before + seen_after;
+    let assumed = before.assumed() + after.assumed();
+    // Satterthwaite: an assumed variance is known, so it adds none to the denominator.
+    let spread = seen_before.powi(2) / free_before + seen_after.powi(2) / free_after;
+    let freedom = if spread > 0.0 { ((seen + assumed).powi(2) / spread).min(1e6) } else { 1e6 };
+    let quantile = StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(0.5 + confidence / 2.0);
+    let half = quantile * (seen + assumed).sqrt();
+    let middle = after.mean - before.mean;
+    Some(Interval { low: middle - half, high: middle + half })
+}
+
+/// The chance that single steps of two like runs are ranked as differently as these; `None` where there are too few of them to
+/// tell at `significance`.
+pub fn rank_test(before: &[i64], after: &[i64], significance: f64) -> Option<f64> {
+    let (before, after) = (spread_out(before), spread_out(after));
+    // The smallest chance that so few can give: one of all ways to choose them, on both sides.
+    let smallest = 2.0 / ways(before.len(), after.len());
+    if before.is_empty() || after.is_empty() || smallest > significance {
+        return None;
+    }
+    if before.iter().chain(&after).all(|value| *value == before[0]) {
+        return Some(1.0);
+    }
+    let found = mannwhitneyu(&before, &after, MannWhitneyUMethod::Automatic, Alternative::TwoSided);
+    found.ok().map(|(_, chance)| chance).filter(|chance| chance.is_finite())
+}
+
+/// At most [`MOST_RANKED`] of them, at equal distances.
+fn spread_out(all: &[i64]) -> Vec<i64> {
+    let count = all.len().min(MOST_RANKED);
+    (0..count).map(|at| all[at * all.len() / count]).collect()
+}
+
+/// Ways to choose `one` of `one + other` things; infinite where it is beyond 64 bits.
+fn ways(one: usize, other: usize) -> f64 {
+    (1..=one).fold(1.0, |ways, at| ways * (other + at) as f64 / at as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-6 * expected.abs().max(1.0), "{found} instead of {expected}");
+    }
+
+    fn samples(values: &[f64], of: SampleOf) -> Samples<'_> {
+        Samples { values, mean: values.iter().sum::<f64>() / values.len() as f64, of }
+    }
+
+    #[test]
+    fn runs_agree_with_scipy() {
+        let (before, after) = ([10.1, 10.4, 9.9, 10.2], [11.0, 11.6, 10.8]);
+        let found = difference(&samples(&before, SampleOf::Runs), &samples(&after, SampleOf::Runs), 0.95);
+        // scipy 1.17.1: ttest_ind(after, before, equal_var=False).confidence_interval(0.95)
+        let found = found.expect("several runs");
+        near(found.low, 0.119_660_683_4);
+        near(found.high, 1.847_005_983_3);
+    }
+
+    #[test]
+    fn stretches_of_one_run_are_not_made_surer_by_their_number() {
+        let few = [10.0, 11.0, 10.0, 11.0];
+        let many = few.repeat(16);
+        let width = |values: &[f64]| {
+            let of = SampleOf::Stretches { between_runs: 0.0 };
+            let found = difference(&samples(values, of), &samples(values, of), 0.95).expect("several");
+            found.high - found.low
+        };
+        assert!(width(&many) > 0.5 * width(&few), "{} {}", width(&many), width(&few));
+    }
+
+    #[test]
+    fn steady_steps_are_not_surer_than_runs_are_alike() {
+        let steady = [10.0; 8];
+        let of = SampleOf::Stretches { between_runs: 0.03 };
+        let found = difference(&samples(&steady, of), &samples(&steady, of), 0.95).expect("several");
+        // 1.96 standard deviations of a difference of two.
+        near(found.high, 1.959_964 * 0.3 * 2.0_f64.sqrt());
+    }
+
+    #[test]
+    fn one_value_tells_nothing() {
+        let one = samples(&[10.0], SampleOf::Runs);
+        assert_eq!(difference(&one, &samples(&[9.0, 9.1], SampleOf::Runs), 0.95), None);
+    }
+
+    #[test]
+    fn ranks_tell_where_there_are_enough() {
+        let chance = |before: &[i64], after: &[i64]| rank_test(before, after, 0.05);
+        assert_eq!(chance(&[1, 2, 3], &[4, 5, 6]), None);
+        near(chance(&[1, 2, 3, 4], &[5, 6, 7, 8]).expect("four of each"), 0.028_571_428);
+        assert_eq!(chance(&[5; 9], &[5; 9]), Some(1.0));
+        // An outlier alone moves a mean and no rank.
+        assert!(chance(&[10, 11, 12, 13, 14, 15], &[10, 11, 12, 13, 14, 900]).is_some_and(|chance| chance > 0.5));
+    }
+}

@@ -1,0 +1,159 @@
+//! Faster, slower, no change, or cannot judge: what the numbers carry and no more.
+
+use crate::comparable::{Doubt, RECORD_STEPS, Weight};
+use crate::compare::Options;
+use crate::statistics::Interval;
+
+/// What a comparison comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It takes less time than before.
+    Faster,
+    /// It takes more.
+    Slower,
+    /// No difference that matters.
+    NoChange,
+    /// The captures do not tell.
+    CannotJudge,
+}
+
+impl State {
+    /// The name in text and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            State::Faster => "faster",
+            State::Slower => "slower",
+            State::NoChange => "no change",
+            State::CannotJudge => "cannot judge",
+        }
+    }
+}
+
+/// What a comparison comes to, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// What it comes to.
+    pub state: State,
+    /// Why, a sentence each without a period.
+    pub reasons: Vec<String>,
+    /// What would make it judgeable.
+    pub command: Option<String>,
+    /// Whether the gate lets it pass; `None` where none was asked for.
+    pub passes: Option<bool>,
+}
+
+/// What the verdict is made of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Evidence<'e> {
+    pub(crate) doubts: &'e [Doubt],
+    /// Time per unit before, and the difference, nanoseconds.
+    pub(crate) before_ns: f64,
+    pub(crate) difference_ns: f64,
+    /// Where the difference is.
+    pub(crate) interval: Option<Interval>,
+    /// The chance that like runs have steps ranked as these; `None` where it is not asked.
+    pub(crate) rank_chance: Option<f64>,
+    /// The largest of the differences that count as none, in parts of the time before: the gate's, or twice what matters.
+    pub(crate) options: &'e Options,
+}
+
+/// Percent with a sign.
+pub(crate) fn signed(part: f64) -> String {
+    format!("{:+.1} %", 100.0 * part)
+}
+
+pub(crate) fn verdict(evidence: &Evidence<'_>) -> Verdict {
+    let options = evidence.options;
+    let refusals: Vec<&Doubt> = evidence.doubts.iter().filter(|doubt| doubt.weight == Weight::Refuses).collect();
+    if !refusals.is_empty() {
+        let command = refusals.iter().find_map(|doubt| doubt.command.clone());
+        let reasons = refusals.iter().map(|doubt| doubt.message.clone()).collect();
+        return cannot(reasons, command, options);
+    }
+    let Some(interval) = evidence.interval.filter(|_| evidence.before_ns > 0.0) else {
+        let reason = "a side has one step or one capture alone: how much they differ by themselves is not known";
+        return cannot(vec![reason.to_owned()], Some(RECORD_STEPS.to_owned()), options);
+    };
+    let part = |ns: f64| ns / evidence.before_ns;
+    let (change, low, high) = (part(evidence.difference_ns), part(interval.low), part(interval.high));
+    let practical = options.practical();
+    let between =
+        format!("between {} and {} with {:.0} % confidence", signed(low), signed(high), 100.0 * options.confidence);
+    let is_certain = interval.excludes_zero();
+    let ranks_alike = evidence.rank_chance.is_some_and(|chance| chance > 1.0 - options.confidence);
+    let tolerance = options.tolerance();
+    let is_within = low > -tolerance && high < tolerance;
+    let (state, reason) = match () {
+        () if is_certain && change.abs() >= practical && !ranks_alike => {
+            let state = if change < 0.0 { State::Faster } else { State::Slower };
+            (state, format!("{}: {between}", signed(change)))
+        }
+        () if is_within && is_certain => {
+            let says = format!("{}, {between}, is less than what counts ({:.1} %)", signed(change), 100.0 * practical);
+            (State::NoChange, says)
+        }
+        () if is_within => (State::NoChange, format!("{}: {between}", signed(change))),
+        () if is_certain && ranks_alike => {
+            let says = format!("{} comes from a few steps; most take as long as before", signed(change));
+            (State::CannotJudge, says)
+        }
+        () => {
+            let says = format!("{} may be chance: the change is {between}", signed(change));
+            (State::CannotJudge, says)
+        }
+    };
+    let command = (state == State::CannotJudge)
+        .then(|| "ridgeline diff --before A1 A2 A3 --after B1 B2 B3, with several recordings of each".to_owned());
+    let passes = options.fail_on.map(|bar| match state {
+        State::Slower => change < bar,
+        State::CannotJudge => high < bar,
+        State::Faster | State::NoChange => true,
+    });
+    Verdict { state, reasons: vec![reason], command, passes }
+}
+
+fn cannot(reasons: Vec<String>, command: Option<String>, options: &Options) -> Verdict {
+    Verdict { state: State::CannotJudge, reasons, command, passes: options.fail_on.map(|_| false) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(
+        change: f64,
+        low: f64,
+        high: f64,
+        chance: Option<f64>,
+        options: &Options,
+        expected: (State, Option<bool>),
+    ) {
+        let evidence = Evidence {
+            doubts: &[],
+            before_ns: 1000.0,
+            difference_ns: 1000.0 * change,
+            interval: Some(Interval { low: 1000.0 * low, high: 1000.0 * high }),
+            rank_chance: chance,
+            options,
+        };
+        let found = verdict(&evidence);
+        assert_eq!((found.state, found.passes), expected, "{:?}", found.reasons);
+    }
+
+    #[test]
+    fn a_change_is_certain_and_matters() {
+        let usual = Options::default();
+        let gate = Options { fail_on: Some(0.05), ..usual };
+        check(0.10, 0.08, 0.12, Some(0.001), &usual, (State::Slower, None));
+        check(-0.10, -0.12, -0.08, None, &usual, (State::Faster, None));
+        check(0.01, 0.005, 0.015, None, &usual, (State::NoChange, None));
+        check(0.0, -0.03, 0.03, None, &usual, (State::NoChange, None));
+        check(0.10, -0.02, 0.22, None, &usual, (State::CannotJudge, None));
+        check(0.10, 0.08, 0.12, Some(0.4), &usual, (State::CannotJudge, None));
+        check(0.10, 0.08, 0.12, None, &gate, (State::Slower, Some(false)));
+        check(0.03, 0.025, 0.035, None, &gate, (State::Slower, Some(true)));
+        check(-0.10, -0.22, 0.02, None, &gate, (State::CannotJudge, Some(true)));
+        check(0.02, -0.04, 0.08, None, &gate, (State::CannotJudge, Some(false)));
+    }
+}

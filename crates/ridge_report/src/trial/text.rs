@@ -1,0 +1,80 @@
+//! For a terminal: the verdict, how it came about, and what changed in the captures.
+
+use super::{course, headline, reasons, times};
+use crate::diff;
+use crate::terminal::{Glyphs, Layout, wrapped};
+use anstyle::Style;
+use ridgeline::comparison::State;
+use ridgeline::escape::escape_controls;
+use ridgeline::{Trial, TrialOutput};
+
+/// The whole answer.
+pub fn render(trial: &Trial, layout: &Layout) -> String {
+    let style = match trial.state() {
+        State::Slower => layout.theme.lost,
+        State::CannotJudge => layout.theme.partial,
+        State::Faster | State::NoChange => layout.theme.title,
+    };
+    let mut text = sentence(&headline(trial), style, layout);
+    let mut entry = |title: &str, words: &str| text.push_str(&entry(title, words, layout));
+    entry("tried", &trial.candidate);
+    entry("runs", &course(trial));
+    for reason in reasons(trial) {
+        entry("reason", &reason);
+    }
+    if let Some(judged) = &trial.judged {
+        if judged.is_by_captures {
+            entry("also", &times("program", &judged.program));
+        } else if let Some(captures) = &judged.captures {
+            entry("also", &diff::headline(&captures.comparison));
+        }
+    }
+    for output in &trial.outputs {
+        entry("output", &agreement(output));
+    }
+    for note in &trial.notes {
+        entry("mind", note);
+    }
+    entry("captures", &trial.folder.display().to_string());
+    if let Some(captures) = trial.judged.as_ref().and_then(|judged| judged.captures.as_ref()) {
+        let folder = trial.folder.display();
+        entry("next", &format!("ridgeline diff {folder}/before {folder}/after"));
+        text.push('\n');
+        text.push_str(&diff::text::render(captures, &diff::Options::default(), layout));
+    }
+    text
+}
+
+fn agreement(output: &TrialOutput) -> String {
+    let why = output.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
+    let words = match output.state {
+        "same" => "the same bytes on both sides",
+        "close" => "the same but for rounding",
+        "differs" => "differs",
+        "not repeatable" => "differs from run to run of the program as it is, so it tells nothing",
+        "missing" => "was not written",
+        _ => "was not compared",
+    };
+    format!("{} {words}{why}", output.file)
+}
+
+fn entry(title: &str, words: &str, layout: &Layout) -> String {
+    let indent = 11;
+    let lines = wrapped(&plain(&escape_controls(words), layout), layout.width.saturating_sub(indent));
+    let lines = lines.iter().enumerate();
+    lines.map(|(at, line)| format!("  {:<9}{line}\n", if at == 0 { title } else { "" })).collect()
+}
+
+fn sentence(words: &str, style: Style, layout: &Layout) -> String {
+    let lines = wrapped(&plain(&escape_controls(words), layout), layout.width);
+    let styled =
+        |line: &String| if style.is_plain() { format!("{line}\n") } else { format!("{style}{line}{style:#}\n") };
+    lines.iter().map(styled).collect()
+}
+
+fn plain(text: &str, layout: &Layout) -> String {
+    match layout.glyphs {
+        Glyphs::Unicode => text.to_owned(),
+        Glyphs::Ascii => text.replace('µ', "u").replace('…', "...").replace('→', "->").replace('±', "+-"),
+    }
+}
