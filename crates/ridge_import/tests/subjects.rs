@@ -45,7 +45,7 @@ fn read(path: &std::path::Path) -> Option<Imported> {
 /// Whether the row's first column has no name of anything.
 fn names_nothing(table: &Table, row: usize) -> bool {
     let name = table.batch.column(0);
-    name.is_null(row) || name.as_string_opt::<i32>().is_some_and(|names| names.value(row).starts_with('('))
+    name.is_null(row) || name.as_string_opt::<i32>().is_some_and(|names| names.value(row).trim_start().starts_with('('))
 }
 
 /// Whether the trace has what a subject speaks of.

@@ -137,7 +137,8 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         ],
     );
     // What stands in parentheses is no scope: work of which none is known.
-    let subject = |line: &Line| (!line.path.starts_with('(')).then(|| Subject::Scope(line.path.as_str().into()));
+    let subject =
+        |line: &Line| (!line.label.trim_start().starts_with('(')).then(|| Subject::Scope(line.path.as_str().into()));
     table = table.about(lines.iter().map(subject));
     if is_of_host {
         table.footnotes.push(HOST_ALONE.to_owned());
