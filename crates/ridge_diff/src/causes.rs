@@ -107,7 +107,13 @@ mod tests {
         let cause = |rule: &str, line: u32, share: f64| FoundCause {
             rule: rule.to_owned(),
             message: String::new(),
-            place: Some(Place { file: "a/x.py".to_owned(), line, function: String::new(), text: None, is_inferred: false }),
+            place: Some(Place {
+                file: "a/x.py".to_owned(),
+                line,
+                function: String::new(),
+                text: None,
+                is_inferred: false,
+            }),
             share,
         };
         let before = [cause("copies", 3, 0.5), cause("copies", 9, 0.1), cause("gone", 1, 0.2)];
@@ -116,7 +122,12 @@ mod tests {
             .into_iter()
             .map(|change| (change.fate.name(), change.cause.rule, change.before_share, change.after_share))
             .collect();
-        let expected = [("vanished", "gone", 0.2, 0.0), ("new", "fresh", 0.0, 0.1), ("stayed", "copies", 0.1, 0.1), ("stayed", "copies", 0.5, 0.5)];
+        let expected = [
+            ("vanished", "gone", 0.2, 0.0),
+            ("new", "fresh", 0.0, 0.1),
+            ("stayed", "copies", 0.1, 0.1),
+            ("stayed", "copies", 0.5, 0.5),
+        ];
         assert_eq!(found, expected.map(|(fate, rule, before, after)| (fate, rule.to_owned(), before, after)));
     }
 }

@@ -126,7 +126,9 @@ fn work(before: &[Summary], after: &[Summary], in_common: f64) -> Vec<Doubt> {
             let says = format!("no steps are marked, and {after:.0} events against {before:.0} are not the same work");
             found.push(refuses(says, Some(RECORD_STEPS)));
         } else {
-            found.push(warns("no steps are marked: whole captures are compared, as long as they happen to be".to_owned()));
+            found.push(warns(
+                "no steps are marked: whole captures are compared, as long as they happen to be".to_owned(),
+            ));
         }
     }
     found

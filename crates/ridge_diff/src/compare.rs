@@ -248,8 +248,14 @@ impl<'s> Sides<'s> {
             interval,
             counts: (per(&pair.before, units.before), per(&pair.after, units.after)),
             is_in: (!pair.before.is_empty(), !pair.after.is_empty()),
-            why: why(pair, units),
+            why: if self.is_of_one_unit() { why(pair, units) } else { Vec::new() },
         }
+    }
+
+    /// Whether times and counts of both sides are per the same thing.
+    fn is_of_one_unit(&self) -> bool {
+        let mut units = self.before.iter().chain(self.after).filter_map(|run| run.unit);
+        units.next().is_none_or(|first| units.all(|unit| unit == first))
     }
 
     /// Adds what no item has to the rest, so that the rows add up to the whole.
@@ -258,7 +264,8 @@ impl<'s> Sides<'s> {
             let whole = runs.iter().fold(0_i64, |sum, run| sum.saturating_add(run.whole_ns));
             rows.iter().fold(whole, |left, row| left.saturating_sub(of(row)))
         };
-        let (before, after) = (left(self.before, |row| row.before_total_ns), left(self.after, |row| row.after_total_ns));
+        let (before, after) =
+            (left(self.before, |row| row.before_total_ns), left(self.after, |row| row.after_total_ns));
         if before == 0 && after == 0 {
             return;
         }
@@ -284,12 +291,14 @@ impl<'s> Sides<'s> {
     }
 
     fn interval_of(&self, pair: &Pair<'_>) -> Option<Interval> {
-        let samples = |side: &Side<'_>, runs: &[Summary]| sampled(runs, |run, at| {
-            let items = side.iter().filter(|(of, _)| *of == run).map(|(_, item)| item);
-            items.fold(0_i64, |sum, item| {
-                sum.saturating_add(at.map_or(item.ns, |at| item.stretches.get(at).copied().unwrap_or(0)))
+        let samples = |side: &Side<'_>, runs: &[Summary]| {
+            sampled(runs, |run, at| {
+                let items = side.iter().filter(|(of, _)| *of == run).map(|(_, item)| item);
+                items.fold(0_i64, |sum, item| {
+                    sum.saturating_add(at.map_or(item.ns, |at| item.stretches.get(at).copied().unwrap_or(0)))
+                })
             })
-        });
+        };
         self.between(&samples(&pair.before, self.before), &samples(&pair.after, self.after))
     }
 
@@ -305,7 +314,7 @@ impl<'s> Sides<'s> {
     /// Asked of single steps only where each side has one run: several runs tell more.
     fn rank_chance(&self) -> Option<f64> {
         let ([before], [after]) = (self.before, self.after) else { return None };
-        rank_test(&before.periods_ns, &after.periods_ns, 1.0 - self.options.confidence)
+        rank_test(&before.periods_ns, &after.periods_ns)
     }
 
     fn assumption(&self) -> String {
@@ -418,8 +427,12 @@ fn measures(before: &[Summary], after: &[Summary]) -> Vec<MeasureChange> {
         }
     }
     let mean = |runs: &[Summary], key: &str| {
-        let values: Vec<f64> =
-            runs.iter().flat_map(|run| &run.measures).filter(|found| found.key == key).map(|found| found.value).collect();
+        let values: Vec<f64> = runs
+            .iter()
+            .flat_map(|run| &run.measures)
+            .filter(|found| found.key == key)
+            .map(|found| found.value)
+            .collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
     let change = |measure: &Measure| MeasureChange {

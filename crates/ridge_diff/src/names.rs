@@ -72,7 +72,11 @@ mod tests {
                 "void at::native::reduce_kernel<512, 1, at::Op<float> >(at::Op)",
                 "at::native::reduce_kernel",
             ),
-            ("void (anonymous namespace)::f<3>(int)", "void (anonymous namespace)::f<3>(int)", "(anonymous namespace)::f"),
+            (
+                "void (anonymous namespace)::f<3>(int)",
+                "void (anonymous namespace)::f<3>(int)",
+                "(anonymous namespace)::f",
+            ),
             ("wrapped_add", "wrapped_add", "wrapped_add"),
         ] {
             assert_eq!((unnumbered(name), template(name).as_str()), (numbered, own));

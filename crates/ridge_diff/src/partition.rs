@@ -10,7 +10,7 @@ use crate::summary::{Item, Kind};
 /// A division of the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum By {
-    /// Operations, copies, and idle time by its cause and what the host did.
+    /// Operations, copies, and idle time by its cause and what kind of thing the host did.
     Part,
     /// Operations; idle time by its cause.
     Op,
@@ -56,7 +56,8 @@ impl By {
             return vec!["rest".to_owned()];
         }
         let idle = || match self {
-            By::Part | By::Idle => idle_keys(item),
+            By::Part => vec![format!("idle|{}|{}", item.name, item.category)],
+            By::Idle => idle_keys(item),
             By::Copy => vec!["idle".to_owned()],
             _ => vec![format!("idle|{}", item.name)],
         };
@@ -87,7 +88,9 @@ impl By {
             (Kind::Work, By::Copy) => "work that copies nothing".to_owned(),
             (_, By::Category) => most.category.clone(),
             (_, By::Line) => most.place.as_ref().map_or("no line known".to_owned(), Place::to_string),
-            (_, By::Kernel) if most.kernel.is_some() => common(items, |item| item.kernel.as_deref().unwrap_or_default()),
+            (_, By::Kernel) if most.kernel.is_some() => {
+                common(items, |item| item.kernel.as_deref().unwrap_or_default())
+            }
             _ if most.name.contains(['<', '(']) => template(&most.name),
             _ => common(items, |item| &item.name),
         }

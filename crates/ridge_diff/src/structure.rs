@@ -60,7 +60,9 @@ mod tests {
     use super::*;
 
     fn module(body: &str) -> HloModule {
-        let text = format!("HloModule m\n\nfused {{\n{body}\n}}\n\nENTRY main {{\n  p = f32[8] parameter(0)\n  ROOT f.1 = f32[8] fusion(p), kind=kLoop, calls=fused\n}}\n");
+        let text = format!(
+            "HloModule m\n\nfused {{\n{body}\n}}\n\nENTRY main {{\n  p = f32[8] parameter(0)\n  ROOT f.1 = f32[8] fusion(p), kind=kLoop, calls=fused\n}}\n"
+        );
         HloModule::from_text(&text).expect("HLO")
     }
 
@@ -70,9 +72,13 @@ mod tests {
             let module = module(body);
             structure(&module, module.instruction_named("f.1").expect("it is there"))
         };
-        let first = of("  a = f32[8] parameter(0)\n  b = f32[8] sine(a)\n  c = f32[8] cosine(a)\n  ROOT d = f32[8] add(b, c)");
-        let renamed = of("  x.7 = f32[8]{0} parameter(0)\n  z = f32[8] cosine(x.7)\n  y.9 = f32[8] sine(x.7)\n  ROOT w = f32[8] add(y.9, z)");
-        let other = of("  a = f32[8] parameter(0)\n  b = f32[8] sine(a)\n  c = f32[8] sine(a)\n  ROOT d = f32[8] add(b, c)");
+        let first =
+            of("  a = f32[8] parameter(0)\n  b = f32[8] sine(a)\n  c = f32[8] cosine(a)\n  ROOT d = f32[8] add(b, c)");
+        let renamed = of(
+            "  x.7 = f32[8]{0} parameter(0)\n  z = f32[8] cosine(x.7)\n  y.9 = f32[8] sine(x.7)\n  ROOT w = f32[8] add(y.9, z)",
+        );
+        let other =
+            of("  a = f32[8] parameter(0)\n  b = f32[8] sine(a)\n  c = f32[8] sine(a)\n  ROOT d = f32[8] add(b, c)");
         assert_eq!(first, renamed);
         assert_ne!(first, other);
     }

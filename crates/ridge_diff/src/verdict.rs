@@ -77,7 +77,8 @@ pub(crate) fn verdict(evidence: &Evidence<'_>) -> Verdict {
     let part = |ns: f64| ns / evidence.before_ns;
     let (change, low, high) = (part(evidence.difference_ns), part(interval.low), part(interval.high));
     let practical = options.practical();
-    let between = format!("between {} and {} with {:.0} % confidence", signed(low), signed(high), 100.0 * options.confidence);
+    let between =
+        format!("between {} and {} with {:.0} % confidence", signed(low), signed(high), 100.0 * options.confidence);
     let is_certain = interval.excludes_zero();
     let ranks_alike = evidence.rank_chance.is_some_and(|chance| chance > 1.0 - options.confidence);
     let tolerance = options.tolerance();
@@ -120,7 +121,14 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(change: f64, low: f64, high: f64, chance: Option<f64>, options: &Options, expected: (State, Option<bool>)) {
+    fn check(
+        change: f64,
+        low: f64,
+        high: f64,
+        chance: Option<f64>,
+        options: &Options,
+        expected: (State, Option<bool>),
+    ) {
         let evidence = Evidence {
             doubts: &[],
             before_ns: 1000.0,

@@ -141,7 +141,11 @@ impl Session {
         let origin = Origin { formats, versions: versions.collect(), ..summary.origin };
         summary.origin = with_manifest(origin, self.manifest());
         if let Some(compile_ns) = self.manifest().map(compile_ns).filter(|ns| *ns > 0.0) {
-            summary.measures.iter_mut().filter(|found| found.key == "compile_ns").for_each(|found| found.value = compile_ns);
+            summary
+                .measures
+                .iter_mut()
+                .filter(|found| found.key == "compile_ns")
+                .for_each(|found| found.value = compile_ns);
         }
         let lost = self.notes().iter().filter(|note| note.severity == Severity::Lost);
         summary.lost = lost.map(|note| note.message.clone()).collect();

@@ -303,8 +303,11 @@ mod tests {
                 unknown: [5]
             "#]],
         );
-        check("thread python\n  0 +10 a", expect![[r#"
+        check(
+            "thread python\n  0 +10 a",
+            expect![[r#"
             0 ns of 0 units, periods []
-        "#]]);
+        "#]],
+        );
     }
 }

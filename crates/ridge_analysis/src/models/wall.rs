@@ -196,13 +196,7 @@ fn work_rows(trace: &Trace, spans: &Spans, cuts: &[i64], tracks: &[&Track]) -> V
 }
 
 /// What each reason of idleness has of them.
-fn idle_rows(
-    trace: &Trace,
-    spans: &Spans,
-    cuts: &[i64],
-    idle: &Idle,
-    position: usize,
-) -> Vec<(WallRow, Vec<i64>)> {
+fn idle_rows(trace: &Trace, spans: &Spans, cuts: &[i64], idle: &Idle, position: usize) -> Vec<(WallRow, Vec<i64>)> {
     let mut sums = Sums::new(cuts);
     idle.visit_parts(trace, position, |part| {
         let end_ns = part.start_ns.saturating_add(part.ns);

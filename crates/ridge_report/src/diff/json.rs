@@ -17,9 +17,10 @@ pub fn document(diff: &Diff, options: &Options) -> String {
     let rows = |by: By| found.changes_by(by).iter().map(change).collect::<Vec<_>>();
     let others = By::ALL.into_iter().filter(|other| *other != by);
     let divisions: Map<String, Value> = others.map(|by| (by.name().to_owned(), json!(rows(by)))).collect();
-    let doubts = found.doubts.iter().map(|doubt| {
-        json!({ "weight": doubt.weight.name(), "message": doubt.message, "command": doubt.command })
-    });
+    let doubts = found
+        .doubts
+        .iter()
+        .map(|doubt| json!({ "weight": doubt.weight.name(), "message": doubt.message, "command": doubt.command }));
     laid_out(&json!({
         "schema": DIFF_SCHEMA,
         "notes": diff.notes.iter().map(note).collect::<Vec<_>>(),

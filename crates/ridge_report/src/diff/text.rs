@@ -95,11 +95,14 @@ fn division(found: &Comparison, by: By, rows: usize, layout: &Layout) -> String 
     push(cells("", "", heads, "between", ""), layout.theme.header);
     let mut any_unsure = false;
     for row in shown {
-        let times =
-            [Nanos(row.before_ns).to_string(), Nanos(row.after_ns).to_string(), signed_time(row.difference_ns() as f64)];
-        let interval = row.interval.map_or(String::new(), |found| {
-            format!("{} … {}", signed_time(found.low), signed_time(found.high))
-        });
+        let times = [
+            Nanos(row.before_ns).to_string(),
+            Nanos(row.after_ns).to_string(),
+            signed_time(row.difference_ns() as f64),
+        ];
+        let interval = row
+            .interval
+            .map_or(String::new(), |found| format!("{} … {}", signed_time(found.low), signed_time(found.high)));
         let mark = mark(row);
         any_unsure |= mark == "~";
         push(cells(row.what.name(), &row.subject, times, &interval, mark), Style::new());
@@ -170,7 +173,7 @@ fn beside(found: &Comparison, options: &Options, layout: &Layout) -> String {
     let mut text = String::new();
     let about = options.by.measures();
     let measures = found.measures.iter().filter(|change| about.is_none_or(|about| change.about == about));
-    let said: Vec<String> = measures.filter_map(measure).collect();
+    let said: Vec<String> = measures.filter_map(|change| measure(change, found.unit)).collect();
     if about.is_some() && said.is_empty() {
         let says = match found.measures.iter().any(|change| about == Some(change.about.as_str())) {
             true => "the same on both sides",

@@ -11,7 +11,12 @@ pub fn headline(found: &Comparison) -> String {
     if let Some((part, ends)) = found.parts() {
         text.push_str(&format!(", {}", signed(part)));
         if let Some((low, high)) = ends {
-            text.push_str(&format!(" ({} to {}, {:.0} % confidence)", signed(low), signed(high), 100.0 * found.options.confidence));
+            text.push_str(&format!(
+                " ({} to {}, {:.0} % confidence)",
+                signed(low),
+                signed(high),
+                100.0 * found.options.confidence
+            ));
         }
     }
     text
@@ -41,13 +46,15 @@ pub(super) fn side(side: &SideFacts, unit: Option<Unit>) -> String {
     let mut parts = Vec::new();
     match unit {
         Some(Unit::Step) => parts.push(counted(count, "step", "steps")),
-        Some(Unit::Suite) => parts.push(counted(side.units, "round", "rounds")),
-        _ => {}
+        Some(Unit::Suite) => parts.push(counted(side.units, "run", "runs")),
+        Some(Unit::Capture) | None => {}
     }
     if side.devices > 1 {
         parts.push(format!("{} devices", side.devices));
     }
-    parts.extend(side.busy_share.filter(|_| unit != Some(Unit::Suite)).map(|share| format!("devices busy {}", Share(share))));
+    parts.extend(
+        side.busy_share.filter(|_| unit != Some(Unit::Suite)).map(|share| format!("devices busy {}", Share(share))),
+    );
     if parts.is_empty() { name } else { format!("{name}: {}", parts.join(", ")) }
 }
 
@@ -100,8 +107,8 @@ pub(super) fn cut(rows: &[Change], unit_ns: i64, most: usize) -> Cut<'_> {
     Cut { shown, others: (others.0 > 0).then_some(others) }
 }
 
-/// `most memory in use: 1 GiB → 1.5 GiB`; `None` where nothing is known on a side or nothing changed.
-pub(super) fn measure(change: &MeasureChange) -> Option<String> {
+/// `most memory in use: 1 GiB → 1.5 GiB`; `None` where nothing changed.
+pub(super) fn measure(change: &MeasureChange, unit: Option<Unit>) -> Option<String> {
     let shown = |value: Option<f64>| {
         let Some(value) = value else { return "unknown".to_owned() };
         match change.unit.as_str() {
@@ -111,7 +118,7 @@ pub(super) fn measure(change: &MeasureChange) -> Option<String> {
         }
     };
     let (before, after) = (shown(change.before), shown(change.after));
-    let is_of_units = !matches!(change.about.as_str(), "memory" | "compile");
+    let is_of_units = unit == Some(Unit::Step) && !matches!(change.about.as_str(), "memory" | "compile");
     let per = if is_of_units { ", per step" } else { "" };
     (before != after).then(|| format!("{}{per}: {before} → {after}", change.title))
 }
