@@ -5,7 +5,7 @@ mod schema;
 use expect_test::expect;
 use ridge_report::diff::{Options, json, markdown, text};
 use ridge_report::terminal::Layout;
-use ridgeline::comparison::Summary;
+use ridgeline::comparison::{By, Summary, What};
 use ridgeline::{CausesAsked, Diff, DiffOptions, diff};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -59,6 +59,19 @@ fn json_keeps_to_its_schema_and_adds_up() {
             assert_eq!(sum(rows, "before_total_ns"), document["before"]["total_ns"]);
         }
     }
+}
+
+/// The numbers are sums over the plain JSON: `dur` of device events of category kernel, gpu_memcpy and gpu_memset inside the
+/// one step, which ends with the last of them.
+#[test]
+fn totals_agree_with_an_independent_sum() {
+    let found = compared("kineto/h100_qwen15_0.5b_infer.json.gz", "kineto/mi300_torch_compile_triton.json.gz").comparison;
+    assert_eq!(found.before.total_ns, 49_378_903);
+    let rows = found.changes_by(By::Kernel);
+    let work = rows.iter().filter(|row| matches!(row.what, What::Kernel | What::Copy));
+    assert_eq!(work.map(|row| row.before_total_ns).sum::<i64>(), 45_382_492);
+    let longest = rows.iter().map(|row| row.before_total_ns).max();
+    assert_eq!(longest, Some(12_623_584));
 }
 
 #[test]

@@ -19,7 +19,7 @@ const TIME: usize = 9;
 /// Columns of the interval, where there is room for it.
 const INTERVAL: usize = 22;
 /// Widths from which the interval has a column.
-const WIDE: usize = 100;
+const WIDE: usize = 110;
 
 /// The whole answer.
 pub fn render(diff: &Diff, options: &Options, layout: &Layout) -> String {
