@@ -29,12 +29,59 @@ fn ranks() -> Diff {
 
 #[test]
 fn text_for_a_terminal() {
-    expect![[r#""#]].assert_eq(&text::render(&ranks(), &Options::default(), &Layout::plain(80)));
+    expect![[r#"
+        cannot judge: step 14.5 ms → 19.9 ms, +37.7 %
+        before before/: one step, devices busy 45.6 %
+        after  after/: one step, devices busy 61.9 %
+        because: a side has one step or one capture alone: how much they differ by
+          themselves is not known
+        better: ridgeline record --steps 10..40 -- python PROGRAM.py
+
+        What changed, per step and device
+                                                          Before      After     Change
+        operation  record_param_comms                    5.67 ms    11.2 ms   +5.53 ms
+                   1.4 ms each instead of 708 µs
+        idle       before the first …erIter.__next__)     1.1 ms       0 ns    -1.1 ms
+                   gone
+        idle       before the first …rded of the host       0 ns    1.04 ms   +1.04 ms
+                   new
+        idle       before the first …batch_to_gpu ##)     168 µs       0 ns    -168 µs
+                   gone
+        rest       nothing recorded explains it             0 ns      89 µs     +89 µs
+                   new
+        kernel     at::native::vecto…ementwise_kernel       0 ns      49 µs     +49 µs
+                   new
+        idle       host late: nothin…rded of the host     331 µs     285 µs     -46 µs
+        kernel     at::native::vecto…ementwise_kernel       0 ns      40 µs     +40 µs
+                   new
+                   55 others                             7.19 ms     7.2 ms   +16.5 µs
+        whole                                            14.5 ms    19.9 ms   +5.45 ms
+
+        Beside that
+          kernels and operations, per step: 245 → 310
+    "#]]
+    .assert_eq(&text::render(&ranks(), &Options::default(), &Layout::plain(80)));
 }
 
 #[test]
 fn markdown_for_a_pull_request() {
-    expect![[r#""#]].assert_eq(&markdown::render(&ranks(), &Options { rows: 3, ..Options::default() }));
+    expect![[r#"
+        ### cannot judge: step 14.5 ms → 19.9 ms, +37.7 %
+
+        - **before**: before/: one step, devices busy 45.6 %
+        - **after**: after/: one step, devices busy 61.9 %
+        - **because**: a side has one step or one capture alone: how much they differ by themselves is not known
+
+        | what | subject | before | after | change | why |
+        |---|---|--:|--:|--:|---|
+        | operation | record\_param\_comms | 5.67 ms | 11.2 ms | +5.53 ms | 1.4 ms each instead of 708 µs |
+        | idle | before the first work: loading data (enumerate(DataLoader)#\_Singl…cessDataLoaderIter.\_\_next\_\_) | 1.1 ms | 0 ns | -1.1 ms | gone |
+        | idle | before the first work: nothing recorded of the host | 0 ns | 1.04 ms | +1.04 ms | new |
+        | rest | nothing recorded explains it | 0 ns | 89 µs | +89 µs | new |
+        | | 59 others | 7.69 ms | 7.58 ms | -108 µs | |
+
+        - kernels and operations, per step: 245 → 310
+    "#]].assert_eq(&markdown::render(&ranks(), &Options { rows: 3, ..Options::default() }));
 }
 
 #[test]
@@ -65,7 +112,8 @@ fn json_keeps_to_its_schema_and_adds_up() {
 /// one step, which ends with the last of them.
 #[test]
 fn totals_agree_with_an_independent_sum() {
-    let found = compared("kineto/h100_qwen15_0.5b_infer.json.gz", "kineto/mi300_torch_compile_triton.json.gz").comparison;
+    let found =
+        compared("kineto/h100_qwen15_0.5b_infer.json.gz", "kineto/mi300_torch_compile_triton.json.gz").comparison;
     assert_eq!(found.before.total_ns, 49_378_903);
     let rows = found.changes_by(By::Kernel);
     let work = rows.iter().filter(|row| matches!(row.what, What::Kernel | What::Copy));
