@@ -5,7 +5,7 @@ SECONDS ?= 3600
 DEMO_OPS ?= cone_forward_project,cone_back_project,cone_fdk_recon,parallel_fbp_recon,median_filter3d
 DEMO_SIZES ?= 32
 
-.PHONY: help demo lint test test-torch bench prove rules fuzz
+.PHONY: help demo lint test test-torch bench prove rules pairs fuzz
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -33,6 +33,10 @@ prove: ## lay our numbers beside hardware counters, CUDA events, nvidia-smi; wri
 rules: ## hold the rules of `check` against pairs of real programs; needs JAX in the Python; RULES=--write keeps the record
 	@cargo build --release -p ridge_cli --no-default-features
 	@$(PYTHON) scripts/rules.py $(RULES)
+
+pairs: ## hold `diff` against pairs of programs whose change is known, and against the same program twice; needs JAX in the Python
+	@cargo build --release -p ridge_cli --no-default-features
+	@$(PYTHON) scripts/diff_pairs.py target/release/ridgeline $(PAIRS)
 
 fuzz: ## follow coverage with libFuzzer, SECONDS=3600 per target; needs a C++ compiler
 	@bash scripts/fuzz.sh $(SECONDS)

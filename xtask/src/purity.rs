@@ -9,6 +9,7 @@ use crate::tree::Tree;
 const PURE: &[&str] = &[
     "ridge_analysis",
     "ridge_diagnose",
+    "ridge_diff",
     "ridge_hlo",
     "ridge_import",
     "ridge_redact",

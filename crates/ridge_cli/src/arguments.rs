@@ -1,7 +1,7 @@
 //! What the user may type, apart from what belongs to one command.
 
 use crate::commands::{
-    annotate, bench, calibrate, check, completions, explain, export, hlo, idle, info, memory, record, redact,
+    annotate, bench, calibrate, check, completions, diff, explain, export, hlo, idle, info, memory, record, redact,
     reference, roofline, rules, scaling, stats, transfers, trial, what_if,
 };
 use crate::output::Format;
@@ -29,6 +29,7 @@ const AFTER_HELP: &str = "\
 Examples:
   ridgeline record -- python solver.py     record a program; its output and exit status are its own
   ridgeline check run/                     what holds it back, and what to do
+  ridgeline diff before/ after/            what got faster or slower, and how sure that is
   ridgeline stats run/                     where the time went
   ridgeline stats run/ --by source         the same by line of Python
   ridgeline annotate solver.py run/        the file, with what each line did
@@ -39,8 +40,8 @@ Examples:
 
 Exit status:
   0  done (record: the program's own status)
-  1  the command failed (check: something was found)
-  2  usage error (check: the command failed, too)";
+  1  the command failed (check: something was found; diff: the gate does not open)
+  2  usage error (check, diff: the command failed, too)";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -49,6 +50,7 @@ pub(crate) enum Command {
     Check(check::CheckArguments),
     Annotate(annotate::AnnotateArguments),
     Try(trial::TryArguments),
+    Diff(diff::DiffArguments),
     Explain(explain::ExplainArguments),
     Rules(rules::RulesArguments),
     Stats(stats::StatsArguments),

@@ -5,6 +5,7 @@ pub(crate) mod bench;
 pub(crate) mod calibrate;
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod hlo;
@@ -41,6 +42,7 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Check(arguments) => check::run(arguments, globals, timings),
         Command::Annotate(arguments) => annotate::run(arguments, globals, timings),
         Command::Try(arguments) => trial::run(arguments, globals),
+        Command::Diff(arguments) => diff::run(arguments, globals, timings),
         Command::Explain(arguments) => explain::run(arguments, globals),
         Command::Rules(arguments) => rules::run(arguments, globals),
         Command::Stats(arguments) => stats::run(arguments, globals, timings),

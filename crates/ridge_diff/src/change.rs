@@ -108,7 +108,7 @@ mod tests {
             (&[7, 0], 7, &[1, 0]),
             (&[], 3, &[]),
             (&[5], 0, &[5]),
-            (&[-3, 10], 2, &[-1, 4]),
+            (&[-3, 10], 2, &[-2, 5]),
         ] {
             let found = per_unit(totals, units);
             assert_eq!(found, expected);

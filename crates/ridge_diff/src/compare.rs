@@ -248,8 +248,14 @@ impl<'s> Sides<'s> {
             interval,
             counts: (per(&pair.before, units.before), per(&pair.after, units.after)),
             is_in: (!pair.before.is_empty(), !pair.after.is_empty()),
-            why: why(pair, units),
+            why: if self.is_of_one_unit() { why(pair, units) } else { Vec::new() },
         }
+    }
+
+    /// Whether times and counts of both sides are per the same thing.
+    fn is_of_one_unit(&self) -> bool {
+        let mut units = self.before.iter().chain(self.after).filter_map(|run| run.unit);
+        units.next().is_none_or(|first| units.all(|unit| unit == first))
     }
 
     /// Adds what no item has to the rest, so that the rows add up to the whole.
@@ -308,7 +314,7 @@ impl<'s> Sides<'s> {
     /// Asked of single steps only where each side has one run: several runs tell more.
     fn rank_chance(&self) -> Option<f64> {
         let ([before], [after]) = (self.before, self.after) else { return None };
-        rank_test(&before.periods_ns, &after.periods_ns, 1.0 - self.options.confidence)
+        rank_test(&before.periods_ns, &after.periods_ns)
     }
 
     fn assumption(&self) -> String {

@@ -10,7 +10,7 @@ use crate::summary::{Item, Kind};
 /// A division of the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum By {
-    /// Operations, copies, and idle time by its cause and what the host did.
+    /// Operations, copies, and idle time by its cause and what kind of thing the host did.
     Part,
     /// Operations; idle time by its cause.
     Op,
@@ -56,7 +56,8 @@ impl By {
             return vec!["rest".to_owned()];
         }
         let idle = || match self {
-            By::Part | By::Idle => idle_keys(item),
+            By::Part => vec![format!("idle|{}|{}", item.name, item.category)],
+            By::Idle => idle_keys(item),
             By::Copy => vec!["idle".to_owned()],
             _ => vec![format!("idle|{}", item.name)],
         };

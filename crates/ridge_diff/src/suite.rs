@@ -92,7 +92,8 @@ mod tests {
         let found = compare(&[before], &[after], &Options::default());
         assert_eq!((found.before.unit_ns, found.after.unit_ns), (101, 101));
         assert_eq!(found.doubts[0].message, "not measured on both sides and left out: mul @ 64");
-        assert_eq!(found.verdict.state.name(), "no change");
+        // Three runs on nobody knows what are less sure than what counts.
+        assert_eq!(found.verdict.state.name(), "cannot judge");
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub fn render(diff: &Diff, options: &Options) -> String {
         let change = signed_time((after - before) as f64);
         let _ = writeln!(text, "| | {count} others | {} | {} | {change} | |", Nanos(before), Nanos(after));
     }
-    let said: Vec<String> = found.measures.iter().filter_map(measure).collect();
+    let said: Vec<String> = found.measures.iter().filter_map(|change| measure(change, found.unit)).collect();
     let causes = found.causes.iter().flatten().filter(|change| change.fate != Fate::Stayed).map(cause);
     let said: Vec<String> = said.into_iter().chain(causes).collect();
     if !said.is_empty() {

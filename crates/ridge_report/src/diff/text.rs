@@ -19,7 +19,7 @@ const TIME: usize = 9;
 /// Columns of the interval, where there is room for it.
 const INTERVAL: usize = 22;
 /// Widths from which the interval has a column.
-const WIDE: usize = 100;
+const WIDE: usize = 110;
 
 /// The whole answer.
 pub fn render(diff: &Diff, options: &Options, layout: &Layout) -> String {
@@ -173,7 +173,7 @@ fn beside(found: &Comparison, options: &Options, layout: &Layout) -> String {
     let mut text = String::new();
     let about = options.by.measures();
     let measures = found.measures.iter().filter(|change| about.is_none_or(|about| change.about == about));
-    let said: Vec<String> = measures.filter_map(measure).collect();
+    let said: Vec<String> = measures.filter_map(|change| measure(change, found.unit)).collect();
     if about.is_some() && said.is_empty() {
         let says = match found.measures.iter().any(|change| about == Some(change.about.as_str())) {
             true => "the same on both sides",

@@ -46,8 +46,8 @@ pub(super) fn side(side: &SideFacts, unit: Option<Unit>) -> String {
     let mut parts = Vec::new();
     match unit {
         Some(Unit::Step) => parts.push(counted(count, "step", "steps")),
-        Some(Unit::Suite) => parts.push(counted(side.units, "round", "rounds")),
-        _ => {}
+        Some(Unit::Suite) => parts.push(counted(side.units, "run", "runs")),
+        Some(Unit::Capture) | None => {}
     }
     if side.devices > 1 {
         parts.push(format!("{} devices", side.devices));
@@ -107,8 +107,8 @@ pub(super) fn cut(rows: &[Change], unit_ns: i64, most: usize) -> Cut<'_> {
     Cut { shown, others: (others.0 > 0).then_some(others) }
 }
 
-/// `most memory in use: 1 GiB → 1.5 GiB`; `None` where nothing is known on a side or nothing changed.
-pub(super) fn measure(change: &MeasureChange) -> Option<String> {
+/// `most memory in use: 1 GiB → 1.5 GiB`; `None` where nothing changed.
+pub(super) fn measure(change: &MeasureChange, unit: Option<Unit>) -> Option<String> {
     let shown = |value: Option<f64>| {
         let Some(value) = value else { return "unknown".to_owned() };
         match change.unit.as_str() {
@@ -118,7 +118,7 @@ pub(super) fn measure(change: &MeasureChange) -> Option<String> {
         }
     };
     let (before, after) = (shown(change.before), shown(change.after));
-    let is_of_units = !matches!(change.about.as_str(), "memory" | "compile");
+    let is_of_units = unit == Some(Unit::Step) && !matches!(change.about.as_str(), "memory" | "compile");
     let per = if is_of_units { ", per step" } else { "" };
     (before != after).then(|| format!("{}{per}: {before} → {after}", change.title))
 }

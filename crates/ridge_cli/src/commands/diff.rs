@@ -1,0 +1,243 @@
+//! `ridgeline diff`: what got faster or slower from one recording to another, by how much, how sure that is, and why.
+
+use crate::Ending;
+use crate::arguments::Globals;
+use crate::failure::{Failure, USAGE};
+use crate::output::{deliver_checked, write_file};
+use crate::timings::Timings;
+use clap::{Args, ValueEnum, ValueHint};
+use ridge_report::diff::{Options, Shown, json, markdown, text};
+use ridge_report::terminal::Layout;
+use ridgeline::comparison::By;
+use ridgeline::{CausesAsked, CeilingsChoice, Diff, DiffOptions, OpenOptions, diff, summary_of, summary_text};
+use std::path::PathBuf;
+
+/// Say what got faster or slower, by how much, how sure that is, and why
+///
+/// Compares two captures of any tools, or several of each side, and says first what is not comparable.
+/// Operations are matched by structure and source line, kernels by name and template; all parts add up to the whole difference.
+/// A change counts when it is more than chance and larger than `--practical`; docs/diff.md says how that is told.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct DiffArguments {
+    /// What to compare: the capture before, then the one after; files, run folders, folders of runs or of `ridgeline bench`, and
+    /// files of --write-summary
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath, num_args = 0..=2)]
+    paths: Vec<PathBuf>,
+
+    /// Runs of the side before, instead of the first PATH
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, num_args = 1.., conflicts_with = "paths", requires = "after")]
+    before: Vec<PathBuf>,
+
+    /// Runs of the side after
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, num_args = 1.., conflicts_with = "paths", requires = "before")]
+    after: Vec<PathBuf>,
+
+    /// What the time is divided by, or what else to show
+    #[arg(long, value_name = "WHAT", default_value = "part")]
+    by: DiffBy,
+
+    /// Rows with a line of their own; 0 for all [default: 8]
+    #[arg(long, value_name = "N")]
+    top: Option<usize>,
+
+    /// Differences below this part of the time before do not count
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = percent)]
+    practical: f64,
+
+    /// Confidence of intervals
+    #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = confidence)]
+    confidence: f64,
+
+    /// End with status 1 where the side after is slower by PERCENT or more, or that cannot be judged
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    fail_on: Option<f64>,
+
+    /// Whether to ask the rules of `check` what holds each side back
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    causes: Causes,
+
+    /// Write what is needed to compare the side after to FILE, a small file that may stand for the capture from now on
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    write_summary: Option<PathBuf>,
+
+    /// Form of the answer
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "full", help_heading = "Output")]
+    format: DiffFormat,
+
+    /// Write to FILE instead of standard output; replaced atomically
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// Columns of text; the terminal's width if not given
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    width: Option<usize>,
+
+    /// Draw in ASCII
+    #[arg(long, help_heading = "Output")]
+    ascii: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline diff before/ after/                            what changed, by how much, how sure
+  ridgeline diff a.json.gz b.xplane.pb --by op             captures of other tools, by operation
+  ridgeline diff --before a1 a2 a3 --after b1 b2 b3        several runs of each: how much runs differ is known then
+  ridgeline diff before/ after/ --by line                  by line of the program
+  ridgeline diff before/ after/ --fail-on 5%               a gate for continuous integration
+  ridgeline diff run/ --write-summary base.json            keep what a capture comes to, a small file
+  ridgeline diff base.json run/ --fail-on 5%               compare with it later
+
+Exit status:
+  0  compared; with --fail-on, not slower by that much
+  1  with --fail-on: slower by that much, or it cannot be judged
+  2  the command failed";
+
+/// What the time is divided by, or what else is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DiffBy {
+    /// Operations, copies, and idle time by its cause
+    Part,
+    /// Operations
+    Op,
+    /// Kernels
+    Kernel,
+    /// Kinds of work
+    Category,
+    /// Lines of the program
+    #[value(alias = "source")]
+    Line,
+    /// Copies
+    Copy,
+    /// Idle time by its cause and what the host did
+    Idle,
+    /// Times of single steps
+    Step,
+    /// Planned and measured memory
+    Memory,
+    /// Time in the compiler
+    Compile,
+}
+
+/// Forms of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DiffFormat {
+    /// For a terminal
+    #[value(alias = "table")]
+    Full,
+    /// A versioned document; see docs/json
+    Json,
+    /// GitHub-flavored Markdown
+    Markdown,
+}
+
+/// Whether the rules are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Causes {
+    /// Where no capture is large
+    Auto,
+    /// Always
+    Always,
+    /// Not at all
+    Never,
+}
+
+/// `5%` or `5`, as a part.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim_end();
+    let percent: f64 = number.parse().map_err(|_| format!("expected a percentage such as 5%, found `{text}`"))?;
+    if !(percent.is_finite() && (0.0..=1000.0).contains(&percent)) {
+        return Err(format!("expected 0% to 1000%, found {text}"));
+    }
+    Ok(percent / 100.0)
+}
+
+fn confidence(text: &str) -> Result<f64, String> {
+    let part = percent(text)?;
+    if (0.5..=0.9999).contains(&part) { Ok(part) } else { Err(format!("expected 50% to 99.99%, found {text}")) }
+}
+
+/// Runs the command; what fails here ends with 2, because 1 says that the gate does not open.
+pub(crate) fn run(arguments: &DiffArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    compared(arguments, globals, timings).map_err(|failure| failure.ending(USAGE))
+}
+
+fn compared(arguments: &DiffArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    let options = arguments.options();
+    ridgeline::start_threads();
+    let (before, after) = match (&arguments.paths[..], &arguments.before[..]) {
+        ([before, after], []) => (vec![before.clone()], vec![after.clone()]),
+        ([only], []) if arguments.write_summary.is_some() => {
+            let (summary, notes) = timings.phase("open", || summary_of(only, &options))?;
+            crate::output::tell_losses(&notes);
+            return written(arguments, &summary_text(&summary));
+        }
+        ([], [_, ..]) => (arguments.before.clone(), arguments.after.clone()),
+        _ => {
+            return Err(Failure::usage("expected two captures to compare")
+                .hint("`ridgeline diff BEFORE AFTER`, or `--before A1 A2 --after B1 B2` for several runs of each"));
+        }
+    };
+    let found = timings.phase("compare", || diff(&before, &after, &options))?;
+    timings.phase("output", || deliver(arguments, globals, &found))?;
+    if let ([.., last], true) = (&found.summaries.1[..], arguments.write_summary.is_some()) {
+        written(arguments, &summary_text(last))?;
+    }
+    let fails = found.comparison.verdict.passes == Some(false);
+    Ok(Ending::Code(i32::from(fails)))
+}
+
+fn written(arguments: &DiffArguments, text: &str) -> Result<Ending, Failure> {
+    if let Some(path) = &arguments.write_summary {
+        write_file(path, text.as_bytes())?;
+    }
+    Ok(Ending::Code(0))
+}
+
+fn deliver(arguments: &DiffArguments, globals: &Globals, found: &Diff) -> Result<(), Failure> {
+    let shown = arguments.shown();
+    let render = |layout: &Layout| match arguments.format {
+        DiffFormat::Full => text::render(found, &shown, layout),
+        DiffFormat::Json => json::document(found, &shown),
+        DiffFormat::Markdown => markdown::render(found, &shown),
+    };
+    deliver_checked(render, arguments.output.as_deref(), (arguments.width, arguments.ascii), globals)
+}
+
+impl DiffArguments {
+    fn options(&self) -> DiffOptions {
+        let compare = ridgeline::comparison::Options {
+            practical: self.practical,
+            confidence: self.confidence,
+            fail_on: self.fail_on,
+        };
+        let causes = match self.causes {
+            Causes::Auto => CausesAsked::Usually,
+            Causes::Always => CausesAsked::Always,
+            Causes::Never => CausesAsked::Never,
+        };
+        let open = OpenOptions { ceilings: CeilingsChoice::None, ..OpenOptions::default() };
+        DiffOptions { compare, open, causes }
+    }
+
+    fn shown(&self) -> Options {
+        let by = match self.by {
+            DiffBy::Part => Shown::Division(By::Part),
+            DiffBy::Op => Shown::Division(By::Op),
+            DiffBy::Kernel => Shown::Division(By::Kernel),
+            DiffBy::Category => Shown::Division(By::Category),
+            DiffBy::Line => Shown::Division(By::Line),
+            DiffBy::Copy => Shown::Division(By::Copy),
+            DiffBy::Idle => Shown::Division(By::Idle),
+            DiffBy::Step => Shown::Steps,
+            DiffBy::Memory => Shown::Memory,
+            DiffBy::Compile => Shown::Compile,
+        };
+        let rows = match self.top {
+            Some(0) => usize::MAX,
+            Some(rows) => rows,
+            None => Options::default().rows,
+        };
+        Options { by, rows }
+    }
+}
