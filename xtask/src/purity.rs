@@ -11,6 +11,7 @@ const PURE: &[&str] = &[
     "ridge_diagnose",
     "ridge_hlo",
     "ridge_import",
+    "ridge_offload",
     "ridge_redact",
     "ridge_replay",
     "ridge_sqlite",

@@ -26,6 +26,7 @@ mod tests;
 mod view;
 mod views;
 
+pub use context::observed_trips::module_costs;
 pub use context::{
     Analysis, Executions, Group, Line, Lines, Need, OpLines, Owners, Prepared, ProfileNumbers, Shared, Spans, Store,
     WorkGroups, kernel_category,
@@ -43,7 +44,7 @@ pub use models::scaling;
 pub use models::steps::{StepRow, Steps};
 pub use models::transfers::Transfers;
 pub use models::wall::{DeviceWall, Holds, Wall, WallRow};
-pub use models::work::{Bound, WorkSums, Workload};
+pub use models::work::{Bound, WorkSums, Workload, least_secs};
 pub use tables::hlo::{instructions, modules};
 pub use tables::overview::overview;
 pub use tables::sections;

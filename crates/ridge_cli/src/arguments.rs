@@ -1,7 +1,7 @@
 //! What the user may type, apart from what belongs to one command.
 
 use crate::commands::{
-    bench, calibrate, check, completions, explain, export, hlo, idle, info, memory, record, redact, reference,
+    bench, calibrate, check, completions, explain, export, hlo, idle, info, memory, offload, record, redact, reference,
     roofline, rules, scaling, stats, transfers, what_if,
 };
 use crate::output::Format;
@@ -54,6 +54,7 @@ pub(crate) enum Command {
     Transfers(transfers::TransfersArguments),
     Hlo(hlo::HloArguments),
     Memory(memory::MemoryArguments),
+    Offload(offload::OffloadArguments),
     Export(export::ExportArguments),
     Redact(redact::RedactArguments),
     Bench(bench::BenchArguments),

@@ -25,6 +25,7 @@
 pub mod arrow;
 mod cell;
 pub mod check;
+pub mod offload;
 pub mod csv;
 mod drawing;
 pub mod json;

@@ -77,6 +77,11 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     words::wrap(text, width)
 }
 
+/// `text` in at most `room` columns, its middle left out where it is longer.
+pub(crate) fn shortened(text: &str, room: usize, glyphs: Glyphs) -> String {
+    words::shorten_middle(text, room, glyphs)
+}
+
 /// `report` as text, each line ended; empty where there is nothing to say.
 pub fn render(report: &Report, layout: &Layout) -> String {
     let mut blocks: Vec<String> = Vec::new();

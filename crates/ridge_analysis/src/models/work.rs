@@ -5,7 +5,7 @@ mod of_groups;
 mod sums;
 mod workload;
 
-pub use light::Bound;
+pub use light::{Bound, least_secs};
 pub(crate) use of_groups::{Rows, add_event, of_classes, sums};
 pub use sums::WorkSums;
 pub(crate) use workload::Known;
