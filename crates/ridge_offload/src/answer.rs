@@ -91,8 +91,7 @@ pub struct RegionAnswer {
 
 /// Asks what other hardware would gain.
 pub fn offload(analysis: &Analysis<'_>, ask: &Ask) -> Offload {
-    let draws: Vec<Draw> =
-        Draw::many(constants(), DRAWS).into_iter().map(|draw| ask.what_if.apply(draw)).collect();
+    let draws: Vec<Draw> = Draw::many(constants(), DRAWS).into_iter().map(|draw| ask.what_if.apply(draw)).collect();
     let (shown, others): (Vec<Region>, Vec<Region>) =
         regions(analysis).into_iter().partition(|region| region.share >= LEAST_SHARE);
     let regions: Vec<RegionAnswer> = shown.into_iter().map(|region| judge::answer(region, ask, &draws)).collect();

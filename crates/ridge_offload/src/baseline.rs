@@ -60,7 +60,8 @@ pub(crate) struct Known {
 impl Baseline {
     /// The time of one call of `region`; `None` where nothing tells.
     pub(crate) fn known(&self, region: &Region, draws: &[Draw]) -> Option<Known> {
-        let launches = region.ops.iter().filter(|op| op.cost.is_some()).map(|op| op.executions).sum::<f64>() / region.calls;
+        let launches =
+            region.ops.iter().filter(|op| op.cost.is_some()).map(|op| op.executions).sum::<f64>() / region.calls;
         let draws_s: Vec<f64> = match self.host {
             Host::Sheet => {
                 let ops: Vec<(f64, f64)> = self.least_of_ops(region)?;
@@ -101,7 +102,7 @@ impl Baseline {
         region.ops.iter().map(least).collect()
     }
 
-    /// The least time of a call: what enters and leaves once, the arithmetic at its roof, or starting one kernel.
+    /// The least time of a call: what enters and leaves once, the arithmetic at its roof, or starting one kernel an iteration.
     fn least_call(&self, region: &Region) -> Option<f64> {
         let workload = &region.specification.as_ref().ok()?.workload;
         let memory = (workload.input.0 + workload.output.0) / self.ceilings.value(Limit::Memory)?;
@@ -121,6 +122,9 @@ impl Baseline {
             Host::MeasuredOnProcessor => 0.0,
             _ => crate::constants().prior(Parameter::GpuLaunch).low * 1e-6,
         };
-        Some(memory.max(compute).max(launch))
+        // Iterations that follow one another start at least one kernel each.
+        let iterations =
+            region.specification.as_ref().ok()?.opened.as_ref().map_or(1.0, |opened| opened.trips.max(1.0));
+        Some(memory.max(compute).max(launch * iterations))
     }
 }

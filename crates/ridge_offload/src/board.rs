@@ -291,11 +291,7 @@ impl Said {
 }
 
 /// The basis and the words of the source called `name`; those of one that says that it derives are derived.
-fn source_of(
-    key: &'static str,
-    name: &str,
-    sources: &BTreeMap<String, String>,
-) -> Result<(Basis, String), BoardError> {
+fn source_of(key: &'static str, name: &str, sources: &BTreeMap<String, String>) -> Result<(Basis, String), BoardError> {
     if name == "unverified" {
         return Ok((Basis::Unverified, "not checked against a source".to_owned()));
     }

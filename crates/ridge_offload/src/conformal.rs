@@ -61,8 +61,9 @@ pub struct Calibration {
     scores: Vec<Score>,
 }
 
-static CALIBRATION: LazyLock<Calibration> =
-    LazyLock::new(|| Calibration::new(published(), &Draw::many(crate::constants(), crate::predict::DRAWS), crate::constants()));
+static CALIBRATION: LazyLock<Calibration> = LazyLock::new(|| {
+    Calibration::new(published(), &Draw::many(crate::constants(), crate::predict::DRAWS), crate::constants())
+});
 
 impl Calibration {
     /// That of this version's constants and kernels.

@@ -135,7 +135,8 @@ impl Constants {
 
     /// What `operator` takes on `family`, by its own entry, else as on UltraScale+, else in the next wider format.
     pub fn operator(&self, family: Family, format: Format, operator: Operator) -> Option<&OperatorCost> {
-        let of = |family: Family, format: Format| self.operator.get(family.name())?.get(format.name())?.get(operator.name());
+        let of =
+            |family: Family, format: Format| self.operator.get(family.name())?.get(format.name())?.get(operator.name());
         let formats = std::iter::successors(Some(format), |format| format.wider());
         formats.into_iter().find_map(|format| of(family, format).or_else(|| of(Family::Ultrascale, format)))
     }

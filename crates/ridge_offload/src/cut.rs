@@ -1,42 +1,51 @@
 //! Which connected part of a region to move: a minimum cut of what each operation gains against what crosses the link.
 //!
 //! Project selection (Picard, Management Science 22(11), 1976): a node that gains is tied to the source by its gain, one
-//! that loses to the sink by its loss; every flow between two nodes costs its bytes over the link where it is cut. What
-//! is left with the source after a maximum flow is the best set.
+//! that loses to the sink by its loss. A value that is cut costs its bytes over the link once, however many read it: it has
+//! a node of its own for each way, which goes where the first of its readers or its maker is. What is left with the source
+//! after a maximum flow is the best set.
 
 /// Nodes beyond which no cut is made.
 pub(crate) const MOST_NODES: usize = 4000;
 
-/// Gains of nodes and what flows between them, both in the same unit; a place past the last node is the outside, which
-/// stays where it is.
-pub(crate) fn best_set(gains: &[f64], edges: &[(usize, usize, f64)]) -> Vec<usize> {
+/// A value that flows: who makes it, who reads it, and what it costs where it is cut. A place past the last node is the
+/// outside, which stays where it is.
+pub(crate) type Value = (usize, Vec<usize>, f64);
+
+/// The best set of nodes by their gains and the cost of what flows, both in seconds.
+pub(crate) fn best_set(gains: &[f64], values: &[Value]) -> Vec<usize> {
     let nodes = gains.len();
     if nodes == 0 || nodes > MOST_NODES || !gains.iter().any(|gain| *gain > 0.0) {
         return Vec::new();
     }
     // Whole picoseconds, so that flows add up exactly; no capacity is larger than what can be added without overflow.
-    let whole = |secs: f64| (secs * 1e12).clamp(0.0, 1e15) as i64;
+    let whole = |secs: f64| (secs * 1e12).clamp(0.0, MOST as f64) as i64;
     let (source, sink) = (nodes, nodes + 1);
-    let mut flow = Flow::new(nodes + 2);
+    let mut flow = Flow::new(nodes + 2 + 2 * values.len());
     for (at, gain) in gains.iter().enumerate() {
         if *gain > 0.0 {
-            flow.add(source, at, whole(*gain), 0);
+            flow.add(source, at, whole(*gain));
         } else {
-            flow.add(at, sink, whole(-gain), 0);
+            flow.add(at, sink, whole(-gain));
         }
     }
-    for &(from, to, cost) in edges {
-        match (from < nodes, to < nodes) {
-            (true, true) => flow.add(from, to, whole(cost), whole(cost)),
-            (true, false) => flow.add(from, sink, whole(cost), 0),
-            (false, true) => flow.add(to, sink, whole(cost), 0),
-            (false, false) => {}
+    let place = |at: usize| if at < nodes { at } else { sink };
+    for (position, (maker, readers, cost)) in values.iter().enumerate() {
+        let (there, back) = (nodes + 2 + 2 * position, nodes + 3 + 2 * position);
+        flow.add(place(*maker), there, whole(*cost));
+        flow.add(back, place(*maker), whole(*cost));
+        for &reader in readers {
+            flow.add(there, place(reader), MOST);
+            flow.add(place(reader), back, MOST);
         }
     }
     flow.saturate(source, sink);
     let reached = flow.levels(source);
     (0..nodes).filter(|at| reached[*at].is_some()).collect()
 }
+
+/// More than any sum of gains, picoseconds.
+const MOST: i64 = 1_000_000_000_000_000;
 
 /// A network with what can still flow on each arc.
 struct Flow {
@@ -51,13 +60,13 @@ impl Flow {
     }
 
     /// An arc and its way back, next to each other.
-    fn add(&mut self, from: usize, to: usize, there: i64, back: i64) {
+    fn add(&mut self, from: usize, to: usize, there: i64) {
         self.arcs[from].push(self.to.len());
         self.to.push(to);
         self.left.push(there);
         self.arcs[to].push(self.to.len());
         self.to.push(from);
-        self.left.push(back);
+        self.left.push(0);
     }
 
     /// Arcs from `source` to each node where something can still flow.
@@ -121,21 +130,36 @@ impl Flow {
 mod tests {
     use super::*;
 
-    /// What a set is worth: gains inside less what crosses its border.
-    fn worth(gains: &[f64], edges: &[(usize, usize, f64)], set: &[usize]) -> f64 {
+    /// What a set is worth: gains inside less each value that crosses its border, once for each way.
+    fn worth(gains: &[f64], values: &[Value], set: &[usize]) -> f64 {
         let is_in = |at: &usize| set.contains(at);
-        let crossing = edges.iter().filter(|(from, to, _)| is_in(from) != is_in(to)).map(|(_, _, cost)| cost);
-        set.iter().map(|at| gains[*at]).sum::<f64>() - crossing.sum::<f64>()
+        let cost = |(maker, readers, cost): &Value| {
+            let leaves = is_in(maker) && readers.iter().any(|reader| !is_in(reader));
+            let enters = !is_in(maker) && readers.iter().any(is_in);
+            if leaves || enters { *cost } else { 0.0 }
+        };
+        set.iter().map(|at| gains[*at]).sum::<f64>() - values.iter().map(cost).sum::<f64>()
     }
 
     #[test]
     fn a_loss_between_two_gains_is_taken_along_where_the_link_costs_more() {
-        let edges = |cost| [(3, 0, 0.1), (0, 1, cost), (1, 2, cost), (2, 3, 0.1)];
-        assert_eq!(best_set(&[3.0, -1.0, 3.0], &edges(2.0)), [0, 1, 2]);
-        assert_eq!(best_set(&[3.0, -1.0, 3.0], &edges(0.2)), [0, 2]);
+        let values =
+            |cost| [(3, vec![0], 0.1), (0, vec![1], cost), (1, vec![2], cost), (2, vec![3], 0.1)].map(Value::from);
+        assert_eq!(best_set(&[3.0, -1.0, 3.0], &values(2.0)), [0, 1, 2]);
+        assert_eq!(best_set(&[3.0, -1.0, 3.0], &values(0.2)), [0, 2]);
         // Two transfers cost more than the middle gains.
-        assert_eq!(best_set(&[-5.0, 1.0, -5.0], &edges(2.0)), [0_usize; 0]);
+        assert_eq!(best_set(&[-5.0, 1.0, -5.0], &values(2.0)), [0_usize; 0]);
         assert_eq!(best_set(&[], &[]), [0_usize; 0]);
+    }
+
+    #[test]
+    fn a_value_that_several_read_is_sent_once() {
+        // Apart each gains 1 and pays 2; together they gain 3 and pay 2 once.
+        assert_eq!(best_set(&[1.0, 1.0, 1.0], &[(3, vec![0, 1, 2], 2.0)]), [0, 1, 2]);
+        assert_eq!(
+            best_set(&[1.0, 1.0, 1.0], &[(3, vec![0], 2.0), (3, vec![1], 2.0), (3, vec![2], 2.0)]),
+            [0_usize; 0]
+        );
     }
 
     #[test]
@@ -149,18 +173,17 @@ mod tests {
         for _ in 0..200 {
             let nodes = 2 + (part() * 6.0) as usize;
             let gains: Vec<f64> = (0..nodes).map(|_| (part() - 0.5) * 10.0).collect();
-            let edges: Vec<(usize, usize, f64)> = (0..nodes * 2)
-                .map(|_| ((part() * (nodes + 1) as f64) as usize, (part() * (nodes + 1) as f64) as usize, part() * 3.0))
-                .filter(|(from, to, _)| from != to)
-                .collect();
-            let found = worth(&gains, &edges, &best_set(&gains, &edges));
+            let mut place = || (part() * (nodes + 1) as f64) as usize;
+            let values: Vec<Value> =
+                (0..nodes).map(|_| (place(), vec![place(), place()], place() as f64 * 0.7)).collect();
+            let found = worth(&gains, &values, &best_set(&gains, &values));
             let best = (0..1_u32 << nodes)
                 .map(|mask| {
                     let set: Vec<usize> = (0..nodes).filter(|at| mask >> at & 1 == 1).collect();
-                    worth(&gains, &edges, &set)
+                    worth(&gains, &values, &set)
                 })
                 .fold(f64::NEG_INFINITY, f64::max);
-            assert!((found - best).abs() < 1e-9, "{found} {best} {gains:?} {edges:?}");
+            assert!((found - best).abs() < 1e-9, "{found} {best} {gains:?} {values:?}");
         }
     }
 }

@@ -41,9 +41,13 @@ impl Fix {
                 "replace the sort of a few values by a network of minima and maxima, in one kernel that reads each value once"
             }
             Fix::Fuse => "fuse its operations: what they hand on goes through memory",
-            Fix::FewerLaunches => "start fewer kernels: one compiled program, a captured graph or one loop on the device",
+            Fix::FewerLaunches => {
+                "start fewer kernels: one compiled program, a captured graph or one loop on the device"
+            }
             Fix::Reorder => "let neighboring threads access neighboring cells, or use the library's own kernel for it",
-            Fix::Kernels => "its kernels stay far below their roofs: `ridgeline roofline` and `ridgeline check` say where",
+            Fix::Kernels => {
+                "its kernels stay far below their roofs: `ridgeline roofline` and `ridgeline check` say where"
+            }
         }
     }
 

@@ -84,7 +84,8 @@ pub fn predict(
     let draws_s: Vec<f64> = all.iter().map(total).collect();
     let middle = Interval::of(draws_s.clone())?.p50;
     // The draw whose time lies nearest to the middle is what the parts are shown of: they add up to it.
-    let parts = all.iter().min_by(|one, other| (total(one) - middle).abs().total_cmp(&(total(other) - middle).abs()))?;
+    let parts =
+        all.iter().min_by(|one, other| (total(one) - middle).abs().total_cmp(&(total(other) - middle).abs()))?;
     Some(Prediction {
         total_s: Interval::of(draws_s.clone())?,
         resident_s: Interval::of(all.iter().map(Parts::resident_s).collect())?,

@@ -206,10 +206,10 @@ impl Kernel {
             }),
             contractions: self.contraction.iter().map(SaidContraction::contraction).collect(),
             tables: self.table.iter().map(SaidTable::table).collect(),
-            merge_sort: self.merge_sort.as_ref().map(|sort| MergeSort {
-                records: sort.records,
-                record_bytes: sort.record_bytes,
-            }),
+            merge_sort: self
+                .merge_sort
+                .as_ref()
+                .map(|sort| MergeSort { records: sort.records, record_bytes: sort.record_bytes }),
             limits: Limits {
                 memory: self.memory,
                 channels: self.channels,
@@ -237,7 +237,8 @@ impl SaidTable {
 
 /// `f32.multiply_add`, so often.
 fn operations(name: &str, count: f64) -> Operations {
-    let (format, operator) = name.split_once('.').unwrap_or_else(|| panic!("expected `format.operator`, found `{name}`"));
+    let (format, operator) =
+        name.split_once('.').unwrap_or_else(|| panic!("expected `format.operator`, found `{name}`"));
     let format = Format::ALL.into_iter().find(|known| known.name() == format);
     let operator = Operator::ALL.into_iter().find(|known| known.name() == operator);
     let both = format.zip(operator).unwrap_or_else(|| panic!("there is no operator `{name}`"));

@@ -88,8 +88,8 @@ pub struct Specification {
     pub xla_bytes: f64,
     /// Its parts for a cut: what each has to do alone, and what flows.
     pub nodes: Vec<Node>,
-    /// From node, to node, bytes. A node past the last is the outside.
-    pub edges: Vec<(usize, usize, f64)>,
+    /// What flows: the node that makes it, those that read it, bytes. A node past the last is the outside.
+    pub values: Vec<(usize, Vec<usize>, f64)>,
 }
 
 /// One iteration of a loop.
@@ -120,7 +120,8 @@ pub fn regions(analysis: &Analysis<'_>) -> Vec<Region> {
     for (row, ops) in by_module {
         let hlo = row.and_then(|row| analysis.trace.modules.get(row as usize)?.hlo);
         let module = hlo.and_then(|hlo| analysis.hlo.get(hlo as usize));
-        let name = row.and_then(|row| analysis.trace.modules.get(row as usize)).map(|module| analysis.text(module.name));
+        let name =
+            row.and_then(|row| analysis.trace.modules.get(row as usize)).map(|module| analysis.text(module.name));
         let name = name.unwrap_or("").to_owned();
         match module.zip(hlo.and_then(|hlo| module_costs(analysis, hlo))) {
             Some((module, costs)) => {
@@ -157,7 +158,9 @@ fn ops_by_module(analysis: &Analysis<'_>) -> Vec<(Option<u32>, Vec<Timed>)> {
         let (_, by_op, ops) = &mut all[place];
         let key = if operation.is_some() { group.op } else { group.name };
         let at = *by_op.entry(key).or_insert_with(|| {
-            let name = operation.map_or_else(|| analysis.text(ridge_trace::StringId(group.name)), |op| analysis.text(op.name)).to_owned();
+            let name = operation
+                .map_or_else(|| analysis.text(ridge_trace::StringId(group.name)), |op| analysis.text(op.name))
+                .to_owned();
             let instruction = analysis.instruction(group.op).map(|(_, instruction)| instruction);
             let row = OpRow::known(group.op);
             let op = RegionOp { name, row, self_ns: 0.0, executions: 0.0, cost: None, exchanges: 0.0 };
@@ -390,7 +393,8 @@ impl Module<'_, '_> {
 
     fn name_of(&self, location: &Option<Location>, op: Option<&RegionOp>) -> String {
         let op = op.map_or("", |op| op.name.as_str());
-        let function = location.as_ref().map(|at| at.function.rsplit('.').next().unwrap_or("").trim_matches(['<', '>']));
+        let function =
+            location.as_ref().map(|at| at.function.rsplit('.').next().unwrap_or("").trim_matches(['<', '>']));
         match function.filter(|function| !function.is_empty() && *function != "module" && *function != "lambda") {
             Some(function) => format!("{function}: {op}"),
             None => format!("{}: {op}", self.name),
@@ -415,14 +419,14 @@ impl Module<'_, '_> {
         let set: FxHashSet<InstructionId> = piece.members.iter().copied().collect();
         let flows = boundary(self.module, self.users, &set);
         let costs = || piece.members.iter().map(|&id| self.costs.of(id));
-        let (nodes, edges) = self.nodes(piece, times, calls);
+        let (nodes, values) = self.nodes(piece, times, calls);
         Specification {
             workload: workload(source, &piece.members, &flows),
             opened: piece.of_loop.and_then(|id| self.opened(id)),
             compulsory_bytes: costs().map(|cost| cost.compulsory.total()).sum(),
             xla_bytes: costs().map(|cost| cost.bytes_accessed.total()).sum(),
             nodes,
-            edges,
+            values,
         }
     }
 
@@ -445,27 +449,27 @@ impl Module<'_, '_> {
         piece: &Piece,
         times: &FxHashMap<InstructionId, f64>,
         calls: f64,
-    ) -> (Vec<Node>, Vec<(usize, usize, f64)>) {
+    ) -> (Vec<Node>, Vec<(usize, Vec<usize>, f64)>) {
         let body = piece.of_loop.and_then(|id| self.module.instruction(id).called.first().copied());
         let members = body.map_or_else(|| piece.members.clone(), |body| self.timed_members(body));
         let times = self.times_inside(times);
         let calls = calls * piece.of_loop.map_or(1.0, |id| self.costs.trips(id)).max(1.0);
         let places: FxHashMap<InstructionId, usize> = members.iter().enumerate().map(|(at, id)| (*id, at)).collect();
         let mut nodes = Vec::with_capacity(members.len());
-        let mut edges: Vec<(usize, usize, f64)> = Vec::new();
+        let mut readers: FxHashMap<flow::Value, Vec<usize>> = FxHashMap::default();
+        let mut results: Vec<(usize, Vec<usize>, f64)> = Vec::new();
         for (at, &id) in members.iter().enumerate() {
             nodes.push(Node {
                 name: self.module.instruction(id).name.clone(),
                 self_ns: times.get(&id).copied().unwrap_or(0.0) / calls,
                 workload: workload(self.source(), &[id], &flow::Boundary::default()),
             });
-            let mut seen: FxHashSet<flow::Value> = FxHashSet::default();
             for &operand in &self.module.instruction(id).operands {
                 for value in flow::sources(self.module, operand) {
                     let is_made = matches!(&*self.module.instruction(value.0).opcode, "constant" | "iota");
-                    if !is_made && seen.insert(value) {
-                        let from = places.get(&value.0).copied().unwrap_or(members.len());
-                        edges.push((from, at, flow::value_bytes(self.module, value)));
+                    let known = readers.entry(value).or_default();
+                    if !is_made && !known.contains(&at) {
+                        known.push(at);
                     }
                 }
             }
@@ -473,9 +477,16 @@ impl Module<'_, '_> {
             let leaves = boundary(self.module, self.users, &only).output;
             let is_result = self.users.of(id).iter().all(|user| !places.contains_key(user));
             if is_result && leaves.0 > 0.0 {
-                edges.push((at, members.len(), leaves.0));
+                results.push((at, vec![members.len()], leaves.0));
             }
         }
-        (nodes, edges)
+        let mut values: Vec<(flow::Value, Vec<usize>)> = readers.into_iter().collect();
+        values.sort_unstable_by_key(|(value, _)| *value);
+        let flows = values.into_iter().filter(|(_, readers)| !readers.is_empty()).map(|(value, readers)| {
+            let maker = places.get(&value.0).copied().unwrap_or(members.len());
+            (maker, readers, flow::value_bytes(self.module, value))
+        });
+        results.extend(flows);
+        (nodes, results)
     }
 }

@@ -25,7 +25,10 @@ pub(crate) fn element_bytes(shape: &Shape) -> f64 {
 /// The product of the extents at `dimensions`.
 pub(crate) fn extent(shape: &Shape, dimensions: &[i64]) -> f64 {
     let at = |dimension: &i64| usize::try_from(*dimension).ok().and_then(|at| shape.dimensions.get(at));
-    dimensions.iter().filter_map(at).fold(1.0, |product, extent| (product * extent.max(&0).to_owned() as f64).min(CEILING))
+    dimensions
+        .iter()
+        .filter_map(at)
+        .fold(1.0, |product, extent| (product * extent.max(&0).to_owned() as f64).min(CEILING))
 }
 
 /// Elements from one position of each dimension to the next, slowest dimension first.

@@ -285,8 +285,9 @@ impl<'a> Found<'a> {
         let values = shapes::extent(&shape, &[dimension]);
         let all = shapes::elements(&shape) * times;
         let wanted = wanted_places(self.source, id, dimension);
-        let network =
-            (values <= network::LARGEST as f64).then(|| network::exchanges(values as usize, wanted.as_deref())).flatten();
+        let network = (values <= network::LARGEST as f64)
+            .then(|| network::exchanges(values as usize, wanted.as_deref()))
+            .flatten();
         match network {
             Some(count) => {
                 let key = (Operator::Exchange, Format::of(shape.element_type));
@@ -384,7 +385,10 @@ impl<'a> Found<'a> {
 /// Whether an instruction reads its operands in another order than they are made in.
 fn needs_whole(module: &HloModule, id: InstructionId) -> bool {
     let whole = |opcode: &Opcode| {
-        matches!(&**opcode, "transpose" | "gather" | "scatter" | "dot" | "convolution" | "fft" | "reverse" | "dynamic-slice")
+        matches!(
+            &**opcode,
+            "transpose" | "gather" | "scatter" | "dot" | "convolution" | "fft" | "reverse" | "dynamic-slice"
+        )
     };
     let instruction = module.instruction(id);
     let inside = instruction.called.first().filter(|_| instruction.is_fusion());

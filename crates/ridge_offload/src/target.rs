@@ -10,7 +10,12 @@ use ridge_analysis::{Ceilings, least_secs};
 const CARRIED: f64 = 1.35;
 
 /// The time of one call of `region` on the device with `target`'s roofs; `None` where a roof is not known.
-pub(crate) fn time(region: &Region, baseline: &Baseline, target: &Ceilings, draws: &[Draw]) -> Option<(Interval, Vec<f64>)> {
+pub(crate) fn time(
+    region: &Region,
+    baseline: &Baseline,
+    target: &Ceilings,
+    draws: &[Draw],
+) -> Option<(Interval, Vec<f64>)> {
     let launch_s = crate::constants().prior(Parameter::GpuLaunch).low * 1e-6;
     let mut carried = 0.0;
     let mut ops = Vec::new();

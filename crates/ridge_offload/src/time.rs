@@ -228,7 +228,8 @@ impl On<'_> {
         sorted.sort_by(|one, other| one.bytes.total_cmp(&other.bytes));
         let mut room = room;
         let mut found = Tables::default();
-        let ports = 2.0 * self.get(Parameter::Banks) * self.get(Parameter::Clock) * (1.0 - self.get(Parameter::Conflict));
+        let ports =
+            2.0 * self.get(Parameter::Banks) * self.get(Parameter::Clock) * (1.0 - self.get(Parameter::Conflict));
         for table in sorted {
             let touches = table.accesses * if table.is_updated { 2.0 } else { 1.0 };
             if table.bytes <= room {

@@ -149,7 +149,8 @@ impl Validation {
             let rows: Vec<&Scored> = self.rows.iter().filter(|row| row.kernel.workload.class == class).collect();
             let papers: std::collections::BTreeSet<&str> = rows.iter().map(|row| row.kernel.paper.as_str()).collect();
             let inside = rows.iter().filter(|row| row.calibrated.holds(row.kernel.seconds)).count();
-            let median = Interval::of(rows.iter().map(|row| row.ratio()).collect()).map_or(f64::NAN, |ratios| ratios.p50);
+            let median =
+                Interval::of(rows.iter().map(|row| row.ratio()).collect()).map_or(f64::NAN, |ratios| ratios.p50);
             let widening = Calibration::of_this_version().widening(class, None);
             text.push_str(&format!(
                 "| {} | {} | {} | {inside} | {median:.2} | 1/{:.2} and {:.2} |\n",

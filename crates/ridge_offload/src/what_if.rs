@@ -62,8 +62,13 @@ impl WhatIf {
                 self.resident = Some(calls.ok_or_else(|| wrong("a number of calls from 1"))?);
             }
             "dtype" => {
-                let formats =
-                    [("int16", Format::I16), ("int32", Format::I32), ("f16", Format::F16), ("f32", Format::F32), ("f64", Format::F64)];
+                let formats = [
+                    ("int16", Format::I16),
+                    ("int32", Format::I32),
+                    ("f16", Format::F16),
+                    ("f32", Format::F32),
+                    ("f64", Format::F64),
+                ];
                 let found = formats.into_iter().find(|(name, format)| *name == value || format.name() == value);
                 self.format = Some(found.ok_or_else(|| wrong("int16, int32, f16, f32 or f64"))?.1);
             }
@@ -125,7 +130,8 @@ mod tests {
 
     #[test]
     fn changes_are_read_with_their_units() {
-        let found = WhatIf::parse("clock=250MHz, resident=100,dtype=int16,stream=yes,launch=5us,dsp_use=0.7").expect("read");
+        let found =
+            WhatIf::parse("clock=250MHz, resident=100,dtype=int16,stream=yes,launch=5us,dsp_use=0.7").expect("read");
         assert_eq!(found.decided, [(Parameter::Clock, 250e6), (Parameter::Launch, 5e-6), (Parameter::DspUse, 0.7)]);
         assert_eq!((found.resident, found.format, found.is_streamed), (Some(100.0), Some(Format::I16), true));
         assert!(WhatIf::parse("").expect("nothing").is_empty());

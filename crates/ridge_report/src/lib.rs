@@ -25,13 +25,13 @@
 pub mod arrow;
 mod cell;
 pub mod check;
-pub mod offload;
 pub mod csv;
 mod drawing;
 pub mod json;
 pub mod markdown;
 mod note;
 mod number;
+pub mod offload;
 mod plot;
 #[cfg(feature = "png")]
 mod png;

@@ -125,7 +125,13 @@ pub(super) fn on_board(
 }
 
 /// The region on another GPU.
-pub(super) fn on_gpu(region: &Region, known: &Known, gpu: &TargetGpu, ask: &Ask, draws: &[Draw]) -> Option<BoardAnswer> {
+pub(super) fn on_gpu(
+    region: &Region,
+    known: &Known,
+    gpu: &TargetGpu,
+    ask: &Ask,
+    draws: &[Draw],
+) -> Option<BoardAnswer> {
     let (total_s, draws_s) = target::time(region, &ask.baseline, &gpu.ceilings, draws)?;
     let ratios = known.draws_s.iter().zip(&draws_s).map(|(here, there)| here / there).collect();
     let speedup = Interval::of(ratios)?;
@@ -173,7 +179,10 @@ fn energy(
         Some(_) => "power of one published design on the board; a part of the GPU's design power",
         None => "a part of each device's design power; the board's is unverified",
     };
-    Some(Energy { ratio: Interval { p10: raw.p10 / widening.above, p50: raw.p50, p90: raw.p90 * widening.below }, basis })
+    Some(Energy {
+        ratio: Interval { p10: raw.p10 / widening.above, p50: raw.p50, p90: raw.p90 * widening.below },
+        basis,
+    })
 }
 
 /// The best part of the region on `board`, each of its operations at the median.
@@ -200,8 +209,9 @@ fn cut_of(region: &Region, spec: &Specification, board: &Board, ask: &Ask) -> Op
     let rate = constants().fixed("to_board_rate").value * 1e9 * board.link.times_gen3x16();
     let setup = constants().fixed("to_board_setup").value * 1e-6;
     let cost = |bytes: f64| (setup + bytes / rate) / resident;
-    let edges: Vec<(usize, usize, f64)> = spec.edges.iter().map(|&(from, to, bytes)| (from, to, cost(bytes))).collect();
-    let set = cut::best_set(&gains, &edges);
+    let values: Vec<cut::Value> =
+        spec.values.iter().map(|(maker, readers, bytes)| (*maker, readers.clone(), cost(*bytes))).collect();
+    let set = cut::best_set(&gains, &values);
     Some(Cut { ops: set.into_iter().map(|at| spec.nodes[at].name.clone()).collect(), of: spec.nodes.len() })
 }
 

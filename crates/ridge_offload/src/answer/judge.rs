@@ -35,7 +35,8 @@ pub(super) fn answer(region: Region, ask: &Ask, draws: &[Draw]) -> RegionAnswer 
     };
     let Some(known) = known else {
         answer.verdict = Verdict::Undecided;
-        answer.why = format!("a roof of {} that it needs is not known, so neither is its time there", ask.baseline.device);
+        answer.why =
+            format!("a roof of {} that it needs is not known, so neither is its time there", ask.baseline.device);
         return answer;
     };
     answer.headroom = ask.baseline.headroom(&answer.region, &known);
@@ -63,13 +64,26 @@ fn to_replace(spec: &Specification) -> f64 {
 
 fn judge(answer: &mut RegionAnswer, spec: &Specification, known: &Known, ask: &Ask) {
     let device = &ask.baseline.device;
-    if let Some(headroom) = answer.headroom.filter(|headroom| *headroom > GPU_FIRST && ask.baseline.host != Host::MeasuredOnProcessor) {
+    if let Some(headroom) =
+        answer.headroom.filter(|headroom| *headroom > GPU_FIRST && ask.baseline.host != Host::MeasuredOnProcessor)
+    {
         let fix = Fix::of(&answer.region, known);
         answer.fix = Some(fix);
         answer.verdict = Verdict::GpuFirst;
-        let at_least = if ask.baseline.host == Host::Sheet { "at least " } else { "" };
+        let mended = match (answer.boards.first(), known.least_s) {
+            (Some(best), Some(least)) => {
+                format!(
+                    "; mended, a call takes {} there at best, and {} on {}",
+                    words::secs(least),
+                    words::secs(best.total_s.p50),
+                    best.name
+                )
+            }
+            _ => String::new(),
+        };
+        let as_compiled = if ask.baseline.host == Host::Sheet { "with the modules as compiled here, " } else { "" };
         answer.why = format!(
-            "a good program needs {at_least}{} times less on {device} itself: {}",
+            "{as_compiled}{device} takes {} times as long as it must: {}{mended}",
             words::times(headroom),
             fix.words()
         );
@@ -82,9 +96,9 @@ fn judge(answer: &mut RegionAnswer, spec: &Specification, known: &Known, ask: &A
     };
     let speedup = best.speedup;
     let energy = answer.boards.iter().filter_map(|board| Some((board, board.energy.as_ref()?)));
-    let thrifty = energy.filter(|(_, energy)| energy.ratio.p10 > 1.0).max_by(|one, other| {
-        one.1.ratio.p50.total_cmp(&other.1.ratio.p50)
-    });
+    let thrifty = energy
+        .filter(|(_, energy)| energy.ratio.p10 > 1.0)
+        .max_by(|one, other| one.1.ratio.p50.total_cmp(&other.1.ratio.p50));
     let keeps_pace = |board: &BoardAnswer| {
         let rate = constants().fixed("to_board_rate").value * 1e9;
         let input = asked(&spec.workload, &crate::WhatIf { is_streamed: false, ..ask.what_if.clone() }).input.0;
@@ -95,7 +109,10 @@ fn judge(answer: &mut RegionAnswer, spec: &Specification, known: &Known, ask: &A
     } else if ask.what_if.is_streamed && keeps_pace(best) {
         (
             Verdict::StreamCandidate,
-            format!("{} keeps pace with its input at the rate of a PCIe 3.0 link, so that only results are sent on", best.name),
+            format!(
+                "{} keeps pace with its input at the rate of a PCIe 3.0 link, so that only results are sent on",
+                best.name
+            ),
         )
     } else if speedup.p90 >= 1.0 {
         let why = format!(

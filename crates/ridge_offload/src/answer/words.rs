@@ -8,7 +8,7 @@ use crate::{BoundBy, Verdict};
 use ridge_units::Nanos;
 
 /// A time in words.
-fn secs(seconds: f64) -> String {
+pub(super) fn secs(seconds: f64) -> String {
     Nanos((seconds * 1e9).round().clamp(0.0, 9e18) as i64).to_string()
 }
 
@@ -77,9 +77,8 @@ pub(super) fn bound_words(by: BoundBy) -> &'static str {
 
 /// The answer in one line.
 pub(super) fn headline(regions: &[RegionAnswer], ask: &Ask) -> String {
-    let share = |verdict: Verdict| {
-        regions.iter().filter(|one| one.verdict == verdict).map(|one| one.region.share).sum::<f64>()
-    };
+    let share =
+        |verdict: Verdict| regions.iter().filter(|one| one.verdict == verdict).map(|one| one.region.share).sum::<f64>();
     let device = &ask.baseline.device;
     let against = match ask.baseline.host {
         Host::MeasuredOnProcessor => format!("{device}, the processor of the capture"),
@@ -87,9 +86,16 @@ pub(super) fn headline(regions: &[RegionAnswer], ask: &Ask) -> String {
         Host::Measured => device.clone(),
     };
     let candidates: Vec<&RegionAnswer> = regions.iter().filter(|one| one.verdict.is_candidate()).collect();
+    let is_beaten = |one: &&RegionAnswer| one.boards.first().is_some_and(|best| best.speedup.p10 > 1.0);
+    let beaten: f64 = regions.iter().filter(is_beaten).map(|one| one.region.share).sum();
     let first = match candidates.first() {
         None if regions.is_empty() => return format!("no device work to lay beside {against}"),
-        None if share(Verdict::Undecided) > 0.0 => format!("nothing here is known to run faster elsewhere than on {against}"),
+        None if beaten > 0.0 => {
+            format!("other hardware beats {against} only where the program itself is what to mend first")
+        }
+        None if share(Verdict::Undecided) > 0.0 => {
+            format!("nothing here is known to run faster elsewhere than on {against}")
+        }
         None if share(Verdict::NeverOnThroughput) + share(Verdict::GpuFirst) == 0.0 => {
             format!("nothing here could be laid beside {against}")
         }
@@ -139,7 +145,10 @@ pub(super) fn assumptions(regions: &[RegionAnswer], ask: &Ask) -> Vec<String> {
         );
     }
     if regions.iter().any(|one| one.boards.iter().any(|board| board.is_gpu)) {
-        all.push("between GPUs, each operation keeps the part of its roof that it reached; waves of blocks are not modelled".to_owned());
+        all.push(
+            "between GPUs, each operation keeps the part of its roof that it reached; waves of blocks are not modelled"
+                .to_owned(),
+        );
     }
     let mut unverified: Vec<String> = regions
         .iter()
@@ -150,7 +159,7 @@ pub(super) fn assumptions(regions: &[RegionAnswer], ask: &Ask) -> Vec<String> {
     unverified.sort();
     unverified.dedup();
     if !unverified.is_empty() {
-        all.push(format!("unverified figures: {}", unverified.join("; ")));
+        all.push(format!("boards marked * have unverified figures: {}", unverified.join("; ")));
     }
     all
 }

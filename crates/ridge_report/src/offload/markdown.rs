@@ -1,7 +1,7 @@
 //! The answer for a report.
 
 use super::Options;
-use super::words::{between, break_even, bytes, cut, factor, place, secs, share};
+use super::words::{between, break_even, bytes, cut, factor, marked, place, secs, share};
 use ridgeline::OffloadAnswer;
 use ridgeline::escape::escape_controls;
 use ridgeline::offloading::{BoardAnswer, RegionAnswer};
@@ -33,7 +33,7 @@ fn row(one: &RegionAnswer) -> String {
         share(one.region.share),
         one.call_s.map_or_else(dash, |call| secs(call.p50)),
         one.headroom.map_or_else(dash, factor),
-        best.map_or_else(dash, |best| best.name.clone()),
+        best.map_or_else(dash, |best| marked(&best.name, best)),
         best.map_or_else(dash, |best| format!("{} ({})", factor(best.speedup.p50), between(&best.speedup))),
         one.verdict.name(),
     )
@@ -54,7 +54,7 @@ fn section(one: &RegionAnswer, options: Options) -> String {
     let line = |board: &BoardAnswer| {
         format!(
             "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
-            board.name,
+            marked(&board.name, board),
             secs(board.total_s.p10),
             secs(board.total_s.p50),
             secs(board.total_s.p90),

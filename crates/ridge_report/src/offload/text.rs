@@ -1,7 +1,7 @@
 //! The answer for a terminal: one line, a table, and for each of the first regions what it rests on.
 
 use super::Options;
-use super::words::{between, break_even, bytes, cut, factor, place, secs, share};
+use super::words::{between, break_even, bytes, count, cut, factor, marked, place, secs, share};
 use crate::note_line;
 use crate::terminal::{Glyphs, Layout, bar, shortened, wrapped};
 use anstyle::Style;
@@ -12,11 +12,16 @@ use ridgeline::{OffloadAnswer, Severity};
 /// Unknowns that are shown of a region.
 const SWINGS: usize = 5;
 
+/// Regions that take less have a row and no more, unless all is asked for.
+const BLOCK_SHARE: f64 = 0.03;
+
 /// The whole answer.
 pub fn full(answer: &OffloadAnswer, options: Options, layout: &Layout) -> String {
     let found = &answer.found;
     let mut blocks = vec![opening(answer, layout), overview(answer, layout)];
-    blocks.extend(found.regions.iter().take(options.regions()).map(|region| block(region, options, layout)));
+    let shown =
+        found.regions.iter().take(options.regions()).filter(|one| options.all || one.region.share >= BLOCK_SHARE);
+    blocks.extend(shown.map(|region| block(region, options, layout)));
     blocks.push(closing(answer, options, layout));
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n")
@@ -44,7 +49,7 @@ fn overview(answer: &OffloadAnswer, layout: &Layout) -> String {
             share(one.region.share),
             one.call_s.map_or_else(dash, |call| secs(call.p50)),
             one.headroom.map_or_else(dash, factor),
-            best.map_or_else(dash, |best| best.id.clone()),
+            best.map_or_else(dash, |best| marked(&best.id, best)),
             best.map_or_else(dash, |best| factor(best.speedup.p50)),
             best.map_or_else(dash, |best| between(&best.speedup)),
             one.verdict.name().to_owned(),
@@ -119,7 +124,8 @@ fn block(one: &RegionAnswer, options: Options, layout: &Layout) -> String {
     };
     let tag = format!("{}[{}]", one.verdict.name(), share(one.region.share));
     let name = escape_controls(&one.region.name).into_owned();
-    let mut text = format!("{}{}\n", styled(style, &tag), styled(layout.theme.title, &plain(&format!(": {name}"), layout)));
+    let mut text =
+        format!("{}{}\n", styled(style, &tag), styled(layout.theme.title, &plain(&format!(": {name}"), layout)));
     if let Some(place) = place(one) {
         text.push_str(&indented(&format!("--> {}", escape_controls(&place)), "   ", "       ", layout));
     }
@@ -132,7 +138,7 @@ fn block(one: &RegionAnswer, options: Options, layout: &Layout) -> String {
     let operations = one.region.ops.len();
     text.push_str(&entry(
         "what",
-        &format!("{module}{class}: {operations} operations, {} calls", factor(one.region.calls)),
+        &format!("{module}{class}: operations {operations}, calls {}", count(one.region.calls)),
         layout,
     ));
     bytes(one).iter().for_each(|bytes| text.push_str(&entry("bytes", bytes, layout)));
@@ -154,7 +160,7 @@ fn boards(one: &RegionAnswer, options: Options, layout: &Layout) -> String {
     let header = ["   Board", "P10", "P50", "P90", "Speed-up", "Whole program", "On the board", "Energy", "Bound by"];
     let row = |board: &BoardAnswer| {
         vec![
-            format!("   {}", board.name),
+            format!("   {}", marked(&board.name, board)),
             secs(board.total_s.p10),
             secs(board.total_s.p50),
             secs(board.total_s.p90),
@@ -203,10 +209,10 @@ fn tornado(board: &BoardAnswer, swings: &[Swing], layout: &Layout) -> String {
     let name = shown().map(|swing| swing.what.chars().count()).max().unwrap_or(0);
     let room = layout.width.saturating_sub(name + 34).clamp(8, 40);
     let place = |secs: f64| ((secs / low).ln() / (high / low).ln().max(1e-9) * (room - 1) as f64).round() as usize;
-    let title = format!("   what its time on {} depends on, each from its 10th to its 90th percentile", board.name);
-    let mut text: String = wrapped(&title, layout.width)
+    let title = format!("what its time on {} depends on, each from its 10th to its 90th percentile", board.name);
+    let mut text: String = wrapped(&title, layout.width.saturating_sub(3))
         .iter()
-        .map(|line| format!("{}\n", styled(layout.theme.quiet, &plain(line, layout))))
+        .map(|line| format!("   {}\n", styled(layout.theme.quiet, &plain(line, layout))))
         .collect();
     let (end, line) = match layout.glyphs {
         Glyphs::Unicode => ("●", "─"),

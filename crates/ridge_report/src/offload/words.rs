@@ -1,7 +1,7 @@
 //! Numbers and sentences that several forms share.
 
 use ridgeline::offloading::{BoardAnswer, Interval, RegionAnswer};
-use ridgeline::units::{Bytes, Nanos, three_digits};
+use ridgeline::units::{Bytes, Count, Nanos, three_digits};
 
 /// A time.
 pub(super) fn secs(seconds: f64) -> String {
@@ -17,6 +17,17 @@ pub(super) fn factor(value: f64) -> String {
         value if value < 1000.0 => format!("{value:.0}"),
         value => three_digits(value),
     }
+}
+
+/// How many: `39`, `2.5`.
+pub(super) fn count(value: f64) -> String {
+    if value.fract() == 0.0 && value < 1e15 { Count(value as u64).to_string() } else { factor(value) }
+}
+
+/// A board's name, marked where figures of it are unverified.
+pub(super) fn marked(name: &str, board: &BoardAnswer) -> String {
+    let mark = if board.unverified.is_empty() { "" } else { "*" };
+    format!("{name}{mark}")
 }
 
 /// What eight of ten cases lie between.
@@ -41,7 +52,8 @@ pub(super) fn bytes(answer: &RegionAnswer) -> Option<String> {
     let spec = answer.region.specification.as_ref().ok()?;
     let crossing = spec.workload.input.0 + spec.workload.output.0;
     let of = |bytes: f64| Bytes(bytes.round() as u64).to_string();
-    let times = |bytes: f64| if crossing > 0.0 { format!(" ({} times)", factor(bytes / crossing)) } else { String::new() };
+    let times =
+        |bytes: f64| if crossing > 0.0 { format!(" ({} times)", factor(bytes / crossing)) } else { String::new() };
     Some(format!(
         "{} enter and leave a call; its operations carry {}{} at least, XLA counts {}{}",
         of(crossing),
@@ -56,14 +68,14 @@ pub(super) fn bytes(answer: &RegionAnswer) -> Option<String> {
 pub(super) fn break_even(answer: &RegionAnswer, board: &BoardAnswer) -> String {
     let calls = match board.break_even_calls {
         Some(calls) if calls <= 1.0 => format!("{} gains with the first call", board.name),
-        Some(calls) => format!("{} gains after {} calls with data on it", board.name, factor(calls.ceil())),
+        Some(calls) => format!("{} gains after {} calls with data on it", board.name, count(calls.ceil())),
         None => format!("{} never gains, however long data stay on it", board.name),
     };
     match answer.launches_to_replace {
         Some(needed) => format!(
             "{calls}; a call replaces {} launches, and its setup alone costs as much as {}",
-            factor(answer.launches),
-            factor(needed.ceil())
+            count(answer.launches),
+            count(needed.ceil())
         ),
         None => calls,
     }
