@@ -1,8 +1,8 @@
 //! The constants of the model, read from `constants.toml`: each with unit, basis and source.
 
+use crate::Family;
 use crate::draw::Parameter;
 use crate::operators::{Format, Operator, OperatorCost};
-use crate::{Family, Figure};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -133,17 +133,15 @@ impl Constants {
         })
     }
 
-    /// What `operator` takes on `family`, by its own entry, else as on UltraScale+, else in the next wider format.
+    /// What `operator` takes on `family`: by its own entry for the format or a wider one, else as on UltraScale+.
     pub fn operator(&self, family: Family, format: Format, operator: Operator) -> Option<&OperatorCost> {
         let of =
             |family: Family, format: Format| self.operator.get(family.name())?.get(format.name())?.get(operator.name());
-        let formats = std::iter::successors(Some(format), |format| format.wider());
-        formats.into_iter().find_map(|format| of(family, format).or_else(|| of(Family::Ultrascale, format)))
-    }
-
-    /// What is unverified among what the prediction for a board rests on, in words.
-    pub fn unverified<'f>(&self, figures: impl Iterator<Item = (&'f str, &'f Figure)>) -> Vec<String> {
-        figures.filter(|(_, figure)| figure.basis == Basis::Unverified).map(|(name, _)| name.to_owned()).collect()
+        let formats = || std::iter::successors(Some(format), |format| format.wider());
+        // A family's own floating-point units serve shorter formats, too; its integers are as everywhere.
+        let mut own = formats().take_while(|wider| wider.is_float() == format.is_float());
+        let found = own.find_map(|format| of(family, format));
+        found.or_else(|| formats().find_map(|format| of(Family::Ultrascale, format)))
     }
 }
 

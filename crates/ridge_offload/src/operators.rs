@@ -108,6 +108,11 @@ impl Format {
         }
     }
 
+    /// Whether it is floating point.
+    pub fn is_float(self) -> bool {
+        matches!(self, Format::F64 | Format::F32 | Format::F16)
+    }
+
     /// The format that holds this one and whose operators cost no less; `None` for the widest.
     pub fn wider(self) -> Option<Format> {
         match self {

@@ -185,10 +185,10 @@ fn without_hlo(analysis: &Analysis<'_>, module: &str, has_module: bool, ops: Vec
     ops.sort_by(|one, other| other.self_ns.total_cmp(&one.self_ns));
     let self_ns: f64 = ops.iter().map(|op| op.self_ns).sum();
     let (location, scope) = place(analysis, ops.first());
-    let name = if has_module { module.to_owned() } else { "work without a module".to_owned() };
+    let (name, module) = if has_module { (module, module) } else { ("work without a module", "no module") };
     let calls = ops.iter().map(|op| op.executions).fold(1.0, f64::max);
     Region {
-        name,
+        name: name.to_owned(),
         location,
         scope,
         module: module.to_owned(),

@@ -101,9 +101,7 @@ fn class(workload: &Workload, has_transform: bool) -> Class {
         () if workload.merge_sort.is_some() => Class::Sort,
         () if area(|one| one.operator == Operator::Exchange) > 0.5 * all => Class::Sort,
         () if has_transform => Class::Transform,
-        () if !workload.contractions.is_empty() && area(|one| one.operator == Operator::MultiplyAdd) > 0.5 * all => {
-            Class::Contraction
-        }
+        () if area(|one| one.operator == Operator::MultiplyAdd) > 0.5 * all => Class::Contraction,
         () if accessed > 0.25 * workload.bytes => Class::Gather,
         () if workload.line_buffer_bytes > 0.0 => Class::Window,
         () => Class::Stream,

@@ -178,6 +178,7 @@ The priors were chosen by people who had seen some of these numbers, so the test
 
 An interval is *calibrated* by widening it until it would hold nine in ten scores of each side; the scores are those of the other papers' kernels of the same class, or of all classes where there are fewer than nine, of which no such interval can be promised.
 A paper never calibrates its own kernels.
+The number nine was chosen after three had been tried, by which 22 of 31 were inside: three follows from no theory, nine from the quantile that is asked for.
 ";
 
 fn row_text(row: &Scored) -> String {

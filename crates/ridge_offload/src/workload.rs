@@ -140,12 +140,12 @@ pub struct Limits {
 impl Workload {
     /// The same in `format`: every number of another floating-point format takes its bytes and operators.
     pub fn in_format(&self, format: Format) -> Workload {
-        let largest = self.operations.iter().filter(|operations| is_float(operations.format));
+        let largest = self.operations.iter().filter(|operations| operations.format.is_float());
         let from = largest.max_by(|one, other| one.count.total_cmp(&other.count)).map(|operations| operations.format);
         let Some(from) = from else { return self.clone() };
         let factor = format.bytes() / from.bytes();
         let mut changed = self.clone();
-        changed.operations.iter_mut().filter(|operations| is_float(operations.format)).for_each(|operations| {
+        changed.operations.iter_mut().filter(|operations| operations.format.is_float()).for_each(|operations| {
             operations.format = format;
         });
         for bytes in [
@@ -174,8 +174,4 @@ impl Workload {
     pub fn count_of(&self, operator: Operator) -> f64 {
         self.operations.iter().filter(|operations| operations.operator == operator).map(|one| one.count).sum()
     }
-}
-
-fn is_float(format: Format) -> bool {
-    matches!(format, Format::F64 | Format::F32 | Format::F16)
 }

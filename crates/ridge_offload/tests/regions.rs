@@ -23,7 +23,8 @@ fn check(trace: &str, hlo: &str, expected: Expect) {
                 Err(because) => format!("no specification, because {because}"),
                 Ok(spec) => {
                     let work = &spec.workload;
-                    let trips = spec.opened.as_ref().map_or(String::new(), |opened| format!(", {} trips", opened.trips));
+                    let trips =
+                        spec.opened.as_ref().map_or(String::new(), |opened| format!(", {} trips", opened.trips));
                     format!(
                         "{}, in {} out {} kept {} lines {}, path {}{trips}",
                         work.class.name(),
@@ -119,14 +120,12 @@ ENTRY %main (a: f32[1024]) -> f32[1024] {
 
 #[test]
 fn what_is_opaque_dynamic_or_unknown_has_no_specification() {
-    let entry = |parameters: &str, root: &str| format!("HloModule jit_f\n\nENTRY %main {{\n{parameters}\n  ROOT %out = {root}\n}}\n");
+    let entry = |parameters: &str, root: &str| {
+        format!("HloModule jit_f\n\nENTRY %main {{\n{parameters}\n  ROOT %out = {root}\n}}\n")
+    };
     let a = "  %a = f32[64]{0} parameter(0)";
     check(&one("out", 1, 100), &entry(a, "f32[64]{0} custom-call(%a), custom_call_target=\"magic\""), expect![[""]]);
-    check(
-        &one("out", 1, 100),
-        &entry("  %a = f32[<=64]{0} parameter(0)", "f32[<=64]{0} add(%a, %a)"),
-        expect![[""]],
-    );
+    check(&one("out", 1, 100), &entry("  %a = f32[<=64]{0} parameter(0)", "f32[<=64]{0} add(%a, %a)"), expect![[""]]);
     check(
         &one("out", 1, 100),
         &entry(a, "f32[64]{0} all-reduce(%a), replica_groups={{0,1}}, to_apply=%main"),

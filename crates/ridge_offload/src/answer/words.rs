@@ -15,10 +15,9 @@ pub(super) fn secs(seconds: f64) -> String {
 /// A factor with as many digits as matter.
 pub(super) fn times(factor: f64) -> String {
     match factor {
-        factor if factor >= 100.0 => format!("{factor:.0}"),
         factor if factor >= 10.0 => format!("{factor:.0}"),
-        factor if factor >= 0.1 => format!("{factor:.1}"),
-        factor => format!("{factor:.2}"),
+        factor if factor >= 0.01 => format!("{factor:.2}"),
+        _ => "less than 0.01".to_owned(),
     }
 }
 
@@ -31,6 +30,7 @@ pub(super) fn interval_times(interval: &Interval) -> String {
 pub(super) fn forbidden(best: &BoardAnswer, known: &Known, device: &str) -> String {
     let call = known.call_s.p50;
     match best.least {
+        _ if best.is_gpu => format!("{} is {} as fast", best.name, interval_times(&best.speedup)),
         Some((least, by)) if least > call => format!(
             "with everything at its best and data on the board, {} takes {} on {}: {} takes {}",
             bound_words(by),
