@@ -42,6 +42,9 @@ pub(crate) fn refuses(source: Source<'_>, id: InstructionId) -> Option<String> {
     let Source { module, costs, .. } = source;
     let instruction = module.instruction(id);
     let cost = costs.of(id);
+    if module.collective(id).is_some() || instruction.opcode.is_collective() {
+        return Some(format!("`{}` exchanges data with other devices", instruction.name));
+    }
     if let Some(unknown) = &cost.unknown {
         return Some(format!("{} is opaque: what it computes is not in the HLO", unknown.reason(module)));
     }
@@ -54,9 +57,6 @@ pub(crate) fn refuses(source: Source<'_>, id: InstructionId) -> Option<String> {
     }
     if cost.assumptions.contains(Assumption::TripCountUnknown) {
         return Some(format!("the trip count of a loop in `{}` is not known", instruction.name));
-    }
-    if module.collective(id).is_some() || instruction.opcode.is_collective() {
-        return Some(format!("`{}` exchanges data with other devices", instruction.name));
     }
     matches!(&*instruction.opcode, "infeed" | "outfeed")
         .then(|| format!("`{}` exchanges data with the host while it runs", instruction.name))

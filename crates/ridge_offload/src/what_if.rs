@@ -132,7 +132,10 @@ mod tests {
     fn changes_are_read_with_their_units() {
         let found =
             WhatIf::parse("clock=250MHz, resident=100,dtype=int16,stream=yes,launch=5us,dsp_use=0.7").expect("read");
-        assert_eq!(found.decided, [(Parameter::Clock, 250e6), (Parameter::Launch, 5.0 * 1e-6), (Parameter::DspUse, 0.7)]);
+        assert_eq!(
+            found.decided,
+            [(Parameter::Clock, 250e6), (Parameter::Launch, 5.0 * 1e-6), (Parameter::DspUse, 0.7)]
+        );
         assert_eq!((found.resident, found.format, found.is_streamed), (Some(100.0), Some(Format::I16), true));
         assert!(WhatIf::parse("").expect("nothing").is_empty());
         let error = |text: &str| WhatIf::parse(text).expect_err("an error").to_string();

@@ -114,7 +114,10 @@ ENTRY %main (a: f32[1024]) -> f32[1024] {
            200 +300 mul op=mul.1 in=jit_f at=5
            600 +600 mul op=mul.1 in=jit_f at=5",
         hlo,
-        expect![[""]],
+        expect![[r#"
+            90 % jit_f: mul.1 x1: stream, in 4096 out 4096 kept 4100 lines 0, path 40, 10 trips
+            10 % jit_f: sine.1 x1: stream, in 4096 out 4096 kept 0 lines 0, path 14
+        "#]],
     );
 }
 
@@ -124,15 +127,41 @@ fn what_is_opaque_dynamic_or_unknown_has_no_specification() {
         format!("HloModule jit_f\n\nENTRY %main {{\n{parameters}\n  ROOT %out = {root}\n}}\n")
     };
     let a = "  %a = f32[64]{0} parameter(0)";
-    check(&one("out", 1, 100), &entry(a, "f32[64]{0} custom-call(%a), custom_call_target=\"magic\""), expect![[""]]);
-    check(&one("out", 1, 100), &entry("  %a = f32[<=64]{0} parameter(0)", "f32[<=64]{0} add(%a, %a)"), expect![[""]]);
+    check(
+        &one("out", 1, 100),
+        &entry(a, "f32[64]{0} custom-call(%a), custom_call_target=\"magic\""),
+        expect![[r#"
+        100 % jit_f: out x1: no specification, because custom call `magic` is opaque: what it computes is not in the HLO
+    "#]],
+    );
+    check(
+        &one("out", 1, 100),
+        &entry("  %a = f32[<=64]{0} parameter(0)", "f32[<=64]{0} add(%a, %a)"),
+        expect![[r#"
+        100 % jit_f: out x1: no specification, because `out` has dynamic shapes
+    "#]],
+    );
     check(
         &one("out", 1, 100),
         &entry(a, "f32[64]{0} all-reduce(%a), replica_groups={{0,1}}, to_apply=%main"),
-        expect![[""]],
+        expect![[r#"
+            100 % jit_f: out x1: no specification, because `out` exchanges data with other devices
+        "#]],
     );
-    check("module jit_f 1\nstream 1 on gpu\n  0 +100 kernel op=x in=jit_f at=0", "", expect![[""]]);
-    check("stream 1 on gpu\n  0 +100 kernel", "", expect![[""]]);
+    check(
+        "module jit_f 1\nstream 1 on gpu\n  0 +100 kernel op=x in=jit_f at=0",
+        "",
+        expect![[r#"
+        100 % jit_f x1: no specification, because the capture has no HLO of its module; `ridgeline record` keeps it
+    "#]],
+    );
+    check(
+        "stream 1 on gpu\n  0 +100 kernel",
+        "",
+        expect![[r#"
+        100 % work without a module x1: no specification, because no compiled module is known of this work, so that nothing says what it computes
+    "#]],
+    );
 }
 
 #[test]
@@ -156,7 +185,13 @@ ENTRY %main (a: f32[32,34,34]) -> f32[1,32,34,34] {
 }
 ";
     let trace = one("sort.1", 8, 100);
-    check(&trace, hlo, expect![[""]]);
+    check(
+        &trace,
+        hlo,
+        expect![[r#"
+        100 % jit_f: sort.1 x1: sort, in 147968 out 147968 kept 0 lines 9248, path 15
+    "#]],
+    );
     let exchanges = with(&trace, hlo, |analysis| {
         let found = regions(analysis);
         let spec = found[0].specification.as_ref().expect("a specification").clone();
@@ -168,26 +203,102 @@ ENTRY %main (a: f32[32,34,34]) -> f32[1,32,34,34] {
 #[test]
 fn streaming_through_memory_is_never_faster_on_a_board() {
     // 805 MB in 250 µs: 96 % of the memory's rate.
-    verdict(&one("add.1", 2, 250_000), STREAM, "", expect![[""]]);
+    verdict(
+        &one("add.1", 2, 250_000),
+        STREAM,
+        "",
+        expect![[r#"
+            it does not beat H100 in any part of this program: never on throughput 100.0 %
+            never on throughput: even with everything at its best and data on the board, the rate of the ports to its memory holds a call on AMD Alveo U55C at 1.97 ms; H100 takes 250 µs
+        "#]],
+    );
     // Not even with all data on the board.
-    verdict(&one("add.1", 2, 250_000), STREAM, "resident=1000000", expect![[""]]);
+    verdict(
+        &one("add.1", 2, 250_000),
+        STREAM,
+        "resident=1000000",
+        expect![[r#"
+            it does not beat H100 in any part of this program: never on throughput 100.0 %
+            never on throughput: even with everything at its best and data on the board, the rate of the ports to its memory holds a call on AMD Alveo U55C at 1.97 ms; H100 takes 250 µs
+        "#]],
+    );
 }
 
 #[test]
 fn a_program_far_from_its_roof_is_mended_first() {
-    verdict(&one("add.1", 2, 5_000_000), STREAM, "", expect![[""]]);
+    verdict(
+        &one("add.1", 2, 5_000_000),
+        STREAM,
+        "",
+        expect![[r#"
+        it does not beat H100 in any part of this program: GPU first 100.0 %
+        GPU first: H100 takes 21 times as long as it must: its kernels stay far below their roofs: `ridgeline roofline` and `ridgeline check` say where; mended, a call takes 240 µs there at best, and 115 ms on AMD Alveo U55C
+    "#]],
+    );
 }
 
 #[test]
-fn a_chain_of_small_operations_is_a_latency_candidate() {
+fn a_chain_of_small_kernels_is_one_program_first() {
     let mut hlo = "HloModule jit_f\n\nENTRY %main {\n  %x0 = f32[256]{0} parameter(0)\n".to_owned();
     let mut trace = "module jit_f 1 hlo=0\nstream 1 on gpu\n".to_owned();
-    // A million values that one after another has 60 operations: 3 µs each, at their roof, where starting one takes 2.
+    // 60 kernels of 3 µs that one could do.
     for at in 1..=60 {
         let root = if at == 60 { "ROOT " } else { "" };
         hlo.push_str(&format!("  {root}%x{at} = f32[256]{{0}} sine(%x{})\n", at - 1));
         trace.push_str(&format!("  {} +3000 k op=x{at} in=jit_f at={at}\n", at * 3000));
     }
     hlo.push_str("}\n");
-    verdict(&trace, &hlo, "", expect![[""]]);
+    verdict(
+        &trace,
+        &hlo,
+        "",
+        expect![[r#"
+        other hardware beats H100 only where the program itself is what to mend first: GPU first 100.0 %
+        GPU first: H100 takes 90 times as long as it must: start fewer kernels: one compiled program, a captured graph or one loop on the device; mended, a call takes 2 µs there at best, and 37.6 µs on AMD Alveo U55C
+    "#]],
+    );
+}
+
+/// A loop of a thousand iterations over 4 KB, 2.5 µs each: starting a kernel takes 2.
+const LOOP: &str = "HloModule jit_f, is_scheduled=true
+
+%body (s: (s32[], f32[1024])) -> (s32[], f32[1024]) {
+  %s = (s32[], f32[1024]) parameter(0)
+  %i = s32[] get-tuple-element(%s), index=0
+  %x = f32[1024]{0} get-tuple-element(%s), index=1
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  %mul.1 = f32[1024]{0} multiply(%x, %x)
+  ROOT %t = (s32[], f32[1024]) tuple(%next, %mul.1)
+}
+
+%cond (s: (s32[], f32[1024])) -> pred[] {
+  %s = (s32[], f32[1024]) parameter(0)
+  %i = s32[] get-tuple-element(%s), index=0
+  %many = s32[] constant(1000)
+  ROOT %less = pred[] compare(%i, %many), direction=LT
+}
+
+ENTRY %main (a: f32[1024]) -> f32[1024] {
+  %a = f32[1024]{0} parameter(0)
+  %zero = s32[] constant(0)
+  %init = (s32[], f32[1024]) tuple(%zero, %a)
+  %while.1 = (s32[], f32[1024]) while(%init), condition=%cond, body=%body
+  ROOT %out = f32[1024]{0} get-tuple-element(%while.1), index=1
+}
+";
+
+#[test]
+fn a_loop_of_small_steps_is_a_latency_candidate() {
+    let mut trace = "module jit_f 1 hlo=0\nstream 1 on gpu\n".to_owned();
+    (0..1000).for_each(|at| trace.push_str(&format!("  {} +2500 k op=mul.1 in=jit_f at=5\n", at * 2500)));
+    verdict(&trace, LOOP, "", expect![[r#"
+        1 of 1 regions is a candidate against H100: `jit_f: mul.1` on AMD Alveo U55C would make all device work 43 times as fast: latency candidate 100.0 %
+        latency candidate: AMD Alveo U55C answers 43 times (25 to 82) as fast
+    "#]]);
+    // Where each step takes a tenth of that, the board gains nothing that is sure.
+    verdict(&trace.replace("+2500", "+250"), LOOP, "", expect![[r#"
+        1 of 1 regions is a candidate against H100: `jit_f: mul.1` on AMD Alveo U55C would make all device work 4.33 times as fast: latency candidate 100.0 %
+        latency candidate: AMD Alveo U55C answers 4.33 times (2.46 to 8.18) as fast
+    "#]]);
 }

@@ -5,7 +5,7 @@ use super::{Ask, RegionAnswer, words};
 use crate::baseline::{Host, Known};
 use crate::draw::{Draw, Parameter};
 use crate::regions::{Region, Specification};
-use crate::{Board, Fix, Verdict, constants};
+use crate::{Board, BoundBy, Fix, Verdict, constants};
 
 /// Headroom from which on the program itself is what to mend.
 const GPU_FIRST: f64 = 3.0;
@@ -129,6 +129,14 @@ fn judge(answer: &mut RegionAnswer, spec: &Specification, known: &Known, ask: &A
             energy.basis
         );
         (Verdict::EnergyCandidate, why)
+    } else if let (Some(calls), Some(BoundBy::Link)) = (best.break_even_calls, best.bound) {
+        let why = format!(
+            "as it is called, bytes over the link make {} {} as fast; it would gain after {} calls with data on the board, and whether data can stay there is not in the capture",
+            best.name,
+            words::interval_times(&speedup),
+            calls.ceil()
+        );
+        (Verdict::Undecided, why)
     } else {
         (Verdict::NeverOnThroughput, words::forbidden(best, known, device))
     };

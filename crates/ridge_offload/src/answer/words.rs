@@ -32,10 +32,10 @@ pub(super) fn forbidden(best: &BoardAnswer, known: &Known, device: &str) -> Stri
     match best.least {
         _ if best.is_gpu => format!("{} is {} as fast", best.name, interval_times(&best.speedup)),
         Some((least, by)) if least > call => format!(
-            "with everything at its best and data on the board, {} takes {} on {}: {} takes {}",
+            "even with everything at its best and data on the board, {} holds a call on {} at {}; {} takes {}",
             bound_words(by),
-            secs(least),
             best.name,
+            secs(least),
             device,
             secs(call)
         ),
@@ -66,11 +66,11 @@ pub(super) fn bound_words(by: BoundBy) -> &'static str {
         BoundBy::Fill => "filling the pipeline in each iteration",
         BoundBy::Dsp => "arithmetic on its DSP slices",
         BoundBy::Lut => "arithmetic on its look-up tables",
-        BoundBy::Lanes => "the items begun each clock",
+        BoundBy::Lanes => "the number of items begun each clock",
         BoundBy::Memory => "its memory",
-        BoundBy::Port => "the ports to its memory",
-        BoundBy::Gather => "accesses that data decide",
-        BoundBy::Tables => "tables on the chip",
+        BoundBy::Port => "the rate of the ports to its memory",
+        BoundBy::Gather => "random access to its memory",
+        BoundBy::Tables => "access to tables on the chip",
         BoundBy::Merge => "the last merger",
     }
 }
