@@ -292,13 +292,23 @@ ENTRY %main (a: f32[1024]) -> f32[1024] {
 fn a_loop_of_small_steps_is_a_latency_candidate() {
     let mut trace = "module jit_f 1 hlo=0\nstream 1 on gpu\n".to_owned();
     (0..1000).for_each(|at| trace.push_str(&format!("  {} +2500 k op=mul.1 in=jit_f at=5\n", at * 2500)));
-    verdict(&trace, LOOP, "", expect![[r#"
+    verdict(
+        &trace,
+        LOOP,
+        "",
+        expect![[r#"
         1 of 1 regions is a candidate against H100: `jit_f: mul.1` on AMD Alveo U55C would make all device work 43 times as fast: latency candidate 100.0 %
         latency candidate: AMD Alveo U55C answers 43 times (25 to 82) as fast
-    "#]]);
+    "#]],
+    );
     // At 60 ns a step the interval holds a gain and a loss.
-    verdict(&trace.replace("+2500", "+60"), LOOP, "", expect![[r#"
+    verdict(
+        &trace.replace("+2500", "+60"),
+        LOOP,
+        "",
+        expect![[r#"
         nothing here is known to run faster elsewhere than on H100: undecided 100.0 %
         undecided: AMD Alveo U55C is 1.04 times (0.59 to 1.96) as fast: the interval holds both a gain and a loss
-    "#]]);
+    "#]],
+    );
 }

@@ -106,13 +106,17 @@ pub(super) fn headline(regions: &[RegionAnswer], ask: &Ask) -> String {
         Some(best) => {
             let board = best.boards.first().map_or("", |board| board.name.as_str());
             let gain = best.boards.first().map_or(1.0, |board| board.program_speedup);
+            let then = match best.verdict {
+                Verdict::EnergyCandidate => "would be slower, for less energy".to_owned(),
+                Verdict::StreamCandidate => "would keep pace with its input".to_owned(),
+                _ => format!("would make all device work {} times as fast", times(gain)),
+            };
             format!(
-                "{} of {} regions {} against {against}: `{}` on {board} would make all device work {} times as fast",
+                "{} of {} regions {} against {against}: `{}` on {board} {then}",
                 candidates.len(),
                 regions.len(),
                 if candidates.len() == 1 { "is a candidate" } else { "are candidates" },
                 best.region.name,
-                times(gain)
             )
         }
     };

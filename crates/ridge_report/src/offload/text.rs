@@ -61,7 +61,7 @@ fn overview(answer: &OffloadAnswer, layout: &Layout) -> String {
     }
     let title = format!("Regions, beside {}", found.baseline.device);
     let mut text = format!("{}\n", styled(layout.theme.title, &plain(&title, layout)));
-    text.push_str(&grid(&header, &rows, &[6, 3, 2], layout));
+    text.push_str(&grid(&header, &rows, &[6, 3, 2, 4], layout));
     if found.others.0 > 0 {
         let more = format!("{} more regions with {} together are not shown", found.others.0, share(found.others.1));
         text.push_str(&format!("{}\n", styled(layout.theme.quiet, &more)));
@@ -123,7 +123,8 @@ fn block(one: &RegionAnswer, options: Options, layout: &Layout) -> String {
         _ => layout.theme.quiet,
     };
     let tag = format!("{}[{}]", one.verdict.name(), share(one.region.share));
-    let name = escape_controls(&one.region.name).into_owned();
+    let room = layout.width.saturating_sub(tag.chars().count() + 2);
+    let name = shortened(&escape_controls(&one.region.name), room, layout.glyphs);
     let mut text =
         format!("{}{}\n", styled(style, &tag), styled(layout.theme.title, &plain(&format!(": {name}"), layout)));
     if let Some(place) = place(one) {
