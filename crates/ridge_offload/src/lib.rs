@@ -48,7 +48,7 @@ pub use fix::Fix;
 pub use network::exchanges;
 pub use operators::{Format, Operator, OperatorCost};
 pub use predict::{Interval, Prediction, predict};
-pub use regions::{Location, Node, Opened, Region, RegionOp, Specification, regions};
+pub use regions::{Flow, Location, Node, Opened, Region, RegionOp, Specification, regions};
 pub use time::{BoundBy, Parts, time};
 pub use verdict::Verdict;
 pub use what_if::{WhatIf, WhatIfError};

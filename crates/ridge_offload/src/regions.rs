@@ -89,8 +89,11 @@ pub struct Specification {
     /// Its parts for a cut: what each has to do alone, and what flows.
     pub nodes: Vec<Node>,
     /// What flows: the node that makes it, those that read it, bytes. A node past the last is the outside.
-    pub values: Vec<(usize, Vec<usize>, f64)>,
+    pub values: Vec<Flow>,
 }
+
+/// A value that flows: the node that makes it, those that read it, bytes. A node past the last is the outside.
+pub type Flow = (usize, Vec<usize>, f64);
 
 /// One iteration of a loop.
 #[derive(Debug, Clone)]
@@ -143,10 +146,13 @@ struct Timed {
     op: RegionOp,
 }
 
+/// A module's row, where each of its operations is in the list, and the list.
+type OfModule = (Option<u32>, FxHashMap<u32, usize>, Vec<Timed>);
+
 /// Operations with their time, by row of the modules table, in the order of their first work.
 fn ops_by_module(analysis: &Analysis<'_>) -> Vec<(Option<u32>, Vec<Timed>)> {
     let mut places: FxHashMap<Option<u32>, usize> = FxHashMap::default();
-    let mut all: Vec<(Option<u32>, FxHashMap<u32, usize>, Vec<Timed>)> = Vec::new();
+    let mut all: Vec<OfModule> = Vec::new();
     let mut counted: FxHashSet<(u32, u8)> = FxHashSet::default();
     for group in analysis.groups().groups.iter().filter(|group| group.self_ns > 0 || group.op != NONE) {
         let operation = analysis.operation(group.op);
@@ -444,12 +450,7 @@ impl Module<'_, '_> {
     }
 
     /// The parts that a cut may take apart: the members, or of a loop what is in its body.
-    fn nodes(
-        &self,
-        piece: &Piece,
-        times: &FxHashMap<InstructionId, f64>,
-        calls: f64,
-    ) -> (Vec<Node>, Vec<(usize, Vec<usize>, f64)>) {
+    fn nodes(&self, piece: &Piece, times: &FxHashMap<InstructionId, f64>, calls: f64) -> (Vec<Node>, Vec<Flow>) {
         let body = piece.of_loop.and_then(|id| self.module.instruction(id).called.first().copied());
         let members = body.map_or_else(|| piece.members.clone(), |body| self.timed_members(body));
         let times = self.times_inside(times);
@@ -457,7 +458,7 @@ impl Module<'_, '_> {
         let places: FxHashMap<InstructionId, usize> = members.iter().enumerate().map(|(at, id)| (*id, at)).collect();
         let mut nodes = Vec::with_capacity(members.len());
         let mut readers: FxHashMap<flow::Value, Vec<usize>> = FxHashMap::default();
-        let mut results: Vec<(usize, Vec<usize>, f64)> = Vec::new();
+        let mut results: Vec<Flow> = Vec::new();
         for (at, &id) in members.iter().enumerate() {
             nodes.push(Node {
                 name: self.module.instruction(id).name.clone(),

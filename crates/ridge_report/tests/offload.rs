@@ -33,7 +33,9 @@ fn check(text: &str, expected: Expect) {
 
 #[test]
 fn text_for_a_terminal() {
-    check(&text::full(&steps(), Options::default(), &Layout::plain(80)), expect![[r#"
+    check(
+        &text::full(&steps(), Options::default(), &Layout::plain(80)),
+        expect![[r#"
         1 of 5 regions is a candidate against NVIDIA H100 SXM5 80GB by its data sheet:
         `jit_iterate: ynn_fusion` on AMD Alveo U55C would be slower, for less energy:
         energy candidate 85.9 %, undecided 14.1 %
@@ -129,12 +131,15 @@ fn text_for_a_terminal() {
         assumed: input and output cross the host's link in each call, unless
           `--what-if resident=N` or `stream=yes` says otherwise
         assumed: boards marked * have unverified figures: u55c (design power)
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn markdown_for_a_report() {
-    check(&markdown::render(&steps(), Options::default()), expect![[r#"
+    check(
+        &markdown::render(&steps(), Options::default()),
+        expect![[r#"
         **1 of 5 regions is a candidate against NVIDIA H100 SXM5 80GB by its data sheet: `jit_iterate: ynn_fusion` on AMD Alveo U55C would be slower, for less energy: energy candidate 85.9 %, undecided 14.1 %**
 
         | region | line | share | a call | headroom | fastest | speed-up, P10 to P90 | verdict |
@@ -204,7 +209,8 @@ fn markdown_for_a_report() {
         - Assumed: every time on a board is predicted; docs/offload-validation.md says how far to trust it.
         - Assumed: input and output cross the host's link in each call, unless `--what-if resident=N` or `stream=yes` says otherwise.
         - Assumed: boards marked * have unverified figures: u55c (design power).
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
