@@ -5,12 +5,14 @@
 use crate::tree::{Tree, root};
 use anyhow::{Context as _, bail};
 use ridge_import::FORMATS;
+use ridge_offload::validation::validation;
 
 /// What makes a page.
 type Make = fn(&Tree) -> anyhow::Result<String>;
 
 /// Every page by its path from the root.
-const PAGES: &[(&str, Make)] = &[("docs/formats.md", formats)];
+const PAGES: &[(&str, Make)] =
+    &[("docs/formats.md", formats), ("docs/offload-validation.md", |_| Ok(validation().page()))];
 
 /// Writes every page.
 pub(crate) fn write() -> anyhow::Result<()> {

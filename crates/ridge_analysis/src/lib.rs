@@ -26,6 +26,7 @@ mod tests;
 mod view;
 mod views;
 
+pub use context::observed_trips::module_costs;
 pub use context::{
     Analysis, Executions, Group, Line, Lines, Need, OpLines, Owners, Prepared, ProfileNumbers, PythonFrame, Shared,
     Spans, Store, WorkGroups, kernel_category,
@@ -46,7 +47,7 @@ pub use models::source_idle::{LineIdle, SourceIdle};
 pub use models::steps::{StepRow, Steps};
 pub use models::transfers::Transfers;
 pub use models::wall::{DeviceWall, Holds, Wall, WallRow};
-pub use models::work::{Bound, Costs, WorkSums, Workload};
+pub use models::work::{Bound, Costs, WorkSums, Workload, least_secs};
 pub use tables::hlo::{instructions, modules};
 pub use tables::overview::overview;
 pub use tables::scaling::{growth_table, next_table, steps_tables};

@@ -1,8 +1,8 @@
 //! What the user may type, apart from what belongs to one command.
 
 use crate::commands::{
-    annotate, bench, calibrate, check, completions, diff, explain, export, hlo, idle, info, memory, record, redact,
-    reference, roofline, rules, scaling, stats, transfers, trial, what_if,
+    annotate, bench, calibrate, check, completions, diff, explain, export, hlo, idle, info, memory, offload, record,
+    redact, reference, roofline, rules, scaling, stats, transfers, trial, what_if,
 };
 use crate::output::Format;
 use anstream::AutoStream;
@@ -60,6 +60,7 @@ pub(crate) enum Command {
     Transfers(transfers::TransfersArguments),
     Hlo(hlo::HloArguments),
     Memory(memory::MemoryArguments),
+    Offload(offload::OffloadArguments),
     Export(export::ExportArguments),
     Redact(redact::RedactArguments),
     Bench(bench::BenchArguments),

@@ -12,6 +12,7 @@ pub(crate) mod hlo;
 pub(crate) mod idle;
 pub(crate) mod info;
 pub(crate) mod memory;
+pub(crate) mod offload;
 pub(crate) mod record;
 pub(crate) mod redact;
 pub(crate) mod reference;
@@ -52,6 +53,7 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Transfers(arguments) => transfers::run(arguments, globals, timings),
         Command::Hlo(arguments) => hlo::run(arguments, globals, timings),
         Command::Memory(arguments) => memory::run(arguments, globals, timings),
+        Command::Offload(arguments) => offload::run(arguments, globals, timings),
         Command::Export(arguments) => export::run(arguments, globals, timings),
         Command::Redact(arguments) => redact::run(arguments),
         Command::Bench(arguments) => bench::run(arguments, globals),

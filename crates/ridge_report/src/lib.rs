@@ -33,6 +33,7 @@ pub mod json;
 pub mod markdown;
 mod note;
 mod number;
+pub mod offload;
 mod plot;
 #[cfg(feature = "png")]
 mod png;

@@ -28,6 +28,7 @@ mod hlo;
 mod info;
 mod manifest;
 mod note;
+mod offload;
 mod redact;
 mod scaling;
 mod session;
@@ -47,6 +48,7 @@ pub use error::{Details, OpenError};
 pub use file_map::explain_lost_files;
 pub use hlo::HloStage;
 pub use note::{Note, Severity};
+pub use offload::{OffloadAnswer, OffloadOptions};
 pub use redact::{Redacted, private_words, redact};
 pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};
 pub use ridge_analysis::{Activity, Cause, Frame, LineSums, Per, TimeOf};
@@ -59,6 +61,7 @@ pub use ridge_diagnose::{
     Record, Rule, Saving, SavingBasis, Selection, State, record_of, rule,
 };
 pub use ridge_diff as comparison;
+pub use ridge_offload as offloading;
 pub use ridge_redact::What;
 pub use ridge_table::{
     Basis, Column, Columns, Fact, FactValue, Meaning, Quantity, Rank, Section, Subject, Table, Unit,

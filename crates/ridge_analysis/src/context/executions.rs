@@ -67,7 +67,7 @@ impl Executions {
     ///
     /// Where the kernels of one execution are known in several ways, those known best have its work and the others
     /// have none, so that no work counts twice.
-    pub(crate) fn with_work(&self, op: u32, attribution: Attribution) -> u64 {
+    pub fn with_work(&self, op: u32, attribution: Attribution) -> u64 {
         self.mixed.get(&(op, attribution as u8)).copied().unwrap_or_else(|| self.of(op, attribution))
     }
 }

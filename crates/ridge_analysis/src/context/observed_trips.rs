@@ -19,7 +19,7 @@ pub(crate) const KNOWN: [Attribution; 4] =
     [Attribution::ByStat, Attribution::ByModule, Attribution::ByLaunch, Attribution::ByOrder];
 
 /// The costs of the HLO module at position `hlo`, its loops with the trips that the trace shows.
-pub(crate) fn module_costs(analysis: &Analysis<'_>, hlo: u32) -> Option<ModuleCosts> {
+pub fn module_costs(analysis: &Analysis<'_>, hlo: u32) -> Option<ModuleCosts> {
     let module = analysis.hlo.get(hlo as usize)?;
     Some(ModuleCosts::with_observed(module, &Asked { analysis, hlo, module, executed: OnceCell::new() }))
 }

@@ -7,7 +7,7 @@ mod sums;
 mod workload;
 
 pub use costs::Costs;
-pub use light::Bound;
+pub use light::{Bound, least_secs};
 pub(crate) use of_groups::{Rows, add_event, of_classes, sums};
 pub use sums::WorkSums;
 pub(crate) use workload::Known;

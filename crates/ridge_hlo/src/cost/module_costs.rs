@@ -35,6 +35,7 @@ pub struct ModuleCosts {
     instructions: Vec<Cost>,
     computations: Vec<Cost>,
     boundaries: Vec<Traffic>,
+    trips: FxHashMap<InstructionId, f64>,
     total: Cost,
 }
 
@@ -53,6 +54,7 @@ impl ModuleCosts {
             computations: vec![None; module.computations.len()],
             bodies: FxHashMap::default(),
             budget: Budget::new(),
+            found_trips: FxHashMap::default(),
             fused: fused(module),
             users: Users::new(module),
         };
@@ -62,7 +64,8 @@ impl ModuleCosts {
         let boundaries = module.computation_ids().map(|id| costing.boundary(id)).collect();
         let computations: Vec<Cost> = costing.computations.into_iter().map(Option::unwrap_or_default).collect();
         let total = module.entry.map(|entry| computations[entry.0 as usize].clone()).unwrap_or_default();
-        ModuleCosts { instructions: costing.instructions, computations, boundaries, total }
+        let trips = costing.found_trips;
+        ModuleCosts { instructions: costing.instructions, computations, boundaries, trips, total }
     }
 
     /// One execution of an instruction, with all it calls: a loop's body and condition times its trips.
@@ -95,6 +98,11 @@ impl ModuleCosts {
         self.boundaries[id.0 as usize]
     }
 
+    /// Iterations of the loop `id` for each of its executions, as its cost counts them; 1 for what is no loop.
+    pub fn trips(&self, id: InstructionId) -> f64 {
+        self.trips.get(&id).copied().unwrap_or(1.0)
+    }
+
     /// One run of the module's entry computation.
     pub fn total(&self) -> &Cost {
         &self.total
@@ -110,6 +118,7 @@ pub(super) struct Costing<'a> {
     /// The traffic of fusions, by the computation they run.
     pub(super) bodies: FxHashMap<ComputationId, Body>,
     pub(super) budget: Budget,
+    found_trips: FxHashMap<InstructionId, f64>,
     /// Which computations are bodies of fusions.
     pub(super) fused: Vec<bool>,
     pub(super) users: Users,
@@ -188,8 +197,9 @@ impl<'a> Costing<'a> {
     }
 
     fn run_loop(&mut self, id: InstructionId, instruction: &Instruction, cost: &mut Cost) -> Option<()> {
-        let (body, condition) = (self.called(instruction, 0)?, self.called(instruction, 1)?);
         let (trips, assumption) = self.trips(id, instruction);
+        self.found_trips.insert(id, trips);
+        let (body, condition) = (self.called(instruction, 0)?, self.called(instruction, 1)?);
         cost.add_times(body, trips);
         // The condition is asked once more than it says yes. XLA's own count of an iteration has one of each.
         let asked = if assumption == Some(Assumption::TripCountUnknown) { 1.0 } else { trips + 1.0 };

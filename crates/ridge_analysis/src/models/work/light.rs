@@ -113,6 +113,13 @@ pub(crate) fn light(ceilings: &Ceilings, cost: &Cost, products: Products, comput
     Some(light)
 }
 
+/// The least time of one execution of `cost` at the roofs in `ceilings`, seconds: of its arithmetic and of its compulsory
+/// traffic; `None` where a roof that it needs is not known.
+pub fn least_secs(ceilings: &Ceilings, cost: &Cost) -> Option<(f64, f64)> {
+    let found = light(ceilings, cost, Products::MayBeShort, Computes::Accelerator)?;
+    Some((found.compute_secs, found.memory_secs))
+}
+
 /// Traffic that fits the last-level cache may come from there, from an earlier operation.
 fn memory_secs(ceilings: &Ceilings, bytes: f64) -> Option<f64> {
     let memory = ceilings.value(Limit::Memory)?;

@@ -1,0 +1,113 @@
+//! `ridgeline offload`: which parts other hardware would really speed up, and what forbids the rest.
+
+use crate::Ending;
+use crate::arguments::{CeilingsArguments, Globals, InputArguments};
+use crate::failure::Failure;
+use crate::output::deliver_checked;
+use crate::timings::Timings;
+use clap::{Args, ValueEnum, ValueHint};
+use ridge_report::offload::{Options, json, markdown, text};
+use ridge_report::terminal::Layout;
+use ridgeline::OffloadOptions;
+use ridgeline::offloading::WhatIf;
+use std::path::PathBuf;
+
+/// Say which parts an FPGA or another GPU would really speed up, by how much, and what forbids the rest
+///
+/// Divides the device work into regions, predicts each on every board it knows with an interval, and gives a verdict:
+/// mend the program first, never on throughput, a candidate, or undecided.
+/// Every time on a board is predicted; docs/offload.md has the formulas, docs/offload-validation.md how far to trust them.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct OffloadArguments {
+    #[command(flatten)]
+    input: InputArguments,
+
+    /// Lay the program beside these boards alone; comma-separated for several [default: all that are known]
+    #[arg(long, value_name = "BOARD", value_delimiter = ',')]
+    board: Vec<String>,
+
+    /// Lay the program beside this GPU, by a word of its name; comma-separated for several
+    #[arg(long, value_name = "GPU", value_delimiter = ',')]
+    to: Vec<String>,
+
+    /// The GPU that is meant, by a word of its name: what a program recorded on a processor would run on, or what a
+    /// capture without a name ran on
+    #[arg(long = "as", value_name = "GPU")]
+    meant: Option<String>,
+
+    /// Take something to be otherwise: `clock=250MHz`, `resident=100` calls with data on the board, `dtype=int16`,
+    /// `stream=yes` for input that is born there, or any prior of the model; comma-separated for several
+    #[arg(long, value_name = "CHANGES", value_parser = changes, default_value = "", hide_default_value = true)]
+    what_if: WhatIf,
+
+    /// Show every region and board
+    #[arg(long)]
+    all: bool,
+
+    /// Form of the answer
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text", help_heading = "Output")]
+    format: OffloadFormat,
+
+    #[command(flatten)]
+    ceilings: CeilingsArguments,
+
+    /// Write to FILE instead of standard output; replaced atomically
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// Columns of text; the terminal's width if not given
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    width: Option<usize>,
+
+    /// Draw in ASCII
+    #[arg(long, help_heading = "Output")]
+    ascii: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline offload run/                                  verdicts, against every board it knows
+  ridgeline offload run/ --as h100                        a capture of a processor, beside the GPU that is meant
+  ridgeline offload run/ --board u55c,v80 --all           two boards, every region
+  ridgeline offload run/ --board u55c --what-if clock=250MHz,resident=100,dtype=int16
+  ridgeline offload run/ --to h200                        another GPU instead
+  ridgeline offload run/ -f json                          for programs; docs/json has the schema";
+
+/// Forms of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OffloadFormat {
+    /// For a terminal
+    #[value(alias = "table")]
+    Text,
+    /// A versioned document; see docs/json
+    Json,
+    /// GitHub-flavored Markdown
+    #[value(alias = "md")]
+    Markdown,
+}
+
+fn changes(text: &str) -> Result<WhatIf, String> {
+    WhatIf::parse(text).map_err(|error| error.to_string())
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &OffloadArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    let session = super::open_with(&arguments.input, arguments.ceilings.choice(), timings)?;
+    let options = OffloadOptions {
+        boards: arguments.board.clone(),
+        gpus: arguments.to.clone(),
+        meant: arguments.meant.clone(),
+        what_if: arguments.what_if.clone(),
+    };
+    let answer = timings.phase("offload", || session.offload(&options))?;
+    let shown = Options { all: arguments.all };
+    let render = |layout: &Layout| match arguments.format {
+        OffloadFormat::Text => text::full(&answer, shown, layout),
+        OffloadFormat::Json => json::document(&answer),
+        OffloadFormat::Markdown => markdown::render(&answer, shown),
+    };
+    let form = (arguments.width, arguments.ascii);
+    timings.phase("output", || deliver_checked(render, arguments.output.as_deref(), form, globals))?;
+    Ok(Ending::Code(0))
+}

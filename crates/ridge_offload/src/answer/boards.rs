@@ -1,0 +1,253 @@
+//! One region on one board or GPU.
+
+use super::{Ask, TargetGpu};
+use crate::baseline::Known;
+use crate::bounds::{self, Forbids};
+use crate::draw::{Draw, Parameter};
+use crate::predict::{Interval, Prediction, predict};
+use crate::regions::{Region, Specification};
+use crate::time::{BoundBy, Parts, time};
+use crate::{Board, Calibration, WhatIf, Workload, constants, cut, target};
+use ridge_analysis::least_secs;
+
+/// A region on one board or GPU.
+#[derive(Debug, Clone)]
+pub struct BoardAnswer {
+    /// The board's name in options.
+    pub id: String,
+    /// The maker's name.
+    pub name: String,
+    /// One call, seconds: calibrated.
+    pub total_s: Interval,
+    /// One call with data on the board, seconds: calibrated; `None` of a GPU.
+    pub resident_s: Option<Interval>,
+    /// What a middling call is made of; `None` of a GPU.
+    pub parts: Option<Parts>,
+    /// What takes longest.
+    pub bound: Option<BoundBy>,
+    /// How many times as fast a call is: calibrated.
+    pub speedup: Interval,
+    /// How many times as fast all device work would be, with the middling speed-up.
+    pub program_speedup: f64,
+    /// Calls with data on the board from which on it gains; `None` for never.
+    pub break_even_calls: Option<f64>,
+    /// One iteration of a loop at a time, with its transfers, seconds; `None` where the region is no loop.
+    pub opened_s: Option<Interval>,
+    /// The least time with everything at its best and data on the board, seconds, and what takes it.
+    pub least: Option<(f64, BoundBy)>,
+    /// How many times less energy a call takes.
+    pub energy: Option<Energy>,
+    /// The part of the region that gains most.
+    pub cut: Option<Cut>,
+    /// Which of its figures nobody has checked against a source.
+    pub unverified: Vec<&'static str>,
+    pub(crate) is_gpu: bool,
+}
+
+/// Energy of a call, with what the powers rest on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Energy {
+    /// Joules on the program's device over joules on the board.
+    pub ratio: Interval,
+    /// What the powers rest on, in words.
+    pub basis: &'static str,
+}
+
+/// The part of a region that a board should take.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cut {
+    /// Its operations; none where no part gains.
+    pub ops: Vec<String>,
+    /// How many operations there are.
+    pub of: usize,
+}
+
+/// What one unknown changes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Swing {
+    /// What is not known.
+    pub what: String,
+    /// One call, seconds, with it at its tenth percentile and at its ninetieth.
+    pub from_s: f64,
+    /// One call, seconds, with it at its ninetieth.
+    pub to_s: f64,
+}
+
+/// The workload as it is asked for.
+pub(super) fn asked(workload: &Workload, what_if: &WhatIf) -> Workload {
+    let mut asked = what_if.format.map_or_else(|| workload.clone(), |format| workload.in_format(format));
+    if what_if.is_streamed {
+        asked.input = (0.0, 0.0);
+    }
+    asked
+}
+
+/// The region on `board`; `None` where the model has no time for it.
+pub(super) fn on_board(
+    region: &Region,
+    spec: &Specification,
+    known: &Known,
+    board: &'static Board,
+    ask: &Ask,
+    draws: &[Draw],
+) -> Option<BoardAnswer> {
+    let workload = asked(&spec.workload, &ask.what_if);
+    let resident_calls = ask.what_if.resident.unwrap_or(1.0);
+    let found = predict(&workload, board, draws, resident_calls, constants())?;
+    let widening = Calibration::of_this_version().widening(workload.class, None);
+    let ratios = known.draws_s.iter().zip(&found.draws_s).map(|(host, board)| host / board).collect();
+    let raw = Interval::of(ratios)?;
+    // A longer time is a smaller gain: the ends change places.
+    let speedup = Interval { p10: raw.p10 / widening.above, p50: raw.p50, p90: raw.p90 * widening.below };
+    let least: Option<Forbids> = bounds::least(&workload, board, constants());
+    let opened = spec.opened.as_ref().and_then(|opened| {
+        let one = predict(&asked(&opened.workload, &ask.what_if), board, draws, 1.0, constants())?;
+        Some(widening.widen(&one.total_s))
+    });
+    let saved = known.call_s.p50 - found.resident_s.p50;
+    Some(BoardAnswer {
+        id: board.id.clone(),
+        name: board.name.clone(),
+        total_s: widening.widen(&found.total_s),
+        resident_s: Some(widening.widen(&found.resident_s)),
+        parts: Some(found.parts),
+        bound: Some(found.bound),
+        program_speedup: amdahl(region.share, speedup.p50),
+        speedup,
+        break_even_calls: (saved > 0.0).then(|| (found.tax_s.p50 / saved).max(1.0)),
+        opened_s: opened,
+        least: least.map(|least| (least.least_s, least.by)),
+        energy: energy(known, &found, board, ask, draws, &widening),
+        cut: cut_of(region, spec, board, ask),
+        unverified: board.unverified(),
+        is_gpu: false,
+    })
+}
+
+/// The region on another GPU.
+pub(super) fn on_gpu(
+    region: &Region,
+    known: &Known,
+    gpu: &TargetGpu,
+    ask: &Ask,
+    draws: &[Draw],
+) -> Option<BoardAnswer> {
+    let (total_s, draws_s) = target::time(region, &ask.baseline, &gpu.ceilings, draws)?;
+    let ratios = known.draws_s.iter().zip(&draws_s).map(|(here, there)| here / there).collect();
+    let speedup = Interval::of(ratios)?;
+    Some(BoardAnswer {
+        id: gpu.id.clone(),
+        name: gpu.name.clone(),
+        total_s,
+        resident_s: None,
+        parts: None,
+        bound: None,
+        program_speedup: amdahl(region.share, speedup.p50),
+        speedup,
+        break_even_calls: None,
+        opened_s: None,
+        least: None,
+        energy: None,
+        cut: None,
+        unverified: Vec::new(),
+        is_gpu: true,
+    })
+}
+
+/// Amdahl, AFIPS 1967: how much faster everything is where a part `share` is so many times as fast.
+pub(crate) fn amdahl(share: f64, speedup: f64) -> f64 {
+    1.0 / ((1.0 - share).max(0.0) + share / speedup.max(1e-12))
+}
+
+fn energy(
+    known: &Known,
+    found: &Prediction,
+    board: &Board,
+    ask: &Ask,
+    draws: &[Draw],
+    widening: &crate::Widening,
+) -> Option<Energy> {
+    let host_w = ask.baseline.tdp_w?;
+    let (fixed_w, tdp_w) = (board.measured_w.as_ref().map(|power| power.value), board.tdp_w.as_ref());
+    let board_w = |draw: &Draw| fixed_w.or_else(|| Some(tdp_w?.value * draw.get(Parameter::BoardPower)));
+    let mut ratios = Vec::with_capacity(draws.len());
+    for ((draw, host_s), board_s) in draws.iter().zip(&known.draws_s).zip(&found.draws_s) {
+        ratios.push(host_s * host_w * draw.get(Parameter::GpuPower) / (board_s * board_w(draw)?));
+    }
+    let raw = Interval::of(ratios)?;
+    let basis = match fixed_w {
+        Some(_) => "power of one published design on the board; a part of the GPU's design power",
+        None => "a part of each device's design power; the board's is unverified",
+    };
+    Some(Energy {
+        ratio: Interval { p10: raw.p10 / widening.above, p50: raw.p50, p90: raw.p90 * widening.below },
+        basis,
+    })
+}
+
+/// The best part of the region on `board`, each of its operations at the median.
+fn cut_of(region: &Region, spec: &Specification, board: &Board, ask: &Ask) -> Option<Cut> {
+    if spec.nodes.len() > cut::MOST_NODES {
+        return None;
+    }
+    let median = ask.what_if.apply(Draw::at(constants(), 0.5));
+    let calls = region.calls * spec.opened.as_ref().map_or(1.0, |opened| opened.trips).max(1.0);
+    let gains: Vec<f64> = spec
+        .nodes
+        .iter()
+        .map(|node| {
+            let workload = asked(&node.workload, &ask.what_if);
+            let board_s = time(&workload, board, &median, constants()).map(|parts| parts.resident_s());
+            let host_s = match ask.baseline.host {
+                crate::Host::Sheet => least_of(region, &node.name, ask, &median, calls),
+                _ => node.self_ns * 1e-9,
+            };
+            host_s - board_s.unwrap_or(f64::INFINITY).min(1e3)
+        })
+        .collect();
+    let resident = ask.what_if.resident.unwrap_or(1.0);
+    let rate = constants().fixed("to_board_rate").value * 1e9 * board.link.times_gen3x16();
+    let setup = constants().fixed("to_board_setup").value * 1e-6;
+    let cost = |bytes: f64| (setup + bytes / rate) / resident;
+    let values: Vec<cut::Value> =
+        spec.values.iter().map(|(maker, readers, bytes)| (*maker, readers.clone(), cost(*bytes))).collect();
+    let set = cut::best_set(&gains, &values);
+    Some(Cut { ops: set.into_iter().map(|at| spec.nodes[at].name.clone()).collect(), of: spec.nodes.len() })
+}
+
+fn least_of(region: &Region, name: &str, ask: &Ask, draw: &Draw, calls: f64) -> f64 {
+    let op = region.ops.iter().find(|op| op.name == name);
+    let least = op.and_then(|op| {
+        let (compute, memory) = least_secs(&ask.baseline.ceilings, op.cost.as_ref()?)?;
+        let secs = compute.max(memory) / draw.get(Parameter::GpuEfficiency);
+        Some(secs.max(draw.get(Parameter::GpuLaunch)) * op.executions / calls)
+    });
+    least.unwrap_or(0.0)
+}
+
+/// What each unknown changes on `board`, most first; nothing that changes less than 2 %.
+pub(super) fn swings(spec: &Specification, board: &Board, ask: &Ask) -> Vec<Swing> {
+    let workload = asked(&spec.workload, &ask.what_if);
+    let resident = ask.what_if.resident.unwrap_or(1.0);
+    let median = ask.what_if.apply(Draw::at(constants(), 0.5));
+    let total = |draw: &Draw, resident: f64| {
+        time(&workload, board, draw, constants()).map(|parts| parts.resident_s() + parts.tax_s() / resident)
+    };
+    let mut swings: Vec<Swing> = Vec::new();
+    let is_open = |parameter: &Parameter| ask.what_if.decided.iter().all(|(decided, _)| decided != parameter);
+    for parameter in Parameter::ALL.into_iter().filter(is_open) {
+        let at = |share: f64| total(&median.with(parameter, Draw::value(constants(), parameter, share)), resident);
+        if let (Some(from_s), Some(to_s)) = (at(0.1), at(0.9)) {
+            swings.push(Swing { what: parameter.words().to_owned(), from_s, to_s });
+        }
+    }
+    if ask.what_if.resident.is_none()
+        && let (Some(from_s), Some(to_s)) = (total(&median, 1.0), total(&median, 100.0))
+    {
+        swings.push(Swing { what: "calls with data on the board, 1 or 100".to_owned(), from_s, to_s });
+    }
+    let size = |swing: &Swing| (swing.from_s / swing.to_s).ln().abs();
+    swings.retain(|swing| size(swing) > 0.02);
+    swings.sort_by(|one, other| size(other).total_cmp(&size(one)));
+    swings
+}

@@ -1,0 +1,144 @@
+//! From times to a verdict.
+
+use super::boards::{BoardAnswer, asked, on_board, on_gpu, swings};
+use super::{Ask, RegionAnswer, words};
+use crate::baseline::{Host, Known};
+use crate::draw::{Draw, Parameter};
+use crate::regions::{Region, Specification};
+use crate::{Board, BoundBy, Fix, Verdict, constants};
+
+/// Headroom from which on the program itself is what to mend.
+const GPU_FIRST: f64 = 3.0;
+
+/// The verdict of one region.
+pub(super) fn answer(region: Region, ask: &Ask, draws: &[Draw]) -> RegionAnswer {
+    let known = ask.baseline.known(&region, draws);
+    let mut answer = RegionAnswer {
+        verdict: Verdict::NoSpecification,
+        why: String::new(),
+        class: region.specification.as_ref().ok().map(|spec| spec.workload.class),
+        call_s: known.as_ref().map(|known| known.call_s),
+        headroom: None,
+        fix: None,
+        launches: known.as_ref().map_or(0.0, |known| known.launches),
+        launches_to_replace: None,
+        boards: Vec::new(),
+        swings: Vec::new(),
+        region,
+    };
+    let spec = match &answer.region.specification {
+        Ok(spec) => spec.clone(),
+        Err(because) => {
+            answer.why = format!("no specification, because {because}");
+            return answer;
+        }
+    };
+    let Some(known) = known else {
+        answer.verdict = Verdict::Undecided;
+        answer.why =
+            format!("a roof of {} that it needs is not known, so neither is its time there", ask.baseline.device);
+        return answer;
+    };
+    answer.headroom = ask.baseline.headroom(&answer.region, &known);
+    let boards = ask.boards.iter().filter_map(|board| on_board(&answer.region, &spec, &known, board, ask, draws));
+    let gpus = ask.targets.iter().filter_map(|gpu| on_gpu(&answer.region, &known, gpu, ask, draws));
+    let mut all: Vec<BoardAnswer> = boards.chain(gpus).collect();
+    all.sort_by(|one, other| other.speedup.p50.total_cmp(&one.speedup.p50));
+    answer.launches_to_replace = (ask.baseline.host != Host::MeasuredOnProcessor).then(|| to_replace(&spec));
+    if let Some(board) = all.iter().find(|board| !board.is_gpu).and_then(|best| Board::named(&best.id)) {
+        answer.swings = swings(&spec, board, ask);
+    }
+    answer.boards = all;
+    judge(&mut answer, &spec, &known, ask);
+    answer
+}
+
+/// Setup of both transfers and a launch, in launches of a GPU.
+fn to_replace(spec: &Specification) -> f64 {
+    let micros = |name: &str| constants().fixed(name).value * 1e-6;
+    let (input, output) = (spec.workload.input.1.max(1.0), spec.workload.output.1.max(1.0));
+    let launch = Draw::value(constants(), Parameter::Launch, 0.5);
+    let setup = input * micros("to_board_setup") + output * micros("from_board_setup") + launch;
+    setup / Draw::value(constants(), Parameter::GpuLaunch, 0.5)
+}
+
+fn judge(answer: &mut RegionAnswer, spec: &Specification, known: &Known, ask: &Ask) {
+    let device = &ask.baseline.device;
+    if let Some(headroom) =
+        answer.headroom.filter(|headroom| *headroom > GPU_FIRST && ask.baseline.host != Host::MeasuredOnProcessor)
+    {
+        let fix = Fix::of(&answer.region, known);
+        answer.fix = Some(fix);
+        answer.verdict = Verdict::GpuFirst;
+        let mended = match (answer.boards.first(), known.least_s) {
+            (Some(best), Some(least)) => {
+                format!(
+                    "; mended, a call takes {} there at best, and {} on {}",
+                    words::secs(least),
+                    words::secs(best.total_s.p50),
+                    best.name
+                )
+            }
+            _ => String::new(),
+        };
+        let as_compiled = if ask.baseline.host == Host::Sheet { "with the modules as compiled here, " } else { "" };
+        answer.why = format!(
+            "{as_compiled}{device} takes {} times as long as it must: {}{mended}",
+            words::times(headroom),
+            fix.words()
+        );
+        return;
+    }
+    let Some(best) = answer.boards.first() else {
+        answer.verdict = Verdict::Undecided;
+        answer.why = "no board was asked for that the model has a time for".to_owned();
+        return;
+    };
+    let speedup = best.speedup;
+    let energy = answer.boards.iter().filter_map(|board| Some((board, board.energy.as_ref()?)));
+    let thrifty = energy
+        .filter(|(_, energy)| energy.ratio.p10 > 1.0)
+        .max_by(|one, other| one.1.ratio.p50.total_cmp(&other.1.ratio.p50));
+    let keeps_pace = |board: &BoardAnswer| {
+        let rate = constants().fixed("to_board_rate").value * 1e9;
+        let input = asked(&spec.workload, &crate::WhatIf { is_streamed: false, ..ask.what_if.clone() }).input.0;
+        board.resident_s.is_some_and(|resident| resident.p90 <= input / rate)
+    };
+    let (verdict, why) = if speedup.p10 > 1.0 {
+        (Verdict::LatencyCandidate, format!("{} answers {} as fast", best.name, words::interval_times(&speedup)))
+    } else if ask.what_if.is_streamed && keeps_pace(best) {
+        (
+            Verdict::StreamCandidate,
+            format!(
+                "{} keeps pace with its input at the rate of a PCIe 3.0 link, so that only results are sent on",
+                best.name
+            ),
+        )
+    } else if speedup.p90 >= 1.0 {
+        let why = format!(
+            "{} is {} as fast: the interval holds both a gain and a loss",
+            best.name,
+            words::interval_times(&speedup)
+        );
+        (Verdict::Undecided, why)
+    } else if let Some((board, energy)) = thrifty {
+        let why = format!(
+            "{} is slower, and takes {} less energy ({})",
+            board.name,
+            words::interval_times(&energy.ratio),
+            energy.basis
+        );
+        (Verdict::EnergyCandidate, why)
+    } else if let (Some(calls), Some(BoundBy::Link)) = (best.break_even_calls, best.bound) {
+        let why = format!(
+            "as it is called, bytes over the link make {} {} as fast; it would gain after {} calls with data on the board, and whether data can stay there is not in the capture",
+            best.name,
+            words::interval_times(&speedup),
+            calls.ceil()
+        );
+        (Verdict::Undecided, why)
+    } else {
+        (Verdict::NeverOnThroughput, words::forbidden(best, known, device))
+    };
+    (answer.verdict, answer.why) = (verdict, why);
+}

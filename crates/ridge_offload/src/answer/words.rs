@@ -1,0 +1,169 @@
+//! The sentences of the answer.
+
+use super::boards::BoardAnswer;
+use super::{Ask, RegionAnswer};
+use crate::baseline::{Host, Known};
+use crate::predict::Interval;
+use crate::{BoundBy, Verdict};
+use ridge_units::Nanos;
+
+/// A time in words.
+pub(super) fn secs(seconds: f64) -> String {
+    Nanos((seconds * 1e9).round().clamp(0.0, 9e18) as i64).to_string()
+}
+
+/// A factor with as many digits as matter.
+pub(super) fn times(factor: f64) -> String {
+    match factor {
+        factor if factor >= 10.0 => format!("{factor:.0}"),
+        factor if factor >= 0.01 => format!("{factor:.2}"),
+        _ => "less than 0.01".to_owned(),
+    }
+}
+
+/// `2.1 times (1.3 to 3.4)`.
+pub(super) fn interval_times(interval: &Interval) -> String {
+    format!("{} times ({} to {})", times(interval.p50), times(interval.p10), times(interval.p90))
+}
+
+/// Why no design on the fastest board can win.
+pub(super) fn forbidden(best: &BoardAnswer, known: &Known, device: &str) -> String {
+    let call = known.call_s.p50;
+    match best.least {
+        _ if best.is_gpu => format!("{} is {} as fast", best.name, interval_times(&best.speedup)),
+        Some((least, by)) if least > call => format!(
+            "even with everything at its best and data on the board, {} holds a call on {} at {}; {} takes {}",
+            bound_words(by),
+            best.name,
+            secs(least),
+            device,
+            secs(call)
+        ),
+        _ if best.bound == Some(BoundBy::Link) => format!(
+            "bytes over the link: {} needs {} for a call that takes {} on {device}{}",
+            best.name,
+            secs(best.total_s.p50),
+            secs(call),
+            match best.break_even_calls {
+                Some(calls) => format!("; it gains after {} calls with data on the board", calls.ceil()),
+                None => "; not even with data on the board".to_owned(),
+            }
+        ),
+        _ => format!(
+            "the fastest board, {}, is {} as fast, held by {}",
+            best.name,
+            interval_times(&best.speedup),
+            best.bound.map_or("its roofs", bound_words)
+        ),
+    }
+}
+
+/// What takes longest, as a sentence's part.
+pub(super) fn bound_words(by: BoundBy) -> &'static str {
+    match by {
+        BoundBy::Link => "the link",
+        BoundBy::Launch => "the launch",
+        BoundBy::Fill => "filling the pipeline in each iteration",
+        BoundBy::Dsp => "arithmetic on its DSP slices",
+        BoundBy::Lut => "arithmetic on its look-up tables",
+        BoundBy::Lanes => "the number of items begun each clock",
+        BoundBy::Memory => "its memory",
+        BoundBy::Port => "the rate of the ports to its memory",
+        BoundBy::Gather => "random access to its memory",
+        BoundBy::Tables => "access to tables on the chip",
+        BoundBy::Merge => "the last merger",
+    }
+}
+
+/// The answer in one line.
+pub(super) fn headline(regions: &[RegionAnswer], ask: &Ask) -> String {
+    let share =
+        |verdict: Verdict| regions.iter().filter(|one| one.verdict == verdict).map(|one| one.region.share).sum::<f64>();
+    let device = &ask.baseline.device;
+    let against = match ask.baseline.host {
+        Host::MeasuredOnProcessor => format!("{device}, the processor of the capture"),
+        Host::Sheet => format!("{device} by its data sheet"),
+        Host::Measured => device.clone(),
+    };
+    let candidates: Vec<&RegionAnswer> = regions.iter().filter(|one| one.verdict.is_candidate()).collect();
+    let is_beaten = |one: &&RegionAnswer| one.boards.first().is_some_and(|best| best.speedup.p10 > 1.0);
+    let beaten: f64 = regions.iter().filter(is_beaten).map(|one| one.region.share).sum();
+    let first = match candidates.first() {
+        None if regions.is_empty() => return format!("no device work to lay beside {against}"),
+        None if beaten > 0.0 => {
+            format!("other hardware beats {against} only where the program itself is what to mend first")
+        }
+        None if share(Verdict::Undecided) > 0.0 => {
+            format!("nothing here is known to run faster elsewhere than on {against}")
+        }
+        None if share(Verdict::NeverOnThroughput) + share(Verdict::GpuFirst) == 0.0 => {
+            format!("nothing here could be laid beside {against}")
+        }
+        None => match ask.boards.len() + ask.targets.len() {
+            1 => format!("it does not beat {against} in any part of this program"),
+            boards => format!("none of {boards} boards beats {against} in any part of this program"),
+        },
+        Some(best) => {
+            let board = best.boards.first().map_or("", |board| board.name.as_str());
+            let gain = best.boards.first().map_or(1.0, |board| board.program_speedup);
+            let then = match best.verdict {
+                Verdict::EnergyCandidate => "would be slower, for less energy".to_owned(),
+                Verdict::StreamCandidate => "would keep pace with its input".to_owned(),
+                _ => format!("would make all device work {} times as fast", times(gain)),
+            };
+            format!(
+                "{} of {} regions {} against {against}: `{}` on {board} {then}",
+                candidates.len(),
+                regions.len(),
+                if candidates.len() == 1 { "is a candidate" } else { "are candidates" },
+                best.region.name,
+            )
+        }
+    };
+    let parts: Vec<String> = Verdict::ALL
+        .into_iter()
+        .filter(|verdict| share(*verdict) >= 0.0005)
+        .map(|verdict| format!("{} {:.1} %", verdict.name(), 100.0 * share(verdict)))
+        .collect();
+    format!("{first}: {}", parts.join(", "))
+}
+
+/// What the answer rests on besides the capture.
+pub(super) fn assumptions(regions: &[RegionAnswer], ask: &Ask) -> Vec<String> {
+    let mut all = Vec::new();
+    let device = &ask.baseline.device;
+    match ask.baseline.host {
+        Host::Sheet => all.push(format!(
+            "nothing was measured on {device}: each operation of the capture's modules takes its time at the roof of the data sheet, at 30 to 90 % of it, and 2 to 4 µs at least; modules compiled for that device would be fused otherwise"
+        )),
+        Host::MeasuredOnProcessor => all.push(format!(
+            "times are those of {device}; `--as h100` lays the boards beside a GPU by its data sheet"
+        )),
+        Host::Measured => {}
+    }
+    all.push("every time on a board is predicted; docs/offload-validation.md says how far to trust it".to_owned());
+    if !ask.what_if.is_streamed && !ask.boards.is_empty() {
+        all.push(
+            "input and output cross the host's link in each call, unless `--what-if resident=N` or `stream=yes` says otherwise"
+                .to_owned(),
+        );
+    }
+    if regions.iter().any(|one| one.boards.iter().any(|board| board.is_gpu)) {
+        all.push(
+            "between GPUs, each operation keeps the part of its roof that it reached; waves of blocks are not modelled"
+                .to_owned(),
+        );
+    }
+    let mut unverified: Vec<String> = regions
+        .iter()
+        .flat_map(|one| &one.boards)
+        .filter(|board| !board.unverified.is_empty())
+        .map(|board| format!("{} ({})", board.id, board.unverified.join(", ")))
+        .collect();
+    unverified.sort();
+    unverified.dedup();
+    if !unverified.is_empty() {
+        all.push(format!("boards marked * have unverified figures: {}", unverified.join("; ")));
+    }
+    all
+}

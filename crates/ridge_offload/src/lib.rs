@@ -1,0 +1,55 @@
+//! Which parts of a program other hardware would really speed up, what that would gain, and what forbids it.
+//!
+//! Three floors:
+//! - what is known: [`Constants`] and [`Board`]s, each figure with unit, basis and source, and kernels that others
+//!   published ([`published`]), against which the model is scored and by which its intervals are widened;
+//! - the model: the [`time`] of a [`Workload`] on a board, drawn many times over what nobody knows before a design is
+//!   built ([`predict`]), and the roofline of another GPU;
+//! - the answer: [`regions`] of a capture, and for each a [`Verdict`] with the reason.
+//!
+//! Every time on a board is a prediction. Formulas and their sources are in `docs/offload.md`, what the predictions are
+//! worth is in `docs/offload-validation.md`.
+//!
+//! Nothing here opens a file or renders text.
+
+mod answer;
+mod baseline;
+mod board;
+mod bounds;
+mod class;
+mod conformal;
+mod constants;
+mod cut;
+mod draw;
+mod fix;
+mod flow;
+mod network;
+mod operators;
+mod predict;
+pub mod published;
+mod regions;
+mod shapes;
+mod specification;
+mod target;
+mod time;
+pub mod validation;
+mod verdict;
+mod what_if;
+mod workload;
+
+pub use answer::{Ask, BoardAnswer, Cut, Energy, Offload, RegionAnswer, Swing, TargetGpu, offload};
+pub use baseline::{Baseline, Host};
+pub use board::{Board, BoardError, Family, Figure, Link, Memory, MemoryKind, boards};
+pub use class::Class;
+pub use conformal::{Calibration, Widening};
+pub use constants::{Basis, Constant, Constants, Fixed, constants};
+pub use draw::{Draw, Parameter};
+pub use fix::Fix;
+pub use network::exchanges;
+pub use operators::{Format, Operator, OperatorCost};
+pub use predict::{Interval, Prediction, predict};
+pub use regions::{Flow, Location, Node, Opened, Region, RegionOp, Specification, regions};
+pub use time::{BoundBy, Parts, time};
+pub use verdict::Verdict;
+pub use what_if::{WhatIf, WhatIfError};
+pub use workload::{Contraction, Limits, MergeSort, Operations, Stencil, Table, Workload};

@@ -1,0 +1,73 @@
+//! The answer for a report.
+
+use super::Options;
+use super::words::{between, break_even, bytes, cut, factor, marked, place, secs, share};
+use ridgeline::OffloadAnswer;
+use ridgeline::escape::escape_controls;
+use ridgeline::offloading::{BoardAnswer, RegionAnswer};
+
+/// The answer as GitHub-flavored Markdown.
+pub fn render(answer: &OffloadAnswer, options: Options) -> String {
+    let found = &answer.found;
+    let mut text = format!("**{}**\n\n", escaped(&found.headline));
+    text.push_str("| region | line | share | a call | headroom | fastest | speed-up, P10 to P90 | verdict |\n");
+    text.push_str("|---|---|---|---|---|---|---|---|\n");
+    found.regions.iter().for_each(|one| text.push_str(&row(one)));
+    for one in found.regions.iter().take(options.regions()) {
+        text.push_str(&section(one, options));
+    }
+    text.push('\n');
+    for assumption in &found.assumptions {
+        text.push_str(&format!("- Assumed: {}.\n", escaped(assumption)));
+    }
+    text
+}
+
+fn row(one: &RegionAnswer) -> String {
+    let best = one.boards.first();
+    let dash = || "–".to_owned();
+    format!(
+        "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
+        escaped(&one.region.name),
+        place(one).map_or_else(dash, |place| escaped(&place)),
+        share(one.region.share),
+        one.call_s.map_or_else(dash, |call| secs(call.p50)),
+        one.headroom.map_or_else(dash, factor),
+        best.map_or_else(dash, |best| marked(&best.name, best)),
+        best.map_or_else(dash, |best| format!("{} ({})", factor(best.speedup.p50), between(&best.speedup))),
+        one.verdict.name(),
+    )
+}
+
+fn section(one: &RegionAnswer, options: Options) -> String {
+    let mut text = format!("\n### {}: {}\n\n", escaped(&one.region.name), one.verdict.name());
+    text.push_str(&format!("- {}\n", escaped(&one.why)));
+    bytes(one).iter().for_each(|bytes| text.push_str(&format!("- {bytes}\n")));
+    if let Some(best) = one.boards.iter().find(|board| board.parts.is_some()) {
+        text.push_str(&format!("- {}\n", break_even(one, best)));
+        cut(best).iter().for_each(|cut| text.push_str(&format!("- {}\n", escaped(cut))));
+    }
+    if one.boards.is_empty() {
+        return text;
+    }
+    text.push_str("\n| board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |\n|---|---|---|---|---|---|---|---|\n");
+    let line = |board: &BoardAnswer| {
+        format!(
+            "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
+            marked(&board.name, board),
+            secs(board.total_s.p10),
+            secs(board.total_s.p50),
+            secs(board.total_s.p90),
+            factor(board.speedup.p50),
+            factor(board.program_speedup),
+            board.resident_s.map_or_else(|| "–".to_owned(), |resident| secs(resident.p50)),
+            board.bound.map_or("–", |bound| bound.name()),
+        )
+    };
+    one.boards.iter().take(options.boards()).for_each(|board| text.push_str(&line(board)));
+    text
+}
+
+fn escaped(text: &str) -> String {
+    escape_controls(text).replace('|', "\\|")
+}

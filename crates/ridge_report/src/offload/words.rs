@@ -1,0 +1,96 @@
+//! Numbers and sentences that several forms share.
+
+use ridgeline::offloading::{BoardAnswer, Interval, RegionAnswer};
+use ridgeline::units::{Bytes, Count, Nanos, three_digits};
+
+/// A time.
+pub(super) fn secs(seconds: f64) -> String {
+    Nanos((seconds * 1e9).round().clamp(0.0, 9e18) as i64).to_string()
+}
+
+/// A factor: `0.31`, `12`, `<0.01`.
+pub(super) fn factor(value: f64) -> String {
+    match value {
+        value if !value.is_finite() => "–".to_owned(),
+        value if value < 0.01 => "<0.01".to_owned(),
+        value if value < 10.0 => format!("{value:.2}"),
+        value if value < 1000.0 => format!("{value:.0}"),
+        value => three_digits(value),
+    }
+}
+
+/// How many: `39`, `2.5`.
+pub(super) fn count(value: f64) -> String {
+    if value.fract() == 0.0 && value < 1e15 { Count(value as u64).to_string() } else { factor(value) }
+}
+
+/// A board's name, marked where figures of it are unverified.
+pub(super) fn marked(name: &str, board: &BoardAnswer) -> String {
+    let mark = if board.unverified.is_empty() { "" } else { "*" };
+    format!("{name}{mark}")
+}
+
+/// What eight of ten cases lie between.
+pub(super) fn between(interval: &Interval) -> String {
+    format!("{} to {}", factor(interval.p10), factor(interval.p90))
+}
+
+/// A part of all device work.
+pub(super) fn share(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// Where the region came from.
+pub(super) fn place(answer: &RegionAnswer) -> Option<String> {
+    let at = answer.region.location.as_ref()?;
+    let inferred = if at.is_inferred { "  (line inferred from the data flow)" } else { "" };
+    Some(format!("{}:{}{inferred}", at.file, at.line))
+}
+
+/// The bytes of a call, three ways.
+pub(super) fn bytes(answer: &RegionAnswer) -> Option<String> {
+    let spec = answer.region.specification.as_ref().ok()?;
+    let crossing = spec.workload.input.0 + spec.workload.output.0;
+    let of = |bytes: f64| Bytes(bytes.round() as u64).to_string();
+    let times =
+        |bytes: f64| if crossing > 0.0 { format!(" ({} times)", factor(bytes / crossing)) } else { String::new() };
+    Some(format!(
+        "{} enter and leave a call; its operations carry {}{} at least, XLA counts {}{}",
+        of(crossing),
+        of(spec.compulsory_bytes),
+        times(spec.compulsory_bytes),
+        of(spec.xla_bytes),
+        times(spec.xla_bytes)
+    ))
+}
+
+/// When a board begins to gain.
+pub(super) fn break_even(answer: &RegionAnswer, board: &BoardAnswer) -> String {
+    let calls = match board.break_even_calls {
+        Some(calls) if calls <= 1.0 => format!("{} gains with the first call", board.name),
+        Some(calls) => format!("{} gains after {} calls with data on it", board.name, count(calls.ceil())),
+        None => format!("{} never gains, however long data stay on it", board.name),
+    };
+    match answer.launches_to_replace {
+        Some(needed) => format!(
+            "{calls}; a call replaces {} launches, and its setup alone costs as much as {}",
+            count(answer.launches),
+            count(needed.ceil())
+        ),
+        None => calls,
+    }
+}
+
+/// Which part of the region a board should take.
+pub(super) fn cut(board: &BoardAnswer) -> Option<String> {
+    let cut = board.cut.as_ref()?;
+    Some(match cut.ops.len() {
+        0 => format!("no part of its {} operations gains on {}", cut.of, board.name),
+        all if all == cut.of => format!("all of its {all} operations gain most together on {}", board.name),
+        some => {
+            let named: Vec<&str> = cut.ops.iter().take(6).map(String::as_str).collect();
+            let more = if some > 6 { format!(" and {} more", some - 6) } else { String::new() };
+            format!("{some} of its {} operations gain most on {}: {}{more}", cut.of, board.name, named.join(", "))
+        }
+    })
+}

@@ -1,0 +1,281 @@
+//! What `offload` says of real captures, in every form.
+
+mod schema;
+
+use expect_test::{Expect, expect};
+use ridge_report::offload::{Options, json, markdown, text};
+use ridge_report::terminal::{Glyphs, Layout};
+use ridgeline::offloading::WhatIf;
+use ridgeline::{OffloadAnswer, OffloadOptions, OpenOptions, Session};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn asked(capture: &str, options: &OffloadOptions) -> OffloadAnswer {
+    let session = Session::open(&[root().join(capture)], &OpenOptions::default()).expect("a fixture");
+    OffloadAnswer { path: "run/".to_owned(), ..session.offload(options).expect("an answer") }
+}
+
+/// A loop of train steps that was recorded on a processor, beside an H100 and one board.
+fn steps() -> OffloadAnswer {
+    let options =
+        OffloadOptions { boards: vec!["u55c".to_owned()], meant: Some("h100".to_owned()), ..OffloadOptions::default() };
+    asked("fixtures/xplane/train_steps.xplane.pb", &options)
+}
+
+#[track_caller]
+fn check(text: &str, expected: Expect) {
+    expected.assert_eq(text);
+}
+
+#[test]
+fn text_for_a_terminal() {
+    check(
+        &text::full(&steps(), Options::default(), &Layout::plain(80)),
+        expect![[r#"
+        1 of 5 regions is a candidate against NVIDIA H100 SXM5 80GB by its data sheet:
+        `jit_iterate: ynn_fusion` on AMD Alveo U55C would be slower, for less energy:
+        energy candidate 85.9 %, undecided 14.1 %
+
+        Regions, beside NVIDIA H100 SXM5 80GB
+        Region                       Share   A call  Fastest  Speed-up  Verdict
+        jit_iterate: ynn_fusion     85.9 %    36 µs    u55c*      0.70  energy candidate
+        iterate: copy.6              5.5 %     6 µs    u55c*      0.13  undecided
+        collect: sele…tcast_fusion   4.7 %  8.99 µs    u55c*      0.15  undecided
+        main: wrapped…ynamic-slice   2.6 %     3 µs    u55c*      0.06  undecided
+        jit_squeeze: copy            1.4 %     3 µs    u55c*      0.09  undecided
+
+        energy candidate[85.9 %]: jit_iterate: ynn_fusion
+           --> /tmp/ridgeline/train_steps.py:19
+           = why: AMD Alveo U55C is slower, and takes 4.45 times (1.92 to 6.19) less
+             energy (a part of each device's design power; the board's is unverified)
+           = what: loop `while.5` of `jit_iterate`, contraction: operations 4, calls 3
+           = bytes: 18 KiB enter and leave a call; its operations carry 144 KiB (8.00
+             times) at least, XLA counts 144 KiB (8.01 times)
+           Board                P10      P50      P90  Speed-up  Whole program  Bound by
+           AMD Alveo U55C*  49.2 µs  51.6 µs  90.3 µs      0.70           0.73      link
+           a call on AMD Alveo U55C; compute, memory and tables overlap
+             in           28 µs  ████████████████████████████████████████
+             launch     5.72 µs  ████████▏
+             fill       1.83 µs  ██▋
+             compute    2.52 µs  ███▋
+             memory       87 ns  ▏
+             out        13.5 µs  ███████████████████▎
+           = break-even: AMD Alveo U55C gains after 2 calls with data on it; a call
+             replaces 12 launches, and its setup alone costs as much as 16
+           = best part: no part of its 3 operations gains on AMD Alveo U55C
+           what its time on AMD Alveo U55C depends on, each from its 10th to its 90th
+           percentile
+             calls with data on the board, 1 or 100  ●──────●    51.5 µs   3.73 µs
+             launch on the board                            ●    49.3 µs   54.4 µs
+             clock                                          ●    52.6 µs   50.9 µs
+
+        undecided[5.5 %]: iterate: copy.6
+           --> /tmp/ridgeline/train_steps.py:19  (line inferred from the data flow)
+           = why: as it is called, bytes over the link make AMD Alveo U55C 0.13 times
+             (0.07 to 0.25) as fast; it would gain after 9 calls with data on the board,
+             and whether data can stay there is not in the capture
+           = what: `jit_iterate`, stream: operations 2, calls 3
+           = bytes: 18 KiB enter and leave a call; its operations carry 18 KiB (1.00
+             times) at least, XLA counts 18 KiB (1.00 times)
+           Board                P10      P50      P90  Speed-up  Whole program  Bound by
+           AMD Alveo U55C*  27.7 µs  47.6 µs  74.9 µs      0.13           0.73      link
+           a call on AMD Alveo U55C; compute, memory and tables overlap
+             in         14.6 µs  ██████████████████████▍
+             launch     6.99 µs  ██████████▊
+             memory       50 ns  ▏
+             out          26 µs  ████████████████████████████████████████
+           = break-even: AMD Alveo U55C gains after 9 calls with data on it; a call
+             replaces 2 launches, and its setup alone costs as much as 16
+           = best part: no part of its 2 operations gains on AMD Alveo U55C
+           what its time on AMD Alveo U55C depends on, each from its 10th to its 90th
+           percentile
+             calls with data on the board, 1 or 100  ●──────●    47.7 µs    541 ns
+             launch on the board                            ●    45.4 µs   50.5 µs
+
+        undecided[4.7 %]: collect: select_bitcast_fusion
+           --> /tmp/ridgeline/train_steps.py:25
+           = why: as it is called, bytes over the link make AMD Alveo U55C 0.15 times
+             (0.08 to 0.30) as fast; it would gain after 7 calls with data on the board,
+             and whether data can stay there is not in the capture
+           = what: `jit_collect`, stream: operations 3, calls 3
+           = bytes: 896 B enter and leave a call; its operations carry 1.62 KiB (1.86
+             times) at least, XLA counts 1.75 KiB (2.00 times)
+           Board              P10      P50      P90  Speed-up  Whole program  Bound by
+           AMD Alveo U55C*  35 µs  59.5 µs  92.4 µs      0.15           0.79      link
+           a call on AMD Alveo U55C; compute, memory and tables overlap
+             in           40 µs  ████████████████████████████████████████
+             launch     6.53 µs  ██████▌
+             fill        363 ns  ▍
+             compute       0 ns  ▏
+             memory        4 ns  ▏
+             tables        6 ns  ▏
+             out        12.6 µs  ████████████▋
+           = break-even: AMD Alveo U55C gains after 7 calls with data on it; a call
+             replaces 3 launches, and its setup alone costs as much as 20
+           = best part: no part of its 3 operations gains on AMD Alveo U55C
+           what its time on AMD Alveo U55C depends on, each from its 10th to its 90th
+           percentile
+             calls with data on the board, 1 or 100  ●──────●    59.6 µs    895 ns
+             launch on the board                            ●    57.4 µs   62.5 µs
+
+        assumed: nothing was measured on NVIDIA H100 SXM5 80GB: each operation of the
+          capture's modules takes its time at the roof of the data sheet, at 30 to 90 %
+          of it, and 2 to 4 µs at least; modules compiled for that device would be fused
+          otherwise
+        assumed: every time on a board is predicted; docs/offload-validation.md says
+          how far to trust it
+        assumed: input and output cross the host's link in each call, unless
+          `--what-if resident=N` or `stream=yes` says otherwise
+        assumed: boards marked * have unverified figures: u55c (design power)
+    "#]],
+    );
+}
+
+#[test]
+fn markdown_for_a_report() {
+    check(
+        &markdown::render(&steps(), Options::default()),
+        expect![[r#"
+        **1 of 5 regions is a candidate against NVIDIA H100 SXM5 80GB by its data sheet: `jit_iterate: ynn_fusion` on AMD Alveo U55C would be slower, for less energy: energy candidate 85.9 %, undecided 14.1 %**
+
+        | region | line | share | a call | headroom | fastest | speed-up, P10 to P90 | verdict |
+        |---|---|---|---|---|---|---|---|
+        | jit_iterate: ynn_fusion | /tmp/ridgeline/train_steps.py:19 | 85.9 % | 36 µs | 3.00 | AMD Alveo U55C* | 0.70 (0.34 to 0.84) | energy candidate |
+        | iterate: copy.6 | /tmp/ridgeline/train_steps.py:19  (line inferred from the data flow) | 5.5 % | 6 µs | 2.00 | AMD Alveo U55C* | 0.13 (0.07 to 0.25) | undecided |
+        | collect: select_bitcast_fusion | /tmp/ridgeline/train_steps.py:25 | 4.7 % | 8.99 µs | 3.00 | AMD Alveo U55C* | 0.15 (0.08 to 0.30) | undecided |
+        | main: wrapped_dynamic-slice | /tmp/ridgeline/train_steps.py:32 | 2.6 % | 3 µs | 1.00 | AMD Alveo U55C* | 0.06 (0.03 to 0.13) | undecided |
+        | jit_squeeze: copy | – | 1.4 % | 3 µs | 1.00 | AMD Alveo U55C* | 0.09 (0.05 to 0.18) | undecided |
+
+        ### jit_iterate: ynn_fusion: energy candidate
+
+        - AMD Alveo U55C is slower, and takes 4.45 times (1.92 to 6.19) less energy (a part of each device's design power; the board's is unverified)
+        - 18 KiB enter and leave a call; its operations carry 144 KiB (8.00 times) at least, XLA counts 144 KiB (8.01 times)
+        - AMD Alveo U55C gains after 2 calls with data on it; a call replaces 12 launches, and its setup alone costs as much as 16
+        - no part of its 3 operations gains on AMD Alveo U55C
+
+        | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
+        |---|---|---|---|---|---|---|---|
+        | AMD Alveo U55C* | 49.2 µs | 51.6 µs | 90.3 µs | 0.70 | 0.73 | 3.29 µs | link |
+
+        ### iterate: copy.6: undecided
+
+        - as it is called, bytes over the link make AMD Alveo U55C 0.13 times (0.07 to 0.25) as fast; it would gain after 9 calls with data on the board, and whether data can stay there is not in the capture
+        - 18 KiB enter and leave a call; its operations carry 18 KiB (1.00 times) at least, XLA counts 18 KiB (1.00 times)
+        - AMD Alveo U55C gains after 9 calls with data on it; a call replaces 2 launches, and its setup alone costs as much as 16
+        - no part of its 2 operations gains on AMD Alveo U55C
+
+        | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
+        |---|---|---|---|---|---|---|---|
+        | AMD Alveo U55C* | 27.7 µs | 47.6 µs | 74.9 µs | 0.13 | 0.73 | 64 ns | link |
+
+        ### collect: select_bitcast_fusion: undecided
+
+        - as it is called, bytes over the link make AMD Alveo U55C 0.15 times (0.08 to 0.30) as fast; it would gain after 7 calls with data on the board, and whether data can stay there is not in the capture
+        - 896 B enter and leave a call; its operations carry 1.62 KiB (1.86 times) at least, XLA counts 1.75 KiB (2.00 times)
+        - AMD Alveo U55C gains after 7 calls with data on it; a call replaces 3 launches, and its setup alone costs as much as 20
+        - no part of its 3 operations gains on AMD Alveo U55C
+
+        | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
+        |---|---|---|---|---|---|---|---|
+        | AMD Alveo U55C* | 35 µs | 59.5 µs | 92.4 µs | 0.15 | 0.79 | 304 ns | link |
+
+        ### main: wrapped_dynamic-slice: undecided
+
+        - as it is called, bytes over the link make AMD Alveo U55C 0.06 times (0.03 to 0.13) as fast; it would gain after 17 calls with data on the board, and whether data can stay there is not in the capture
+        - 9.19 KiB enter and leave a call; its operations carry 392 B (0.04 times) at least, XLA counts 392 B (0.04 times)
+        - AMD Alveo U55C gains after 17 calls with data on it; a call replaces 1 launches, and its setup alone costs as much as 16
+        - no part of its 1 operations gains on AMD Alveo U55C
+
+        | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
+        |---|---|---|---|---|---|---|---|
+        | AMD Alveo U55C* | 27.6 µs | 47.4 µs | 74.4 µs | 0.06 | 0.72 | 50 ns | link |
+
+        ### jit_squeeze: copy: undecided
+
+        - as it is called, bytes over the link make AMD Alveo U55C 0.09 times (0.05 to 0.18) as fast; it would gain after 11 calls with data on the board, and whether data can stay there is not in the capture
+        - 384 B enter and leave a call; its operations carry 384 B (1.00 times) at least, XLA counts 384 B (1.00 times)
+        - AMD Alveo U55C gains after 11 calls with data on it; a call replaces 1 launches, and its setup alone costs as much as 11
+        - no part of its 1 operations gains on AMD Alveo U55C
+
+        | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
+        |---|---|---|---|---|---|---|---|
+        | AMD Alveo U55C* | 18.6 µs | 32.5 µs | 52.3 µs | 0.09 | 0.88 | 1 ns | link |
+
+        - Assumed: nothing was measured on NVIDIA H100 SXM5 80GB: each operation of the capture's modules takes its time at the roof of the data sheet, at 30 to 90 % of it, and 2 to 4 µs at least; modules compiled for that device would be fused otherwise.
+        - Assumed: every time on a board is predicted; docs/offload-validation.md says how far to trust it.
+        - Assumed: input and output cross the host's link in each call, unless `--what-if resident=N` or `stream=yes` says otherwise.
+        - Assumed: boards marked * have unverified figures: u55c (design power).
+    "#]],
+    );
+}
+
+#[test]
+fn nothing_is_wider_than_its_terminal() {
+    let answer = asked("fixtures/real/xplane/nvidia_like.xplane.pb", &OffloadOptions::default());
+    for width in [80, 120, 200] {
+        for glyphs in [Glyphs::Unicode, Glyphs::Ascii] {
+            let layout = Layout { glyphs, ..Layout::plain(width) };
+            for answer in [&answer, &steps()] {
+                let text = text::full(answer, Options { all: true }, &layout);
+                let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap_or_default();
+                assert!(widest.chars().count() <= width, "{width}: {widest}");
+                assert!(glyphs == Glyphs::Unicode || text.is_ascii(), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn documents_keep_to_their_schema_and_shares_to_the_whole() {
+    let page = std::fs::read_to_string(root().join("docs/json/offload.v1.schema.json")).expect("the page");
+    let page: Value = serde_json::from_str(&page).expect("JSON");
+    let changed = OffloadOptions {
+        what_if: WhatIf::parse("clock=250MHz,resident=100,dtype=int16").expect("changes"),
+        gpus: vec!["h200".to_owned()],
+        boards: vec!["v80".to_owned()],
+        ..OffloadOptions::default()
+    };
+    for capture in [
+        "fixtures/xplane/train_steps.xplane.pb",
+        "fixtures/xplane/tpu_host_offload.xplane.pb",
+        "fixtures/real/xplane/mi300_gemm.xplane.pb",
+        "fixtures/real/xplane/nvidia_like.xplane.pb",
+        "fixtures/real/xplane/nvidia_tf_5ms.xplane.pb",
+        "fixtures/real/nsys/h100_2gpu.sqlite",
+        "fixtures/real/kineto/h100_qwen15_0.5b_infer.json.gz",
+    ] {
+        for options in [&OffloadOptions::default(), &changed] {
+            let text = json::document(&asked(capture, options));
+            let document: Value = serde_json::from_str(&text).expect("JSON");
+            assert_eq!(schema::problems(&page, &document), [""; 0], "{capture}");
+            let regions = document["regions"].as_array().expect("a list");
+            let shares: f64 = regions.iter().filter_map(|region| region["share"].as_f64()).sum();
+            let others = document["others"]["share"].as_f64().expect("a number");
+            assert!(shares + others <= 1.0 + 1e-6, "{capture}: {shares} and {others}");
+            for region in regions {
+                let said = region["verdict"].as_str().expect("a verdict");
+                let without = region["boards"].as_array().expect("a list").is_empty();
+                assert_eq!(said == "no specification", region["class"].is_null(), "{capture}: {region}");
+                assert!(!region["why"].as_str().expect("a reason").is_empty(), "{capture}");
+                for board in region["boards"].as_array().expect("a list") {
+                    let at = |key: &str| board[key].as_i64().expect("nanoseconds");
+                    assert!(at("p10_ns") <= at("p50_ns") && at("p50_ns") <= at("p90_ns"), "{capture}: {board}");
+                }
+                assert!(without || said != "no specification", "{capture}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_capture_without_hlo_has_no_specification_and_says_why() {
+    let answer = asked("fixtures/real/nsys/h100_2gpu.sqlite", &OffloadOptions::default());
+    for one in &answer.found.regions {
+        assert!(one.why.starts_with("no specification, because "), "{}", one.why);
+    }
+    assert!(!answer.found.regions.is_empty());
+}
