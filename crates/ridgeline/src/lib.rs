@@ -37,7 +37,6 @@ mod what_if;
 pub use answer::{Answer, Question};
 pub use ceilings::{CeilingsChoice, MeasuredDevice, ceilings_folder, data_sheet, read_ceilings};
 pub use check::{Check, Shown as ShownFinding, explanation};
-pub use compilations::Compilation;
 pub use error::{Details, OpenError};
 pub use file_map::explain_lost_files;
 pub use hlo::HloStage;
@@ -45,8 +44,8 @@ pub use note::{Note, Severity};
 pub use redact::{Redacted, private_words, redact};
 pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};
 pub use ridge_analysis::{
-    Bound, Ceiling, Ceilings, Chart, ChartPoint, ChartRoof, ChartSlope, ComputeUnit, Limit, NumberType, OtherIntensity,
-    Shown, Topic, VIEWS, View, view, views_of,
+    Bound, Ceiling, Ceilings, Chart, ChartPoint, ChartRoof, ChartSlope, Compilation, ComputeUnit, Limit, NumberType,
+    OtherIntensity, Shown, Topic, VIEWS, View, view, views_of,
 };
 pub use ridge_analysis::{Frame, Per};
 pub use ridge_diagnose::{
