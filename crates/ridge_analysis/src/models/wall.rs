@@ -327,7 +327,7 @@ mod tests {
                 100 of 200 busy
                 1 × tail: 50
                 1 × idle: host late, runtime or library load: 40
-                1 × idle: unknown, program's own code train: 40
+                1 × idle: unknown, nothing recorded : 40
                 1 × copy: 30
                 1 × gemm: 20
                 1 × idle: host late, program's own code train: 10

@@ -145,7 +145,8 @@ mod tests {
         assert_eq!(shown(160), [0, 1, 2, 3, 4]);
         assert_eq!(shown(84), [0, 1, 2, 3]);
         assert_eq!(shown(64), [0, 1, 2, 3]);
-        assert_eq!(shown(60), [0, 1, 2]);
+        assert_eq!(shown(60), [0, 1, 2, 3]);
+        assert_eq!(shown(50), [0, 1, 2]);
         assert_eq!(shown(40), [0, 1]);
         assert_eq!(fit(&columns, Some(2), 40).bar, 0);
         assert_eq!(
