@@ -142,7 +142,7 @@ class Recording:
             raise RuntimeError(f"{error}; XLA's own dump in hlo_dump/ was asked for instead") from error
 
     def _hear_annotations(self, jax: ModuleType, session: Session) -> None:
-        if session.schedule.counts_steps and not self.config.get("step_function"):
+        if session.schedule.kind in ("steps", "whole") and not self.config.get("step_function"):
             hear_steps(jax, session.step_begins, session.step_ends)
         if session.schedule.followed_annotation is not None:
             hear_annotations(jax, session.annotation_begins, session.annotation_ends)

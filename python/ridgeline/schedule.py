@@ -49,6 +49,11 @@ class Schedule:
         return self.kind == "steps"
 
     @property
+    def has_open_step(self) -> bool:
+        """True inside a step."""
+        return self.steps_seen > self._steps_ended
+
+    @property
     def followed_annotation(self) -> str | None:
         """Name of the annotation that decides, if one does."""
         return self._name if self.kind == "annotation" else None

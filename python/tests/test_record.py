@@ -56,6 +56,20 @@ def test_output_and_status_are_the_programs(record: Recorder) -> None:
     assert run.events().count("train") == 8
 
 
+def test_a_step_that_holds_the_first_use_of_a_device_is_missed_and_said(record: Recorder) -> None:
+    run = record(
+        """
+import jax, jax.numpy as jnp
+
+for number in range(3):
+    with jax.profiler.StepTraceAnnotation("train", step_num=number):
+        (jnp.ones((8, 8)) * number).block_until_ready()
+"""
+    )
+    assert run.events().count("train") == 2
+    assert [note["what"] for note in run.manifest["notes"]] == ["steps"]
+
+
 def test_everything_is_collected(record: Recorder) -> None:
     run = record(STEP, {"hlo": "text,proto,dot,jaxpr,stablehlo,before"})
     (module,) = [module for module in run.manifest["modules"] if module["name"] == "jit_step"]

@@ -28,8 +28,8 @@ mod views;
 
 pub use context::observed_trips::module_costs;
 pub use context::{
-    Analysis, Executions, Group, Line, Lines, Need, OpLines, Owners, Prepared, ProfileNumbers, PythonFrame, Shared,
-    Spans, Store, WorkGroups, kernel_category,
+    Analysis, Compilation, Executions, Group, Line, Lines, Need, OpLines, Owners, Prepared, ProfileNumbers,
+    PythonFrame, Shared, Spans, Store, WorkGroups, is_primitive, kernel_category,
 };
 pub use device::{
     Ceiling, Ceilings, ComputeUnit, DeviceSheet, Figure, Limit, NumberType, ProcessorSheet, SheetError, ceilings,

@@ -7,6 +7,7 @@ pub mod course;
 pub mod frame;
 pub mod idle;
 pub mod memory;
+mod module_runs;
 pub mod operators;
 pub mod profiles;
 pub mod ranges;
@@ -18,3 +19,5 @@ pub mod steps;
 pub mod transfers;
 pub mod wall;
 pub mod work;
+
+pub(crate) use module_runs::module_runs;

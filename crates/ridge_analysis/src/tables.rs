@@ -3,6 +3,7 @@
 pub(crate) mod call;
 pub(crate) mod category;
 pub(crate) mod collective;
+pub(crate) mod compilation;
 pub(crate) mod copy;
 pub(crate) mod hlo;
 pub(crate) mod idle;

@@ -154,10 +154,6 @@ fn busy_is_a_union_over_streams_and_devices() {
               copied_bytes         8
             Kernel attribution
               by_stat_ns           45  1
-              by_stat_events       4
-              unattributed_ns      0  0
-              unattributed_events  0
-              unnamed_events       0
         "#]],
     );
 }
@@ -267,30 +263,26 @@ fn no_duration() {
     check_overview(
         text,
         expect![[r#"
-        Overview
-          wall_ns              0
-          busy_ns              0
-          idle_compile_ns      0
-          idle_host_ns         0
-          idle_unknown_ns      0
-          compile_ns           0
-          device_work_ns       0
-          overlap_ns           0
-          events               4
-        gpu
-          busy_ns              0
-          idle_ns              0
-          window_ns            0
-          compute_ns           0
-          copies_ns            0
-          kernels              2
-        Kernel attribution
-          by_stat_ns           0
-          by_stat_events       2
-          unattributed_ns      0
-          unattributed_events  0
-          unnamed_events       0
-    "#]],
+            Overview
+              wall_ns              0
+              busy_ns              0
+              idle_compile_ns      0
+              idle_host_ns         0
+              idle_unknown_ns      0
+              compile_ns           0
+              device_work_ns       0
+              overlap_ns           0
+              events               4
+            gpu
+              busy_ns              0
+              idle_ns              0
+              window_ns            0
+              compute_ns           0
+              copies_ns            0
+              kernels              2
+            Kernel attribution
+              by_stat_ns           0
+        "#]],
     );
     check(
         text,
@@ -366,30 +358,26 @@ fn self_time_on_lanes_leaves_out_what_runs_inside() {
     check_overview(
         text,
         expect![[r#"
-        Overview
-          wall_ns              210
-          busy_ns              110  0.524
-          idle_compile_ns      0  0
-          idle_host_ns         0  0
-          idle_unknown_ns      100  0.476
-          compile_ns           0  0
-          device_work_ns       120
-          overlap_ns           10  0.083
-          events               6
-        cpu
-          busy_ns              110  0.524
-          idle_ns              100  0.476
-          window_ns            210  1
-          compute_ns           110  0.524
-          copies_ns            0  0
-          kernels              6
-        Kernel attribution
-          by_stat_ns           120  1
-          by_stat_events       6
-          unattributed_ns      0  0
-          unattributed_events  0
-          unnamed_events       0
-    "#]],
+            Overview
+              wall_ns              210
+              busy_ns              110  0.524
+              idle_compile_ns      0  0
+              idle_host_ns         0  0
+              idle_unknown_ns      100  0.476
+              compile_ns           0  0
+              device_work_ns       120
+              overlap_ns           10  0.083
+              events               6
+            cpu
+              busy_ns              110  0.524
+              idle_ns              100  0.476
+              window_ns            210  1
+              compute_ns           110  0.524
+              copies_ns            0  0
+              kernels              6
+            Kernel attribution
+              by_stat_ns           120  1
+        "#]],
     );
 }
 

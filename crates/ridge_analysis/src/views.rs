@@ -3,8 +3,8 @@
 //! A new table is one file under `tables/` and one line here.
 
 use crate::tables::{
-    call, category, collective, copy, idle, kernel, launch, memory, module, op, operator, profile, range, rank,
-    roofline, scope, source, step, track, transfers,
+    call, category, collective, compilation, copy, idle, kernel, launch, memory, module, op, operator, profile, range,
+    rank, roofline, scope, source, step, track, transfers,
 };
 use crate::view::{Topic, View};
 
@@ -17,6 +17,7 @@ pub static VIEWS: &[&View] = &[
     &operator::VIEW,
     &operator::BY_SHAPES,
     &module::VIEW,
+    &compilation::VIEW,
     &category::VIEW,
     &op::VIEW,
     &kernel::VIEW,

@@ -15,6 +15,8 @@ pub(crate) struct Allocator<'a> {
     pub(crate) capacity: Option<u64>,
     /// Rows of the allocations table, in order of time.
     pub(crate) rows: Vec<usize>,
+    /// How many of them, at the beginning, are what was held before the first event.
+    older: usize,
     /// Most bytes in use.
     pub(crate) peak_bytes: i64,
     /// Most bytes held from the driver; -1 where events do not say it.
@@ -39,6 +41,7 @@ pub(crate) fn allocators<'a>(case: &Case<'a>) -> Vec<Allocator<'a>> {
         let at = place(table.process[row], table.allocator[row], &mut found);
         let allocator = &mut found[at];
         allocator.rows.push(row);
+        allocator.older += usize::from(allocator.older + 1 == allocator.rows.len() && table.is_older[row]);
         allocator.peak_bytes = allocator.peak_bytes.max(table.in_use_bytes[row]);
         allocator.most_reserved = allocator.most_reserved.max(table.reserved_bytes[row]);
     }
@@ -63,6 +66,7 @@ fn of_name<'a>(case: &Case<'a>, process: u32, name: &'a str) -> Allocator<'a> {
         device: at.map(|at| DeviceRow(at as u32)),
         capacity: at.and_then(|at| devices[at].memory_bytes).filter(|bytes| *bytes > 0),
         rows: Vec::new(),
+        older: 0,
         peak_bytes: 0,
         most_reserved: -1,
         exhausted: Vec::new(),
@@ -83,6 +87,11 @@ fn is_of_host(name: &str) -> bool {
 }
 
 impl Allocator<'_> {
+    /// The rows that happened in the capture.
+    pub(crate) fn happened(&self) -> &[usize] {
+        &self.rows[self.older..]
+    }
+
     /// The part of the device's memory that `bytes` are, 0 to 1, where its size is known.
     pub(crate) fn part_of_device(&self, bytes: i64) -> Option<f64> {
         self.capacity.map(|capacity| bytes.max(0) as f64 / capacity as f64)
@@ -97,7 +106,7 @@ impl Allocator<'_> {
     /// Bytes that it took from its driver while it held at least as many unused.
     pub(crate) fn taken_though_free(&self, table: &Allocations) -> i64 {
         let (mut taken, mut before) = (0_i64, None::<(i64, i64)>);
-        for row in &self.rows {
+        for row in self.happened() {
             let (in_use, reserved) = (table.in_use_bytes[*row], table.reserved_bytes[*row]);
             if let Some((was_in_use, was_reserved)) = before {
                 let grown = reserved.saturating_sub(was_reserved);

@@ -22,7 +22,6 @@ mod kernels;
 mod known;
 mod launched;
 mod pauses;
-mod primitives;
 mod products;
 mod profiled;
 mod programs;

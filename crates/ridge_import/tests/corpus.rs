@@ -218,10 +218,6 @@ fn operations_of_graphs_are_found() {
                   copied_bytes         536903680
                 Kernel attribution
                   by_stat_ns           6400000  1
-                  by_stat_events       128
-                  unattributed_ns      0  0
-                  unattributed_events  0
-                  unnamed_events       0
             "#]]
         } else {
             expect![[r#"

@@ -3,15 +3,21 @@
 //! Opcodes are those of Python's `pickle.py`, protocols 2 to 5; those that name, build or call anything are refused.
 
 use crate::error::RedactError;
+use crate::keys::private_key;
 use crate::removed::Removed;
 use crate::wire::masked_bytes;
 use crate::words::Words;
 use std::io::Write;
 
+/// Opcodes that keep what was made for later, and stand between a key and its value.
+const MEMO: [u8; 3] = [b'q', b'r', 0x94];
+
 /// Writes `bytes`, a pickle, to `out` without what is private.
 pub(crate) fn redact(bytes: &[u8], words: &Words, out: &mut dyn Write) -> Result<Removed, RedactError> {
     let (needles, mut removed) = (words.needles(), Removed::default());
     let mut at = 0;
+    // The text before, which may be the key of the next.
+    let mut key = "";
     while at < bytes.len() {
         let step = step(&bytes[at..]).ok_or(RedactError::Damaged {
             expected: "an opcode of a pickle of plain data",
@@ -20,8 +26,20 @@ pub(crate) fn redact(bytes: &[u8], words: &Words, out: &mut dyn Write) -> Result
         })?;
         let (text, end) = (at + step.text, at + step.end);
         out.write_all(&bytes[at..text])?;
-        let clean = needles.found_in(&bytes[text..end]).then(|| masked_bytes(&bytes[text..end], words, &mut removed));
-        out.write_all(clean.flatten().as_deref().unwrap_or(&bytes[text..end]))?;
+        let found = needles.found_in(&bytes[text..end]);
+        let clean = match private_key(key).filter(|_| text < end) {
+            Some(what) => {
+                removed.add(what);
+                Some(vec![b'*'; end - text])
+            }
+            None => found.then(|| masked_bytes(&bytes[text..end], words, &mut removed)).flatten(),
+        };
+        out.write_all(clean.as_deref().unwrap_or(&bytes[text..end]))?;
+        if !MEMO.contains(&bytes[at]) {
+            // A text behind a text is its value, and no key itself.
+            let is_value = !key.is_empty();
+            key = core::str::from_utf8(&bytes[text..end]).ok().filter(|_| !is_value).unwrap_or_default();
+        }
         at = end;
         // STOP: what stands behind it belongs to nothing.
         if step.is_last {
@@ -90,6 +108,17 @@ mod tests {
         let mut out = Vec::new();
         redact(&pickled("/home/ada/x"), &Words::default(), &mut out).expect("plain data");
         assert_eq!(out, pickled("/****/***/x"));
+        let with_key = |value: &str| {
+            [
+                &b"\x80\x02}(X\x08\x00\x00\x00hostnameq\x01X\x03\x00\x00\x00"[..],
+                value.as_bytes(),
+                b"q\x02X\x02\x00\x00\x00okX\x03\x00\x00\x00vm7u.",
+            ]
+            .concat()
+        };
+        out.clear();
+        redact(&with_key("vm7"), &Words::default(), &mut out).expect("plain data");
+        assert_eq!(out, with_key("***"));
         assert!(redact(b"\x80\x02cos\nsystem\n", &Words::default(), &mut Vec::new()).is_err());
     }
 }

@@ -133,8 +133,8 @@ fn tokens(text: &str, found: &mut Vec<Found>) {
     let has_digit = |token: &str| token.bytes().any(|byte| byte.is_ascii_digit());
     for token in TOKEN.find_iter(text) {
         let is_key = token.as_str().starts_with("-----");
-        if is_key || token.len() >= LEAST_TOKEN && has_digit(token.as_str()) && !is_letter(before(text, token.start()))
-        {
+        let is_random = has_digit(token.as_str()) || is_of_letters(token.as_str());
+        if is_key || token.len() >= LEAST_TOKEN && is_random && !is_letter(before(text, token.start())) {
             found.push(Found { place: token.range(), what: What::Secret });
         }
     }
@@ -142,6 +142,17 @@ fn tokens(text: &str, found: &mut Vec<Found>) {
         let skipped = "bearer".len() + if bearer.as_str()[6..].starts_with('%') { 3 } else { 1 };
         found.push(Found { place: bearer.start() + skipped..bearer.end(), what: What::Secret });
     }
+}
+
+/// Whether `token` is one of those that are letters alone: Hugging Face's, 34 of them in both cases.
+fn is_of_letters(token: &str) -> bool {
+    const LETTERS: usize = 34;
+    token.strip_prefix("hf_").is_some_and(|rest| {
+        rest.len() == LETTERS
+            && rest.bytes().all(|byte| byte.is_ascii_alphabetic())
+            && rest.bytes().any(|byte| byte.is_ascii_uppercase())
+            && rest.bytes().any(|byte| byte.is_ascii_lowercase())
+    })
 }
 
 fn logins(text: &str, found: &mut Vec<Found>) {

@@ -306,6 +306,7 @@ mod tests {
     #[test]
     fn secrets_are_found_by_shape_and_by_name() {
         expect![[r#"
+            <redacted> hf_abcdefghijklmnopqrstuvwxyzabcdefgh hf_AutoModelForCausalLM
             Bearer <redacted>; shelf_x sk-learn-pipeline-of-transformers ASIAN languages
             Authorization: Bearer <redacted> and -H 'Authorization: Basic <redacted>'
             <redacted> <redacted>
@@ -322,6 +323,7 @@ mod tests {
     }
 
     const SECRETS: &str = r#"
+        hf_abcdefghijklmnopqrstuvwxyzABCDEFGH hf_abcdefghijklmnopqrstuvwxyzabcdefgh hf_AutoModelForCausalLM
         Bearer hf_abcdefghijklmnop0123; shelf_x sk-learn-pipeline-of-transformers ASIAN languages
         Authorization: Bearer abc.def-123456 and -H 'Authorization: Basic dXNlcjpwYXNz'
         eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcDEF123-_ AKIAIOSFODNN7EXAMPLE

@@ -22,15 +22,23 @@ pub(crate) fn correct(nodes: &mut Nodes, launches: &Launches) {
     devices.sort_unstable();
     devices.dedup();
     let streams = nodes.streams_by(|lane| lane.device);
-    for (device, process) in devices {
-        let shift = shift_of(nodes, launches, &streams[&device], process);
+    for users in devices.chunk_by(|(one, _), (other, _)| one == other) {
+        let device = users[0].0;
+        // A device has one clock, whichever processes work on it; each waits for its own work.
+        let mut differences = Vec::new();
+        for &(_, process) in users {
+            let own = streams[&device].iter().filter(|lane| nodes.lanes[**lane].process == process);
+            differences.extend(differences_of(nodes, launches, &own.copied().collect::<Vec<_>>(), process));
+        }
+        let shift = shift_of(differences);
         if shift < 0 {
             shift_device(nodes, device, shift);
         }
     }
 }
 
-fn shift_of(nodes: &Nodes, launches: &Launches, streams: &[usize], process: u32) -> i64 {
+/// From the end of the work that each wait of `process` is about to the return of the wait, nanoseconds.
+fn differences_of(nodes: &Nodes, launches: &Launches, streams: &[usize], process: u32) -> Vec<i64> {
     let threads = nodes.lanes.iter().filter(|lane| lane.is_thread() && lane.process == process);
     let waits = threads.flat_map(|lane| lane.range()).filter(|event| match nodes.kind[*event] {
         Node::Call(call) => call.may_wait(),
@@ -40,7 +48,10 @@ fn shift_of(nodes: &Nodes, launches: &Launches, streams: &[usize], process: u32)
         let ends = streams.iter().filter_map(|lane| last_launched_before(nodes, launches, *lane, wait));
         ends.map(|work| nodes.end[wait] - nodes.end[work]).min_by_key(|difference| difference.abs())
     };
-    let mut differences: Vec<i64> = waits.filter_map(nearest).filter(|found| found.abs() <= FAR_NS).collect();
+    waits.filter_map(nearest).filter(|found| found.abs() <= FAR_NS).collect()
+}
+
+fn shift_of(mut differences: Vec<i64>) -> i64 {
     if differences.len() < FEWEST_WAITS {
         return 0;
     }

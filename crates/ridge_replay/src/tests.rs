@@ -451,6 +451,29 @@ fn all_streams_of_a_device_share_its_clock() {
 }
 
 #[test]
+fn the_clock_of_a_device_that_processes_share_is_corrected_once() {
+    let of_process = |first: u64| {
+        let (mut text, mut stream) = (String::from("thread python\n"), String::from("stream 7 on gpu\n"));
+        for step in 0..20 {
+            let (at, id) = (step * 100_000, first + step);
+            text += &format!("{at} +5000 cudaLaunchKernel launch id={id}\n");
+            text += &format!("{} +60000 cudaStreamSynchronize\n", at + 10_000);
+            stream += &format!("{} +60000 gemm id={id}\n", at + 15_000);
+        }
+        text + &stream
+    };
+    let mut trace = trace(&format!("{}process worker\n{}", of_process(1), of_process(100)));
+    let streams = trace.tracks.iter_mut().filter(|track| track.device.is_some());
+    streams.for_each(|track| track.device = Some(0));
+    let nodes = Graph::new(&trace, None).nodes;
+    let moved = nodes.lanes.iter().filter(|lane| !lane.is_thread()).map(|lane| {
+        let event = lane.range().start;
+        nodes.start[event] - trace.events.start_ns[nodes.row[event] as usize]
+    });
+    assert_eq!(moved.collect::<Vec<i64>>(), [-7_000; 2]);
+}
+
+#[test]
 fn dependencies_in_a_circle_are_left_out() {
     // The first call ends after work that follows the second call's.
     let trace = trace(

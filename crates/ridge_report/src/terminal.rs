@@ -3,8 +3,9 @@
 //! The first lines say what was lost, if anything was; then come sections, tables, and what is only good to know.
 //! Width, glyphs and colors are the caller's choice: no terminal and no environment is asked here.
 //!
-//! How a table is made to fit: columns of rank `Detail` go first, then names are shortened in the middle, then columns of
-//! rank `Normal` go from the right. Numbers are never cut.
+//! How a table is made to fit: columns in which nothing is known go first, then those of rank `Detail`, then those that are
+//! zero throughout; then names are shortened in the middle; then go columns of rank `Minor`, the bar, and columns of rank
+//! `Normal` from the right. Numbers are never cut.
 
 mod bar;
 mod canvas;
@@ -99,7 +100,7 @@ pub fn render(report: &Report, layout: &Layout) -> String {
         hidden |= rendered.columns_hidden;
         blocks.push(rendered.text);
     }
-    blocks.push(no_rows(&empty, layout));
+    blocks.push(no_rows(&empty, &full, layout));
     blocks.push(notes(&report.notes, Severity::Info, layout));
     if hidden {
         let hint =
@@ -129,13 +130,19 @@ pub(crate) fn notes(all: &[Note], severity: Severity, layout: &Layout) -> String
 }
 
 /// Tables without rows, named in one line so that their absence is an answer.
-fn no_rows(empty: &[&crate::Listing], layout: &Layout) -> String {
+fn no_rows(empty: &[&crate::Listing], full: &[&crate::Listing], layout: &Layout) -> String {
     let mut text = String::new();
     if !empty.is_empty() {
         let titles: Vec<&str> = empty.iter().map(|listing| listing.table.title.as_str()).collect();
         text.push_str(&words::paragraph(&format!("no rows: {}", titles.join(", ")), layout.theme.quiet, layout));
     }
+    // What tables with rows say below them is said.
+    let mut said: Vec<&String> = full.iter().flat_map(|listing| &listing.table.footnotes).collect();
     for footnote in empty.iter().flat_map(|listing| &listing.table.footnotes) {
+        if said.contains(&footnote) {
+            continue;
+        }
+        said.push(footnote);
         text.push_str(&words::paragraph(footnote, layout.theme.quiet, layout));
     }
     text

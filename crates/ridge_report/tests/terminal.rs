@@ -82,10 +82,10 @@ fn narrow_at_60() {
                            --xla_dump_hlo_as_text
 
             Operations
-            Operation                     Total   Share            Count
-            jit(recon)/ji…ion_name.412  14.3 ms  92.0 %  ████████     40
-            三角形の投影 größe           912 µs   5.9 %  ▌         1 204
-            evil\x1b[2J\nname            999 ns  <0.1 %  ▏             1
+            Operation                       Total   Share  Count  Median
+            jit(recon)/jit…sion_name.412  14.3 ms  92.0 %     40  359 µs
+            三角形の投影 größe             912 µs   5.9 %  1 204  757 ns
+            evil\x1b[2J\nname              999 ns  <0.1 %      1  999 ns
             3 of 4 rows shown
 
             no rows: Kernels
@@ -159,11 +159,11 @@ fn ascii_without_marks() {
                            --xla_gpu_autotune_level=4 --xla_dump_hlo_as_text
 
             Operations
-            Operation                    Total   Share            Count  Category     Median
-            jit(recon)/...on_name.412  14.3 ms  92.0 %  ########     40  fusion       359 us
-            三角形の投影 größe          912 us   5.9 %  #         1 204  loop fusion  757 ns
-            evil\x1b[2J\nname           999 ns  <0.1 %                1  -            999 ns
-            dot.1                         -        -                  0  dot            -
+            Operation                    Total   Share  Count  Category     Median     Bytes
+            jit(recon)/...on_name.412  14.3 ms  92.0 %     40  fusion       359 us     1 GiB
+            三角形の投影 größe          912 us   5.9 %  1 204  loop fusion  757 ns  8192 TiB
+            evil\x1b[2J\nname           999 ns  <0.1 %      1  -            999 ns     -
+            dot.1                         -        -        0  dot            -       17 B
 
             some columns do not fit a width of 80; a wider terminal, JSON or CSV shows all
         "#]],
@@ -187,17 +187,18 @@ fn definitions_on_request() {
                 is: Device busy of the capture
 
             Operations
-            Operation                    Total   Share            Count  Category     Median
-            jit(recon)/j…ion_name.412  14.3 ms  92.0 %  ████████     40  fusion       359 µs
-            三角形の投影 größe          912 µs   5.9 %  ▌         1 204  loop fusion  757 ns
-            evil\x1b[2J\nname           999 ns  <0.1 %  ▏             1  –            999 ns
-            dot.1                         –        –                  0  dot            –
+            Operation                    Total   Share  Count  Category     Median     Bytes
+            jit(recon)/j…ion_name.412  14.3 ms  92.0 %     40  fusion       359 µs     1 GiB
+            三角形の投影 größe          912 µs   5.9 %  1 204  loop fusion  757 ns  8192 TiB
+            evil\x1b[2J\nname           999 ns  <0.1 %      1  –            999 ns     –
+            dot.1                         –        –        0  dot            –       17 B
             Operation: Name of the HLO instruction
             Total: Sum of durations
             Share: Total as part of device time
             Count: Executions
             Category: Kind of work
             Median: Median duration
+            Bytes: Bytes touched
 
             some columns do not fit a width of 80; a wider terminal, JSON or CSV shows all
         "#]],
@@ -236,22 +237,22 @@ fn like_sections_are_one_table() {
         &report,
         &Layout::plain(60),
         expect![[r#"
-                     Wall time  Device busy
-        GPU 0, H200    24.1 ms      14.3 ms  59.5 %  ████████▉
-        GPU 3, H200    24.1 ms      14.3 ms  60.0 %  █████████
-        GPU 2, H200    24.1 ms      14.3 ms  40.0 %  ██████
-        GPU 1, H200    24.1 ms      14.3 ms  20.0 %  ███
+                         Wall time  Device busy             Idle  Copies
+            GPU 0, H200    24.1 ms      14.3 ms  59.5 %  9.77 ms  3.1 µs
+            GPU 3, H200    24.1 ms      14.3 ms  60.0 %   300 ns  3.1 µs
+            GPU 2, H200    24.1 ms      14.3 ms  40.0 %   200 ns  3.1 µs
+            GPU 1, H200    24.1 ms      14.3 ms  20.0 %   100 ns  3.1 µs
 
-        Versions
-          jax        0.10.2
-          XLA_FLAGS  --xla_gpu_enable_command_buffer=
-                     --xla_dump_to=/tmp/dump
-                     --xla_gpu_autotune_level=4
-                     --xla_dump_hlo_as_text
+            Versions
+              jax        0.10.2
+              XLA_FLAGS  --xla_gpu_enable_command_buffer=
+                         --xla_dump_to=/tmp/dump
+                         --xla_gpu_autotune_level=4
+                         --xla_dump_hlo_as_text
 
-        some columns do not fit a width of 60; a wider terminal,
-        JSON or CSV shows all
-    "#]],
+            some columns do not fit a width of 60; a wider terminal,
+            JSON or CSV shows all
+        "#]],
     );
 }
 

@@ -11,6 +11,8 @@ use std::sync::Arc;
 pub enum Rank {
     /// Shown only where there is room for everything.
     Detail,
+    /// Goes before what readers look for first.
+    Minor,
     /// Shown at ordinary widths.
     Normal,
     /// Always shown.
@@ -126,6 +128,7 @@ impl Column {
         let rank = match self.rank {
             Rank::Key => "key",
             Rank::Normal => "normal",
+            Rank::Minor => "minor",
             Rank::Detail => "detail",
         };
         let meaning =

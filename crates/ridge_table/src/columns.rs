@@ -139,6 +139,11 @@ impl<'r, R> Columns<'r, R> {
         self.ranked(Rank::Key)
     }
 
+    /// The last column goes before what readers look for first.
+    pub fn minor(self) -> Self {
+        self.ranked(Rank::Minor)
+    }
+
     /// The last column is shown only where there is room for everything.
     pub fn detail(self) -> Self {
         self.ranked(Rank::Detail)

@@ -74,6 +74,7 @@ impl Table {
             unit: get("unit").and_then(Unit::from_name).unwrap_or(fallback),
             rank: match get("rank") {
                 Some("key") => Rank::Key,
+                Some("minor") => Rank::Minor,
                 Some("detail") => Rank::Detail,
                 _ => Rank::Normal,
             },

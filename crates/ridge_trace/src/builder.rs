@@ -595,7 +595,7 @@ fn frozen(raw: RawColumns, tracks: &[Track]) -> Events {
 
 /// Sorts allocator events by time; events at one instant keep the order of the capture.
 fn sort_allocations(table: &mut Allocations) {
-    table.pad_stacks();
+    table.pad_optional();
     if table.time_ns.is_sorted() {
         return;
     }
@@ -616,4 +616,5 @@ fn sort_allocations(table: &mut Allocations) {
     pick(&mut table.address, &order);
     pick(&mut table.owner, &order);
     pick(&mut table.stack, &order);
+    pick(&mut table.is_older, &order);
 }

@@ -194,6 +194,10 @@ pub struct Allocations {
     ///
     /// A reader whose captures have no stacks leaves this column alone; the finished trace pads it.
     pub stack: Vec<u32>,
+    /// Whether the row is memory that was held before the first event, and so nothing that happened in the capture.
+    ///
+    /// Such rows stand at the beginning of their allocator's. A reader whose captures have none leaves this column alone.
+    pub is_older: Vec<bool>,
 }
 
 impl Allocations {
@@ -207,9 +211,10 @@ impl Allocations {
         self.time_ns.is_empty()
     }
 
-    /// Pads `stack`, which readers may leave alone, to the rows there are; to call before it is written to.
-    pub fn pad_stacks(&mut self) {
+    /// Pads the columns that readers may leave alone to the rows there are; to call before they are written to.
+    pub fn pad_optional(&mut self) {
         self.stack.resize(self.len(), crate::NONE);
+        self.is_older.resize(self.len(), false);
     }
 }
 

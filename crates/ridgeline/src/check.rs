@@ -39,7 +39,7 @@ impl Session {
     pub fn check(&self, selection: &Selection) -> Check {
         let known = Known {
             notes: self.notes().to_vec(),
-            compilations: self.compilations().into_iter().map(compiled).collect(),
+            compilations: self.compilations().iter().cloned().map(compiled).collect(),
         };
         let diagnosis = self.with_analysis(|analysis| {
             let case = Case { analysis: *analysis, known: &known };
@@ -65,8 +65,8 @@ impl Session {
     }
 }
 
-fn compiled(found: crate::compilations::Compilation) -> Compiled {
-    let crate::compilations::Compilation { module, count, compile_s, parameters, .. } = found;
+fn compiled(found: ridge_analysis::Compilation) -> Compiled {
+    let ridge_analysis::Compilation { module, count, compile_s, parameters, .. } = found;
     Compiled { module, count, compile_s, parameters }
 }
 

@@ -5,6 +5,7 @@ use crate::document::read_document;
 use crate::manifest::Manifest;
 use crate::note::{Note, Severity, damaged};
 use crate::session::Session;
+use ridge_analysis::Compilation;
 use ridge_documents::{BenchResults, Module};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -13,43 +14,24 @@ use std::path::{Component, Path, PathBuf};
 
 /// Bytes of a module's text that are searched for its parameters, which its first line names.
 const HEAD_BYTES: u64 = 1 << 16;
-
-/// All compilations of one name, of one operation of a benchmark where it is one.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Compilation {
-    /// The modules' name.
-    pub module: String,
-    /// Of a benchmark: the operation that they were compiled for.
-    pub operation: Option<String>,
-    /// Of a benchmark: the size at which they were.
-    pub size: Option<u64>,
-    /// How often a module of that name was compiled.
-    pub count: u64,
-    /// Time in the compiler, seconds, a hit in its cache included; modules may be compiled at the same time.
-    pub compile_s: f64,
-    /// Those of `count` whose time is not known and not in `compile_s`.
-    pub untimed: u64,
-    /// Of what was compiled more than once: the different parameters (`f32[8], s32[]`), in the order in which they came; empty
-    /// where the modules' text was not kept.
-    pub parameters: Vec<String>,
-}
+/// Modules of one name whose texts are looked at.
+const MOST_TEXTS: usize = 64;
 
 impl Session {
     /// What the program compiled, the longest first; empty without a manifest.
-    ///
-    /// Reads the beginnings of the modules' texts where a name was compiled more than once.
-    pub fn compilations(&self) -> Vec<Compilation> {
-        self.manifest().map(compilations).unwrap_or_default()
+    pub fn compilations(&self) -> &[Compilation] {
+        self.prepared().compilations()
     }
 }
 
-fn compilations(manifest: &Manifest) -> Vec<Compilation> {
+/// What the recorder says was compiled; reads the beginnings of the modules' texts where a name was compiled more than once.
+pub(crate) fn compilations(manifest: &Manifest) -> Vec<Compilation> {
     let mut groups: Vec<(Compilation, Vec<&Module>)> = Vec::new();
     let mut rows: BTreeMap<_, usize> = BTreeMap::new();
     for module in manifest.document.modules.iter().filter(|module| !module.name.is_empty()) {
         let row = *rows.entry((&module.name, &module.operation, module.volume_size)).or_insert(groups.len());
         if row == groups.len() {
-            groups.push((Compilation::of(module), Vec::new()));
+            groups.push((none_yet(module), Vec::new()));
         }
         let (group, modules) = &mut groups[row];
         group.count += 1;
@@ -58,25 +40,17 @@ fn compilations(manifest: &Manifest) -> Vec<Compilation> {
         modules.push(module);
     }
     for (group, modules) in groups.iter_mut().filter(|(group, _)| group.count > 1) {
-        group.parameters = different(modules.iter().filter_map(|module| parameters(&manifest.folder, module)));
+        let some = modules.iter().take(MOST_TEXTS);
+        group.parameters = different(some.filter_map(|module| parameters(&manifest.folder, module)));
     }
     let mut found: Vec<Compilation> = groups.into_iter().map(|(group, _)| group).collect();
     found.sort_by(|a, b| b.compile_s.total_cmp(&a.compile_s));
     found
 }
 
-impl Compilation {
-    fn of(module: &Module) -> Compilation {
-        Compilation {
-            module: module.name.clone(),
-            operation: module.operation.clone(),
-            size: module.volume_size,
-            count: 0,
-            compile_s: 0.0,
-            untimed: 0,
-            parameters: Vec::new(),
-        }
-    }
+fn none_yet(module: &Module) -> Compilation {
+    let (operation, size) = (module.operation.clone(), module.volume_size);
+    Compilation { module: module.name.clone(), operation, size, ..Compilation::default() }
 }
 
 fn different(all: impl Iterator<Item = String>) -> Vec<String> {

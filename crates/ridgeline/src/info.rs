@@ -25,10 +25,32 @@ fn captures(imported: &Imported) -> Vec<Section> {
             fact("format", "Format", FactValue::Text(capture.format.to_owned())),
             fact("bytes", "Size", FactValue::Bytes(capture.bytes)),
         ];
-        facts.extend(capture.facts.iter().map(|(key, value)| fact(key, key, FactValue::Text(value.clone()))));
+        facts.extend(capture.facts.iter().map(|(key, value)| fact(key, key, FactValue::Text(readable(key, value)))));
         Section { title: capture.source.clone(), facts }
     };
     imported.captures.iter().map(section).collect()
+}
+
+/// A point in time that a profiler gives as nanoseconds since 1970 as a date; anything else as it is.
+fn readable(key: &str, value: &str) -> String {
+    let nanos = value.parse::<u64>().ok().filter(|_| key.ends_with("_time") && value.len() >= LEAST_DIGITS);
+    nanos.map_or_else(|| value.to_owned(), utc)
+}
+
+/// Digits of nanoseconds since 1970 from the year 2001 on.
+const LEAST_DIGITS: usize = 19;
+
+/// `2026-11-22 20:14:05 UTC`; days to dates as in <https://howardhinnant.github.io/date_algorithms.html#civil_from_days>.
+fn utc(unix_ns: u64) -> String {
+    let secs = unix_ns / 1_000_000_000;
+    let (days, in_day) = (secs / 86_400 + 719_468, secs % 86_400);
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let (day, month) = (of_year - (153 * shifted + 2) / 5 + 1, if shifted < 10 { shifted + 3 } else { shifted - 9 });
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    format!("{year}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC", in_day / 3_600, in_day / 60 % 60, in_day % 60)
 }
 
 fn recording(manifest: &Manifest) -> Section {
@@ -86,4 +108,18 @@ fn contents(imported: &Imported) -> Section {
     let name = |kind: EventKind| format!("Events: {}", kind.name());
     facts.extend(by_kind.into_iter().map(|(kind, events)| fact(kind.name(), &name(kind), FactValue::Count(events))));
     Section { title: "Contents".to_owned(), facts }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_dates() {
+        // `date -u -d @1795378347`, `date -u -d @951782399`.
+        assert_eq!(readable("profile_stop_time", "1795378347782012473"), "2026-11-22 20:12:27 UTC");
+        assert_eq!(utc(951_782_399 * 1_000_000_000), "2000-02-28 23:59:59 UTC");
+        assert_eq!(readable("profile_stop_time", "soon"), "soon");
+        assert_eq!(readable("jaxlib_version", "1795378347782012473"), "1795378347782012473");
+    }
 }

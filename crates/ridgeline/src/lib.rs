@@ -42,7 +42,6 @@ pub use annotate::{AnnotateOptions, AnnotatedFile, AnnotatedLine, Annotation, Li
 pub use answer::{Answer, Question};
 pub use ceilings::{CeilingsChoice, MeasuredDevice, ceilings_folder, data_sheet, read_ceilings};
 pub use check::{Check, Shown as ShownFinding, explanation};
-pub use compilations::Compilation;
 pub use diff::{CausesAsked, Diff, DiffOptions, diff, summary_of, summary_text};
 pub use error::{Details, OpenError};
 pub use file_map::explain_lost_files;
@@ -53,8 +52,8 @@ pub use redact::{Redacted, private_words, redact};
 pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};
 pub use ridge_analysis::{Activity, Cause, Frame, LineSums, Per, TimeOf};
 pub use ridge_analysis::{
-    Bound, Ceiling, Ceilings, Chart, ChartPoint, ChartRoof, ChartSlope, ComputeUnit, Limit, NumberType, OtherIntensity,
-    Shown, Topic, VIEWS, View, view, views_of,
+    Bound, Ceiling, Ceilings, Chart, ChartPoint, ChartRoof, ChartSlope, Compilation, ComputeUnit, Limit, NumberType,
+    OtherIntensity, Shown, Topic, VIEWS, View, view, views_of,
 };
 pub use ridge_diagnose::{
     CannotTell, Diagnosis, Doubt, Evidence, Find, Finding, Group, Level, Outcome, Place, Question as Asked, RULES,

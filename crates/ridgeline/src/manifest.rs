@@ -63,6 +63,9 @@ impl Manifest {
         if self.document.complete == Some(false) && notes.is_empty() {
             notes.push(note(&self.folder, Severity::Lost, "the recording did not end properly".to_owned()));
         }
+        let said = self.document.notes.iter().flatten().filter(|said| said["what"] == "steps");
+        let said = said.filter_map(|said| said["why"].as_str());
+        notes.extend(said.map(|why| note(&self.folder, Severity::Info, why.to_owned())));
         notes
     }
 
@@ -85,6 +88,8 @@ impl Manifest {
         }
         add("program", json(&document.program));
         add("versions", json(&document.versions));
+        add("cpu", json(&document.cpu));
+        add("os", json(&document.os));
         add("devices", json(&document.devices));
         add("added_environment", json(&document.added_environment));
         add("timings", json(&document.timings));

@@ -1,7 +1,7 @@
 //! An opened capture.
 
 use crate::ceilings::{CeilingsChoice, ceilings};
-use crate::compilations::recompiled;
+use crate::compilations::{compilations, recompiled};
 use crate::error::{Details, OpenError};
 use crate::file_map::FileBytes;
 use crate::find::{FoundFolder, find};
@@ -75,7 +75,8 @@ impl Session {
         }
         notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
         let ceilings = ceilings(&imported.trace.devices, manifest.as_ref(), &options.ceilings)?;
-        let prepared = Prepared::with_ceilings(ceilings);
+        let compiled = manifest.as_ref().map(compilations).unwrap_or_default();
+        let prepared = Prepared::with_ceilings(ceilings).and_compilations(compiled);
         Ok(Session { root, imported, manifest, notes, prepared })
     }
 
@@ -99,7 +100,12 @@ impl Session {
         &self.imported.trace
     }
 
-    /// What the recorder wrote beside the capture.
+    /// What is kept beside the trace.
+    pub(crate) fn prepared(&self) -> &Prepared {
+        &self.prepared
+    }
+
+    /// What the recorder wrote of the run.
     pub(crate) fn manifest(&self) -> Option<&Manifest> {
         self.manifest.as_ref()
     }

@@ -1,6 +1,6 @@
 //! A trace with what its analyses share.
 
-use crate::context::{Durations, Executions, Owners, Store, WorkGroups};
+use crate::context::{Compilation, Durations, Executions, Owners, Store, WorkGroups};
 use crate::device::Ceilings;
 use ridge_hlo::{HloModule, InstructionId};
 use ridge_trace::{NONE, Operation, StringId, Trace};
@@ -14,6 +14,8 @@ pub struct Analysis<'a> {
     pub hlo: &'a [HloModule],
     /// What each device can do, by row of the devices table; a device without an entry has no known ceilings.
     pub ceilings: &'a [Ceilings],
+    /// What the program compiled, the longest first; empty where nobody said it.
+    pub compilations: &'a [Compilation],
     /// Where shared parts are kept; it belongs to this trace and these ceilings alone.
     pub store: &'a Store,
 }

@@ -149,9 +149,10 @@ fn convolves(name: &str) -> bool {
     name.match_indices("conv").any(|(at, _)| !["convert", "conversion"].iter().any(|word| name[at..].starts_with(word)))
 }
 
-/// What a framework's operator says of the kernels that it launched: `aten::mul`.
+/// What a framework's operator says of the kernels that it launched: `aten::mul`, TensorFlow's `bert/layer_0/einsum/Cast_4`.
 fn operator_category(operator: &str) -> &'static str {
-    let name = operator.rsplit("::").next().unwrap_or(operator).trim_end_matches('_');
+    let name = operator.rsplit([':', '/']).next().unwrap_or(operator).to_ascii_lowercase();
+    let name = name.trim_end_matches(|letter: char| letter.is_ascii_digit()).trim_end_matches('_');
     match name {
         "mm" | "addmm" | "bmm" | "baddbmm" | "linear" | "einsum" | "addbmm" | "mv" | "dot" => "matrix product",
         "copy" | "to" | "clone" | "contiguous" | "cat" | "stack" => "copy kernel",
@@ -161,7 +162,7 @@ fn operator_category(operator: &str) -> &'static str {
         }
         "add" | "sub" | "mul" | "div" | "neg" | "exp" | "log" | "sqrt" | "rsqrt" | "pow" | "tanh" | "sigmoid"
         | "relu" | "where" | "clamp" | "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "abs" | "masked_fill"
-        | "threshold_backward" => "elementwise",
+        | "threshold_backward" | "cast" | "realdiv" | "truediv" | "biasadd" => "elementwise",
         _ if name.starts_with("_foreach") => "optimizer",
         _ => kernel_category(name),
     }
@@ -348,6 +349,8 @@ mod tests {
         for (operator, category) in [
             ("aten::addmm", "matrix product"),
             ("aten::copy_", "copy kernel"),
+            ("replica_4/bert_span_labeler/bert_encoder_1/transformer/layer_0/output/einsum/Einsum/Cast", "elementwise"),
+            ("gradient_tape/truediv_2", "elementwise"),
             ("aten::_foreach_add_", "optimizer"),
             ("aten::miopen_convolution", "convolution"),
             ("aten::_scaled_dot_product_flash_attention", "attention"),

@@ -121,7 +121,7 @@ mod tests {
     fn a_need_brings_what_it_needs_itself() {
         let trace = ridge_test::trace("stream 1 on gpu\n  0 +5 a\n  9 +5 b");
         let store = Store::default();
-        let analysis = Analysis { trace: &trace, hlo: &[], ceilings: &[], store: &store };
+        let analysis = Analysis { trace: &trace, hlo: &[], ceilings: &[], compilations: &[], store: &store };
         assert_eq!(format!("{store:?}"), "[]");
         analysis.prepare(&[Need::of::<Doubled>(), Need::of::<Executions>()]);
         let made: Vec<&str> = store.parts().map(|part| part.name.rsplit("::").next().expect("a name")).collect();
@@ -133,7 +133,7 @@ mod tests {
     fn all_who_ask_at_once_get_the_same_part() {
         let trace = ridge_test::trace("stream 1 on gpu\n  0 +5 a");
         let store = Store::default();
-        let analysis = Analysis { trace: &trace, hlo: &[], ceilings: &[], store: &store };
+        let analysis = Analysis { trace: &trace, hlo: &[], ceilings: &[], compilations: &[], store: &store };
         let asked: Vec<usize> =
             (0..64).into_par_iter().map(|_| std::ptr::from_ref(analysis.get::<Doubled>()) as usize).collect();
         assert!(asked.iter().all(|at| *at == asked[0]), "{asked:?}");

@@ -5,6 +5,7 @@
 //! The two need not agree: a program holds more than one module's buffers, and allocators round.
 
 mod allocators;
+mod helpers;
 mod modules;
 mod plan;
 mod runs;

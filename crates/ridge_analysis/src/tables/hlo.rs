@@ -158,6 +158,8 @@ fn cost_columns(hlo: &HloModule, costs: &ModuleCosts, shown: &[InstructionId]) -
     let costs: Vec<&Cost> = shown.iter().map(|id| costs.of(*id)).collect();
     let some = |number: f64| (number > 0.0).then_some(number);
     let whole = |number: f64| (number > 0.0).then_some(number as u64);
+    // Part of a work that is not known is no answer: tables of what ran leave it out, too.
+    let known = || costs.iter().map(|cost| Some(cost).filter(|cost| cost.unknown.is_none()));
     [
         Column::real(
             "flops",
@@ -165,7 +167,7 @@ fn cost_columns(hlo: &HloModule, costs: &ModuleCosts, shown: &[InstructionId]) -
             "floating-point operations, and integer ones of matrix units, of one execution; a multiply-add is two, a function one; \
              loops times their trips",
             Unit::Flops,
-            costs.iter().map(|cost| some(cost.counted_operations())),
+            known().map(|cost| some(cost?.counted_operations())),
         )
         .basis(Basis::Counted),
         Column::whole(
@@ -173,7 +175,7 @@ fn cost_columns(hlo: &HloModule, costs: &ModuleCosts, shown: &[InstructionId]) -
             "Traffic",
             "bytes memory has to carry at least in one execution: each region read once, each result written once",
             Unit::Bytes,
-            costs.iter().map(|cost| whole(cost.compulsory.total())),
+            known().map(|cost| whole(cost?.compulsory.total())),
         )
         .basis(Basis::Counted),
         Column::real(
@@ -181,7 +183,7 @@ fn cost_columns(hlo: &HloModule, costs: &ModuleCosts, shown: &[InstructionId]) -
             "Intensity",
             "those operations per compulsory byte",
             Unit::FlopPerByte,
-            costs.iter().map(|cost| cost.intensity().and_then(some)),
+            known().map(|cost| cost?.intensity().and_then(some)),
         )
         .basis(Basis::Counted),
         Column::whole(
@@ -196,7 +198,7 @@ fn cost_columns(hlo: &HloModule, costs: &ModuleCosts, shown: &[InstructionId]) -
         Column::text(
             "unknown_work",
             "Unknown work",
-            "what it does that HLO does not tell and the other columns do not hold",
+            "why its work and traffic are not known: what HLO does not tell of it, or of what it calls",
             costs.iter().map(|cost| cost.unknown.map(|unknown| unknown.reason(hlo))),
         ),
         Column::text(

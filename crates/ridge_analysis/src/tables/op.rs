@@ -50,12 +50,14 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         .text("op", "Operation", "HLO instruction or framework operation", |row| row_name(analysis, row.key))
         .key()
         .text("module", "Module", "compiled program the operation belongs to", |row| op_module(analysis, row.key.0))
+        .minor()
         .text(
             "category",
             "Category",
             "kind of work, from the instruction or else from the names of its kernels; mixed where no kind has 90 % of the time",
             |row| category::of_all(analysis, &row.groups).map(|category| category.into_owned()),
         )
+        .minor()
         .columns(time_and_work_columns(analysis, &rows, Rows::WholeExecutions))
         .count(
             "executions",
@@ -64,6 +66,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             Basis::Counted,
             executions,
         )
+        .key()
         .text(
             "attribution",
             "Known by",

@@ -218,17 +218,23 @@ fn attribution(analysis: &Analysis<'_>) -> Option<Section> {
     let compute = || analysis.groups().groups.iter().filter(|group| group.kind.is_compute());
     let total: i64 = compute().map(|group| group.self_ns).sum();
     compute().next()?;
+    let all_named = compute().all(|group| group.attribution == Attribution::ByStat);
     let mut facts = Vec::new();
     for (how, key, title, definition) in parts {
         let groups = || compute().filter(|group| group.attribution == how);
         let (events, ns): (u64, i64) =
             (groups().map(crate::Group::count).sum(), groups().map(|group| group.self_ns).sum());
-        // The two ends are always shown: a zero is an answer.
-        if events == 0 && !matches!(how, Attribution::ByStat | Attribution::Unattributed) {
+        // The two ends are shown even where they are zero, which is an answer; all named needs one line alone.
+        if events == 0 && (all_named || !matches!(how, Attribution::ByStat | Attribution::Unattributed)) {
             continue;
         }
         facts.push(fact(&format!("{key}_ns"), title, FactValue::Nanos(ns), ratio(ns, total), definition));
-        facts.push(fact(&format!("{key}_events"), &format!("{title}, events"), FactValue::Count(events), None, ""));
+        if !all_named {
+            facts.push(fact(&format!("{key}_events"), &format!("{title}, events"), FactValue::Count(events), None, ""));
+        }
+    }
+    if all_named {
+        return Some(Section { title: "Kernel attribution".to_owned(), facts });
     }
     let unnamed: u64 =
         compute().filter(|group| group.attribution != Attribution::ByStat).map(crate::Group::count).sum();

@@ -29,6 +29,7 @@ pub(crate) fn time_columns<K>(analysis: &Analysis<'_>, rows: &[Row<'_, K>]) -> V
         })
         .key()
         .nanos("total_ns", "Total", "sum of durations, measured", Basis::Measured, |row| row.total_ns)
+        .minor()
         .count("events", "Events", "kernels, copies and device operations", Basis::Counted, |row| row.events)
         .nanos("min_ns", "Min", "shortest event", Basis::Measured, at(0.0))
         .detail()

@@ -21,7 +21,8 @@ pub(crate) fn work_columns(analysis: &Analysis<'_>, rows: &[WorkSums]) -> Vec<Co
             Unit::FlopsPerSec,
             WorkSums::flops_per_sec,
         )
-        .basis(Basis::Counted),
+        .basis(Basis::Counted)
+        .ranked(Rank::Minor),
         real(
             "bytes_per_sec",
             "B/s",
@@ -30,7 +31,8 @@ pub(crate) fn work_columns(analysis: &Analysis<'_>, rows: &[WorkSums]) -> Vec<Co
             Unit::BytesPerSec,
             WorkSums::bytes_per_sec,
         )
-        .basis(Basis::Counted),
+        .basis(Basis::Counted)
+        .ranked(Rank::Minor),
         real(
             "intensity",
             "Intensity",
@@ -56,7 +58,8 @@ pub(crate) fn work_columns(analysis: &Analysis<'_>, rows: &[WorkSums]) -> Vec<Co
             Unit::Number,
             WorkSums::headroom,
         )
-        .basis(Basis::Modelled),
+        .basis(Basis::Modelled)
+        .ranked(Rank::Minor),
         real(
             "unknown_share",
             "Unknown",

@@ -3,7 +3,7 @@
 use crate::case::{Case, IdleTime};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::primitives::is_primitive;
+use ridge_analysis::is_primitive;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
 use ridge_analysis::{Activity, Cause};

@@ -4,7 +4,7 @@ use crate::arguments::name_of;
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::primitives::is_primitive;
+use ridge_analysis::is_primitive;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{function_name, list, percent};
 use ridge_analysis::{Activity, Per};

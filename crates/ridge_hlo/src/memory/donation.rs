@@ -31,7 +31,7 @@ pub struct MissedDonation {
 /// An array of a parameter that is given to nothing.
 struct Free<'m> {
     parameter: InstructionId,
-    leaf: usize,
+    index: Vec<i64>,
     shape: &'m Shape,
     last_read: u32,
 }
@@ -46,8 +46,7 @@ pub fn missed_donations(module: &HloModule, liveness: &Liveness) -> Vec<MissedDo
     let shape = &module.instruction(root).shape;
     let taken: FxHashSet<&[i64]> = module.input_output_aliases.iter().map(|alias| &alias.output_index[..]).collect();
     let mut missed = Vec::new();
-    for (leaf, array) in shape.leaves().into_iter().enumerate() {
-        let output_index = shape.path_of(leaf);
+    for (leaf, (output_index, array)) in shape.leaves_with_paths().into_iter().enumerate() {
         let Some(value) = liveness.made(root, leaf).filter(|value| !is_argument(module, value.at)) else { continue };
         let fits = |free: &Free<'_>| {
             free.shape.element_type == array.element_type
@@ -60,7 +59,7 @@ pub fn missed_donations(module: &HloModule, liveness: &Liveness) -> Vec<MissedDo
         let given = free.remove(position);
         missed.push(MissedDonation {
             parameter: given.parameter,
-            parameter_index: module.instruction(given.parameter).shape.path_of(given.leaf),
+            parameter_index: given.index,
             output_index,
             made_by: value.at,
             bytes: value.bytes,
@@ -86,14 +85,14 @@ fn free_parameters<'m>(module: &'m HloModule, liveness: &Liveness) -> Vec<Free<'
     let mut free = Vec::new();
     for parameter in entry.filter(|id| is_argument(module, *id)) {
         let whole = &module.instruction(parameter).shape;
-        for (leaf, shape) in whole.leaves().into_iter().enumerate() {
+        for (leaf, (index, shape)) in whole.leaves_with_paths().into_iter().enumerate() {
             let own = liveness
                 .value(parameter, leaf)
                 .filter(|value| value.at == parameter && !value.is_output && value.bytes >= LEAST_BYTES);
-            let Some(value) = own.filter(|_| !given.contains(&(Some(parameter), &whole.path_of(leaf)[..]))) else {
+            let Some(value) = own.filter(|_| !given.contains(&(Some(parameter), &index[..]))) else {
                 continue;
             };
-            free.push(Free { parameter, leaf, shape, last_read: value.to });
+            free.push(Free { parameter, index, shape, last_read: value.to });
         }
     }
     free

@@ -17,6 +17,21 @@ impl Shape {
         leaves
     }
 
+    /// The arrays of the shape in order, each with its path, as [`Shape::leaves`] and [`Shape::path_of`] give them.
+    pub fn leaves_with_paths(&self) -> Vec<(Vec<i64>, &Shape)> {
+        let mut leaves = Vec::new();
+        let mut open = vec![(Vec::new(), self)];
+        while let Some((path, shape)) = open.pop() {
+            if shape.is_tuple() {
+                let inside = (0_i64..).zip(&shape.tuple).map(|(at, inner)| ([&path[..], &[at]].concat(), inner));
+                open.extend(inside.collect::<Vec<_>>().into_iter().rev());
+            } else {
+                leaves.push((path, shape));
+            }
+        }
+        leaves
+    }
+
     /// How many arrays the shape has, nested tuples flattened.
     fn leaf_count(&self) -> usize {
         if self.is_tuple() { self.leaves().len() } else { 1 }
@@ -93,6 +108,9 @@ mod tests {
         for (at, path) in [(0, vec![0]), (1, vec![1, 0]), (2, vec![1, 1]), (3, vec![2])] {
             assert_eq!((shape.leaf_at(&path), shape.path_of(at)), (Some(at), path));
         }
+        let paths: Vec<Vec<i64>> = shape.leaves_with_paths().into_iter().map(|(path, _)| path).collect();
+        assert_eq!(paths, (0..4).map(|leaf| shape.path_of(leaf)).collect::<Vec<_>>());
+        assert_eq!(leaf(1).leaves_with_paths(), [(Vec::new(), &leaf(1))]);
         assert_eq!(shape.leaf_at(&[7]), None);
         assert_eq!((shape.path_of(4), leaf(1).path_of(0)), (Vec::new(), Vec::new()));
     }

@@ -116,7 +116,7 @@ fn keep(mut rows: Vec<[i64; 4]>, source: Source<'_>, import: &mut Import) {
     let owners: Vec<StringId> = CATEGORIES.iter().map(|name| import.builder.strings.intern(name)).collect();
     let (mut in_use, mut peak) = (0i64, 0i64);
     let table = &mut import.builder.allocations;
-    table.pad_stacks();
+    table.pad_optional();
     for [time, _, bytes, category] in rows {
         in_use = in_use.saturating_add(bytes);
         peak = peak.max(in_use);
@@ -134,7 +134,7 @@ fn keep(mut rows: Vec<[i64; 4]>, source: Source<'_>, import: &mut Import) {
         table.address.push(0);
         table.owner.push(*owner);
     }
-    table.pad_stacks();
+    table.pad_optional();
     import.captures.push(CaptureFacts {
         source: source.name.to_owned(),
         format: "memory-timeline",

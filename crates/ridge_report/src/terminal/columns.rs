@@ -20,6 +20,34 @@ pub(super) struct TextColumn {
     pub(super) cells: Vec<String>,
     /// Columns of text that it takes uncut, heading included.
     pub(super) natural: usize,
+    /// What is lost without it.
+    pub(super) says: Says,
+}
+
+/// What the cells of a column say; those that say least go first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Says {
+    /// Nothing is known in any row.
+    Nothing,
+    /// Zero in every row.
+    Zero,
+    /// More than that.
+    Something,
+}
+
+impl Says {
+    /// What `cells` say, words or numbers.
+    pub(super) fn of(cells: &[String], words: bool) -> Says {
+        let is_unknown = |cell: &String| matches!(cell.trim(), "" | UNKNOWN | "-");
+        let is_zero = |cell: &String| !words && matches!(cell.split_whitespace().next(), Some("0" | "0.0"));
+        if cells.iter().all(is_unknown) {
+            Says::Nothing
+        } else if cells.iter().all(|cell| is_unknown(cell) || is_zero(cell)) {
+            Says::Zero
+        } else {
+            Says::Something
+        }
+    }
 }
 
 /// The shares that the bar column draws, and the column it stands behind.
@@ -43,7 +71,8 @@ pub(super) fn text_columns(listing: &Listing, layout: &Layout) -> Vec<TextColumn
             let cells = if words { names(shown, layout.glyphs) } else { aligned(shown.collect(), layout.glyphs) };
             let title = crate::escape_controls(meaning.title).into_owned();
             let natural = cells.iter().map(|cell| width(cell)).max().unwrap_or(0).max(width(&title));
-            TextColumn { title, rank: meaning.rank, words, cells, natural }
+            let says = Says::of(&cells, words);
+            TextColumn { title, rank: meaning.rank, words, cells, natural, says }
         })
         .collect()
 }

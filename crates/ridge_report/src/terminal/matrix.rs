@@ -2,7 +2,7 @@
 //!
 //! Eight times six lines are not read; eight lines are compared at a glance.
 
-use super::columns::{BarColumn, TextColumn, aligned};
+use super::columns::{BarColumn, Says, TextColumn, aligned};
 use super::fit::fit;
 use super::line::width;
 use super::table::{Rendered, lines};
@@ -81,7 +81,8 @@ fn shares(facts: &[&Fact], rank: Rank) -> TextColumn {
 
 fn column(title: String, rank: Rank, words: bool, cells: Vec<String>) -> TextColumn {
     let natural = cells.iter().map(|cell| width(cell)).max().unwrap_or(0).max(width(&title));
-    TextColumn { title, rank, words, cells, natural }
+    let says = Says::of(&cells, words);
+    TextColumn { title, rank, words, cells, natural, says }
 }
 
 fn definitions(section: &Section, layout: &Layout) -> String {

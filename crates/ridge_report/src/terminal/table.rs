@@ -1,6 +1,6 @@
 //! One table as lines of text.
 
-use super::columns::{BarColumn, TextColumn, bar_column, text_columns};
+use super::columns::{BarColumn, Says, TextColumn, bar_column, text_columns};
 use super::fit::{Fit, GAP, fit};
 use super::line::Line;
 use super::words::{paragraph, shorten_middle, tagged};
@@ -31,7 +31,9 @@ pub(super) fn render(listing: &Listing, layout: &Layout) -> Rendered {
     if layout.definitions == Definitions::Shown {
         text.push_str(&definitions(listing, &fit, layout));
     }
-    Rendered { text, columns_hidden: fit.columns.len() < columns.len() }
+    let is_hidden = |index: usize| fit.columns.iter().all(|(shown, _)| *shown != index);
+    let hidden = (0..columns.len()).any(|index| columns[index].says == Says::Something && is_hidden(index));
+    Rendered { text, columns_hidden: hidden }
 }
 
 /// The header and `rows` rows of `columns`.

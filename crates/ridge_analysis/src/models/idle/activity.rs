@@ -1,7 +1,7 @@
 //! What the host was doing, in the words of a user: from an event's kind and name, and what encloses it.
 
 use super::attribute::Doing;
-use super::context::{COMPILING, Context, LOADING, is_drivers};
+use super::context::{COMPILING, Context, IMPORTING, LOADING, is_drivers};
 use ridge_trace::{EventKind, Trace};
 
 /// What a thread did while a device was idle.
@@ -19,6 +19,8 @@ pub enum Activity {
     Launching,
     /// An operator of a framework.
     Operator,
+    /// Python importing modules.
+    Importing,
     /// A function of Python.
     Python,
     /// The program's own code inside a range that it named.
@@ -47,6 +49,7 @@ impl Activity {
             Activity::Allocating => "allocating memory",
             Activity::Launching => "launching",
             Activity::Operator => "operator",
+            Activity::Importing => "importing libraries",
             Activity::Python => "Python",
             Activity::Program => "program's own code",
             Activity::Runtime => "runtime or library",
@@ -108,6 +111,7 @@ impl DoingKey {
             _ if allocates(name) => Activity::Allocating,
             EventKind::Launch => Activity::Launching,
             EventKind::Operator => Activity::Operator,
+            EventKind::PythonCall if self.around & IMPORTING != 0 => Activity::Importing,
             EventKind::PythonCall => Activity::Python,
             EventKind::Annotation | EventKind::Step => Activity::Program,
             EventKind::PoolRegion => Activity::Pool,

@@ -111,6 +111,10 @@ pub(crate) struct Attributor<'t> {
     launcher: usize,
     parts: Vec<Part>,
     uncovered: Vec<(i64, i64)>,
+    /// Threads of its process, those with most recorded first.
+    others: &'t [usize],
+    /// Parts of which nothing is known yet, while they are cut by what other threads did.
+    unexplained: Vec<Part>,
 }
 
 impl<'t> Attributor<'t> {
@@ -134,6 +138,8 @@ impl<'t> Attributor<'t> {
             launcher: 0,
             parts: Vec::new(),
             uncovered: Vec::new(),
+            others: context.threads.busiest(process),
+            unexplained: Vec::new(),
         }
     }
 
@@ -157,7 +163,48 @@ impl<'t> Attributor<'t> {
         if let Some(cause) = end_of_window {
             self.parts.iter_mut().for_each(|part| part.cause = cause);
         }
+        self.ask_others();
         &self.parts
+    }
+
+    /// Cuts parts in which the thread at work did nothing recorded by what the other threads of the process did: work may be
+    /// handed over unseen, and a wait may be anybody's.
+    fn ask_others(&mut self) {
+        if self.others.is_empty() || self.parts.iter().all(|part| part.doing != Doing::Nothing) {
+            return;
+        }
+        let Attributor { trace, context, cursors, parts, others, unexplained, .. } = self;
+        let threads = &context.threads;
+        let mut at = 0;
+        while at < parts.len() {
+            let part = parts[at];
+            at += 1;
+            if part.doing != Doing::Nothing {
+                continue;
+            }
+            let mut found = vec![part];
+            for &thread in others.iter() {
+                if found.iter().all(|part| part.doing != Doing::Nothing) {
+                    break;
+                }
+                for part in &found {
+                    let (cause, until) = (part.cause, part.start.saturating_add(part.ns));
+                    if part.doing == Doing::Nothing {
+                        threads.split(trace, thread, part.start, until, cursors, |row, start, end| {
+                            let doing = if row == NONE { Doing::Nothing } else { Doing::Event(row) };
+                            push(unexplained, cause, doing, start, end);
+                        });
+                    } else {
+                        unexplained.push(*part);
+                    }
+                }
+                std::mem::swap(&mut found, unexplained);
+                unexplained.clear();
+            }
+            let count = found.len();
+            parts.splice(at - 1..at, found);
+            at += count - 1;
+        }
     }
 
     fn push(&mut self, cause: Cause, doing: Doing, from: i64, until: i64) {

@@ -11,6 +11,10 @@ use rustc_hash::FxHashMap;
 pub(crate) const LOADING: u8 = 1;
 /// Bit of [`Context::around`]: inside a compilation.
 pub(crate) const COMPILING: u8 = 2;
+/// Bit of [`Context::around`]: inside Python's `importlib`, which loads modules.
+pub(crate) const IMPORTING: u8 = 64;
+/// What encloses a row, and everything inside it.
+const ENCLOSES: u8 = LOADING | COMPILING | IMPORTING;
 /// Bit of a name: launches a graph.
 const GRAPH: u8 = 4;
 /// Bit of a name: a collective.
@@ -72,7 +76,7 @@ impl Context {
         }
     }
 
-    /// What encloses host row `row`: [`LOADING`], [`COMPILING`].
+    /// What encloses host row `row`: [`LOADING`], [`COMPILING`], [`IMPORTING`].
     #[inline]
     pub(crate) fn around(&self, row: u32) -> u8 {
         self.around.get(row as usize).copied().unwrap_or(0)
@@ -113,6 +117,7 @@ fn name_bits(name: &str) -> u8 {
     let bits = [
         (any(&LOADERS), LOADING),
         (any(&COMPILERS), COMPILING),
+        (name.contains("importlib"), IMPORTING),
         (name.contains("GraphLaunch"), GRAPH),
         (any(&STREAM_WAITS), STREAM_WAIT),
         (is_drivers(name), DRIVER),
@@ -148,14 +153,14 @@ fn stream_waits(trace: &Trace, names: &[u8]) -> FxHashMap<u32, Vec<u32>> {
     waits.filter(|(_, waits): &(u32, Vec<u32>)| !waits.is_empty()).collect()
 }
 
-/// What encloses each host row, where anything in the trace loads or compiles.
+/// What encloses each host row, where anything in the trace loads, compiles or imports.
 fn around(trace: &Trace, names: &[u8]) -> Vec<u8> {
     let events = &trace.events;
     let own = |row: usize| {
         let compiles = events.kind[row] == EventKind::Compile as u8;
-        (names[events.name[row] as usize] & (LOADING | COMPILING)) | if compiles { COMPILING } else { 0 }
+        (names[events.name[row] as usize] & ENCLOSES) | if compiles { COMPILING } else { 0 }
     };
-    let any_name = names.iter().any(|bits| bits & (LOADING | COMPILING) != 0);
+    let any_name = names.iter().any(|bits| bits & ENCLOSES != 0);
     if !any_name && !events.kind.contains(&(EventKind::Compile as u8)) {
         return Vec::new();
     }

@@ -1,7 +1,7 @@
 //! The gaps of every device, and the parts of each: what is known before anything is summed.
 
 use super::activity::{Activity, DoingKey};
-use super::attribute::{Attributor, Gap, work_end};
+use super::attribute::{Attributor, Doing, Gap, work_end};
 use super::cause::Cause;
 use super::context::Context;
 use super::latency::Latency;
@@ -56,7 +56,7 @@ pub struct IdlePart {
     pub ns: i64,
     /// Why the device was idle.
     pub cause: Cause,
-    /// What the host did meanwhile.
+    /// What the host did meanwhile; nothing where the cause is unknown, because what the host did then explains nothing.
     pub activity: Activity,
     /// Name of the event that did it, or that was waited for.
     pub name: Option<StringId>,
@@ -135,11 +135,17 @@ impl<'t> Walk<'t> {
     fn parts(&mut self, gap: &Gap) -> &[IdlePart] {
         self.parts.clear();
         for part in self.attributor.parts(gap) {
-            let key = DoingKey::of(self.trace, self.context, part.doing);
-            let name = part.doing.row().map(|_| StringId(key.name));
+            let doing = if part.cause == Cause::Unknown { Doing::Nothing } else { part.doing };
+            let key = DoingKey::of(self.trace, self.context, doing);
+            let name = doing.row().map(|_| StringId(key.name));
             let known = self.activities.entry(key);
             let activity = *known.or_insert_with(|| key.activity(name.map_or("", |name| self.trace.strings.get(name))));
-            let row = part.doing.row().map(EventRow).or(EventRow::known(gap.next));
+            let row = doing.row().map(EventRow).or(EventRow::known(gap.next));
+            let before = self.parts.last_mut().filter(|last| last.cause == Cause::Unknown && part.cause == last.cause);
+            if let Some(before) = before.filter(|before| before.end_ns() == part.start) {
+                before.ns = before.ns.saturating_add(part.ns);
+                continue;
+            }
             self.parts.push(IdlePart { start_ns: part.start, ns: part.ns, cause: part.cause, activity, name, row });
         }
         self.parts.sort_by_key(|part| part.start_ns);

@@ -236,6 +236,65 @@ fn lanes_of_a_processor_follow_their_runs_back() {
     );
 }
 
+/// Python waits in the compiler while a pool thread, to which nothing in the capture leads, hands on what another runs.
+#[test]
+fn what_other_threads_did_is_shown_where_the_thread_at_work_did_nothing() {
+    check(
+        "thread python
+           0 +12 PjitFunction
+           60 +100 backend_compile_and_load
+         thread pool-1
+           170 +5 Execute as=run
+         thread pool-2
+           11 +20 ThreadpoolListener::StartRegion pool as=first
+           180 +20 ThreadpoolListener::StartRegion pool by=run as=second
+         lane 0 on cpu
+           15 +10 dot.1 by=first
+           185 +10 dot.1 by=second",
+        expect![[r#"
+            cpu
+            25..185 | 5 host late: hand-over to a thread ThreadpoolListener::StartRegion | 6 host late: pool worker ThreadpoolListener::StartRegion | 29 host late: nothing recorded | 100 host late: compiling backend_compile_and_load | 10 host late: nothing recorded | 5 host late: runtime or library Execute | 5 in the launch call: pool worker ThreadpoolListener::StartRegion
+        "#]],
+    );
+}
+
+/// What a module does while it is loaded is part of loading it.
+#[test]
+fn importing_is_told_from_the_programs_own_python() {
+    check(
+        "thread python
+           0 +90 \"train.py(9): step\" python
+             10 +5 cudaLaunchKernel launch id=1
+             20 +50 \"<frozen importlib._bootstrap>(1165): _find_and_load\" python
+               30 +20 \"scipy/signal/__init__.py(1): <module>\" python
+             80 +5 cudaLaunchKernel launch id=2
+         stream 7 on gpu
+           15 +5 a id=1
+           85 +5 b id=2",
+        expect![[r#"
+            gpu
+            20..85 | 10 host late: importing libraries <frozen importlib._bootstrap>(1165): _find_and_load | 20 host late: importing libraries scipy/signal/__init__.py(1): <module> | 20 host late: importing libraries <frozen importlib._bootstrap>(1165): _find_and_load | 10 host late: Python train.py(9): step | 5 in the launch call: launching cudaLaunchKernel
+        "#]],
+    );
+}
+
+/// Nothing says what launched the second piece of work; the host was in a call that waits all the while.
+#[test]
+fn an_unknown_wait_shows_what_the_host_did() {
+    check(
+        "thread python
+           0 +5 hipLaunchKernel launch id=1
+           20 +80 hipMemcpyWithStream
+         stream 7 on gpu
+           10 +10 a id=1
+           110 +10 b",
+        expect![[r#"
+            gpu
+            20..110 | 80 unknown: blocking call hipMemcpyWithStream | 10 unknown: nothing recorded
+        "#]],
+    );
+}
+
 #[test]
 fn launches_on_a_line_of_their_own_have_a_companion() {
     check(
@@ -255,7 +314,7 @@ fn launches_on_a_line_of_their_own_have_a_companion() {
            170 +40 a id=2",
         expect![[r#"
             gpu
-            60..170 | 40 host late: nothing recorded | 40 host late: runtime or library Allocate | 10 host late: nothing recorded | 8 host late: runtime or library ExecuteThunks | 2 host late: runtime or library dot.1 | 4 in the launch call: launching cuLaunchKernel | 6 launch latency: launching cuLaunchKernel
+            60..170 | 40 host late: program's own code main | 40 host late: runtime or library Allocate | 10 host late: program's own code main | 8 host late: runtime or library ExecuteThunks | 2 host late: runtime or library dot.1 | 4 in the launch call: launching cuLaunchKernel | 6 launch latency: launching cuLaunchKernel
         "#]],
     );
 }

@@ -8,6 +8,8 @@ use std::ops::Range;
 
 /// How many ended ranges are climbed to find one that is open; real nesting is far below.
 const CLIMB: usize = 1 << 10;
+/// Threads that are asked what they did while the one at work did nothing recorded.
+const MOST_ASKED: usize = 64;
 /// Launch calls tried to find a companion.
 const SAMPLES: usize = 64;
 
@@ -19,9 +21,9 @@ struct Thread {
     companion: Option<usize>,
 }
 
-/// All host threads of a trace that have events, in order of their rows.
+/// All host threads of a trace that have events, in order of their rows; and by process those with most recorded first.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Threads(Vec<Thread>);
+pub(crate) struct Threads(Vec<Thread>, Vec<Vec<usize>>);
 
 /// A search position on every thread, so that a sweep through time costs one step per event.
 #[derive(Debug, Clone, Default)]
@@ -34,13 +36,36 @@ impl Threads {
         let mut list: Vec<Thread> =
             hosts.map(|track| Thread { rows: track.rows.clone(), process: track.process, companion: None }).collect();
         list.sort_by_key(|thread| thread.rows.start);
-        let mut threads = Threads(list);
+        let mut threads = Threads(list, Vec::new());
         let only_launches: Vec<bool> = threads.0.iter().map(|thread| holds_only_launches(trace, thread)).collect();
         let mut cursors = threads.cursors();
         for index in (0..threads.0.len()).filter(|index| only_launches[*index]) {
             threads.0[index].companion = threads.companion_of(trace, index, &only_launches, &mut cursors);
         }
+        threads.1 = threads.by_recorded(trace);
         threads
+    }
+
+    /// The threads of `process`, those with most recorded first; no more than can be asked one after another.
+    pub(crate) fn busiest(&self, process: u32) -> &[usize] {
+        self.1.get(process as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// By process, threads in order of the time that their outermost ranges take; the longest first.
+    fn by_recorded(&self, trace: &Trace) -> Vec<Vec<usize>> {
+        let events = &trace.events;
+        let mut of_process: Vec<Vec<(i64, usize)>> = vec![Vec::new(); trace.processes.len()];
+        for (index, thread) in self.0.iter().enumerate() {
+            let outermost = thread.rows.clone().filter(|row| events.parent[*row as usize] == NONE);
+            let recorded = outermost.fold(0_i64, |sum, row| sum.saturating_add(events.dur_ns[row as usize].max(0)));
+            let own = of_process.get_mut(thread.process as usize).filter(|_| recorded > 0);
+            own.into_iter().for_each(|own| own.push((recorded, index)));
+        }
+        let sorted = of_process.into_iter().map(|mut own| {
+            own.sort_unstable_by_key(|(recorded, index)| (std::cmp::Reverse(*recorded), *index));
+            own.into_iter().take(MOST_ASKED).map(|(_, index)| index).collect()
+        });
+        sorted.collect()
     }
 
     /// The thread that holds `row`; `None` where it is no host row.

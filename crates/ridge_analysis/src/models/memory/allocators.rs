@@ -22,6 +22,8 @@ pub struct Allocator {
     pub rows: Vec<usize>,
     /// Place in `rows` of the first event after which most bytes were in use.
     pub peak: usize,
+    /// How many rows at the beginning are what was held before the first event.
+    older: usize,
 }
 
 /// Who holds memory: what asked for it, and from which call stack.
@@ -81,13 +83,14 @@ pub(crate) fn allocators(trace: &Trace) -> Vec<Allocator> {
         let place = *places.entry(key).or_insert(found.len());
         if place == found.len() {
             let (process, name) = (ProcessRow(key.0), key.1);
-            found.push(Allocator { process, name, label: String::new(), rows: Vec::new(), peak: 0 });
+            found.push(Allocator { process, name, label: String::new(), rows: Vec::new(), peak: 0, older: 0 });
         }
         let allocator = &mut found[place];
         let highest = allocator.rows.get(allocator.peak).map_or(i64::MIN, |peak| table.in_use_bytes[*peak]);
         if table.in_use_bytes[row] > highest {
             allocator.peak = allocator.rows.len();
         }
+        allocator.older += usize::from(allocator.older == allocator.rows.len() && table.is_older[row]);
         allocator.rows.push(row);
     }
     found.sort_by_key(|allocator| std::cmp::Reverse(allocator.peak_bytes(trace)));
@@ -124,10 +127,21 @@ impl Allocator {
         (time(self.rows.first()), time(self.rows.last()))
     }
 
+    /// The rows that happened in the capture.
+    pub(crate) fn happened(&self) -> &[usize] {
+        &self.rows[self.older..]
+    }
+
+    /// The rows whose levels the allocator really had: memory that was there at the beginning was there all at once.
+    fn levels(&self) -> &[usize] {
+        &self.rows[self.older.saturating_sub(1)..]
+    }
+
     /// Allocations and frees.
     pub fn counts(&self, trace: &Trace) -> (u64, u64) {
-        let frees = self.rows.iter().filter(|row| trace.allocations.delta_bytes[**row] < 0).count();
-        ((self.rows.len() - frees) as u64, frees as u64)
+        let happened = self.happened();
+        let frees = happened.iter().filter(|row| trace.allocations.delta_bytes[**row] < 0).count();
+        ((happened.len() - frees) as u64, frees as u64)
     }
 
     /// What is alive right after the peak, most bytes first; and bytes in use then that no event made.
@@ -160,7 +174,7 @@ impl Allocator {
     /// Most bytes that the allocator held without using them, and when; `None` where events do not say what it held.
     pub fn most_cached(&self, trace: &Trace) -> Option<(u64, i64)> {
         let table = &trace.allocations;
-        let known = self.rows.iter().filter(|row| table.reserved_bytes[**row] >= 0);
+        let known = self.levels().iter().filter(|row| table.reserved_bytes[**row] >= 0);
         let cached = known.map(|row| (table.reserved_bytes[*row].saturating_sub(table.in_use_bytes[*row]), *row));
         let (bytes, row) = cached.max_by_key(|(bytes, row)| (*bytes, std::cmp::Reverse(*row)))?;
         Some((whole(bytes), table.time_ns[row]))
@@ -180,9 +194,10 @@ impl Allocator {
 
     /// Most events within a millisecond, and when that began.
     pub fn worst_burst(&self, trace: &Trace) -> (u64, i64) {
-        let time = |place: usize| trace.allocations.time_ns[self.rows[place]];
+        let happened = self.happened();
+        let time = |place: usize| trace.allocations.time_ns[happened[place]];
         let (mut first, mut worst) = (0, (0, 0));
-        for last in 0..self.rows.len() {
+        for last in 0..happened.len() {
             while time(last).saturating_sub(time(first)) >= BURST_NS {
                 first += 1;
             }

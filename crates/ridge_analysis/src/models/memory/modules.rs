@@ -1,5 +1,6 @@
 //! Compiled programs with the memory that they were planned to need.
 
+use super::helpers::is_of_library;
 use super::plan::Plan;
 use crate::Analysis;
 use ridge_hlo::HloModule;
@@ -29,7 +30,8 @@ impl PlannedModule {
         let schedule = Schedule::new(hlo);
         let liveness = Liveness::new(hlo, &schedule);
         let plan = Plan::new(hlo, &schedule, &liveness)?;
-        let missed = missed_donations(hlo, &liveness);
+        // Nobody can donate to a program that a library made for one of its own calls.
+        let missed = if is_of_library(hlo) { Vec::new() } else { missed_donations(hlo, &liveness) };
         Some(PlannedModule { row, hlo: position, schedule, plan, missed })
     }
 

@@ -1,6 +1,6 @@
 //! Memory snapshots: what each allocator held at that moment, and in whose blocks.
 
-use ridge_trace::{BlockState, NONE, StackRow, StringId, Trace};
+use ridge_trace::{BlockState, MemoryBlocks, NONE, StackRow, StringId, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
@@ -61,6 +61,11 @@ impl Snapshot {
     }
 }
 
+/// Whether the block at `row` is no memory: XLA's processor client lists its executables without their size.
+fn holds_nothing(blocks: &MemoryBlocks, row: usize) -> bool {
+    blocks.bytes[row] == 0 && blocks.state[row] == BlockState::Allocated
+}
+
 /// By snapshot and allocator, in the order they first appear.
 pub(crate) fn snapshots(trace: &Trace) -> Vec<Snapshot> {
     let blocks = &trace.memory.blocks;
@@ -70,7 +75,7 @@ pub(crate) fn snapshots(trace: &Trace) -> Vec<Snapshot> {
         .collect();
     let mut places: FxHashMap<(StringId, StringId), usize> = FxHashMap::default();
     let mut all: Vec<Snapshot> = Vec::new();
-    for row in 0..blocks.len() {
+    for row in (0..blocks.len()).filter(|row| !holds_nothing(blocks, *row)) {
         let key = (blocks.snapshot[row], blocks.allocator[row]);
         let place = *places.entry(key).or_insert(all.len());
         if place == all.len() {
@@ -127,7 +132,7 @@ pub(crate) fn blocks(trace: &Trace) -> Vec<Blocks> {
     let table = &trace.memory.blocks;
     let mut places: FxHashMap<(StringId, StringId, StringId, BlockState, u32), usize> = FxHashMap::default();
     let mut all: Vec<Blocks> = Vec::new();
-    for row in 0..table.len() {
+    for row in (0..table.len()).filter(|row| !holds_nothing(table, *row)) {
         let (snapshot, allocator, kind) = (table.snapshot[row], table.allocator[row], table.kind[row]);
         let (state, stack) = (table.state[row], table.stack[row]);
         let place = *places.entry((snapshot, allocator, kind, state, stack)).or_insert(all.len());

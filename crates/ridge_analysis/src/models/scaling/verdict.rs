@@ -34,7 +34,7 @@ impl Verdict {
         match self {
             Verdict::Faster => "faster than its work",
             Verdict::PerhapsFaster => "perhaps faster than its work",
-            Verdict::NotFaster => "as its work or slower",
+            Verdict::NotFaster => "no faster than its work",
             Verdict::Unknown => "unknown",
         }
     }

@@ -216,3 +216,16 @@ fn nothing_was_copied() {
     check("stream 1 on gpu\n  0 +5 a", "repeat", &["direction"], expect![["direction\n"]]);
     check("", "cause", &["direction"], expect![["direction\n"]]);
 }
+
+#[test]
+fn a_processor_says_why_nothing_is_copied() {
+    let sections = |text| asked(text, &[], |analysis, transfers| render_sections(&transfers.sections(analysis)));
+    expect![[r#"
+        Transfers
+          transfers  0
+          why_none   a processor computes in the host's own memory: there is nothing to copy to it
+    "#]]
+    .assert_eq(&sections("lane 0 on /device:CPU:0\n  0 +10 dot.1 op=dot.1"));
+    let of_gpu = sections("stream 7 on /device:GPU:0\n  0 +10 gemm op=dot.1");
+    assert!(of_gpu.contains("copying_ns"), "{of_gpu}");
+}

@@ -4,7 +4,8 @@ use crate::device::{Ceilings, ComputeUnit, Limit, NumberType};
 use ridge_hlo::ElementType;
 use ridge_hlo::cost::{Cost, OpKind, Unit, WorkItem};
 
-/// How much faster than memory a last-level cache is taken to be where neither a sheet nor a measurement says.
+/// How much faster than memory the last-level cache of an accelerator is taken to be where neither a sheet nor a measurement
+/// says. It is a GPU's: of a processor's caches nothing follows from it.
 ///
 /// `kL2CacheSpeedup` of openxla/xla, `xla/service/gpu/model/gpu_performance_model_base.h`.
 const CACHE_SPEEDUP: f64 = 2.5;
@@ -97,7 +98,8 @@ pub(crate) enum Computes {
 
 /// The time of one execution of `cost` at the roofs in `ceilings`; `None` where a roof that it needs is not known.
 pub(crate) fn light(ceilings: &Ceilings, cost: &Cost, products: Products, computes: Computes) -> Option<Light> {
-    let mut light = Light { memory_secs: memory_secs(ceilings, cost.compulsory.total())?, ..Light::default() };
+    let mut light =
+        Light { memory_secs: memory_secs(ceilings, cost.compulsory.total(), computes)?, ..Light::default() };
     let mut longest = 0.0;
     for item in cost.work.by().iter().filter(|item| counts(item)) {
         let (limit, rate) = match own_limit(item, computes) {
@@ -120,12 +122,15 @@ pub fn least_secs(ceilings: &Ceilings, cost: &Cost) -> Option<(f64, f64)> {
     Some((found.compute_secs, found.memory_secs))
 }
 
-/// Traffic that fits the last-level cache may come from there, from an earlier operation.
-fn memory_secs(ceilings: &Ceilings, bytes: f64) -> Option<f64> {
+/// Traffic that fits the last-level cache may come from there, from an earlier operation; on a processor whose cache nobody
+/// measured, that traffic has no roof.
+fn memory_secs(ceilings: &Ceilings, bytes: f64, computes: Computes) -> Option<f64> {
     let memory = ceilings.value(Limit::Memory)?;
-    let fits = ceilings.cache_bytes.is_some_and(|cache| bytes <= cache as f64);
-    let cache = ceilings.value(Limit::Cache).unwrap_or(memory * CACHE_SPEEDUP).max(memory);
-    Some(bytes / if fits { cache } else { memory })
+    if bytes <= 0.0 || !ceilings.cache_bytes.is_some_and(|cache| bytes <= cache as f64) {
+        return Some(bytes / memory);
+    }
+    let usual = (computes == Computes::Accelerator).then_some(memory * CACHE_SPEEDUP);
+    Some(bytes / ceilings.value(Limit::Cache).or(usual)?.max(memory))
 }
 
 /// Floating-point work, and integer products of matrix units: other integer arithmetic has no peak in data sheets.
@@ -220,6 +225,27 @@ mod tests {
         let parameters = "  %a = f32[1024,1024]{1,0} parameter(0)\n  %b = f32[1024,1024]{1,0} parameter(1)";
         let add = "f32[1024,1024]{1,0} add(%a, %b)";
         check(parameters, add, Products::Full, "compute 16 memory 1502 f32.plain");
+    }
+
+    #[test]
+    fn the_cache_of_a_processor_is_measured_or_not_judged() {
+        let text = "HloModule m\n\nENTRY %main {\n  %a = f32[1000]{0} parameter(0)\n  ROOT %out = f32[1000]{0} add(%a, %a)\n}\n";
+        let module = HloModule::from_text(text).expect("HLO text of the test");
+        let costs = ModuleCosts::new(&module);
+        let cost = costs.of(module.instruction_named("out").expect("the root"));
+        let entry = |limit, value| Ceiling { limit, value, basis: Basis::Measured, source: "here".to_owned() };
+        let entries = vec![entry(Limit::Rate(NumberType::F32, ComputeUnit::Plain), 1e11), entry(Limit::Memory, 1e9)];
+        let mut ceilings = Ceilings { entries, cache_bytes: Some(1 << 20), ..Ceilings::default() };
+        let nanos = |ceilings: &Ceilings, computes| {
+            Some((light(ceilings, cost, Products::Full, computes)?.memory_secs * 1e9).round())
+        };
+        // 8000 bytes by 1 GB/s, 2.5 GB/s, 4 GB/s.
+        assert_eq!(nanos(&ceilings, Computes::Accelerator), Some(3200.0));
+        assert_eq!(nanos(&ceilings, Computes::Processor), None);
+        ceilings.entries.push(entry(Limit::Cache, 4e9));
+        assert_eq!(nanos(&ceilings, Computes::Processor), Some(2000.0));
+        ceilings.cache_bytes = Some(1 << 10);
+        assert_eq!(nanos(&ceilings, Computes::Processor), Some(8000.0));
     }
 
     #[test]

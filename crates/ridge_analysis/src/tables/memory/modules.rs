@@ -1,5 +1,6 @@
 //! Planned memory of every module; what tables of values share.
 
+use super::overview::NOT_PLANNED;
 use crate::Analysis;
 use crate::models::memory::{Class, Plan, PlannedModule};
 use ridge_hlo::{HloModule, InstructionId, Shape};
@@ -14,7 +15,7 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
     let class = |class: Class| move |module: &PlannedModule| module.plan.bytes_of(class);
     let peak_name =
         |module: &PlannedModule| module.plan.peak_at.map(|at| module.hlo(analysis).instruction(at).name.clone());
-    Columns::over(rows)
+    let mut table = Columns::over(rows)
         .about(|module| Some(Subject::Module(module.row)))
         .text("module", "Module", "compiled program", |module| module.name(analysis).to_owned())
         .key()
@@ -66,7 +67,11 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
              another's memory unless the program says so",
             |module| plan_name(&module.plan).to_owned(),
         )
-        .table("memory_modules", "Planned memory by module")
+        .table("memory_modules", "Planned memory by module");
+    if table.batch.num_rows() > 0 {
+        table.footnotes.push(NOT_PLANNED.to_owned());
+    }
+    table
 }
 
 fn plan_name(plan: &Plan) -> &'static str {

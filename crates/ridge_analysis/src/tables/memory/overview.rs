@@ -5,6 +5,9 @@ use crate::models::memory::{Allocator, Class, PlannedModule, Snapshot, frame_of_
 use ridge_table::{Basis, Fact, FactValue, Section};
 use ridge_trace::StackRow;
 
+/// What a plan leaves out, which a process that is watched from outside shows.
+pub(super) const NOT_PLANNED: &str = "a process grows by other amounts: scratch memory of libraries, the compiler and the caches of allocators are in no plan";
+
 /// Allocators and snapshots that have a section of their own; tables have all.
 const MOST_SECTIONS: usize = 4;
 
@@ -46,7 +49,7 @@ fn planned(analysis: &Analysis<'_>, modules: usize, largest: &PlannedModule) -> 
             "planned_peak_bytes",
             "Planned peak",
             FactValue::Bytes(plan.peak_bytes),
-            &format!("most bytes that one run of it needs at one time, {how}"),
+            &format!("most bytes that one run of it needs at one time, {how}; {NOT_PLANNED}"),
         )
         .basis(plan.basis),
     ];

@@ -93,6 +93,24 @@ fn allocators_over_time() {
     });
 }
 
+/// Three blocks are older than the history: they were there all at once, and nobody allocated them in the capture.
+#[test]
+fn what_was_held_before_the_history_is_no_event_of_it() {
+    let mut builder = TraceBuilder::new();
+    allocations(&mut builder, 0, "0 1 500 500 -\n 0 2 500 500 -\n 0 3 900 900 -\n 10 4 50 50 x\n 20 2 -500 0 -");
+    builder.allocations.is_older = vec![true, true, true, false, false];
+    let trace = builder.finish();
+    check(
+        &trace,
+        "allocator",
+        &["peak_bytes", "end_bytes", "cached_bytes", "allocations", "frees", "burst"],
+        expect![[r#"
+            peak_bytes  end_bytes  cached_bytes  allocations  frees  burst
+            1950        1450       550           1            1      2
+        "#]],
+    );
+}
+
 #[test]
 fn a_timeline_without_addresses_is_kept_by_category() {
     let mut builder = TraceBuilder::new();

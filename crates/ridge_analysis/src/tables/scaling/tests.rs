@@ -39,8 +39,8 @@ fn time_is_compared_with_work() {
     expect![[r#"
         operation  last_ns       exponent  flops_exponent  bytes_exponent  excess  verdict
         filter     135559905280  4.001     3               2               1.001   faster than its work
-        project    2118123520    3.001     3               2               0.001   as its work or slower
-        weights    253440000     0.971     3               2               -2.029  as its work or slower
+        project    2118123520    3.001     3               2               0.001   no faster than its work
+        weights    253440000     0.971     3               2               -2.029  no faster than its work
         fails      -             -         -               -               -       unknown
         * 1 with two sizes: the exponent fits exactly and has no interval; measure a third
     "#]]

@@ -5,12 +5,23 @@ use crate::context::partition::ratio;
 use crate::models::transfers::sums::{Sum, group};
 use crate::models::transfers::{TINY_BYTES, Transfers};
 use ridge_table::{Fact, FactValue, Section, Unit};
+use ridge_trace::Device;
 
 impl Transfers {
     /// One section over all devices that were asked for.
     pub fn sections(&self, analysis: &Analysis<'_>) -> Vec<Section> {
         let all = group(self, analysis.trace, |_| ()).pop().map(|(_, sum)| sum).unwrap_or_default();
         let mut facts = amounts(&all);
+        let devices = &analysis.trace.devices;
+        if all.transfers == 0 && !devices.is_empty() && devices.iter().all(Device::is_processor) {
+            // Zeros would read as an answer about copies that there cannot be.
+            let why = "a processor computes in the host's own memory: there is nothing to copy to it".to_owned();
+            facts = vec![
+                fact("transfers", "Transfers", FactValue::Count(0), None, "copies of all directions"),
+                fact("why_none", "Why none", FactValue::Text(why), None, "why the capture has no transfers"),
+            ];
+            return vec![Section { title: "Transfers".to_owned(), facts }];
+        }
         facts.extend(self.times());
         facts.extend(self.advice(analysis, &all));
         facts.extend(self.memsets());

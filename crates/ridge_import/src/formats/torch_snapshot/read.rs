@@ -217,6 +217,7 @@ impl<'a, 'p, 'i> Reader<'a, 'p, 'i> {
         state.reserved = self.reserved_at_start(device, entries);
         for (address, size, stack) in older_blocks(device, entries, last) {
             state.allocation(self.import, start, address, size, stack);
+            self.import.builder.allocations.is_older.push(true);
         }
         let mut sizes: FxHashMap<u64, i64> = FxHashMap::default();
         for entry in entries {
@@ -302,7 +303,7 @@ impl State {
         self.in_use = self.in_use.saturating_add(delta);
         self.peak = self.peak.max(self.in_use);
         let table = &mut import.builder.allocations;
-        table.pad_stacks();
+        table.pad_optional();
         table.process.push(self.process);
         table.time_ns.push(time_ns.saturating_sub(self.zero));
         table.allocator.push(self.allocator);

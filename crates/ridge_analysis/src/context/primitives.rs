@@ -70,6 +70,6 @@ const PRIMITIVES: [&str; 64] = [
 ];
 
 /// Whether a compiled function of that name is of a single operation.
-pub(crate) fn is_primitive(function: &str) -> bool {
+pub fn is_primitive(function: &str) -> bool {
     PRIMITIVES.contains(&function.trim_start_matches('_'))
 }

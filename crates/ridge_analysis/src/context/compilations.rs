@@ -1,0 +1,21 @@
+//! What the program compiled, as who recorded it says: a trace does not know it.
+
+/// All compilations of one name, of one operation of a benchmark where it is one.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Compilation {
+    /// The modules' name.
+    pub module: String,
+    /// Of a benchmark: the operation that they were compiled for.
+    pub operation: Option<String>,
+    /// Of a benchmark: the size at which they were.
+    pub size: Option<u64>,
+    /// How often a module of that name was compiled.
+    pub count: u64,
+    /// Time in the compiler, seconds, a hit in its cache included; modules may be compiled at the same time.
+    pub compile_s: f64,
+    /// Those of `count` whose time is not known and not in `compile_s`.
+    pub untimed: u64,
+    /// Of what was compiled more than once: the different parameters (`f32[8], s32[]`), in the order in which they came; empty
+    /// where the modules' text was not kept.
+    pub parameters: Vec<String>,
+}
