@@ -28,7 +28,7 @@ const MOST_RANKED: usize = 400;
 
 /// Standard deviation of runs of the same program, as a part of their time, beside what their steps show; for one run a side.
 ///
-/// 0.5 % on accelerators, 3 % on the host's processors, which others share: measured with `scripts/null_pairs.py`.
+/// 0.5 % on accelerators, 3 % on the host's processors, which others share: assumed, until recorded pairs without a change say better (`scripts/diff_pairs.py`).
 pub fn between_runs(is_on_processors: bool) -> f64 {
     if is_on_processors { 0.03 } else { 0.005 }
 }
