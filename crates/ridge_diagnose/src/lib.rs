@@ -12,6 +12,7 @@
 
 mod allocators;
 mod arguments;
+mod calls;
 mod case;
 mod collectives;
 mod copying;
@@ -39,7 +40,7 @@ pub use diagnose::{Diagnosis, Outcome, Selection, State, diagnose};
 pub use finding::{Evidence, Finding, Level, Place};
 pub use fitness::{CannotTell, Doubt, Question};
 pub use known::{Compiled, Known};
-pub use record::{Record, record_of};
+pub use record::{Record, Standing, record_of, standing};
 pub use rule::{Find, Group, Rule};
 pub use rules::{RULES, rule};
 pub use saving::{Saving, SavingBasis};

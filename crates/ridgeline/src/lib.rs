@@ -51,7 +51,7 @@ pub use ridge_analysis::{
 pub use ridge_analysis::{Frame, Per};
 pub use ridge_diagnose::{
     CannotTell, Diagnosis, Doubt, Evidence, Find, Finding, Group, Level, Outcome, Place, Question as Asked, RULES,
-    Record, Rule, Saving, SavingBasis, Selection, State, record_of, rule,
+    Record, Rule, Saving, SavingBasis, Selection, Standing, State, record_of, rule, standing,
 };
 pub use ridge_redact::What;
 pub use ridge_table::{
