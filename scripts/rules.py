@@ -89,6 +89,8 @@ def main() -> int:
         print(f"\n{len(ratios)} of {len(results)} pairs predict an amount; predicted/measured: median "
               f"{statistics.median(ratios):.2f}, from {ratios[0]:.2f} to {ratios[-1]:.2f}, "
               f"{within} within {GOOD[0]} to {GOOD[1]}")
+    if nothing := [result.pair for result in results if result.basis not in (None, "bound") and result.ratio is None]:
+        print(f"nothing was saved: {', '.join(nothing)}")
     if wrong:
         print(f"not as promised: {', '.join(wrong)}")
     if arguments.write:

@@ -36,8 +36,7 @@ impl<'a> Case<'a> {
     pub(crate) fn calls(&self) -> Vec<Call<'a>> {
         let trace = self.trace();
         let rows = self.host_rows(|kind, name| kind == EventKind::HostRange && called(name).is_some());
-        let is_outer =
-            |row: &u32| !self.around(*row).skip(1).any(|row| called(trace.name(row as usize)).is_some());
+        let is_outer = |row: &u32| !self.around(*row).skip(1).any(|row| called(trace.name(row as usize)).is_some());
         rows.into_iter().filter(is_outer).filter_map(|row| self.call(row)).collect()
     }
 
@@ -56,7 +55,14 @@ impl<'a> Case<'a> {
             }
         }
         let compile_ns = Spans::of(compiled).total_ns();
-        Some(Call { row, function: called(trace.name(row as usize))?, process: track.process, span, compile_ns, is_by_python })
+        Some(Call {
+            row,
+            function: called(trace.name(row as usize))?,
+            process: track.process,
+            span,
+            compile_ns,
+            is_by_python,
+        })
     }
 
     /// The rows of the wall in which devices wait for Python in `calls`, each with the part of it; launching itself and the

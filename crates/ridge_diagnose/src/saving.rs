@@ -5,13 +5,17 @@ use crate::case::Case;
 use crate::finding::Finding;
 use crate::record::{Record, standing};
 use ridge_analysis::Per;
-use ridge_replay::{Basis, Edit, Options, Prediction, Replay};
+use ridge_replay::{Action, Basis, Edit, Options, Prediction, Replay};
 
 /// Captures with more events are not replayed: it would take longer than reading them.
 const MOST_REPLAYED: usize = 2 << 20;
 
 /// Why nothing is replayed on a processor. Held against pairs of programs, such predictions were a fifth of what was saved.
 const ON_PROCESSORS: &str = "a capture of a processor does not say what its dispatches and threads wait for";
+
+/// Why nothing is predicted on a processor where only waiting would go. Of four pairs of programs two were slower without it.
+const SHARED: &str =
+    "host and device share the processor, so what they could do at once may still be one after the other";
 
 /// Where a saving comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,12 +74,14 @@ pub(crate) fn of_findings(case: &Case<'_>, findings: &mut [Finding], together: &
         };
         finding.saving = Some(match found {
             Ok(saving) => with_record(saving, standing(finding.rule, SavingBasis::Replay).of_rule()),
+            Err(_) if on_processors && is_of_overlap(finding) => bound(case, finding, Some(SHARED.to_owned())),
             Err(refused) if on_processors => wall(case, finding, refused),
             Err(refused) => bound(case, finding, refused),
         });
     }
     if on_processors {
-        return (together.len() > 1).then(|| wall_of_all(case, together.iter().map(|at| &findings[*at])));
+        let predicted = together.iter().map(|at| &findings[*at]).filter(|finding| !is_of_overlap(finding));
+        return (predicted.clone().count() > 1).then(|| wall_of_all(case, predicted));
     }
     let share = case.share_of(together.iter().flat_map(|at| findings[*at].claim.iter().copied()));
     let edits: Vec<Edit> = together.iter().flat_map(|at| findings[*at].edits.iter().cloned()).collect();
@@ -137,6 +143,11 @@ fn replayed(case: &Case<'_>, replay: &Replay<'_>, edits: &[Edit], share: f64) ->
     })
 }
 
+/// Whether mending takes no work away, and only lets host and device work at the same time.
+fn is_of_overlap(finding: &Finding) -> bool {
+    finding.edits.iter().any(|edit| matches!(edit.action, Action::Unsync))
+}
+
 /// What a finding holds of the time, which is what mending it gives back where one thing runs after the other.
 fn wall(case: &Case<'_>, finding: &Finding, refused: Option<String>) -> Saving {
     let saving = Saving { basis: SavingBasis::Wall, ..bound(case, finding, refused) };
@@ -151,8 +162,7 @@ fn wall_of_all<'f>(case: &Case<'_>, findings: impl Iterator<Item = &'f Finding> 
     let (share, whole) = case.share_with_beside(within, beside_ns);
     let ns = (share * whole as f64) as i64;
     let (per, basis) = (case.frame().per, SavingBasis::Wall);
-    let saving =
-        Saving { low_ns: ns, high_ns: ns, share_low: share, share_high: share, per, basis, refused: None };
+    let saving = Saving { low_ns: ns, high_ns: ns, share_low: share, share_high: share, per, basis, refused: None };
     with_record(saving, standing("", basis).record())
 }
 

@@ -15,7 +15,7 @@ def newton(x, a):
     return 0.5 * (x + a / x)
 
 
-a = jnp.linspace(1.0, 9.0, 1024)
+a = jnp.linspace(1.0, 9.0, 8192)
 x = newton(a, a).block_until_ready()
 with clock(20):
     for _ in range(20):

@@ -15,7 +15,7 @@ def root(a):
     return jax.lax.fori_loop(0, 400, lambda _, x: 0.5 * (x + a / x), a)
 
 
-a = jnp.linspace(1.0, 9.0, 1024)
+a = jnp.linspace(1.0, 9.0, 8192)
 x = root(a).block_until_ready()
 with clock(20):
     for _ in range(20):

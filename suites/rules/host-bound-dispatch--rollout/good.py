@@ -26,7 +26,7 @@ def episode(state, first):
 state = (jnp.zeros(128), jnp.zeros(128))
 state = episode(state, 0.0)
 jax.block_until_ready(state)
-with clock(8000):
-    for first in range(0, 8000, 1000):
+with clock(64000):
+    for first in range(0, 64000, 1000):
         state = episode(state, float(first))
     jax.block_until_ready(state)

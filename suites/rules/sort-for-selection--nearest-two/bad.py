@@ -16,7 +16,7 @@ def nearest(distances):
     return two[:, 0] < 0.8 * two[:, 1]
 
 
-distances = 1.0 + jnp.arange(1000.0 * 128).reshape(1000, 128) * 37 % 1009
+distances = 1.0 + jnp.arange(2500.0 * 48).reshape(2500, 48) * 37 % 1009
 nearest(distances).block_until_ready()
 with clock(20):
     for _ in range(20):
