@@ -72,16 +72,19 @@ def lint(counts: Counts) -> None:
 
 
 def test(counts: Counts) -> None:
-    """Rust and Python tests."""
+    """Rust and Python tests, and a few rules held against real programs."""
     seconds = {"RIDGE_FUZZ_SECONDS": os.environ.get("RIDGE_FUZZ_SECONDS", "60")}
     step("Rust tests, built", ["cargo", "test", "--workspace", "--no-run"], counts)
     step("Rust tests", ["cargo", "test", "--workspace", "--no-fail-fast", "--", "--show-output"], counts, seconds)
     if python_environment(counts):
         step("Python tests", [str(VENV_PYTHON), "-m", "pytest", "-v", "-rs", "python/tests"], counts)
+        # The Rust tests built the program.
+        rules = [str(VENV_PYTHON), "scripts/rules.py", "--quick", "--ridgeline", "target/debug/ridgeline"]
+        step("rules on real programs", rules, counts)
 
 
 # What each does, and in how many steps.
-TARGETS = {"lint": (lint, 3), "test": (test, 4)}
+TARGETS = {"lint": (lint, 3), "test": (test, 5)}
 
 
 def has(tool: str, counts: Counts) -> bool:

@@ -143,6 +143,15 @@ impl<'a> Case<'a> {
         Quantity::nanos(ns / count, Basis::Measured)
     }
 
+    /// The part of a step or capture and of `beside_ns` beside it that the latter is together with the part `within` of the
+    /// former; and both together, nanoseconds.
+    pub(crate) fn share_with_beside(&self, within: f64, beside_ns: i64) -> (f64, i64) {
+        let (unit, beside) = (self.frame().unit_ns().max(0), beside_ns.max(0));
+        let whole = unit.saturating_add(beside);
+        let share = if beside > 0 { (within * unit as f64 + beside as f64) / whole as f64 } else { within };
+        (share, whole)
+    }
+
     /// Time over all devices as time of one step, or of the capture.
     pub(crate) fn per_unit(&self, ns: i64) -> Quantity {
         Quantity::nanos((self.share(ns) * self.frame().unit_ns() as f64) as i64, Basis::Measured)

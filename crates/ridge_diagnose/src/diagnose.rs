@@ -5,7 +5,7 @@ use crate::finding::{Finding, Level};
 use crate::fitness::{CannotTell, Doubt, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::rules::RULES;
-use crate::saving::{self, Saving};
+use crate::saving::{self, Saving, SavingBasis};
 use rayon::prelude::*;
 use ridge_analysis::{Frame, Lines, Need, Wall};
 use std::collections::BTreeSet;
@@ -79,7 +79,7 @@ pub struct Diagnosis {
     pub outcomes: Vec<Outcome>,
     /// The part of the devices' time that all causes worth mending hold together, 0 to 1.
     pub held_share: f64,
-    /// What mending all of them would save together, where a replay can tell.
+    /// What mending all of them would save together, where a replay or their parts of the time can tell.
     pub together: Option<Saving>,
     /// The time that was judged.
     pub frame: Frame,
@@ -112,8 +112,7 @@ pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
     for finding in &mut findings {
         let within = case.share_of(finding.claim.iter().copied());
         // What lies beside the judged time is set against both together.
-        let (unit, beside) = (case.frame().unit_ns().max(0) as f64, finding.beside_ns.max(0) as f64);
-        finding.share = if beside > 0.0 { (within * unit + beside) / (unit + beside) } else { within };
+        (finding.share, _) = case.share_with_beside(within, finding.beside_ns);
         let holds = !finding.is_information && finding.share >= WORTH_MENDING;
         finding.level = finding.level.max(if holds { Level::Warning } else { Level::Info });
     }
@@ -217,7 +216,7 @@ fn worth_mending(findings: &[Finding]) -> impl Iterator<Item = usize> + '_ {
 /// By what can be recovered, each symptom right after its cause.
 fn in_order(findings: Vec<Finding>) -> Vec<Finding> {
     let recoverable = |finding: &Finding| match &finding.saving {
-        Some(saving) if saving.refused.is_none() => saving.share_high,
+        Some(saving) if saving.basis == SavingBasis::Replay => saving.share_high,
         Some(_) => finding.share,
         None => rank(finding),
     };

@@ -6,12 +6,14 @@
 //! [`diagnose`] runs the rules: first those that judge whether the capture is fit to answer at all, then the others,
 //! each of which finds something, finds nothing, or says why it cannot tell and which command would let it.
 //! Claims name rows of a partition of the time ([`ridge_analysis::Wall`]), so what all findings hold together is never
-//! more than there is; savings are computed by replaying the capture with the change made ([`ridge_replay`]).
+//! more than there is; savings are computed by replaying the capture with the change made ([`ridge_replay`]), and on
+//! processors are what is claimed.
 //!
 //! No file is opened here, no format is known, and nothing is rendered but sentences.
 
 mod allocators;
 mod arguments;
+mod calls;
 mod case;
 mod collectives;
 mod copying;
@@ -38,7 +40,7 @@ pub use diagnose::{Diagnosis, Outcome, Selection, State, diagnose};
 pub use finding::{Evidence, Finding, Level, Place};
 pub use fitness::{CannotTell, Doubt, Question};
 pub use known::{Compiled, Known};
-pub use record::{Record, record_of};
+pub use record::{Record, Standing, record_of, standing};
 pub use rule::{Find, Group, Rule};
 pub use rules::{RULES, rule};
 pub use saving::{Saving, SavingBasis};

@@ -1,22 +1,29 @@
-//! What mending a finding would save: from a replay where that is allowed, else no more than what it holds.
+//! What mending a finding would save: from a replay where that is allowed; on processors the finding's part of the time, as
+//! its record widens it; else no more than what it holds.
 
 use crate::case::Case;
 use crate::finding::Finding;
-use crate::record::record_of;
+use crate::record::{Record, standing};
 use ridge_analysis::Per;
-use ridge_replay::{Basis, Edit, Options, Prediction, Replay};
+use ridge_replay::{Action, Basis, Edit, Options, Prediction, Replay};
 
 /// Captures with more events are not replayed: it would take longer than reading them.
 const MOST_REPLAYED: usize = 2 << 20;
 
-/// Why nothing is predicted on a processor. Held against pairs of programs, such predictions were a fifth of what was saved.
+/// Why nothing is replayed on a processor. Held against pairs of programs, such predictions were a fifth of what was saved.
 const ON_PROCESSORS: &str = "a capture of a processor does not say what its dispatches and threads wait for";
+
+/// Why nothing is predicted on a processor where only waiting would go. Of four pairs of programs two were slower without it.
+const SHARED: &str =
+    "host and device share the processor, so what they could do at once may still be one after the other";
 
 /// Where a saving comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SavingBasis {
     /// The capture replayed with the change made.
     Replay,
+    /// The finding's part of the time, where a processor works one thing after the other, widened by the record.
+    Wall,
     /// No more than the time that the finding holds; how much of it would go cannot be told.
     Bound,
 }
@@ -26,6 +33,7 @@ impl SavingBasis {
     pub fn name(self) -> &'static str {
         match self {
             SavingBasis::Replay => "replay",
+            SavingBasis::Wall => "wall",
             SavingBasis::Bound => "bound",
         }
     }
@@ -65,9 +73,15 @@ pub(crate) fn of_findings(case: &Case<'_>, findings: &mut [Finding], together: &
             _ => Err(None),
         };
         finding.saving = Some(match found {
-            Ok(saving) => with_record(saving, finding.rule),
+            Ok(saving) => with_record(saving, standing(finding.rule, SavingBasis::Replay).of_rule()),
+            Err(_) if on_processors && is_of_overlap(finding) => bound(case, finding, Some(SHARED.to_owned())),
+            Err(refused) if on_processors => wall(case, finding, refused),
             Err(refused) => bound(case, finding, refused),
         });
+    }
+    if on_processors {
+        let predicted = together.iter().map(|at| &findings[*at]).filter(|finding| !is_of_overlap(finding));
+        return (predicted.clone().count() > 1).then(|| wall_of_all(case, predicted));
     }
     let share = case.share_of(together.iter().flat_map(|at| findings[*at].claim.iter().copied()));
     let edits: Vec<Edit> = together.iter().flat_map(|at| findings[*at].edits.iter().cloned()).collect();
@@ -129,6 +143,29 @@ fn replayed(case: &Case<'_>, replay: &Replay<'_>, edits: &[Edit], share: f64) ->
     })
 }
 
+/// Whether mending takes no work away, and only lets host and device work at the same time.
+fn is_of_overlap(finding: &Finding) -> bool {
+    finding.edits.iter().any(|edit| matches!(edit.action, Action::Unsync))
+}
+
+/// What a finding holds of the time, which is what mending it gives back where one thing runs after the other.
+fn wall(case: &Case<'_>, finding: &Finding, refused: Option<String>) -> Saving {
+    let saving = Saving { basis: SavingBasis::Wall, ..bound(case, finding, refused) };
+    let saving = Saving { low_ns: saving.high_ns, share_low: saving.share_high, ..saving };
+    with_record(saving, standing(finding.rule, SavingBasis::Wall).record())
+}
+
+/// What several findings hold together, each moment once.
+fn wall_of_all<'f>(case: &Case<'_>, findings: impl Iterator<Item = &'f Finding> + Clone) -> Saving {
+    let within = case.share_of(findings.clone().flat_map(|finding| finding.claim.iter().copied()));
+    let beside_ns = findings.fold(0_i64, |sum, finding| sum.saturating_add(finding.beside_ns));
+    let (share, whole) = case.share_with_beside(within, beside_ns);
+    let ns = (share * whole as f64) as i64;
+    let (per, basis) = (case.frame().per, SavingBasis::Wall);
+    let saving = Saving { low_ns: ns, high_ns: ns, share_low: share, share_high: share, per, basis, refused: None };
+    with_record(saving, standing("", basis).record())
+}
+
 /// No more than what the finding holds.
 fn bound(case: &Case<'_>, finding: &Finding, refused: Option<String>) -> Saving {
     let share = finding.share;
@@ -138,9 +175,9 @@ fn bound(case: &Case<'_>, finding: &Finding, refused: Option<String>) -> Saving 
     Saving { low_ns: 0, high_ns, share_low: 0.0, share_high: share, per, basis: SavingBasis::Bound, refused }
 }
 
-/// The range widened by how far this rule's predictions were from what was measured.
-fn with_record(saving: Saving, rule: &str) -> Saving {
-    let Some(record) = record_of(rule).filter(|record| record.pairs >= 3) else { return saving };
+/// The range widened by how far predictions were from what was measured.
+fn with_record(saving: Saving, record: Option<&Record>) -> Saving {
+    let Some(record) = record else { return saving };
     let (least, most) = ((1.0 / record.highest_ratio).min(1.0), (1.0 / record.lowest_ratio).max(1.0));
     let whole = if saving.share_high > 0.0 { saving.high_ns as f64 / saving.share_high } else { 0.0 };
     let (low, high) = (saving.low_ns as f64 * least, (saving.high_ns as f64 * most).min(whole));

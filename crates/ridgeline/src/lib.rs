@@ -57,7 +57,7 @@ pub use ridge_analysis::{
 };
 pub use ridge_diagnose::{
     CannotTell, Diagnosis, Doubt, Evidence, Find, Finding, Group, Level, Outcome, Place, Question as Asked, RULES,
-    Record, Rule, Saving, SavingBasis, Selection, State, record_of, rule,
+    Record, Rule, Saving, SavingBasis, Selection, Standing, State, record_of, rule, standing,
 };
 pub use ridge_diff as comparison;
 pub use ridge_offload as offloading;

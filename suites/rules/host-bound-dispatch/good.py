@@ -17,13 +17,13 @@ def step(x):
 
 @jax.jit
 def steps(x):
-    return jax.lax.fori_loop(0, 400, lambda _, x: step(x), x)
+    return jax.lax.fori_loop(0, 4000, lambda _, x: step(x), x)
 
 
 x = jnp.ones(512)
 step(x).block_until_ready()
 steps(x).block_until_ready()
-with clock(8000):
+with clock(80000):
     for _ in range(20):
         x = steps(x)
     x.block_until_ready()

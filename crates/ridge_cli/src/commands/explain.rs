@@ -5,7 +5,7 @@ use crate::arguments::Globals;
 use crate::failure::Failure;
 use crate::output::write_stdout;
 use clap::Args;
-use ridgeline::{RULES, explanation, record_of, rule};
+use ridgeline::{RULES, Record, SavingBasis, explanation, record_of, rule};
 use std::io;
 
 /// Say what a rule of `check` finds, why it matters, what to do, and when it is wrong
@@ -24,16 +24,23 @@ Examples:
 /// Runs the command.
 pub(crate) fn run(arguments: &ExplainArguments, globals: &Globals) -> Result<Ending, Failure> {
     let found = rule(&arguments.rule).ok_or_else(|| unknown(&arguments.rule))?;
-    let record = match record_of(found.id) {
-        Some(record) => format!(
-            "\nRecord: {} pairs of programs, predicted/measured {:.2} to {:.2}, median {:.2}.\n",
-            record.pairs, record.lowest_ratio, record.highest_ratio, record.median_ratio
-        ),
-        None => "\nRecord: none yet; no pair of programs was measured for it.\n".to_owned(),
-    };
+    let bases = [(SavingBasis::Replay, "replays"), (SavingBasis::Wall, "its part of the time, on processors")];
+    let lines = bases.iter().filter_map(|(basis, words)| Some((record_of(found.id, *basis)?, words)));
+    let mut record: String = lines.map(|(record, words)| line(record, words)).collect();
+    if record.is_empty() {
+        record = "\nRecord: none yet; no pair of programs was measured for it.\n".to_owned();
+    }
     let text = format!("{}{record}", explanation(found));
     write_stdout(text.as_bytes(), globals.color.choice(&io::stdout()))?;
     Ok(Ending::Code(0))
+}
+
+fn line(record: &Record, words: &str) -> String {
+    let pairs = if record.pairs == 1 { "pair" } else { "pairs" };
+    format!(
+        "\nRecord of {words}: {} {pairs} of programs, predicted/measured {:.2} to {:.2}, median {:.2}.\n",
+        record.pairs, record.lowest_ratio, record.highest_ratio, record.median_ratio
+    )
 }
 
 fn unknown(name: &str) -> Failure {

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::output::deliver;
 use clap::Args;
 use ridge_report::{Listing, Report};
-use ridgeline::{Basis, Columns, Find, RULES, Rule, record_of};
+use ridgeline::{Basis, Columns, Find, RULES, Record, Rule, SavingBasis, record_of};
 
 /// List the rules of `check`, with how far their predictions were from what was measured
 #[derive(Debug, Args)]
@@ -34,13 +34,18 @@ pub(crate) fn run(arguments: &RulesArguments, globals: &Globals) -> Result<Endin
             if judges { "doubt" } else { "cause" }.to_owned()
         })
         .count("pairs", "Pairs", "pairs of programs that were measured", Basis::Measured, |rule: &&Rule| {
-            record_of(rule.id).map(|record| u64::from(record.pairs))
+            record(rule).map(|record| u64::from(record.pairs))
         })
         .text("ratio", "Predicted/measured", "least and most of predicted over measured savings", |rule: &&Rule| {
-            record_of(rule.id).map(|record| format!("{:.2} to {:.2}", record.lowest_ratio, record.highest_ratio))
+            record(rule).map(|record| format!("{:.2} to {:.2}", record.lowest_ratio, record.highest_ratio))
         })
         .table("rules", "Rules");
     let report = Report { tables: vec![Listing::whole(table)], ..Report::EMPTY };
     deliver(&report, &arguments.output, globals)?;
     Ok(Ending::Code(0))
+}
+
+/// The rule's record: of replays, else of parts of the time on processors.
+fn record(rule: &Rule) -> Option<&'static Record> {
+    record_of(rule.id, SavingBasis::Replay).or_else(|| record_of(rule.id, SavingBasis::Wall))
 }

@@ -1,10 +1,11 @@
-//! A compiled program calls Python.
+//! A compiled program calls Python, and Python launches it.
 
+use crate::calls::Call;
 use crate::case::{Case, Framework, Work};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
-use crate::words::{list, percent};
+use crate::words::{function_name, list, percent};
 use ridge_analysis::{Lines, Need};
 use ridge_table::Subject;
 use ridge_trace::{EventRow, OpRow};
@@ -16,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "a compiled program calls Python functions of the host",
     document: include_str!("host_callback.md"),
     asks: &[Question::Device],
-    explains: &[],
+    explains: &["host-bound-dispatch", "host-pause", "opaque-custom-call"],
     needs: &[Need::of::<Lines>()],
     find: Find::Causes(find),
 };
@@ -30,9 +31,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     }
     let calls: Vec<Work<'_>> = case.work().filter(|work| calls_python(case, work)).collect();
     let waits: Vec<_> = case.idle().filter(|idle| idle.name.is_some_and(is_callback)).collect();
-    let claim = || calls.iter().map(|work| (work.at, 1.0)).chain(waits.iter().map(|idle| (idle.at, 1.0)));
-    let share = case.share_of(claim());
-    if share < LEAST {
+    let launched = case.idle_in(&launched_by_python(case, &calls));
+    let own = || calls.iter().map(|work| (work.at, 1.0)).chain(waits.iter().map(|idle| (idle.at, 1.0)));
+    let claim = || own().chain(launched.iter().copied());
+    let share = case.share_of(own());
+    if case.share_of(claim()) < LEAST {
         return Ok(Vec::new());
     }
     let ns = calls
@@ -51,6 +54,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .why("each call copies its arguments to the host, waits for Python, and nothing that depends on it goes on meanwhile")
         .help("take `jax.debug.print` out of the loop, write the function in `jax.numpy`, or return the values and look at them after the step")
         .claims(claim());
+    let launching = case.share_of(launched.iter().copied());
+    if launching > 0.0 {
+        let ns = (launching * case.wall().whole_ns() as f64) as i64;
+        finding = finding.number("idle because Python launches programs that call back", case.per_unit(ns));
+    }
     if !calls.is_empty() {
         finding = finding.number("calls", case.count_per_unit(calls.iter().map(|work| work.row.events).sum()));
     }
@@ -58,6 +66,18 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         finding = finding.fact(format!("made by {}", list(&kinds, 3)));
     }
     Ok(vec![finding])
+}
+
+/// Calls of programs that call back, which JAX launches from Python each time: its dispatch in C++ takes none with callbacks.
+fn launched_by_python<'a>(case: &Case<'a>, callbacks: &[Work<'a>]) -> Vec<Call<'a>> {
+    let trace = case.trace();
+    let module = |work: &Work<'_>| trace.modules.get(case.analysis.operation(work.op)?.module as usize);
+    let functions: BTreeSet<&str> =
+        callbacks.iter().filter_map(module).map(|module| function_name(trace.strings.get(module.name))).collect();
+    if functions.is_empty() {
+        return Vec::new();
+    }
+    case.calls().into_iter().filter(|call| call.is_by_python && functions.contains(call.function)).collect()
 }
 
 /// Whether it is the call of a Python function, as XLA's custom calls of JAX are named on every kind of device.

@@ -1,5 +1,6 @@
 //! A Python loop calls one primitive of JAX after another, each a program of its own.
 
+use crate::calls::called;
 use crate::case::{Case, IdleTime};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
@@ -8,7 +9,7 @@ use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
 use ridge_analysis::{Activity, Cause};
 use ridge_table::{Basis, Quantity, Subject, Unit};
-use ridge_trace::{EventKind, StringId};
+use ridge_trace::StringId;
 use rustc_hash::FxHashMap;
 
 pub(crate) static RULE: Rule = Rule {
@@ -17,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "JAX runs one primitive after another from Python, each as a program of its own",
     document: include_str!("python_loop_of_eager_ops.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
-    explains: &["host-bound-dispatch", "many-small-kernels"],
+    explains: &["host-bound-dispatch", "host-pause", "many-small-kernels"],
     needs: &[],
     find: Find::Causes(find),
 };
@@ -70,26 +71,21 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok(vec![finding])
 }
 
-/// Calls of compiled functions in the judged time; a call inside another is that one, or is only traced for it.
+/// Calls of compiled functions in the judged time.
 fn calls(case: &Case<'_>) -> Calls {
     let (trace, frame) = (case.trace(), case.frame());
-    let rows = case.host_rows(|kind, name| kind == EventKind::HostRange && called(name).is_some());
-    let judged = |row: &u32| frame.spans.iter().any(|spans| spans.contains(trace.events.start_ns[*row as usize]));
-    let is_outer = |row: &u32| !case.around(*row).skip(1).any(|row| called(trace.name(row as usize)).is_some());
     let mut calls = Calls::default();
-    for row in rows.into_iter().filter(is_outer).filter(judged) {
+    for call in case.calls() {
+        if !frame.spans.iter().any(|spans| spans.contains(call.span.0)) {
+            continue;
+        }
         calls.all += 1;
-        if called(trace.name(row as usize)).is_some_and(is_primitive) {
-            *calls.by_primitive.entry(StringId(trace.events.name[row as usize])).or_default() += 1;
-            calls.first = calls.first.or(Some(row));
+        if is_primitive(call.function) {
+            *calls.by_primitive.entry(StringId(trace.events.name[call.row as usize])).or_default() += 1;
+            calls.first = calls.first.or(Some(call.row));
         }
     }
     calls
-}
-
-/// The function that jaxlib's `PjitFunction(f)` calls.
-fn called(name: &str) -> Option<&str> {
-    name.strip_prefix("PjitFunction(")?.strip_suffix(')')
 }
 
 /// Time in which the host had not launched the next program.

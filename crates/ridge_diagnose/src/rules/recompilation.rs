@@ -1,6 +1,7 @@
 //! One function is compiled again and again.
 
 use crate::arguments::name_of;
+use crate::calls::Call;
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
@@ -19,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
     summary: "one function is compiled several times, for arguments of different shapes",
     document: include_str!("recompilation.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
-    explains: &[],
+    explains: &["python-loop-of-eager-ops", "host-bound-dispatch", "host-pause"],
     needs: &[],
     find: Find::Causes(find),
 };
@@ -62,6 +63,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         return Ok(Vec::new());
     }
     let function = function_name(most.name);
+    let again = compiled_again(case, function, most.count);
+    let launching = case.idle_in(again.iter().flat_map(|(_, calls)| calls));
     let longest = waits.iter().max_by_key(|idle| idle.row.ns).and_then(|idle| idle.row.example);
     let message = match is_told {
         true => format!("`{function}` was compiled {} times, for arguments of different shapes", most.count),
@@ -84,16 +87,39 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if is_told {
         let spent = Quantity::nanos(case.frame().compilation_ns, Basis::Measured);
         let finding = finding.number("compiling after the first work, all functions together", spent);
-        // The first program of a name has to be compiled in any case.
-        return Ok(vec![match most.compile_ns {
-            Some(ns) => finding
-                .number(format!("compiling `{function}` again"), Quantity::nanos(ns, Basis::Measured))
-                .beside(ns.min(case.frame().compilation_ns)),
-            None => finding.information(),
-        }]);
+        let traced_ns = again.iter().flat_map(|(_, calls)| calls).fold(0_i64, |sum, call| sum.saturating_add(call.compile_ns));
+        // Ranks have a call each; the recorder's own times are of one.
+        let ns = if traced_ns > 0 { Some(traced_ns) } else { most.compile_ns };
+        let Some(ns) = ns.map(|ns| ns.min(case.frame().compilation_ns)) else { return Ok(vec![finding.information()]) };
+        let others: Vec<&str> = again.iter().map(|(name, _)| *name).filter(|name| *name != function).collect();
+        let with = if others.is_empty() { String::new() } else { format!(", and {} that makes or takes its arrays", list(&others, 3)) };
+        let finding = finding.number(format!("compiling `{function}` again{with}"), Quantity::nanos(ns, Basis::Measured));
+        let held_ns = (case.share_of(launching.iter().copied()) * case.wall().whole_ns() as f64) as i64;
+        let finding = match held_ns {
+            0 => finding,
+            _ => finding.number("idle besides, while Python traced and launched them", case.per_unit(held_ns)),
+        };
+        return Ok(vec![finding.beside(ns).claims(launching)]);
     }
     let finding = finding.number("idle while programs were compiled", case.per_unit(ns));
-    Ok(vec![finding.claims(waits.iter().map(|idle| (idle.at, 1.0)))])
+    Ok(vec![finding.claims(waits.iter().map(|idle| (idle.at, 1.0)).chain(launching))])
+}
+
+/// The calls of `function` that compiled, and of single operations that were compiled about as often: what makes or takes
+/// arrays of new shapes is compiled for each of them, too. The first call of each has to compile in any case.
+fn compiled_again<'a>(case: &Case<'a>, function: &str, count: usize) -> Vec<(&'a str, Vec<Call<'a>>)> {
+    let mut by_function: BTreeMap<&'a str, Vec<Call<'a>>> = BTreeMap::new();
+    for call in case.calls().into_iter().filter(|call| call.compile_ns > 0) {
+        if call.function == function || is_primitive(call.function) {
+            by_function.entry(call.function).or_default().push(call);
+        }
+    }
+    by_function.retain(|name, calls| *name == function || calls.len() > count / 2);
+    by_function.values_mut().for_each(|calls| {
+        calls.sort_by_key(|call| call.span);
+        calls.remove(0);
+    });
+    by_function.into_iter().collect()
 }
 
 /// Names with several programs: what the recorder wrote of them, else what their HLO shows.

@@ -32,6 +32,10 @@ fn blocks(document: &str) -> Vec<Block<'_>> {
 
 /// What the rule says of the capture in `text`, with `hlo` and `notes` beside it.
 fn said(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> String {
+    render(rule, &diagnosed(rule, text, hlo, notes))
+}
+
+fn diagnosed(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> Diagnosis {
     let trace = ridge_test::trace(text);
     let modules: Vec<HloModule> =
         hlo.iter().map(|text| HloModule::from_text(text).expect("HLO of the document")).collect();
@@ -40,7 +44,7 @@ fn said(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> String {
     let known = Known { notes, ..Known::default() };
     let case = Case { analysis: prepared.analysis(&trace, &modules), known: &known };
     let selection = Selection { only: vec![rule.id.to_owned()], ignored: Vec::new() };
-    render(rule, &diagnose(&case, &selection))
+    diagnose(&case, &selection)
 }
 
 /// A note as a line of a document has it: `lost: what happened`.
@@ -166,4 +170,22 @@ fn names_are_of_a_kind_and_explain_others() {
             );
         }
     }
+}
+
+#[test]
+fn on_processors_a_finding_saves_its_part_of_the_time() {
+    let rule = RULES.iter().find(|rule| rule.id == "sequential-updates").expect("a rule");
+    let blocks = blocks(rule.document);
+    let first = |kind: &str| blocks.iter().find(|block| block.kind == kind).expect("an example").text;
+    let found = |trace: &str| {
+        let diagnosis = diagnosed(rule, trace, &[first("hlo")], "");
+        let finding = diagnosis.findings.into_iter().next().expect("a finding");
+        (finding.share, finding.saving.expect("a saving"))
+    };
+    let (share, saving) = found(first("trace"));
+    assert_eq!(saving.basis, SavingBasis::Wall);
+    assert!(saving.share_low <= share + 1e-6 && share <= saving.share_high + 1e-6 && saving.share_high <= 1.0);
+    assert!(saving.low_ns > 0);
+    let (_, elsewhere) = found(&first("trace").replace("/device:CPU:0", "/device:GPU:0"));
+    assert_ne!(elsewhere.basis, SavingBasis::Wall);
 }

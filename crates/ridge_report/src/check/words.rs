@@ -3,7 +3,7 @@
 use crate::cell::Cell;
 use crate::number::{show, show_share};
 use ridgeline::units::Nanos;
-use ridgeline::{Check, Doubt, Evidence, Finding, Level, Per, Saving, SavingBasis, State, record_of};
+use ridgeline::{Check, Doubt, Evidence, Finding, Level, Per, Record, Saving, SavingBasis, Standing, State, standing};
 
 /// The first line: the step, how busy the device was, what the causes hold, whether the capture can be judged.
 pub fn headline(check: &Check) -> String {
@@ -73,18 +73,25 @@ pub(super) fn saving(saving: &Saving, rule: &str) -> String {
         Per::Capture => "",
     };
     let (low, high) = (coarse(saving.low_ns), coarse(saving.high_ns));
-    let record = match record_of(rule) {
-        Some(record) => format!(
-            "this rule's record: {} pairs, predicted/measured {:.2} to {:.2}",
-            record.pairs, record.lowest_ratio, record.highest_ratio
-        ),
-        None => "this rule has no record yet".to_owned(),
-    };
+    let amount = if low == high { format!("about {high}{per}") } else { format!("{low} to {high}{per}") };
+    let record = of_record(rule, saving.basis);
     match (saving.basis, &saving.refused) {
-        (SavingBasis::Replay, _) if low == high => format!("about {high}{per} (replay; {record})"),
-        (SavingBasis::Replay, _) => format!("{low} to {high}{per} (replay; {record})"),
+        (SavingBasis::Replay, _) => format!("{amount} (replay; {record})"),
+        (SavingBasis::Wall, _) => format!("{amount} (its part of the time; {record})"),
         (SavingBasis::Bound, Some(why)) => format!("at most {high}{per}; no prediction: {why}"),
         (SavingBasis::Bound, None) => format!("at most {high}{per}; what would take its place is not known"),
+    }
+}
+
+/// What was measured of such predictions.
+fn of_record(rule: &str, basis: SavingBasis) -> String {
+    let ratios = |record: &Record| {
+        format!("{} pairs, predicted/measured {:.2} to {:.2}", record.pairs, record.lowest_ratio, record.highest_ratio)
+    };
+    match standing(rule, basis) {
+        Standing::OfRule(record) => format!("this rule's record: {}", ratios(record)),
+        Standing::OfAll(record) => format!("record of all rules: {}", ratios(record)),
+        Standing::None => "this rule has no record yet".to_owned(),
     }
 }
 

@@ -1,0 +1,32 @@
+"""An agent acts in small steps, a launch for each episode."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from clock import clock
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def act(state, at):
+    angle, speed = state
+    push = jnp.where(jnp.sin(at) > 0, 1.0, -1.0)
+    speed = speed + 0.05 * (jnp.sin(angle) + 0.3 * push)
+    return (angle + 0.05 * speed, speed), None
+
+
+@jax.jit
+def episode(state, first):
+    return jax.lax.scan(act, state, first + jnp.arange(1000.0))[0]
+
+
+state = (jnp.zeros(128), jnp.zeros(128))
+state = episode(state, 0.0)
+jax.block_until_ready(state)
+with clock(64000):
+    for first in range(0, 64000, 1000):
+        state = episode(state, float(first))
+    jax.block_until_ready(state)

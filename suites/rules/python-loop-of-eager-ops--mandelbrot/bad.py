@@ -1,0 +1,27 @@
+"""The Mandelbrot set, operation by operation."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from clock import clock
+
+import jax
+import jax.numpy as jnp
+
+
+def escape(c):
+    z, turns = jnp.zeros_like(c), jnp.zeros(c.shape)
+    for _ in range(30):
+        z = jnp.where(jnp.abs(z) < 2, z * z + c, z)
+        turns = turns + (jnp.abs(z) < 2)
+    return turns
+
+
+x, y = jnp.meshgrid(jnp.linspace(-2, 1, 48), jnp.linspace(-1, 1, 32))
+c = x + 1j * y
+turns = escape(c).block_until_ready()
+with clock(20):
+    for _ in range(20):
+        turns = escape(c)
+    turns.block_until_ready()

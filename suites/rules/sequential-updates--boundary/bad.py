@@ -1,0 +1,31 @@
+"""Heat spreads, and the four edges are set one after the other."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from clock import clock
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def step(x):
+    inner = x[1:-1, 1:-1] + 0.1 * (x[2:, 1:-1] + x[:-2, 1:-1] + x[1:-1, 2:] + x[1:-1, :-2] - 4 * x[1:-1, 1:-1])
+    x = x.at[1:-1, 1:-1].set(inner)
+    x = x.at[0].set(x[1])
+    x = x.at[-1].set(x[-2])
+    x = x.at[:, 0].set(x[:, 1])
+    x = x.at[:, -1].set(x[:, -2])
+    return x
+
+
+x = jnp.ones((700, 700)).at[300:400, 300:400].set(2.0)
+for _ in range(3):
+    x = step(x)
+x.block_until_ready()
+with clock(100):
+    for _ in range(100):
+        x = step(x)
+    x.block_until_ready()
