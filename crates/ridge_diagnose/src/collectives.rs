@@ -150,9 +150,10 @@ impl Meeting {
 pub(crate) fn meetings(case: &Case<'_>) -> Vec<Meeting> {
     let frame =
         |part: &Part| case.frame().spans.get(part.process as usize).is_some_and(|spans| spans.contains(part.start_ns));
-    let mut all: Vec<Meeting> = (case.analysis.collectives().matched.iter().cloned())
+    let mut all: Vec<Meeting> = (case.analysis.collectives().matched.iter())
         .filter(|Matched { parts }| parts.len() > 1 && parts.iter().all(frame))
-        .map(|Matched { mut parts }| {
+        .map(|Matched { parts }| {
+            let mut parts = parts.clone();
             parts.sort_by_key(|part| (part.start_ns, part.process));
             Meeting { parts }
         })

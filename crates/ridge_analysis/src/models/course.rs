@@ -133,10 +133,13 @@ fn counted(trace: &Trace, wall: &Wall, spans: &[Spans]) -> Vec<usize> {
     wall.devices.iter().filter_map(process).collect()
 }
 
+/// When a step began, when the host ended it, when its work ended, nanoseconds; its name.
+type MarkedStep = (i64, i64, i64, StringId);
+
 /// The steps of each process, of the thread that marked most.
 fn rounds(analysis: &Analysis<'_>) -> Vec<Rounds> {
     let trace = analysis.trace;
-    let mut by_track: FxHashMap<(u32, u32), Vec<(i64, i64, i64, StringId)>> = FxHashMap::default();
+    let mut by_track: FxHashMap<(u32, u32), Vec<MarkedStep>> = FxHashMap::default();
     for step in &analysis.steps().rows {
         let row = step.event.index();
         let Some(track) = trace.track_of(step.event.0) else { continue };

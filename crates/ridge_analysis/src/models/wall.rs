@@ -116,7 +116,7 @@ impl Wall {
     pub(crate) fn within(analysis: &Analysis<'_>, time: Within<'_>) -> Wall {
         let idle = analysis.get::<IdleGaps>();
         let devices = 0..idle.devices.len();
-        let found: Vec<(DeviceWall, Vec<(WallRow, Vec<i64>)>)> =
+        let found: Vec<(DeviceWall, Vec<CutRow>)> =
             devices.into_par_iter().filter_map(|at| of_device(analysis, time, idle, at)).collect();
         let mut wall = Wall::default();
         for (device, rows) in found {
@@ -158,7 +158,7 @@ fn of_device(
     time: Within<'_>,
     idle: &IdleGaps,
     position: usize,
-) -> Option<(DeviceWall, Vec<(WallRow, Vec<i64>)>)> {
+) -> Option<(DeviceWall, Vec<CutRow>)> {
     let trace = analysis.trace;
     let device = DeviceRow(idle.devices[position].device);
     let process = trace.devices.get(device.index())?.process as usize;
@@ -175,8 +175,11 @@ fn of_device(
     Some((DeviceWall { device, whole_ns: spans.total_ns(), busy_ns }, rows))
 }
 
+/// A row, with what it has of each stretch between cuts, nanoseconds.
+type CutRow = (WallRow, Vec<i64>);
+
 /// What each piece of work has of the moments in `spans`.
-fn work_rows(trace: &Trace, spans: &Spans, cuts: &[i64], tracks: &[&Track]) -> Vec<(WallRow, Vec<i64>)> {
+fn work_rows(trace: &Trace, spans: &Spans, cuts: &[i64], tracks: &[&Track]) -> Vec<CutRow> {
     let mut sums = Sums::default();
     let mut sweep =
         Sweep { spans, cuts, stretch: 0, active: vec![Vec::new(); tracks.len()], working: Vec::new(), now: i64::MIN };
@@ -196,7 +199,7 @@ fn work_rows(trace: &Trace, spans: &Spans, cuts: &[i64], tracks: &[&Track]) -> V
 }
 
 /// What each reason of idleness has of them.
-fn idle_rows(trace: &Trace, spans: &Spans, cuts: &[i64], idle: &IdleGaps, position: usize) -> Vec<(WallRow, Vec<i64>)> {
+fn idle_rows(trace: &Trace, spans: &Spans, cuts: &[i64], idle: &IdleGaps, position: usize) -> Vec<CutRow> {
     let visited = idle.visit(trace, position, 0, Sums::default, |sums, parts| {
         for part in parts {
             let ns = spans.within_ns(part.start_ns, part.end_ns());
@@ -278,7 +281,7 @@ impl Sums {
     }
 
     /// The rows, each with what it has of every stretch, where the time was cut.
-    fn rows(self, cuts: &[i64]) -> Vec<(WallRow, Vec<i64>)> {
+    fn rows(self, cuts: &[i64]) -> Vec<CutRow> {
         let stretches = if cuts.is_empty() { 0 } else { cuts.len() + 1 };
         let of_row = |sum: Sum| {
             let mut parts = vec![0_i64; stretches];

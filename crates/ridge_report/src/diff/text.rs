@@ -147,7 +147,8 @@ fn steps(found: &Comparison, layout: &Layout) -> String {
     let mut text = title("Single steps", layout);
     let head = format!("{:<16}{:>11}{:>11}{:>11}{:>11}", "", "Before", "After", "Change", "");
     text.push_str(&format!("{}\n", styled(layout.theme.header, head.trim_end())));
-    let rows: [(&str, fn(&Steps) -> i64); 5] = [
+    type Of = fn(&Steps) -> i64;
+    let rows: [(&str, Of); 5] = [
         ("shortest", |steps| steps.least_ns),
         ("a quarter below", |steps| steps.quartile_ns),
         ("median", |steps| steps.median_ns),
