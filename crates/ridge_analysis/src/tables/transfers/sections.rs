@@ -14,13 +14,12 @@ impl Transfers {
         let mut facts = amounts(&all);
         let devices = &analysis.trace.devices;
         if all.transfers == 0 && !devices.is_empty() && devices.iter().all(Device::is_processor) {
-            // Zeros would read as an answer about copies that there cannot be.
+            // Zeros alone would read as an answer about copies that there cannot be.
             let why = "a processor computes in the host's own memory: there is nothing to copy to it".to_owned();
-            facts = vec![
-                fact("transfers", "Transfers", FactValue::Count(0), None, "copies of all directions"),
+            facts.insert(
+                1,
                 fact("why_none", "Why none", FactValue::Text(why), None, "why the capture has no transfers"),
-            ];
-            return vec![Section { title: "Transfers".to_owned(), facts }];
+            );
         }
         facts.extend(self.times());
         facts.extend(self.advice(analysis, &all));
