@@ -162,9 +162,14 @@ fn operator_category(operator: &str) -> &'static str {
         }
         "add" | "sub" | "mul" | "div" | "neg" | "exp" | "log" | "sqrt" | "rsqrt" | "pow" | "tanh" | "sigmoid"
         | "relu" | "where" | "clamp" | "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "abs" | "masked_fill"
-        | "threshold_backward" | "cast" | "realdiv" | "truediv" | "biasadd" => "elementwise",
+        | "threshold_backward" | "cast" | "realdiv" | "truediv" | "biasadd" | "addv" | "greaterequal" | "select"
+        | "selectv" | "squareddifference" => "elementwise",
         _ if name.starts_with("_foreach") => "optimizer",
-        _ => kernel_category(name),
+        // What it is a part of may say more: `batch_norm/gamma/Assign`.
+        _ => match kernel_category(name) {
+            UNKNOWN => kernel_category(operator),
+            known => known,
+        },
     }
 }
 
@@ -351,6 +356,9 @@ mod tests {
             ("aten::copy_", "copy kernel"),
             ("replica_4/bert_span_labeler/bert_encoder_1/transformer/layer_0/output/einsum/Einsum/Cast", "elementwise"),
             ("gradient_tape/truediv_2", "elementwise"),
+            ("replica_6/transformer/layer_13/self_attention/dropout_3/dropout/GreaterEqual", "elementwise"),
+            ("replica_6/transformer/dropout_3/AddV2", "elementwise"),
+            ("replica_6/batch_norm/gamma/Assign", "normalization"),
             ("aten::_foreach_add_", "optimizer"),
             ("aten::miopen_convolution", "convolution"),
             ("aten::_scaled_dot_product_flash_attention", "attention"),
