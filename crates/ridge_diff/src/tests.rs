@@ -139,8 +139,7 @@ fn one_more_copy_a_step_is_new() {
             copy copy host to device 0 → 200, certain
             rest nothing recorded explains it 0 → 40, certain
             idle host late: program's own code (train) 79 → 44, unsure
-            idle after the last work: program's own code (train) 11 → 0, unsure
-            idle after the last work: nothing recorded of the host 0 → 6, unsure
+            idle after the last work: program's own code (train) 11 → 6, unsure
             kernel gemm 300 → 300, unsure
             idle in the launch call: launching (launch) 10 → 10, unsure
         "#]],
