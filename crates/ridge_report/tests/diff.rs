@@ -41,20 +41,19 @@ fn text_for_a_terminal() {
                                                           Before      After     Change
         operation  record_param_comms                    5.67 ms    11.2 ms   +5.53 ms
                    1.4 ms each instead of 708 µs
-        idle       before the first …erIter.__next__)     1.1 ms       0 ns    -1.1 ms
-                   gone
-        idle       before the first …rded of the host       0 ns    1.04 ms   +1.04 ms
-                   new
-        idle       before the first …batch_to_gpu ##)     168 µs       0 ns    -168 µs
-                   gone
+        idle       before the first …erIter.__next__)     1.1 ms     871 µs    -230 µs
         rest       nothing recorded explains it             0 ns      89 µs     +89 µs
                    new
+        idle       host late: progra…arallel.forward)    2.18 ms    2.13 ms     -53 µs
         kernel     at::native::vecto…ementwise_kernel       0 ns      49 µs     +49 µs
                    new
-        idle       host late: nothin…rded of the host     331 µs     285 µs     -46 µs
         kernel     at::native::vecto…ementwise_kernel       0 ns      40 µs     +40 µs
                    new
-                   55 others                             7.19 ms     7.2 ms   +16.5 µs
+        kernel     at::native::vecto…ementwise_kernel       0 ns      37 µs     +37 µs
+                   new
+        kernel     at::native::vecto…ementwise_kernel       0 ns      34 µs     +34 µs
+                   new
+                   53 others                              5.5 ms    5.46 ms   -48.5 µs
         whole                                            14.5 ms    19.9 ms   +5.45 ms
 
         Beside that
@@ -75,10 +74,9 @@ fn markdown_for_a_pull_request() {
         | what | subject | before | after | change | why |
         |---|---|--:|--:|--:|---|
         | operation | record\_param\_comms | 5.67 ms | 11.2 ms | +5.53 ms | 1.4 ms each instead of 708 µs |
-        | idle | before the first work: loading data (enumerate(DataLoader)#\_Singl…cessDataLoaderIter.\_\_next\_\_) | 1.1 ms | 0 ns | -1.1 ms | gone |
-        | idle | before the first work: nothing recorded of the host | 0 ns | 1.04 ms | +1.04 ms | new |
+        | idle | before the first work: loading data (enumerate(DataLoader)#\_Singl…cessDataLoaderIter.\_\_next\_\_) | 1.1 ms | 871 µs | -230 µs |  |
         | rest | nothing recorded explains it | 0 ns | 89 µs | +89 µs | new |
-        | | 59 others | 7.69 ms | 7.58 ms | -108 µs | |
+        | | 58 others | 7.69 ms | 7.75 ms | +58.5 µs | |
 
         - kernels and operations, per step: 245 → 310
     "#]].assert_eq(&markdown::render(&ranks(), &Options { rows: 3, ..Options::default() }));
