@@ -197,8 +197,8 @@ mod tests {
                   host late (Python): 300
                 train.py:40 main: 170
                   host late (Python): 150
-                  launch latency (launching): 10
                   in the launch call (launching): 10
+                  launch latency (launching): 10
             "#]],
         );
     }
@@ -218,8 +218,8 @@ mod tests {
                 470 of 470 ns
                 solver.py:40 main: 470
                   host late (Python): 450
-                  launch latency (launching): 10
                   in the launch call (launching): 10
+                  launch latency (launching): 10
             "#]],
         );
     }
