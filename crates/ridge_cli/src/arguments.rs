@@ -1,76 +1,11 @@
-//! What the user may type, apart from what belongs to one command.
+//! The options that commands share: how they are answered, what they read, what they compare with.
 
-use crate::commands::{
-    annotate, bench, calibrate, check, completions, diff, explain, export, hlo, idle, info, memory, offload, record,
-    redact, reference, roofline, rules, scaling, stats, transfers, trial, what_if,
-};
 use crate::output::Format;
 use anstream::AutoStream;
 use anstream::stream::RawStream;
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 use ridgeline::{CeilingsChoice, data_sheet};
 use std::path::PathBuf;
-
-/// See what a program did on its accelerator, and where the time went
-///
-/// Ridgeline records JAX and PyTorch programs as they are, reads the captures that profilers write, and answers in tables.
-#[derive(Debug, Parser)]
-#[command(name = "ridgeline", version, after_long_help = AFTER_HELP, max_term_width = 100, disable_help_subcommand = true)]
-pub(crate) struct Cli {
-    /// What to do.
-    #[command(subcommand)]
-    pub(crate) command: Command,
-    /// What holds for every command.
-    #[command(flatten)]
-    pub(crate) globals: Globals,
-}
-
-const AFTER_HELP: &str = "\
-Examples:
-  ridgeline record -- python solver.py     record a program; its output and exit status are its own
-  ridgeline check run/                     what holds it back, and what to do
-  ridgeline diff before/ after/            what got faster or slower, and how sure that is
-  ridgeline stats run/                     where the time went
-  ridgeline stats run/ --by source         the same by line of Python
-  ridgeline annotate solver.py run/        the file, with what each line did
-  ridgeline try --patch fix.diff -- python solver.py     whether a change helps, and how sure that is
-  ridgeline roofline run/                  how far operations are from what the device allows
-  ridgeline idle run/                      why the device was idle
-  ridgeline bench mbirjax --sizes 32,64    measure the operations of a suite
-
-Exit status:
-  0  done (record: the program's own status)
-  1  the command failed (check: something was found; diff: the gate does not open)
-  2  usage error (check, diff: the command failed, too)";
-
-/// The commands.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    Record(record::RecordArguments),
-    Check(check::CheckArguments),
-    Annotate(annotate::AnnotateArguments),
-    Try(trial::TryArguments),
-    Diff(diff::DiffArguments),
-    Explain(explain::ExplainArguments),
-    Rules(rules::RulesArguments),
-    Stats(stats::StatsArguments),
-    Info(info::InfoArguments),
-    Roofline(roofline::RooflineArguments),
-    Idle(idle::IdleArguments),
-    Transfers(transfers::TransfersArguments),
-    Hlo(hlo::HloArguments),
-    Memory(memory::MemoryArguments),
-    Offload(offload::OffloadArguments),
-    Export(export::ExportArguments),
-    Redact(redact::RedactArguments),
-    Bench(bench::BenchArguments),
-    Calibrate(calibrate::CalibrateArguments),
-    Scaling(scaling::ScalingArguments),
-    WhatIf(what_if::WhatIfArguments),
-    Completions(completions::CompletionsArguments),
-    #[command(hide = true)]
-    Reference(reference::ReferenceArguments),
-}
 
 /// What holds for every command.
 #[derive(Debug, Args)]

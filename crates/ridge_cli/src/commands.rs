@@ -1,4 +1,4 @@
-//! The subcommands, one file each.
+//! The subcommands, one file each, and what several of them do alike.
 
 pub(crate) mod annotate;
 pub(crate) mod bench;
@@ -24,8 +24,7 @@ pub(crate) mod transfers;
 pub(crate) mod trial;
 pub(crate) mod what_if;
 
-use crate::Ending;
-use crate::arguments::{Cli, Command, InputArguments, OutputArguments};
+use crate::arguments::{InputArguments, OutputArguments};
 use crate::failure::Failure;
 use crate::timings::Timings;
 use indicatif::ProgressBar;
@@ -34,36 +33,6 @@ use ridgeline::units::Bytes;
 use ridgeline::{CeilingsChoice, Check, OpenOptions, Selection, Session, Shown, Table, Topic, View};
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// Runs the command that was typed.
-pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
-    let globals = &cli.globals;
-    match &cli.command {
-        Command::Record(arguments) => record::run(arguments, globals),
-        Command::Check(arguments) => check::run(arguments, globals, timings),
-        Command::Annotate(arguments) => annotate::run(arguments, globals, timings),
-        Command::Try(arguments) => trial::run(arguments, globals),
-        Command::Diff(arguments) => diff::run(arguments, globals, timings),
-        Command::Explain(arguments) => explain::run(arguments, globals),
-        Command::Rules(arguments) => rules::run(arguments, globals),
-        Command::Stats(arguments) => stats::run(arguments, globals, timings),
-        Command::Info(arguments) => info::run(arguments, globals, timings),
-        Command::Roofline(arguments) => roofline::run(arguments, globals, timings),
-        Command::Idle(arguments) => idle::run(arguments, globals, timings),
-        Command::Transfers(arguments) => transfers::run(arguments, globals, timings),
-        Command::Hlo(arguments) => hlo::run(arguments, globals, timings),
-        Command::Memory(arguments) => memory::run(arguments, globals, timings),
-        Command::Offload(arguments) => offload::run(arguments, globals, timings),
-        Command::Export(arguments) => export::run(arguments, globals, timings),
-        Command::Redact(arguments) => redact::run(arguments),
-        Command::Bench(arguments) => bench::run(arguments, globals),
-        Command::Calibrate(arguments) => calibrate::run(arguments, globals),
-        Command::Scaling(arguments) => scaling::run(arguments, globals, timings),
-        Command::WhatIf(arguments) => what_if::run(arguments, globals, timings),
-        Command::Completions(arguments) => completions::run(arguments),
-        Command::Reference(arguments) => reference::run(arguments),
-    }
-}
 
 /// Refuses a form that holds one table where not one was named by `--by`; `how` ends the advice "name one".
 fn require_one_table(output: &OutputArguments, named: usize, how: &str) -> Result<(), Failure> {

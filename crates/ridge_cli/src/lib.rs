@@ -1,12 +1,13 @@
 //! The command line: what the user types becomes calls of the façade and the recorder, and their answers become output.
 //!
-//! [`main`] parses, runs one of the [`commands`], and ends the process.
+//! [`main`] parses, runs one of the [`commands`] ([`command_line`] knows them), and ends the process.
 //! One decision and why: commands return a [`Failure`](failure::Failure) or an [`Ending`] instead of exiting, so that the exit
 //! status and the form of an error message are decided in one place.
 //!
 //! Nothing is computed here: numbers come from the façade, text from `ridge_report`.
 
 mod arguments;
+mod command_line;
 mod commands;
 mod failure;
 mod output;
@@ -14,10 +15,10 @@ mod quantities;
 mod timings;
 mod views;
 
-pub use commands::reference::reference;
+pub use command_line::reference;
 
-use arguments::Cli;
 use clap::Parser as _;
+use command_line::Cli;
 use failure::Failure;
 use ridge_record::ProgramStatus;
 use std::ffi::OsString;
@@ -38,7 +39,7 @@ pub fn main(arguments: Vec<OsString>) -> ! {
     ridgeline::explain_lost_files();
     let cli = Cli::parse_from(arguments);
     cli.globals.color.write_global();
-    let result = commands::run(&cli, &mut timings);
+    let result = command_line::run(&cli, &mut timings);
     if cli.globals.timings {
         timings.print();
     }

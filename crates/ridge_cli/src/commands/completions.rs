@@ -1,11 +1,10 @@
 //! `ridgeline completions`: scripts that complete commands, options and their values in a shell.
 
 use crate::Ending;
-use crate::arguments::Cli;
 use crate::failure::Failure;
 use crate::output::write_stdout;
 use anstream::ColorChoice;
-use clap::{Args, CommandFactory as _};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 /// Print a completion script for a shell
@@ -23,10 +22,10 @@ Examples:
   ridgeline completions fish > ~/.config/fish/completions/ridgeline.fish
   ridgeline completions powershell >> $PROFILE";
 
-/// Runs the command.
-pub(crate) fn run(arguments: &CompletionsArguments) -> Result<Ending, Failure> {
+/// Runs the command: completes what `command_line` takes.
+pub(crate) fn run(arguments: &CompletionsArguments, command_line: &mut Command) -> Result<Ending, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Cli::command(), "ridgeline", &mut script);
+    clap_complete::generate(arguments.shell, command_line, "ridgeline", &mut script);
     write_stdout(&script, ColorChoice::AlwaysAnsi)?;
     Ok(Ending::Code(0))
 }

@@ -1,11 +1,10 @@
 //! `ridgeline reference`, hidden: the command line's reference page, `docs/cli.md`, from the same texts as `--help`.
 
 use crate::Ending;
-use crate::arguments::Cli;
 use crate::failure::Failure;
 use crate::output::write_stdout;
 use anstream::ColorChoice;
-use clap::{Args, Command, CommandFactory as _};
+use clap::{Args, Command};
 
 /// Print the command line's reference page as Markdown
 #[derive(Debug, Args)]
@@ -17,15 +16,15 @@ const HEAD: &str = "\
 This page is made by `ridgeline reference` from the program's own help; do not edit it by hand.
 ";
 
-/// Runs the command.
-pub(crate) fn run(_arguments: &ReferenceArguments) -> Result<Ending, Failure> {
-    write_stdout(reference().as_bytes(), ColorChoice::AlwaysAnsi)?;
+/// Runs the command: writes the page of `command_line`.
+pub(crate) fn run(command_line: Command) -> Result<Ending, Failure> {
+    write_stdout(page(command_line).as_bytes(), ColorChoice::AlwaysAnsi)?;
     Ok(Ending::Code(0))
 }
 
-/// The reference page, `docs/cli.md`, as Markdown: the long help of each command.
-pub fn reference() -> String {
-    let mut root = Cli::command().term_width(100);
+/// The page of `command_line`: the long help of each command.
+pub(crate) fn page(command_line: Command) -> String {
+    let mut root = command_line.term_width(100);
     root.build();
     let mut page = HEAD.to_owned();
     section(&mut page, &mut root);
