@@ -11,15 +11,15 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Globals {
-    /// When to color: `auto` follows the terminal and NO_COLOR, CLICOLOR, CLICOLOR_FORCE
+    /// When to use color: `auto` follows the terminal and NO_COLOR, CLICOLOR and CLICOLOR_FORCE
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = false)]
     pub(crate) color: Color,
 
-    /// Print our own wall time by phase and our peak memory to standard error
+    /// Print Ridgeline's own wall time by phase and its peak memory to standard error
     #[arg(long, global = true)]
     pub(crate) timings: bool,
 
-    /// Show more: what each number means; with record and bench, what happens as it happens
+    /// Show more: what each number means; with `record` and `bench`, progress as it happens
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
 }
@@ -27,9 +27,9 @@ pub(crate) struct Globals {
 /// When to color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// Where a terminal reads it and the environment does not object
+    /// When writing to a terminal, unless the environment says otherwise
     Auto,
-    /// Everywhere
+    /// Even to files and pipes
     Always,
     /// Nowhere
     Never,
@@ -67,19 +67,19 @@ impl Color {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArguments {
-    /// Form of the answer
+    /// Output format
     #[arg(long, short = 'f', value_name = "FORMAT", default_value = "table")]
     pub(crate) format: Format,
 
-    /// Write to FILE instead of standard output; replaced atomically
+    /// Write to FILE instead of standard output; an existing file is replaced atomically
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 
-    /// Columns of text for tables; the terminal's width if not given
+    /// Width of tables in characters [default: the terminal's width]
     #[arg(long, value_name = "N")]
     pub(crate) width: Option<usize>,
 
-    /// Draw bars and marks in ASCII
+    /// Draw bars and marks with ASCII characters only
     #[arg(long)]
     pub(crate) ascii: bool,
 }
@@ -87,15 +87,15 @@ pub(crate) struct OutputArguments {
 /// The captures to read.
 #[derive(Debug, Args)]
 pub(crate) struct InputArguments {
-    /// Captures: files, run folders, TensorBoard log folders; several are read as one
+    /// Captures: files, run folders or TensorBoard log folders; several are read as one
     #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<PathBuf>,
 
-    /// Read the captures as this format rather than as what their content says
+    /// Read the captures as this format instead of detecting it from their content
     #[arg(long, value_name = "NAME")]
     pub(crate) read_as: Option<String>,
 
-    /// Read no more than this of what a compressed capture unpacks to [default: 16GiB, or 250 times its size]
+    /// Maximum size that a compressed capture may unpack to [default: 16GiB, or 250 times its size]
     #[arg(long, value_name = "SIZE", value_parser = crate::quantities::size, hide_short_help = true)]
     pub(crate) max_unpacked: Option<u64>,
 }
@@ -103,9 +103,9 @@ pub(crate) struct InputArguments {
 /// The ceilings that rates are compared with.
 #[derive(Debug, Args)]
 pub(crate) struct CeilingsArguments {
-    /// Compare with the measured ceilings in FILE, with the data sheet of a device by its name (`NVIDIA H100 SXM5 80GB`)
-    /// where the capture does not name it, or with data sheets alone for `none` [default: those that `ridgeline calibrate`
-    /// kept for this device, else its data sheet]
+    /// Ceilings to compare with: a FILE of measured ones, the name of a device (`NVIDIA H100 SXM5 80GB`) to use its
+    /// data sheet, or `none` for data sheets only [default: what `ridgeline calibrate` kept for this device, else its
+    /// data sheet]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     ceilings: Option<PathBuf>,
 }

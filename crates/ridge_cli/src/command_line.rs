@@ -10,9 +10,10 @@ use crate::failure::Failure;
 use crate::timings::Timings;
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-/// See what a program did on its accelerator, and where the time went
+/// Find out what an accelerator program did, what holds it back, and how to fix it
 ///
-/// Ridgeline records JAX and PyTorch programs as they are, reads the captures that profilers write, and answers in tables.
+/// Ridgeline records unmodified JAX and PyTorch programs, reads captures from other profilers, and reports where the
+/// time went, what limits performance, and what a fix would save.
 #[derive(Debug, Parser)]
 #[command(name = "ridgeline", version, after_long_help = AFTER_HELP, max_term_width = 100, disable_help_subcommand = true)]
 pub(crate) struct Cli {
@@ -27,20 +28,20 @@ pub(crate) struct Cli {
 const AFTER_HELP: &str = "\
 Examples:
   ridgeline record -- python solver.py     record a program; its output and exit status are its own
-  ridgeline check run/                     what holds it back, and what to do
-  ridgeline diff before/ after/            what got faster or slower, and how sure that is
+  ridgeline check run/                     what holds it back, and how to fix it
+  ridgeline diff before/ after/            what got faster or slower, and how certain that is
   ridgeline stats run/                     where the time went
-  ridgeline stats run/ --by source         the same by line of Python
+  ridgeline stats run/ --by source         the same, per line of Python
   ridgeline annotate solver.py run/        the file, with what each line did
-  ridgeline try --patch fix.diff -- python solver.py     whether a change helps, and how sure that is
-  ridgeline roofline run/                  how far operations are from what the device allows
+  ridgeline try --patch fix.diff -- python solver.py     whether a change helps
+  ridgeline roofline run/                  how close operations come to the device's limits
   ridgeline idle run/                      why the device was idle
   ridgeline bench mbirjax --sizes 32,64    measure the operations of a suite
 
 Exit status:
-  0  done (record: the program's own status)
-  1  the command failed (check: something was found; diff: the gate does not open)
-  2  usage error (check, diff: the command failed, too)";
+  0  success (record: the program's own status)
+  1  the command failed (check: findings; diff: the gate failed)
+  2  usage error (check, diff: also when the command failed)";
 
 /// The commands.
 #[derive(Debug, Subcommand)]

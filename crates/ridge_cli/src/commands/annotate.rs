@@ -14,31 +14,31 @@ use std::path::{Path, PathBuf};
 /// Lines around those where something happens.
 const AROUND: usize = 1;
 
-/// Show your source with what each line did: time, idle time, copies, launches, work and findings
+/// Show your source with what each line did: device time, idle time, copies, launches, work and findings
 ///
-/// Times of lines are those of `ridgeline stats --by source`: measured ones are apart from those that the data flow owes to
-/// a line. The text is the one that was recorded with the program; where none was, today's, which is said.
-/// See docs/annotate.md.
+/// Times per line are those of `ridgeline stats --by source`; measured times are kept apart from times inferred from
+/// the data flow. The text shown is the one recorded with the program; if none was recorded, today's file is used, and
+/// the output says so. See docs/annotate.md.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct AnnotateArguments {
-    /// Source files (`*.py`), then captures; without source files those with the most time are shown
+    /// Source files (`*.py`), then captures; without source files, those with the most time are shown
     #[arg(required = true, value_name = "FILE.py|CAPTURE", value_hint = ValueHint::AnyPath)]
     paths: Vec<PathBuf>,
 
-    /// A source file that does not end in `.py`; may be given several times
+    /// A source file that does not end in `.py`; may be repeated
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     file: Vec<PathBuf>,
 
-    /// Files that are shown where none is named
+    /// Number of files to show when none is named
     #[arg(long, value_name = "N", default_value = "3")]
     top: usize,
 
-    /// Form of the answer
+    /// Output format
     #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text")]
     format: AnnotateFormat,
 
-    /// Lines that are shown around those where something happens
+    /// Lines of context around those where something happens
     #[arg(long, value_name = "N", default_value_t = AROUND, conflicts_with = "all")]
     context: usize,
 
@@ -46,26 +46,26 @@ pub(crate) struct AnnotateArguments {
     #[arg(long)]
     all: bool,
 
-    /// Whether the rules of `ridgeline check` are asked; `auto` asks unless the capture is large
+    /// Whether to run the rules of `ridgeline check`; `auto` runs them unless the capture is large
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     findings: Findings,
 
-    /// Read the captures as this format rather than as what their content says
+    /// Read the captures as this format instead of detecting it from their content
     #[arg(long, value_name = "NAME")]
     read_as: Option<String>,
 
     #[command(flatten)]
     ceilings: CeilingsArguments,
 
-    /// Write to FILE instead of standard output; replaced atomically
+    /// Write to FILE instead of standard output; an existing file is replaced atomically
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Columns of text; the terminal's width if not given
+    /// Width of the output in characters [default: the terminal's width]
     #[arg(long, value_name = "N", help_heading = "Output")]
     width: Option<usize>,
 
-    /// Draw in ASCII
+    /// Use ASCII characters only
     #[arg(long, help_heading = "Output")]
     ascii: bool,
 }
@@ -75,7 +75,7 @@ Examples:
   ridgeline annotate solver.py run/                     one file
   ridgeline annotate run/                               the files with the most time
   ridgeline annotate model.py train.py trace.json.gz    several files, another tool's capture
-  ridgeline annotate run/ --all -f html -o lines.html   whole files, as a page to pass on
+  ridgeline annotate run/ --all -f html -o lines.html   whole files, as a page to share
   ridgeline annotate run/ -f json                       for programs; docs/json has the schema";
 
 /// Forms of the answer.
@@ -84,7 +84,7 @@ enum AnnotateFormat {
     /// For a terminal
     #[value(alias = "table")]
     Text,
-    /// A page that needs nothing beside it
+    /// A self-contained page
     Html,
     /// A versioned document; see docs/json
     Json,
@@ -93,11 +93,11 @@ enum AnnotateFormat {
 /// Whether the rules are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Findings {
-    /// Where the capture has at most a million events
+    /// If the capture has at most a million events
     Auto,
-    /// Whatever it takes
+    /// However large the capture is
     Always,
-    /// Not at all
+    /// Never
     Never,
 }
 

@@ -19,10 +19,9 @@ use std::time::Duration;
 
 /// Measure the operations of a suite at several sizes
 ///
-/// Each size runs in a fresh process, so that memory is honest: a first run to compile, one run under the profiler,
-/// then timed runs.
-/// An operation that fails is a row with its reason.
-/// The folder written reads like any capture: `ridgeline stats FOLDER`.
+/// Each size runs in a fresh process, so that memory figures are not mixed: a first run to compile, one run under the
+/// profiler, then timed runs. An operation that fails becomes a row with its reason. The output folder can be read like
+/// any capture: `ridgeline stats FOLDER`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct BenchArguments {
@@ -30,11 +29,11 @@ pub(crate) struct BenchArguments {
     #[arg(value_name = "SUITE", value_hint = ValueHint::FilePath)]
     suite: String,
 
-    /// Sizes with commas, in the order to run [default: the suite's own]
+    /// Comma-separated sizes, in the order to run [default: the suite's own]
     #[arg(long, value_name = "N", value_delimiter = ',')]
     sizes: Vec<u32>,
 
-    /// Only operations whose names match; shell patterns with commas
+    /// Only operations whose names match these comma-separated shell patterns
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     ops: Vec<String>,
 
@@ -42,7 +41,7 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
 
-    /// Start no operation after this long; the rest are rows that say so
+    /// Start no operation after this time; the rest become rows that say so
     #[arg(long, value_name = "TIME", value_parser = time)]
     budget: Option<Duration>,
 
@@ -50,12 +49,12 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
 
-    /// Forms of each compiled module to keep, with commas; `none` for none
+    /// Forms of each compiled module to keep, comma-separated; `none` keeps nothing
     #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "text,proto",
           value_parser = PossibleValuesParser::new(["text", "proto", "dot", "jaxpr", "stablehlo", "none"]))]
     hlo: Vec<String>,
 
-    /// The interpreter [default: that of $VIRTUAL_ENV, else of .venv, else python3]
+    /// Python interpreter [default: that of $VIRTUAL_ENV, else of .venv, else python3]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
     python: Option<PathBuf>,
 
@@ -63,7 +62,7 @@ pub(crate) struct BenchArguments {
     #[arg(short = 'o', long = "out", value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
 
-    /// Columns of text for the table; the terminal's width if not given
+    /// Width of the table in characters [default: the terminal's width]
     #[arg(long, value_name = "N")]
     width: Option<usize>,
 }

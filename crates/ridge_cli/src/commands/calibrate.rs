@@ -16,16 +16,15 @@ use ridgeline::{Note, Severity, ceilings_folder};
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// Measure what this machine and its devices reach: bandwidth, multiply-adds, matrix products, launches, copies
+/// Measure what this machine and its devices achieve: bandwidth, multiply-adds, matrix products, launches, copies
 ///
-/// The host is measured with native loops on all cores, devices with loops that JAX compiles, one device of each kind.
-/// The best round counts, so a busy machine measures low: run it on a quiet one.
-/// The figures are kept for each device and used, marked as measured, wherever a capture of that device is analyzed.
-/// Ctrl-C keeps what was measured.
+/// Measures the host with native loops on all cores, and one device of each kind with loops compiled by JAX. The best
+/// round counts, but a busy machine still measures low, so run this on a quiet one. The figures are kept per device and
+/// used, marked as measured, whenever a capture of that device is analyzed. Ctrl-C keeps what has been measured so far.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct CalibrateArguments {
-    /// Measure one part alone
+    /// Measure only this part
     #[arg(long, value_name = "PART")]
     only: Option<Part>,
 
@@ -37,7 +36,7 @@ pub(crate) struct CalibrateArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
     python: Option<PathBuf>,
 
-    /// Show the figures and keep none
+    /// Show the figures without keeping them
     #[arg(long)]
     no_keep: bool,
 
@@ -48,11 +47,11 @@ pub(crate) struct CalibrateArguments {
 const EXAMPLES: &str = "\
 Examples:
   ridgeline calibrate                                 host and devices, one to two minutes
-  ridgeline calibrate --only host --quick             the host in some seconds
-  ridgeline calibrate -f json -o h200.json            a file for other machines
-  ridgeline calibrate -f csv                          one table of everything
+  ridgeline calibrate --only host --quick             the host only, in a few seconds
+  ridgeline calibrate -f json -o h200.json            a file to use on other machines
+  ridgeline calibrate -f csv                          everything in one table
 
-Kept in $XDG_DATA_HOME/ridgeline/ceilings, else ~/.local/share/ridgeline/ceilings, one file per device.
+Figures are kept in $XDG_DATA_HOME/ridgeline/ceilings, else ~/.local/share/ridgeline/ceilings, one file per device.
 docs/calibrate.md says what each figure is; docs/json its document.
 
 Exit status:

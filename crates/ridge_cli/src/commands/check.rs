@@ -16,61 +16,63 @@ use ridge_report::terminal::Layout;
 use ridgeline::{Check, Level, RULES, Selection, State};
 use std::path::PathBuf;
 
-/// Say what holds the program back, where, why, what to do, and what that would save
+/// Diagnose what holds the program back: where, why, how to fix it, and what that would save
 ///
-/// Judges first whether the capture can answer; every rule finds something, finds nothing, or says why it cannot tell.
-/// Causes that hold at least 3 % of the step are shown, what holds most first; `--all` shows the rest.
-/// Savings come from a replay of the capture with the change made; docs/check.md says how far to trust them.
+/// First judges whether the capture can answer at all. Each rule then finds a problem, finds none, or says why it
+/// cannot tell. Causes of at least 3 % of the step are shown, largest first; `--all` shows the rest. Savings come from
+/// replaying the capture with the change made; docs/check.md says how far to trust them.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct CheckArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// Form of the answer
+    /// Output format
     #[arg(long, short = 'f', value_name = "FORMAT", default_value = "full")]
     format: CheckFormat,
 
-    /// Also show what holds little, what is only good to know, and what could not be told
+    /// Also show minor causes, informational findings, and rules that could not tell
     #[arg(long)]
     all: bool,
 
-    /// Ask these rules or groups alone; comma-separated for several
+    /// Run only these rules or groups (comma-separated)
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     select: Vec<String>,
 
-    /// Do not ask these rules or groups; comma-separated for several
+    /// Skip these rules or groups (comma-separated)
     #[arg(long, value_name = "RULE", value_delimiter = ',')]
     ignore: Vec<String>,
 
-    /// End with status 1 from this level on; with it, a capture that cannot be judged ends so, too [default: warning]
+    /// Exit with status 1 for findings of this level or above; when given, also for a capture that cannot be judged
+    /// [default: warning]
     #[arg(long, value_name = "LEVEL")]
     fail_on: Option<FailOn>,
 
-    /// Accept the findings that FILE lists: they are not shown and do not fail
+    /// Accept the findings listed in FILE: they are not shown and do not fail
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     baseline: Option<PathBuf>,
 
-    /// Write today's findings to FILE, to be accepted from now on
+    /// Write the current findings to FILE, to be accepted from now on
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     write_baseline: Option<PathBuf>,
 
-    /// Read `select`, `ignore`, `fail-on` and `baseline` from FILE [default: ridgeline.toml here, if there is one]
+    /// Read `select`, `ignore`, `fail-on` and `baseline` from FILE [default: ridgeline.toml in the current folder, if
+    /// it exists]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     config: Option<PathBuf>,
 
     #[command(flatten)]
     ceilings: CeilingsArguments,
 
-    /// Write to FILE instead of standard output; replaced atomically
+    /// Write to FILE instead of standard output; an existing file is replaced atomically
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Columns of text; the terminal's width if not given
+    /// Width of the output in characters [default: the terminal's width]
     #[arg(long, value_name = "N", help_heading = "Output")]
     width: Option<usize>,
 
-    /// Draw in ASCII
+    /// Use ASCII characters only
     #[arg(long, help_heading = "Output")]
     ascii: bool,
 }
@@ -78,7 +80,7 @@ pub(crate) struct CheckArguments {
 const EXAMPLES: &str = "\
 Examples:
   ridgeline check run/                                    the few causes that matter
-  ridgeline check trace.json.gz --all                     everything that the rules have to say
+  ridgeline check trace.json.gz --all                     everything the rules found
   ridgeline check run/ --select host,copies               groups of rules, or rules by name
   ridgeline check run/ -f json                            for programs; docs/json has the schema
   ridgeline check run/ -f sarif -o findings.sarif         for code hosts and editors
@@ -93,22 +95,22 @@ Exit status:
 /// Forms of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum CheckFormat {
-    /// A block for each cause, for a terminal
+    /// A block per cause, for a terminal
     #[value(alias = "table")]
     Full,
-    /// A line for each cause
+    /// One line per cause
     Concise,
     /// A versioned document; see docs/json
     Json,
-    /// A finding a line, as JSON
+    /// One finding per line, as JSON
     JsonLines,
     /// GitHub-flavored Markdown
     Markdown,
     /// SARIF 2.1.0
     Sarif,
-    /// Annotations of GitHub Actions
+    /// GitHub Actions annotations
     Github,
-    /// JUnit XML: a test case a rule
+    /// JUnit XML: one test case per rule
     Junit,
 }
 
@@ -116,11 +118,11 @@ enum CheckFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum FailOn {
-    /// What loses work or fails
+    /// Lost work and failures
     Error,
-    /// What holds at least 3 % of the step
+    /// Causes of at least 3 % of the step
     Warning,
-    /// Everything that was found
+    /// Every finding
     Info,
     /// Nothing
     Never,

@@ -12,85 +12,86 @@ use ridgeline::comparison::By;
 use ridgeline::{CausesAsked, CeilingsChoice, Diff, DiffOptions, OpenOptions, diff, summary_of, summary_text};
 use std::path::PathBuf;
 
-/// Say what got faster or slower, by how much, how sure that is, and why
+/// Compare two captures: what got faster or slower, by how much, how certain that is, and why
 ///
-/// Compares two captures of any tools, or several of each side, and says first what is not comparable.
-/// Operations are matched by structure and source line, kernels by name and template; all parts add up to the whole difference.
-/// A change counts when it is more than chance and larger than `--practical`; docs/diff.md says how that is told.
+/// Compares two captures from any tools, or several per side, and says first what is not comparable. Operations are
+/// matched by structure and source line, kernels by name and template; all parts add up to the whole difference. A
+/// change counts if it is statistically significant and larger than `--practical`; docs/diff.md explains how that is
+/// determined.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct DiffArguments {
-    /// What to compare: the capture before, then the one after; files, run folders, folders of runs or of `ridgeline bench`, and
-    /// files of --write-summary
+    /// What to compare, before then after: capture files, run folders, folders of runs or of `ridgeline bench`, or
+    /// summaries from --write-summary
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath, num_args = 0..=2)]
     paths: Vec<PathBuf>,
 
-    /// Runs of the side before, instead of the first PATH
+    /// Runs before the change, instead of the first PATH
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, num_args = 1.., conflicts_with = "paths", requires = "after")]
     before: Vec<PathBuf>,
 
-    /// Runs of the side after
+    /// Runs after the change
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, num_args = 1.., conflicts_with = "paths", requires = "before")]
     after: Vec<PathBuf>,
 
-    /// What the time is divided by, or what else to show
+    /// How to break down the time, or what else to show
     #[arg(long, value_name = "WHAT", default_value = "part")]
     by: DiffBy,
 
-    /// Rows with a line of their own; 0 for all [default: 8]
+    /// Maximum number of rows; 0 for all [default: 8]
     #[arg(long, value_name = "N")]
     top: Option<usize>,
 
-    /// Differences below this part of the time before do not count
+    /// Ignore differences below this share of the time before
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = percent)]
     practical: f64,
 
-    /// Confidence of intervals
+    /// Confidence level of intervals
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = confidence)]
     confidence: f64,
 
-    /// End with status 1 where the side after is slower by PERCENT or more, or that cannot be judged
+    /// Exit with status 1 if the second side is slower by PERCENT or more, or if that cannot be judged
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_on: Option<f64>,
 
-    /// Whether to ask the rules of `check` what holds each side back
+    /// Whether to run the rules of `check` on both sides
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     causes: Causes,
 
-    /// Write what is needed to compare the side after to FILE, a small file that may stand for the capture from now on
+    /// Write a summary of the second side to FILE: a small file that can stand in for the capture in later comparisons
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     write_summary: Option<PathBuf>,
 
-    /// Form of the answer
+    /// Output format
     #[arg(long, short = 'f', value_name = "FORMAT", default_value = "full", help_heading = "Output")]
     format: DiffFormat,
 
-    /// Write to FILE instead of standard output; replaced atomically
+    /// Write to FILE instead of standard output; an existing file is replaced atomically
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Columns of text; the terminal's width if not given
+    /// Width of the output in characters [default: the terminal's width]
     #[arg(long, value_name = "N", help_heading = "Output")]
     width: Option<usize>,
 
-    /// Draw in ASCII
+    /// Use ASCII characters only
     #[arg(long, help_heading = "Output")]
     ascii: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  ridgeline diff before/ after/                            what changed, by how much, how sure
+  ridgeline diff before/ after/                            what changed, by how much, how certain
   ridgeline diff a.json.gz b.xplane.pb --by op             captures of other tools, by operation
-  ridgeline diff --before a1 a2 a3 --after b1 b2 b3        several runs of each: how much runs differ is known then
+  ridgeline diff --before a1 a2 a3 --after b1 b2 b3        several runs per side, to measure how much runs vary
   ridgeline diff before/ after/ --by line                  by line of the program
   ridgeline diff before/ after/ --fail-on 5%               a gate for continuous integration
-  ridgeline diff run/ --write-summary base.json            keep what a capture comes to, a small file
+  ridgeline diff run/ --write-summary base.json            keep a small summary of a capture
   ridgeline diff base.json run/ --fail-on 5%               compare with it later
 
 Exit status:
   0  compared; with --fail-on, not slower by that much
-  1  with --fail-on: slower by that much, or it cannot be judged
+  1  with --fail-on: slower by that much, or not judgeable
   2  the command failed";
 
 /// What the time is divided by, or what else is shown.
@@ -134,11 +135,11 @@ enum DiffFormat {
 /// Whether the rules are asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Causes {
-    /// Where no capture is large
+    /// If no capture is large
     Auto,
     /// Always
     Always,
-    /// Not at all
+    /// Never
     Never,
 }
 

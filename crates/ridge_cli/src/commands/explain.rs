@@ -8,18 +8,18 @@ use clap::Args;
 use ridgeline::{RULES, Record, SavingBasis, explanation, record_of, rule};
 use std::io;
 
-/// Say what a rule of `check` finds, why it matters, what to do, and when it is wrong
+/// Explain a rule of `check`: what it finds, why it matters, how to fix it, and when it is wrong
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ExplainArguments {
-    /// The rule, as `check` names it
+    /// The rule's name, as `check` prints it
     rule: String,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   ridgeline explain defensive-copies     why XLA copies arguments, and what to do
-  ridgeline rules                        the names of all rules";
+  ridgeline rules                        all rules";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ExplainArguments, globals: &Globals) -> Result<Ending, Failure> {

@@ -15,8 +15,8 @@ const LONG_WORK_EVENTS: u64 = 1_000_000;
 
 /// Write a capture for another tool: Perfetto, Chrome, speedscope, a spreadsheet, a data frame
 ///
-/// Every event of the capture is written, with its time to the nanosecond, its arguments, and arrows from launches to their work.
-/// Host, user and process names, home folders and tokens are taken out of names.
+/// Writes every event of the capture, with its time to the nanosecond, its arguments, and arrows from launches to the
+/// work they started. Host, user and process names, home folders and tokens are removed from names.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ExportArguments {

@@ -15,10 +15,10 @@ const ROWS: usize = 50;
 /// Modules named in a hint.
 const MODULES_IN_HINT: usize = 8;
 
-/// Show compiled modules: which there are, their operations, their text and graph
+/// Show compiled modules: a list of them, their operations, text and graph
 ///
-/// Without `--module` the modules are listed, with it the module's operations.
-/// A form (`--text`, `--dot`, …) prints that form instead; a capture with one module needs no `--module`.
+/// Without `--module`, lists the modules; with it, the module's operations. `--text`, `--dot` and the like print that
+/// form instead; a capture with a single module needs no `--module`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct HloArguments {
@@ -26,15 +26,15 @@ pub(crate) struct HloArguments {
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     path: PathBuf,
 
-    /// Read the capture as this format rather than as what its content says
+    /// Read the capture as this format instead of detecting it from its content
     #[arg(long, value_name = "NAME")]
     read_as: Option<String>,
 
-    /// Module, by name as listed
+    /// Module, by its name as listed
     #[arg(long, short, value_name = "MODULE")]
     module: Option<String>,
 
-    /// Operation of that module: its text alone
+    /// Show only this operation of the module
     #[arg(long, value_name = "OP")]
     op: Option<String>,
 
@@ -63,22 +63,22 @@ Examples:
 #[group(multiple = false)]
 #[command(next_help_heading = "Form")]
 struct FormArguments {
-    /// HLO text as it ran, the same as --after
+    /// HLO text as it ran; same as --after
     #[arg(long)]
     text: bool,
     /// Graph for Graphviz
     #[arg(long)]
     dot: bool,
-    /// HLO text before optimization, where it was recorded
+    /// HLO text before optimization, if recorded
     #[arg(long)]
     before: bool,
     /// HLO text after optimization
     #[arg(long)]
     after: bool,
-    /// The jaxpr, where it was recorded
+    /// The jaxpr, if recorded
     #[arg(long)]
     jaxpr: bool,
-    /// What JAX handed to XLA, where it was recorded
+    /// What JAX handed to XLA, if recorded
     #[arg(long)]
     stablehlo: bool,
 }

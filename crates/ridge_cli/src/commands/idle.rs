@@ -20,19 +20,19 @@ const GAPS_IN_JSON: usize = 1000;
 
 /// Show why each device was idle: host late, launch latency, copies, waits, graphs, or unknown
 ///
-/// Every gap of every device is attributed to the nanosecond; docs/idle.md states the rules.
-/// Shares that are not known are said to be.
+/// Every gap of every device is attributed, to the nanosecond; docs/idle.md states the rules. What is not known is
+/// shown as unknown.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct IdleArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// Show one table instead of the summary; comma-separated for several
+    /// Show one table instead of the summary (comma-separated)
     #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = ViewOf(Topic::Idle))]
     by: Vec<&'static View>,
 
-    /// Only this device: its number, or a part of its name
+    /// Only this device: its number or part of its name
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
 

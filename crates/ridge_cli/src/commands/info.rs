@@ -22,7 +22,7 @@ pub(crate) struct InfoArguments {
 const EXAMPLES: &str = "\
 Examples:
   ridgeline info run/                      a folder written by `ridgeline record`
-  ridgeline info host.xplane.pb            anybody's capture
+  ridgeline info host.xplane.pb            a capture from any tool
   ridgeline info run/ -f json              for programs; see docs/json";
 
 /// Runs the command.

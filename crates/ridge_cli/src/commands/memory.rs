@@ -19,23 +19,23 @@ const ROWS_OF_NAMED: usize = 30;
 /// Characters of a line of use over time.
 const LINE_WIDTH: usize = 24;
 
-/// Show what needs memory: planned by the compiler, used by allocators, held at the moment of a snapshot
+/// Show memory use: planned by the compiler, used by allocators, held in snapshots
 ///
-/// Compiled modules: the peak of each, what is alive then, arguments that could have been donated.
-/// Allocator events (XPlane, Kineto, torch snapshots and timelines): use over time, who held memory at the peak,
-/// what was cached, rounded up or fragmented, growth from step to step.
-/// Snapshots (JAX device memory profiles, torch snapshots): blocks by the line that made them.
+/// Compiled modules: the peak of each, what is alive at the peak, and arguments that could have been donated. Allocator
+/// events (XPlane, Kineto, torch snapshots and timelines): use over time, what held memory at the peak, what was
+/// cached, rounded up or fragmented, and growth from step to step. Snapshots (JAX device memory profiles, torch
+/// snapshots): blocks by the line that allocated them.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct MemoryArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// Show one table instead of the overview; comma-separated for several
+    /// Show one table instead of the overview (comma-separated)
     #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = ViewOf(Topic::Memory))]
     by: Vec<&'static View>,
 
-    /// Module whose peak is looked into, by name as listed [default: the one with the largest]
+    /// Module whose peak to show, by its name as listed [default: the one with the largest peak]
     #[arg(long, short, value_name = "MODULE")]
     module: Option<String>,
 
@@ -58,7 +58,7 @@ Examples:
   ridgeline memory run/ --by donation                arguments that could have been donated
   ridgeline memory run/memory/before.pb.gz --diff run/memory/after.pb.gz
                                                      what a JAX program still holds
-  ridgeline memory snapshot.pickle --by holder       who held memory at the peak of a torch program
+  ridgeline memory snapshot.pickle --by holder       what held memory at the peak of a torch program
   ridgeline memory run/ --by usage -f csv            use over time, for a spreadsheet";
 
 /// Runs the command.

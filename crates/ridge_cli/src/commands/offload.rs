@@ -12,32 +12,32 @@ use ridgeline::OffloadOptions;
 use ridgeline::offloading::WhatIf;
 use std::path::PathBuf;
 
-/// Say which parts an FPGA or another GPU would really speed up, by how much, and what forbids the rest
+/// Report which parts an FPGA or another GPU would speed up, by how much, and what rules out the rest
 ///
-/// Divides the device work into regions, predicts each on every board it knows with an interval, and gives a verdict:
-/// mend the program first, never on throughput, a candidate, or undecided.
-/// Every time on a board is predicted; docs/offload.md has the formulas, docs/offload-validation.md how far to trust them.
+/// Divides the device work into regions, predicts the time of each on every known board with an interval, and gives a
+/// verdict: fix the program first, never on throughput, a candidate, or undecided. All times on boards are predictions;
+/// docs/offload.md has the formulas, docs/offload-validation.md says how far to trust them.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct OffloadArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// Lay the program beside these boards alone; comma-separated for several [default: all that are known]
+    /// Compare with these boards only (comma-separated) [default: all known boards]
     #[arg(long, value_name = "BOARD", value_delimiter = ',')]
     board: Vec<String>,
 
-    /// Lay the program beside this GPU, by a word of its name; comma-separated for several
+    /// Compare with this GPU, given by part of its name (comma-separated)
     #[arg(long, value_name = "GPU", value_delimiter = ',')]
     to: Vec<String>,
 
-    /// The GPU that is meant, by a word of its name: what a program recorded on a processor would run on, or what a
-    /// capture without a name ran on
+    /// The intended GPU, given by part of its name: what a program recorded on a CPU would run on, or what a capture
+    /// without a device name ran on
     #[arg(long = "as", value_name = "GPU")]
     meant: Option<String>,
 
-    /// Take something to be otherwise: `clock=250MHz`, `resident=100` calls with data on the board, `dtype=int16`,
-    /// `stream=yes` for input that is born there, or any prior of the model; comma-separated for several
+    /// Change assumptions: `clock=250MHz`, `resident=100` (calls with data kept on the board), `dtype=int16`,
+    /// `stream=yes` (input arrives at the board), or any prior of the model (comma-separated)
     #[arg(long, value_name = "CHANGES", value_parser = changes, default_value = "", hide_default_value = true)]
     what_if: WhatIf,
 
@@ -45,30 +45,30 @@ pub(crate) struct OffloadArguments {
     #[arg(long)]
     all: bool,
 
-    /// Form of the answer
+    /// Output format
     #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     format: OffloadFormat,
 
     #[command(flatten)]
     ceilings: CeilingsArguments,
 
-    /// Write to FILE instead of standard output; replaced atomically
+    /// Write to FILE instead of standard output; an existing file is replaced atomically
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     output: Option<PathBuf>,
 
-    /// Columns of text; the terminal's width if not given
+    /// Width of the output in characters [default: the terminal's width]
     #[arg(long, value_name = "N", help_heading = "Output")]
     width: Option<usize>,
 
-    /// Draw in ASCII
+    /// Use ASCII characters only
     #[arg(long, help_heading = "Output")]
     ascii: bool,
 }
 
 const EXAMPLES: &str = "\
 Examples:
-  ridgeline offload run/                                  verdicts, against every board it knows
-  ridgeline offload run/ --as h100                        a capture of a processor, beside the GPU that is meant
+  ridgeline offload run/                                  verdicts for every known board
+  ridgeline offload run/ --as h100                        a CPU capture, judged for the intended GPU
   ridgeline offload run/ --board u55c,v80 --all           two boards, every region
   ridgeline offload run/ --board u55c --what-if clock=250MHz,resident=100,dtype=int16
   ridgeline offload run/ --to h200                        another GPU instead

@@ -25,8 +25,8 @@ use std::time::Duration;
 
 /// Run a program and record what it does on its devices
 ///
-/// The program is not changed: its output, its terminal, its signals and its exit status are its own.
-/// Recording attaches when the program, or a process it starts, first imports jax or torch.
+/// The program runs unchanged: it keeps its own output, terminal, signals and exit status.
+/// Recording starts when the program, or a process that it starts, first imports jax or torch.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct RecordArguments {
@@ -49,7 +49,7 @@ pub(crate) struct RecordArguments {
     #[command(flatten)]
     limits: LimitArguments,
 
-    /// Run the program once more without recording, and compare wall times
+    /// Run the program again without recording, and compare wall times
     #[arg(long)]
     measure_overhead: bool,
 
@@ -62,7 +62,7 @@ const EXAMPLES: &str = "\
 Examples:
   ridgeline record -- python solver.py --n 384
   ridgeline record -o run/ --hlo text,proto,dot --steps 3..8 -- python train.py
-  ridgeline record --warm-up quiet:2s -- uv run train.py            begin when nothing was compiled for 2 s
+  ridgeline record --warm-up quiet:2s -- uv run train.py            start once nothing has compiled for 2 s
   ridgeline record --annotation recon -- python -m package          each range of that TraceAnnotation
   ridgeline record --steps 10..13 --shapes -- python train.py       three steps of a PyTorch program
   ridgeline record --rotate 30s --max-time 1h -- python train.py    a crash loses at most the last half minute
@@ -71,31 +71,31 @@ Examples:
   ridgeline record --expand-command-buffers -- python solver.py     operations of CUDA graphs keep their names
 
 Exit status:
-  The program's own; a signal that ended it ends ridgeline too.
-  126 or 127 if it could not be started, 2 if nothing was run.";
+  The program's own; if a signal ended the program, the same signal ends ridgeline.
+  126 or 127 if the program could not be started, 2 if nothing was run.";
 
 /// Which part of the program to capture.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What to capture")]
 pub(crate) struct WindowArguments {
-    /// Steps A to B, B not captured (`A..=B` for B too), counted from 0 by StepTraceAnnotation or, in
-    /// PyTorch, by calls of an optimizer's step()
+    /// Capture steps A to B, excluding B (`A..=B` includes it), counted from 0 by StepTraceAnnotation or, in PyTorch,
+    /// by calls to an optimizer's step()
     #[arg(long, value_name = "A..B", conflicts_with = "annotation")]
     steps: Option<StepRange>,
 
-    /// Count calls of this jitted function, or of this torch.nn.Module class, as steps instead
+    /// Count calls to this jitted function, or to this torch.nn.Module class, as steps instead
     #[arg(long, value_name = "NAME", requires = "steps")]
     step_function: Option<String>,
 
-    /// Each range of the TraceAnnotation or record_function with this name
+    /// Capture each range of the TraceAnnotation or record_function with this name
     #[arg(long, value_name = "NAME")]
     annotation: Option<String>,
 
-    /// Most captures per process with --annotation
+    /// Maximum number of captures per process with --annotation
     #[arg(long, value_name = "N", default_value_t = 4)]
     max_windows: u32,
 
-    /// Wait before capturing: a time (`5s`), or `quiet:2s` until nothing was compiled for 2 s
+    /// Wait before capturing: a fixed time (`5s`), or `quiet:2s` until nothing has been compiled for 2 s
     #[arg(long, value_name = "WAIT", default_value = "none", conflicts_with_all = ["steps", "annotation"])]
     warm_up: WarmUp,
 }
@@ -104,30 +104,30 @@ pub(crate) struct WindowArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What to keep")]
 struct KeptArguments {
-    /// Forms of each compiled module to keep, with commas; `none` for none, and `before` for HLO before optimization, which takes
-    /// longer than all others together
+    /// Forms of each compiled module to keep, comma-separated; `none` keeps nothing; `before`, HLO before optimization,
+    /// takes longer than all the others together
     #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "text,proto,jaxpr,stablehlo",
           value_parser = PossibleValuesParser::new(["text", "proto", "dot", "jaxpr", "stablehlo", "before", "none"]))]
     hlo: Vec<String>,
 
-    /// Have XLA dump modules itself, in these forms; slow and large
+    /// Have XLA itself dump modules in these forms; slow, and large on disk
     #[arg(long, value_name = "FORMS", value_delimiter = ',',
           value_parser = PossibleValuesParser::new(["text", "proto", "dot", "html", "snapshots"]))]
     xla_dump: Vec<String>,
 
-    /// Dump also after each pass whose name matches
+    /// Also dump after each pass whose name matches
     #[arg(long, value_name = "REGEX", requires = "xla_dump")]
     xla_dump_passes: Option<String>,
 
-    /// Keep no text of the program's own source files
+    /// Do not keep copies of the program's own source files
     #[arg(long)]
     no_sources: bool,
 
-    /// Save no device memory profiles
+    /// Do not save device memory profiles
     #[arg(long)]
     no_memory_profiles: bool,
 
-    /// Keep host name, user name, home folder and secrets in the manifest
+    /// Keep the host name, user name, home folder and secrets in the manifest
     #[arg(long)]
     keep_private: bool,
 }
@@ -137,21 +137,21 @@ struct KeptArguments {
 #[command(next_help_heading = "Profiler")]
 struct ProfilerArguments {
     /// A field of jax.profiler.ProfileOptions or of its advanced_configuration, or torch.NAME for PyTorch's
-    /// profiler (torch.with_flops=true), or advanced.NAME for what a newer JAX knows; may be repeated
+    /// profiler (torch.with_flops=true), or advanced.NAME for options of a newer JAX; may be repeated
     #[arg(long, value_name = "KEY=VALUE",
           value_parser = clap::builder::NonEmptyStringValueParser::new().try_map(|text| key_value(&text)))]
     profile_option: Vec<(String, String)>,
 
-    /// Record every Python call, with stacks in PyTorch: slows the program and fills the trace
+    /// Record every Python call (in PyTorch, with stacks): slows the program and makes the trace large
     #[arg(long)]
     python_tracer: bool,
 
-    /// Turn command buffers (CUDA graphs) off, so that each kernel keeps its operation's name
+    /// Turn off command buffers (CUDA graphs), so that each kernel keeps its operation's name
     #[arg(long)]
     expand_command_buffers: bool,
 
-    /// Run command buffers as the program does without a profiler: XLA replaces them by single launches while its
-    /// profiler is on, which take longer on the host
+    /// Run command buffers as the program does without a profiler; while its profiler is on, XLA replaces them with
+    /// single launches, which take longer on the host
     #[arg(long, conflicts_with = "expand_command_buffers")]
     keep_command_buffers: bool,
 }
@@ -160,19 +160,19 @@ struct ProfilerArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "PyTorch")]
 struct TorchArguments {
-    /// The shapes of each operator's inputs
+    /// Record the shapes of each operator's inputs
     #[arg(long)]
     shapes: bool,
 
-    /// Every allocation and release of tensors
+    /// Record every allocation and release of tensors
     #[arg(long)]
     allocations: bool,
 
-    /// The CUDA allocator's history with stacks, as a snapshot at the end of each capture
+    /// Keep the CUDA allocator's history with stacks, as a snapshot at the end of each capture
     #[arg(long)]
     allocator_history: bool,
 
-    /// Leave GPUs alone, and begin when the program imports torch
+    /// Record only the host, starting when the program imports torch
     #[arg(long)]
     host_only: bool,
 }
@@ -193,23 +193,24 @@ static USUAL: LazyLock<[String; 4]> = LazyLock::new(|| {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Limits")]
 struct LimitArguments {
-    /// Longest capture, per window
+    /// Maximum length of a capture, per window
     #[arg(long, value_name = "TIME", value_parser = time, default_value = USUAL[0].as_str())]
     max_time: Duration,
 
-    /// Largest trace on disk, per window
+    /// Maximum size of the trace on disk, per window
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = USUAL[1].as_str())]
     max_size: u64,
 
-    /// Write what was captured this often and go on: a crash loses no more, and what runs while a part is written is not captured
+    /// Write out the capture this often and continue: a crash loses at most this much; work that runs while a part is
+    /// being written is not captured
     #[arg(long, value_name = "TIME", value_parser = time)]
     rotate: Option<Duration>,
 
-    /// Most modules kept per process
+    /// Maximum number of modules kept per process
     #[arg(long, value_name = "N", default_value = USUAL[2].as_str())]
     max_modules: u32,
 
-    /// Most bytes of modules kept per process
+    /// Maximum size of modules kept per process
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = USUAL[3].as_str())]
     max_module_size: u64,
 }
@@ -327,7 +328,8 @@ fn tell(event: &RecordEvent, globals: &Globals, said: &mut BTreeMap<u64, u64>) {
     print_stderr(&format!("ridgeline: {text}\n"));
 }
 
-/// Whether it is time to say that process `pid` is writing a trace; `said` is when that was said of each for the last time.
+/// Whether it is time to say that process `pid` is writing a trace; `said` is when that was said of each for the last
+/// time.
 fn is_worth_a_word(pid: u64, secs: u64, said: &mut BTreeMap<u64, u64>) -> bool {
     let said = said.entry(pid).or_default();
     if secs < *said {
@@ -347,7 +349,8 @@ const WORTH_SAVING: f64 = 0.02;
 /// Traces that take longer to judge than anybody waits for.
 const MOST_JUDGED_BYTES: u64 = 64 << 20;
 
-/// What holds the program back, where its trace is read in no time; nothing where it cannot be opened, which `stats` says.
+/// What holds the program back, where its trace is read in no time; nothing where it cannot be opened, which `stats`
+/// says.
 fn causes(outcome: &RecordOutcome, globals: &Globals) -> String {
     let bytes: u64 = outcome.traces.iter().map(|(_, bytes)| bytes).sum();
     if outcome.traces.is_empty() || bytes > MOST_JUDGED_BYTES {

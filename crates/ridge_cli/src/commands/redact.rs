@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// Copy a capture without what says who made it and where
+/// Copy a capture without the private data in it
 ///
-/// Host, user and process names, home folders, addresses, environment blocks, command lines and secrets are taken out; the copy
-/// opens to the same numbers. Captures of every format that is read can be copied, also packed, and folders of them.
-/// Any other file is refused, and left out of a folder's copy, which says so.
-/// A search by names and patterns finds what it knows: look through what matters before you share it.
+/// Removes host, user and process names, home folders, addresses, environment blocks, command lines and secrets; the
+/// copy gives the same numbers. Works on captures of every supported format, compressed or not, and on folders of them.
+/// Any other file is refused; in a folder it is left out of the copy, and reported. The search knows certain names and
+/// patterns, not everything: review what matters before you share it.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct RedactArguments {

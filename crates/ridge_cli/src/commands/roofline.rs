@@ -17,18 +17,18 @@ use std::path::PathBuf;
 /// Rows where none were asked.
 const ROWS: usize = 20;
 
-/// Show how far operations are from what their device allows: rate, intensity, bound and headroom
+/// Show how close operations come to the limits of their device: rate, intensity, bound and headroom
 ///
-/// Work is counted from the compiled modules, time is measured, and the roofs are the data sheet's or what
-/// `ridgeline calibrate` measured. Intensity is on compulsory traffic: what memory has to carry at least.
-/// Headroom is measured time over the least time the device needs. See docs/roofline.md.
+/// Work is counted from the compiled modules, time is measured, and the roofs come from the data sheet or from
+/// `ridgeline calibrate`. Intensity is based on compulsory traffic: the least that memory has to carry. Headroom is the
+/// measured time divided by the least time the device needs. See docs/roofline.md.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct RooflineArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// What a point is
+    /// What each point stands for
     #[arg(long, value_name = "WHAT", default_value = "op", value_parser = ViewOf(Topic::Roofline))]
     by: &'static View,
 
@@ -36,11 +36,11 @@ pub(crate) struct RooflineArguments {
     #[arg(long, value_name = "N")]
     top: Option<usize>,
 
-    /// Draw it as SVG to FILE
+    /// Write the chart as SVG to FILE
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     svg: Option<PathBuf>,
 
-    /// Draw it as PNG to FILE
+    /// Write the chart as PNG to FILE
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     png: Option<PathBuf>,
 
@@ -57,11 +57,11 @@ pub(crate) struct RooflineArguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  ridgeline roofline run/                                 the drawing and the longest 20
+  ridgeline roofline run/                                 the chart and the 20 longest
   ridgeline roofline run/ --by module                     the same for whole programs
   ridgeline roofline report.ncu-rep --by profile          L1, L2 and DRAM of profiled kernels
-  ridgeline roofline run/ --svg roof.svg --png roof.png   drawings for a report
-  ridgeline roofline run/ --ceilings none                 against the data sheet, whatever was measured
+  ridgeline roofline run/ --svg roof.svg --png roof.png   charts for a report
+  ridgeline roofline run/ --ceilings none                 against the data sheet, even if ceilings were measured
   ridgeline roofline run/ -f json | jq '.tables[0].rows'  for programs; see docs/json";
 
 /// Runs the command.

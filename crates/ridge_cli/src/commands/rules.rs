@@ -8,7 +8,7 @@ use clap::Args;
 use ridge_report::{Listing, Report};
 use ridgeline::{Basis, Columns, Find, RULES, Record, Rule, SavingBasis, record_of};
 
-/// List the rules of `check`, with how far their predictions were from what was measured
+/// List the rules of `check` and how accurate their predictions have been
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct RulesArguments {
@@ -20,7 +20,7 @@ const EXAMPLES: &str = "\
 Examples:
   ridgeline rules                        every rule and its record
   ridgeline rules -f json                for programs
-  ridgeline explain RULE                 what one of them finds and what to do";
+  ridgeline explain RULE                 what one of them finds and how to fix it";
 
 /// Runs the command.
 pub(crate) fn run(arguments: &RulesArguments, globals: &Globals) -> Result<Ending, Failure> {

@@ -14,12 +14,13 @@ use std::path::PathBuf;
 /// Rows of each table where none were asked for.
 const ROWS: usize = 40;
 
-/// Show how time, work and memory grow with size, and what dominates at the next one
+/// Show how time, work and memory grow with problem size, and what dominates at the next size
 ///
-/// Reads folders of `ridgeline bench`; several are joined, so that sizes can be added later.
-/// Fits time = a N^b with the 95 % interval of b, finds where it bends, and compares it with the growth of the work in the captures:
+/// Reads folders written by `ridgeline bench`; several are joined, so sizes can be added later. Fits time = a N^b with
+/// the 95 % interval of b, finds where it bends, and compares it with the growth of the work in
+/// the captures:
 /// an operation whose time grows faster than its work gets less efficient.
-/// Given any other capture, it looks at the steps that the program marked: warm-up, drift, outliers.
+/// For any other capture, it looks at the steps marked by the program: warm-up, drift, outliers.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ScalingArguments {
@@ -34,7 +35,7 @@ pub(crate) struct ScalingArguments {
     #[arg(long, value_name = "D", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=8))]
     dimensions: u32,
 
-    /// Leave the captures unread: times and memory alone
+    /// Do not read the captures: times and memory only
     #[arg(long)]
     no_work: bool,
 
@@ -46,11 +47,11 @@ pub(crate) struct ScalingArguments {
     #[arg(long, value_name = "N")]
     top: Option<usize>,
 
-    /// Draw time by size as SVG to FILE (benchmarks)
+    /// Write a chart of time by size as SVG to FILE (benchmarks)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     svg: Option<PathBuf>,
 
-    /// Draw time by size as PNG to FILE (benchmarks)
+    /// Write a chart of time by size as PNG to FILE (benchmarks)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     png: Option<PathBuf>,
 
@@ -78,7 +79,7 @@ enum Which {
     Next,
     /// Warm-up, drift and spread by kind of step (captures)
     Steps,
-    /// Steps that lie far off (captures)
+    /// Outlying steps (captures)
     Outliers,
 }
 

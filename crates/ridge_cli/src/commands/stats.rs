@@ -19,16 +19,15 @@ const ROWS_OF_NAMED: usize = 30;
 
 /// Show where the time went: an overview, then the top of each table
 ///
-/// Reads any capture: a file (`*.xplane.pb`), a folder written by `ridgeline record` or `ridgeline bench`,
-/// a TensorBoard log folder, captures of several hosts.
-/// What was lost is said first.
+/// Reads any capture: a file (`*.xplane.pb`), a folder written by `ridgeline record` or `ridgeline bench`, a
+/// TensorBoard log folder, captures of several hosts. Lost data is reported first.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct StatsArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// Show one table instead of the overview; comma-separated for several
+    /// Show one table instead of the overview (comma-separated)
     #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = ViewOf(Topic::Time))]
     by: Vec<&'static View>,
 

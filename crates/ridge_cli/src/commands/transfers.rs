@@ -15,21 +15,21 @@ const ROWS_OF_EACH: usize = 10;
 /// Rows where tables were named.
 const ROWS_OF_NAMED: usize = 30;
 
-/// Show what was copied: how much, how fast, what ran meanwhile, and who asked for it
+/// Show copies: how much, how fast, what overlapped them, and what requested them
 ///
-/// Copies between host and device, between devices and within one, with the part that no compute hid;
-/// beside them the copies and layout changes inside modules. docs/transfers.md defines each number.
+/// Copies between host and device, between devices and within one device, with the part not overlapped by compute; and
+/// the copies and layout changes inside modules. docs/transfers.md defines each number.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct TransfersArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// Show one table instead of the summary; comma-separated for several
+    /// Show one table instead of the summary (comma-separated)
     #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = ViewOf(Topic::Transfers))]
     by: Vec<&'static View>,
 
-    /// Only this device: its number, or a part of its name
+    /// Only this device: its number or part of its name
     #[arg(long, value_name = "DEVICE")]
     device: Option<String>,
 
@@ -47,8 +47,8 @@ pub(crate) struct TransfersArguments {
 const EXAMPLES: &str = "\
 Examples:
   ridgeline transfers run/                     what was copied, and the copies inside modules
-  ridgeline transfers run/ --by cause          which range, operation, call and line asked for copies
-  ridgeline transfers run/ --by repeat         what comes again and again, and how often in each step
+  ridgeline transfers run/ --by cause          which range, operation, call and line requested copies
+  ridgeline transfers run/ --by repeat         repeated copies, and how often per step
   ridgeline transfers run/ --by size           a histogram of sizes with the rate of each
   ridgeline transfers run/ --device 0 -f json  the first device, for programs";
 

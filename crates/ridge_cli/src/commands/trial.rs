@@ -1,4 +1,4 @@
-//! `ridgeline try`: whether a change helps, and how sure that is.
+//! `ridgeline try`: whether a change helps.
 
 use super::record::WindowArguments;
 use crate::Ending;
@@ -27,23 +27,23 @@ use std::time::Duration;
 /// Its document in the folder of a trial.
 const DOCUMENT: &str = "try.json";
 
-/// Run a program as it is and with a change, one beside the other, and say whether the change helps
+/// Run a program with and without a change, alternating, and report whether the change helps
 ///
-/// The change is a patch, a revision, environment variables or another command. Runs alternate, each is recorded, and they go on
-/// until the difference is known well enough or the budget is spent. Changed files are tried in copies: your tree stays as it
-/// is. What the program prints goes to a log beside each capture. See docs/try.md.
+/// The change is a patch, a revision, environment variables or another command. Runs alternate, and each is recorded,
+/// until the difference is known precisely enough or the budget is spent. Changed files are tried in copies, so your
+/// working tree stays untouched. Output of the program goes to a log beside each capture. See docs/try.md.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct TryArguments {
-    /// The program as it is, with its arguments
+    /// The unchanged program and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
     command: Vec<OsString>,
 
-    /// Try this patch, as `git diff` writes it, on top of the tree as it is now
+    /// Try this patch, in the format of `git diff`, on top of the current working tree
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "What to try")]
     patch: Option<PathBuf>,
 
-    /// Try a revision (`git:REV`) or an environment variable (`NAME=VALUE`); may be given several times
+    /// Try a revision (`git:REV`) or an environment variable (`NAME=VALUE`); may be repeated
     #[arg(long, value_name = "WHAT", help_heading = "What to try")]
     against: Vec<String>,
 
@@ -51,27 +51,27 @@ pub(crate) struct TryArguments {
     #[arg(long, value_name = "COMMAND", help_heading = "What to try")]
     candidate: Option<String>,
 
-    /// Link this path of the tree into the copies, which have no ignored files; may be given several times
+    /// Link this path of the working tree into the copies, which lack ignored files; may be repeated
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, help_heading = "What to try")]
     link: Vec<PathBuf>,
 
-    /// End when half the interval of the difference is at most this part of the time
+    /// Stop when half the width of the difference's interval is at most this share of the time
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = crate::quantities::percent, help_heading = "How long")]
     until: f64,
 
-    /// Begin no pair of runs that would probably end after this time
+    /// Start no pair of runs that would likely finish after this time
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = crate::quantities::time, help_heading = "How long")]
     budget: Duration,
 
-    /// Most runs of each side
+    /// Maximum number of runs per side
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(2..=1000), help_heading = "How long")]
     runs: u32,
 
-    /// Runs of each side that come first and do not count: they fill caches
+    /// Initial runs of each side to discard: they warm caches
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "How long")]
     discard: u32,
 
-    /// A file that the program writes, which must be the same with the change; may be given several times
+    /// A file that the program writes and that must be the same with the change; may be repeated
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 1, help_heading = "What counts")]
     check_output: Vec<PathBuf>,
 
@@ -79,38 +79,38 @@ pub(crate) struct TryArguments {
     #[arg(long, value_name = "PART", default_value_t = 0.0, help_heading = "What counts")]
     tolerance: f64,
 
-    /// What the verdict is about; `auto` takes the captures where they can be compared
+    /// What the verdict is based on; `auto` uses the captures if they can be compared
     #[arg(long, value_name = "WHAT", default_value = "auto", help_heading = "What counts")]
     measure: Measure,
 
-    /// Differences below this part of the time do not count
+    /// Ignore differences below this share of the time
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = crate::quantities::percent, help_heading = "What counts")]
     practical: f64,
 
-    /// Confidence of intervals
+    /// Confidence level of intervals
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = confidence, help_heading = "What counts")]
     confidence: f64,
 
-    /// End with status 1 where the change is slower by PERCENT or more, or that cannot be judged
+    /// Exit with status 1 if the change is slower by PERCENT or more, or if that cannot be judged
     #[arg(long, value_name = "PERCENT", value_parser = crate::quantities::percent, help_heading = "What counts")]
     fail_on: Option<f64>,
 
     #[command(flatten)]
     window: WindowArguments,
 
-    /// Folder for captures, logs, outputs and the document; an earlier trial there is replaced
+    /// Folder for captures, logs, outputs and results; an earlier trial there is replaced
     #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Output")]
     out: Option<PathBuf>,
 
-    /// Form of the answer
+    /// Output format
     #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     format: TryFormat,
 
-    /// Columns of text; the terminal's width if not given
+    /// Width of the output in characters [default: the terminal's width]
     #[arg(long, value_name = "N", help_heading = "Output")]
     width: Option<usize>,
 
-    /// Draw in ASCII
+    /// Use ASCII characters only
     #[arg(long, help_heading = "Output")]
     ascii: bool,
 }
@@ -125,9 +125,9 @@ Examples:
   ridgeline try --patch fix.diff --until 1% --budget 30m --fail-on 5% -- python train.py
 
 Exit status:
-  0  tried; with --fail-on, not slower by that much
-  1  the change fails, its outputs differ, or --fail-on is exceeded or cannot be judged
-  2  nothing was tried";
+  0  the trial ran; with --fail-on, the change is not slower by that much
+  1  the change failed, its outputs differ, or --fail-on is exceeded or cannot be judged
+  2  the trial could not run";
 
 /// Forms of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -142,7 +142,7 @@ enum TryFormat {
 /// What the verdict is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Measure {
-    /// Captures where they can be compared, else the program
+    /// The captures if they can be compared, else the program
     Auto,
     /// A step, or the capture without its start-up
     Captures,

@@ -9,10 +9,11 @@ use clap::{Args, ValueEnum};
 use ridge_report::{Listing, Report};
 use ridgeline::{Change, Effect};
 
-/// Predict what changes of the program would save
+/// Predict what changes to the program would save
 ///
 /// Replays the capture with the changes made: what waits for what decides what they save, together and not one by one.
-/// Prints how well the replay explains the unchanged capture, and refuses a number where it does not. docs/what-if.md says how.
+/// Prints how well the replay explains the unchanged capture, and refuses a number where it does not. docs/what-if.md
+/// says how.
 /// NAME is a kernel, an operation, a copy, a call or a range; in it `*` stands for any letters and `?` for one.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
