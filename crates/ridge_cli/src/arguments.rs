@@ -1,7 +1,7 @@
 //! What the user may type, apart from what belongs to one command.
 
 use crate::commands::{
-    annotate, bench, calibrate, check, completions, diff, explain, export, hlo, idle, info, memory, offload, record,
+    annotate, bench, calibrate, check, completions, diff, explain, export, guide, handoff, hlo, idle, info, memory, offload, record,
     redact, reference, roofline, rules, scaling, stats, transfers, trial, what_if,
 };
 use crate::output::Format;
@@ -61,6 +61,8 @@ pub(crate) enum Command {
     Hlo(hlo::HloArguments),
     Memory(memory::MemoryArguments),
     Offload(offload::OffloadArguments),
+    Handoff(handoff::HandoffArguments),
+    Guide(guide::GuideArguments),
     Export(export::ExportArguments),
     Redact(redact::RedactArguments),
     Bench(bench::BenchArguments),

@@ -8,6 +8,8 @@ pub(crate) mod completions;
 pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod export;
+pub(crate) mod guide;
+pub(crate) mod handoff;
 pub(crate) mod hlo;
 pub(crate) mod idle;
 pub(crate) mod info;
@@ -54,6 +56,8 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Hlo(arguments) => hlo::run(arguments, globals, timings),
         Command::Memory(arguments) => memory::run(arguments, globals, timings),
         Command::Offload(arguments) => offload::run(arguments, globals, timings),
+        Command::Handoff(arguments) => handoff::run(arguments, globals, timings),
+        Command::Guide(arguments) => guide::run(arguments, globals, timings),
         Command::Export(arguments) => export::run(arguments, globals, timings),
         Command::Redact(arguments) => redact::run(arguments),
         Command::Bench(arguments) => bench::run(arguments, globals),
