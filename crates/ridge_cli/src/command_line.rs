@@ -3,7 +3,7 @@
 use crate::Ending;
 use crate::arguments::Globals;
 use crate::commands::{
-    annotate, bench, calibrate, check, completions, diff, explain, export, hlo, idle, info, memory, offload, record,
+    annotate, bench, calibrate, check, completions, diff, explain, export, guide, handoff, hlo, idle, info, memory, offload, record,
     redact, reference, roofline, rules, scaling, stats, transfers, trial, what_if,
 };
 use crate::failure::Failure;
@@ -61,6 +61,8 @@ pub(crate) enum Command {
     Hlo(hlo::HloArguments),
     Memory(memory::MemoryArguments),
     Offload(offload::OffloadArguments),
+    Handoff(handoff::HandoffArguments),
+    Guide(guide::GuideArguments),
     Export(export::ExportArguments),
     Redact(redact::RedactArguments),
     Bench(bench::BenchArguments),
@@ -91,6 +93,8 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Hlo(arguments) => hlo::run(arguments, globals, timings),
         Command::Memory(arguments) => memory::run(arguments, globals, timings),
         Command::Offload(arguments) => offload::run(arguments, globals, timings),
+        Command::Handoff(arguments) => handoff::run(arguments, globals, timings),
+        Command::Guide(arguments) => guide::run(arguments, globals, timings),
         Command::Export(arguments) => export::run(arguments, globals, timings),
         Command::Redact(arguments) => redact::run(arguments),
         Command::Bench(arguments) => bench::run(arguments, globals),

@@ -8,6 +8,8 @@ pub(crate) mod completions;
 pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod export;
+pub(crate) mod guide;
+pub(crate) mod handoff;
 pub(crate) mod hlo;
 pub(crate) mod idle;
 pub(crate) mod info;

@@ -24,6 +24,8 @@ mod error;
 pub mod escape;
 mod file_map;
 mod find;
+mod guide;
+mod handoff;
 mod hlo;
 mod info;
 mod manifest;
@@ -45,6 +47,8 @@ pub use check::{Check, Shown as ShownFinding, explanation};
 pub use diff::{CausesAsked, Diff, DiffOptions, diff, summary_of, summary_text};
 pub use error::{Details, OpenError};
 pub use file_map::explain_lost_files;
+pub use guide::{Guide, GuideOptions, Stage, StageState};
+pub use handoff::{Handoff, HandoffOptions};
 pub use hlo::HloStage;
 pub use note::{Note, Severity};
 pub use offload::{OffloadAnswer, OffloadOptions};
@@ -60,6 +64,7 @@ pub use ridge_diagnose::{
     Record, Rule, Saving, SavingBasis, Selection, Standing, State, record_of, rule, standing,
 };
 pub use ridge_diff as comparison;
+pub use ridge_handoff as handing_over;
 pub use ridge_offload as offloading;
 pub use ridge_redact::What;
 pub use ridge_table::{

@@ -1,0 +1,76 @@
+//! `ridgeline guide`: how far the way from a capture to a decision about hardware is, and the next command.
+
+use crate::Ending;
+use crate::arguments::{CeilingsArguments, Globals, InputArguments};
+use crate::failure::Failure;
+use crate::output::deliver_checked;
+use crate::timings::Timings;
+use clap::{Args, ValueEnum, ValueHint};
+use ridge_report::guide::{json, text};
+use ridge_report::terminal::Layout;
+use ridgeline::GuideOptions;
+use std::path::PathBuf;
+
+/// Say how far a capture takes you towards a decision about hardware, and which command answers what is missing
+///
+/// Seven stages, in order: timeline, graph, ground truth, deep dive, memory sizing, offload verdict, hand-off.
+/// Each is answered (with the command that shows it), answered in part, or missing (with the command that would answer it).
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct GuideArguments {
+    #[command(flatten)]
+    input: InputArguments,
+
+    /// The GPU that is meant, by a word of its name, where the capture is of a processor
+    #[arg(long = "as", value_name = "GPU")]
+    meant: Option<String>,
+
+    /// Form of the answer
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text", help_heading = "Output")]
+    format: GuideFormat,
+
+    #[command(flatten)]
+    ceilings: CeilingsArguments,
+
+    /// Write to FILE instead of standard output; replaced atomically
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// Columns of text; the terminal's width if not given
+    #[arg(long, value_name = "N", help_heading = "Output")]
+    width: Option<usize>,
+
+    /// Write marks in ASCII
+    #[arg(long, help_heading = "Output")]
+    ascii: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline guide run/                    what is known, what is not, and the next command
+  ridgeline guide run/ --as h100          the same for a program that is meant for another device
+  ridgeline guide run/ deep.ncu-rep       with the counters of a profiler beside it
+  ridgeline guide run/ -f json            for programs; docs/json has the schema";
+
+/// Forms of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum GuideFormat {
+    /// For a terminal
+    Text,
+    /// A versioned document; see docs/json
+    Json,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &GuideArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    let session = super::open_with(&arguments.input, arguments.ceilings.choice(), timings)?;
+    let options = GuideOptions { meant: arguments.meant.clone() };
+    let guide = timings.phase("guide", || session.guide(&options))?;
+    let render = |layout: &Layout| match arguments.format {
+        GuideFormat::Text => text(&guide, layout),
+        GuideFormat::Json => json(&guide),
+    };
+    let form = (arguments.width, arguments.ascii);
+    timings.phase("output", || deliver_checked(render, arguments.output.as_deref(), form, globals))?;
+    Ok(Ending::Code(0))
+}

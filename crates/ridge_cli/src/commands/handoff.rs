@@ -1,0 +1,169 @@
+//! `ridgeline handoff`: everything that hardware engineers need of a region, and the record of every check.
+
+mod write;
+
+use crate::Ending;
+use crate::arguments::{CeilingsArguments, Globals, InputArguments};
+use crate::failure::{FAILED, Failure};
+use crate::timings::Timings;
+use clap::{Args, Subcommand, ValueHint};
+use ridge_report::escape_controls;
+use ridgeline::HandoffOptions;
+use ridgeline::handing_over::Fixed;
+use ridgeline::handing_over::bundle::{Check, CheckState};
+use ridgeline::handing_over::verify::{Running, open, verify};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Write what hardware engineers need of a region (specification, vectors, code), and check it
+///
+/// The folder holds the interface, HLO and StableHLO where they were recorded, the dataflow graph, golden vectors by
+/// several engines with a derived tolerance, reference C++ with a test bench, Verilog where it can be made, and a
+/// manifest with the hash of every file and the outcome of every check.
+/// What cannot be specified is refused with the reason.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct HandoffArguments {
+    #[command(subcommand)]
+    command: Option<HandoffCommand>,
+
+    #[command(flatten)]
+    input: Option<InputArguments>,
+
+    /// A region of `ridgeline offload`: its number from 1, or a part of its name
+    #[arg(long, value_name = "REGION")]
+    region: Option<String>,
+
+    /// A compiled module instead, by its name or program id
+    #[arg(long, value_name = "MODULE", conflicts_with = "region")]
+    module: Option<String>,
+
+    /// Of that module, only what this fusion, call or loop runs; of a loop the body
+    #[arg(long, value_name = "OP")]
+    op: Option<String>,
+
+    /// Number formats to try besides the program's own: `fixed<W,I>`, W bits with I before the point; may be repeated
+    #[arg(long, value_name = "FORMAT", default_values = ["fixed<32,16>", "fixed<24,12>", "fixed<16,8>"])]
+    format: Vec<Fixed>,
+
+    /// The GPU that is meant, by a word of its name, where the capture is of a processor
+    #[arg(long = "as", value_name = "GPU")]
+    meant: Option<String>,
+
+    /// The Python whose JAX gives the outputs of other engines [default: that of $VIRTUAL_ENV, else python3]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
+    python: Option<PathBuf>,
+
+    /// Folder to write; it must not be there yet
+    #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    output: Option<PathBuf>,
+
+    #[command(flatten)]
+    ceilings: CeilingsArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline handoff run/ --region 1 -o median.handoff/             the region that takes most time
+  ridgeline handoff run/ --region back_project -o bp.handoff/      a region by a part of its name
+  ridgeline handoff run/ --module jit_f --op fusion.3 -o f.handoff/
+  ridgeline handoff run/ --region 1 --format 'fixed<18,6>' -o m.handoff/
+  ridgeline handoff verify median.handoff/                         run every check again
+
+Exit status of verify:
+  0  every check that was run holds
+  1  a file was changed, or a check failed";
+
+/// What else can be done with a bundle.
+#[derive(Debug, Subcommand)]
+enum HandoffCommand {
+    /// Check a bundle again, offline: every hash, then every check that the tools on this machine allow
+    ///
+    /// It compiles and runs code of the bundle once all hashes fit, so verify only what comes from somebody you trust;
+    /// `--no-run` runs nothing of it.
+    Verify(VerifyArguments),
+}
+
+#[derive(Debug, Args)]
+struct VerifyArguments {
+    /// The bundle
+    #[arg(value_name = "BUNDLE", value_hint = ValueHint::DirPath)]
+    bundle: PathBuf,
+
+    /// Run nothing of the bundle: hashes, and the vectors by our own interpreter
+    #[arg(long)]
+    no_run: bool,
+
+    /// Print the ledger as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &HandoffArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    if let Some(HandoffCommand::Verify(arguments)) = &arguments.command {
+        return verified(arguments);
+    }
+    let Some(input) = &arguments.input else { return Err(Failure::usage("expected a capture")) };
+    let Some(output) = &arguments.output else {
+        return Err(Failure::usage("expected a folder to write").hint("add `-o REGION.handoff`"));
+    };
+    if arguments.region.is_none() && arguments.module.is_none() {
+        return Err(Failure::usage("expected a region or a module, found neither")
+            .hint("`--region 1` is the region that takes most time; `ridgeline offload` lists them"));
+    }
+    let _ = globals;
+    let session = super::open_with(input, arguments.ceilings.choice(), timings)?;
+    let options = HandoffOptions {
+        region: arguments.region.clone(),
+        module: arguments.module.clone(),
+        op: arguments.op.clone(),
+        meant: arguments.meant.clone(),
+        formats: arguments.format.clone(),
+    };
+    let handoff = timings.phase("hand-off", || session.handoff(&options))?;
+    let ledger = write::bundle(&session, handoff, output, arguments.python.as_deref(), timings)?;
+    Ok(Ending::Code(if ledger.iter().any(|check| check.state == CheckState::Failed) { FAILED } else { 0 }))
+}
+
+fn verified(arguments: &VerifyArguments) -> Result<Ending, Failure> {
+    let bundle = open(&arguments.bundle)
+        .map_err(|error| Failure::failed(error.to_string()).at(&arguments.bundle).hint("nothing of it was run"))?;
+    let running = if arguments.no_run { Running::NothingOfIt } else { Running::Everything };
+    let ledger = verify(&bundle, running, |_| {});
+    if arguments.json {
+        let checks: Vec<_> = ledger.iter().map(Check::document).collect();
+        let document = json!({ "schema": "ridgeline.handoff-ledger.v1", "bundle": arguments.bundle.display().to_string(), "ledger": checks });
+        say(&format!("{document:#}\n"))?;
+    } else {
+        say(&lines(&ledger))?;
+    }
+    Ok(Ending::Code(if ledger.iter().any(|check| check.state == CheckState::Failed) { FAILED } else { 0 }))
+}
+
+/// A line for each check, and one for all.
+fn lines(ledger: &[Check]) -> String {
+    let width = ledger.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for check in ledger {
+        let time = if check.state == CheckState::NotRun { String::new() } else { format!(" ({:.1} s)", check.wall_s) };
+        let found = escape_controls(&check.found).into_owned();
+        text.push_str(&format!("{:7}  {:width$}  {found}{time}\n", check.state.name(), check.name));
+    }
+    let count = |state| ledger.iter().filter(|check| check.state == state).count();
+    let [passed, failed, not_run] = [CheckState::Passed, CheckState::Failed, CheckState::NotRun].map(count);
+    text.push_str(&format!("{passed} checks passed, {failed} failed, {not_run} not run\n"));
+    text
+}
+
+fn say(text: &str) -> Result<(), Failure> {
+    use std::io::Write as _;
+    anstream::stdout().write_all(text.as_bytes()).map_err(|error| Failure::io("could not write", &error))
+}
+
+/// Where a bundle is being made, as long as it is not whole.
+fn beside(output: &Path) -> Result<PathBuf, Failure> {
+    let parent = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(parent).map_err(|error| Failure::io("could not make the folder", &error).at(parent))?;
+    Ok(parent.to_path_buf())
+}

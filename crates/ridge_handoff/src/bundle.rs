@@ -1,0 +1,228 @@
+//! The files of a bundle, made from a program and what is known of the region; and the manifest that holds their hashes.
+
+mod documents;
+mod readme;
+
+pub use readme::readme;
+
+use crate::arithmetic::Fixed;
+use crate::program::Program;
+use crate::vectors::{self, Vectors};
+use crate::{Refusal, cpp};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeMap;
+
+/// Name and version of a bundle's manifest.
+pub const SCHEMA: &str = "ridgeline.handoff.v1";
+
+/// The manifest's name.
+pub const MANIFEST: &str = "MANIFEST.json";
+
+/// Files by their paths in the bundle, `spec/interface.json`.
+pub type Files = BTreeMap<String, Vec<u8>>;
+
+/// Where a region came from, and what is known of it besides its code.
+#[derive(Debug, Clone, Default)]
+pub struct Source {
+    /// The region's name, as `offload` has it.
+    pub region: String,
+    /// The compiled module.
+    pub module: String,
+    /// The computation of it that is handed over.
+    pub computation: String,
+    /// Whether that is the whole module.
+    pub is_whole: bool,
+    /// File and line of the program; empty where not known.
+    pub location: String,
+    /// The part of all device work that the region takes, from 0 to 1; `None` where it is no region of `offload`.
+    pub share: Option<f64>,
+    /// One call, seconds, as it was measured or by a data sheet, and on what.
+    pub call: Option<(f64, String)>,
+    /// The verdict, and why.
+    pub verdict: Option<(String, String)>,
+    /// Input and output that share a buffer: number of the output, number of the input.
+    pub aliases: Vec<(i64, i64)>,
+    /// Module as HLO text, as XLA ran it.
+    pub hlo: String,
+    /// The reachable computations with the region as entry.
+    pub region_hlo: String,
+    /// HLO as JAX handed it over, where the recording kept it.
+    pub before: Option<String>,
+    /// StableHLO as JAX lowered it, where the recording kept it.
+    pub stablehlo: Option<String>,
+    /// The plan of buffers, where the compiler gave one.
+    pub buffers: Option<Value>,
+}
+
+/// All files that follow from the program alone.
+///
+/// # Errors
+/// [`Refusal`] where vectors cannot be computed.
+pub fn files(program: &Program, source: &Source, formats: &[Fixed]) -> Result<Files, Refusal> {
+    let mut files = specification(source);
+    let mut put = |path: &str, text: String| files.insert(path.to_owned(), text.into_bytes());
+    put("spec/interface.json", documents::laid_out(&documents::interface(program, source)));
+    put("spec/dataflow.json", documents::laid_out(&documents::dataflow(program)));
+    put("spec/dataflow.dot", documents::dot(program));
+    put("spec/memory_plan.json", documents::laid_out(&documents::memory(program, source)));
+    put("hls/numbers.h", cpp::NUMBERS.to_owned());
+    put("hls/kernel.h", cpp::header(program));
+    put("hls/kernel.cpp", cpp::kernel(program));
+    put("hls/tb.cpp", cpp::test_bench(program));
+    put("golden/engines.py", include_str!("engines.py").to_owned());
+    let sets = vectors::sets(program);
+    let numerics = golden(program, &sets, formats, &mut files)?;
+    let names: Vec<Value> = sets.iter().map(|set| json!({ "name": set.name })).collect();
+    let mut put = |path: &str, text: String| files.insert(path.to_owned(), text.into_bytes());
+    put("golden/vectors.json", documents::laid_out(&json!({ "seeded": true, "captured": false, "sets": names })));
+    put("spec/numerics.json", documents::laid_out(&numerics));
+    put("hls/Makefile", documents::makefile(&sets, &usable(&numerics)));
+    Ok(files)
+}
+
+/// The files of a region that has no program: what there is to specify it, and nothing that was generated.
+pub fn specification(source: &Source) -> Files {
+    let mut files = Files::new();
+    let mut put = |path: &str, text: &str| files.insert(path.to_owned(), text.as_bytes().to_vec());
+    put("spec/module.hlo.txt", &source.hlo);
+    put("spec/region.hlo.txt", &source.region_hlo);
+    if let Some(text) = &source.before {
+        put("spec/module.before.hlo.txt", text);
+    }
+    if let Some(text) = &source.stablehlo {
+        put(if source.is_whole { "spec/module.stablehlo.mlir" } else { "spec/whole_module.stablehlo.mlir" }, text);
+    }
+    if let Some(plan) = &source.buffers {
+        files.insert("spec/buffers.json".to_owned(), documents::laid_out(plan).into_bytes());
+    }
+    files
+}
+
+/// Formats that a bundle has vectors of.
+pub(crate) fn usable(numerics: &Value) -> Vec<String> {
+    let rows = numerics["formats"].as_array().into_iter().flatten();
+    rows.filter(|row| row["why_not"].is_null()).filter_map(|row| row["slug"].as_str().map(str::to_owned)).collect()
+}
+
+/// Vectors with what comes out by our own engines, and what that says of numbers.
+fn golden(program: &Program, sets: &[Vectors], formats: &[Fixed], files: &mut Files) -> Result<Value, Refusal> {
+    let refused = |error: crate::CannotCompute| Refusal(error.to_string());
+    let mut tolerances = Vec::new();
+    let mut rows: Vec<documents::FormatRow> = formats.iter().map(|format| documents::FormatRow::new(*format)).collect();
+    for set in sets {
+        let folder = format!("golden/{}", set.name);
+        for (at, bytes) in set.inputs.iter().enumerate() {
+            files.insert(format!("{folder}/in{at}.bin"), bytes.clone());
+        }
+        let inputs = vectors::inputs_of(program, &set.inputs).map_err(refused)?;
+        for (at, bytes) in vectors::strict(program, &inputs).map_err(refused)?.into_iter().enumerate() {
+            files.insert(format!("{folder}/strict.out{at}.bin"), bytes);
+        }
+        let references = vectors::bounded(program, &inputs).map_err(refused)?;
+        for row in rows.iter_mut().filter(|row| row.why_not.is_none()) {
+            match vectors::fixed(program, &inputs, row.format) {
+                Ok(outputs) => row.add(&set.name, &outputs, &references, files),
+                Err(error) => row.why_not = Some(error.to_string()),
+            }
+        }
+        for (at, (values, errors)) in references.into_iter().enumerate() {
+            tolerances.push(documents::tolerance(&set.name, at, &values, &errors));
+            files.insert(format!("{folder}/f64.out{at}.bin"), values);
+            files.insert(format!("{folder}/bound.out{at}.bin"), errors);
+        }
+    }
+    for row in rows.iter().filter(|row| row.why_not.is_some()) {
+        files.retain(|path, _| !path.contains(&format!("/{}.out", row.format.slug())));
+    }
+    Ok(documents::numerics(program, &tolerances, &rows))
+}
+
+/// SHA-256 in hexadecimal.
+pub fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// One check of a bundle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check {
+    /// Its name, `c++`.
+    pub name: String,
+    /// How it ended.
+    pub state: CheckState,
+    /// What was found, or why it was not run.
+    pub found: String,
+    /// The command, as it was run.
+    pub command: String,
+    /// The tool's version; empty where there is none.
+    pub version: String,
+    /// How long it took, seconds.
+    pub wall_s: f64,
+}
+
+/// How a check ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckState {
+    /// It was run and holds.
+    Passed,
+    /// It was run and does not hold.
+    Failed,
+    /// Nobody ran it.
+    NotRun,
+}
+
+impl CheckState {
+    /// The word in the ledger.
+    pub fn name(self) -> &'static str {
+        match self {
+            CheckState::Passed => "passed",
+            CheckState::Failed => "failed",
+            CheckState::NotRun => "not run",
+        }
+    }
+}
+
+impl Check {
+    /// The check in the ledger.
+    pub fn document(&self) -> Value {
+        json!({
+            "check": self.name,
+            "state": self.state.name(),
+            "found": self.found,
+            "command": self.command,
+            "version": self.version,
+            "wall_s": (self.wall_s * 1e3).round() / 1e3,
+        })
+    }
+}
+
+/// The manifest: hashes of all files, the ledger, and a seal over itself.
+pub fn manifest(files: &Files, source: &Source, refused: Option<&Refusal>, engines: &Value, ledger: &[Check]) -> String {
+    let hashes: serde_json::Map<String, Value> =
+        files.iter().map(|(path, bytes)| (path.clone(), json!({ "sha256": hash(bytes), "bytes": bytes.len() }))).collect();
+    let document = json!({
+        "schema": SCHEMA,
+        "made_by": format!("ridgeline {}", env!("CARGO_PKG_VERSION")),
+        "source": {
+            "region": source.region,
+            "module": source.module,
+            "computation": source.computation,
+            "whole_module": source.is_whole,
+            "location": source.location,
+        },
+        "no_specification_because": refused.map(|refusal| refusal.0.clone()),
+        "engines": engines,
+        "ledger": ledger.iter().map(Check::document).collect::<Vec<_>>(),
+        "files": hashes,
+        "seal": "",
+    });
+    sealed(document)
+}
+
+/// The document with the hash of itself, where that is empty, in `seal`.
+pub(crate) fn sealed(mut document: Value) -> String {
+    document["seal"] = Value::String(String::new());
+    let seal = hash(documents::laid_out(&document).as_bytes());
+    document["seal"] = Value::String(seal);
+    documents::laid_out(&document)
+}

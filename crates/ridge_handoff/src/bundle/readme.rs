@@ -1,0 +1,95 @@
+//! The honest page of a bundle: what it holds, what is checked, what is predicted, what nobody has run.
+
+use super::{Check, CheckState, Files, Source};
+use crate::Refusal;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// README.md.
+pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger: &[Check]) -> String {
+    let mut text = format!("# Hand-off of `{}`\n\n", plain(&source.region));
+    let whole = if source.is_whole { "the whole of module" } else { "a part of module" };
+    let _ = writeln!(text, "This is {whole} `{}`, computation `{}`.", plain(&source.module), plain(&source.computation));
+    if !source.location.is_empty() {
+        let _ = writeln!(text, "It came from `{}`.", plain(&source.location));
+    }
+    if let Some(share) = source.share {
+        let _ = writeln!(text, "It takes {:.1} % of all device work of the capture.", share * 100.0);
+    }
+    if let Some(Refusal(why)) = refused {
+        let _ = write!(text, "\n**No generated code and no vectors, because {}.**\nThe HLO in `spec/` is all that is known.\n", plain(why));
+    }
+    section(&mut text, "What was checked", ledger, CheckState::Passed);
+    section(&mut text, "What failed", ledger, CheckState::Failed);
+    section(&mut text, "What was not run", ledger, CheckState::NotRun);
+    text.push_str("\n`ridgeline handoff verify` on this folder runs all of it again, without a network.\nIt compiles and runs the code that is in here: do that only with a bundle from somebody you trust.\n");
+    text.push_str("\n## What is predicted\n\n");
+    match &source.verdict {
+        Some((verdict, why)) => {
+            let _ = writeln!(text, "`ridgeline offload` says *{verdict}*: {}.", plain(why).trim_end_matches('.'));
+            text.push_str("`perf/offload.json` holds the intervals; they come from a model and not from a board.\n");
+        }
+        None => text.push_str("Nothing: this is no region that `ridgeline offload` names.\n"),
+    }
+    if let Some((seconds, on)) = &source.call {
+        let _ = writeln!(text, "One call takes {:.4} ms on {}.", seconds * 1e3, plain(on));
+    }
+    text.push_str("\n## What nobody has run\n\n");
+    text.push_str("- Nothing in here has been on a board, and no vendor's synthesis has seen it: clock, initiation interval and resources after place and route are not known.\n");
+    text.push_str("- The vectors are made from a fixed seed; no values of the real program were captured, so ranges of real data are not known.\n");
+    if !refused.is_some_and(|_| true) && !files.contains_key("rtl/kernel.v") {
+        text.push_str("- There is no Verilog of this region; `spec/verilog.txt` says why.\n");
+    }
+    if refused.is_none() {
+        text.push_str(FORMATS_HEAD);
+        formats(&mut text, files);
+    }
+    text.push_str("\n## Files\n\n");
+    for path in files.keys().filter(|path| !path.starts_with("golden/")) {
+        let _ = writeln!(text, "- `{path}`");
+    }
+    if refused.is_none() {
+        text.push_str("- `golden/SET/`: inputs `in*.bin`, and outputs by engine: `strict` (as the C++), `f64` with `bound`, `xla`, `stablehlo`, and fixed point\n");
+    }
+    text
+}
+
+const FORMATS_HEAD: &str = "\n## Fixed point\n\nError against double precision, on the vectors of set `random`:\n\n";
+
+fn formats(text: &mut String, files: &Files) {
+    let numerics: Value = files.get("spec/numerics.json").and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default();
+    let rows: Vec<&Value> = numerics["formats"].as_array().into_iter().flatten().collect();
+    if rows.is_empty() {
+        text.push_str("no format was asked for.\n");
+        return;
+    }
+    text.push_str("| format | output | largest error | root mean square | beyond the range |\n|---|---|---|---|---|\n");
+    for row in rows {
+        let format = row["format"].as_str().unwrap_or("");
+        if let Some(why) = row["why_not"].as_str() {
+            let _ = writeln!(text, "| `{format}` | – | not computed: {} | – | – |", plain(why));
+            continue;
+        }
+        for one in row["errors"].as_array().into_iter().flatten().filter(|one| one["set"] == "random") {
+            let number = |key: &str| one[key].as_f64().map_or("–".to_owned(), |value| format!("{value:.3e}"));
+            let _ = writeln!(text, "| `{format}` | {} | {} | {} | {} of {} |", one["output"], number("largest_error"), number("rms_error"), one["beyond_range"], one["beyond_range"].as_u64().unwrap_or(0) + one["compared"].as_u64().unwrap_or(0));
+        }
+    }
+}
+
+fn section(text: &mut String, title: &str, ledger: &[Check], state: CheckState) {
+    let checks: Vec<&Check> = ledger.iter().filter(|check| check.state == state).collect();
+    if checks.is_empty() {
+        return;
+    }
+    let _ = write!(text, "\n## {title}\n\n");
+    for check in checks {
+        let version = if check.version.is_empty() { String::new() } else { format!(" ({})", plain(&check.version)) };
+        let _ = writeln!(text, "- {}{version}: {}", check.name, plain(&check.found));
+    }
+}
+
+/// Text from outside on one line of Markdown.
+fn plain(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_control() || letter == '`' { ' ' } else { letter }).collect()
+}

@@ -1,0 +1,174 @@
+//! Where elements come from: positions and indices of arrays in logical order.
+
+use crate::program::{Gather, WindowOf};
+
+/// All indices of an array, the last dimension fastest.
+pub(super) fn places(dims: &[usize]) -> impl Iterator<Item = Vec<usize>> + use<> {
+    let dims = dims.to_vec();
+    let all: usize = dims.iter().product();
+    let mut index = vec![0; dims.len()];
+    (0..all).map(move |count| {
+        if count > 0 {
+            for dim in (0..dims.len()).rev() {
+                index[dim] += 1;
+                if index[dim] < dims[dim] {
+                    break;
+                }
+                index[dim] = 0;
+            }
+        }
+        index.clone()
+    })
+}
+
+/// How far apart neighbors of each dimension are.
+pub(super) fn strides(dims: &[usize]) -> Vec<usize> {
+    let mut steps = vec![1; dims.len()];
+    for dim in (1..dims.len()).rev() {
+        steps[dim - 1] = steps[dim] * dims[dim];
+    }
+    steps
+}
+
+/// The position of an index.
+pub(super) fn position(index: impl Iterator<Item = usize>, dims: &[usize]) -> usize {
+    index.zip(dims).fold(0, |position, (at, extent)| position * extent + at)
+}
+
+/// Where an element of a padded array comes from; `None` for the padding.
+pub(super) fn padded(index: &[usize], edges: &[(i64, usize)], all: &[usize]) -> Option<usize> {
+    let mut at = 0;
+    for ((here, (low, interior)), extent) in index.iter().zip(edges).zip(all) {
+        let inside = (*here as i64).checked_sub(*low)?;
+        let step = *interior as i64 + 1;
+        if inside < 0 || inside % step != 0 || inside / step >= *extent as i64 {
+            return None;
+        }
+        at = at * extent + (inside / step) as usize;
+    }
+    Some(at)
+}
+
+/// Which of several parts a place is in, and where in it.
+pub(super) fn part(place: usize, extents: impl Iterator<Item = usize>) -> (usize, usize) {
+    let mut inside = place;
+    for (at, extent) in extents.enumerate() {
+        if inside < extent {
+            return (at, inside);
+        }
+        inside -= extent;
+    }
+    (0, 0)
+}
+
+/// The element that a place of a window reads; `None` for padding and holes.
+pub(super) fn in_window(index: &[usize], inner: &[usize], windows: &[WindowOf], all: &[usize]) -> Option<usize> {
+    let mut at = 0;
+    for (((here, within), window), extent) in index.iter().zip(inner).zip(windows).zip(all) {
+        let place = (*here * window.stride + *within * window.dilation) as i64;
+        let place = place.checked_sub(window.low)?;
+        let base = window.base as i64;
+        if place < 0 || place % base != 0 || place / base >= *extent as i64 {
+            return None;
+        }
+        at = at * extent + (place / base) as usize;
+    }
+    Some(at)
+}
+
+/// The pairs of elements that a product multiplies.
+pub(super) struct Contraction {
+    inner: Vec<usize>,
+    left: Side,
+    right: Side,
+}
+
+/// One operand: how far apart neighbors are along each dimension of the result, and along each that is summed.
+struct Side {
+    outer: Vec<usize>,
+    inner: Vec<usize>,
+}
+
+impl Contraction {
+    pub(super) fn new(
+        left: &[usize],
+        right: &[usize],
+        contract: &(Vec<usize>, Vec<usize>),
+        batch: &(Vec<usize>, Vec<usize>),
+    ) -> Contraction {
+        let free = |dims: &[usize], contract: &[usize], batch: &[usize]| -> Vec<usize> {
+            (0..dims.len()).filter(|dim| !contract.contains(dim) && !batch.contains(dim)).collect()
+        };
+        let (of_left, of_right) = (free(left, &contract.0, &batch.0), free(right, &contract.1, &batch.1));
+        let (steps, steps_too) = (strides(left), strides(right));
+        let pick = |steps: &[usize], dims: &[usize]| dims.iter().map(|dim| steps[*dim]).collect::<Vec<_>>();
+        let none = |count: usize| vec![0; count];
+        Contraction {
+            inner: contract.0.iter().map(|dim| left[*dim]).collect(),
+            left: Side {
+                outer: [pick(&steps, &batch.0), pick(&steps, &of_left), none(of_right.len())].concat(),
+                inner: pick(&steps, &contract.0),
+            },
+            right: Side {
+                outer: [pick(&steps_too, &batch.1), none(of_left.len()), pick(&steps_too, &of_right)].concat(),
+                inner: pick(&steps_too, &contract.1),
+            },
+        }
+    }
+
+    pub(super) fn pairs(&self, index: &[usize]) -> impl Iterator<Item = (usize, usize)> {
+        let along = |steps: &[usize], index: &[usize]| steps.iter().zip(index).map(|(step, at)| step * at).sum::<usize>();
+        let (left, right) = (along(&self.left.outer, index), along(&self.right.outer, index));
+        places(&self.inner).map(move |inner| (left + along(&self.left.inner, &inner), right + along(&self.right.inner, &inner)))
+    }
+}
+
+/// Where the elements of a gather come from.
+pub(super) struct Gathering<'a> {
+    numbers: &'a Gather,
+    operand: &'a [usize],
+    indices: &'a [usize],
+    /// Dimensions of the result that are not offsets.
+    outer: Vec<usize>,
+    /// Dimensions of the operand that offsets walk.
+    windowed: Vec<usize>,
+}
+
+impl<'a> Gathering<'a> {
+    pub(super) fn new(numbers: &'a Gather, operand: &'a [usize], indices: &'a [usize], dims: &[usize]) -> Gathering<'a> {
+        let is_windowed = |dim: &usize| !numbers.collapsed.contains(dim) && !numbers.operand_batch.contains(dim);
+        Gathering {
+            numbers,
+            operand,
+            indices,
+            outer: (0..dims.len()).filter(|dim| !numbers.offset.contains(dim)).collect(),
+            windowed: (0..operand.len()).filter(is_windowed).collect(),
+        }
+    }
+
+    /// The position of an element of the result in the operand; `read` gives an index by its position.
+    pub(super) fn position(&self, index: &[usize], mut read: impl FnMut(usize) -> i64) -> usize {
+        let outer: Vec<usize> = self.outer.iter().map(|dim| index[*dim]).collect();
+        let start_at = |component: usize| {
+            let mut full = Vec::with_capacity(self.indices.len());
+            let mut rest = outer.iter();
+            for dim in 0..self.indices.len() {
+                full.push(if dim == self.numbers.index_dim { component } else { *rest.next().unwrap_or(&0) });
+            }
+            position(full.into_iter(), self.indices)
+        };
+        let mut at = vec![0; self.operand.len()];
+        for (component, dim) in self.numbers.starts.iter().enumerate() {
+            let most = (self.operand[*dim] - self.numbers.sizes[*dim]) as i64;
+            at[*dim] = read(start_at(component)).clamp(0, most) as usize;
+        }
+        for (of_operand, of_indices) in self.numbers.operand_batch.iter().zip(&self.numbers.index_batch) {
+            let place = (0..self.indices.len()).filter(|dim| *dim != self.numbers.index_dim).position(|dim| dim == *of_indices);
+            at[*of_operand] = place.map_or(0, |place| outer[place]);
+        }
+        for (of_result, dim) in self.numbers.offset.iter().zip(&self.windowed) {
+            at[*dim] += index[*of_result];
+        }
+        position(at.into_iter(), self.operand)
+    }
+}

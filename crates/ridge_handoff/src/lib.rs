@@ -1,0 +1,18 @@
+//! What hardware engineers get of a region: its specification, code, vectors, and the record of every check.
+
+mod arithmetic;
+pub mod bundle;
+pub mod cpp;
+pub mod engines;
+mod interpret;
+mod lower;
+mod network;
+mod program;
+pub mod vectors;
+pub mod verify;
+
+
+pub use arithmetic::{Arithmetic, Bounded, Cell, Fixed, FormatError, Strict};
+pub use interpret::{CannotCompute, Cells, equal, interpret, same};
+pub use lower::{Refusal, lower};
+pub use program::{Each, Gather, Node, NodeId, Number, Op, Order, Port, Program, Reducer, Relation, WindowOf};

@@ -1,0 +1,379 @@
+//! From a computation of a module to a [`Program`], or the reason why there is none.
+//!
+//! Calls and fusions are opened, tuples taken apart, bitcasts become what they do to the logical order. What is not
+//! exactly known is refused with its name: a specification that is nearly right is worse than none.
+
+mod attributes;
+mod comparator;
+
+use crate::program::{Each, Node, NodeId, Number, Op, Port, Program, Relation};
+use attributes::{dims_of, gather, reducer, sizes, slice, windows};
+use ridge_hlo::{ComputationId, ElementType, HloModule, Instruction, InstructionId, Scalar, Shape};
+use rustc_hash::FxHashMap;
+
+/// Calls inside one another that are opened.
+const DEEPEST: usize = 64;
+
+/// Operations of a program.
+const MOST_NODES: usize = 20_000;
+
+/// Elements of one value: its vectors have to be held in memory.
+const MOST_ELEMENTS: usize = 1 << 26;
+
+/// Why a region has no specification: a sentence's part, to stand behind "because".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Refusal(pub String);
+
+pub(crate) fn refuse<T>(why: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal(why.into()))
+}
+
+/// The program of a computation.
+///
+/// # Errors
+/// [`Refusal`] where something in it has no specification: dynamic shapes, opaque calls, loops, values that the
+/// capture does not hold, operations and types that the generator does not know.
+pub fn lower(module: &HloModule, computation: ComputationId) -> Result<Program, Refusal> {
+    let mut lowering = Lowering { module, nodes: Vec::new(), inputs: Vec::new() };
+    let mut parameters: Vec<InstructionId> = module
+        .computation(computation)
+        .instruction_ids()
+        .filter(|id| module.instruction(*id).opcode == "parameter")
+        .collect();
+    parameters.sort_by_key(|id| module.instruction(*id).parameter_number);
+    let mut arguments = Vec::new();
+    for id in parameters {
+        let instruction = module.instruction(id);
+        arguments.push(lowering.port(instruction, &instruction.shape, &instruction.name)?);
+    }
+    let outputs = lowering.computation(computation, &arguments, 0)?;
+    if outputs.is_empty() {
+        return refuse("it has no result");
+    }
+    let name = module.computation(computation).name.clone();
+    let Lowering { nodes, inputs, .. } = lowering;
+    Ok(pruned(Program { name, inputs, outputs, nodes }))
+}
+
+struct Lowering<'a> {
+    module: &'a HloModule,
+    nodes: Vec<Node>,
+    inputs: Vec<Port>,
+}
+
+/// The arrays that a value is made of.
+type Leaves = Vec<NodeId>;
+
+impl Lowering<'_> {
+    fn port(&mut self, instruction: &Instruction, shape: &Shape, name: &str) -> Result<Leaves, Refusal> {
+        if shape.is_tuple() {
+            let parts = shape.tuple.iter().enumerate();
+            let leaves = parts.map(|(at, part)| self.port(instruction, part, &format!("{name}.{at}")));
+            return Ok(leaves.collect::<Result<Vec<_>, _>>()?.concat());
+        }
+        let (element_type, dims) = checked(instruction, shape)?;
+        self.inputs.push(Port { name: name.to_owned(), element_type, dims: dims.clone() });
+        let op = Op::Input(self.inputs.len() - 1);
+        let node = Node { name: name.to_owned(), op, of: Vec::new(), element_type, dims, source: String::new() };
+        Ok(vec![self.push(node)?])
+    }
+
+    fn push(&mut self, node: Node) -> Result<NodeId, Refusal> {
+        if self.nodes.len() >= MOST_NODES {
+            return refuse(format!("it has more than {MOST_NODES} operations"));
+        }
+        self.nodes.push(node);
+        Ok(self.nodes.len() - 1)
+    }
+
+    fn computation(&mut self, id: ComputationId, arguments: &[Leaves], depth: usize) -> Result<Leaves, Refusal> {
+        if depth > DEEPEST {
+            return refuse(format!("calls are nested more than {DEEPEST} deep"));
+        }
+        let mut values: FxHashMap<InstructionId, Leaves> = FxHashMap::default();
+        for at in self.module.computation(id).instruction_ids() {
+            let leaves = self.instruction(at, arguments, &values, depth)?;
+            values.insert(at, leaves);
+        }
+        let root = self.module.computation(id).root;
+        let leaves = root.and_then(|root| values.remove(&root));
+        leaves.map_or_else(|| refuse(format!("computation `{}` has no root", self.module.computation(id).name)), Ok)
+    }
+
+    fn instruction(
+        &mut self,
+        id: InstructionId,
+        arguments: &[Leaves],
+        values: &FxHashMap<InstructionId, Leaves>,
+        depth: usize,
+    ) -> Result<Leaves, Refusal> {
+        let module = self.module;
+        let instruction = module.instruction(id);
+        let mut operands: Vec<&Leaves> = Vec::with_capacity(instruction.operands.len());
+        for operand in &instruction.operands {
+            match values.get(operand) {
+                Some(leaves) => operands.push(leaves),
+                None => return refuse(format!("`{}` reads what is not made before it", instruction.name)),
+            }
+        }
+        match &*instruction.opcode {
+            "parameter" => {
+                let number = instruction.parameter_number.and_then(|number| usize::try_from(number).ok());
+                let found = number.and_then(|number| arguments.get(number)).cloned();
+                return found.map_or_else(|| refuse(format!("`{}` has no argument", instruction.name)), Ok);
+            }
+            "tuple" => return Ok(operands.into_iter().flatten().copied().collect()),
+            "get-tuple-element" => return self.element(instruction, &operands),
+            "fusion" | "call" => {
+                let Some(&called) = instruction.called.first() else {
+                    return refuse(format!("`{}` calls nothing", instruction.name));
+                };
+                let given: Vec<Leaves> = operands.into_iter().cloned().collect();
+                return self.computation(called, &given, depth + 1);
+            }
+            "optimization-barrier" | "opt-barrier" => return Ok(operands.into_iter().flatten().copied().collect()),
+            _ => {}
+        }
+        let (element_type, dims) = checked(instruction, &instruction.shape)?;
+        let of: Vec<NodeId> = operands.iter().map(|leaves| leaves[0]).collect();
+        if operands.iter().any(|leaves| leaves.len() != 1) {
+            return refuse(format!("`{}` is a {} of a tuple", instruction.name, instruction.opcode));
+        }
+        let made = Made { instruction, element_type, dims };
+        self.array(made, of).map(|node| vec![node])
+    }
+
+    /// The part of a tuple that an instruction takes.
+    fn element(&self, instruction: &Instruction, operands: &[&Leaves]) -> Result<Leaves, Refusal> {
+        let index = instruction.tuple_index.and_then(|index| usize::try_from(index).ok());
+        let of = instruction.operands.first().map(|operand| &self.module.instruction(*operand).shape);
+        let (Some(index), Some(shape), Some(leaves)) = (index, of, operands.first()) else {
+            return refuse(format!("`{}` takes no part of a tuple", instruction.name));
+        };
+        let before: usize = shape.tuple.iter().take(index).map(leaf_count).sum();
+        let count = shape.tuple.get(index).map_or(0, leaf_count);
+        let part = leaves.get(before..before + count).filter(|part| !part.is_empty());
+        part.map_or_else(|| refuse(format!("`{}` takes a part that is not there", instruction.name)), |part| Ok(part.to_vec()))
+    }
+
+    /// One operation on arrays.
+    fn array(&mut self, made: Made<'_>, of: Vec<NodeId>) -> Result<NodeId, Refusal> {
+        let instruction = made.instruction;
+        let rank = made.dims.len();
+        let of_rank = of.first().map_or(0, |node| self.nodes[*node].dims.len());
+        let opcode: &str = &instruction.opcode;
+        let op = match opcode {
+            "constant" => Op::Constant(constant(instruction, made.element_type, &made.dims)?),
+            "iota" => match dims_of(instruction, rank)?[..] {
+                [dim] => Op::Iota(dim),
+                _ => return refuse(format!("`{}` counts along no dimension", instruction.name)),
+            },
+            "broadcast" => Op::Broadcast(dims_of(instruction, rank)?),
+            "reshape" | "copy" => Op::Reshape,
+            "bitcast" => return self.bitcast(&made, of),
+            "transpose" => Op::Transpose(dims_of(instruction, of_rank)?),
+            "slice" => Op::Slice(slice(instruction, rank)?),
+            "pad" => Op::Pad(attributes::padding(instruction, rank)?),
+            "concatenate" => match dims_of(instruction, rank)?[..] {
+                [dim] => Op::Concatenate(dim),
+                _ => return refuse(format!("`{}` joins along no dimension", instruction.name)),
+            },
+            "reverse" => Op::Reverse(dims_of(instruction, rank)?),
+            "reduce" if of.len() == 2 => Op::Reduce(dims_of(instruction, of_rank)?, reducer(self.module, instruction)?),
+            "reduce-window" if of.len() == 2 => {
+                Op::ReduceWindow(windows(instruction, rank)?, reducer(self.module, instruction)?)
+            }
+            "sort" if of.len() == 1 => match dims_of(instruction, rank)?[..] {
+                [dim] => Op::Sort(dim, comparator::order(self.module, instruction)?),
+                _ => return refuse(format!("`{}` sorts along no dimension", instruction.name)),
+            },
+            "dot" => self.dot(instruction, &of)?,
+            "gather" if of.len() == 2 => Op::Gather(gather(instruction, of_rank, rank)?),
+            "dynamic-slice" => {
+                sizes(instruction, rank)?;
+                Op::DynamicSlice
+            }
+            "dynamic-update-slice" => Op::DynamicUpdateSlice,
+            "compare" => Op::Each(Each::Compare(relation(instruction)?)),
+            _ => match Each::of_opcode(opcode) {
+                Some(each) => Op::Each(each),
+                None => return refuse(unknown(instruction)),
+            },
+        };
+        let node = made.node(self.module, op, of);
+        attributes::check(&node, &self.nodes)?;
+        self.push(node)
+    }
+
+    /// What a bitcast does to the logical order: it goes to the order in memory, and from that of the result back.
+    fn bitcast(&mut self, made: &Made<'_>, of: Vec<NodeId>) -> Result<NodeId, Refusal> {
+        let instruction = made.instruction;
+        let Some((&operand, given)) = of.first().zip(instruction.operands.first()) else {
+            return refuse(format!("`{}` has no operand", instruction.name));
+        };
+        let from = self.module.instruction(*given).shape.clone();
+        if self.nodes[operand].element_type != made.element_type {
+            if self.nodes[operand].dims != made.dims {
+                return refuse(format!("`{}` changes type and shape at once", instruction.name));
+            }
+            let node = made.node(self.module, Op::Each(Each::Bits), of);
+            attributes::check(&node, &self.nodes)?;
+            return self.push(node);
+        }
+        let (to_memory, of_result) = (memory_order(&from), memory_order(&instruction.shape));
+        let (Some(to_memory), Some(of_result)) = (to_memory, of_result) else {
+            return refuse(format!("`{}` has a layout that is no permutation", instruction.name));
+        };
+        let elements: usize = made.dims.iter().product();
+        if self.nodes[operand].elements() != elements {
+            return refuse(format!("`{}` changes the number of elements", instruction.name));
+        }
+        let permuted = |order: &[usize], dims: &[usize]| order.iter().map(|dim| dims[*dim]).collect::<Vec<_>>();
+        let mut at = operand;
+        if !to_memory.is_sorted() {
+            let dims = permuted(&to_memory, &self.nodes[operand].dims);
+            at = self.push(Node { dims, ..made.node(self.module, Op::Transpose(to_memory), vec![at]) })?;
+        }
+        let in_memory = permuted(&of_result, &made.dims);
+        at = self.push(Node { dims: in_memory, ..made.node(self.module, Op::Reshape, vec![at]) })?;
+        if !of_result.is_sorted() {
+            let mut back = vec![0; of_result.len()];
+            of_result.iter().enumerate().for_each(|(place, dim)| back[*dim] = place);
+            at = self.push(made.node(self.module, Op::Transpose(back), vec![at]))?;
+        }
+        Ok(at)
+    }
+
+    fn dot(&self, instruction: &Instruction, of: &[NodeId]) -> Result<Op, Refusal> {
+        let Some(numbers) = instruction.attributes().dot.as_ref().filter(|_| of.len() == 2) else {
+            return refuse(format!("`{}` does not say what it contracts", instruction.name));
+        };
+        let within = |dims: &[i64], of: NodeId| attributes::dims(dims, self.nodes[of].dims.len(), instruction);
+        Ok(Op::Dot {
+            contract: (within(&numbers.lhs_contracting, of[0])?, within(&numbers.rhs_contracting, of[1])?),
+            batch: (within(&numbers.lhs_batch, of[0])?, within(&numbers.rhs_batch, of[1])?),
+        })
+    }
+}
+
+/// An instruction with its shape.
+struct Made<'a> {
+    instruction: &'a Instruction,
+    element_type: ElementType,
+    dims: Vec<usize>,
+}
+
+impl Made<'_> {
+    fn node(&self, module: &HloModule, op: Op, of: Vec<NodeId>) -> Node {
+        let id = module.instruction_named(&self.instruction.name);
+        let stack = id.map(|id| module.source_stack(id)).unwrap_or_default();
+        let source = stack.first().map(|frame| format!("{}:{}", frame.file, frame.line)).unwrap_or_default();
+        let (element_type, dims) = (self.element_type, self.dims.clone());
+        Node { name: self.instruction.name.clone(), op, of, element_type, dims, source }
+    }
+}
+
+/// Element type and extents, where the generator can hold them.
+fn checked(instruction: &Instruction, shape: &Shape) -> Result<(ElementType, Vec<usize>), Refusal> {
+    let name = &instruction.name;
+    if shape.is_tuple() {
+        return refuse(match &*instruction.opcode {
+            "while" | "conditional" | "custom-call" => unknown(instruction),
+            opcode => format!("`{name}` is a {opcode} with several results"),
+        });
+    }
+    if shape.dynamic.contains(&true) {
+        return refuse(format!("`{name}` has a dynamic shape"));
+    }
+    use ElementType::{F32, F64, Pred, S8, S16, S32, S64, U8, U16, U32, U64};
+    if !matches!(shape.element_type, F32 | F64 | Pred | S8 | S16 | S32 | S64 | U8 | U16 | U32 | U64) {
+        return refuse(format!("`{name}` is of type {}", shape.element_type));
+    }
+    let dims: Option<Vec<usize>> = shape.dimensions.iter().map(|extent| usize::try_from(*extent).ok()).collect();
+    let elements = dims.as_ref().and_then(|dims| dims.iter().try_fold(1_usize, |product, dim| product.checked_mul(*dim)));
+    match (dims, elements) {
+        (Some(dims), Some(1..=MOST_ELEMENTS)) => Ok((shape.element_type, dims)),
+        (Some(_), Some(0)) => refuse(format!("`{name}` has no elements")),
+        _ => refuse(format!("`{name}` has more than {MOST_ELEMENTS} elements")),
+    }
+}
+
+fn unknown(instruction: &Instruction) -> String {
+    let name = &instruction.name;
+    match (&*instruction.opcode, &instruction.custom_call_target) {
+        ("custom-call", Some(target)) => format!("`{name}` is an opaque custom call of `{target}`"),
+        ("custom-call", None) => format!("`{name}` is an opaque custom call"),
+        ("while", _) => format!("`{name}` is a loop; hand over its body by `--op {name}`"),
+        (opcode, _) => format!("`{name}` is a {opcode}, which the generator does not know"),
+    }
+}
+
+fn leaf_count(shape: &Shape) -> usize {
+    if shape.is_tuple() { shape.tuple.iter().map(leaf_count).sum() } else { 1 }
+}
+
+/// Dimensions from the slowest to the fastest in memory.
+fn memory_order(shape: &Shape) -> Option<Vec<usize>> {
+    let rank = shape.dimensions.len();
+    let Some(layout) = &shape.layout else { return Some((0..rank).collect()) };
+    if !layout.tiles.is_empty() {
+        return None;
+    }
+    let order: Vec<usize> = layout.minor_to_major.iter().rev().map(|dim| usize::try_from(*dim).ok()).collect::<Option<_>>()?;
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    sorted.into_iter().eq(0..rank).then_some(order)
+}
+
+fn relation(instruction: &Instruction) -> Result<Relation, Refusal> {
+    if instruction.attributes().comparison_type.as_deref() == Some("TOTALORDER") {
+        return refuse(format!("`{}` compares in total order", instruction.name));
+    }
+    Ok(match instruction.attributes().comparison_direction.as_deref() {
+        Some("EQ") => Relation::Eq,
+        Some("NE") => Relation::Ne,
+        Some("LT") => Relation::Lt,
+        Some("LE") => Relation::Le,
+        Some("GT") => Relation::Gt,
+        Some("GE") => Relation::Ge,
+        _ => return refuse(format!("`{}` does not say how it compares", instruction.name)),
+    })
+}
+
+fn constant(instruction: &Instruction, element_type: ElementType, dims: &[usize]) -> Result<Vec<Number>, Refusal> {
+    let literal = instruction.literal.as_deref();
+    let elements: usize = dims.iter().product();
+    let Some(literal) = literal.filter(|literal| !literal.is_cut && literal.values.len() == elements) else {
+        return refuse(format!("the capture does not hold the {elements} values of constant `{}`", instruction.name));
+    };
+    let number = |scalar: &Scalar| match *scalar {
+        Scalar::Bool(value) => Some(Number::Whole(i64::from(value))),
+        Scalar::Int(value) => Some(Number::Whole(value)),
+        Scalar::Uint(value) => Some(Number::Whole(value.cast_signed())),
+        Scalar::Float(value) if element_type.is_float() => Some(Number::Real(value)),
+        Scalar::Float(_) | Scalar::Complex(..) => None,
+    };
+    let values: Option<Vec<Number>> = literal.values.iter().map(number).collect();
+    values.map_or_else(|| refuse(format!("constant `{}` is of another type", instruction.name)), Ok)
+}
+
+/// The program without operations that no output needs; inputs stay.
+fn pruned(program: Program) -> Program {
+    let mut is_needed: Vec<bool> = program.nodes.iter().map(|node| matches!(node.op, Op::Input(_))).collect();
+    program.outputs.iter().for_each(|output| is_needed[*output] = true);
+    for at in (0..program.nodes.len()).rev() {
+        if is_needed[at] {
+            program.nodes[at].of.iter().for_each(|operand| is_needed[*operand] = true);
+        }
+    }
+    let mut places = vec![0; program.nodes.len()];
+    let mut nodes: Vec<Node> = Vec::new();
+    for (at, mut node) in program.nodes.into_iter().enumerate().filter(|(at, _)| is_needed[*at]) {
+        places[at] = nodes.len();
+        node.of.iter_mut().for_each(|operand| *operand = places[*operand]);
+        nodes.push(node);
+    }
+    let outputs = program.outputs.into_iter().map(|output| places[output]).collect();
+    Program { nodes, outputs, ..program }
+}

@@ -1,0 +1,200 @@
+//! The checks, one function each.
+
+use super::opened::Opened;
+use super::tools::{Ran, run, version};
+use super::{inputs, sets};
+use crate::bundle::{Check, CheckState};
+use crate::interpret::equal;
+use crate::vectors;
+use ridge_hlo::ElementType;
+use std::path::Path;
+use std::time::Instant;
+
+/// A check that needs a tool.
+pub(super) type Run = fn(&Opened, &Path) -> Check;
+
+/// Checks of the Verilog.
+pub(super) const RTL: [(&str, Run); 3] = [("Icarus Verilog", icarus), ("Verilator", verilator), ("Yosys", yosys)];
+
+pub(super) fn not_run(name: &str, why: &str) -> Check {
+    Check {
+        name: name.to_owned(),
+        state: CheckState::NotRun,
+        found: why.to_owned(),
+        command: String::new(),
+        version: String::new(),
+        wall_s: 0.0,
+    }
+}
+
+fn judged(name: &str, command: &str, version: String, wall_s: f64, found: Result<String, String>) -> Check {
+    let state = if found.is_ok() { CheckState::Passed } else { CheckState::Failed };
+    let found = found.unwrap_or_else(|why| why);
+    Check { name: name.to_owned(), state, found, command: command.to_owned(), version, wall_s }
+}
+
+/// Computes the vectors anew from the specification.
+pub(super) fn interpreter(bundle: &Opened) -> Check {
+    let began = Instant::now();
+    let found = bundle.program().and_then(|program| {
+        let mut values = 0;
+        for set in sets(bundle) {
+            let inputs = inputs(bundle, &program, &set)?;
+            for (at, bytes) in vectors::strict(&program, &inputs).map_err(|error| error.to_string())?.iter().enumerate() {
+                let path = format!("golden/{set}/strict.out{at}.bin");
+                if bundle.files.get(&path) != Some(bytes) {
+                    return Err(format!("{path} does not follow from the specification"));
+                }
+                values += program.nodes[program.outputs[at]].elements();
+            }
+        }
+        if values == 0 { Err("there are no vectors".to_owned()) } else { Ok(format!("{values} values follow from the specification, bit by bit")) }
+    });
+    let version = format!("ridgeline {}", env!("CARGO_PKG_VERSION"));
+    judged("interpreter", "spec/module.hlo.txt computed anew", version, began.elapsed().as_secs_f64(), found)
+}
+
+/// Holds what another engine gave against double precision and its bound.
+pub(super) fn agreement(bundle: &Opened, engine: &str, words: &str) -> Check {
+    let said = &bundle.manifest["engines"][engine];
+    let name = format!("{engine} within the bound");
+    if said["ran"].is_null() {
+        let why = said["why"].as_str().unwrap_or("nobody ran it when the bundle was made");
+        return not_run(&name, why);
+    }
+    let began = Instant::now();
+    let (mut values, mut undecided, mut same, mut worst) = (0_u64, 0_u64, 0_u64, 0.0_f64);
+    let found = bundle.program().and_then(|program| {
+        for set in sets(bundle) {
+            for (at, output) in program.outputs.iter().enumerate() {
+                let node = &program.nodes[*output];
+                let read = |kind: &str, ty: ElementType| -> Result<Vec<f64>, String> {
+                    let path = format!("golden/{set}/{kind}.out{at}.bin");
+                    let bytes = bundle.files.get(&path).ok_or(format!("{path} is missing"))?;
+                    let cells = vectors::numbers(bytes, ty, node.elements()).ok_or(format!("{path} has another length"))?;
+                    Ok(cells.into_iter().map(|cell| match cell {
+                        crate::Cell::Real(value) => value,
+                        crate::Cell::Whole(value, _) => value as f64,
+                    }).collect())
+                };
+                let theirs = read(engine, node.element_type)?;
+                let ours = read("strict", node.element_type)?;
+                let exact = read("f64", ElementType::F64)?;
+                let bounds = read("bound", ElementType::F64)?;
+                for place in 0..theirs.len() {
+                    values += 1;
+                    same += u64::from(equal(theirs[place], ours[place]));
+                    let (value, bound) = (exact[place], bounds[place]);
+                    if bound.is_infinite() {
+                        undecided += 1;
+                    } else if !equal(theirs[place], value) {
+                        let off = (theirs[place] - value).abs();
+                        if off.is_nan() || off > bound {
+                            return Err(format!("set `{set}`, output {at}, element {place}: {} where double precision gives {value} within {bound:e}", theirs[place]));
+                        }
+                        worst = worst.max(off / bound);
+                    }
+                }
+            }
+        }
+        if values == 0 {
+            return Err("there are no vectors".to_owned());
+        }
+        let largest = if same == values { String::new() } else { format!("; the largest takes {:.0} % of the bound", worst * 100.0) };
+        Ok(format!("of {values} values of {words} all are within the bound{largest}; {same} equal ours; of {undecided} rounding decides, and the bound says nothing"))
+    });
+    let version = said["version"].as_str().unwrap_or("").to_owned();
+    judged(&name, "values of the bundle", version, began.elapsed().as_secs_f64(), found)
+}
+
+/// Compiles the reference and runs the vectors; in a number format, or as typed.
+pub(super) fn cpp(bundle: &Opened, folder: &Path, slug: Option<&str>) -> Check {
+    let name = slug.map_or("c++".to_owned(), |slug| format!("c++ {slug}"));
+    let Some(version) = version("g++", "--version") else { return not_run(&name, "g++ is not on the path") };
+    let engine = slug.unwrap_or("strict");
+    let program = format!("tb_{engine}");
+    let mut parts = engine.split('_').skip(1);
+    let (width, integer) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut words = vec!["g++".to_owned(), "-std=c++17".into(), "-O1".into(), "-ffp-contract=off".into(), "-Wno-unknown-pragmas".into()];
+    if slug.is_some() {
+        if !is_number(width) || !is_number(integer) {
+            return not_run(&name, "the format is not of this program's making");
+        }
+        words.extend([format!("-DFIXED_WIDTH={width}"), format!("-DFIXED_INTEGER={integer}")]);
+    }
+    words.extend(["-o".to_owned(), program.clone(), "kernel.cpp".into(), "tb.cpp".into()]);
+    let hls = folder.join("hls");
+    let compiled = run(&hls, &words.iter().map(String::as_str).collect::<Vec<_>>());
+    if !compiled.is_success {
+        return judged(&name, &words.join(" "), version, compiled.wall_s, Err(format!("it does not compile: {}", compiled.said)));
+    }
+    let mut test = vec![format!("./{program}"), engine.to_owned()];
+    test.extend(sets(bundle).iter().map(|set| format!("../golden/{set}")));
+    let ran = run(&hls, &test.iter().map(String::as_str).collect::<Vec<_>>());
+    let command = format!("{} && {}", words.join(" "), test.join(" "));
+    judged(&name, &command, version, compiled.wall_s + ran.wall_s, said(ran))
+}
+
+/// What a test bench said.
+fn said(ran: Ran) -> Result<String, String> {
+    let last = ran.said.lines().last().unwrap_or("it said nothing").to_owned();
+    if ran.is_success { Ok(last) } else { Err(last) }
+}
+
+fn icarus(_: &Opened, folder: &Path) -> Check {
+    let Some(version) = version("iverilog", "-V") else { return not_run("Icarus Verilog", "iverilog is not on the path") };
+    let rtl = folder.join("rtl");
+    let command = "iverilog -g2005 -o tb.vvp kernel.v tb.v && vvp tb.vvp";
+    let built = run(&rtl, &["iverilog", "-g2005", "-o", "tb.vvp", "kernel.v", "tb.v"]);
+    if !built.is_success {
+        return judged("Icarus Verilog", command, version, built.wall_s, Err(built.said));
+    }
+    let ran = run(&rtl, &["vvp", "tb.vvp"]);
+    let wall_s = built.wall_s + ran.wall_s;
+    let found = if ran.said.contains("0 differ") { said(ran) } else { Err(ran.said) };
+    judged("Icarus Verilog", command, version, wall_s, found)
+}
+
+fn verilator(_: &Opened, folder: &Path) -> Check {
+    let Some(version) = version("verilator", "--version") else { return not_run("Verilator", "verilator is not on the path") };
+    let rtl = folder.join("rtl");
+    let words = ["verilator", "--cc", "--exe", "--build", "-O0", "-Wno-fatal", "-Wno-WIDTH", "--top-module", "kernel", "-o", "sim", "kernel.v", "sim.cpp"];
+    let built = run(&rtl, &words);
+    if !built.is_success {
+        return judged("Verilator", &words.join(" "), version, built.wall_s, Err(built.said));
+    }
+    let ran = run(&rtl, &["obj_dir/sim"]);
+    judged("Verilator", &format!("{} && obj_dir/sim", words.join(" ")), version, built.wall_s + ran.wall_s, said(ran))
+}
+
+fn yosys(_: &Opened, folder: &Path) -> Check {
+    let Some(version) = version("yosys", "-V") else { return not_run("Yosys", "yosys is not on the path") };
+    let rtl = folder.join("rtl");
+    let words = ["yosys", "-q", "-p", "read_verilog kernel.v; synth_xilinx -family xcup -flatten -top kernel; tee -o stat.txt stat"];
+    let ran = run(&rtl, &words);
+    let command = words.join(" ");
+    if !ran.is_success {
+        return judged("Yosys", &command, version, ran.wall_s, Err(ran.said));
+    }
+    let stat = std::fs::read_to_string(rtl.join("stat.txt")).unwrap_or_default();
+    let cells = resources(&stat);
+    let found = if cells.is_empty() { Err("it gave no cells".to_owned()) } else { Ok(format!("{} (UltraScale+, before place and route)", cells.join(", "))) };
+    judged("Yosys", &command, version, ran.wall_s, found)
+}
+
+/// Cells by kind: look-up tables, registers, multipliers.
+fn resources(stat: &str) -> Vec<String> {
+    let mut sums = [("LUT", 0_u64), ("FD", 0), ("SRL", 0), ("CARRY", 0), ("DSP", 0)];
+    for line in stat.lines() {
+        let mut words = line.split_whitespace();
+        let (Some(cell), Some(count)) = (words.next(), words.next().and_then(|count| count.parse::<u64>().ok())) else { continue };
+        for (kind, sum) in &mut sums {
+            if cell.starts_with(*kind) {
+                *sum += count;
+            }
+        }
+    }
+    let names = ["look-up tables", "registers", "shift registers", "carry chains", "multipliers"];
+    sums.iter().zip(names).filter(|((_, sum), _)| *sum > 0).map(|((_, sum), name)| format!("{sum} {name}")).collect()
+}

@@ -1,0 +1,58 @@
+//! Tools of the machine: whether they are there, which version, and running them within bounds.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Time for one command.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Bytes that are kept of what a command says.
+const MOST_SAID: usize = 4096;
+
+/// How a command ended.
+pub(super) struct Ran {
+    pub(super) is_success: bool,
+    /// Its last words.
+    pub(super) said: String,
+    pub(super) wall_s: f64,
+}
+
+/// The first line that a tool says of its version; `None` where it is not there.
+pub(super) fn version(tool: &str, flag: &str) -> Option<String> {
+    let output = Command::new(tool).arg(flag).stdin(Stdio::null()).output().ok()?;
+    let text = if output.stdout.is_empty() { output.stderr } else { output.stdout };
+    let line = String::from_utf8_lossy(&text).lines().next().unwrap_or("").trim().to_owned();
+    Some(line.chars().take(120).collect())
+}
+
+/// Runs a command in `folder`, and ends it where it takes too long.
+pub(super) fn run(folder: &Path, words: &[&str]) -> Ran {
+    let began = Instant::now();
+    let said = |text: String| Ran { is_success: false, said: text, wall_s: began.elapsed().as_secs_f64() };
+    let Some((tool, arguments)) = words.split_first() else { return said("no command".to_owned()) };
+    let out = folder.join(".said");
+    let Ok(file) = std::fs::File::create(&out) else { return said("no file can be made".to_owned()) };
+    let Ok(copy) = file.try_clone() else { return said("no file can be made".to_owned()) };
+    let child = Command::new(tool).args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(file).stderr(copy).spawn();
+    let mut child = match child {
+        Ok(child) => child,
+        Err(error) => return said(error.to_string()),
+    };
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break Some(status),
+            Ok(None) if began.elapsed() > PATIENCE => {
+                let _ = child.kill();
+                let _ = child.wait();
+                break None;
+            }
+            Ok(None) => std::thread::sleep(Duration::from_millis(5)),
+            Err(_) => break None,
+        }
+    };
+    let text = std::fs::read(&out).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text[text.len().saturating_sub(MOST_SAID)..]).trim().to_owned();
+    let text = if status.is_none() { format!("it took longer than {} s", PATIENCE.as_secs()) } else { text };
+    Ran { is_success: status.is_some_and(|status| status.success()), said: text, wall_s: began.elapsed().as_secs_f64() }
+}

@@ -1,0 +1,99 @@
+//! Commands that a stage advises, with the paths and the program of this capture in them.
+
+use crate::scaling::is_benchmark;
+use crate::session::Session;
+use serde_json::Value;
+
+/// What stands for a program that the capture does not name.
+const PROGRAM: &str = "python PROGRAM.py";
+
+/// Makes commands.
+pub(super) struct Commands {
+    /// The capture, as it is typed.
+    path: String,
+    /// The program that was recorded, as it is typed.
+    program: String,
+    /// The suite of a benchmark.
+    suite: Option<String>,
+    /// Its largest size.
+    largest: Option<u64>,
+    /// Sizes that were measured.
+    pub(super) sizes: usize,
+    /// The device that is meant.
+    meant: Option<String>,
+}
+
+impl Commands {
+    pub(super) fn of(session: &Session, meant: Option<&str>) -> Commands {
+        let manifest = session.manifest().map(|manifest| &manifest.document);
+        let suite = manifest.filter(|document| document.kind == "bench").and_then(|document| {
+            document.options.get("suite").and_then(Value::as_str).map(str::to_owned)
+        });
+        let sizes: Vec<u64> = manifest
+            .and_then(|document| document.options.get("sizes"))
+            .and_then(Value::as_array)
+            .map(|sizes| sizes.iter().filter_map(Value::as_u64).collect())
+            .unwrap_or_default();
+        let command = manifest.filter(|document| document.kind != "bench" && !document.command.is_empty());
+        let program = command.map(|document| shlex::try_join(document.command.iter().map(String::as_str)));
+        let is_whole = is_benchmark(session.root());
+        Commands {
+            path: typed(&session.root().display().to_string()),
+            program: program.and_then(Result::ok).unwrap_or_else(|| PROGRAM.to_owned()),
+            suite,
+            largest: sizes.iter().copied().max(),
+            sizes: if is_whole { sizes.len() } else { 0 },
+            meant: meant.map(str::to_owned),
+        }
+    }
+
+    /// `ridgeline WHAT PATH`.
+    pub(super) fn show(&self, what: &str) -> String {
+        format!("ridgeline {what} {}", self.path)
+    }
+
+    /// The same, with more behind the path.
+    pub(super) fn show_with(&self, what: &str, more: &str) -> String {
+        format!("ridgeline {what} {} {more}", self.path)
+    }
+
+    /// `ridgeline offload`, beside the device that is meant.
+    pub(super) fn offload(&self) -> String {
+        match &self.meant {
+            Some(meant) => self.show_with("offload", &format!("--as {}", typed(meant))),
+            None => self.show("offload"),
+        }
+    }
+
+    /// Recording the program again, with `options`.
+    pub(super) fn record(&self, options: &str) -> String {
+        let options = if options.is_empty() { String::new() } else { format!("{options} ") };
+        match &self.suite {
+            Some(suite) => format!("ridgeline bench {} {options}-o RUN", typed(suite)),
+            None => format!("ridgeline record {options}-o RUN -- {}", self.program),
+        }
+    }
+
+    /// The program under another tool.
+    pub(super) fn under(&self, tool: &str) -> String {
+        match &self.suite {
+            Some(_) => format!("{tool} {PROGRAM}"),
+            None => format!("{tool} {}", self.program),
+        }
+    }
+
+    /// Measuring the suite at more sizes.
+    pub(super) fn at_sizes(&self) -> String {
+        let suite = self.suite.as_deref().unwrap_or("SUITE");
+        let sizes = match self.largest {
+            Some(largest) => format!("{largest},{},{}", largest.saturating_mul(2), largest.saturating_mul(4)),
+            None => "32,64,128".to_owned(),
+        };
+        format!("ridgeline bench {} --sizes {sizes} -o RUN", typed(suite))
+    }
+}
+
+/// A word as it is typed in a shell.
+fn typed(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| "PATH".to_owned(), |quoted| quoted.into_owned())
+}

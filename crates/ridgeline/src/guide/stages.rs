@@ -1,0 +1,378 @@
+//! The stages, one function each.
+
+use super::commands::Commands;
+use super::{GuideOptions, Stage, StageState};
+use crate::error::OpenError;
+use crate::note::Severity;
+use crate::offload::{OffloadAnswer, OffloadOptions};
+use crate::session::Session;
+use ridge_analysis::{Analysis, Limit};
+use ridge_offload::{Host, Verdict};
+use ridge_table::Basis;
+use ridge_units::{Bytes, Nanos, Share};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The part of device time from which on a question counts as answered for the program.
+const NEARLY_ALL: f64 = 0.95;
+
+/// How compiled modules are kept in every form that a hand-off wants.
+const HLO: &str = "--hlo text,proto,stablehlo";
+
+/// Kernels that a deeper look begins with.
+const DEEP: usize = 3;
+
+/// Bundles that are looked at, and bytes that are read of the manifest of one.
+const MOST_BUNDLES: usize = 16;
+const MOST_MANIFEST_BYTES: u64 = 16 << 20;
+
+fn stage(name: &'static str, question: &'static str) -> Stage {
+    Stage { name, question, state: StageState::Missing, answer: String::new(), lacks: None, shown_by: None, next: Vec::new() }
+}
+
+/// What ran, when, and for how long.
+pub(super) fn timeline(session: &Session, analysis: &Analysis<'_>, commands: &Commands) -> Stage {
+    let mut stage = stage("timeline", "what ran on the device, and for how long");
+    let total = analysis.groups().total_self_ns();
+    let Some((name, ns)) = by_name(analysis).into_iter().next().filter(|_| total > 0) else {
+        stage.answer = "the capture holds no work of a device".to_owned();
+        stage.next = vec![commands.record("")];
+        return stage;
+    };
+    stage.answer =
+        format!("{} of device work; `{name}` takes {} of it", Nanos(total), Share(ns as f64 / total as f64));
+    stage.shown_by = Some(commands.show("stats"));
+    let lost = session.notes().iter().find(|note| note.severity == Severity::Lost);
+    stage.state = if lost.is_some() { StageState::Partly } else { StageState::Answered };
+    if let Some(note) = lost {
+        stage.lacks = Some(format!("data is gone: {}", note.message));
+        stage.next = vec![commands.record("")];
+    }
+    stage
+}
+
+/// Which operations of the program the work was, and what they compute.
+pub(super) fn graph(analysis: &Analysis<'_>, commands: &Commands) -> Stage {
+    let mut stage = stage("graph", "which operation each piece of work was, and what it computes");
+    let total = analysis.groups().total_self_ns();
+    let known = analysis.groups().groups.iter().filter(|group| analysis.instruction(group.op).is_some());
+    let share = known.map(|group| group.self_ns).sum::<i64>() as f64 / (total.max(1) as f64);
+    let modules = analysis.hlo.len();
+    if modules == 0 || share <= 0.0 {
+        stage.answer = match modules {
+            0 => "the capture holds no compiled module".to_owned(),
+            _ => format!("{modules} compiled modules, and no work of theirs"),
+        };
+        stage.next = vec![commands.record(HLO)];
+        return stage;
+    }
+    stage.answer = format!("{} of device time belongs to an operation of {modules} compiled modules", Share(share));
+    stage.shown_by = Some(commands.show("hlo"));
+    stage.state = if share >= NEARLY_ALL { StageState::Answered } else { StageState::Partly };
+    if stage.state == StageState::Partly {
+        stage.lacks = Some(format!("of {} nothing says what it computes", Share(1.0 - share)));
+        stage.next = vec![commands.show_with("stats", "--by kernel"), commands.record(HLO)];
+    }
+    stage
+}
+
+/// Whether times and roofs were measured on the device that is meant.
+pub(super) fn ground_truth(analysis: &Analysis<'_>, commands: &Commands) -> Stage {
+    let mut stage = stage("ground truth", "times of the accelerator, beside measured roofs");
+    let worked: BTreeSet<u32> = analysis.groups().groups.iter().map(|group| group.device).collect();
+    let Some(&first) = worked.first() else {
+        stage.answer = "no device worked".to_owned();
+        stage.next = vec![commands.record("")];
+        return stage;
+    };
+    let device = analysis.trace.devices.get(first as usize);
+    let is_processor = device.is_some_and(ridge_trace::Device::is_processor);
+    let ceilings = analysis.ceilings.get(first as usize);
+    let measured = ceilings.and_then(|known| known.get(Limit::Memory)).is_some_and(|roof| roof.basis == Basis::Measured);
+    let name = ceilings.map(|known| known.device.as_str()).filter(|name| !name.is_empty());
+    let name = name.or_else(|| device?.model.as_deref()).unwrap_or("a device without a name").to_owned();
+    let roofs = if measured { "its roofs are measured" } else { "its roofs are those of a data sheet, or not known" };
+    stage.shown_by = Some(commands.show("roofline"));
+    stage.state = if measured && !is_processor { StageState::Answered } else { StageState::Partly };
+    stage.answer = match is_processor {
+        true => format!("times are measured, on a processor ({name})"),
+        false => format!("times are measured on {name}; {roofs}"),
+    };
+    let mut lacks = Vec::new();
+    if is_processor {
+        lacks.push("what an accelerator would take; run the next command on a machine that has it");
+        stage.next.push(commands.record(""));
+    }
+    if !measured {
+        lacks.push("how near the roofs are that this machine reaches");
+        stage.next.push("ridgeline calibrate".to_owned());
+    }
+    stage.lacks = (!lacks.is_empty()).then(|| lacks.join("; and "));
+    stage
+}
+
+/// What hardware counters say of the kernels that matter.
+pub(super) fn deep_dive(analysis: &Analysis<'_>, commands: &Commands) -> Stage {
+    let mut stage = stage("deep dive", "what counters say of the longest kernels");
+    let trace = analysis.trace;
+    let profiled: BTreeSet<&str> =
+        trace.profiles.launches.iter().map(|launch| base_name(analysis.text(launch.name))).collect();
+    let kernels = kernels(analysis);
+    let top: Vec<&str> = kernels.iter().take(DEEP).map(|(name, _)| base_name(name)).collect();
+    let open: Vec<&str> = top.iter().copied().filter(|name| !profiled.contains(name)).collect();
+    if !profiled.is_empty() {
+        stage.answer = format!("{} launches of {} kernels have counters", trace.profiles.launches.len(), profiled.len());
+        stage.shown_by = Some(commands.show_with("roofline", "--by profile"));
+        stage.state = if open.is_empty() { StageState::Answered } else { StageState::Partly };
+        stage.lacks = (!open.is_empty()).then(|| format!("counters of {}", list(&open)));
+    } else if kernels.is_empty() && !analysis.hlo.is_empty() {
+        stage.answer = "bounds are modelled from what the operations compute; nothing is counted".to_owned();
+        stage.shown_by = Some(commands.show("roofline"));
+        stage.state = StageState::Partly;
+        stage.lacks = Some("counters: record on a GPU first, this capture names no kernels of one".to_owned());
+        stage.next = vec![commands.record("")];
+    } else {
+        stage.answer = "no kernel of the capture has counters".to_owned();
+    }
+    if !open.is_empty() {
+        let pattern = open.iter().map(|name| escaped(name)).collect::<Vec<_>>().join("|");
+        let tool = format!(
+            "ncu --set full --kernel-name 'regex:^({pattern})$' --launch-count {} -f -o deep-dive",
+            open.len().saturating_mul(2)
+        );
+        stage.next = vec![commands.under(&tool), "ridgeline roofline deep-dive.ncu-rep --by profile".to_owned()];
+    }
+    stage
+}
+
+/// How much memory the program needs, here and at the size that is meant.
+pub(super) fn memory(session: &Session, commands: &Commands) -> Stage {
+    let mut stage = stage("memory sizing", "how much memory it needs, here and at a larger size");
+    let largest = session.with_analysis(|analysis| {
+        let memory = analysis.memory();
+        let planned = memory.modules.first().map(|module| (module.name(analysis).to_owned(), module.plan.peak_bytes));
+        let held = memory.allocators.first().map(|one| (one.label.clone(), one.peak_bytes(analysis.trace)));
+        (planned, held)
+    });
+    stage.answer = match largest {
+        (Some((module, planned)), Some((label, held))) => {
+            format!("{} at the peak of {label}; the largest plan is {} for `{module}`", Bytes(held), Bytes(planned))
+        }
+        (Some((module, planned)), None) => {
+            format!("the largest plan is {} for `{module}`; no allocator was watched", Bytes(planned))
+        }
+        (None, Some((label, held))) => format!("{} at the peak of {label}", Bytes(held)),
+        (None, None) => {
+            stage.answer = "the capture holds neither plans nor allocations".to_owned();
+            stage.next = vec![commands.record("")];
+            return stage;
+        }
+    };
+    stage.shown_by = Some(commands.show("memory"));
+    stage.state = if commands.sizes > 1 { StageState::Answered } else { StageState::Partly };
+    if commands.sizes > 1 {
+        stage.shown_by = Some(commands.show("scaling"));
+        stage.answer.push_str(&format!(", at {} sizes", commands.sizes));
+    } else {
+        stage.lacks = Some("how it grows: one size alone does not say".to_owned());
+        stage.next = vec![commands.at_sizes(), "ridgeline scaling RUN".to_owned()];
+    }
+    stage
+}
+
+/// Asks what other hardware would gain.
+pub(super) fn offload_asked(session: &Session, options: &GuideOptions) -> Result<OffloadAnswer, OpenError> {
+    session.offload(&OffloadOptions { meant: options.meant.clone(), ..OffloadOptions::default() })
+}
+
+/// Which parts other hardware would speed up.
+pub(super) fn offload(answer: &OffloadAnswer, commands: &Commands) -> Stage {
+    let mut stage = stage("offload verdict", "which parts other hardware would speed up");
+    let found = &answer.found;
+    if found.regions.is_empty() {
+        stage.answer = "there is no work to divide into regions".to_owned();
+        stage.next = vec![commands.record("")];
+        return stage;
+    }
+    let share = |verdict: Verdict| -> f64 {
+        found.regions.iter().filter(|one| one.verdict == verdict).map(|one| one.region.share).sum()
+    };
+    let unsaid = share(Verdict::NoSpecification);
+    if unsaid >= NEARLY_ALL {
+        stage.answer = format!("no verdict: of {} nothing says what it computes", Share(unsaid));
+        stage.shown_by = Some(commands.offload());
+        stage.next = vec![commands.record(HLO)];
+        return stage;
+    }
+    stage.answer = found.headline.trim_end_matches('.').to_owned();
+    stage.shown_by = Some(commands.offload());
+    let mut lacks = Vec::new();
+    if found.baseline.host == Host::MeasuredOnProcessor {
+        lacks.push("it is laid beside a processor, and not beside the GPU that is meant".to_owned());
+        stage.next.push(commands.show_with("offload", "--as GPU"));
+    }
+    if unsaid > 1.0 - NEARLY_ALL {
+        lacks.push(format!("{} has no specification", Share(unsaid)));
+        stage.next.push(commands.record(HLO));
+    }
+    let undecided = share(Verdict::Undecided);
+    if undecided > 1.0 - NEARLY_ALL {
+        lacks.push(format!("{} is undecided", Share(undecided)));
+        stage.next.push(format!("{} --all --what-if clock=250MHz,resident=100", commands.offload()));
+    }
+    stage.state = if lacks.is_empty() { StageState::Answered } else { StageState::Partly };
+    stage.lacks = (!lacks.is_empty()).then(|| lacks.join("; "));
+    stage
+}
+
+/// Whether a checked bundle of a region is there.
+pub(super) fn hand_off(session: &Session, answer: &OffloadAnswer, commands: &Commands) -> Stage {
+    let mut stage = stage("hand-off", "what the engineers get, and what of it is checked");
+    let regions = &answer.found.regions;
+    let modules: BTreeSet<&str> = regions.iter().map(|one| one.region.module.as_str()).collect();
+    let bundles: Vec<Bundle> =
+        bundles(session).into_iter().filter(|bundle| modules.contains(bundle.module.as_str())).collect();
+    if let Some(bundle) = bundles.first() {
+        let path = shlex::try_quote(&bundle.path).map(|path| path.into_owned()).unwrap_or_default();
+        let [passed, failed, not_run] = bundle.checks;
+        stage.answer = format!(
+            "{} holds `{}`: {passed} checks passed, {failed} failed, {not_run} not run",
+            bundle.path, bundle.module
+        );
+        stage.shown_by = Some(format!("ridgeline handoff verify {path}"));
+        stage.state = if failed == 0 && not_run == 0 && passed > 0 { StageState::Answered } else { StageState::Partly };
+        if stage.state == StageState::Partly {
+            stage.lacks = Some("a check that did not run, or failed, says nothing".to_owned());
+            stage.next = vec![format!("ridgeline handoff verify {path}")];
+        }
+        return stage;
+    }
+    let specified = |at: &usize| regions[*at].region.specification.is_ok();
+    let best = (0..regions.len()).find(|at| regions[*at].verdict.is_candidate()).or_else(|| (0..regions.len()).find(specified));
+    let Some(best) = best else {
+        stage.answer = "no region has a specification to hand over".to_owned();
+        stage.next = vec![commands.record(HLO)];
+        return stage;
+    };
+    stage.answer = match regions[best].verdict.is_candidate() {
+        true => format!("no bundle of `{}`, which is a candidate", regions[best].region.name),
+        false => format!("no bundle, and no region is a candidate; `{}` takes most time", regions[best].region.name),
+    };
+    stage.next = vec![commands.show_with("handoff", &format!("--region {} -o REGION.handoff", best + 1))];
+    stage
+}
+
+/// A bundle that was found beside the capture.
+struct Bundle {
+    path: String,
+    module: String,
+    /// Checks that passed, failed, did not run.
+    checks: [usize; 3],
+}
+
+/// Bundles in the capture's folder and beside it.
+fn bundles(session: &Session) -> Vec<Bundle> {
+    let root = session.root();
+    let folders = [root.is_dir().then_some(root), root.parent()];
+    let mut paths: Vec<PathBuf> = folders
+        .into_iter()
+        .flatten()
+        .map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
+        .flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten().flatten())
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "handoff"))
+        .collect();
+    paths.sort();
+    paths.iter().take(MOST_BUNDLES).filter_map(|path| bundle(path)).collect()
+}
+
+fn bundle(path: &Path) -> Option<Bundle> {
+    let manifest = path.join("MANIFEST.json");
+    if std::fs::metadata(&manifest).ok()?.len() > MOST_MANIFEST_BYTES {
+        return None;
+    }
+    let document: Value = serde_json::from_slice(&std::fs::read(manifest).ok()?).ok()?;
+    if document["schema"] != "ridgeline.handoff.v1" {
+        return None;
+    }
+    let checks = document["ledger"].as_array()?;
+    let count = |state: &str| checks.iter().filter(|check| check["state"] == state).count();
+    Some(Bundle {
+        path: path.display().to_string(),
+        module: document["source"]["module"].as_str()?.to_owned(),
+        checks: [count("passed"), count("failed"), count("not run")],
+    })
+}
+
+/// Device time by the operation's name, or the event's where none is known; most first.
+fn by_name(analysis: &Analysis<'_>) -> Vec<(String, i64)> {
+    let name = |group: &ridge_analysis::Group| {
+        let operation = analysis.operation(group.op).map(|op| analysis.text(op.name));
+        operation.unwrap_or_else(|| analysis.text(ridge_trace::StringId(group.name))).to_owned()
+    };
+    summed(analysis.groups().groups.iter().map(|group| (name(group), group.self_ns)))
+}
+
+/// Time of the kernels of accelerators; most first.
+fn kernels(analysis: &Analysis<'_>) -> Vec<(String, i64)> {
+    let is_kernel = |group: &&ridge_analysis::Group| {
+        let device = analysis.trace.devices.get(group.device as usize);
+        group.kind == ridge_trace::EventKind::Kernel && device.is_some_and(|device| !device.is_processor())
+    };
+    let groups = analysis.groups().groups.iter().filter(is_kernel);
+    summed(groups.map(|group| (analysis.text(ridge_trace::StringId(group.name)).to_owned(), group.self_ns)))
+}
+
+fn summed(parts: impl Iterator<Item = (String, i64)>) -> Vec<(String, i64)> {
+    let mut sums: std::collections::BTreeMap<String, i64> = std::collections::BTreeMap::new();
+    for (name, ns) in parts {
+        let sum = sums.entry(name).or_default();
+        *sum = sum.saturating_add(ns);
+    }
+    let mut all: Vec<(String, i64)> = sums.into_iter().filter(|(_, ns)| *ns > 0).collect();
+    all.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+    all
+}
+
+/// A kernel's name without return type, namespaces, template arguments and parameters, as `ncu` filters by default.
+fn base_name(name: &str) -> &str {
+    let end = name.find(['<', '(']).unwrap_or(name.len());
+    let start = name[..end].rfind([':', ' ']).map_or(0, |at| at + 1);
+    if start < end { &name[start..end] } else { name }
+}
+
+/// A name as a regular expression.
+fn escaped(name: &str) -> String {
+    name.chars().fold(String::new(), |mut text, letter| {
+        if !letter.is_alphanumeric() && letter != '_' {
+            text.push('.');
+        } else {
+            text.push(letter);
+        }
+        text
+    })
+}
+
+fn list(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_are_named_as_the_profiler_filters_them() {
+        for (name, base) in [
+            ("void at::native::elementwise_kernel<128, 4>(int)", "elementwise_kernel"),
+            ("loop_fusion_3", "loop_fusion_3"),
+            ("sm90_gemm(float*)", "sm90_gemm"),
+            ("<odd>", "<odd>"),
+        ] {
+            assert_eq!(base_name(name), base);
+        }
+        assert_eq!(escaped("a.b_c"), "a.b_c");
+        assert_eq!(escaped("x'y"), "x.y");
+    }
+}

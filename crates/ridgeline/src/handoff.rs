@@ -1,0 +1,174 @@
+//! Handing a region over: from its name to the files of a bundle.
+
+use crate::error::{Details, OpenError};
+use crate::hlo::{HloStage, dumped, module_hlo, module_row};
+use crate::offload::{OffloadAnswer, OffloadOptions};
+use crate::session::Session;
+use ridge_handoff::bundle::{Files, Source, files, specification};
+use ridge_handoff::{Fixed, Refusal, lower};
+use ridge_hlo::{ComputationId, HloModule, InstructionId};
+use ridge_offload::RegionAnswer;
+use rustc_hash::FxHashSet;
+
+/// What is to be handed over.
+#[derive(Debug, Clone, Default)]
+pub struct HandoffOptions {
+    /// A region of `offload`, by its number from 1 or a part of its name.
+    pub region: Option<String>,
+    /// A module, by its name or program id.
+    pub module: Option<String>,
+    /// An instruction that calls a computation, such as a fusion, or a loop, of which the body is meant.
+    pub op: Option<String>,
+    /// The device that is meant, by its data sheet or a word of it.
+    pub meant: Option<String>,
+    /// Number formats besides the program's own.
+    pub formats: Vec<Fixed>,
+}
+
+/// What is handed over.
+#[derive(Debug, Clone)]
+pub struct Handoff {
+    /// Where it came from.
+    pub source: Source,
+    /// The files, without those that need other programs.
+    pub files: Files,
+    /// Why there is no generated code, where there is none.
+    pub refused: Option<Refusal>,
+    /// What other hardware would gain by it and by the rest.
+    pub offload: OffloadAnswer,
+}
+
+impl Session {
+    /// The files of a region's bundle.
+    ///
+    /// # Errors
+    /// [`OpenError`] where nothing, or more than one thing, has the name that was given, or the capture has no HLO of it.
+    pub fn handoff(&self, options: &HandoffOptions) -> Result<Handoff, OpenError> {
+        let asked = OffloadOptions { meant: options.meant.clone(), ..OffloadOptions::default() };
+        let offload = self.offload(&asked)?;
+        let region = match &options.region {
+            Some(name) => Some(region_called(&offload, name)?),
+            None => None,
+        };
+        let name = options.module.clone().or_else(|| region.map(|one| one.region.module.clone()));
+        let Some(name) = name else {
+            let details = Details::new("expected a region or a module, found neither");
+            return Err(OpenError::UnknownName(details.hint("`--region 1` is the one that takes most time")));
+        };
+        let row = self.module_of(&name, region)?;
+        let module = module_hlo(self.imported(), row)?;
+        let op = options.op.as_deref().or_else(|| region.and_then(|one| one.region.in_loop.as_deref()));
+        let (computation, is_whole) = computation(module, op)?;
+        let mut source = Source {
+            region: region.map_or_else(|| op.unwrap_or(&name).to_owned(), |one| one.region.name.clone()),
+            module: module.name.clone(),
+            computation: module.computation(computation).name.clone(),
+            is_whole,
+            hlo: module.to_text(),
+            region_hlo: region_text(module, computation),
+            before: dumped(self.imported(), row, HloStage::Before, self.manifest()).ok(),
+            stablehlo: dumped(self.imported(), row, HloStage::StableHlo, self.manifest()).ok(),
+            ..Source::default()
+        };
+        if is_whole {
+            let aliases = module.input_output_aliases.iter();
+            source.aliases = aliases.map(|alias| (alias.output_index.first().copied().unwrap_or(0), alias.parameter)).collect();
+        }
+        if let Some(one) = region {
+            of_region(&mut source, one, &offload);
+        }
+        let made = lower(module, computation).and_then(|program| files(&program, &source, &options.formats));
+        let (files, refused) = match made {
+            Ok(files) => (files, None),
+            Err(refusal) => (specification(&source), Some(refusal)),
+        };
+        Ok(Handoff { source, files, refused, offload })
+    }
+
+    /// The module's row: where several have one name, the one whose instructions the region names.
+    fn module_of(&self, name: &str, region: Option<&RegionAnswer>) -> Result<u32, OpenError> {
+        let Some(region) = region else { return module_row(self.imported(), name) };
+        let trace = self.trace();
+        let row = region.region.ops.iter().find_map(|op| trace.operations.get(op.row?.0 as usize));
+        match row.map(|operation| operation.module).filter(|row| (*row as usize) < trace.modules.len()) {
+            Some(row) => Ok(row),
+            None => module_row(self.imported(), name),
+        }
+    }
+}
+
+fn region_called<'a>(answer: &'a OffloadAnswer, name: &str) -> Result<&'a RegionAnswer, OpenError> {
+    let regions = &answer.found.regions;
+    if let Ok(number) = name.parse::<usize>() {
+        let found = number.checked_sub(1).and_then(|at| regions.get(at));
+        return found.ok_or_else(|| unknown(answer, format!("expected a region from 1 to {}, found {number}", regions.len())));
+    }
+    let exact: Vec<&RegionAnswer> = regions.iter().filter(|one| one.region.name == name).collect();
+    let found = if exact.is_empty() { regions.iter().filter(|one| one.region.name.contains(name)).collect() } else { exact };
+    match found[..] {
+        [one] => Ok(one),
+        [] => Err(unknown(answer, format!("no region is called `{name}`"))),
+        _ => Err(unknown(answer, format!("`{name}` means {} regions", found.len()))),
+    }
+}
+
+fn unknown(answer: &OffloadAnswer, message: String) -> OpenError {
+    let regions = answer.found.regions.iter().enumerate().take(8);
+    let names: Vec<String> = regions.map(|(at, one)| format!("{} `{}`", at + 1, one.region.name)).collect();
+    let details = Details::new(message);
+    OpenError::UnknownName(if names.is_empty() { details } else { details.hint(format!("there are {}", names.join(", "))) })
+}
+
+fn of_region(source: &mut Source, one: &RegionAnswer, offload: &OffloadAnswer) {
+    if let Some(at) = &one.region.location {
+        source.location = format!("{}:{}", at.file, at.line);
+    }
+    source.share = Some(one.region.share);
+    source.verdict = Some((one.verdict.name().to_owned(), one.why.clone()));
+    let how = offload.found.baseline.host.name();
+    source.call = one.call_s.as_ref().map(|call| (call.p50, format!("{} ({how})", offload.found.baseline.device)));
+}
+
+/// The computation that is meant: the module's own, or the one that an instruction calls.
+fn computation(module: &HloModule, op: Option<&str>) -> Result<(ComputationId, bool), OpenError> {
+    let Some(op) = op else {
+        let entry = module.entry.map(|entry| (entry, true));
+        return entry.ok_or_else(|| OpenError::NotRecorded(Details::new(format!("module `{}` has no entry", module.name))));
+    };
+    let found: Option<InstructionId> = module.instruction_named(op);
+    let called = found.and_then(|id| module.instruction(id).called.first().copied());
+    let named = called.or_else(|| module.computation_named(op));
+    named.map(|called| (called, false)).ok_or_else(|| {
+        let what = if found.is_some() { "calls no computation" } else { "is not there" };
+        let details = Details::new(format!("`{op}` of module `{}` {what}", module.name));
+        OpenError::UnknownName(details.hint("name a fusion, a call or a loop; `ridgeline hlo PATH --module M` lists them"))
+    })
+}
+
+/// HLO text of one computation and all that it calls, with that one as the entry.
+fn region_text(module: &HloModule, entry: ComputationId) -> String {
+    let mut order = Vec::new();
+    let mut seen = FxHashSet::default();
+    let mut open = vec![(entry, false)];
+    while let Some((id, is_done)) = open.pop() {
+        if is_done {
+            order.push(id);
+            continue;
+        }
+        if !seen.insert(id) {
+            continue;
+        }
+        open.push((id, true));
+        let called = module.instructions_of(id).iter().flat_map(|instruction| instruction.called.iter().copied());
+        open.extend(called.map(|called| (called, false)));
+    }
+    let mut text = format!("HloModule {}\n\n", module.name);
+    for id in order {
+        let own = module.computation_text(id);
+        let own = own.trim_start_matches("ENTRY ");
+        text.push_str(if id == entry { "ENTRY " } else { "" });
+        text.push_str(own);
+        text.push('\n');
+    }
+    text
+}
