@@ -4,6 +4,8 @@ use crate::commands::{
     annotate, bench, calibrate, check, completions, diff, explain, export, hlo, idle, info, memory, offload, record,
     redact, reference, roofline, rules, scaling, stats, transfers, trial, what_if,
 };
+#[cfg(feature = "page")]
+use crate::commands::{report, view};
 use crate::output::Format;
 use anstream::AutoStream;
 use anstream::stream::RawStream;
@@ -29,6 +31,7 @@ const AFTER_HELP: &str = "\
 Examples:
   ridgeline record -- python solver.py     record a program; its output and exit status are its own
   ridgeline check run/                     what holds it back, and what to do
+  ridgeline view run/                      look at it in the browser
   ridgeline diff before/ after/            what got faster or slower, and how sure that is
   ridgeline stats run/                     where the time went
   ridgeline stats run/ --by source         the same by line of Python
@@ -53,6 +56,10 @@ pub(crate) enum Command {
     Diff(diff::DiffArguments),
     Explain(explain::ExplainArguments),
     Rules(rules::RulesArguments),
+    #[cfg(feature = "page")]
+    View(view::ViewArguments),
+    #[cfg(feature = "page")]
+    Report(report::ReportArguments),
     Stats(stats::StatsArguments),
     Info(info::InfoArguments),
     Roofline(roofline::RooflineArguments),

@@ -16,12 +16,16 @@ pub(crate) mod offload;
 pub(crate) mod record;
 pub(crate) mod redact;
 pub(crate) mod reference;
+#[cfg(feature = "page")]
+pub(crate) mod report;
 pub(crate) mod roofline;
 pub(crate) mod rules;
 pub(crate) mod scaling;
 pub(crate) mod stats;
 pub(crate) mod transfers;
 pub(crate) mod trial;
+#[cfg(feature = "page")]
+pub(crate) mod view;
 pub(crate) mod what_if;
 
 use crate::Ending;
@@ -46,6 +50,10 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Diff(arguments) => diff::run(arguments, globals, timings),
         Command::Explain(arguments) => explain::run(arguments, globals),
         Command::Rules(arguments) => rules::run(arguments, globals),
+        #[cfg(feature = "page")]
+        Command::View(arguments) => view::run(arguments, globals, timings),
+        #[cfg(feature = "page")]
+        Command::Report(arguments) => report::run(arguments, globals, timings),
         Command::Stats(arguments) => stats::run(arguments, globals, timings),
         Command::Info(arguments) => info::run(arguments, globals, timings),
         Command::Roofline(arguments) => roofline::run(arguments, globals, timings),
