@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { arrivals, go, link, place } from "./address";
 import { capture, dark, said, source } from "./context";
 import { visible } from "./format";
+import { Guard } from "./parts/guard";
 import { Tip } from "./parts/tip";
 import { turn } from "./theme";
 import { VIEWS } from "./views/registry";
@@ -48,7 +49,7 @@ export function App() {
         <small class="quiet version">Ridgeline {now.ridgeline}</small>
       </nav>
       <main id="main" ref={main} tabIndex={-1} aria-label={chosen.title} class={`view ${chosen.id}`}>
-        <View key={`${chosen.id} ${arrivals.value}`} />
+        <Guard key={`${chosen.id} ${arrivals.value}`}><View /></Guard>
       </main>
       <Tip />
       <div class="said" role="status" aria-live="polite">{said.value}</div>

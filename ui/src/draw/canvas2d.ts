@@ -11,6 +11,7 @@ export class Canvas2dPainter implements Painter {
   private faded: string[] = [];
   private width = 0;
   private height = 0;
+  private ratio = 1;
 
   constructor(private readonly context: CanvasRenderingContext2D) {}
 
@@ -31,6 +32,7 @@ export class Canvas2dPainter implements Painter {
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.context.clearRect(0, 0, width, height);
     this.width = width;
+    this.ratio = ratio;
     this.height = height;
   }
 
@@ -47,6 +49,9 @@ export class Canvas2dPainter implements Painter {
       let right = ((spans.ends[2 * at + 1] as number) - placing.from) * placing.pixelsPerUnit;
       if (right - left > 3) right -= 0.6;
       right = Math.max(right, left + 1);
+      // As the graphics card does: a pixel is covered where its middle is.
+      left = Math.round(left * this.ratio) / this.ratio;
+      right = Math.max(Math.round(right * this.ratio) / this.ratio, left + 1 / this.ratio);
       left = Math.max(left, clipLeft);
       right = Math.min(right, clipRight);
       if (right <= left) continue;

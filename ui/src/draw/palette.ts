@@ -21,8 +21,9 @@ export function fill(index: number, dark: boolean): string {
   return fills(dark)[index >= 0 && index < NO_CATEGORY ? index : NO_CATEGORY] as string;
 }
 
-/** Red, green and blue from 0 to 1. */
-export function rgb(hex: string): [number, number, number] {
+/** Red, green and blue from 0 to 1, of `#rrggbb` or `#rgb`, which is what a style sheet becomes when it is made small. */
+export function rgb(color: string): [number, number, number] {
+  const hex = color.length === 4 ? `#${[...color.slice(1)].map((digit) => digit + digit).join("")}` : color;
   const at = (from: number) => Number.parseInt(hex.slice(from, from + 2), 16) / 255;
   return [at(1), at(3), at(5)];
 }

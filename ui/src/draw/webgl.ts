@@ -17,9 +17,9 @@ uniform float top;
 uniform float laneHeight;
 uniform float flatten;
 uniform float faded;
-uniform vec3 fills[16];
-uniform vec3 ground;
-flat out vec3 ink;
+uniform vec4 fills[16];
+uniform vec4 ground;
+flat out vec4 ink;
 void main() {
   float left = (ends.x - from) * scale;
   float right = (ends.y - from) * scale;
@@ -33,14 +33,14 @@ void main() {
   gl_Position = vec4(at.x / size.x * 2.0 - 1.0, 1.0 - at.y / size.y * 2.0, 0.0, 1.0);
   int number = int(color) & 15;
   float shade = 1.0 + (float(int(color) >> 4) - 8.0) * 0.012;
-  ink = mix(clamp(fills[number] * shade, 0.0, 1.0), ground, faded);
+  ink = mix(vec4(clamp(fills[number].rgb * shade, 0.0, 1.0), 1.0), ground, faded);
 }`;
 
 const FRAGMENT = `#version 300 es
-precision mediump float;
-flat in vec3 ink;
+precision highp float;
+flat in vec4 ink;
 out vec4 shown;
-void main() { shown = vec4(ink, 1.0); }`;
+void main() { shown = ink; }`;
 
 interface Kept { array: WebGLVertexArrayObject; buffers: WebGLBuffer[] }
 
@@ -51,7 +51,7 @@ export class WebGlPainter implements Painter {
   private corners!: WebGLBuffer;
   private kept = new WeakMap<Spans, Kept>();
   private size: [number, number, number] = [1, 1, 1];
-  private fills: Float32Array = new Float32Array(48);
+  private fills: Float32Array = new Float32Array(64);
   private ground: [number, number, number] = [1, 1, 1];
 
   constructor(private readonly gl: WebGL2RenderingContext) {
@@ -87,7 +87,7 @@ export class WebGlPainter implements Painter {
   }
 
   colors(fills: readonly string[], ground: string): void {
-    this.fills = new Float32Array(fills.flatMap(rgb));
+    this.fills = new Float32Array(fills.flatMap((hex) => [...rgb(hex), 1]));
     this.ground = rgb(ground);
   }
 
@@ -104,11 +104,10 @@ export class WebGlPainter implements Painter {
     gl.clearColor(0, 0, 0, 0);
     gl.clear(gl.COLOR_BUFFER_BIT);
     gl.enable(gl.SCISSOR_TEST);
-    // biome-ignore: the name is WebGL's
     gl.useProgram(this.program);
     gl.uniform2f(this.places["size"] ?? null, width, height);
-    gl.uniform3fv(this.places["fills"] ?? null, this.fills);
-    gl.uniform3f(this.places["ground"] ?? null, ...this.ground);
+    gl.uniform4fv(this.places["fills"] ?? null, this.fills);
+    gl.uniform4f(this.places["ground"] ?? null, ...this.ground, 1);
   }
 
   draw(spans: Spans, placing: Placing): void {

@@ -66,10 +66,11 @@ export interface Finding {
   rule: string;
   level: string;
   message: string;
-  location: { file: string | null; line: number | null; inferred?: boolean; text: string } | null;
+  location: { file: string | null; line: number | null; inferred?: boolean; text: string | null } | null;
   subjects: FindingSubject[];
   evidence: Evidence[];
-  because: string | null;
+  /** The finding that it is a symptom of. */
+  because: { rule: string; finding: number } | null;
   why: string | null;
   help: string | null;
   holds_share: number | null;
@@ -90,7 +91,7 @@ export interface Findings {
   /** Set where the capture is so large that rules are held against it only when asked. */
   not_asked?: { events: number; most: number; ask: string };
   headline: string;
-  verdict: { state: string; reasons: unknown[] };
+  verdict: { state: string; reasons: { rule: string; message: string; blocks: string[]; command: string | null }[] };
   notes?: { severity: string; message: string; file: string | null }[];
   frame?: { per: string; count: number; unit_ns: number; busy_share: number | null; held_share: number | null };
   findings: Finding[];
@@ -107,7 +108,7 @@ export interface Track {
   busy_share?: number;
 }
 
-export interface Group { id: number | string; name: string; kind: string; tracks: Track[]; busy_share?: number }
+export interface Group { id: number | string; name: string; kind: string; tracks: Track[]; busy_share?: number; row?: number | null }
 
 export interface Category { id: number; name: string; color_index: number }
 

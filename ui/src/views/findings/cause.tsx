@@ -14,7 +14,7 @@ export function Cause(props: { finding: Finding; short?: boolean }) {
       <p class="where">
         {place !== null && place.file !== null
           ? <a href={link("source", { file: place.file, line: place.line ?? undefined })}>{visible(place.file)}{place.line === null ? "" : `:${place.line}`}</a>
-          : place !== null && <span class="quiet">{visible(place.text)}</span>}
+          : place !== null && place.text !== null && <span class="quiet">{visible(place.text)}</span>}
         {finding.holds_share !== null && <span class="holds"><Meter share={finding.holds_share} /> holds {share(finding.holds_share)} of the time</span>}
       </p>
       {props.short !== true && finding.evidence.length > 0 && (
@@ -22,7 +22,7 @@ export function Cause(props: { finding: Finding; short?: boolean }) {
           {finding.evidence.map((one) => <li>{one.value !== null && <b>{show(one.value, one.unit)} </b>}<Ticked text={one.says} />{one.basis !== null && <span class="quiet"> {one.basis}</span>}</li>)}
         </ul>
       )}
-      {props.short !== true && finding.because !== null && <p>{visible(finding.because)}</p>}
+      {props.short !== true && finding.because !== null && <p>A symptom of <code>{finding.because.rule}</code>.</p>}
       {props.short !== true && finding.why !== null && <p><b>Why:</b> <Ticked text={finding.why} /></p>}
       {finding.help !== null && <p><b>Do:</b> <Ticked text={finding.help} /></p>}
       <Saving finding={finding} />

@@ -6,8 +6,7 @@ import type { Findings } from "../../source/types";
 import { Cause, Ticked } from "./cause";
 
 const GROUPS: [state: string, title: string][] = [
-  ["cannot", "Could not tell"], ["unknown", "Could not tell"], ["not_judged", "Could not tell"], ["missing", "Could not tell"],
-  ["found", "Found something"], ["none", "Found nothing"], ["off", "Switched off"],
+  ["cannot tell", "Could not tell"], ["problem", "Found something"], ["none", "Found nothing"],
 ];
 
 export default function FindingsView() {
@@ -18,7 +17,13 @@ function Shown({ findings }: { findings: Findings }) {
   return (
     <>
       <p class="headline">{visible(findings.headline)}</p>
-      {findings.verdict.reasons.length > 0 && <ul class="lost">{findings.verdict.reasons.map((one) => <li>{visible(typeof one === "string" ? one : String((one as { message?: string; text?: string }).message ?? (one as { text?: string }).text ?? ""))}</li>)}</ul>}
+      {findings.verdict.reasons.length > 0 && (
+        <ul class="lost">
+          {findings.verdict.reasons.map((one) => (
+            <li key={one.rule}><code>{one.rule}</code> <Ticked text={one.message} />{one.blocks.length > 0 && <span class="quiet">; not judged for that: {one.blocks.join(", ")}</span>}{one.command !== null && <> <code class="command">{one.command}</code></>}</li>
+          ))}
+        </ul>
+      )}
       <div class="causes">{findings.findings.map((finding, at) => <Cause key={at} finding={finding} />)}</div>
       {findings.findings.length === 0 && <p>No rule found anything.</p>}
       <h2>Rules</h2>
@@ -30,7 +35,7 @@ function Shown({ findings }: { findings: Findings }) {
 function Rules({ findings }: { findings: Findings }) {
   const groups = new Map<string, Findings["rules"]>();
   for (const rule of findings.rules) {
-    const title = GROUPS.find(([state]) => rule.state.includes(state))?.[1] ?? rule.state;
+    const title = GROUPS.find(([state]) => rule.state === state)?.[1] ?? rule.state;
     groups.set(title, [...(groups.get(title) ?? []), rule]);
   }
   const order = [...groups].sort(([one], [other]) => GROUPS.findIndex(([, title]) => title === one) - GROUPS.findIndex(([, title]) => title === other));

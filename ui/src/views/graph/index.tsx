@@ -10,7 +10,11 @@ import { saveSvg } from "../../parts/save";
 import { drawn, type GraphAnswer, type GraphNode } from "./drawn";
 
 type Module = Record<string, unknown>;
-const nameOf = (module: Module) => String(module["module"] ?? module["name"] ?? "");
+/** What the server knows a module by: with its program where several have the name. */
+function nameOf(module: Module, all: readonly Module[]): string {
+  const name = String(module["module"] ?? "");
+  return all.filter((other) => other["module"] === name).length > 1 ? `${name}(${String(module["program_id"])})` : name;
+}
 
 export default function GraphView() {
   return (
@@ -24,7 +28,7 @@ export default function GraphView() {
 
 function Modules({ modules }: { modules: Module[] }) {
   const params = place.peek().params;
-  const [module, setModule] = useState(params.get("module") ?? nameOf(modules[0] as Module));
+  const [module, setModule] = useState(params.get("module") ?? nameOf(modules[0] as Module, modules));
   const [op, setOp] = useState<string | undefined>(params.get("op") ?? undefined);
   const [depth, setDepth] = useState(Number(params.get("depth") ?? 2));
   useEffect(() => keep({ module, op, depth }), [module, op, depth]);
@@ -33,7 +37,7 @@ function Modules({ modules }: { modules: Module[] }) {
       <div class="tools">
         <label>Module{" "}
           <select value={module} onChange={(event) => { setModule(event.currentTarget.value); setOp(undefined); }}>
-            {modules.map((one) => <option key={nameOf(one)} value={nameOf(one)}>{visible(nameOf(one))}{typeof one["self_ns"] === "number" ? ` — ${time(one["self_ns"])}` : ""}</option>)}
+            {modules.map((one) => <option key={nameOf(one, modules)} value={nameOf(one, modules)}>{visible(nameOf(one, modules))}{typeof one["self_ns"] === "number" ? ` — ${time(one["self_ns"])}` : ""}</option>)}
           </select>
         </label>
         <form role="search" onSubmit={(event) => { event.preventDefault(); const text = (event.currentTarget.elements.namedItem("op") as HTMLInputElement).value.trim(); setOp(text === "" ? undefined : text); }}>
@@ -67,9 +71,10 @@ function Drawing(props: { graph: GraphAnswer; module: string; op: string | undef
             <g class="edges">{picture.edges.map((path, n) => <path key={n} d={path} />)}</g>
             {picture.boxes.map(({ node, x, y, width, height }) => (
               <g
-                key={node.id} class={`node${node.id === now?.id ? " chosen" : ""}`} transform={`translate(${x} ${y})`} role="button" tabIndex={0} aria-label={`${visible(node.name)}, ${node.opcode}${node.self_ns === null ? "" : `, ${time(node.self_ns)}`}`}
+                key={node.id} class={`node${node.id === now?.id ? " chosen" : ""}`} transform={`translate(${x} ${y})`} role="button" tabIndex={0}
                 onClick={() => setAt(node.id)} onFocus={() => setAt(node.id)} onDblClick={() => props.go(node.name)} onKeyDown={(event) => event.key === "Enter" && props.go(node.name)}
               >
+                <title>{visible(node.name)}</title>
                 <rect width={width} height={height} rx={4} style={{ fill: heat(node, most, dark.value) }} />
                 <text x={8} y={16} class="title">{visible(short(node.name, 25))}</text>
                 <text x={8} y={31}>{visible(short(node.opcode + (node.shape === undefined || node.shape === null ? "" : ` ${node.shape}`), 28))}</text>

@@ -9,7 +9,7 @@ import { Meter } from "../../parts/bar";
 import { saveSvg } from "../../parts/save";
 import { Grid } from "../tables/grid";
 
-interface Held { owner: string | null; stack: string | null; bytes: number; blocks: number; since_ns: number }
+interface Held { owner: string; stack: string[]; bytes: number; blocks: number; since_ns: number }
 /** Start, most, last, reserved, events. */
 type Point = [number, number, number, number | null, number];
 interface Allocator { id: string; name: string; points: Point[]; peak_bytes: number; peak_ns: number; alive_at_peak: Held[]; unknown_at_peak_bytes: number }
@@ -85,7 +85,7 @@ function Use({ of }: { of: Allocator }) {
             <thead><tr><th class="n">Bytes</th><th class="n">Blocks</th><th class="n">Since</th><th>Made by</th></tr></thead>
             <tbody>
               {of.alive_at_peak.slice(0, LISTED).map((held) => (
-                <tr><td class="n"><Meter share={held.bytes / Math.max(1, whole)} />{bytes(held.bytes)}</td><td class="n">{count(held.blocks)}</td><td class="n">{time(held.since_ns)}</td><td class="name" title={visible(held.stack ?? "")}>{visible(held.owner ?? held.stack ?? "unknown")}</td></tr>
+                <tr><td class="n"><Meter share={held.bytes / Math.max(1, whole)} />{bytes(held.bytes)}</td><td class="n">{count(held.blocks)}</td><td class="n">{time(held.since_ns)}</td><td class="name" title={held.stack.map(visible).join("\n")}>{visible(held.owner !== "" ? held.owner : held.stack[0] ?? "not said")}</td></tr>
               ))}
               {of.unknown_at_peak_bytes > 0 && <tr><td class="n">{bytes(of.unknown_at_peak_bytes)}</td><td /><td /><td class="quiet">from before the capture, or of unknown origin</td></tr>}
             </tbody>

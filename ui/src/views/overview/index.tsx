@@ -3,7 +3,7 @@
 import { link } from "../../address";
 import { capture, dark } from "../../context";
 import { fill } from "../../draw/palette";
-import { share, show, time, visible } from "../../format";
+import { plural, share, show, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import { Stacked } from "../../parts/bar";
 import { Sections } from "../../parts/facts";
@@ -75,11 +75,11 @@ const SHOWN = 4;
 
 function Causes(props: { findings: Findings }) {
   const all = props.findings.findings;
-  const unsaid = props.findings.rules.filter((rule) => rule.state === "unknown" || rule.state === "cannot-tell" || rule.state === "cannot_tell" || rule.state === "not_judged").length;
+  const unsaid = props.findings.rules.filter((rule) => rule.state === "cannot tell").length;
   return (
     <section aria-label="What holds it back">
       <h2>What holds it back</h2>
-      {all.length === 0 && <p>No rule found anything that holds it back{unsaid > 0 ? `; ${unsaid} could not tell` : ""}. <a href={link("findings")}>All rules</a></p>}
+      {all.length === 0 && <p>No rule found anything that holds it back{unsaid > 0 ? `; ${plural(unsaid, "rule")} could not tell` : ""}. <a href={link("findings")}>All rules</a></p>}
       <div class="causes">{all.slice(0, SHOWN).map((finding, at) => <Cause key={at} finding={finding} short />)}</div>
       {all.length > 0 && <p><a href={link("findings")}>{all.length > SHOWN ? `All ${all.length} findings` : "Findings in full, and all rules"}</a></p>}
     </section>

@@ -20,8 +20,8 @@ export default function RooflineView() {
   );
 }
 
-const [WIDTH, HEIGHT] = [860, 480];
-const MARGIN = { left: 74, right: 20, top: 18, bottom: 46 };
+const [WIDTH, HEIGHT] = [720, 440];
+const MARGIN = { left: 84, right: 20, top: 18, bottom: 46 };
 const LISTED = 40;
 
 function OneDevice({ chart }: { chart: Chart }) {
@@ -49,7 +49,7 @@ function OneDevice({ chart }: { chart: Chart }) {
             })}
           </svg>
           <figcaption>
-            {point === undefined ? <span class="quiet">Point at an operation, or come to one in the list.</span> : <Said chart={chart} point={point} />}
+            {point === undefined ? <span class="quiet">Point at an operation, or come to one in the list. <Key /></span> : <Said chart={chart} point={point} />}
             {chart.share_left_out >= 0.0005 && <p class="quiet">{share(chart.share_left_out)} of the time is not drawn: its work is not known or has no arithmetic.</p>}
           </figcaption>
           <button type="button" onClick={() => drawing.current !== null && saveSvg(drawing.current, "roofline.svg")}>Save as SVG</button>
@@ -73,6 +73,12 @@ function OneDevice({ chart }: { chart: Chart }) {
       </div>
     </section>
   );
+}
+
+const KEYS: [title: string, color: string][] = [["memory", "#2f9a83"], ["compute", "#3f7fc1"], ["launch", "#c58a2b"]];
+
+function Key() {
+  return <>Bound by {KEYS.map(([title, color]) => <span class="key" key={title}><i class="dot" style={{ background: color }} />{title} </span>)}; the area is the time.</>;
 }
 
 const radius = (part: number) => Math.max(3.5, Math.sqrt(part) * 34);

@@ -12,7 +12,7 @@ interface Line {
 }
 interface File { name: string; text: string | null; self_ns: number; inferred_ns: number; idle_ns: number; lines: Line[]; source?: string[] | null }
 interface Annotated { totals: { all_ns: number }; files: File[]; findings: { rule: string; level: string; message: string }[]; footnotes: string[] }
-interface Listed { all_ns: number; unknown_ns: number; files: { name: string; self_ns: number; idle_ns: number }[] }
+interface Listed { all_ns: number; unknown_ns: number; files: { name: string; device_ns: number; idle_ns: number }[] }
 
 export default function SourceView() {
   return <Answer<Listed> path="sources">{(listed) => <Files listed={listed} />}</Answer>;
@@ -23,13 +23,13 @@ function Files({ listed }: { listed: Listed }) {
   if (name === undefined || listed.files.length === 0) {
     return <div class="missing"><p>Nothing in this capture says which line of a program its work came from.</p><p class="quiet">`ridgeline record` keeps that; PyTorch's profiler does with `with_stack=True`.</p></div>;
   }
-  const known = listed.files.some((file) => file.name === name) ? listed.files : [{ name, self_ns: 0, idle_ns: 0 }, ...listed.files];
+  const known = listed.files.some((file) => file.name === name) ? listed.files : [{ name, device_ns: 0, idle_ns: 0 }, ...listed.files];
   return (
     <div class="source">
       <div class="tools">
         <label>File{" "}
           <select value={name} onChange={(event) => { setName(event.currentTarget.value); keep({ file: event.currentTarget.value, line: undefined }); }}>
-            {known.map((file) => <option key={file.name} value={file.name}>{visible(file.name)} — {time(file.self_ns)}</option>)}
+            {known.map((file) => <option key={file.name} value={file.name}>{visible(file.name)} — {time(file.device_ns)}</option>)}
           </select>
         </label>
         <span class="quiet">{time(listed.all_ns)} in all, {time(listed.unknown_ns)} ({share(listed.unknown_ns / Math.max(1, listed.all_ns))}) without a line</span>
@@ -78,7 +78,7 @@ function Lines({ document: said, file }: { document: Annotated; file: File }) {
               const line = known.get(number);
               const skipped = before > 0 && number > before + 1;
               before = number;
-              const heat = line === undefined ? 0 : line.share / most;
+              const heat = line === undefined ? 0 : Math.sqrt(line.share / most);
               return <>
                 {skipped && <tr class="cut" aria-hidden="true"><td colSpan={7}>…</td></tr>}
                 <tr id={`line-${number}`} class={number === wanted ? "wanted" : ""} style={{ "--heat": heat.toFixed(3) }}>

@@ -151,7 +151,7 @@ function CellShown(props: { value: Cell | undefined; column: Column; most: numbe
   const zero = value === 0 && (column.unit === "flop/s" || column.unit === "flop/byte") && column.basis === "counted";
   const text = zero ? "–" : show(value, column.unit);
   const bar = column.unit === "share" && typeof value === "number" && column.id.includes("share");
-  return <td class={number ? "n" : "t"} title={number ? undefined : text}>{bar && <Meter share={value} />}{text}</td>;
+  return <td class={number ? "n" : "t"} title={number ? undefined : text}>{bar && <Meter share={value / Math.max(1e-12, props.most ?? 1)} />}{text}</td>;
 }
 
 const NUMBERS = ["ns", "bytes", "share", "count", "number", "flop", "flop/s", "ops/s", "bytes/s", "flop/byte", "ratio"];

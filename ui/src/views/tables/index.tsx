@@ -7,7 +7,8 @@ import type { Topic } from "../../source/types";
 import { Grid } from "./grid";
 
 export default function Tables() {
-  const topics = (capture.value?.topics ?? []).filter((topic) => topic.views.length > 0);
+  const whole = (capture.value?.topics ?? []).filter((topic) => topic.views.length > 0);
+  const topics = whole.map((topic) => ({ ...topic, views: topic.views.filter((one) => one.answered !== false) })).filter((topic) => topic.views.length > 0);
   const params = place.peek().params;
   const [topicId, setTopic] = useState(params.get("topic") ?? topics[0]?.id);
   const topic = topics.find((one) => one.id === topicId) ?? topics[0];
@@ -22,6 +23,7 @@ export default function Tables() {
     setView(id);
     keep({ sort: undefined, desc: undefined, hidden: undefined });
   };
+  const empty = (whole.find((one) => one.id === topic.id)?.views ?? []).filter((one) => one.answered === false);
   return (
     <div class="tables">
       <div class="choice">
@@ -33,6 +35,7 @@ export default function Tables() {
         <div class="tabs small" role="group" aria-label="Table">
           {topic.views.map((one) => <button key={one.id} type="button" aria-pressed={one.id === view.id} data-about={one.about} onClick={() => pick(topic, one.id)}>{one.title}</button>)}
         </div>
+        {empty.length > 0 && <p class="quiet nothing">This capture has nothing by {empty.map((one) => one.title).join(", ")}.</p>}
       </div>
       <Grid key={`${topic.id}/${view.id}`} topic={topic.id} view={view.id} about={view.about} />
     </div>

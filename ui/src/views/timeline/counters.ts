@@ -29,6 +29,7 @@ export class Counters {
       context.lineTo(x(at), y(high));
       before = last;
     }
+    context.lineTo(x(points.at(-1)?.[0] ?? 0), y(before));
     context.lineTo(box.width, y(before));
     context.lineTo(box.width, y(0));
     context.closePath();

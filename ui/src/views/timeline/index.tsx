@@ -12,7 +12,7 @@ import { listen } from "./gestures";
 import { foldedAtFirst, GROUP_HEIGHT, groupKey, layout, type Row, rowsIn } from "./layout";
 import { Panel } from "./panel";
 import { RULER, Stage, type Under } from "./stage";
-import { choose, chooseGap, chooseRange, chosen, clear, details, find, folded, gap, hits, look, nextHit, numberOf, range, shown, trackOf } from "./state";
+import { choose, chooseGap, chooseRange, chosen, clear, details, find, folded, gap, hits, look, seen, nextHit, numberOf, range, shown, trackOf } from "./state";
 import { around, moved, within, zoomed } from "./window";
 import { light } from "./state";
 import { ask } from "../../context";
@@ -28,6 +28,7 @@ const cssOf = (name: string) => getComputedStyle(document.documentElement).getPr
 function Drawn({ timeline }: { timeline: Timeline }) {
   const below = useRef<HTMLCanvasElement>(null);
   const above = useRef<HTMLCanvasElement>(null);
+  const ground = useRef<HTMLCanvasElement>(null);
   const box = useRef<HTMLDivElement>(null);
   const stage = useRef<Stage | undefined>(undefined);
   const [scroll, setScroll] = useState(0);
@@ -44,10 +45,10 @@ function Drawn({ timeline }: { timeline: Timeline }) {
   scrollTo.current = (by: number) => setScroll((now) => Math.max(0, Math.min(most, Math.min(now, most) + by)));
 
   useEffect(() => {
-    if (below.current === null || above.current === null || box.current === null) return;
+    if (below.current === null || above.current === null || ground.current === null || box.current === null) return;
     let made: Stage;
     try {
-      made = new Stage(timeline, source(), below.current, above.current, place.value.params.get("painter"));
+      made = new Stage(timeline, source(), note, below.current, above.current, ground.current, place.value.params.get("painter"));
     } catch (error) {
       setProblem(reason(error).text);
       return;
@@ -65,7 +66,7 @@ function Drawn({ timeline }: { timeline: Timeline }) {
       pan: (pixels) => look(within({ from: shown.value.from + pixels / made.pixelsPerNs, to: shown.value.to + pixels / made.pixelsPerNs }, span), span),
       scroll: (pixels) => scrollTo.current(pixels),
       click: (x, y) => clicked(made, made.under(x, y), timeline),
-      hover: (x, y) => setHover(words(made.under(x, y), timeline, x, y)),
+      hover: (x, y) => setHover(words(made.under(x, y), timeline, x, y) ?? idleWords(made.idleAt(x, y), x, y)),
       leave: () => setHover(undefined),
       select: (from, to, done) => {
         const [a, b] = [made.timeAt(Math.min(from, to)), made.timeAt(Math.max(from, to))];
@@ -115,6 +116,7 @@ function Drawn({ timeline }: { timeline: Timeline }) {
             class="tl-box" ref={box} tabIndex={0} role="application" aria-label="Timeline" aria-describedby="tl-keys"
             onKeyDown={(event) => keys(event, stage.current, timeline, (by) => scrollTo.current(by))}
           >
+            <canvas ref={ground} aria-hidden="true" />
             <canvas ref={below} aria-hidden="true" />
             <canvas ref={above} aria-hidden="true" />
             {most > 0 && <div class="tl-scroll" aria-hidden="true"><i style={{ height: `${(100 * size.height) / (order.height + RULER)}%`, top: `${(100 * at) / (order.height + RULER)}%` }} /></div>}
@@ -132,6 +134,17 @@ function Drawn({ timeline }: { timeline: Timeline }) {
   );
 }
 
+/** Notes categories that some tile has, for the legend. */
+function note(categories: Uint8Array): void {
+  let news: Set<number> | undefined;
+  for (const category of categories) {
+    if (seen.peek().has(category) || news?.has(category) === true) continue;
+    news ??= new Set(seen.peek());
+    news.add(category);
+  }
+  if (news !== undefined) seen.value = news;
+}
+
 /** Takes what the address says, once for a capture. */
 function begin(timeline: Timeline): void {
   const params = place.peek().params;
@@ -142,6 +155,7 @@ function begin(timeline: Timeline): void {
   const [a, b, row, subject, text] = [number("a"), number("b"), number("event"), params.get("subject"), params.get("find")];
   clear();
   lit.value = undefined;
+  seen.value = new Set();
   if (a !== undefined && b !== undefined) void chooseRange(a, b, timeline.groups.flatMap((group) => group.tracks));
   if (row !== undefined) void choose(row).then(() => {
     const event = chosen.value;
@@ -181,7 +195,13 @@ function showRow(track: number | string | undefined, rows: readonly Row[], heigh
 
 function clicked(stage: Stage, under: Under | undefined, timeline: Timeline): void {
   if (under === undefined) return;
-  if (under.row.kind === "group" && under.row.group !== undefined) return fold(groupKey(under.row.group));
+  if (under.row.kind === "group" && under.row.group !== undefined) {
+    const idle = stage.idleIn(under.row, under.at);
+    if (idle === undefined) return fold(groupKey(under.row.group));
+    clear();
+    gap.value = { prev: -1, next: -1, start: idle.start, end: idle.end, track: "", cause: idle.cause, details: { about: idle.about } };
+    return;
+  }
   const track = under.row.track;
   if (track === undefined) return;
   if (under.tile?.events !== undefined && under.span >= 0) return pick(under.tile, under.span, track.id);
@@ -213,6 +233,10 @@ function words(under: Under | undefined, timeline: Timeline, x: number, y: numbe
   if (columns === undefined) return undefined;
   const n = columns.count[under.span] as number;
   return { x, y, text: `${count(n)} ${n === 1 ? "event" : "events"}, busy ${share(columns.share[under.span] as number)} of ${time(columns.width)}, mostly${of.replace(",", "")}` };
+}
+
+function idleWords(part: ReturnType<Stage["idleAt"]>, x: number, y: number) {
+  return part === undefined ? undefined : { x, y, text: `Idle ${time(part.end - part.start)}: ${part.cause}. ${part.about}` };
 }
 
 function fold(key: string): void {
@@ -295,7 +319,7 @@ function Names(props: { rows: readonly Row[]; scroll: number; height: number }) 
           <div key={row.key} class={`tl-name ${row.kind}`} style={{ top: `${row.top - props.scroll}px`, height: `${row.height}px` }}>
             {row.kind === "group" && row.group !== undefined ? (
               <button type="button" aria-expanded={row.folded !== true} onClick={() => fold(row.key)} style={{ height: `${GROUP_HEIGHT}px` }} title={visible(row.name)}>
-                <span class="fold" aria-hidden="true">{row.folded === true ? "▸" : "▾"}</span>{visible(row.name)}
+                <span class="fold" aria-hidden="true">{row.folded === true ? "▸" : "▾"}</span><b>{visible(row.name)}</b>
                 {row.group.busy_share !== undefined && row.group.busy_share !== null && <span class="quiet"> {share(row.group.busy_share)}</span>}
               </button>
             ) : (
@@ -337,9 +361,10 @@ function Tools({ timeline }: { timeline: Timeline }) {
 }
 
 function Legend({ timeline }: { timeline: Timeline }) {
+  const there = seen.value;
   return (
-    <ul class="legend" aria-label="Colors">
-      {timeline.categories.map((category) => <li key={category.id}><i class="swatch" style={{ background: fill(category.color_index, dark.value) }} />{visible(category.name)}</li>)}
+    <ul class="legend" aria-label="Colors" tabIndex={0}>
+      {timeline.categories.filter((category) => there.has(category.id)).map((category) => <li key={category.id}><i class="swatch" style={{ background: fill(category.color_index, dark.value) }} />{visible(category.name)}</li>)}
     </ul>
   );
 }

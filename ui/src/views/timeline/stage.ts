@@ -1,4 +1,4 @@
-// Draws the timeline into two canvases, one above the other: spans by the painter, ruler, names and marks on a plain one.
+// Draws the timeline into three canvases, one above the other: steps, spans by the painter, then ruler, names and marks.
 //
 // It is told what to show and asks for tiles; it decides nothing.
 
@@ -12,10 +12,15 @@ import { levelFor, type Piece, Tiles } from "./tiles";
 import { ticks, type Window } from "./window";
 import type { Source } from "../../source/source";
 import { Counters } from "./counters";
+import { Idle } from "./idle";
 
 export const RULER = 30;
 const LABEL = "11px system-ui, sans-serif";
 const LETTER = 6.1;
+/** Of the strip with the causes of idle time. */
+const IDLE_HEIGHT = 10;
+/** Spans narrower than this have no room for a name. */
+const LEAST_NAMED = 22;
 /** Work of pictures beyond this many pixels to one costs more than it shows. */
 const MOST_RATIO = 2;
 const MOST_PIXELS = 4e6;
@@ -46,6 +51,7 @@ export class Stage {
   readonly painter: Painter;
   private readonly tiles: Tiles;
   private readonly counters: Counters;
+  private readonly idle: Idle;
   private readonly context: CanvasRenderingContext2D;
   private readonly colors = new Map<number, number>();
   private planned = 0;
@@ -59,14 +65,17 @@ export class Stage {
   constructor(
     private readonly timeline: Timeline,
     source: Source,
+    came: (categories: Uint8Array) => void,
     below: HTMLCanvasElement,
     private readonly above: HTMLCanvasElement,
+    private readonly ground: HTMLCanvasElement,
     want: string | null,
   ) {
     for (const category of timeline.categories) this.colors.set(category.id, category.color_index);
     const draw = () => this.later();
     this.painter = painterOn(below, want);
-    this.tiles = new Tiles(source, (category) => this.colors.get(category) ?? 15, draw, (spans) => this.painter.forget(spans));
+    this.tiles = new Tiles(source, (category) => this.colors.get(category) ?? 15, draw, (spans) => this.painter.forget(spans), came);
+    this.idle = new Idle(source, draw);
     this.counters = new Counters(source, draw);
     this.context = above.getContext("2d") as CanvasRenderingContext2D;
   }
@@ -93,9 +102,10 @@ export class Stage {
     const ratio = Math.max(1, Math.min(wanted, Math.sqrt(MOST_PIXELS / Math.max(1, width * height))));
     this.size = { width: Math.max(1, width), height: Math.max(1, height), ratio };
     const [wide, high] = [Math.round(this.size.width * ratio), Math.round(this.size.height * ratio)];
-    if (this.above.width !== wide || this.above.height !== high) {
-      this.above.width = wide;
-      this.above.height = high;
+    for (const canvas of [this.above, this.ground]) {
+      if (canvas.width === wide && canvas.height === high) continue;
+      canvas.width = wide;
+      canvas.height = high;
     }
     this.later();
   }
@@ -154,12 +164,36 @@ export class Stage {
       const pieces = this.tiles.pieces(row.track, level, this.window.from, this.window.to);
       this.paint(pieces, row, top + 2, false);
       if (row.laneHeight >= 12) this.names(pieces, row, top + 2);
+    } else if (row.kind === "group" && row.folded !== true) {
+      this.idleParts(row, top);
     } else if (row.folded === true) {
       // All tracks on one line, a level coarser: what is busy shows, and one look at it costs little.
       for (const track of (row.group?.tracks ?? []).slice(0, SUMMARY_TRACKS)) {
         this.paint(this.tiles.pieces(track, level + 1, this.window.from, this.window.to), row, top + 4, true);
       }
     }
+  }
+
+  private idleParts(row: Row, top: number): void {
+    if (row.group === undefined) return;
+    for (const part of this.idle.parts(row.group, this.window, this.size.width)) {
+      const [left, right] = [Math.max(0, this.x(part.start)), Math.min(this.size.width, this.x(part.end))];
+      if (right <= left) continue;
+      this.context.fillStyle = causeFill(part.cause, this.dark);
+      this.context.fillRect(left, top + row.height - IDLE_HEIGHT - 2, Math.max(1, right - left), IDLE_HEIGHT);
+    }
+  }
+
+  /** The idle part at a time in the row of a device. */
+  idleIn(row: Row, at: number): { start: number; end: number; cause: string; about: string } | undefined {
+    if (row.kind !== "group" || row.folded === true || row.group === undefined) return undefined;
+    for (const part of this.idle.parts(row.group, this.window, this.size.width)) if (part.start <= at && part.end >= at) return part;
+    return undefined;
+  }
+
+  idleAt(x: number, y: number) {
+    const under = this.under(x, y);
+    return under === undefined ? undefined : this.idleIn(under.row, under.at);
   }
 
   private paint(pieces: readonly Piece[], row: Row, top: number, flat: boolean): void {
@@ -186,10 +220,10 @@ export class Stage {
     context.fillStyle = this.marks.lit === undefined ? LABEL_INK : this.inks.quiet;
     for (const { tile, from, to } of pieces) {
       const events = tile.events;
-      if (events === undefined) continue;
+      if (events === undefined || tile.most * scale < LEAST_NAMED) continue;
       for (const at of longest(tile)) {
         const duration = events.duration[at] as number;
-        if (duration * scale < 22) break;
+        if (duration * scale < LEAST_NAMED) break;
         const start = events.start[at] as number;
         // An event in two tiles is named in the first that is shown.
         if (start >= to || start + duration <= from || (start < from && from > this.window.from)) continue;
@@ -206,11 +240,11 @@ export class Stage {
   }
 
   private steps(): void {
-    const { context, timeline } = this;
-    if (timeline.steps.length === 0) return;
-    context.font = LABEL;
-    context.textBaseline = "middle";
-    timeline.steps.forEach(([start, end], at) => {
+    const context = this.ground.getContext("2d");
+    if (context === null || this.timeline.steps.length === 0) return;
+    context.setTransform(this.size.ratio, 0, 0, this.size.ratio, 0, 0);
+    context.clearRect(0, 0, this.size.width, this.size.height);
+    this.timeline.steps.forEach(([start, end], at) => {
       const [left, right] = [this.x(start), this.x(end)];
       if (right < 0 || left > this.size.width || right - left < 2) return;
       if (at % 2 === 1) {

@@ -19,6 +19,8 @@ export const range = signal<Range | undefined>(undefined);
 export const statistics = signal<Selection | undefined>(undefined);
 export const failed = signal<string | undefined>(undefined);
 export const hits = signal<{ text: string; count: number; hits: Hit[]; at: number } | undefined>(undefined);
+/** Numbers of the categories that some tile here has. */
+export const seen = signal<ReadonlySet<number>>(new Set());
 export const folded = signal<ReadonlySet<string>>(new Set());
 
 export function look(window: Window, span: number): void {

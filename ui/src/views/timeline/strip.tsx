@@ -72,8 +72,8 @@ export function Strip({ timeline }: { timeline: Timeline }) {
   return (
     <div class="strip" onPointerDown={(event) => { event.currentTarget.setPointerCapture(event.pointerId); move(event); }} onPointerMove={move}>
       <canvas ref={canvas} role="img" aria-label="The whole capture" style={{ height: `${HEIGHT}px` }} />
-      <i class="veil" style={{ left: 0, width: part(shown.value.from) }} />
-      <i class="veil" style={{ left: part(shown.value.to), right: 0 }} />
+      {shown.value.from > 0 && <i class="veil before" style={{ left: 0, width: part(shown.value.from) }} />}
+      {shown.value.to < span && <i class="veil after" style={{ left: part(shown.value.to), right: 0 }} />}
     </div>
   );
 }

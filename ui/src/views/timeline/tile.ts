@@ -14,6 +14,8 @@ export interface Tile {
   /** Numbers of categories, one per span. */
   category: Uint8Array;
   /** What single spans stand for: events, or columns that hold several. */
+  /** The longest of its spans. */
+  most: number;
   events?: { row: Uint32Array; start: Float64Array; duration: Float64Array; name: Uint32Array; names: string[] };
   columns?: { count: Uint32Array; share: Float32Array; width: number };
   /** Spans by duration, longest first; made when labels first need it. */
@@ -50,7 +52,7 @@ function columns(from: Reader, start: number, length: number, level: number, col
     height[at] = Math.max(1, Math.round(Math.min(1, share[at] as number) * 255));
     color[at] = paint(colorOf(category[at] as number), 8);
   }
-  return { start, spans: { length, ends, lane, color, height }, category, columns: { count, share, width } };
+  return { start, spans: { length, ends, lane, color, height }, category, most: width, columns: { count, share, width } };
 }
 
 function events(from: Reader, start: number, length: number, colorOf: (category: number) => number): Tile {
@@ -72,7 +74,7 @@ function events(from: Reader, start: number, length: number, colorOf: (category:
     color[at] = paint(colorOf(category[at] as number), shade(name[at] as number));
   }
   const height = new Uint8Array(length).fill(255);
-  return { start, spans: { length, ends, lane, color, height }, category, events: { row, start: starts, duration, name, names } };
+  return { start, spans: { length, ends, lane, color, height }, category, most: duration.reduce((most, one) => Math.max(most, one), 0), events: { row, start: starts, duration, name, names } };
 }
 
 const paint = (color: number, shade: number) => (color < 0 || color > NO_CATEGORY ? NO_CATEGORY : color) | (shade << 4);

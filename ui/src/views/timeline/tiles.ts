@@ -31,6 +31,7 @@ export class Tiles {
     private readonly colorOf: (category: number) => number,
     private readonly changed: () => void,
     private readonly dropped: (spans: Spans) => void,
+    private readonly came: (categories: Uint8Array) => void = () => undefined,
   ) {}
 
   /** What to draw of `track` from `from` to `to` at `level`, and asks for what is missing. */
@@ -114,7 +115,9 @@ export class Tiles {
 
   private take(name: string, bytes: ArrayBuffer | null): void {
     const level = Number(name.split("/").at(-2));
-    this.held.set(name, bytes === null ? "none" : decode(bytes, level, this.colorOf));
+    const tile = bytes === null ? "none" : decode(bytes, level, this.colorOf);
+    if (tile !== "none") this.came(tile.category);
+    this.held.set(name, tile);
   }
 
   private trim(): void {
