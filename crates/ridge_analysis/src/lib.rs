@@ -26,9 +26,10 @@ mod tests;
 mod view;
 mod views;
 
+pub use context::labels::{op_module, process_labels};
 pub use context::observed_trips::module_costs;
 pub use context::{
-    Analysis, Compilation, Executions, Group, Line, Lines, Need, OpLines, Owners, Prepared, ProfileNumbers,
+    Analysis, Compilation, EventCategories, Executions, Group, Line, Lines, Need, OpLines, Owners, Prepared, ProfileNumbers,
     PythonFrame, Shared, Spans, Store, WorkGroups, is_primitive, kernel_category,
 };
 pub use device::{

@@ -6,6 +6,8 @@ use crate::commands::{
     annotate, bench, calibrate, check, completions, diff, explain, export, guide, handoff, hlo, idle, info, memory, offload, record,
     redact, reference, roofline, rules, scaling, stats, transfers, trial, what_if,
 };
+#[cfg(feature = "page")]
+use crate::commands::{report, view};
 use crate::failure::Failure;
 use crate::timings::Timings;
 use clap::{CommandFactory as _, Parser, Subcommand};
@@ -30,6 +32,7 @@ Examples:
   ridgeline record -- python solver.py     record a program; its output and exit status are its own
   ridgeline check run/                     what holds it back, and how to fix it
   ridgeline diff before/ after/            what got faster or slower, and how certain that is
+  ridgeline view run/                      look at it in the browser
   ridgeline stats run/                     where the time went
   ridgeline stats run/ --by source         the same, per line of Python
   ridgeline annotate solver.py run/        the file, with what each line did
@@ -53,6 +56,10 @@ pub(crate) enum Command {
     Diff(diff::DiffArguments),
     Explain(explain::ExplainArguments),
     Rules(rules::RulesArguments),
+    #[cfg(feature = "page")]
+    View(view::ViewArguments),
+    #[cfg(feature = "page")]
+    Report(report::ReportArguments),
     Stats(stats::StatsArguments),
     Info(info::InfoArguments),
     Roofline(roofline::RooflineArguments),
@@ -85,6 +92,10 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Diff(arguments) => diff::run(arguments, globals, timings),
         Command::Explain(arguments) => explain::run(arguments, globals),
         Command::Rules(arguments) => rules::run(arguments, globals),
+        #[cfg(feature = "page")]
+        Command::View(arguments) => view::run(arguments, globals, timings),
+        #[cfg(feature = "page")]
+        Command::Report(arguments) => report::run(arguments, globals, timings),
         Command::Stats(arguments) => stats::run(arguments, globals, timings),
         Command::Info(arguments) => info::run(arguments, globals, timings),
         Command::Roofline(arguments) => roofline::run(arguments, globals, timings),

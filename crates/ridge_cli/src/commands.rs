@@ -18,12 +18,16 @@ pub(crate) mod offload;
 pub(crate) mod record;
 pub(crate) mod redact;
 pub(crate) mod reference;
+#[cfg(feature = "page")]
+pub(crate) mod report;
 pub(crate) mod roofline;
 pub(crate) mod rules;
 pub(crate) mod scaling;
 pub(crate) mod stats;
 pub(crate) mod transfers;
 pub(crate) mod trial;
+#[cfg(feature = "page")]
+pub(crate) mod view;
 pub(crate) mod what_if;
 
 use crate::arguments::{InputArguments, OutputArguments};

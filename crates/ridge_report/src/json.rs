@@ -41,7 +41,8 @@ pub(crate) fn laid_out(document: &Value) -> String {
     layout::text(document)
 }
 
-pub(crate) fn note(note: &Note) -> Value {
+/// `note` as in every document.
+pub fn note(note: &Note) -> Value {
     json!({
         "severity": severity_word(note.severity),
         "message": note.message,
@@ -51,7 +52,8 @@ pub(crate) fn note(note: &Note) -> Value {
     })
 }
 
-fn section(section: &Section) -> Value {
+/// `section` as in the overview of [`stats`].
+pub fn section(section: &Section) -> Value {
     json!({ "title": section.title, "facts": section.facts.iter().map(fact).collect::<Vec<_>>() })
 }
 
@@ -105,6 +107,11 @@ fn row_object(table: &Table, row: usize) -> Value {
     let schema = table.batch.schema();
     let cells = schema.fields().iter().zip(table.batch.columns());
     Value::Object(cells.map(|(field, column)| (field.name().clone(), scalar(cell(column, row)))).collect::<Map<_, _>>())
+}
+
+/// The value of `column` in `row`; `null` where it is unknown.
+pub fn value(column: &dyn arrow_array::Array, row: usize) -> Value {
+    scalar(cell(column, row))
 }
 
 fn scalar(cell: Cell<'_>) -> Value {

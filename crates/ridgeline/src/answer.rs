@@ -40,6 +40,11 @@ impl Session {
         self.with_analysis(|analysis| shown.filter(|view| (view.answers)(analysis)).collect())
     }
 
+    /// The views of `topic` that this capture answers, those that are shown only where they are named among them.
+    pub fn answerable(&self, topic: Topic) -> Vec<&'static View> {
+        self.with_analysis(|analysis| views_of(topic).filter(|view| (view.answers)(analysis)).collect())
+    }
+
     /// The facts of `topic` and the tables of `views`; those of a large capture are made in parallel.
     ///
     /// # Errors

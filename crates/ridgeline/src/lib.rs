@@ -22,13 +22,17 @@ mod diff;
 mod document;
 mod error;
 pub mod escape;
+mod event;
 mod file_map;
 mod find;
 mod guide;
 mod handoff;
 mod hlo;
+mod hlo_graph;
+mod idle;
 mod info;
 mod manifest;
+mod memory_series;
 mod note;
 mod offload;
 mod redact;
@@ -46,15 +50,19 @@ pub use ceilings::{CeilingsChoice, MeasuredDevice, ceilings_folder, data_sheet, 
 pub use check::{Check, Shown as ShownFinding, explanation};
 pub use diff::{CausesAsked, Diff, DiffOptions, diff, summary_of, summary_text};
 pub use error::{Details, OpenError};
+pub use event::{EventDetails, EventWork};
 pub use file_map::explain_lost_files;
 pub use guide::{Guide, GuideOptions, Stage, StageState};
 pub use handoff::{Handoff, HandoffOptions};
 pub use hlo::HloStage;
+pub use hlo_graph::{GraphAsked, GraphNode, HloGraph};
+pub use memory_series::{Held, MemorySeries};
 pub use note::{Note, Severity};
 pub use offload::{OffloadAnswer, OffloadOptions};
 pub use redact::{Redacted, private_words, redact};
 pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};
-pub use ridge_analysis::{Activity, Cause, Frame, LineSums, Per, TimeOf};
+pub use ridge_analysis::models::idle::IdlePart;
+pub use ridge_analysis::{Activity, Cause, EventCategories, Frame, LineSums, Per, TimeOf};
 pub use ridge_analysis::{
     Bound, Ceiling, Ceilings, Chart, ChartPoint, ChartRoof, ChartSlope, Compilation, ComputeUnit, Limit, NumberType,
     OtherIntensity, Shown, Topic, VIEWS, View, view, views_of,

@@ -10,10 +10,12 @@ use crate::info;
 use crate::manifest::Manifest;
 use crate::note::{Note, Severity};
 use ridge_analysis::scaling::{CaptureWork, capture_work};
-use ridge_analysis::{Analysis, Ceilings, Prepared, steps_tables};
+use ridge_analysis::{Analysis, Ceilings, EventCategories, Prepared, steps_tables};
 use ridge_import::{Folder, ImportOptions, Imported, Input, Release, Source, import_inputs};
-use ridge_table::{Section, Table};
-use ridge_trace::Trace;
+use crate::subject::SubjectText;
+use ridge_table::{Section, Subject, Table};
+use ridge_trace::{EventKind, Trace};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -174,6 +176,49 @@ impl Session {
         let Some(name) = op else { return Ok(hlo.to_dot(None)) };
         let instruction = hlo.instruction(find_instruction(hlo, name)?);
         Ok(hlo.to_dot(Some(instruction.called.first().copied().unwrap_or(instruction.computation))))
+    }
+
+    /// The analysis; what several answers need is made once, when the first of them asks.
+    pub(crate) fn analysis(&self) -> Analysis<'_> {
+        self.prepared.analysis(&self.imported.trace, &self.imported.hlo)
+    }
+
+    /// The category of every event.
+    pub fn event_categories(&self) -> &EventCategories {
+        self.analysis().get()
+    }
+
+    /// A label for every process, of what tells it from the others; empty where there is one.
+    pub fn process_labels(&self) -> Vec<String> {
+        ridge_analysis::process_labels(&self.imported.trace)
+    }
+
+    /// The files that were read: name, format, bytes.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &'static str, u64)> {
+        self.imported.captures.iter().map(|capture| (capture.source.as_str(), capture.format, capture.bytes))
+    }
+
+    /// Whether anything may say which line of a program the time belongs to.
+    pub fn knows_source(&self) -> bool {
+        let calls = &self.imported.trace.events.kind;
+        self.has_hlo() || !self.imported.sources.is_empty() || calls.contains(&(EventKind::PythonCall as u8))
+    }
+
+    /// The innermost line of every operation that has one: file and line, by row of the operations.
+    pub fn operation_lines(&self) -> HashMap<u32, (String, u32)> {
+        let lines = self.analysis().lines();
+        let line = |op: u32| lines.of(op)?.stack.first().map(|line| (op, (line.file.clone(), line.line)));
+        (0..self.imported.trace.operations.len() as u32).filter_map(line).collect()
+    }
+
+    /// `subject` in words and numbers.
+    pub fn subject_text(&self, subject: &Subject) -> SubjectText {
+        crate::subject::subject_text(&self.imported.trace, subject)
+    }
+
+    /// Whether any module has its HLO.
+    pub fn has_hlo(&self) -> bool {
+        !self.imported.hlo.is_empty()
     }
 
     /// Lends the analysis; what several answers need is made once, when the first of them asks.

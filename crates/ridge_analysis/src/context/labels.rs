@@ -4,7 +4,7 @@ use super::Analysis;
 use ridge_trace::Trace;
 
 /// A label for every process: the parts of its source's path that tell it from the others; empty where there is one.
-pub(crate) fn process_labels(trace: &Trace) -> Vec<String> {
+pub fn process_labels(trace: &Trace) -> Vec<String> {
     let names: Vec<Vec<&str>> =
         (trace.processes.iter()).map(|process| trace.strings.get(process.name).split('/').collect()).collect();
     let Some((first, rest)) = names.split_first().filter(|(_, rest)| !rest.is_empty()) else {
@@ -43,7 +43,7 @@ pub(crate) fn op_name(analysis: &Analysis<'_>, op: u32) -> String {
 }
 
 /// The name of an operation's module.
-pub(crate) fn op_module(analysis: &Analysis<'_>, op: u32) -> Option<String> {
+pub fn op_module(analysis: &Analysis<'_>, op: u32) -> Option<String> {
     let row = analysis.operation(op)?.module;
     let module = analysis.trace.modules.get(row as usize)?;
     let name = analysis.text(module.name);

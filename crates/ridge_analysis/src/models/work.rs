@@ -24,6 +24,14 @@ impl Shared for Workload {
 }
 
 impl<'a> Analysis<'a> {
+    /// What the event at `row` had to compute and move in its `self_ns`; `None` for what is no work of a device.
+    pub fn work_of_event(&self, row: u32, self_ns: i64) -> Option<WorkSums> {
+        let device = self.trace.track_of(row)?.device?;
+        let mut by_class = Vec::new();
+        add_event(self, &mut by_class, row, self_ns, device);
+        by_class.pop()
+    }
+
     /// The work of the operations, from their HLO.
     pub fn workload(&self) -> &'a Workload {
         self.get()

@@ -10,6 +10,11 @@ pub const ANNOTATE_SCHEMA: &str = "ridgeline.annotate.v1";
 
 /// All that is known of the files that are shown, as a `ridgeline.annotate.v1` document.
 pub fn document(annotation: &Annotation) -> String {
+    laid_out(&document_value(annotation))
+}
+
+/// [`document`] before it is text.
+pub fn document_value(annotation: &Annotation) -> Value {
     let mut findings: Vec<usize> =
         annotation.files.iter().flat_map(|file| file.lines.values().flat_map(|line| line.findings.clone())).collect();
     findings.sort_unstable();
@@ -17,7 +22,7 @@ pub fn document(annotation: &Annotation) -> String {
         TimeOf::Devices => "devices",
         TimeOf::Host => "host",
     };
-    laid_out(&value!({
+    value!({
         "schema": ANNOTATE_SCHEMA,
         "notes": annotation.notes.iter().map(note).collect::<Vec<_>>(),
         "path": annotation.path,
@@ -33,7 +38,7 @@ pub fn document(annotation: &Annotation) -> String {
         "others": annotation.others.iter().map(|(name, sums)| other(name, sums)).collect::<Vec<_>>(),
         "findings": findings.iter().filter_map(|at| finding(annotation, *at)).collect::<Vec<_>>(),
         "footnotes": annotation.footnotes,
-    }))
+    })
 }
 
 fn of_file(annotation: &Annotation, file: &AnnotatedFile, findings: &[usize]) -> Value {

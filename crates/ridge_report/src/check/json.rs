@@ -12,12 +12,17 @@ pub const CHECK_SCHEMA: &str = "ridgeline.check.v1";
 
 /// All that is known, as a `ridgeline.check.v1` document.
 pub fn document(check: &Check, options: &Options) -> String {
+    laid_out(&value(check, options))
+}
+
+/// [`document`] before it is text.
+pub fn value(check: &Check, options: &Options) -> Value {
     let found = &check.diagnosis;
     let doubts = found.doubts.iter().map(|(rule, doubt)| {
         let blocks: Vec<&str> = doubt.blocks.iter().map(|question| question.words()).collect();
         json!({ "rule": rule.id, "message": doubt.message, "blocks": blocks, "command": doubt.command })
     });
-    laid_out(&json!({
+    json!({
         "schema": CHECK_SCHEMA,
         "notes": check.notes.iter().map(note).collect::<Vec<_>>(),
         "verdict": { "state": found.state.name(), "reasons": doubts.collect::<Vec<_>>() },
@@ -33,7 +38,7 @@ pub fn document(check: &Check, options: &Options) -> String {
         "together": found.together.as_ref().map(saving),
         "rules": found.outcomes.iter().map(outcome).collect::<Vec<_>>(),
         "footnotes": check.footnotes,
-    }))
+    })
 }
 
 /// A finding a line, without the rest.

@@ -86,6 +86,21 @@ impl Shared for IdleGaps {
 }
 
 impl IdleGaps {
+    /// The parts, in order of time, of the gap between the end of `prev` and the start of `next`, work of one device; none
+    /// where they are no such pair.
+    pub fn between(&self, trace: &Trace, prev: EventRow, next: EventRow) -> Vec<IdlePart> {
+        let device = |row: EventRow| trace.track_of(row.0).and_then(|track| track.device);
+        let known = (prev.index() < trace.events.len() && next.index() < trace.events.len()).then(|| device(next)).flatten();
+        let Some(device) = known.filter(|known| device(prev) == Some(*known)) else { return Vec::new() };
+        let gap = Gap {
+            start: work_end(trace, prev.index()),
+            end: trace.events.start_ns[next.index()],
+            prev: prev.0,
+            next: next.0,
+        };
+        if gap.length() <= 0 { Vec::new() } else { Walk::new(trace, &self.context, device).parts(&gap).to_vec() }
+    }
+
     /// Shows `visit` the parts, in order of time, of each gap of the device at `position` that is at least `least_ns` long,
     /// and of what is before and after its work.
     ///

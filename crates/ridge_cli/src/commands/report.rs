@@ -1,0 +1,79 @@
+//! `ridgeline report`: the page with its answers in one file.
+
+use crate::Ending;
+use crate::arguments::{CeilingsArguments, Globals, InputArguments};
+use crate::failure::Failure;
+use crate::output::{tell_losses, write_file};
+use crate::timings::Timings;
+use clap::{Args, ValueHint};
+use ridge_web::Page;
+use ridge_web::report::{Part, ReportOptions, report};
+use ridgeline::units::Bytes;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+/// Write a report: the page of `ridgeline view` with its answers in one file
+///
+/// The file opens from disk in any browser, asks no network, and says what it left out to stay small.
+/// Without `--redact` it holds what the capture says of the machine and its user; docs/privacy.md lists it.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct ReportArguments {
+    #[command(flatten)]
+    input: InputArguments,
+
+    /// The file to write; replaced atomically
+    #[arg(long, short, value_name = "FILE", default_value = "report.html", value_hint = ValueHint::FilePath)]
+    output: PathBuf,
+
+    /// Keep the file below this size: the timeline ends at the detail that fits
+    #[arg(long, value_name = "SIZE", default_value = "20MB", value_parser = crate::quantities::size)]
+    max_size: u64,
+
+    /// Show these views alone, comma-separated: overview, findings, timeline, operations, flame, roofline, memory, idle,
+    /// graph, source [default: all]
+    #[arg(long, value_name = "VIEW", value_delimiter = ',', value_parser = part)]
+    views: Vec<Part>,
+
+    /// Take out host, user and process names, home folders, addresses, secrets, and the text of source files
+    #[arg(long)]
+    redact: bool,
+
+    #[command(flatten)]
+    ceilings: CeilingsArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline report run/                                  report.html
+  ridgeline report run/ -o solver.html --redact          to hand to somebody else
+  ridgeline report run/ --max-size 3MB                   small enough for mail
+  ridgeline report run/ --views overview,findings,operations,roofline";
+
+/// Runs the command.
+pub(crate) fn run(arguments: &ReportArguments, _globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    let session = super::open_with(&arguments.input, arguments.ceilings.choice(), timings)?;
+    tell_losses(session.notes());
+    let mut page = Page::new(session);
+    if arguments.redact {
+        page = page.redacted(timings.phase("names", || ridgeline::private_words(&arguments.input.paths)));
+    }
+    let parts = if arguments.views.is_empty() { Part::ALL.to_vec() } else { arguments.views.clone() };
+    let options = ReportOptions { parts, most_bytes: arguments.max_size };
+    let made = timings.phase("report", || report(&page, &options));
+    let made = made.map_err(|refusal| Failure::failed(refusal.message).hints(refusal.hints))?;
+    timings.phase("output", || write_file(&arguments.output, made.html.as_bytes()))?;
+    let size = Bytes(made.html.len() as u64);
+    let mut said = format!("{} ({size})\n", ridge_report::escape_controls(&arguments.output.display().to_string()));
+    made.left_out.iter().for_each(|left_out| said.push_str(&format!("  left out  {left_out}\n")));
+    anstream::stdout()
+        .write_all(said.as_bytes())
+        .map_err(|error| Failure::io("cannot write to standard output", &error))?;
+    Ok(Ending::Code(0))
+}
+
+fn part(name: &str) -> Result<Part, String> {
+    let found = Part::ALL.into_iter().find(|part| part.name() == name || (name == "tables" && *part == Part::Operations));
+    let known = || Part::ALL.map(Part::name).join(", ");
+    found.ok_or_else(|| format!("expected one of {}", known()))
+}

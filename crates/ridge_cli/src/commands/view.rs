@@ -1,0 +1,77 @@
+//! `ridgeline view`: the capture in the browser.
+
+use crate::Ending;
+use crate::arguments::{CeilingsArguments, Globals, InputArguments};
+use crate::failure::Failure;
+use crate::output::{tell_losses, write_stdout};
+use crate::timings::Timings;
+use clap::Args;
+use ridge_web::Page;
+use ridge_web::server::Server;
+use std::io::{self, Write as _};
+use std::net::{IpAddr, Ipv4Addr};
+
+/// Look at a capture in the browser: timeline, tables, causes, memory, source
+///
+/// Serves one page on this machine alone, prints its address and opens it; Ctrl-C ends it. The address holds a token
+/// without which nothing is answered. Nothing is sent anywhere, and no file but the captures is read. See docs/view.md.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct ViewArguments {
+    #[command(flatten)]
+    input: InputArguments,
+
+    /// Listen at this port [default: any that is free]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+
+    /// Listen at this address: other machines that have the token can then read the capture, unencrypted
+    #[arg(long, value_name = "IP", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    host: IpAddr,
+
+    /// Print the address and open no browser
+    #[arg(long)]
+    no_open: bool,
+
+    #[command(flatten)]
+    ceilings: CeilingsArguments,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline view run/                                  a folder written by `ridgeline record`
+  ridgeline view trace.json.gz                         anybody's capture
+  ridgeline view run/ --port 8080 --no-open            on a machine without a browser; then, on yours:
+  ssh -L 8080:localhost:8080 machine                   and open the address that was printed";
+
+/// Runs the command until Ctrl-C.
+pub(crate) fn run(arguments: &ViewArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    let session = super::open_with(&arguments.input, arguments.ceilings.choice(), timings)?;
+    tell_losses(session.notes());
+    let server = Server::bind(Page::new(session), arguments.host, arguments.port)
+        .map_err(|error| Failure::io(&format!("cannot listen at {}", place(arguments)), &error))?;
+    let address = server.address();
+    let color = globals.color.choice(&io::stdout());
+    write_stdout(format!("{address}\n").as_bytes(), color)?;
+    if !arguments.host.is_loopback() {
+        tell("warning: other machines can reach this address; who has the token can read the capture");
+    }
+    if !arguments.no_open && open::that_detached(&address).is_err() {
+        tell("note: no browser could be opened; open the address above");
+    }
+    tell("Ctrl-C ends it");
+    timings.phase("serve", || server.run()).map_err(|error| Failure::io("cannot serve the page", &error))?;
+    Ok(Ending::Code(0))
+}
+
+fn place(arguments: &ViewArguments) -> String {
+    match arguments.port {
+        0 => arguments.host.to_string(),
+        port => format!("{}:{port}", arguments.host),
+    }
+}
+
+/// Where standard error is closed nobody wants to know.
+fn tell(line: &str) {
+    let _ = writeln!(anstream::stderr(), "{line}");
+}

@@ -1,0 +1,92 @@
+//! What the page must know before it shows anything: what was lost, what is in the capture, what can be asked of it.
+
+use crate::page::Page;
+use ridge_report::json;
+use ridgeline::trace::Trace;
+use ridgeline::{Topic, VIEWS, View, views_of};
+use serde_json::{Value, json};
+
+/// Version of the answers, raised where one of them changes its meaning.
+const VERSION: u32 = 1;
+
+/// `capture`: the first thing that the page asks.
+pub(crate) fn capture(page: &Page) -> Value {
+    let session = &page.session;
+    let (trace, span) = (session.trace(), page.timeline().span());
+    // Command lines and environments are private by what they are, wherever they stand.
+    let info = if page.is_redacted() { Vec::new() } else { session.info() };
+    let path = (!page.is_redacted()).then(|| session.root().display().to_string());
+    let shown = |name: &str| match page.is_redacted() {
+        true => name.rsplit('/').next().unwrap_or_default().to_owned(),
+        false => name.to_owned(),
+    };
+    let files = session.files().map(|(name, format, bytes)| json!({ "name": shown(name), "format": format, "bytes": bytes }));
+    let title = session.root().file_name().map_or_else(|| session.root().display().to_string(), |name| {
+        name.to_string_lossy().into_owned()
+    });
+    json!({
+        "version": VERSION,
+        "ridgeline": env!("CARGO_PKG_VERSION"),
+        "title": title,
+        "path": path,
+        "files": files.collect::<Vec<_>>(),
+        "lost": session.notes().iter().map(note).collect::<Vec<_>>(),
+        "origin_ns": span.0,
+        "span_ns": span.1.saturating_sub(span.0),
+        "events": trace.events.len(),
+        "overview": session.overview().iter().map(json::section).collect::<Vec<_>>(),
+        "info": info.iter().map(json::section).collect::<Vec<_>>(),
+        "topics": Topic::ALL.map(|topic| topic_of(page, topic)),
+        "has": has(page, trace),
+    })
+}
+
+/// A note as documents have it, with the line that reads alone.
+fn note(note: &ridgeline::Note) -> Value {
+    let mut value = json::note(note);
+    value["text"] = json!(ridge_report::note_line(note));
+    value
+}
+
+/// The title of a topic on the page.
+fn title(topic: Topic) -> &'static str {
+    match topic {
+        Topic::Time => "Time",
+        Topic::Roofline => "Roofline",
+        Topic::Idle => "Idle",
+        Topic::Transfers => "Transfers",
+        Topic::Memory => "Memory",
+    }
+}
+
+/// A topic with its views, those that this capture answers marked.
+fn topic_of(page: &Page, topic: Topic) -> Value {
+    let answered = page.session.answerable(topic);
+    let views = views_of(topic).map(|view: &'static View| {
+        json!({
+            "id": view.id,
+            "title": view.id.replace('-', " "),
+            "about": view.about,
+            "answered": answered.iter().any(|other| std::ptr::eq(*other, view)),
+            "drawn": view.charts.is_some(),
+        })
+    });
+    json!({ "id": topic.command(), "title": title(topic), "views": views.collect::<Vec<_>>() })
+}
+
+/// Which views have something to show.
+fn has(page: &Page, trace: &Trace) -> Value {
+    let allocators = !trace.allocations.is_empty() || !trace.memory.blocks.is_empty();
+    json!({
+        "events": !trace.events.is_empty(),
+        "devices": trace.device_tracks().any(|track| !track.rows.is_empty()),
+        "hlo": page.session.has_hlo(),
+        "steps": !trace.steps.is_empty(),
+        "memory": allocators || page.session.has_hlo(),
+        "counters": !trace.counters.time_ns.is_empty(),
+        "source": page.session.knows_source(),
+        "profiles": !trace.profiles.is_empty(),
+        "views": VIEWS.len(),
+        "report": false,
+    })
+}

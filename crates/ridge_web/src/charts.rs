@@ -1,0 +1,116 @@
+//! Drawings as numbers: the roofline, memory over time, sampled counters.
+
+use crate::answer::Refusal;
+use crate::page::Page;
+use crate::request::{Request, number};
+use crate::tables;
+use ridgeline::trace::StringId;
+use ridgeline::{Chart, ChartPoint, MemorySeries};
+use serde_json::{Value, json};
+
+/// Points of a series where no level was asked for.
+const POINTS: u64 = 2_000;
+
+/// `chart/roofline?by=op`: what `ridgeline roofline` draws, one chart for each kind of device.
+pub(crate) fn roofline(page: &Page, request: &Request) -> Result<Value, Refusal> {
+    let view = tables::named("roofline", request.get("by").unwrap_or("op"))?;
+    let charts = page.session().charts(view);
+    Ok(json!({ "by": view.id, "charts": charts.iter().map(chart).collect::<Vec<_>>() }))
+}
+
+fn chart(chart: &Chart) -> Value {
+    let slopes = chart.slopes.iter().map(|slope| json!({ "name": slope.name, "bytes_per_sec": slope.bytes_per_sec }));
+    let roofs = chart.roofs.iter().map(|roof| json!({ "name": roof.name, "flops_per_sec": roof.flops_per_sec }));
+    json!({
+        "device": chart.device,
+        "basis": chart.basis,
+        "intensity": chart.intensity,
+        "slopes": slopes.collect::<Vec<_>>(),
+        "roofs": roofs.collect::<Vec<_>>(),
+        "points": chart.points.iter().map(point).collect::<Vec<_>>(),
+        "share_left_out": chart.share_left_out,
+    })
+}
+
+fn point(point: &ChartPoint) -> Value {
+    let others = point.others.iter().map(|other| {
+        let label = if other.label.is_empty() { "XLA's count" } else { other.label };
+        json!({ "label": label, "intensity": other.intensity })
+    });
+    json!({
+        "name": point.name,
+        "intensity": point.intensity,
+        "flops_per_sec": point.flops_per_sec,
+        "share": point.share,
+        "bound": point.bound.map(|bound| bound.name()),
+        "others": others.collect::<Vec<_>>(),
+    })
+}
+
+/// `chart/memory`: use of each allocator over time, and what is alive at its peak.
+pub(crate) fn memory(page: &Page) -> Value {
+    let series = page.session().memory_series();
+    let lines = series.iter().enumerate().map(|(at, series)| {
+        let points = series.points.iter().map(|point| json!([page.timeline().relative(point.time_ns), point.most]));
+        json!({ "id": format!("memory-{at}"), "name": series.name, "unit": "bytes", "points": points.collect::<Vec<_>>() })
+    });
+    let peak = series.iter().max_by_key(|series| series.peak_bytes).map(|series| {
+        json!({ "at_ns": page.timeline().relative(series.peak_ns), "bytes": series.peak_bytes, "title": series.name })
+    });
+    json!({ "series": lines.collect::<Vec<_>>(), "peak": peak, "allocators": series.iter().enumerate().map(|(at, series)| of_allocator(page, at, series)).collect::<Vec<_>>() })
+}
+
+fn of_allocator(page: &Page, at: usize, series: &MemorySeries) -> Value {
+    let relative = |time: i64| page.timeline().relative(time);
+    let points = series.points.iter().map(|point| {
+        json!([relative(point.time_ns), point.most, point.last, (point.reserved >= 0).then_some(point.reserved), point.events])
+    });
+    let alive = series.alive_at_peak.iter().map(|held| {
+        json!({ "owner": held.owner, "stack": held.stack, "bytes": held.bytes, "blocks": held.blocks,
+            "since_ns": relative(held.since_ns) })
+    });
+    json!({
+        "id": format!("memory-{at}"),
+        "name": series.name,
+        "point": ["start_ns", "most_bytes", "last_bytes", "reserved_bytes", "events"],
+        "points": points.collect::<Vec<_>>(),
+        "peak_bytes": series.peak_bytes,
+        "peak_ns": relative(series.peak_ns),
+        "alive_at_peak": alive.collect::<Vec<_>>(),
+        "unknown_at_peak_bytes": series.unknown_at_peak_bytes,
+    })
+}
+
+/// `counter/{id}?level=…`: `[start, least, most, last]` of each column that has a sample, 2^level nanoseconds wide.
+pub(crate) fn counter(page: &Page, id: &str, request: &Request) -> Result<Value, Refusal> {
+    let absent = || Refusal::absent(format!("no counter is called `{id}`"));
+    let mut samples = match id.split('-').collect::<Vec<_>>()[..] {
+        ["sample", device, metric] => sampled(page, number("the device", device)?, number("the metric", metric)?),
+        ["memory", at] => page.session().memory_samples(number("the allocator", at)?).ok_or_else(absent)?,
+        _ => return Err(absent()),
+    };
+    if samples.is_empty() {
+        return Err(absent());
+    }
+    samples.sort_by_key(|(time, _)| *time);
+    let (timeline, span) = (page.timeline(), page.timeline().span());
+    let fitting = (span.1.saturating_sub(span.0).max(1) as u64).div_ceil(POINTS);
+    let level = request.number::<u32>("level")?.unwrap_or(u64::BITS - fitting.leading_zeros()).min(62);
+    let mut points: Vec<(i64, f64, f64, f64)> = Vec::new();
+    for (time, value) in samples {
+        let start = timeline.relative(time) >> level << level;
+        match points.last_mut().filter(|last| last.0 == start) {
+            Some(last) => *last = (start, last.1.min(value), last.2.max(value), value),
+            None => points.push((start, value, value, value)),
+        }
+    }
+    let points: Vec<Value> = points.into_iter().map(|(start, least, most, last)| json!([start, least, most, last])).collect();
+    Ok(json!({ "id": id, "level": level, "point": ["start_ns", "least", "most", "last"], "points": points }))
+}
+
+fn sampled(page: &Page, device: u32, metric: u32) -> Vec<(i64, f64)> {
+    let counters = &page.session().trace().counters;
+    let rows = (0..counters.time_ns.len()).filter(|row| counters.device[*row] == device);
+    let rows = rows.filter(|row| counters.metric[*row] == StringId(metric) && counters.value[*row].is_finite());
+    rows.map(|row| (counters.time_ns[row], counters.value[row])).collect()
+}

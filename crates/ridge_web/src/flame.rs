@@ -1,0 +1,168 @@
+//! Flames: time as a tree, of scopes, of Python's calls, of ranges of the host, of modules and their operations.
+//!
+//! Scopes and modules are the tables that the terminal shows, as trees.
+
+use crate::answer::Refusal;
+use crate::page::Page;
+use ridge_report::json as report;
+use ridgeline::trace::{EventKind, NONE, StringId, Trace};
+use ridgeline::{Table, Topic};
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+
+/// Nodes below this part of the whole are shown together.
+const LEAST_SHARE: f64 = 0.001;
+/// Trees deeper than this are cut: a hostile file may nest without end.
+const MOST_DEPTH: usize = 128;
+
+/// A node with what is below it; children are in `Tree`.
+#[derive(Debug, Default)]
+struct Node {
+    name: String,
+    self_ns: i64,
+    total_ns: i64,
+    events: u64,
+    children: Vec<usize>,
+}
+
+/// `flame/{by}`: `scope`, `module`, `python` or `host`.
+pub(crate) fn flame(page: &Page, by: &str) -> Result<Value, Refusal> {
+    let tree = match by {
+        "scope" => of_scopes(&page.session().table(Topic::Time, "scope")?),
+        "module" => of_modules(&page.session().table(Topic::Time, "op")?),
+        "python" => of_calls(page.session().trace(), |kind| kind == EventKind::PythonCall),
+        "host" => of_calls(page.session().trace(), |kind| (kind as u8) < EventKind::Kernel as u8),
+        _ => return Err(Refusal::absent(format!("expected scope, module, python or host, found `{by}`"))),
+    };
+    let least = (tree[0].total_ns as f64 * LEAST_SHARE) as i64;
+    let of = match by {
+        "scope" | "module" => "device work",
+        _ => "time of threads",
+    };
+    Ok(json!({ "by": by, "of": of, "unit": "ns", "root": shown(&tree, 0, least, 0) }))
+}
+
+/// A node with the children that are worth showing, longest first.
+fn shown(tree: &[Node], at: usize, least_ns: i64, depth: usize) -> Value {
+    let node = &tree[at];
+    let mut children = node.children.clone();
+    children.sort_by_key(|child| std::cmp::Reverse(tree[*child].total_ns));
+    let is_shown = |child: &usize| tree[*child].total_ns >= least_ns.max(1) && depth < MOST_DEPTH;
+    let (large, small): (Vec<usize>, Vec<usize>) = children.into_iter().partition(is_shown);
+    let mut below: Vec<Value> = large.into_iter().map(|child| shown(tree, child, least_ns, depth + 1)).collect();
+    let rest_ns: i64 = small.iter().map(|child| tree[*child].total_ns).sum();
+    if rest_ns > 0 {
+        let events: u64 = small.iter().map(|child| tree[*child].events).sum();
+        below.push(json!({
+            "name": format!("({} smaller)", small.len()), "self_ns": rest_ns, "total_ns": rest_ns, "events": events, "children": [],
+        }));
+    }
+    json!({
+        "name": node.name, "self_ns": node.self_ns, "total_ns": node.total_ns, "events": node.events, "children": below,
+    })
+}
+
+fn root() -> Vec<Node> {
+    vec![Node { name: "all".to_owned(), ..Node::default() }]
+}
+
+fn add(tree: &mut Vec<Node>, parent: usize, node: Node) -> usize {
+    tree.push(node);
+    let at = tree.len() - 1;
+    tree[parent].children.push(at);
+    at
+}
+
+/// A cell of a table by the key of its column.
+fn value(table: &Table, key: &str, row: usize) -> Value {
+    let column = table.batch.column_by_name(key);
+    column.map_or(Value::Null, |column| report::value(column, row))
+}
+
+fn whole(table: &Table, key: &str, row: usize) -> i64 {
+    value(table, key, row).as_i64().unwrap_or(0)
+}
+
+/// The table's rows stand in the order of the tree, each with its depth.
+fn of_scopes(table: &Table) -> Vec<Node> {
+    let (mut tree, mut open) = (root(), vec![0]);
+    for row in 0..table.batch.num_rows() {
+        let depth = whole(table, "depth", row).max(0) as usize;
+        let node = Node {
+            name: value(table, "tree", row).as_str().unwrap_or_default().trim_start().to_owned(),
+            self_ns: whole(table, "self_ns", row),
+            total_ns: whole(table, "inclusive_ns", row),
+            events: whole(table, "events", row) as u64,
+            children: Vec::new(),
+        };
+        open.truncate(depth + 1);
+        let parent = *open.last().unwrap_or(&0);
+        if parent == 0 {
+            tree[0].total_ns = tree[0].total_ns.saturating_add(node.total_ns);
+            tree[0].events += node.events;
+        }
+        let at = add(&mut tree, parent, node);
+        open.push(at);
+    }
+    tree
+}
+
+fn of_modules(table: &Table) -> Vec<Node> {
+    let mut tree = root();
+    let mut modules: FxHashMap<String, usize> = FxHashMap::default();
+    for row in 0..table.batch.num_rows() {
+        let text = |key: &str| value(table, key, row).as_str().map(str::to_owned);
+        let module = text("module").unwrap_or_else(|| "(no module)".to_owned());
+        let self_ns = whole(table, "self_ns", row);
+        let events = whole(table, "events", row) as u64;
+        let at = *modules.entry(module.clone()).or_insert_with(|| add(&mut tree, 0, Node { name: module, ..Node::default() }));
+        for above in [0, at] {
+            tree[above].total_ns = tree[above].total_ns.saturating_add(self_ns);
+            tree[above].events += events;
+        }
+        let name = text("op").unwrap_or_default();
+        add(&mut tree, at, Node { name, self_ns, total_ns: self_ns, events, children: Vec::new() });
+    }
+    tree
+}
+
+/// Calls of all threads by their stacks; what is not asked for is passed over.
+fn of_calls(trace: &Trace, is_asked: impl Fn(EventKind) -> bool) -> Vec<Node> {
+    let events = &trace.events;
+    let mut tree = root();
+    let mut known: FxHashMap<(usize, u32), usize> = FxHashMap::default();
+    for track in trace.tracks.iter().filter(|track| track.device.is_none()) {
+        let mut nodes: Vec<u32> = vec![NONE; track.rows.len()];
+        let thread = add(&mut tree, 0, Node { name: trace.strings.get(track.name).to_owned(), ..Node::default() });
+        for row in track.rows.clone() {
+            let at = row as usize;
+            let parent = events.parent[at];
+            let above = if track.rows.contains(&parent) { nodes[(parent - track.rows.start) as usize] } else { NONE };
+            let above = if above == NONE { thread } else { above as usize };
+            let place = (row - track.rows.start) as usize;
+            if !is_asked(events.kind(at)) {
+                nodes[place] = above as u32;
+                continue;
+            }
+            let name = events.name[at];
+            let node = *known.entry((above, name)).or_insert_with(|| {
+                add(&mut tree, above, Node { name: trace.strings.get(StringId(name)).to_owned(), ..Node::default() })
+            });
+            nodes[place] = node as u32;
+            let ns = events.dur_ns[at];
+            tree[node].total_ns = tree[node].total_ns.saturating_add(ns);
+            tree[node].self_ns = tree[node].self_ns.saturating_add(ns);
+            tree[node].events += 1;
+            if above == thread {
+                tree[thread].total_ns = tree[thread].total_ns.saturating_add(ns);
+            } else {
+                tree[above].self_ns = tree[above].self_ns.saturating_sub(ns);
+            }
+        }
+        tree[0].total_ns = tree[0].total_ns.saturating_add(tree[thread].total_ns);
+    }
+    let is_empty = |at: &usize, tree: &[Node]| tree[*at].total_ns == 0;
+    let kept: Vec<usize> = tree[0].children.iter().copied().filter(|at| !is_empty(at, &tree)).collect();
+    tree[0].children = kept;
+    tree
+}

@@ -1,0 +1,90 @@
+//! Compiled programs: which there are, the part around one instruction, and its text.
+
+mod layout;
+
+use crate::answer::Refusal;
+use crate::page::Page;
+use crate::request::Request;
+use crate::subjects;
+use ridge_report::json as report;
+use ridgeline::{GraphAsked, GraphNode, HloStage};
+use serde_json::{Map, Value, json};
+
+/// Nodes of one answer: more cannot be looked at.
+const MOST_NODES: usize = 400;
+/// Edges away from the middle, where none were asked.
+const DEPTH: usize = 2;
+/// The most that may be asked.
+const MOST_DEPTH: usize = 64;
+
+/// `hlo/modules`: the rows of `ridgeline hlo`, each with its key.
+pub(crate) fn modules(page: &Page) -> Value {
+    let table = page.session().hlo_modules();
+    let schema = table.batch.schema();
+    let row = |row: usize| {
+        let cells = schema.fields().iter().zip(table.batch.columns());
+        let mut object: Map<String, Value> =
+            cells.map(|(field, column)| (field.name().clone(), report::value(column, row))).collect();
+        object.insert("subject".to_owned(), json!(table.subject(row).map(|subject| subjects::short(page, subject))));
+        Value::Object(object)
+    };
+    json!({ "modules": (0..table.batch.num_rows()).map(row).collect::<Vec<_>>(), "notes": table.footnotes })
+}
+
+/// `hlo/graph?module=M&op=NAME&depth=2`: nodes with their places, and edges between them.
+pub(crate) fn graph(page: &Page, request: &Request) -> Result<Value, Refusal> {
+    let module = request.get("module").ok_or_else(|| Refusal::bad("expected `module=NAME`, found none"))?;
+    let depth = request.number::<usize>("depth")?.unwrap_or(DEPTH).min(MOST_DEPTH);
+    let most = request.number::<usize>("most")?.unwrap_or(MOST_NODES).clamp(1, MOST_NODES);
+    let graph = page.session().hlo_graph(GraphAsked { module, op: request.get("op"), depth, most })?;
+    let places = layout::places(graph.nodes.len(), &graph.edges);
+    let nodes = graph.nodes.iter().zip(&places).enumerate().map(|(id, (node, place))| described(id, node, *place));
+    Ok(json!({
+        "module": graph.module,
+        "computation": graph.computation,
+        "depth": depth,
+        "nodes": nodes.collect::<Vec<_>>(),
+        "edges": graph.edges,
+        "op": graph.nodes.first().map(|node| &node.name),
+        "cut": graph.is_cut,
+        "omitted": graph.omitted,
+    }))
+}
+
+fn described(id: usize, node: &GraphNode, (x, y): (f64, f64)) -> Value {
+    let inside = node.inside.iter().map(|(name, root)| json!({ "computation": name, "root": root }));
+    json!({
+        "id": id,
+        "x": x,
+        "y": y,
+        "name": node.name,
+        "opcode": node.opcode,
+        "category": node.category,
+        "shape": node.shape,
+        "text": node.text,
+        "distance": node.distance,
+        "inside": inside.collect::<Vec<_>>(),
+        "caller": node.caller,
+        "source": node.source.as_ref().map(|(file, line)| json!({ "file": file, "line": line })),
+        "scope": node.scope,
+        "hidden": node.hidden,
+        "subject": node.op.map(|op| format!("op:{op}")),
+        "self_ns": node.self_ns,
+        "share": node.share,
+        "events": node.events,
+    })
+}
+
+/// `hlo/text?module=M&op=NAME&stage=after`: a module, or an instruction of it, as text.
+pub(crate) fn text(page: &Page, request: &Request) -> Result<Value, Refusal> {
+    let module = request.get("module").ok_or_else(|| Refusal::bad("expected `module=NAME`, found none"))?;
+    let stage = match request.get("stage") {
+        None | Some("after") => HloStage::After,
+        Some("before") => HloStage::Before,
+        Some("jaxpr") => HloStage::Jaxpr,
+        Some("stablehlo") => HloStage::StableHlo,
+        Some(other) => return Err(Refusal::bad(format!("expected after, before, jaxpr or stablehlo, found `{other}`"))),
+    };
+    let text = page.session().hlo_text(module, request.get("op"), stage)?;
+    Ok(json!({ "module": module, "op": request.get("op"), "text": text }))
+}

@@ -1,0 +1,90 @@
+//! Why a device was idle: one gap in its parts, and all parts in a stretch of time, as `ridgeline idle` tells them.
+
+use crate::answer::Refusal;
+use crate::page::Page;
+use crate::request::Request;
+use ridgeline::trace::EventRow;
+use ridgeline::{Cause, IdlePart};
+use serde_json::{Value, json};
+
+/// `chart/idle`: idle time of each device by cause, in the order in which causes are told apart.
+pub(crate) fn causes(page: &Page) -> Value {
+    let trace = page.session().trace();
+    let device = |(row, capture_ns, causes): (u32, i64, Vec<(Cause, i64)>)| {
+        let cause = |(cause, ns): &(Cause, i64)| {
+            let share = if capture_ns > 0 { *ns as f64 / capture_ns as f64 } else { 0.0 };
+            let position = Cause::ALL.iter().position(|known| known == cause);
+            json!({ "name": cause.name(), "about": cause.definition(), "color_index": position, "ns": ns, "share": share })
+        };
+        json!({
+            "row": row,
+            "name": trace.devices[row as usize].plane,
+            "capture_ns": capture_ns,
+            "causes": causes.iter().filter(|(_, ns)| *ns > 0).map(cause).collect::<Vec<_>>(),
+        })
+    };
+    json!({ "devices": page.session().idle_causes().into_iter().map(device).collect::<Vec<_>>() })
+}
+
+/// Parts of one answer; of more, the longest.
+const MOST_PARTS: usize = 5_000;
+
+/// `gap?prev=ROW&next=ROW`: the causes of the time between two pieces of work.
+pub(crate) fn gap(page: &Page, request: &Request) -> Result<Value, Refusal> {
+    let (prev, next) = (request.needed("prev")?, request.needed("next")?);
+    let parts = page.session().gap(EventRow(prev), EventRow(next));
+    if parts.is_empty() {
+        return Err(Refusal::absent("expected two events of one device with time between, found none"));
+    }
+    let longest = parts.iter().max_by_key(|part| part.ns);
+    Ok(json!({
+        "prev": prev,
+        "next": next,
+        "start_ns": page.timeline().relative(parts[0].start_ns),
+        "duration_ns": parts.iter().map(|part| part.ns).sum::<i64>(),
+        "cause": longest.map(|part| part.cause.name()),
+        "parts": parts.iter().map(|part| described(page, part)).collect::<Vec<_>>(),
+    }))
+}
+
+fn described(page: &Page, part: &IdlePart) -> Value {
+    let trace = page.session().trace();
+    json!({
+        "start_ns": page.timeline().relative(part.start_ns),
+        "duration_ns": part.ns,
+        "cause": part.cause.name(),
+        "about": part.cause.definition(),
+        "activity": part.activity.name(),
+        "name": part.name.map(|name| trace.strings.get(name)),
+        "row": part.row.map(|row| row.0),
+    })
+}
+
+/// `idle?device=ROW&from=NS&to=NS&least=NS`: `[start, duration, cause, row]` of each part, causes by their position in
+/// `causes`; where there are too many, the longest, and `left_out_ns` says how much the others are.
+pub(crate) fn idle(page: &Page, request: &Request) -> Result<Value, Refusal> {
+    let (timeline, origin) = (page.timeline(), page.timeline().span().0);
+    let device = request.needed::<u32>("device")?;
+    let from = request.number::<i64>("from")?.unwrap_or(0);
+    let to = request.number::<i64>("to")?.unwrap_or(i64::MAX);
+    let window = origin.saturating_add(from)..origin.saturating_add(to);
+    let mut parts = page.session().idle_parts(device, &window, request.number("least")?.unwrap_or(0));
+    let (total, mut left_out_ns) = (parts.len(), 0_i64);
+    if total > MOST_PARTS {
+        parts.select_nth_unstable_by_key(MOST_PARTS, |part| std::cmp::Reverse(part.ns));
+        left_out_ns = parts.drain(MOST_PARTS..).map(|part| part.ns).sum();
+    }
+    parts.sort_by_key(|part| part.start_ns);
+    let position = |cause: Cause| Cause::ALL.iter().position(|known| *known == cause);
+    let row = |part: &IdlePart| {
+        json!([timeline.relative(part.start_ns), part.ns, position(part.cause), part.row.map(|row| row.0)])
+    };
+    Ok(json!({
+        "device": device,
+        "causes": Cause::ALL.map(|cause| json!({ "name": cause.name(), "about": cause.definition() })),
+        "part": ["start_ns", "duration_ns", "cause", "row"],
+        "parts": parts.iter().map(row).collect::<Vec<_>>(),
+        "total": total,
+        "left_out_ns": left_out_ns,
+    }))
+}

@@ -1,0 +1,32 @@
+//! The page: what it asks, answered from a session; a server on loopback; a report that is one file.
+//!
+//! A [`Page`] answers addresses such as `table/time/op?sort=self_ns`: each answer is a function of the capture and the
+//! address, so the server and a report that holds answers beside the page give the same. docs/web-api.md lists them.
+//! Numbers are those of the façade, and JSON is `ridge_report`'s where there is a form of it: nothing is computed twice.
+//! Only [`server`] reaches outside.
+
+pub mod answer;
+mod capture;
+mod charts;
+mod event;
+mod findings;
+mod flame;
+mod hlo;
+mod idle;
+mod page;
+mod privacy;
+pub mod report;
+mod request;
+mod search;
+mod selection;
+pub mod server;
+mod source;
+mod subjects;
+mod tables;
+mod timeline;
+
+pub use answer::{Answer, Kind, Refusal};
+pub use page::Page;
+
+/// The built page: one file with all that it needs, made by `npm run build` in `ui/`.
+pub const INDEX: &str = include_str!("../page/index.html");

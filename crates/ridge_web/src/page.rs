@@ -1,0 +1,118 @@
+//! One capture with all that the page may ask of it, and what is kept between its questions.
+
+use crate::answer::{Answer, Refusal};
+use crate::privacy::Cleaner;
+use crate::request::Request;
+use crate::tables::KnownTables;
+use crate::timeline::Timeline;
+use crate::{
+    capture, charts, event, findings, flame, hlo, idle, search, selection, source, subjects, tables, timeline,
+};
+use ridge_redact::Words;
+use ridgeline::{Check, Session};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+/// Captures with more events are judged only where that is asked for.
+pub(crate) const MOST_JUDGED_UNASKED: usize = 1 << 20;
+
+/// An opened capture that answers addresses.
+#[derive(Debug)]
+pub struct Page {
+    pub(crate) session: Session,
+    timeline: OnceLock<Timeline>,
+    check: OnceLock<Check>,
+    pub(crate) tables: KnownTables,
+    cleaner: Option<Cleaner>,
+}
+
+impl Page {
+    /// The page of `session`; nothing is computed before it is asked for.
+    pub fn new(session: Session) -> Page {
+        let (timeline, check) = (OnceLock::new(), OnceLock::new());
+        Page { session, timeline, check, tables: KnownTables::default(), cleaner: None }
+    }
+
+    /// The same without what is private: `words`, and what is private by its shape.
+    #[must_use]
+    pub fn redacted(self, words: Words) -> Page {
+        Page { cleaner: Some(Cleaner::new(words)), ..self }
+    }
+
+    /// Whether what is private is taken out of answers.
+    pub(crate) fn is_redacted(&self) -> bool {
+        self.cleaner.is_some()
+    }
+
+    /// `text` as answers may have it.
+    pub(crate) fn clean<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        self.cleaner.as_ref().map_or(Cow::Borrowed(text), |cleaner| Cow::Owned(cleaner.text(text)))
+    }
+
+    /// The capture.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// The answer to `address`, such as `table/time/op?sort=self_ns`.
+    ///
+    /// # Errors
+    /// [`Refusal`] where the address means nothing, or nothing that the capture has.
+    pub fn answer(&self, address: &str) -> Result<Answer, Refusal> {
+        let request = Request::parse(address);
+        match request.parts()[..] {
+            ["tile", track, level, index] => timeline::one(self, track, level, index),
+            ["tiles"] => timeline::several(self, &request),
+            _ => self.document(address).map(|value| Answer::json(&value)),
+        }
+    }
+
+    /// The answer to an `address` whose answers are documents.
+    pub(crate) fn document(&self, address: &str) -> Result<Value, Refusal> {
+        let mut value = self.value(&Request::parse(address))?;
+        self.cleaner.iter().for_each(|cleaner| cleaner.value(&mut value));
+        Ok(value)
+    }
+
+    fn value(&self, request: &Request) -> Result<Value, Refusal> {
+        match request.parts()[..] {
+            ["capture"] => Ok(capture::capture(self)),
+            ["findings"] => Ok(findings::findings(self, request)),
+            ["table", topic, view] => tables::table(self, topic, view, request),
+            ["timeline"] => Ok(timeline::outline(self)),
+            ["event", row] => event::event(self, row),
+            ["events"] => subjects::events(self, request),
+            ["gap"] => idle::gap(self, request),
+            ["idle"] => idle::idle(self, request),
+            ["search"] => search::search(self, request),
+            ["selection"] => selection::selection(self, request),
+            ["chart", "roofline"] => charts::roofline(self, request),
+            ["chart", "idle"] => Ok(idle::causes(self)),
+            ["chart", "memory"] => Ok(charts::memory(self)),
+            ["counter", id] => charts::counter(self, id, request),
+            ["flame", by] => flame::flame(self, by),
+            ["sources"] => source::sources(self),
+            ["source"] => source::source(self, request),
+            ["hlo", "modules"] => Ok(hlo::modules(self)),
+            ["hlo", "text"] => hlo::text(self, request),
+            ["hlo", "graph"] => hlo::graph(self, request),
+            ref other => Err(Refusal::absent(format!("nothing is called `{}`", other.join("/")))),
+        }
+    }
+
+    /// Whether the rules are asked without that being wished: on large captures a replay takes longer than reading them.
+    pub(crate) fn judges_unasked(&self) -> bool {
+        self.session.trace().events.len() <= MOST_JUDGED_UNASKED
+    }
+
+    /// What tiles are cut from, made when the first is asked for.
+    pub(crate) fn timeline(&self) -> &Timeline {
+        self.timeline.get_or_init(|| Timeline::new(&self.session))
+    }
+
+    /// What the rules find, asked once.
+    pub(crate) fn check(&self) -> &Check {
+        self.check.get_or_init(|| self.session.check(&ridgeline::Selection::default()))
+    }
+}

@@ -1,0 +1,250 @@
+//! Which answers a report holds, in which order.
+
+use crate::Page;
+use crate::timeline::outline;
+use serde_json::Value;
+
+/// Rows of each table.
+const ROWS: usize = 1_000;
+/// Source files.
+const FILES: usize = 30;
+/// Modules whose drawings are there, and instructions of each, those with most time.
+const MODULES: usize = 8;
+const INSTRUCTIONS: usize = 12;
+/// The levels of detail that the page draws a module at.
+const DEPTH: usize = 2;
+/// Events whose details are there: the longest.
+const EVENTS: usize = 200;
+
+/// A part of the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// What the capture is and where its time went; always there.
+    Overview,
+    /// What holds the program back.
+    Findings,
+    /// The timeline.
+    Timeline,
+    /// The tables.
+    Operations,
+    /// Flames.
+    Flame,
+    /// The roofline.
+    Roofline,
+    /// Memory over time.
+    Memory,
+    /// Why devices were idle.
+    Idle,
+    /// Compiled programs.
+    Graph,
+    /// The program's files.
+    Source,
+}
+
+impl Part {
+    /// Every part, in the order of the page.
+    pub const ALL: [Part; 10] = [
+        Part::Overview,
+        Part::Findings,
+        Part::Timeline,
+        Part::Operations,
+        Part::Flame,
+        Part::Roofline,
+        Part::Memory,
+        Part::Idle,
+        Part::Graph,
+        Part::Source,
+    ];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Overview => "overview",
+            Part::Findings => "findings",
+            Part::Timeline => "timeline",
+            Part::Operations => "operations",
+            Part::Flame => "flame",
+            Part::Roofline => "roofline",
+            Part::Memory => "memory",
+            Part::Idle => "idle",
+            Part::Graph => "graph",
+            Part::Source => "source",
+        }
+    }
+}
+
+/// Something that is put into the report.
+pub(super) enum Step {
+    /// Answers, what they are called together, each with its key and its address.
+    Answers(&'static str, Vec<(String, String)>),
+    /// Tiles, as far as they fit.
+    Tiles,
+    /// A sentence on what is left out.
+    Said(String),
+}
+
+/// What goes into the report of `page`, what matters most first.
+pub(super) fn steps(page: &Page, parts: &[Part]) -> Vec<Step> {
+    let has = |part: Part| parts.contains(&part);
+    let same = |addresses: Vec<String>| addresses.into_iter().map(|address| (address.clone(), address)).collect();
+    let plain = |addresses: &[&str]| same(addresses.iter().map(|address| (*address).to_owned()).collect());
+    let mut steps = Vec::new();
+    if has(Part::Findings) {
+        steps.push(Step::Answers("findings", plain(&["findings"])));
+        if !page.judges_unasked() {
+            let said = "findings: the capture is large and judging it takes long; `ridgeline check` says them";
+            steps.push(Step::Said(said.to_owned()));
+        }
+    }
+    if has(Part::Operations) {
+        steps.push(Step::Answers("tables", tables(page)));
+        steps.push(Step::Said(format!("tables end after {ROWS} rows, those that matter most first")));
+    }
+    if has(Part::Roofline) {
+        steps.push(Step::Answers("the roofline", plain(&["chart/roofline"])));
+    }
+    if has(Part::Idle) {
+        steps.push(Step::Answers("idle time", plain(&["chart/idle"])));
+    }
+    if has(Part::Memory) {
+        steps.push(Step::Answers("memory", plain(&["chart/memory"])));
+    }
+    if has(Part::Flame) {
+        steps.push(Step::Answers("flames", plain(&["flame/scope", "flame/module", "flame/python", "flame/host"])));
+    }
+    if has(Part::Source) && page.is_redacted() {
+        steps.push(Step::Said("source files: they are left out of a redacted report".to_owned()));
+    } else if has(Part::Source) {
+        steps.push(Step::Answers("source files", sources(page)));
+    }
+    if has(Part::Graph) && page.session().has_hlo() {
+        steps.push(Step::Answers("compiled programs", graphs(page)));
+        steps.push(Step::Said(format!(
+            "compiled programs: {INSTRUCTIONS} instructions of {MODULES} modules are drawn, those with most time"
+        )));
+    }
+    if has(Part::Timeline) {
+        steps.push(Step::Answers("the timeline", plain(&["timeline"])));
+        steps.push(Step::Answers("details of the longest events", same(longest(page))));
+        steps.push(Step::Tiles);
+        steps.push(Step::Said(format!(
+            "timeline: details of events but the {EVENTS} longest, search and sums of a selection; `ridgeline view` has them"
+        )));
+    }
+    let missing: Vec<&str> = Part::ALL.into_iter().filter(|part| !has(*part)).map(Part::name).collect();
+    if !missing.is_empty() {
+        steps.push(Step::Said(format!("views that were not asked for: {}", missing.join(", "))));
+    }
+    steps
+}
+
+/// The tables that the capture answers, whole up to a bound, by the address without a query.
+fn tables(page: &Page) -> Vec<(String, String)> {
+    let topics = ridgeline::Topic::ALL.into_iter();
+    let views = topics.flat_map(|topic| page.session().answerable(topic));
+    views.map(|view| {
+        let key = format!("table/{}/{}", view.topic.command(), view.id);
+        (key.clone(), format!("{key}?limit={ROWS}"))
+    })
+    .collect()
+}
+
+fn sources(page: &Page) -> Vec<(String, String)> {
+    let listed = page.document("sources").unwrap_or_default();
+    let files = listed["files"].as_array().into_iter().flatten().filter_map(|file| file["name"].as_str()).take(FILES);
+    let of_files = files.map(|file| key("source", &[("file", file)]));
+    std::iter::once("sources".to_owned()).chain(of_files).map(|key| (key.clone(), key)).collect()
+}
+
+/// The modules, and what is around the instructions with most time.
+fn graphs(page: &Page) -> Vec<(String, String)> {
+    let listed = page.document("hlo/modules").unwrap_or_default();
+    let modules = listed["modules"].as_array().cloned().unwrap_or_default();
+    let name = |module: &Value| {
+        let text = |key: &str| module[key].as_str().map(str::to_owned);
+        text("module").or_else(|| text("name"))
+    };
+    let depth = DEPTH.to_string();
+    let mut keys = vec!["hlo/modules".to_owned()];
+    for module in modules.iter().filter_map(name).take(MODULES) {
+        let whole = key("hlo/graph", &[("depth", &depth), ("module", &module)]);
+        let drawn = page.document(&whole).unwrap_or_default();
+        keys.push(whole);
+        let mut nodes: Vec<&Value> = drawn["nodes"].as_array().into_iter().flatten().collect();
+        nodes.sort_by_key(|node| std::cmp::Reverse(node["self_ns"].as_i64().unwrap_or(-1)));
+        let names = nodes.iter().take(INSTRUCTIONS).filter_map(|node| node["name"].as_str());
+        keys.extend(names.map(|op| key("hlo/graph", &[("depth", &depth), ("module", &module), ("op", op)])));
+    }
+    keys.into_iter().map(|key| (key.clone(), key)).collect()
+}
+
+/// The addresses of the longest events of devices, or of all where there are none.
+fn longest(page: &Page) -> Vec<String> {
+    let trace = page.session().trace();
+    let of = |is_device: bool| {
+        let tracks = trace.tracks.iter().filter(move |track| track.device.is_some() == is_device);
+        tracks.flat_map(|track| track.rows.clone()).collect::<Vec<u32>>()
+    };
+    let mut rows = of(true);
+    if rows.is_empty() {
+        rows = of(false);
+    }
+    let length = |row: &u32| std::cmp::Reverse(trace.events.dur_ns[*row as usize]);
+    if rows.len() > EVENTS {
+        rows.select_nth_unstable_by_key(EVENTS, length);
+        rows.truncate(EVENTS);
+    }
+    rows.iter().map(|row| format!("event/{row}")).collect()
+}
+
+/// `path?query` as the page writes it: in the order of names, encoded as browsers do.
+fn key(path: &str, query: &[(&str, &str)]) -> String {
+    let pairs: Vec<String> = query.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+    format!("{path}?{}", pairs.join("&"))
+}
+
+/// As `encodeURIComponent`.
+fn encoded(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte);
+    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+}
+
+/// Tiles from the whole capture down; below one that holds its events there is nothing more to know.
+pub(super) struct Tiles {
+    level: Option<u32>,
+    open: Vec<(u32, u64)>,
+}
+
+impl Tiles {
+    pub(super) fn new(page: &Page) -> Tiles {
+        let outline = outline(page);
+        let tracks = outline["groups"].as_array().into_iter().flatten();
+        let tracks = tracks.flat_map(|group| group["tracks"].as_array().into_iter().flatten());
+        let open = tracks.filter_map(|track| Some((track["id"].as_u64()? as u32, 0))).collect();
+        Tiles { level: Some(page.timeline().top_level()), open }
+    }
+
+    /// The level whose tiles come next.
+    pub(super) fn next_level(&self) -> Option<u32> {
+        self.level.filter(|_| !self.open.is_empty())
+    }
+
+    /// Its tiles, by their keys.
+    pub(super) fn of_level(&mut self, page: &Page) -> Vec<(String, Vec<u8>)> {
+        let Some(level) = self.level else { return Vec::new() };
+        let mut below = Vec::new();
+        let mut made = Vec::with_capacity(self.open.len());
+        for (track, index) in self.open.drain(..) {
+            let key = format!("tile/{track}/{level}/{index}");
+            let Ok(answer) = page.answer(&key) else { continue };
+            const MODE: usize = 4;
+            if answer.body.get(MODE) == Some(&0) {
+                below.extend([(track, index * 2), (track, index * 2 + 1)]);
+            }
+            made.push((key, answer.body));
+        }
+        self.open = below;
+        self.level = level.checked_sub(1);
+        made
+    }
+}

@@ -1,0 +1,197 @@
+//! The server: HTTP on loopback for one page, which alone holds its token.
+//!
+//! One thread reads and writes connections; answers are made on others, so a long one holds up nothing.
+//! Who may ask what is decided in [`guard`], before anything is looked at.
+
+mod guard;
+mod policy;
+
+use crate::{INDEX, Page, Refusal};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use guard::{Asked, Door};
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Request, Response, header};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::io::{self, Write as _};
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use policy::{content_policy, inline_policy};
+
+/// Answers below this are sent as they are.
+const LEAST_PACKED: usize = 4096;
+/// A connection that does not finish its question by then is closed.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server that listens and does not answer yet.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    at: SocketAddr,
+    door: Door,
+    page: Arc<Page>,
+}
+
+impl Server {
+    /// Listens at `host` and `port`, any free one for 0, with a token that nobody can guess.
+    ///
+    /// # Errors
+    /// Where the system does not let it listen there, or has no random numbers.
+    pub fn bind(page: Page, host: IpAddr, port: u16) -> io::Result<Server> {
+        let listener = TcpListener::bind((host, port))?;
+        listener.set_nonblocking(true)?;
+        let at = listener.local_addr()?;
+        let door = Door { token: token()?, is_loopback: host.is_loopback() };
+        Ok(Server { listener, at, door, page: Arc::new(page) })
+    }
+
+    /// The address to open, with the token behind the `#`, where browsers keep it to themselves.
+    pub fn address(&self) -> String {
+        let host = match self.at.ip() {
+            ip if ip.is_unspecified() => IpAddr::from([127, 0, 0, 1]),
+            ip => ip,
+        };
+        format!("http://{}/#token={}", SocketAddr::new(host, self.at.port()), self.door.token)
+    }
+
+    /// Answers until Ctrl-C.
+    ///
+    /// # Errors
+    /// Where the system has no more threads or signals.
+    pub fn run(self) -> io::Result<()> {
+        self.run_until(async { drop(tokio::signal::ctrl_c().await) })
+    }
+
+    /// Answers until `end` is there; answers that are being made are not waited for.
+    ///
+    /// # Errors
+    /// As for [`Server::run`].
+    pub fn run_until(self, end: impl Future<Output = ()>) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let result = runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            tokio::spawn(accept(listener, Arc::new(Served { door: self.door, page: self.page })));
+            end.await;
+            Ok(())
+        });
+        runtime.shutdown_background();
+        result
+    }
+}
+
+/// What all connections share.
+#[derive(Debug)]
+struct Served {
+    door: Door,
+    page: Arc<Page>,
+}
+
+async fn accept(listener: tokio::net::TcpListener, served: Arc<Served>) {
+    loop {
+        let connection = match listener.accept().await {
+            Ok((connection, _)) => connection,
+            // Too many open files, a connection that went away: the next may succeed.
+            Err(_) => {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        let served = Arc::clone(&served);
+        tokio::spawn(async move {
+            let answer = service_fn(|request| answered(Arc::clone(&served), request));
+            let mut connection_of = hyper::server::conn::http1::Builder::new();
+            let connection_of = connection_of.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+            // What fails here is the other side's going away.
+            let _ = connection_of.serve_connection(TokioIo::new(connection), answer).await;
+        });
+    }
+}
+
+async fn answered(served: Arc<Served>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    let header = |name: HeaderName| request.headers().get(name).and_then(|value| value.to_str().ok());
+    let asked = Asked {
+        method: request.method().as_str(),
+        path: request.uri().path(),
+        host: header(header::HOST),
+        origin: header(header::ORIGIN),
+        site: request.headers().get("sec-fetch-site").and_then(|value| value.to_str().ok()),
+        authorization: header(header::AUTHORIZATION),
+    };
+    let packs = header(header::ACCEPT_ENCODING).is_some_and(|accepted| accepted.contains("gzip"));
+    Ok(match served.door.admits(&asked) {
+        Err(refusal) => refused(&refusal),
+        Ok(guard::Wants::Page) => page(packs),
+        Ok(guard::Wants::Answer(address)) => {
+            let address = request.uri().query().map_or(address.clone(), |query| format!("{address}?{query}"));
+            let made = tokio::task::spawn_blocking(move || answer(&served.page, &address, packs));
+            made.await.unwrap_or_else(|_| {
+                let message = "the answer failed; this is a bug of Ridgeline".to_owned();
+                refused(&Refusal { status: 500, message, hints: Vec::new() })
+            })
+        }
+    })
+}
+
+fn answer(page: &Page, address: &str, packs: bool) -> Response<Full<Bytes>> {
+    match page.answer(address) {
+        Ok(answer) => response(200, answer.kind.media_type(), answer.body, packs),
+        Err(refusal) => refused(&refusal),
+    }
+}
+
+fn page(packs: bool) -> Response<Full<Bytes>> {
+    response(200, "text/html; charset=utf-8", INDEX.as_bytes().to_vec(), packs)
+}
+
+fn refused(refusal: &Refusal) -> Response<Full<Bytes>> {
+    let mut response = response(refusal.status, "application/json", refusal.body(), false);
+    if refusal.status == 405 {
+        response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+    }
+    response
+}
+
+fn response(status: u16, media_type: &'static str, body: Vec<u8>, packs: bool) -> Response<Full<Bytes>> {
+    let packed = if packs && body.len() >= LEAST_PACKED { gzip(&body) } else { None };
+    let is_packed = packed.is_some();
+    let mut response = Response::new(Full::new(Bytes::from(packed.unwrap_or(body))));
+    *response.status_mut() = hyper::StatusCode::from_u16(status).unwrap_or(hyper::StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    if is_packed {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    protect(headers);
+    response
+}
+
+/// What every answer tells the browser: run nothing that is not ours, send nothing anywhere, keep nothing.
+fn protect(headers: &mut HeaderMap) {
+    let policy = HeaderValue::from_str(content_policy()).unwrap_or(HeaderValue::from_static("default-src 'none'"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+}
+
+/// Packed for speed: what it is sent over is nearly always this machine.
+fn gzip(body: &[u8]) -> Option<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 2), Compression::fast());
+    encoder.write_all(body).ok()?;
+    encoder.finish().ok()
+}
+
+/// 128 random bits as letters.
+fn token() -> io::Result<String> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(format!("no random numbers: {error}")))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

@@ -1,0 +1,119 @@
+//! The report in one file: it holds what the server would answer, stays below its size, and says what it left out.
+
+mod support;
+
+use base64::Engine as _;
+use flate2::read::GzDecoder;
+use ridge_redact::Words;
+use ridge_web::Page;
+use ridge_web::report::{Part, Report, ReportOptions, report};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use support::{Random, Tile, page_of};
+
+/// The answers in a report by their keys, and the index.
+fn unpacked(html: &str) -> (Value, BTreeMap<String, Vec<u8>>) {
+    let start = "id=\"ridgeline-data\">";
+    let data = html.split_once(start).and_then(|(_, rest)| rest.split_once("</script>")).expect("data").0;
+    let packed = base64::engine::general_purpose::STANDARD.decode(data).expect("base64");
+    let mut all = Vec::new();
+    GzDecoder::new(&packed[..]).read_to_end(&mut all).expect("gzip");
+    let length = u32::from_le_bytes(all[..4].try_into().expect("four bytes")) as usize;
+    let index: Value = serde_json::from_slice(&all[4..4 + length]).expect("an index");
+    let bodies = &all[4 + length..];
+    let place = |place: &Value, at: usize| place[at].as_u64().expect("a number") as usize;
+    let answers = index["answers"].as_object().expect("answers").iter();
+    let answers = answers.map(|(key, at)| (key.clone(), bodies[place(at, 0)..place(at, 0) + place(at, 1)].to_vec()));
+    let answers = answers.collect();
+    (index, answers)
+}
+
+fn all_of(page: &Page, most_bytes: u64) -> Report {
+    report(page, &ReportOptions { parts: Part::ALL.to_vec(), most_bytes }).expect("a report")
+}
+
+/// A trace with so many calls, some with a private name.
+fn trace(events: usize) -> String {
+    let mut random = Random(5);
+    let names = ["/home/ada/solver.py(3): step", "matmul", "dot on vm7.lab.example"];
+    let event = |at: usize| {
+        let (name, length) = (names[at % 3], random.below(9_000));
+        format!(r#"{{"ph":"X","pid":1,"tid":1,"ts":{},"dur":{}.{:03},"name":"{name}"}}"#, at * 10, length / 1000, length % 1000)
+    };
+    let events: Vec<String> = (0..events).map(event).collect();
+    format!(r#"{{"traceEvents":[{}]}}"#, events.join(","))
+}
+
+#[test]
+fn a_report_holds_what_the_server_answers() {
+    let page = page_of("trace.json", trace(9_000).as_bytes());
+    let made = all_of(&page, 20_000_000);
+    let (index, answers) = unpacked(&made.html);
+    for key in ["capture", "findings", "timeline", "table/stats/track", "flame/host"] {
+        assert!(answers.contains_key(key), "{key} of {:?}", answers.keys().collect::<Vec<_>>());
+    }
+    for (key, body) in answers.iter().filter(|(key, _)| *key != "capture" && !key.starts_with("table/")) {
+        assert!(page.answer(key).expect("an answer").body == *body, "{key}");
+    }
+    let capture: Value = serde_json::from_slice(&answers["capture"]).expect("JSON");
+    assert_eq!(capture["has"]["report"], true);
+    assert_eq!(index["left_out"].as_array().expect("sentences").len(), made.left_out.len());
+    let begun: usize = answers.iter().filter(|(key, _)| key.starts_with("tile/")).map(|(_, body)| begun(body)).sum();
+    assert_eq!(begun, 9_000, "each event is in one of the tiles that hold events");
+}
+
+/// Events that begin in a tile, where it holds them.
+fn begun(body: &[u8]) -> usize {
+    match Tile::read(body) {
+        Tile::Events { events, .. } => events.iter().filter(|event| event.start_ns >= 0.0).count(),
+        Tile::Columns { .. } => 0,
+    }
+}
+
+#[test]
+fn a_small_report_ends_the_timeline_at_what_fits() {
+    let page = page_of("trace.json", trace(40_000).as_bytes());
+    let whole = all_of(&page, 20_000_000).html.len() as u64;
+    let most = whole * 2 / 3;
+    let small = all_of(&page, most);
+    assert!(small.html.len() as u64 <= most, "{} of {most}", small.html.len());
+    assert!(small.left_out.iter().any(|said| said.starts_with("the timeline closer than")), "{:?}", small.left_out);
+    let (_, answers) = unpacked(&small.html);
+    assert!(answers.keys().any(|key| key.starts_with("tile/")), "the levels that fit are there");
+    let refused = report(&page, &ReportOptions { parts: Part::ALL.to_vec(), most_bytes: 100 });
+    assert!(refused.is_err());
+}
+
+#[test]
+fn only_the_parts_that_were_asked_for_are_there() {
+    let page = page_of("trace.json", trace(100).as_bytes());
+    let options = ReportOptions { parts: vec![Part::Overview, Part::Operations], most_bytes: 20_000_000 };
+    let made = report(&page, &options).expect("a report");
+    let (_, answers) = unpacked(&made.html);
+    assert!(answers.keys().all(|key| key == "capture" || key.starts_with("table/")), "{:?}", answers.keys());
+    assert!(made.left_out.iter().any(|said| said.contains("not asked for: findings, timeline")), "{:?}", made.left_out);
+}
+
+#[test]
+fn nothing_private_is_in_a_redacted_report() {
+    let open = all_of(&page_of("trace.json", trace(9_000).as_bytes()), 20_000_000);
+    let private = ["/home/ada", "vm7.lab.example"];
+    let holds = |made: &Report, word: &str| {
+        let (_, answers) = unpacked(&made.html);
+        answers.values().any(|body| body.windows(word.len()).any(|part| part == word.as_bytes()))
+    };
+    assert!(private.iter().all(|word| holds(&open, word)));
+    let mut words = Words::default();
+    words.add_host("vm7.lab.example");
+    let page = page_of("trace.json", trace(9_000).as_bytes()).redacted(words);
+    let redacted = all_of(&page, 20_000_000);
+    assert!(private.iter().all(|word| !holds(&redacted, word)), "{private:?}");
+    assert!(holds(&redacted, "~/solver.py"));
+}
+
+#[test]
+fn the_file_asks_nobody() {
+    let made = all_of(&page_of("trace.json", trace(10).as_bytes()), 20_000_000);
+    assert!(made.html.contains("default-src 'none'") && !made.html.contains("connect-src"), "no address may be asked");
+}

@@ -1,0 +1,149 @@
+//! The server as programs on the same machine see it: over a socket, with words of their own choice.
+
+mod support;
+
+use flate2::read::GzDecoder;
+use ridge_web::server::Server;
+use std::io::{Read as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use support::page_of;
+use tokio::sync::oneshot;
+
+/// A running server; it ends with the test.
+struct Running {
+    at: SocketAddr,
+    token: String,
+    end: Option<oneshot::Sender<()>>,
+    thread: Option<std::thread::JoinHandle<std::io::Result<()>>>,
+}
+
+impl Running {
+    fn start() -> Running {
+        let trace = r#"{"traceEvents":[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":5,"name":"<script>alert(1)</script>"}]}"#;
+        let page = page_of("trace.json", trace.as_bytes());
+        let server = Server::bind(page, IpAddr::V4(Ipv4Addr::LOCALHOST), 0).expect("a port");
+        let address = server.address();
+        let (at, token) = address.strip_prefix("http://").and_then(|rest| rest.split_once("/#token=")).expect("an address");
+        let (at, token) = (at.parse().expect("numbers"), token.to_owned());
+        let (end, ended) = oneshot::channel::<()>();
+        let thread = std::thread::spawn(move || server.run_until(async { drop(ended.await) }));
+        Running { at, token, end: Some(end), thread: Some(thread) }
+    }
+
+    /// Status, head and body of the answer to a request with these lines.
+    fn ask(&self, lines: &[&str]) -> (u16, String, Vec<u8>) {
+        let mut connection = TcpStream::connect(self.at).expect("it listens");
+        let request = format!("{}\r\nConnection: close\r\n\r\n", lines.join("\r\n"));
+        connection.write_all(request.as_bytes()).expect("sent");
+        let mut answer = Vec::new();
+        connection.read_to_end(&mut answer).expect("answered");
+        let end = answer.windows(4).position(|four| four == b"\r\n\r\n").expect("a head");
+        let head = String::from_utf8_lossy(&answer[..end]).to_lowercase();
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
+        (status, head, answer[end + 4..].to_vec())
+    }
+
+    /// The same for a path, as its own page would ask.
+    fn get(&self, path: &str) -> (u16, String, Vec<u8>) {
+        let token = format!("Authorization: Bearer {}", self.token);
+        self.ask(&[&format!("GET {path} HTTP/1.1"), &format!("Host: {}", self.at), &token])
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        let ended = self.thread.take().map(std::thread::JoinHandle::join);
+        assert!(matches!(ended, Some(Ok(Ok(())))), "it ends cleanly");
+    }
+}
+
+#[test]
+fn its_own_page_is_answered() {
+    let server = Running::start();
+    let (status, head, body) = server.get("/api/v1/capture");
+    assert_eq!((status, head.contains("application/json")), (200, true), "{head}");
+    let capture: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+    assert_eq!((&capture["title"], &capture["events"]), (&"trace.json".into(), &1.into()));
+    let (status, _, body) = server.get("/api/v1/tile/0/0/0");
+    assert_eq!((status, &body[..4]), (200, &b"RLT1"[..]));
+}
+
+#[test]
+fn without_its_token_nothing_is_said() {
+    let server = Running::start();
+    let host = format!("Host: {}", server.at);
+    let wrong = format!("Authorization: Bearer {}", "0".repeat(server.token.len()));
+    for lines in [vec!["GET /api/v1/capture HTTP/1.1", &host], vec!["GET /api/v1/capture HTTP/1.1", &host, &wrong]] {
+        let (status, _, body) = server.ask(&lines);
+        let said = String::from_utf8_lossy(&body).into_owned();
+        assert!(status == 401 && said.contains("expected the token") && !said.contains("trace.json"), "{said}");
+    }
+    assert_eq!(server.ask(&["GET /api/v1/capture?token=x HTTP/1.1", &host]).0, 401);
+}
+
+#[test]
+fn names_of_others_and_their_pages_are_refused() {
+    let server = Running::start();
+    let (host, token) = (format!("Host: {}", server.at), format!("Authorization: Bearer {}", server.token));
+    let get = "GET /api/v1/capture HTTP/1.1";
+    assert_eq!(server.ask(&[get, "Host: evil.example", &token]).0, 403);
+    assert_eq!(server.ask(&[get, &host, &token, "Origin: http://evil.example"]).0, 403);
+    assert_eq!(server.ask(&[get, &host, &token, "Sec-Fetch-Site: cross-site"]).0, 403);
+    assert_eq!(server.ask(&[get, &host, &token, &format!("Origin: http://{}", server.at)]).0, 200);
+}
+
+#[test]
+fn no_path_leads_to_a_file() {
+    let server = Running::start();
+    for path in [
+        "/etc/passwd",
+        "/../../../../etc/passwd",
+        "/api/v1/../../../etc/passwd",
+        "/api/v1/%2e%2e/%2e%2e/etc/passwd",
+        "/api/v1/source?file=/etc/passwd",
+        "/api/v1/source?file=../../../../etc/passwd",
+        "/api/v1/hlo/text?module=../../etc/passwd",
+        "//etc/passwd",
+    ] {
+        let (status, _, body) = server.get(path);
+        let said = String::from_utf8_lossy(&body).into_owned();
+        assert!(status == 404 && !said.contains("root:"), "{path}: {status} {said}");
+    }
+}
+
+#[test]
+fn nothing_can_be_changed() {
+    let server = Running::start();
+    let (host, token) = (format!("Host: {}", server.at), format!("Authorization: Bearer {}", server.token));
+    for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS"] {
+        let (status, head, _) = server.ask(&[&format!("{method} /api/v1/capture HTTP/1.1"), &host, &token]);
+        assert_eq!((status, head.contains("allow: get, head")), (405, true), "{method}");
+    }
+    let (status, _, body) = server.ask(&["HEAD /api/v1/capture HTTP/1.1", &host, &token]);
+    assert_eq!((status, body.len()), (200, 0));
+}
+
+#[test]
+fn browsers_are_told_to_run_nothing_else() {
+    let server = Running::start();
+    let (status, head, body) = server.ask(&["GET / HTTP/1.1", &format!("Host: {}", server.at)]);
+    assert_eq!(status, 200);
+    for said in ["default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'", "nosniff", "no-referrer"] {
+        assert!(head.contains(said), "{said} in {head}");
+    }
+    assert!(!head.contains("script-src 'unsafe"), "{head}");
+    assert!(!String::from_utf8_lossy(&body).contains("trace.json"), "the page holds nothing of the capture");
+}
+
+#[test]
+fn large_answers_are_packed_where_that_is_understood() {
+    let server = Running::start();
+    let (host, token) = (format!("Host: {}", server.at), format!("Authorization: Bearer {}", server.token));
+    let (_, plain_head, plain) = server.get("/api/v1/capture");
+    let (status, head, packed) = server.ask(&["GET /api/v1/capture HTTP/1.1", &host, &token, "Accept-Encoding: gzip, br"]);
+    let mut unpacked = Vec::new();
+    GzDecoder::new(&packed[..]).read_to_end(&mut unpacked).expect("gzip");
+    assert!(status == 200 && head.contains("content-encoding: gzip") && !plain_head.contains("gzip"), "{head}");
+    assert!(unpacked == plain && packed.len() < plain.len());
+}

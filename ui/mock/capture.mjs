@@ -1,0 +1,201 @@
+// A made-up capture for trying and testing the page without the server: two devices, a host, steps, and names that mean harm.
+//
+// It is a pure function of its arguments, so that tests can say what they expect.
+
+export const HOSTILE = "<img src=x onerror=\"document.title='harmed'\">";
+const NAMES = ["dot_fusion", "copy.12", "softmax_kernel<float, 4>", HOSTILE, "all-reduce.3", "loop_add_fusion", "void cutlass::Kernel2<bf16_s16816gemm>(Params)"];
+
+/** Random numbers that are the same each time (mulberry32). */
+export function random(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/** Tracks of events, sorted by start: `{ id, name, lanes, events: [{ row, start, duration, lane, category, name }] }`. */
+export function tracks(count, per, span) {
+  const next = random(7);
+  let row = 0;
+  return Array.from({ length: count }, (_, id) => {
+    const events = [];
+    const lanes = id % 3 === 2 ? 2 : 1;
+    const free = new Array(lanes).fill(0);
+    for (let n = 0; n < per; n += 1) {
+      const lane = n % lanes;
+      const room = (span * lanes) / per;
+      const start = Math.round(free[lane] + next() * room * 0.55);
+      const duration = Math.max(1, Math.round(next() * room * 1.4));
+      if (start + duration > span) break;
+      free[lane] = start + duration;
+      const name = Math.floor(next() * NAMES.length);
+      events.push({ row: row++, start, duration, lane, category: name, name: NAMES[name] });
+    }
+    return { id, name: id === 1 ? HOSTILE : `Stream #${id}`, lanes, events };
+  });
+}
+
+const COLUMNS = 1024;
+const MOST_EVENTS = 4096;
+
+/** A tile as docs/web-api.md has it. */
+export function tile(track, level, index) {
+  const width = COLUMNS * 2 ** level;
+  const start = index * width;
+  const inside = track.events.filter((event) => event.start < start + width && event.start + event.duration > start);
+  return inside.length <= MOST_EVENTS ? eventTile(inside, start) : columnTile(inside, start, level);
+}
+
+function columnTile(events, start, level) {
+  const width = 2 ** level;
+  const cells = new Map();
+  for (const event of events) {
+    const first = Math.max(0, Math.floor((event.start - start) / width));
+    const last = Math.min(COLUMNS - 1, Math.floor((event.start + event.duration - 1 - start) / width));
+    for (let column = first; column <= last; column += 1) {
+      const key = column * 65536 + event.lane;
+      const cell = cells.get(key) ?? { column, lane: event.lane, busy: 0, count: 0, by: new Map() };
+      const from = start + column * width;
+      const busy = Math.min(event.start + event.duration, from + width) - Math.max(event.start, from);
+      cell.busy += busy;
+      cell.count += 1;
+      cell.by.set(event.category, (cell.by.get(event.category) ?? 0) + busy);
+      cells.set(key, cell);
+    }
+  }
+  const all = [...cells.values()].sort((a, b) => a.column - b.column || a.lane - b.lane);
+  const n = all.length;
+  const parts = [head(0, start, n), Buffer.from(Uint16Array.from(all, (c) => c.column).buffer), Buffer.from(Uint16Array.from(all, (c) => c.lane).buffer), Buffer.from(Uint8Array.from(all, (c) => [...c.by].sort((a, b) => b[1] - a[1])[0][0]))];
+  return Buffer.concat([padded(Buffer.concat(parts)), Buffer.from(Float32Array.from(all, (c) => c.busy / width).buffer), Buffer.from(Uint32Array.from(all, (c) => c.count).buffer)]);
+}
+
+function eventTile(events, start) {
+  const names = [...new Set(events.map((event) => event.name))];
+  const text = Buffer.from(JSON.stringify(names));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(text.length);
+  const before = Buffer.concat([
+    head(1, start, events.length),
+    Buffer.from(Uint32Array.from(events, (e) => e.row).buffer),
+    Buffer.from(Float64Array.from(events, (e) => e.start - start).buffer),
+    Buffer.from(Float64Array.from(events, (e) => e.duration).buffer),
+    Buffer.from(Uint16Array.from(events, (e) => e.lane).buffer),
+    Buffer.from(Uint8Array.from(events, (e) => e.category)),
+  ]);
+  return Buffer.concat([padded(before), Buffer.from(Uint32Array.from(events, (e) => names.indexOf(e.name)).buffer), length, text]);
+}
+
+function head(mode, start, n) {
+  const bytes = Buffer.alloc(20);
+  bytes.write("RLT1", 0, "latin1");
+  bytes.writeUInt8(mode, 4);
+  bytes.writeBigInt64LE(BigInt(start), 8);
+  bytes.writeUInt32LE(n, 16);
+  return bytes;
+}
+
+const padded = (bytes) => Buffer.concat([bytes, Buffer.alloc((4 - (bytes.length % 4)) % 4)]);
+
+/** Answers of a capture by path and parameters; `undefined` where there is none. */
+export function answers({ count = 6, per = 4000, span = 80_000_000 } = {}) {
+  const all = tracks(count, per, span);
+  const byRow = new Map(all.flatMap((track) => track.events.map((event) => [event.row, { ...event, track: track.id }])));
+  const ref = (event) => [event.row, event.start, event.duration, event.track];
+  const fact = (key, title, value, unit, share = null) => ({ key, title, value, unit, share, definition: `what ${title.toLowerCase()} means`, basis: "measured" });
+  const category = NAMES.map((name, id) => ({ id, name: ["matmul", "copy", "softmax", HOSTILE, "collective", "elementwise", "gemm"][id], color_index: id }));
+  const column = (id, title, unit, about) => ({ id, title, unit, about, type: unit === "text" ? "text" : "number", basis: unit === "text" ? null : "measured" });
+  const ops = Array.from({ length: 3000 }, (_, n) => [`${NAMES[n % NAMES.length]}.${n}`, n % 17 === 0 ? null : (3000 - n) * 1000, (3000 - n) / 4501500, (n * 7) % 100]);
+
+  const table = (topic, query) => {
+    let rows = ops.map((row, at) => [row, at]);
+    if (query.get("filter")) rows = rows.filter(([row]) => row[0].toLowerCase().includes(query.get("filter").toLowerCase()));
+    const by = ["op", "self_ns", "self_share", "events"].indexOf(query.get("sort"));
+    if (by >= 0) rows.sort(([a], [b]) => (query.get("desc") ? -1 : 1) * (a[by] < b[by] ? -1 : a[by] > b[by] ? 1 : 0));
+    const offset = Number(query.get("offset") ?? 0);
+    const shown = rows.slice(offset, offset + Number(query.get("limit") ?? rows.length));
+    return {
+      title: `Operations of ${topic}`, total: rows.length, notes: ["a note on the table"], facts: [],
+      columns: [column("op", "Operation", "text", "HLO instruction"), column("self_ns", "Self", "ns", "self time"), column("self_share", "Share", "share", "part of all self time"), column("events", "Events", "count", "times it ran")],
+      rows: shown.map(([row]) => row), subjects: shown.map(([row, at]) => (at % 5 === 0 ? null : { kind: "op", text: row[0], id: `op:${at}` })),
+    };
+  };
+  const finding = (rule, level, message, share) => ({
+    rule, level, message, location: { file: "/home/somebody/solver.py", line: 22, inferred: false, text: "solver.py:22" }, subjects: [{ kind: "op", text: NAMES[0], id: "op:1", count: 2 }],
+    evidence: [{ says: "in copies of `copy.12`", value: 891e6, unit: "ns", basis: "measured" }], because: { rule: "host-pause", finding: 0 }, why: "each update copies the array", help: "write `jnp.concatenate` once",
+    holds_share: share, saving: { low_ns: 0, high_ns: 5e6, share_low: 0, share_high: 0.1, per: "step", basis: "bound", refused: null },
+  });
+  const tree = (depth, name, ns) => ({ name, total_ns: ns, self_ns: depth === 0 ? ns : ns * 0.2, children: depth === 0 ? [] : [tree(depth - 1, `${name}/a`, ns * 0.5), tree(depth - 1, HOSTILE, ns * 0.3)] });
+
+  return (path, query) => {
+    const [first, ...rest] = path.split("/").map(decodeURIComponent);
+    switch (path) {
+      case "capture": return {
+        ridgeline: "0.0.0-mock", title: `solver ${HOSTILE}`, files: [{ name: "rank0.xplane.pb", format: "xplane" }], span_ns: span,
+        lost: [{ severity: "lost", text: `3 events of ${HOSTILE} could not be read` }, { severity: "info", text: "launches of 12 kernels are outside" }],
+        overview: [{ title: "Overview", facts: [fact("wall_ns", "Wall time", span, "ns"), fact("busy_ns", "Some device busy", span * 0.6, "ns", 0.6), fact("idle_compile_ns", "Idle, compiling", span * 0.1, "ns", 0.1), fact("idle_other_ns", "Idle, other", span * 0.3, "ns", 0.3)] }, { title: "GPU:0", facts: [fact("busy_ns", "Busy", span * 0.6, "ns", 0.6)] }],
+        topics: [{ id: "stats", title: "Time", views: [{ id: "op", title: "op", about: "HLO operation" }, { id: "kernel", title: "kernel", about: "Kernel" }] }, { id: "memory", title: "Memory", views: [{ id: "module", title: "module", about: "Planned by module" }] }],
+        has: { hlo: true, steps: true, memory: true, source: true },
+      };
+      case "findings": return { headline: "step 17.3 ms · device busy 60.0 % · 2 causes hold 40 %", verdict: { state: "partly", reasons: [{ rule: "no-host-events", message: `the host of ${HOSTILE} is not there`, blocks: ["idle time"], command: "ridgeline record -- python solver.py" }] }, findings: [finding("sequential-updates", "warning", "24 updates of one `f64[6]` wait for one another", 0.35), finding("many-small-kernels", "info", `kernels of ${HOSTILE} are short`, 0.05)], rules: [{ rule: "late-warmup", state: "none", findings: 0, why: null, command: null }, { rule: "host-pause", state: "cannot tell", findings: 0, why: "the capture has no host events", command: "ridgeline record -- python solver.py" }] };
+      case "timeline": return {
+        span_ns: span, categories: category, counters: [{ id: "memory-0", name: "memory", unit: "bytes" }],
+        steps: Array.from({ length: 8 }, (_, n) => [(span / 8) * n, (span / 8) * (n + 1), `step ${n}`]),
+        groups: [0, 1, 2].map((id) => ({ id, name: id < 2 ? `/device:GPU:${id}` : "python (host)", kind: id < 2 ? "device" : "host", row: id, tracks: all.filter((track) => track.id % 3 === id).map((track) => ({ id: track.id, name: track.name, kind: "stream", lanes: track.lanes, events: track.events.length, levels: [0, Math.max(0, Math.ceil(Math.log2(span / COLUMNS)))] })) })),
+      };
+      case "search": {
+        const text = (query.get("q") ?? "").toLowerCase();
+        const found = [...byRow.values()].filter((event) => event.name.toLowerCase().includes(text));
+        const after = query.has("after") ? Number(query.get("after")) : -1;
+        return { count: found.length, hits: found.filter((event) => event.row > after).slice(0, 200).map((event) => ({ row: event.row, start_ns: event.start, duration_ns: event.duration, track: event.track, name: event.name })) };
+      }
+      case "selection": {
+        const [from, to] = [Number(query.get("from")), Number(query.get("to"))];
+        const inside = [...byRow.values()].filter((event) => event.start < to && event.start + event.duration > from);
+        const sums = new Map();
+        for (const event of inside) sums.set(event.name, (sums.get(event.name) ?? 0) + Math.min(to, event.start + event.duration) - Math.max(from, event.start));
+        const parts = [...sums].sort((a, b) => b[1] - a[1]).map(([name, ns]) => ({ name, ns, events: inside.filter((event) => event.name === name).length }));
+        return { busy_ns: (to - from) * 0.8, events: inside.length, by_kernel: parts, by_op: parts, by_category: parts };
+      }
+      case "events": return { count: 40, events: [...byRow.values()].filter((event) => event.name === NAMES[0]).slice(0, 40).map(ref) };
+      case "idle": return { causes: [{ name: "host late", about: "the host came late" }, { name: "launch latency", about: "the launch took its time" }], parts: Array.from({ length: 30 }, (_, n) => [(span / 30) * n, span / 90, n % 2, null]), total: 30, left_out_ns: 0 };
+      case "gap": return { cause: "host late", prev: Number(query.get("prev")), next: Number(query.get("next")), parts: [{ cause: "host late", duration_ns: 4000, name: HOSTILE }] };
+      case "chart/roofline": return { charts: [{ device: "Maker X1", basis: "data sheet", intensity: "operations per byte of compulsory traffic", slopes: [{ name: "memory", bytes_per_sec: 3.35e12 }], roofs: [{ name: "bf16 matrix", flops_per_sec: 9.9e14 }, { name: "f32 plain", flops_per_sec: 6.7e13 }], points: NAMES.map((name, n) => ({ name, intensity: 0.4 * 4 ** n, flops_per_sec: 4e11 * 3.2 ** n, share: 0.3 / (n + 1), bound: n < 4 ? "memory" : "compute", others: [{ label: "XLA's count", intensity: 0.1 * 4 ** n }] })), share_left_out: 0.12 }] };
+      case "chart/memory": return { allocators: [{ id: "memory-0", name: "cuda:0", points: Array.from({ length: 400 }, (_, n) => [(span / 400) * n, 1e9 + 8e8 * Math.sin(n / 40), 1e9, 2e9, 3]), peak_bytes: 1.8e9, peak_ns: (span / 400) * 63, alive_at_peak: [{ owner: HOSTILE, stack: [HOSTILE], bytes: 9e8, blocks: 3, since_ns: 100 }], unknown_at_peak_bytes: 1e8 }] };
+      case "sources": return { all_ns: 8e7, unknown_ns: 1e7, files: [{ name: "/home/somebody/solver.py", device_ns: 6e7, idle_ns: 0 }], notes: [] };
+      case "source": {
+        const line = (number, share) => ({ line: number, text: `x = ${HOSTILE}`, function: "f", self_ns: 8e7 * share, inferred_ns: 0, share, inclusive_ns: 8e7 * share, events: 3, launches: 3, copies: 0, copy_ns: 0, idle_ns: 1e6, idle: [{ cause: "host late", activity: "python", ns: 1e6 }], flops: 3e9, bytes: 1e6, headroom: 2, bound: "memory", unknown_work_share: 0, findings: number === 4 ? [0] : [] });
+        return { totals: { all_ns: 8e7 }, findings: [{ rule: "hot-line", level: "info", message: "one line has 63 % of the time" }], footnotes: [], files: [{ name: query.get("file"), text: "ran", self_ns: 6e7, inferred_ns: 0, idle_ns: 0, lines: [line(4, 0.6), line(30, 0.1)], source: Array.from({ length: 60 }, (_, n) => (n === 3 ? `y = ${HOSTILE}` : `    line ${n + 1}`)) }] };
+      }
+      case "hlo/modules": return { modules: [{ module: "jit_step", instructions: 300, self_ns: 5e7 }] };
+      case "hlo/graph": return { module: "jit_step", nodes: Array.from({ length: 24 }, (_, id) => ({ id, name: id === 5 ? HOSTILE : `fusion.${id}`, opcode: "fusion", x: id % 4, y: Math.floor(id / 4), text: `%fusion.${id} = f32[8] fusion(%p)`, shape: "f32[8,128]", self_ns: id % 3 === 0 ? 1000 * id : null, distance: Math.abs(id - 9), subject: `op:${id}`, source: { file: "/home/somebody/solver.py", line: 4 }, scope: "jit(f)/while", inside: [] })), edges: Array.from({ length: 20 }, (_, id) => [id, id + 4]), cut: true };
+      case "hlo/text": return `%fusion = f32[8] ${HOSTILE}`;
+      default: break;
+    }
+    if (first === "table") return table(rest[0], query);
+    if (first === "flame") return { by: rest[0], of: "device work", root: tree(6, "all", 8e7) };
+    if (first === "counter") return { points: Array.from({ length: 200 }, (_, n) => [(span / 200) * n, 0, 1e9 + 9e8 * Math.sin(n / 9), 1e9]) };
+    if (first === "event") {
+      const event = byRow.get(Number(rest[0]));
+      if (event === undefined) return undefined;
+      return { row: event.row, name: event.name, category: category[event.category].name, track: event.track, track_name: all[event.track].name, start_ns: event.start, duration_ns: event.duration, operation: { name: event.name, id: "op:1" }, source: { file: "/home/somebody/solver.py", line: 4 }, launch: event.track % 3 === 2 ? undefined : { row: all[2].events[0].row, start_ns: Math.max(0, event.start - 40000), duration_ns: 900, track: 2, name: "cudaLaunchKernel" }, flops: { value: 3.2e9, unit: "flop", basis: "counted" }, headroom: { value: 4.2, unit: "number", basis: "modelled" }, shape: { grid: [64, 1, 1], block: [128, 1, 1], registers: 40 } };
+    }
+    if (first === "tile") {
+      const track = all[Number(rest[0])];
+      return track === undefined ? undefined : tile(track, Number(rest[1]), Number(rest[2]));
+    }
+    if (first === "tiles") {
+      return Buffer.concat((query.get("want") ?? "").split(",").flatMap((name) => {
+        const [id, level, index] = name.split("/").map(Number);
+        const bytes = all[id] === undefined ? Buffer.alloc(0) : tile(all[id], level, index);
+        const length = Buffer.alloc(4);
+        length.writeUInt32LE(bytes.length);
+        return [length, bytes];
+      }));
+    }
+    return undefined;
+  };
+}

@@ -1,0 +1,34 @@
+// Serves the built page and the made-up capture on loopback: `npm run mock`, or from the browser tests.
+
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { fileURLToPath } from "node:url";
+import { answers } from "./capture.mjs";
+
+const PAGE = new URL("../../crates/ridge_web/page/index.html", import.meta.url);
+export const TOKEN = "mock";
+
+/** Listens on `port`, any free one by default; says its address. */
+export function serve({ port = 0, ...size } = {}) {
+  const answer = answers(size);
+  const server = createServer((request, response) => {
+    const url = new URL(request.url, "http://127.0.0.1");
+    if (url.pathname === "/") {
+      response.writeHead(200, { "content-type": "text/html; charset=utf-8", "content-security-policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'self'" });
+      return response.end(readFileSync(PAGE));
+    }
+    const found = url.pathname.startsWith("/api/v1/") && request.headers.authorization === `Bearer ${TOKEN}` ? answer(url.pathname.slice(8), url.searchParams) : undefined;
+    if (found === undefined) {
+      response.writeHead(request.headers.authorization !== `Bearer ${TOKEN}` ? 401 : 404, { "content-type": "application/json" });
+      return response.end(JSON.stringify({ error: "nothing is there" }));
+    }
+    response.writeHead(200, { "content-type": Buffer.isBuffer(found) ? "application/octet-stream" : typeof found === "string" ? "text/plain; charset=utf-8" : "application/json" });
+    return response.end(Buffer.isBuffer(found) || typeof found === "string" ? found : JSON.stringify(found));
+  });
+  return new Promise((ready) => server.listen(port, "127.0.0.1", () => ready({ address: `http://127.0.0.1:${server.address().port}/#token=${TOKEN}`, close: () => server.close() })));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { address } = await serve({ port: Number(process.env.PORT ?? 5199) });
+  console.log(address);
+}

@@ -1,0 +1,80 @@
+// Where the page is, kept in the address after `#/`: the view, and its state as parameters.
+
+import { computed, signal } from "@preact/signals";
+
+export interface Place { view: string; params: URLSearchParams }
+
+export const place = signal<Place>(read(location.hash));
+export const view = computed(() => place.value.view);
+
+function read(hash: string): Place {
+  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
+  return { view: path === "" || path.includes("=") ? "overview" : path, params: new URLSearchParams(query) };
+}
+
+/** The address of a view, for links. */
+export function link(to: string, params: Record<string, string | number | undefined> = {}): string {
+  const kept = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) if (value !== undefined && value !== "") kept.set(name, String(value));
+  const query = kept.toString();
+  return `#/${to}${query === "" ? "" : `?${query}`}`;
+}
+
+export function go(to: string, params: Record<string, string | number | undefined> = {}): void {
+  location.hash = link(to, params);
+}
+
+/** How often somebody went somewhere: a view begins anew with each. */
+export const arrivals = signal(0);
+
+let waiting: number | undefined;
+
+/** Changes parameters of the view that is shown, without a new entry in the history; `undefined` removes one. */
+export function keep(changes: Record<string, string | number | undefined>): void {
+  const params = new URLSearchParams(place.value.params);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === "") params.delete(name);
+    else params.set(name, String(value));
+  }
+  place.value = { view: place.value.view, params };
+  // Browsers refuse more than about 200 changes of the address in half a minute.
+  waiting ??= window.setTimeout(write, 250);
+}
+
+function write(): void {
+  waiting = undefined;
+  history.replaceState(null, "", link(place.value.view, Object.fromEntries(place.value.params)));
+}
+
+window.addEventListener("hashchange", () => {
+  window.clearTimeout(waiting);
+  waiting = undefined;
+  place.value = read(location.hash);
+  arrivals.value += 1;
+});
+
+/** Takes the token out of the address, so that it is in no history and no screenshot. */
+export function takeToken(): string {
+  const found = /[#&?]token=([^&]+)/.exec(location.hash);
+  if (found?.[1] !== undefined) {
+    remember("ridgeline-token", found[1]);
+    const rest = location.hash.replace(/[&?]?token=[^&]+/, "").replace(/^#?&?/, "#");
+    history.replaceState(null, "", rest === "#" ? location.pathname : rest);
+    place.value = read(rest);
+  }
+  return recall("ridgeline-token") ?? "";
+}
+
+export function remember(name: string, value: string): void {
+  try {
+    sessionStorage.setItem(name, value);
+  } catch { /* A page from disk may have no storage. */ }
+}
+
+export function recall(name: string): string | null {
+  try {
+    return sessionStorage.getItem(name);
+  } catch {
+    return null;
+  }
+}

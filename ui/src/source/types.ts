@@ -1,0 +1,139 @@
+// What the server answers, as docs/web-api.md has it. Numbers of time are nanoseconds from the trace's start.
+
+export type Cell = string | number | boolean | null;
+
+export interface Note { severity: string; text: string }
+
+export interface Fact {
+  key: string;
+  title: string;
+  value: Cell;
+  unit: string;
+  share: number | null;
+  definition: string;
+  basis: string | null;
+}
+
+export interface Section { title: string; facts: Fact[] }
+
+export interface ViewOfTopic { id: string; title: string; about: string; answered?: boolean }
+
+export interface Topic { id: string; title: string; views: ViewOfTopic[] }
+
+export interface Capture {
+  ridgeline: string;
+  title: string;
+  files: { name: string; format: string; bytes?: number }[];
+  lost: Note[];
+  span_ns: number;
+  overview: Section[];
+  topics: Topic[];
+  info?: Section[];
+  has: Record<string, boolean | number>;
+}
+
+export interface Column {
+  id: string;
+  title: string;
+  about: string;
+  unit: string;
+  type?: string;
+  basis: string | null;
+  rank?: string;
+}
+
+/** `id` is what `events?subject=` takes. */
+export interface Subject { kind: string; text: string | null; id: string }
+
+export interface TableAnswer {
+  title: string;
+  columns: Column[];
+  rows: Cell[][];
+  subjects?: (Subject | null)[];
+  total: number;
+  notes?: (Note | string)[];
+  facts?: (Fact | Section)[];
+}
+
+/** Row, start, duration, track. */
+export type EventRef = [number, number, number, number | string];
+
+export interface FindingSubject { kind: string; text: string; id?: string; count?: number; events?: EventRef[] }
+
+export interface Evidence { says: string; value: number | null; unit: string | null; basis: string | null }
+
+export interface Finding {
+  rule: string;
+  level: string;
+  message: string;
+  location: { file: string | null; line: number | null; inferred?: boolean; text: string | null } | null;
+  subjects: FindingSubject[];
+  evidence: Evidence[];
+  /** The finding that it is a symptom of. */
+  because: { rule: string; finding: number } | null;
+  why: string | null;
+  help: string | null;
+  holds_share: number | null;
+  saving: {
+    low_ns: number | null;
+    high_ns: number | null;
+    share_low: number | null;
+    share_high: number | null;
+    per: string;
+    basis: string;
+    refused: string | null;
+  } | null;
+}
+
+export interface RuleState { rule: string; state: string; findings: number; why: string | null; command: string | null }
+
+export interface Findings {
+  /** Set where the capture is so large that rules are held against it only when asked. */
+  not_asked?: { events: number; most: number; ask: string };
+  headline: string;
+  verdict: { state: string; reasons: { rule: string; message: string; blocks: string[]; command: string | null }[] };
+  notes?: { severity: string; message: string; file: string | null }[];
+  frame?: { per: string; count: number; unit_ns: number; busy_share: number | null; held_share: number | null };
+  findings: Finding[];
+  rules: RuleState[];
+}
+
+export interface Track {
+  id: number | string;
+  name: string;
+  kind: string;
+  lanes: number;
+  events: number;
+  levels: [number, number];
+  busy_share?: number;
+}
+
+export interface Group { id: number | string; name: string; kind: string; tracks: Track[]; busy_share?: number; row?: number | null }
+
+export interface Category { id: number; name: string; color_index: number }
+
+export interface Counter { id: number | string; name: string; unit: string }
+
+export interface Timeline {
+  span_ns: number;
+  groups: Group[];
+  categories: Category[];
+  steps: [number, number, string][];
+  counters: Counter[];
+}
+
+export interface Hit { row: number; start_ns: number; duration_ns: number; track: number | string; name: string }
+
+export interface SearchAnswer { count: number; hits: Hit[] }
+
+export interface Part { name: string; ns: number; events?: number; share?: number }
+
+export interface Selection {
+  busy_ns: number;
+  events: number;
+  by_kernel: Part[];
+  by_op: Part[];
+  by_category: Part[];
+}
+
+export type Details = Record<string, unknown>;

@@ -1,0 +1,63 @@
+// One finding: what, where, how much, why, what to do, and the way to its evidence.
+
+import { link } from "../../address";
+import { count, share, show, time, visible } from "../../format";
+import { Meter } from "../../parts/bar";
+import type { Finding } from "../../source/types";
+
+export function Cause(props: { finding: Finding; short?: boolean }) {
+  const { finding } = props;
+  const place = finding.location;
+  return (
+    <article class={`cause ${finding.level}`}>
+      <h3><span class="level">{finding.level}</span> <code>{finding.rule}</code> <Ticked text={finding.message} /></h3>
+      <p class="where">
+        {place !== null && place.file !== null
+          ? <a href={link("source", { file: place.file, line: place.line ?? undefined })}>{visible(place.file)}{place.line === null ? "" : `:${place.line}`}</a>
+          : place !== null && place.text !== null && <span class="quiet">{visible(place.text)}</span>}
+        {finding.holds_share !== null && <span class="holds"><Meter share={finding.holds_share} /> holds {share(finding.holds_share)} of the time</span>}
+      </p>
+      {props.short !== true && finding.evidence.length > 0 && (
+        <ul class="evidence">
+          {finding.evidence.map((one) => <li>{one.value !== null && <b>{show(one.value, one.unit)} </b>}<Ticked text={one.says} />{one.basis !== null && <span class="quiet"> {one.basis}</span>}</li>)}
+        </ul>
+      )}
+      {props.short !== true && finding.because !== null && <p>A symptom of <code>{finding.because.rule}</code>.</p>}
+      {props.short !== true && finding.why !== null && <p><b>Why:</b> <Ticked text={finding.why} /></p>}
+      {finding.help !== null && <p><b>Do:</b> <Ticked text={finding.help} /></p>}
+      <Saving finding={finding} />
+      <Evidence finding={finding} />
+    </article>
+  );
+}
+
+function Saving(props: { finding: Finding }) {
+  const saving = props.finding.saving;
+  if (saving === null) return null;
+  if (saving.refused !== null) return <p class="quiet">Saving: not said, {visible(saving.refused)}</p>;
+  if (saving.low_ns === null || saving.high_ns === null) return null;
+  const range = saving.low_ns === saving.high_ns ? time(saving.high_ns) : saving.low_ns === 0 ? `up to ${time(saving.high_ns)}` : `${time(saving.low_ns)} to ${time(saving.high_ns)}`;
+  return <p><b>Saves:</b> {range} per {saving.per} <span class="quiet">({saving.basis})</span></p>;
+}
+
+/** Ways to what the finding stands on. */
+function Evidence(props: { finding: Finding }) {
+  const links = props.finding.subjects.filter((one) => one.id !== undefined && (one.count ?? one.events?.length ?? 0) > 0).slice(0, 6);
+  if (links.length === 0) return null;
+  return (
+    <p class="links">
+      {links.map((one) => (
+        <a key={one.id} class="chip" href={link("timeline", { subject: one.id, title: one.text })} title={visible(one.text)}>
+          Timeline: {clipped(one.text)}{(one.count ?? 0) > 1 ? ` × ${count(one.count ?? 0)}` : ""}
+        </a>
+      ))}
+    </p>
+  );
+}
+
+const clipped = (text: string) => (text.length > 42 ? `${visible(text.slice(0, 41))}…` : visible(text));
+
+/** Text in which `ticks` are code. */
+export function Ticked(props: { text: string }) {
+  return <>{visible(props.text).split("`").map((part, at) => (at % 2 === 1 ? <code>{part}</code> : part))}</>;
+}

@@ -1,0 +1,91 @@
+// An icicle: time by scope, Python function or module, callers above callees.
+
+import { useMemo, useState } from "preact/hooks";
+import { keep, place } from "../../address";
+import { dark } from "../../context";
+import { fill } from "../../draw/palette";
+import { count, share, time, visible } from "../../format";
+import { useAnswer } from "../../parts/answer";
+import { Awaited, Missing } from "../../parts/answer";
+import { boxes, type Box, find, type Node } from "./boxes";
+
+const KINDS: [id: string, title: string][] = [["scope", "Scope"], ["module", "Module"], ["python", "Python"], ["host", "Host"]];
+const ROW = 21;
+
+export default function Flame() {
+  const [by, setBy] = useState(place.peek().params.get("by") ?? "scope");
+  const answer = useAnswer<{ of?: string; root: Node }>(`flame/${by}`);
+  return (
+    <div class="flame">
+      <div class="tabs" role="group" aria-label="By">
+        {KINDS.map(([id, title]) => <button key={id} type="button" aria-pressed={id === by} onClick={() => { setBy(id); keep({ by: id, at: undefined }); }}>{title}</button>)}
+      </div>
+      {answer.is === "awaited" ? <Awaited /> : answer.is === "missing" ? <Missing text={answer.text} hint={answer.hint} />
+        : answer.value.root.total_ns <= 0 ? <p class="missing">This capture has nothing to show by {by}: no event names one.</p>
+        : <Icicle key={by} root={answer.value.root} of={answer.value.of ?? "time"} />}
+    </div>
+  );
+}
+
+function Icicle({ root, of }: { root: Node; of: string }) {
+  const [path, setPath] = useState<number[]>([]);
+  const [text, setText] = useState("");
+  const [active, setActive] = useState("");
+  const top = path.reduce<Node>((node, at) => node.children[at] ?? node, root);
+  const shown = useMemo(() => boxes(top), [top]);
+  const found = useMemo(() => (text === "" ? undefined : find(root, text)), [root, text]);
+  const deepest = shown.reduce((most, box) => Math.max(most, box.depth), 0);
+  const now = shown.find((box) => box.key === active) ?? shown[0];
+  const into = (box: Box) => (box.depth === 0 ? setPath(path.slice(0, -1)) : setPath([...path, ...box.path]));
+  const keys = (event: KeyboardEvent) => {
+    if (now === undefined) return;
+    const next = neighbor(shown, now, event.key);
+    if (next === undefined) return;
+    event.preventDefault();
+    setActive(next.key);
+    (event.currentTarget as HTMLElement).querySelector<HTMLElement>(`[data-key="${next.key}"]`)?.focus();
+  };
+  return (
+    <>
+      <div class="tools">
+        <input type="search" placeholder="Search" aria-label="Search names" onInput={(event) => setText(event.currentTarget.value)} />
+        {found !== undefined && <span class="quiet nowrap">{count(found.nodes)} found, {time(found.ns)} ({share(found.ns / root.total_ns)})</span>}
+        <span class="push" />
+        {path.length > 0 && <button type="button" onClick={() => setPath([])}>Show all</button>}
+      </div>
+      <p class="flame-said">{now !== undefined && <><b>{visible(now.node.name)}</b> {time(now.node.total_ns)} <span class="quiet">({share(now.node.total_ns / root.total_ns)} of {of}), {time(now.node.self_ns)} of it itself</span></>}</p>
+      <div class="icicle" role="tree" aria-label={`Time of ${of}`} style={{ height: `${(deepest + 1) * ROW}px` }} onKeyDown={keys}>
+        {shown.map((box, at) => (
+          <button
+            key={box.key} data-key={box.key} type="button" role="treeitem" aria-level={box.depth + 1} tabIndex={box.key === now?.key || (now === undefined && at === 0) ? 0 : -1}
+            class={found !== undefined && !found.matches(box.node) ? "faint" : ""}
+            aria-label={`${visible(box.node.name)}, ${time(box.node.total_ns)}`}
+            style={{ left: `${box.left * 100}%`, width: `calc(${box.width * 100}% - 1px)`, top: `${box.depth * ROW}px`, height: `${ROW - 1}px`, background: fill(colorOf(box.node.name), dark.value) }}
+            onPointerEnter={() => setActive(box.key)} onFocus={() => setActive(box.key)} onClick={() => into(box)}
+          >{box.width > 0.02 ? visible(box.node.name) : ""}</button>
+        ))}
+      </div>
+    </>
+  );
+}
+
+function neighbor(shown: Box[], now: Box, key: string): Box | undefined {
+  const row = shown.filter((box) => box.depth === now.depth);
+  const at = row.indexOf(now);
+  const middle = now.left + now.width / 2;
+  switch (key) {
+    case "ArrowLeft": return row[at - 1];
+    case "ArrowRight": return row[at + 1];
+    case "ArrowUp": return shown.find((box) => box.depth === now.depth - 1 && box.left <= middle && box.left + box.width >= middle);
+    case "ArrowDown": return shown.find((box) => box.depth === now.depth + 1 && box.left >= now.left - 1e-9 && box.left + box.width <= now.left + now.width + 1e-9);
+    default: return undefined;
+  }
+}
+
+/** The same name has the same color in every picture. */
+function colorOf(name: string): number {
+  if (name.startsWith("(")) return 15;
+  let sum = 0;
+  for (let at = 0; at < name.length; at += 1) sum = (sum * 31 + name.charCodeAt(at)) | 0;
+  return (sum >>> 0) % 15;
+}

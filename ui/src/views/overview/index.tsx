@@ -1,0 +1,101 @@
+// What a stranger needs first: what was lost, where the time went, what holds it back.
+
+import { link } from "../../address";
+import { capture, dark } from "../../context";
+import { fill } from "../../draw/palette";
+import { plural, share, show, time, visible } from "../../format";
+import { Answer } from "../../parts/answer";
+import { Stacked } from "../../parts/bar";
+import { Sections } from "../../parts/facts";
+import type { Capture, Findings, Section } from "../../source/types";
+import { Asked } from "../findings/asked";
+import { Cause } from "../findings/cause";
+
+export default function Overview() {
+  const now = capture.value;
+  if (now === undefined) return null;
+  const [first, ...others] = now.overview;
+  return (
+    <>
+      <Lost capture={now} />
+      <Answer<Findings> path="findings">{(findings) => findings.not_asked === undefined && <Headline findings={findings} />}</Answer>
+      {first !== undefined && <TimeBar section={first} span={now.span_ns} />}
+      <Asked>{(findings) => <Causes findings={findings} />}</Asked>
+      <div class="cards">
+        <Sections sections={now.overview.length > 0 ? [first as Section, ...others] : []} />
+        <Files capture={now} />
+      </div>
+    </>
+  );
+}
+
+function Lost(props: { capture: Capture }) {
+  const notes = props.capture.lost;
+  const grave = notes.filter((note) => note.severity !== "info");
+  const rest = notes.filter((note) => note.severity === "info");
+  return (
+    <section class="lost" aria-label="What was lost">
+      {grave.length === 0 ? <p class="fine">Nothing of this capture was lost in reading it.</p> : (
+        <ul>{grave.map((note) => <li class={note.severity}><b>{note.severity}</b> {visible(note.text)}</li>)}</ul>
+      )}
+      {rest.length > 0 && (
+        <details><summary>{rest.length === 1 ? "One thing to know" : `${rest.length} things to know`}</summary>
+          <ul>{rest.map((note) => <li>{visible(note.text)}</li>)}</ul>
+        </details>
+      )}
+    </section>
+  );
+}
+
+function Headline(props: { findings: Findings }) {
+  return <p class="headline">{visible(props.findings.headline)}</p>;
+}
+
+/** Keys of facts that divide the wall time, and their colors. */
+const COLORS: Record<string, number> = { busy_ns: 0, idle_compile_ns: 5, idle_transfer_ns: 3, idle_copy_ns: 3, idle_other_ns: 15, idle_ns: 15 };
+
+function TimeBar(props: { section: Section; span: number }) {
+  const facts = props.section.facts;
+  const wall = facts.find((fact) => fact.key === "wall_ns");
+  const whole = typeof wall?.value === "number" ? wall.value : props.span;
+  let next = 6;
+  const parts = facts
+    .filter((fact) => fact.unit === "ns" && typeof fact.value === "number" && (fact.key === "busy_ns" || fact.key.startsWith("idle")))
+    .map((fact) => ({ name: fact.title, value: fact.value as number, text: `${time(fact.value as number)} (${share((fact.value as number) / Math.max(1, whole))})`, color: fill(COLORS[fact.key] ?? next++, dark.value) }));
+  if (parts.length === 0) return null;
+  return (
+    <section aria-label="Where the time went">
+      <h2>{show(whole, "ns")} of wall time</h2>
+      <Stacked parts={parts} whole={whole} label="Where the time went" />
+    </section>
+  );
+}
+
+const SHOWN = 4;
+
+function Causes(props: { findings: Findings }) {
+  const all = props.findings.findings;
+  const unsaid = props.findings.rules.filter((rule) => rule.state === "cannot tell").length;
+  return (
+    <section aria-label="What holds it back">
+      <h2>What holds it back</h2>
+      {all.length === 0 && <p>No rule found anything that holds it back{unsaid > 0 ? `; ${plural(unsaid, "rule")} could not tell` : ""}. <a href={link("findings")}>All rules</a></p>}
+      <div class="causes">{all.slice(0, SHOWN).map((finding, at) => <Cause key={at} finding={finding} short />)}</div>
+      {all.length > 0 && <p><a href={link("findings")}>{all.length > SHOWN ? `All ${all.length} findings` : "Findings in full, and all rules"}</a></p>}
+    </section>
+  );
+}
+
+function Files(props: { capture: Capture }) {
+  const { files, ridgeline } = props.capture;
+  return (
+    <section class="card">
+      <h2>Read from</h2>
+      <dl class="facts">
+        {files.slice(0, 20).map((file) => <div class="fact" key={file.name}><dt class="path">{visible(file.name)}</dt><dd>{visible(file.format)}</dd></div>)}
+        {files.length > 20 && <div class="fact"><dt>and {files.length - 20} more</dt><dd /></div>}
+        <div class="fact"><dt>by Ridgeline</dt><dd>{ridgeline}</dd></div>
+      </dl>
+    </section>
+  );
+}

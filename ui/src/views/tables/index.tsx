@@ -1,0 +1,47 @@
+// Every table: chosen by topic and by what it sums, sorted, filtered, its rows shown in the timeline.
+
+import { useEffect, useState } from "preact/hooks";
+import { keep, place } from "../../address";
+import { capture } from "../../context";
+import type { Topic } from "../../source/types";
+import { Grid } from "./grid";
+
+export default function Tables() {
+  const whole = (capture.value?.topics ?? []).filter((topic) => topic.views.length > 0);
+  const topics = whole.map((topic) => ({ ...topic, views: topic.views.filter((one) => one.answered !== false) })).filter((topic) => topic.views.length > 0);
+  const params = place.peek().params;
+  const [topicId, setTopic] = useState(params.get("topic") ?? topics[0]?.id);
+  const topic = topics.find((one) => one.id === topicId) ?? topics[0];
+  const [viewId, setView] = useState(params.get("view") ?? preferred(topic));
+  const view = topic?.views.find((one) => one.id === viewId) ?? topic?.views[0];
+  useEffect(() => {
+    if (topic !== undefined && view !== undefined) keep({ topic: topic.id, view: view.id });
+  }, [topic?.id, view?.id]);
+  if (topic === undefined || view === undefined) return <p>This capture has no tables.</p>;
+  const pick = (next: Topic, id: string | undefined) => {
+    setTopic(next.id);
+    setView(id);
+    keep({ sort: undefined, desc: undefined, hidden: undefined });
+  };
+  const empty = (whole.find((one) => one.id === topic.id)?.views ?? []).filter((one) => one.answered === false);
+  return (
+    <div class="tables">
+      <div class="choice">
+        {topics.length > 1 && (
+          <div class="tabs" role="group" aria-label="Topic">
+            {topics.map((one) => <button key={one.id} type="button" aria-pressed={one.id === topic.id} onClick={() => pick(one, preferred(one))}>{one.title}</button>)}
+          </div>
+        )}
+        <div class="tabs small" role="group" aria-label="Table">
+          {topic.views.map((one) => <button key={one.id} type="button" aria-pressed={one.id === view.id} data-about={one.about} onClick={() => pick(topic, one.id)}>{one.title}</button>)}
+        </div>
+        {empty.length > 0 && <p class="quiet nothing">This capture has nothing by {empty.map((one) => one.title).join(", ")}.</p>}
+      </div>
+      <Grid key={`${topic.id}/${view.id}`} topic={topic.id} view={view.id} about={view.about} />
+    </div>
+  );
+}
+
+/** What most people ask for first. */
+const FIRST = ["op", "operator", "kernel"];
+const preferred = (topic: Topic | undefined) => (topic?.views.find((view) => FIRST.includes(view.id)) ?? topic?.views[0])?.id;

@@ -1,0 +1,50 @@
+// Why a device was idle, as a thin strip in the row of its group: each gap in the color of its cause.
+
+import type { Source } from "../../source/source";
+import type { Group } from "../../source/types";
+import { tileWidth } from "./tile";
+import { levelFor } from "./tiles";
+import type { Window } from "./window";
+
+/** Start, duration, number of the cause, row of the event that explains it. */
+type Part = [number, number, number, number | null];
+interface Answer { causes: { name: string; about: string }[]; parts: Part[] }
+
+const KEPT = 64;
+const NOTHING: Answer = { causes: [], parts: [] };
+
+export class Idle {
+  private readonly held = new Map<string, Answer>();
+
+  constructor(private readonly source: Source, private readonly changed: () => void) {}
+
+  /** The idle parts of `group` in `window` that are at least about a pixel wide. */
+  *parts(group: Group, window: Window, width: number): Generator<{ start: number; end: number; cause: string; about: string }> {
+    if (group.kind !== "device" || typeof group.row !== "number") return;
+    const level = levelFor((window.to - window.from) / width) + 1;
+    const wide = tileWidth(level);
+    for (let index = Math.max(0, Math.floor(window.from / wide)); index <= Math.floor(window.to / wide); index += 1) {
+      const { causes, parts } = this.answer(group.row, level, index * wide, wide);
+      for (const [start, duration, cause] of parts) {
+        const said = causes[cause];
+        if (said !== undefined) yield { start, end: start + duration, cause: said.name, about: said.about };
+      }
+    }
+  }
+
+  private answer(device: number, level: number, from: number, wide: number): Answer {
+    const key = `${device}/${level}/${from}`;
+    const known = this.held.get(key);
+    if (known !== undefined) return known;
+    this.held.set(key, NOTHING);
+    for (const old of this.held.keys()) if (this.held.size > KEPT) this.held.delete(old);
+    this.source
+      .json<Answer>("idle", { device, from, to: from + wide, least: 2 ** level })
+      .then((answer) => {
+        this.held.set(key, answer);
+        this.changed();
+      })
+      .catch(() => undefined);
+    return NOTHING;
+  }
+}

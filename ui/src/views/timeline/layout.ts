@@ -1,0 +1,81 @@
+// Where each group and track stands, from top to bottom, in CSS pixels.
+
+import type { Counter, Group, Timeline, Track } from "../../source/types";
+
+export const GROUP_HEIGHT = 26;
+const PADDING = 5;
+const COUNTER_HEIGHT = 40;
+/** Tracks of a folded group that its summary shows. */
+export const SUMMARY_TRACKS = 24;
+
+export interface Row {
+  key: string;
+  kind: "group" | "track" | "counter";
+  name: string;
+  top: number;
+  height: number;
+  laneHeight: number;
+  group?: Group;
+  track?: Track;
+  counter?: Counter;
+  folded?: boolean;
+}
+
+export interface Layout { rows: Row[]; height: number }
+
+/** Lanes are lower where there are many. */
+export function laneHeight(lanes: number): number {
+  return lanes <= 1 ? 20 : lanes <= 4 ? 16 : lanes <= 12 ? 13 : 9;
+}
+
+export const groupKey = (group: Group) => `g${group.id}`;
+
+export function layout(timeline: Timeline, folded: ReadonlySet<string>): Layout {
+  const rows: Row[] = [];
+  let top = 0;
+  const put = (row: Omit<Row, "top">) => {
+    rows.push({ ...row, top });
+    top += row.height;
+  };
+  for (const group of timeline.groups) {
+    const key = groupKey(group);
+    const shut = folded.has(key);
+    put({ key, kind: "group", name: group.name, height: GROUP_HEIGHT, laneHeight: 18, group, folded: shut });
+    if (shut) continue;
+    for (const track of group.tracks) {
+      const lanes = Math.max(1, track.lanes);
+      const lane = laneHeight(lanes);
+      put({ key: `t${track.id}`, kind: "track", name: track.name, height: lanes * lane + PADDING, laneHeight: lane, group, track });
+    }
+  }
+  for (const counter of timeline.counters) {
+    put({ key: `c${counter.id}`, kind: "counter", name: counter.name, height: COUNTER_HEIGHT, laneHeight: COUNTER_HEIGHT, counter });
+  }
+  return { rows, height: top };
+}
+
+/** The groups that begin folded: those of the host, once everything open would fill more than a screen. */
+export function foldedAtFirst(timeline: Timeline): Set<string> {
+  const open = layout(timeline, new Set()).height;
+  const hosts = timeline.groups.filter((group) => group.kind !== "device");
+  if (open <= 700 || hosts.length === timeline.groups.length) return new Set();
+  return new Set(hosts.filter((group) => group.tracks.length > 2 || hosts.length > 4).map(groupKey));
+}
+
+/** The row at height `y`. */
+export function rowAt(rows: readonly Row[], y: number): Row | undefined {
+  let [low, high] = [0, rows.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const row = rows[middle] as Row;
+    if (row.top + row.height <= y) low = middle + 1;
+    else high = middle;
+  }
+  const row = rows[low];
+  return row !== undefined && y >= row.top ? row : undefined;
+}
+
+/** The rows that some part of `from` to `to` shows. */
+export function rowsIn(rows: readonly Row[], from: number, to: number): Row[] {
+  return rows.filter((row) => row.top < to && row.top + row.height > from);
+}

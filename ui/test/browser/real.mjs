@@ -1,0 +1,61 @@
+// Every view on real captures, from the real server.
+
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { basename } from "node:path";
+import { fileURLToPath } from "node:url";
+import { open, settled, visit } from "./browser.mjs";
+import { accessible, harmless, shows, VIEWS } from "./checks.mjs";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const FIXTURES = ["fixtures/real/kineto/h100_qwen15_0.5b_infer.json.gz", "fixtures/real/nsys/h100_2gpu.sqlite", "fixtures/torch-snapshot/train_step.pickle", "fixtures/nsys-jax/combined.zip", "fixtures/ncu/made_up.ncu-rep"];
+
+/** `ridgeline view` on `capture`: its address, once it says it. */
+export async function server(ridgeline, capture) {
+  const child = spawn(ridgeline, ["view", capture, "--no-open"], { stdio: ["ignore", "pipe", "pipe"] });
+  const address = await new Promise((found, fail) => {
+    let text = "";
+    const read = (part) => {
+      text += part;
+      const match = /http:\/\/[^\s]+#token=[^\s]+/.exec(text);
+      if (match !== null) found(match[0]);
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.on("exit", (code) => fail(new Error(`ridgeline view ended with ${code}: ${text}`)));
+    child.on("error", fail);
+  });
+  return { address, close: () => new Promise((done) => { child.once("exit", done); child.kill("SIGINT"); }) };
+}
+
+function captures(given) {
+  const xplane = existsSync(`${ROOT}fixtures/real/xplane`) ? readdirSync(`${ROOT}fixtures/real/xplane`).filter((name) => name.endsWith(".xplane.pb")).slice(0, 2).map((name) => `fixtures/real/xplane/${name}`) : [];
+  return given.length > 0 ? given : [...FIXTURES, ...xplane].map((path) => ROOT + path);
+}
+
+/** Whether this binary has the command at all: a build without the page has not. */
+export const hasView = (ridgeline) => spawnSync(ridgeline, ["view", "--help"]).status === 0;
+
+export const TESTS = ({ captures: given, ridgeline }) => captures(given).map((capture) => [`real: every view of ${basename(capture)}`, async ({ browser }) => {
+  if (ridgeline === undefined) return "no ridgeline was built; cargo build -p ridge_cli";
+  if (!hasView(ridgeline)) return "this ridgeline has no `view`";
+  if (!existsSync(capture)) return `${capture} is not there`;
+  const { address, close: stop } = await server(ridgeline, capture);
+  try {
+    const { page, wrong, close } = await open(browser, address);
+    await settled(page);
+    const links = await page.locator("nav.views a").evaluateAll((all) => all.map((one) => one.getAttribute("href").slice(2)));
+    for (const view of VIEWS.filter((one) => links.includes(one))) {
+      await visit(page, `#/${view}`);
+      await shows(page, view);
+      await harmless(page, view);
+      await accessible(page, `${view} of ${basename(capture)}`);
+    }
+    // What a capture does not have is answered by 404, which the browser notes as an error of loading.
+    assert.deepEqual(wrong.filter((one) => !one.includes("status of 404")), []);
+    await close();
+  } finally {
+    await stop();
+  }
+}]);

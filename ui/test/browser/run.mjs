@@ -1,0 +1,66 @@
+// The page in a real browser: on the made-up capture, and on real ones where the binary is there.
+//
+//     node test/browser/run.mjs [--ridgeline PATH] [--capture PATH …] [--only TEXT]
+//
+// Says each test's result and ends with `N passed, M failed, K skipped`; pictures of failures are kept in test/browser/shots.
+
+import { mkdirSync, existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { executable, launch } from "./browser.mjs";
+import { serve } from "../../mock/server.mjs";
+import { TESTS as PAGE } from "./page.mjs";
+import { TESTS as KEYBOARD } from "./keyboard.mjs";
+import { TESTS as REPORT } from "./report.mjs";
+import { TESTS as REAL } from "./real.mjs";
+
+const options = parse(process.argv.slice(2));
+const SHOTS = fileURLToPath(new URL("./shots/", import.meta.url));
+const counts = { passed: 0, failed: 0, skipped: 0 };
+
+if (executable() === undefined) {
+  console.log("skipped: page in a browser: no Chromium is here; `make test-ui` installs it");
+  console.log("0 passed, 0 failed, 1 skipped");
+  process.exit(0);
+}
+mkdirSync(SHOTS, { recursive: true });
+const browser = await launch();
+const mock = await serve();
+const at = { browser, address: mock.address, shots: SHOTS, ...options, ridgeline: existsSync(options.ridgeline) ? options.ridgeline : undefined };
+for (const [name, test] of [...PAGE, ...KEYBOARD, ...REPORT, ...REAL(at)]) {
+  if (options.only !== undefined && !name.includes(options.only)) continue;
+  const begun = Date.now();
+  try {
+    const skipped = await limited(test(at), 60_000);
+    if (typeof skipped === "string") {
+      counts.skipped += 1;
+      console.log(`skipped: ${name}: ${skipped}`);
+    } else {
+      counts.passed += 1;
+      console.log(`ok ${name} (${((Date.now() - begun) / 1000).toFixed(1)} s)`);
+    }
+  } catch (error) {
+    counts.failed += 1;
+    console.log(`FAILED ${name}: ${error instanceof Error ? error.stack : String(error)}`);
+  }
+}
+await browser.close();
+mock.close();
+console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+process.exit(counts.failed === 0 ? 0 : 1);
+
+function limited(work, milliseconds) {
+  let timer;
+  const late = new Promise((_, fail) => { timer = setTimeout(() => fail(new Error(`no end after ${milliseconds / 1000} s`)), milliseconds); });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+function parse(words) {
+  const found = { ridgeline: fileURLToPath(new URL("../../../target/debug/ridgeline", import.meta.url)), captures: [], only: undefined };
+  for (let n = 0; n < words.length; n += 1) {
+    if (words[n] === "--ridgeline") found.ridgeline = words[++n];
+    else if (words[n] === "--capture") found.captures.push(words[++n]);
+    else if (words[n] === "--only") found.only = words[++n];
+    else throw new Error(`expected --ridgeline, --capture or --only, found ${words[n]}`);
+  }
+  return found;
+}

@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { contrast, fills, LABEL_INK, rgb } from "../src/draw/palette";
+import { EmbeddedSource, keyOf } from "../src/source/source";
+import { arranged } from "../src/parts/rows";
+import { boxes, find } from "../src/views/flame/boxes";
+import { decades, frame } from "../src/views/roofline/scale";
+import { gzipSync } from "node:zlib";
+
+test("every fill carries dark text legibly", () => {
+  for (const dark of [false, true]) for (const fill of fills(dark)) expect(contrast(fill, LABEL_INK), fill).toBeGreaterThan(4.5);
+});
+
+test("colors are read in both forms", () => {
+  expect(rgb("#fff")).toEqual([1, 1, 1]);
+  expect(rgb("#000080")[2]).toBeCloseTo(128 / 255);
+});
+
+test("a report's keys do not depend on the order of parameters", () => {
+  expect(keyOf("search", { q: "a b", after: 3, none: undefined })).toBe("search?after=3&q=a%20b");
+  expect(keyOf("capture")).toBe("capture");
+});
+
+test("a report answers what it holds, and says what it does not", async () => {
+  const body = Buffer.from('{"title":"x"}');
+  const index = Buffer.from(JSON.stringify({ v: 1, left_out: ["events were left out"], answers: { capture: [0, body.length, "application/json"] } }));
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(index.length);
+  const source = await EmbeddedSource.unpack(gzipSync(Buffer.concat([length, index, body])).toString("base64"));
+  expect(await source.json("capture")).toEqual({ title: "x" });
+  expect(source.leftOut).toEqual(["events were left out"]);
+  await expect(source.json("__proto__")).rejects.toThrow("Not in this report.");
+  await expect(source.bytes("tile/0/1/2")).rejects.toThrow("Not in this report.");
+});
+
+test("rows are sorted with what is unknown last, both ways, and filtered by any text", () => {
+  const answer = { title: "", total: 3, columns: ["op", "ns"].map((id) => ({ id, title: id, about: "", unit: "", basis: null })), rows: [["b", null], ["a", 1], ["ab", 3]], subjects: [null, { kind: "op", text: "a", id: "op:1" }, null] };
+  const order = (wish: { sort?: string; descending?: boolean; filter?: string }) => arranged(answer, { sort: wish.sort, descending: wish.descending ?? false, filter: wish.filter ?? "" });
+  expect(order({ sort: "ns" }).rows.map((row) => row[0])).toEqual(["a", "ab", "b"]);
+  expect(order({ sort: "ns", descending: true }).rows.map((row) => row[0])).toEqual(["ab", "a", "b"]);
+  expect(order({ filter: "A" }).rows.map((row) => row[0])).toEqual(["a", "ab"]);
+  expect(order({ sort: "op" }).subjects[0]?.id).toBe("op:1");
+});
+
+test("an icicle's parts stay within what they are in, also where they add up to more", () => {
+  const leaf = (name: string, ns: number) => ({ name, self_ns: ns, total_ns: ns, children: [] });
+  const shown = boxes({ name: "all", self_ns: 0, total_ns: 100, children: [leaf("a", 80), leaf("b", 80)] });
+  expect(shown.map((box) => [box.node.name, box.left, box.width])).toEqual([["all", 0, 1], ["a", 0, 0.5], ["b", 0.5, 0.5]]);
+  expect(find({ ...leaf("aa", 10), children: [leaf("a", 4)] }, "A")).toMatchObject({ nodes: 2, ns: 10 });
+});
+
+test("every point and roof is inside of the roofline's frame", () => {
+  const chart = { device: "", basis: "", intensity: "", share_left_out: 0, slopes: [{ name: "m", bytes_per_sec: 1e12 }], roofs: [{ name: "r", flops_per_sec: 1e15 }], points: [{ name: "p", intensity: 0.01, flops_per_sec: 1e6, share: 1, bound: null, others: [] }] };
+  const box = frame(chart, { left: 10, right: 110, top: 0, bottom: 100 });
+  for (const [x, y] of [[0.01, 1e6], [1000, 1e15]] as const) {
+    expect(box.x(x)).toBeGreaterThan(10);
+    expect(box.x(x)).toBeLessThan(110);
+    expect(box.y(y)).toBeGreaterThan(0);
+    expect(box.y(y)).toBeLessThan(100);
+  }
+  expect(decades([0.5, 2000])).toEqual([1, 10, 100, 1000]);
+});

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import type { Timeline } from "../src/source/types";
+import { foldedAtFirst, layout, rowAt, rowsIn } from "../src/views/timeline/layout";
+import { around, moved, ticks, within, zoomed } from "../src/views/timeline/window";
+import { levelFor } from "../src/views/timeline/tiles";
+
+const track = (id: number, lanes = 1) => ({ id, name: `t${id}`, kind: "stream", lanes, events: 1, levels: [0, 20] as [number, number] });
+const timeline: Timeline = {
+  span_ns: 1000, categories: [], steps: [], counters: [{ id: 0, name: "memory", unit: "bytes" }],
+  groups: [
+    { id: 0, name: "GPU", kind: "device", tracks: [track(0), track(1, 3)] },
+    { id: 1, name: "host", kind: "host", tracks: Array.from({ length: 40 }, (_, n) => track(n + 2)) },
+  ],
+};
+
+test("rows stand under one another without a gap", () => {
+  const { rows, height } = layout(timeline, new Set(["g1"]));
+  expect(rows.map((row) => `${row.key} ${row.top}+${row.height}`)).toEqual(["g0 0+26", "t0 26+25", "t1 51+53", "g1 104+26", "c0 130+40"]);
+  expect(height).toBe(170);
+});
+
+test("the row at a height, and the rows in view", () => {
+  const { rows } = layout(timeline, new Set(["g1"]));
+  expect([0, 25, 26, 103, 169, 170, -1].map((y) => rowAt(rows, y)?.key)).toEqual(["g0", "g0", "t0", "t1", "c0", undefined, undefined]);
+  expect(rowsIn(rows, 30, 60).map((row) => row.key)).toEqual(["t0", "t1"]);
+});
+
+test("a host of many threads begins folded beside a device, and open where it is all there is", () => {
+  expect([...foldedAtFirst(timeline)]).toEqual(["g1"]);
+  expect([...foldedAtFirst({ ...timeline, groups: timeline.groups.slice(1) })]).toEqual([]);
+});
+
+test("zooming keeps what is under the pointer, and ends at the whole and at some nanoseconds", () => {
+  const next = zoomed({ from: 0, to: 1000 }, 0.5, 250, 1000);
+  expect(next).toEqual({ from: 125, to: 625 });
+  expect(zoomed(next, 1e9, 300, 1000)).toEqual(within({ from: -1e12, to: 1e12 }, 1000));
+  const least = zoomed({ from: 100, to: 130 }, 1e-9, 110, 1000);
+  expect(least.to - least.from).toBeCloseTo(20);
+});
+
+test("moving stops at the ends, with a little room", () => {
+  expect(moved({ from: 0, to: 100 }, -5, 1000)).toEqual({ from: -21, to: 79 });
+  expect(around(500, 500, 1000)).toEqual({ from: 480, to: 520 });
+});
+
+test("ticks are round, and about as far apart as asked", () => {
+  expect(ticks({ from: 0, to: 1e6 }, 1000, 100)).toEqual({ at: Array.from({ length: 11 }, (_, n) => n * 1e5), step: 1e5 });
+});
+
+test("columns are at most a pixel wide", () => {
+  expect([0.5, 1, 2, 3, 1024, 1500].map(levelFor)).toEqual([0, 0, 1, 1, 10, 10]);
+});
