@@ -74,7 +74,7 @@ impl CauseChange {
 }
 
 /// The causes of both sides, matched by rule and line, else by rule alone; what changed most first.
-pub(crate) fn causes(before: &[FoundCause], after: &[FoundCause]) -> Vec<CauseChange> {
+pub fn cause_changes(before: &[FoundCause], after: &[FoundCause]) -> Vec<CauseChange> {
     let mut left: Vec<&FoundCause> = before.iter().collect();
     let mut open: Vec<&FoundCause> = after.iter().collect();
     let mut found = Vec::new();
@@ -133,7 +133,7 @@ mod tests {
         };
         let before = [cause("copies", 3, 0.5), cause("copies", 9, 0.1), cause("gone", 1, 0.2)];
         let after = [cause("copies", 9, 0.1), cause("copies", 4, 0.5), cause("fresh", 1, 0.1)];
-        let found: Vec<_> = causes(&before, &after)
+        let found: Vec<_> = cause_changes(&before, &after)
             .into_iter()
             .map(|change| (change.fate.name(), change.cause.rule, change.before_share, change.after_share))
             .collect();

@@ -1,6 +1,6 @@
 //! The comparison: both sides matched, measured, and judged.
 
-use crate::causes::{CauseChange, FoundCause, causes};
+use crate::causes::{CauseChange, FoundCause, cause_changes};
 use crate::change::{Change, per_unit};
 use crate::comparable::{Doubt, doubts};
 use crate::matching::{Pair, Side, pair};
@@ -476,5 +476,5 @@ fn measures(before: &[Summary], after: &[Summary]) -> Vec<MeasureChange> {
 /// Causes of the first run of each side.
 fn found_causes(before: &[Summary], after: &[Summary]) -> Option<Vec<CauseChange>> {
     let of = |runs: &[Summary]| -> Option<Vec<FoundCause>> { runs.first()?.findings.clone() };
-    Some(causes(&of(before)?, &of(after)?))
+    Some(cause_changes(&of(before)?, &of(after)?))
 }

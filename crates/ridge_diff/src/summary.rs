@@ -167,7 +167,7 @@ pub struct Measure {
     pub title: String,
     /// `ns`, `bytes` or `count`.
     pub unit: String,
-    /// What it belongs to: `memory`, `compile`, `copy` or `work`.
+    /// What it belongs to: `memory`, `compile`, `copy`, `clock` or `work`.
     pub about: String,
     /// The number, per step where it is of steps.
     pub value: f64,
@@ -234,6 +234,16 @@ pub struct Summaries {
 impl Document for Summaries {
     const SCHEMA: &'static str = "ridgeline.summaries.v1";
     const MAX_BYTES: u64 = Summary::MAX_BYTES;
+}
+
+/// Runs of one side at most.
+pub const MOST_RUNS: usize = 256;
+
+impl Summaries {
+    /// The runs of a file, whose numbers anybody may have written.
+    pub fn sound(self) -> Vec<Summary> {
+        self.runs.into_iter().take(MOST_RUNS).map(Summary::sound).collect()
+    }
 }
 
 /// Findings, measures and devices of a summary at most: they are compared each with each, and `check` knows fewer rules.

@@ -129,11 +129,16 @@ pub(crate) fn verdict(evidence: &Evidence<'_>) -> Verdict {
 fn more_runs(evidence: &Evidence<'_>) -> String {
     match (evidence.one_run, evidence.runs_needed) {
         (true, Some(count)) if count > LEAST_RUNS => {
-            format!("a side has one run: {LEAST_RUNS} of each show how much runs differ; {count} would tell if that is as much as elsewhere")
+            format!(
+                "a side has one run: {LEAST_RUNS} of each show how much runs differ; {count} would tell if that is as much as elsewhere"
+            )
         }
         (true, _) => format!("a side has one run: {LEAST_RUNS} of each show how much runs differ"),
         (false, Some(count)) => format!("as much as these runs differ, {count} of each would tell"),
-        (false, None) => "as much as these runs differ, more than 40 of each would be needed: a quieter machine helps more".to_owned(),
+        (false, None) => {
+            "as much as these runs differ, more than 40 of each would be needed: a quieter machine helps more"
+                .to_owned()
+        }
     }
 }
 

@@ -12,7 +12,8 @@ use crate::session::{OpenOptions, Session};
 use crate::source_text::SourceText;
 use ridge_diagnose::{Finding, Level, SavingBasis, Selection};
 use ridge_diff::{
-    Comparison, DeviceSeen, FoundCause, Origin, Place, PredictedSaving, SuiteRow, Summaries, Summary, compare, suite, summarize,
+    Comparison, DeviceSeen, FoundCause, MOST_RUNS, Origin, Place, PredictedSaving, SuiteRow, Summaries, Summary,
+    compare, suite, summarize,
 };
 use ridge_documents::{BenchResults, Cpu, Damage, Document};
 use serde_json::{Map, Value};
@@ -25,8 +26,6 @@ use std::path::{Path, PathBuf};
 const MOST_JUDGED_UNASKED: usize = 1 << 20;
 /// Bytes at the beginning of a file that tell whether it is a summary.
 const HEAD_BYTES: u64 = 256;
-/// Recordings that a folder may stand for.
-const MOST_RUNS: usize = 256;
 
 /// Whether the rules are asked what holds each side back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -95,14 +94,14 @@ fn side(paths: &[PathBuf], options: &DiffOptions) -> Result<Side, OpenError> {
     Ok(found)
 }
 
-/// The recordings that are the folders of `path`, by name; `None` where it is something itself.
+/// The recordings or benchmarks that are the folders of `path`, by name; `None` where it is something itself.
 fn recordings_in(path: &Path) -> Option<Vec<PathBuf>> {
-    if !path.is_dir() || path.join("manifest.json").is_file() {
+    let is_run = |folder: &Path| ["manifest.json", "results.json"].iter().any(|name| folder.join(name).is_file());
+    if !path.is_dir() || is_run(path) {
         return None;
     }
     let inside = std::fs::read_dir(path).ok()?.filter_map(Result::ok).map(|entry| entry.path());
-    let mut found: Vec<PathBuf> =
-        inside.filter(|folder| folder.join("manifest.json").is_file()).take(MOST_RUNS).collect();
+    let mut found: Vec<PathBuf> = inside.filter(|folder| is_run(folder)).take(MOST_RUNS).collect();
     found.sort();
     (!found.is_empty()).then_some(found)
 }
@@ -110,14 +109,14 @@ fn recordings_in(path: &Path) -> Option<Vec<PathBuf>> {
 /// The summary of one run, or those that a file holds, and what a reader must know of them.
 fn summarized(path: &Path, options: &DiffOptions) -> Result<Side, OpenError> {
     let head = head(path);
+    // A file of several runs has the schema of one behind its own.
+    if head.contains(Summaries::SCHEMA) {
+        let read = read_document::<Summaries>(path)?;
+        return Ok(from_file(path, read.document.sound(), &read.damaged));
+    }
     if head.contains(Summary::SCHEMA) {
         let read = read_document::<Summary>(path)?;
-        return Ok(from_file(path, vec![read.document], &read.damaged));
-    }
-    if head.contains(Summaries::SCHEMA) {
-        let mut read = read_document::<Summaries>(path)?;
-        read.document.runs.truncate(MOST_RUNS);
-        return Ok(from_file(path, read.document.runs, &read.damaged));
+        return Ok(from_file(path, vec![read.document.sound()], &read.damaged));
     }
     let (summary, notes) = if crate::scaling::is_benchmark(path) {
         of_benchmark(path)?
@@ -130,13 +129,12 @@ fn summarized(path: &Path, options: &DiffOptions) -> Result<Side, OpenError> {
 
 /// Summaries that were read from a file: with a part that is left out they are no longer what was measured.
 fn from_file(path: &Path, runs: Vec<Summary>, damaged: &[Damage]) -> Side {
-    let sound = |run: Summary| {
-        let mut run = run.sound();
+    let marked = |mut run: Summary| {
         run.lost.extend((!damaged.is_empty()).then(|| "the file of its summary is damaged".to_owned()));
         run
     };
     let notes = damaged.iter().map(|damage| crate::note::damaged(damage, path));
-    (runs.into_iter().map(sound).collect(), notes.collect())
+    (runs.into_iter().map(marked).collect(), notes.collect())
 }
 
 /// The beginning of a file, which tells whether it is a summary.
@@ -201,7 +199,7 @@ impl Session {
     }
 }
 
-/// What mending it is predicted to save, as `rules` keeps its record: of a part of the time that part, else the middle.
+/// What mending it is predicted to save; a bound is no prediction.
 fn predicted(finding: &Finding) -> Option<PredictedSaving> {
     let saving = finding.saving.as_ref().filter(|saving| saving.basis != SavingBasis::Bound)?;
     let basis = saving.basis.name().to_owned();

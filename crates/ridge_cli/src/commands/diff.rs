@@ -6,10 +6,10 @@ use crate::failure::{Failure, USAGE};
 use crate::output::{deliver_checked, write_file};
 use crate::timings::Timings;
 use clap::{Args, ValueEnum, ValueHint};
-use ridge_report::diff::{Options, Shown, json, markdown, text};
+use ridge_report::diff::{Options, Shown, github, json, junit, markdown, sarif, text};
 use ridge_report::terminal::Layout;
 use ridgeline::comparison::By;
-use ridgeline::{CausesAsked, CeilingsChoice, Diff, DiffOptions, OpenOptions, diff, summary_of, summary_text};
+use ridgeline::{CausesAsked, CeilingsChoice, Diff, DiffOptions, OpenOptions, diff, summaries_of, summary_text};
 use std::path::PathBuf;
 
 /// Say what got faster or slower, by how much, how sure that is, and why
@@ -57,7 +57,8 @@ pub(crate) struct DiffArguments {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     causes: Causes,
 
-    /// Write what is needed to compare the side after to FILE, a small file that may stand for the capture from now on
+    /// Write what is needed to compare the side after, or the only one, to FILE: a small file that stands for all its runs from
+    /// now on
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     write_summary: Option<PathBuf>,
 
@@ -85,8 +86,8 @@ Examples:
   ridgeline diff --before a1 a2 a3 --after b1 b2 b3        several runs of each: how much runs differ is known then
   ridgeline diff before/ after/ --by line                  by line of the program
   ridgeline diff before/ after/ --fail-on 5%               a gate for continuous integration
-  ridgeline diff run/ --write-summary base.json            keep what a capture comes to, a small file
-  ridgeline diff base.json run/ --fail-on 5%               compare with it later
+  ridgeline diff runs/ --write-summary base.json           keep what several runs come to, a small file
+  ridgeline diff base.json new-runs/ --fail-on 5%          compare with it later
 
 Exit status:
   0  compared; with --fail-on, not slower by that much
@@ -129,6 +130,12 @@ enum DiffFormat {
     Json,
     /// GitHub-flavored Markdown
     Markdown,
+    /// What takes more time at its line, for code hosts: SARIF 2.1.0
+    Sarif,
+    /// A test report
+    Junit,
+    /// Annotations of GitHub Actions
+    Github,
 }
 
 /// Whether the rules are asked.
@@ -167,10 +174,10 @@ fn compared(arguments: &DiffArguments, globals: &Globals, timings: &mut Timings)
     ridgeline::start_threads();
     let (before, after) = match (&arguments.paths[..], &arguments.before[..]) {
         ([before, after], []) => (vec![before.clone()], vec![after.clone()]),
-        ([only], []) if arguments.write_summary.is_some() => {
-            let (summary, notes) = timings.phase("open", || summary_of(only, &options))?;
+        ([_], []) if arguments.write_summary.is_some() => {
+            let (runs, notes) = timings.phase("open", || summaries_of(&arguments.paths, &options))?;
             crate::output::tell_losses(&notes);
-            return written(arguments, &summary_text(&summary));
+            return written(arguments, &summary_text(&runs));
         }
         ([], [_, ..]) => (arguments.before.clone(), arguments.after.clone()),
         _ => {
@@ -180,9 +187,7 @@ fn compared(arguments: &DiffArguments, globals: &Globals, timings: &mut Timings)
     };
     let found = timings.phase("compare", || diff(&before, &after, &options))?;
     timings.phase("output", || deliver(arguments, globals, &found))?;
-    if let ([.., last], true) = (&found.summaries.1[..], arguments.write_summary.is_some()) {
-        written(arguments, &summary_text(last))?;
-    }
+    written(arguments, &summary_text(&found.summaries.1))?;
     let fails = found.comparison.verdict.passes == Some(false);
     Ok(Ending::Code(i32::from(fails)))
 }
@@ -200,6 +205,9 @@ fn deliver(arguments: &DiffArguments, globals: &Globals, found: &Diff) -> Result
         DiffFormat::Full => text::render(found, &shown, layout),
         DiffFormat::Json => json::document(found, &shown),
         DiffFormat::Markdown => markdown::render(found, &shown),
+        DiffFormat::Sarif => sarif::log(found, &shown),
+        DiffFormat::Junit => junit::report(found, &shown),
+        DiffFormat::Github => github::annotations(found, &shown),
     };
     deliver_checked(render, arguments.output.as_deref(), (arguments.width, arguments.ascii), globals)
 }
