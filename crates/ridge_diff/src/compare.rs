@@ -10,6 +10,7 @@ use crate::suite::in_both;
 use crate::summary::{Item, Kind, Measure, Summary, Unit};
 use crate::verdict::{Evidence, Verdict, verdict};
 use crate::why::{Units, events, why};
+use rustc_hash::FxHashMap;
 
 /// How to compare.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -213,6 +214,7 @@ impl<'s> Sides<'s> {
             after: units_of(self.after),
         };
         let mut rows: Vec<Change> = pairs.iter().map(|pair| self.change(by, pair, units)).collect();
+        name_apart(&mut rows, &pairs);
         self.close(&mut rows);
         let shares = |of: fn(&Change) -> i64, units: u64| per_unit(&rows.iter().map(of).collect::<Vec<_>>(), units);
         let before = shares(|row| row.before_total_ns, units.before);
@@ -365,6 +367,21 @@ impl<'s> Sides<'s> {
             common += if pair.before.is_empty() || pair.after.is_empty() { 0.0 } else { ns };
         }
         if all > 0.0 { common / all } else { 1.0 }
+    }
+}
+
+/// Kernels of one template that are several rows get their whole names.
+fn name_apart(rows: &mut [Change], pairs: &[Pair<'_>]) {
+    let mut count: FxHashMap<String, usize> = FxHashMap::default();
+    for row in rows.iter().filter(|row| row.what == What::Kernel) {
+        *count.entry(row.subject.clone()).or_default() += 1;
+    }
+    for (row, pair) in rows.iter_mut().zip(pairs) {
+        if row.what == What::Kernel && count.get(&row.subject).is_some_and(|count| *count > 1) {
+            let side = if pair.after.is_empty() { &pair.before } else { &pair.after };
+            let most = side.iter().max_by_key(|(_, item)| item.ns).and_then(|(_, item)| item.kernel.clone());
+            row.subject = most.unwrap_or_default();
+        }
     }
 }
 
