@@ -13,7 +13,7 @@ RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares -Cdebug-assertions -Coverflow-checks=yes" \
     cargo build --quiet --release --target "$host" -p ridge_fuzz \
-    --features libfuzzer --bin xplane --bin chrome --bin nsys --bin ncu --bin pprof --bin torch_snapshot --bin memory_timeline --bin hlo_proto --bin hlo_text --bin redact
+    --features libfuzzer --bin xplane --bin chrome --bin nsys --bin ncu --bin pprof --bin torch_snapshot --bin memory_timeline --bin hlo_proto --bin hlo_text --bin summary --bin redact
 
 fuzz_one() {
     local target="$1" ending="$2" seeds
@@ -30,6 +30,7 @@ fuzz_one chrome .json
 fuzz_one nsys .sqlite
 fuzz_one ncu .ncu-rep
 fuzz_one pprof _arrays.pb
+fuzz_one summary .summary.json
 fuzz_one torch_snapshot .pickle
 fuzz_one memory_timeline .raw.json
 fuzz_one hlo_proto .hlo.pb

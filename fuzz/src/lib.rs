@@ -13,6 +13,8 @@ pub mod seeds;
 
 use ridge_analysis::{Ask, Prepared, Topic, VIEWS, instructions, modules, sections};
 use ridge_diagnose::{Case, Known, Selection, diagnose};
+use ridge_diff::{Change, Options, SuiteRow, Summaries, Summary, Unit, compare, suite};
+use ridge_documents::read;
 use ridge_hlo::cost::ModuleCosts;
 use ridge_hlo::{HloModule, InstructionId};
 use ridge_import::{Foreign, Source, import};
@@ -42,6 +44,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "memory_timeline", run: memory_timeline, seeds_end_with: ".raw.json" },
     Target { name: "hlo_proto", run: hlo_proto, seeds_end_with: ".hlo.pb" },
     Target { name: "hlo_text", run: hlo_text, seeds_end_with: ".txt" },
+    Target { name: "summary", run: summary, seeds_end_with: ".summary.json" },
     Target { name: "redact", run: redact, seeds_end_with: "" },
     Target { name: "redact_sqlite", run: redact, seeds_end_with: ".sqlite" },
 ];
@@ -103,6 +106,30 @@ fn capture(bytes: &[u8], format: &str) {
     modules(&analysis);
     for module in 0..imported.trace.modules.len().min(4) {
         instructions(&analysis, module as u32);
+    }
+}
+
+/// A file that stands for recordings, beside a sound one and beside itself.
+pub fn summary(bytes: &[u8]) {
+    let one = read::<Summary>(bytes).map(|found| vec![found.document.sound()]);
+    let Ok(runs) = one.or_else(|_| read::<Summaries>(bytes).map(|found| found.document.sound())) else { return };
+    let suite = suite(&[SuiteRow { name: "project @ 32".to_owned(), runs_ns: vec![100, 101, 99] }]);
+    if runs.is_empty() {
+        return;
+    }
+    for other in [&runs, &vec![suite]] {
+        let found = compare(&runs, other, &Options::default());
+        for (_, rows) in &found.changes {
+            let sum = |of: fn(&Change) -> i64| rows.iter().map(|row| i128::from(of(row))).sum::<i128>();
+            let whole = |runs: &[Summary]| runs.iter().map(|run| i128::from(run.whole_ns)).sum::<i128>();
+            // Beyond what a clock can show, sums end at the largest number.
+            let is_shown = |ns: i128| ns.abs() < i128::from(i64::MAX / 4);
+            let items =
+                |runs: &[Summary]| runs.iter().flat_map(|run| &run.items).map(|item| i128::from(item.ns)).sum::<i128>();
+            if is_shown(whole(&runs)) && is_shown(items(&runs)) && found.unit != Some(Unit::Suite) {
+                assert_eq!(sum(|row| row.before_total_ns), whole(&runs), "the rows add up to the whole");
+            }
+        }
     }
 }
 

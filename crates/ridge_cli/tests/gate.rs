@@ -1,4 +1,4 @@
-//! The gate of `ci/`: the steps of the action and of GitLab's job, run here as they run there.
+//! The gates of `ci/`: the steps of the actions and of GitLab's jobs, run here as they run there.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,16 +13,21 @@ fn capture() -> PathBuf {
     root().join("fixtures/real/kineto/mi300_sglang_decode_hipgraph.json.gz")
 }
 
-/// The command of the one step that `file` has, behind `mark`.
-fn step(file: &str, mark: &str) -> String {
+/// The command of the step of `file` that runs `script`.
+fn step(file: &str, script: &str) -> String {
     let text = fs::read_to_string(root().join("ci").join(file)).expect("a file of ci/");
-    let line = text.lines().find_map(|line| line.trim_start().strip_prefix(mark));
-    line.unwrap_or_else(|| panic!("{mark} in {file}")).to_owned()
+    let commands = text.lines().filter_map(|line| {
+        let line = line.trim_start();
+        line.strip_prefix("run: ").or_else(|| line.strip_prefix("- ")).filter(|command| command.starts_with("sh "))
+    });
+    let found = commands.into_iter().find(|command| command.contains(script));
+    found.unwrap_or_else(|| panic!("{script} in {file}")).to_owned()
 }
 
 fn gate(step: &str, folder: &Path, variables: &[(&str, &str)]) -> Output {
     let mut command = Command::new("sh");
-    command.args(["-c", step]).current_dir(root()).env("GITHUB_ACTION_PATH", root().join("ci"));
+    let action = if step.contains("/../") { "ci/compare" } else { "ci" };
+    command.args(["-c", step]).current_dir(root()).env("GITHUB_ACTION_PATH", root().join(action));
     command
         .env("CAPTURE", capture())
         .env("REPORTS", folder.join("reports"))
@@ -33,9 +38,8 @@ fn gate(step: &str, folder: &Path, variables: &[(&str, &str)]) -> Output {
 
 #[test]
 fn both_gates_report_and_fail_from_the_level_on() {
-    for (file, mark) in [("action.yml", "run: "), ("gitlab.yml", "- sh ")] {
-        let command = step(file, mark);
-        let command = if mark == "run: " { command } else { format!("sh {command}") };
+    for file in ["action.yml", "gitlab.yml"] {
+        let command = step(file, "gate.sh");
         let folder = tempfile::tempdir().expect("a folder");
         for (fail_on, code) in [("error", 0), ("warning", 1)] {
             let ran = gate(&command, folder.path(), &[("FAIL_ON", fail_on)]);
@@ -63,4 +67,60 @@ fn what_is_accepted_does_not_fail() {
     let accepted = accepted.display().to_string();
     let ran = gate("sh ci/gate.sh", folder.path(), &[("FAIL_ON", "warning"), ("ACCEPTED", &accepted)]);
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+/// Three runs of a suite of one operation, as `ridgeline bench` writes them.
+fn runs(folder: &Path, name: &str, milliseconds: [f64; 3]) -> PathBuf {
+    let side = folder.join(name);
+    for (at, time) in milliseconds.into_iter().enumerate() {
+        let run = side.join(at.to_string());
+        fs::create_dir_all(&run).expect("a folder");
+        let measured =
+            |time: f64| format!(r#"{{"operation":"project","volume_size":32,"traced":false,"time":{}}}"#, time / 1e3);
+        let times = [time, time * 1.001].map(measured).join(",");
+        let text =
+            format!(r#"{{"schema":"ridgeline.bench.v1","suite":"s","interrupted":false,"measurements":[{times}]}}"#);
+        fs::write(run.join("results.json"), text).expect("a file");
+    }
+    side
+}
+
+#[test]
+fn both_gates_compare_with_a_small_file_and_fail_where_it_got_slower() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let before = runs(folder.path(), "before", [10.0, 10.1, 9.9]).display().to_string();
+    let slower = runs(folder.path(), "slower", [12.0, 12.1, 11.9]).display().to_string();
+    let alike = runs(folder.path(), "alike", [10.05, 9.95, 10.0]).display().to_string();
+    let base = folder.path().join("base.json").display().to_string();
+    for file in ["compare/action.yml", "gitlab.yml"] {
+        let command = step(file, "compare.sh");
+        let reports = folder.path().join("reports");
+        // At first there is no file, and the step makes one.
+        let first = gate(&command, folder.path(), &[("BEFORE", &base), ("AFTER", &before)]);
+        assert_eq!(first.status.code(), Some(0), "{file}: {}", String::from_utf8_lossy(&first.stderr));
+        assert!(String::from_utf8_lossy(&first.stdout).contains("nothing to compare with yet"));
+        fs::rename(reports.join("summary.json"), &base).expect("the summary was written");
+        assert!(fs::metadata(&base).expect("the file").len() < 8192, "it is small");
+        let steps = folder.path().join("steps.md").display().to_string();
+        for (after, fail_on, code) in [(&alike, "5%", 0), (&slower, "50%", 0), (&slower, "5%", 1)] {
+            let variables =
+                [("BEFORE", &*base), ("AFTER", after), ("FAIL_ON", fail_on), ("GITHUB_STEP_SUMMARY", &steps)];
+            let ran = gate(&command, folder.path(), &variables);
+            let said = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
+            assert_eq!(ran.status.code(), Some(code), "{file} {after} {fail_on}: {said}");
+        }
+        for (report, said) in [
+            ("comparison.json", "\"state\": \"slower\""),
+            ("comparison.md", "**gate**: fails"),
+            ("comparison.sarif", "\"slower-than-before\""),
+            ("junit.xml", "<failure message=\"slower: suite 10 ms"),
+        ] {
+            let text = fs::read_to_string(reports.join(report)).expect("a report");
+            assert!(text.contains(said), "{file}: {report}: {text}");
+        }
+        assert!(fs::read_to_string(&steps).expect("a summary of the step").contains("### slower"));
+        let broken = gate(&command, folder.path(), &[("BEFORE", &base), ("AFTER", "no-such-capture")]);
+        assert_eq!(broken.status.code(), Some(2), "{file}");
+        fs::remove_file(&base).expect("the file");
+    }
 }

@@ -15,6 +15,20 @@ pub struct FoundCause {
     pub place: Option<Place>,
     /// The part of the time that it holds, 0 to 1.
     pub share: f64,
+    /// What mending it was predicted to save; `None` where no amount was predicted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub saving: Option<PredictedSaving>,
+}
+
+/// What mending a cause was predicted to save, as parts of the time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PredictedSaving {
+    /// At least, 0 to 1.
+    pub low: f64,
+    /// At most, 0 to 1.
+    pub high: f64,
+    /// Where the prediction comes from, as `check` names it: `replay` or `wall`.
+    pub basis: String,
 }
 
 /// What became of a cause.
@@ -60,7 +74,7 @@ impl CauseChange {
 }
 
 /// The causes of both sides, matched by rule and line, else by rule alone; what changed most first.
-pub(crate) fn causes(before: &[FoundCause], after: &[FoundCause]) -> Vec<CauseChange> {
+pub fn cause_changes(before: &[FoundCause], after: &[FoundCause]) -> Vec<CauseChange> {
     let mut left: Vec<&FoundCause> = before.iter().collect();
     let mut open: Vec<&FoundCause> = after.iter().collect();
     let mut found = Vec::new();
@@ -115,10 +129,11 @@ mod tests {
                 is_inferred: false,
             }),
             share,
+            saving: None,
         };
         let before = [cause("copies", 3, 0.5), cause("copies", 9, 0.1), cause("gone", 1, 0.2)];
         let after = [cause("copies", 9, 0.1), cause("copies", 4, 0.5), cause("fresh", 1, 0.1)];
-        let found: Vec<_> = causes(&before, &after)
+        let found: Vec<_> = cause_changes(&before, &after)
             .into_iter()
             .map(|change| (change.fate.name(), change.cause.rule, change.before_share, change.after_share))
             .collect();

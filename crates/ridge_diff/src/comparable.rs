@@ -119,7 +119,7 @@ fn work(before: &[Summary], after: &[Summary], in_common: f64) -> Vec<Doubt> {
     if is_capture {
         let events = |runs: &[Summary]| -> f64 {
             let all = runs.iter().flat_map(|run| &run.items).map(|item| item.events);
-            all.sum::<u64>() as f64 / runs.len().max(1) as f64
+            all.fold(0, u64::saturating_add) as f64 / runs.len().max(1) as f64
         };
         let (before, after) = (events(before), events(after));
         if before.max(after) > MOST_EVENTS * before.min(after) {

@@ -1,15 +1,16 @@
 //! The comparison: both sides matched, measured, and judged.
 
-use crate::causes::{CauseChange, FoundCause, causes};
+use crate::causes::{CauseChange, FoundCause, cause_changes};
 use crate::change::{Change, per_unit};
 use crate::comparable::{Doubt, doubts};
 use crate::matching::{Pair, Side, pair};
 use crate::partition::{By, REST, What, is_rest};
-use crate::statistics::{Interval, SampleOf, Samples, between_runs, difference, rank_test};
+use crate::statistics::{BETWEEN_RUNS, Interval, SampleOf, Samples, difference, rank_test, runs_for, spread};
 use crate::suite::in_both;
 use crate::summary::{Item, Kind, Measure, Summary, Unit};
 use crate::verdict::{Evidence, Verdict, verdict};
 use crate::why::{Units, events, why};
+use rustc_hash::FxHashMap;
 
 /// How to compare.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -159,18 +160,18 @@ fn compare_alike(before: &[Summary], after: &[Summary], beside: Option<Doubt>, o
     let mut doubts = doubts(before, after, in_common);
     doubts.extend(beside);
     let (whole_before, whole_after) = (facts(before), facts(after));
-    let whole = |summary: &Summary, at: Option<usize>| match at {
-        Some(at) => summary.stretches.get(at).map_or(0, |part| part.ns),
-        None => summary.whole_ns,
-    };
-    let interval = sides.interval(&whole);
+    let whole = sides.whole();
+    let interval = sides.between(&whole.0, &whole.1);
     let rank_chance = sides.rank_chance();
+    let difference_ns = whole_after.unit_ns.saturating_sub(whole_before.unit_ns) as f64;
     let evidence = Evidence {
         doubts: &doubts,
         before_ns: whole_before.unit_ns as f64,
-        difference_ns: (whole_after.unit_ns - whole_before.unit_ns) as f64,
+        difference_ns,
         interval,
         rank_chance,
+        one_run: before.len() == 1 || after.len() == 1,
+        runs_needed: sides.runs_needed(&whole, whole_before.unit_ns as f64, difference_ns),
         options,
     };
     let verdict = verdict(&evidence);
@@ -199,8 +200,8 @@ struct Sides<'s> {
     options: &'s Options,
 }
 
-/// The time of something in one run, or in one stretch of it.
-type TimeOf<'f> = dyn Fn(&Summary, Option<usize>) -> i64 + 'f;
+/// Runs of each side that are asked for at most: who needs more has a machine that is not fit to measure on.
+const MOST_RUNS_NEEDED: u32 = 40;
 
 impl<'s> Sides<'s> {
     fn changes(&self, by: By) -> Vec<Change> {
@@ -213,6 +214,7 @@ impl<'s> Sides<'s> {
             after: units_of(self.after),
         };
         let mut rows: Vec<Change> = pairs.iter().map(|pair| self.change(by, pair, units)).collect();
+        name_apart(&mut rows, &pairs);
         self.close(&mut rows);
         let shares = |of: fn(&Change) -> i64, units: u64| per_unit(&rows.iter().map(of).collect::<Vec<_>>(), units);
         let before = shares(|row| row.before_total_ns, units.before);
@@ -292,7 +294,8 @@ impl<'s> Sides<'s> {
 
     fn interval_of(&self, pair: &Pair<'_>) -> Option<Interval> {
         let samples = |side: &Side<'_>, runs: &[Summary]| {
-            sampled(runs, |run, at| {
+            let assumed = side.iter().map(|(_, item)| between_runs(runs, item.kind, item.ns)).sum();
+            sampled(runs, assumed, |run, at| {
                 let items = side.iter().filter(|(of, _)| *of == run).map(|(_, item)| item);
                 items.fold(0_i64, |sum, item| {
                     sum.saturating_add(at.map_or(item.ns, |at| item.stretches.get(at).copied().unwrap_or(0)))
@@ -302,13 +305,32 @@ impl<'s> Sides<'s> {
         self.between(&samples(&pair.before, self.before), &samples(&pair.after, self.after))
     }
 
-    fn interval(&self, time: &TimeOf<'_>) -> Option<Interval> {
-        let samples = |runs: &[Summary]| sampled(runs, |run, at| time(&runs[run], at));
-        self.between(&samples(self.before), &samples(self.after))
+    /// The times of both sides as a whole.
+    fn whole(&self) -> (Sampled, Sampled) {
+        let samples = |runs: &[Summary]| {
+            let idle_ns = |run: &Summary| run.whole_ns.saturating_sub(run.busy_ns);
+            let of = |run: &Summary| {
+                between_runs(runs, Kind::Work, run.busy_ns) + between_runs(runs, Kind::Idle, idle_ns(run))
+            };
+            sampled(runs, runs.iter().map(of).sum(), |run, at| match at {
+                Some(at) => runs[run].stretches.get(at).map_or(0, |part| part.ns),
+                None => runs[run].whole_ns,
+            })
+        };
+        (samples(self.before), samples(self.after))
     }
 
     fn between(&self, before: &Sampled, after: &Sampled) -> Option<Interval> {
-        difference(&before.samples(self.before), &after.samples(self.after), self.options.confidence)
+        difference(&before.samples(), &after.samples(), self.options.confidence)
+    }
+
+    /// Runs of each side that would tell this difference from none, or from one that counts.
+    fn runs_needed(&self, whole: &(Sampled, Sampled), before_ns: f64, difference_ns: f64) -> Option<u32> {
+        let practical = self.options.practical() * before_ns;
+        let to_tolerance = self.options.tolerance() * before_ns - difference_ns.abs();
+        let half = if difference_ns.abs() >= practical { difference_ns.abs() } else { to_tolerance };
+        let spreads = (spread(&whole.0.samples())?, spread(&whole.1.samples())?);
+        runs_for(half, spreads, self.options.confidence, MOST_RUNS_NEEDED)
     }
 
     /// Asked of single steps only where each side has one run: several runs tell more.
@@ -321,11 +343,11 @@ impl<'s> Sides<'s> {
         if self.before.len() > 1 && self.after.len() > 1 {
             return "runs of each side are independent of one another".to_owned();
         }
-        let on_processors = self.before.iter().chain(self.after).any(Summary::is_on_processors);
         format!(
-            "one run does not show how much runs differ: taken as much as parts of a run do, and {:.1} % beside that; \
-             several runs on each side show it",
-            100.0 * between_runs(on_processors)
+            "one run does not show how much runs differ: taken as much as parts of a run do, and beside that {:.0} % of the \
+             host's time and {:.1} % of an accelerator's, as was measured elsewhere; several runs on each side show it",
+            100.0 * BETWEEN_RUNS.host,
+            100.0 * BETWEEN_RUNS.device
         )
     }
 
@@ -348,6 +370,21 @@ impl<'s> Sides<'s> {
     }
 }
 
+/// Kernels of one template that are several rows get their whole names.
+fn name_apart(rows: &mut [Change], pairs: &[Pair<'_>]) {
+    let mut count: FxHashMap<String, usize> = FxHashMap::default();
+    for row in rows.iter().filter(|row| row.what == What::Kernel) {
+        *count.entry(row.subject.clone()).or_default() += 1;
+    }
+    for (row, pair) in rows.iter_mut().zip(pairs) {
+        if row.what == What::Kernel && count.get(&row.subject).is_some_and(|count| *count > 1) {
+            let side = if pair.after.is_empty() { &pair.before } else { &pair.after };
+            let most = side.iter().max_by_key(|(_, item)| item.ns).and_then(|(_, item)| item.kernel.clone());
+            row.subject = most.unwrap_or_default();
+        }
+    }
+}
+
 fn all_items(runs: &[Summary]) -> Side<'_> {
     runs.iter().enumerate().flat_map(|(run, summary)| summary.items.iter().map(move |item| (run, item))).collect()
 }
@@ -356,15 +393,28 @@ fn units_of(runs: &[Summary]) -> u64 {
     runs.iter().fold(0, |sum, run| sum.saturating_add(run.units))
 }
 
-/// Times per unit of each run, or of each stretch of the only one, and of the side as a whole.
-fn sampled(runs: &[Summary], time: impl Fn(usize, Option<usize>) -> i64) -> Sampled {
+/// How much `ns` of the only run of a side would differ in another run, as a standard deviation, nanoseconds.
+fn between_runs(runs: &[Summary], kind: Kind, ns: i64) -> f64 {
+    // Suites are timed by the host.
+    let is_hosts = |run: &Summary| kind == Kind::Idle || run.unit == Some(Unit::Suite) || run.is_on_processors();
+    let part = if runs.iter().any(is_hosts) { BETWEEN_RUNS.host } else { BETWEEN_RUNS.device };
+    part * ns.max(0) as f64
+}
+
+/// Times per unit of each run, or of each stretch of the only one, and of the side as a whole; `assumed_ns` is by how much
+/// another run would differ from the only one.
+fn sampled(runs: &[Summary], assumed_ns: f64, time: impl Fn(usize, Option<usize>) -> i64) -> Sampled {
     let per = |ns: i64, units: u64| ns as f64 / units.max(1) as f64;
-    let values = match runs {
-        [only] => only.stretches.iter().enumerate().map(|(at, part)| per(time(0, Some(at)), part.units)).collect(),
-        _ => runs.iter().enumerate().map(|(at, run)| per(time(at, None), run.units)).collect(),
+    let units = units_of(runs);
+    let (values, of) = match runs {
+        [only] => (
+            only.stretches.iter().enumerate().map(|(at, part)| per(time(0, Some(at)), part.units)).collect(),
+            SampleOf::Stretches { between_runs: assumed_ns / units.max(1) as f64 },
+        ),
+        _ => (runs.iter().enumerate().map(|(at, run)| per(time(at, None), run.units)).collect(), SampleOf::Runs),
     };
     let sum = (0..runs.len()).fold(0_i64, |sum, run| sum.saturating_add(time(run, None)));
-    Sampled { values, mean: per(sum, units_of(runs)) }
+    Sampled { values, mean: per(sum, units), of }
 }
 
 /// Times per unit of one thing on one side.
@@ -372,18 +422,12 @@ fn sampled(runs: &[Summary], time: impl Fn(usize, Option<usize>) -> i64) -> Samp
 struct Sampled {
     values: Vec<f64>,
     mean: f64,
+    of: SampleOf,
 }
 
 impl Sampled {
-    fn samples(&self, runs: &[Summary]) -> Samples<'_> {
-        Samples { values: &self.values, mean: self.mean, of: sample_of(runs) }
-    }
-}
-
-fn sample_of(runs: &[Summary]) -> SampleOf {
-    match runs {
-        [only] => SampleOf::Stretches { between_runs: between_runs(only.is_on_processors()) },
-        _ => SampleOf::Runs,
+    fn samples(&self) -> Samples<'_> {
+        Samples { values: &self.values, mean: self.mean, of: self.of }
     }
 }
 
@@ -449,5 +493,5 @@ fn measures(before: &[Summary], after: &[Summary]) -> Vec<MeasureChange> {
 /// Causes of the first run of each side.
 fn found_causes(before: &[Summary], after: &[Summary]) -> Option<Vec<CauseChange>> {
     let of = |runs: &[Summary]| -> Option<Vec<FoundCause>> { runs.first()?.findings.clone() };
-    Some(causes(&of(before)?, &of(after)?))
+    Some(cause_changes(&of(before)?, &of(after)?))
 }

@@ -30,7 +30,7 @@ mod tests;
 mod verdict;
 mod why;
 
-pub use causes::{CauseChange, Fate, FoundCause};
+pub use causes::{CauseChange, Fate, FoundCause, PredictedSaving, cause_changes};
 pub use change::{Certainty, Change, What};
 pub use comparable::{Doubt, Weight};
 pub use compare::{Comparison, MeasureChange, Options, SideFacts, Steps, compare};
@@ -38,5 +38,5 @@ pub use partition::By;
 pub use place::Place;
 pub use suite::{SuiteRow, suite};
 pub use summarize::{LineText, summarize};
-pub use summary::{DeviceSeen, Item, Kind, Measure, Origin, Part, Summary, Unit};
+pub use summary::{DeviceSeen, Item, Kind, MOST_RUNS, Measure, Origin, Part, Summaries, Summary, Unit};
 pub use verdict::{State, Verdict};

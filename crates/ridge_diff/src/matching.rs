@@ -7,6 +7,9 @@
 use crate::summary::Item;
 use rustc_hash::FxHashMap;
 
+/// What keys that name a kernel's template begin with.
+pub(crate) const TEMPLATE: &str = "template|";
+
 /// Items of one side that are one thing, each with the run that it is of.
 pub(crate) type Side<'s> = Vec<(usize, &'s Item)>;
 
@@ -50,8 +53,8 @@ pub(crate) fn pair<'s>(before: Side<'s>, after: Side<'s>, keys: &dyn Fn(&Item) -
             }
         }
     }
-    pairs.extend(before.into_iter().map(|pool| Pair { before: pool.items, ..Pair::default() }));
-    pairs.extend(after.into_iter().map(|pool| Pair { after: pool.items, ..Pair::default() }));
+    pairs.extend(by_template(before).into_iter().map(|before| Pair { before, ..Pair::default() }));
+    pairs.extend(by_template(after).into_iter().map(|after| Pair { after, ..Pair::default() }));
     pairs
 }
 
@@ -78,6 +81,21 @@ impl<'s> Slots<'s> {
         side(&mut self.all[at]).push(pool);
         None
     }
+}
+
+/// What is left over on a side: kernels of one template together, because all of them came or went.
+fn by_template(pools: Vec<Pool<'_>>) -> Vec<Side<'_>> {
+    let mut places: FxHashMap<String, usize> = FxHashMap::default();
+    let mut found: Vec<Side<'_>> = Vec::new();
+    for Pool { items, mut keys } in pools {
+        let template = keys.pop().filter(|key| key.starts_with(TEMPLATE));
+        let at = template.map_or(found.len(), |key| *places.entry(key).or_insert(found.len()));
+        match found.get_mut(at) {
+            Some(side) => side.extend(items),
+            None => found.push(items),
+        }
+    }
+    found
 }
 
 fn items<'s>(pools: Vec<Pool<'s>>) -> Side<'s> {

@@ -2,7 +2,7 @@
 //!
 //! Each of them divides all of the time, so its rows add up to the whole: what a division is not about has rows of its own.
 
-use crate::matching::Side;
+use crate::matching::{Side, TEMPLATE};
 use crate::names::{base, template, unnumbered};
 use crate::place::Place;
 use crate::summary::{Item, Kind};
@@ -194,8 +194,8 @@ fn unstructured_keys(item: &Item, base: &str, module: &str) -> Vec<String> {
         Some(kernel) if item.operations == 0 => vec![
             format!("kernel|{}|{}", unnumbered(kernel), item.launch.as_deref().unwrap_or_default()),
             format!("kernel|{}", unnumbered(kernel)),
-            format!("template|{}|{}", template(kernel), item.launch.as_deref().unwrap_or_default()),
-            format!("template|{}", template(kernel)),
+            format!("{TEMPLATE}{}|{}", template(kernel), item.launch.as_deref().unwrap_or_default()),
+            format!("{TEMPLATE}{}", template(kernel)),
         ],
         _ => vec![format!("operator|{module}|{base}"), format!("operator|{base}")],
     }
@@ -203,7 +203,7 @@ fn unstructured_keys(item: &Item, base: &str, module: &str) -> Vec<String> {
 
 fn kernel_keys(item: &Item) -> Vec<String> {
     let kernel = item.kernel.as_deref().unwrap_or_default();
-    vec![format!("kernel|{}", unnumbered(kernel)), format!("template|{}", template(kernel))]
+    vec![format!("kernel|{}", unnumbered(kernel)), format!("{TEMPLATE}{}", template(kernel))]
 }
 
 fn copy_keys(item: &Item) -> Vec<String> {

@@ -9,9 +9,9 @@
 //! - a run differs from another by as much as stretches of successive steps of one run differ from each other. So the
 //!   variance of the run is that of its stretches and is *not* divided by their number, as it would be if they were
 //!   independent; this is what noise with equal power in every octave of frequency gives, as that of machines has;
-//! - and by [`between_runs`] beside that, for what is the same all through a run and not in the next: where memory lies, which
-//!   cores, which clock (Mytkowicz et al., *Producing wrong data without doing anything obviously wrong*, ASPLOS 2009, find
-//!   several per cent on processors).
+//! - and by [`BetweenRuns`] beside that, for what is the same all through a run and not in the next: where memory lies, which
+//!   cores, which clock, who else uses the machine (Mytkowicz et al., *Producing wrong data without doing anything obviously
+//!   wrong*, ASPLOS 2009, find several per cent from the first two alone).
 //!
 //! A rank test of single steps (Mann–Whitney) must agree where there are enough of them, so that one stretch with an outlier
 //! makes no change. Distributions and the test are `statrs`'.
@@ -26,12 +26,25 @@ const LEAST_RANKED: usize = 8;
 /// Steps of a side that the rank test sees at most, spread over all: it compares every pair.
 const MOST_RANKED: usize = 400;
 
-/// Standard deviation of runs of the same program, as a part of their time, beside what their steps show; for one run a side.
+/// Standard deviation of runs of the same program beside what their steps show, where a side has one run: parts of the time.
 ///
-/// 0.5 % on accelerators, 3 % on the host's processors, which others share: assumed, until recorded pairs without a change say better (`scripts/diff_pairs.py`).
-pub fn between_runs(is_on_processors: bool) -> f64 {
-    if is_on_processors { 0.03 } else { 0.005 }
+/// Measured, not known of the machine at hand; `docs/diff.md` has the captures and the commands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BetweenRuns {
+    /// Of time in which an accelerator works.
+    ///
+    /// Two pairs of runs of ResNet-50 on a V100 (kineto's samples of 2021) kept their busy time to 0.19 % and 0.22 %, which are
+    /// standard deviations of 0.13 % and 0.16 %; two pairs leave room up to 0.66 % (χ², 95 %).
+    pub device: f64,
+    /// Of time in which the host decides: work of its processors, and accelerators waiting for it.
+    ///
+    /// Idle time of the same two pairs: 38 % and 14 % apart, which are standard deviations of 27 % and 10 %. Of 24 runs of one
+    /// program on two crowded cores, 0.3 is the least with which fewer than one pair in twenty is called a change: 4 of 276.
+    pub host: f64,
 }
+
+/// What is taken where nothing of the machine at hand is known.
+pub const BETWEEN_RUNS: BetweenRuns = BetweenRuns { device: 0.0066, host: 0.3 };
 
 /// What is known of one side.
 #[derive(Debug, Clone, Copy)]
@@ -49,9 +62,9 @@ pub struct Samples<'s> {
 pub enum SampleOf {
     /// Runs of the program.
     Runs,
-    /// Stretches of one run, with [`between_runs`].
+    /// Stretches of one run, with [`BetweenRuns`].
     Stretches {
-        /// Standard deviation of runs beside what stretches show, as a part of the time.
+        /// Standard deviation of runs beside what stretches show, in the unit of the values.
         between_runs: f64,
     },
 }
@@ -91,9 +104,29 @@ impl Samples<'_> {
     fn assumed(&self) -> f64 {
         match self.of {
             SampleOf::Runs => 0.0,
-            SampleOf::Stretches { between_runs } => (between_runs * self.mean).powi(2),
+            SampleOf::Stretches { between_runs } => between_runs.powi(2),
         }
     }
+}
+
+/// Standard deviation of single runs of a side; `None` for fewer than two values.
+pub(crate) fn spread(side: &Samples<'_>) -> Option<f64> {
+    let (variance, freedom) = side.variance()?;
+    let of_one = match side.of {
+        SampleOf::Runs => variance * (freedom + 1.0),
+        SampleOf::Stretches { .. } => variance,
+    };
+    Some((of_one + side.assumed()).sqrt())
+}
+
+/// Runs of each side with which half the interval is `half` where runs of the sides spread like that; `None` above `most`.
+pub(crate) fn runs_for(half: f64, spreads: (f64, f64), confidence: f64, most: u32) -> Option<u32> {
+    let variance = spreads.0.powi(2) + spreads.1.powi(2);
+    (2..=most).find(|count| {
+        let count = f64::from(*count);
+        let quantile = StudentsT::new(0.0, 1.0, 2.0 * (count - 1.0)).map(|of| of.inverse_cdf(0.5 + confidence / 2.0));
+        quantile.is_ok_and(|quantile| quantile * (variance / count).sqrt() <= half)
+    })
 }
 
 /// The interval of `after.mean - before.mean`; `None` where a side has fewer than two values.
@@ -168,10 +201,18 @@ mod tests {
     #[test]
     fn steady_steps_are_not_surer_than_runs_are_alike() {
         let steady = [10.0; 8];
-        let of = SampleOf::Stretches { between_runs: 0.03 };
+        let of = SampleOf::Stretches { between_runs: 0.3 };
         let found = difference(&samples(&steady, of), &samples(&steady, of), 0.95).expect("several");
         // scipy 1.17.1: t.ppf(0.975, 1e6) standard deviations of a difference of two.
         near(found.high, 1.959_966_357 * 0.3 * 2.0_f64.sqrt());
+    }
+
+    #[test]
+    fn noisier_runs_need_more_of_them() {
+        // scipy 1.17.1: t.ppf(0.975, 2 * (n - 1)) * sqrt(2 / n) is 2.27 for 3 runs, 1.73 for 4 and 1.0 or less from 9 on.
+        assert_eq!(runs_for(2.0, (1.0, 1.0), 0.95, 99), Some(4));
+        assert_eq!(runs_for(1.0, (1.0, 1.0), 0.95, 99), Some(9));
+        assert_eq!(runs_for(0.01, (1.0, 1.0), 0.95, 99), None);
     }
 
     #[test]

@@ -40,7 +40,9 @@ pub fn suite(rows: &[SuiteRow]) -> Summary {
 
 /// The whole of what is left.
 fn add_up(summary: &mut Summary, rounds: usize) {
-    let of_round = |at: usize| summary.items.iter().fold(0_i64, |sum, item| sum.saturating_add(item.stretches[at]));
+    let of_round = |at: usize| {
+        summary.items.iter().fold(0_i64, |sum, item| sum.saturating_add(item.stretches.get(at).copied().unwrap_or(0)))
+    };
     summary.periods_ns = (0..rounds).map(of_round).collect();
     summary.stretches = summary.periods_ns.iter().map(|ns| Part { units: 1, ns: *ns }).collect();
     summary.whole_ns = summary.periods_ns.iter().fold(0, |sum, ns| sum.saturating_add(*ns));

@@ -6,6 +6,7 @@ use crate::{names, structure};
 use ridge_analysis::{Analysis, Course, Group, Holds, Lines, Need, Per, WallRow};
 use ridge_trace::{EventKind, NONE, StringId, TrackKind};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 
 /// The text of a line of a file, where the file can be read.
 pub type LineText<'t> = dyn FnMut(&str, u32) -> Option<String> + 't;
@@ -144,15 +145,16 @@ fn work(analysis: &Analysis<'_>, key: WorkKey, groups: &[&Group], line_text: &mu
     let instruction = analysis.instruction(op);
     let copies = kind.is_copy() || kind == EventKind::Memset;
     let is_copy = copies || instruction.is_some_and(|(module, id)| is_copying(&module.instruction(id).opcode));
-    let own = if copies { kind.name() } else { op_name.unwrap_or(name) };
+    let own =
+        if copies { Cow::Borrowed(kind.name()) } else { op_name.map_or_else(|| names::readable(name), Cow::Borrowed) };
     Item {
         module: module.map(|module| analysis.text(module.name).to_owned()),
         structure: instruction.map(|(module, id)| structure::structure(module, id)),
-        kernel: (kind == EventKind::Kernel).then(|| name.to_owned()),
+        kernel: (kind == EventKind::Kernel).then(|| names::readable(name).into_owned()),
         launch: most.and_then(|group| launch(analysis, group)),
         category,
         place: place(analysis, op, line_text),
-        ..Item::named(if is_copy { Kind::Copy } else { Kind::Work }, own)
+        ..Item::named(if is_copy { Kind::Copy } else { Kind::Work }, &own)
     }
 }
 
@@ -208,6 +210,10 @@ fn measures(analysis: &Analysis<'_>, summary: &Summary) -> Vec<Measure> {
     let (compile_ns, compilations) = compiled(analysis);
     if compilations > 0 {
         add("compile_ns", "compiling, whole capture", "ns", "compile", compile_ns as f64);
+        add("compilations", "compilations, whole capture", "count", "compile", compilations as f64);
+    }
+    if let Some(mhz) = clock_mhz(analysis) {
+        add("clock_mhz", "core clock in MHz, mean of its samples", "count", "clock", mhz);
     }
     for (key, title, bytes) in memory(analysis) {
         add(key, title, "bytes", "memory", bytes as f64);
@@ -232,6 +238,26 @@ fn compiled(analysis: &Analysis<'_>) -> (i64, u64) {
         }
     }
     (sum, count)
+}
+
+/// Words of the metrics that are core clocks: of `nvidia-smi` queried and `dmon`, of `rocm-smi`, of Nsight Systems.
+const CLOCKS: [&str; 6] = ["clocks.sm", "clocks.current.sm", "clocks.gr", "pclk", "sclk", "gpc clock freq"];
+
+/// Mean of the samples of core clocks, of all devices that have any.
+fn clock_mhz(analysis: &Analysis<'_>) -> Option<f64> {
+    let counters = &analysis.trace.counters;
+    let mut known: FxHashMap<StringId, bool> = FxHashMap::default();
+    let (mut sum, mut count) = (0.0, 0_u64);
+    for (metric, value) in counters.metric.iter().zip(&counters.value) {
+        let is_clock = *known.entry(*metric).or_insert_with(|| {
+            let name = analysis.text(*metric).to_ascii_lowercase();
+            name.contains("mhz") && CLOCKS.iter().any(|word| name.contains(word))
+        });
+        if is_clock && value.is_finite() {
+            (sum, count) = (sum + value, count + 1);
+        }
+    }
+    (count > 0).then(|| sum / count as f64)
 }
 
 /// The planned peak of the largest module, and the measured one of the allocator that held most.

@@ -167,7 +167,7 @@ pub struct Measure {
     pub title: String,
     /// `ns`, `bytes` or `count`.
     pub unit: String,
-    /// What it belongs to: `memory`, `compile`, `copy` or `work`.
+    /// What it belongs to: `memory`, `compile`, `copy`, `clock` or `work`.
     pub about: String,
     /// The number, per step where it is of steps.
     pub value: f64,
@@ -218,7 +218,61 @@ impl Item {
 
 impl Document for Summary {
     const SCHEMA: &'static str = "ridgeline.summary.v1";
-    const MAX_BYTES: u64 = 256 << 20;
+    const MAX_BYTES: u64 = 64 << 20;
+}
+
+/// Several runs of one side in one file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Summaries {
+    /// [`Document::SCHEMA`].
+    pub schema: String,
+    /// The runs.
+    pub runs: Vec<Summary>,
+}
+
+impl Document for Summaries {
+    const SCHEMA: &'static str = "ridgeline.summaries.v1";
+    const MAX_BYTES: u64 = Summary::MAX_BYTES;
+}
+
+/// Runs of one side at most.
+pub const MOST_RUNS: usize = 256;
+
+impl Summaries {
+    /// The runs of a file, whose numbers anybody may have written.
+    pub fn sound(self) -> Vec<Summary> {
+        self.runs.into_iter().take(MOST_RUNS).map(Summary::sound).collect()
+    }
+}
+
+/// Findings, measures and devices of a summary at most: they are compared each with each, and `check` knows fewer rules.
+const MOST_FINDINGS: usize = 512;
+/// Stretches of a summary at most: no summary of ours has more, or as many rounds of a benchmark.
+const MOST_STRETCHES: usize = 4096;
+
+impl Summary {
+    /// A summary from a file, whose numbers anybody may have written: what is more than any summary has goes, and is said to
+    /// be lost.
+    pub fn sound(mut self) -> Summary {
+        let items = self.items.len();
+        self.items.retain(|item| item.ns >= 0 && item.stretches.len() <= MOST_STRETCHES);
+        let causes = self.findings.as_ref().map_or(0, Vec::len);
+        let longest = [causes, self.measures.len(), self.origin.devices.len()].into_iter().max().unwrap_or(0);
+        let is_sound = items == self.items.len()
+            && longest <= MOST_FINDINGS
+            && self.stretches.len() <= MOST_STRETCHES
+            && self.whole_ns >= self.busy_ns
+            && self.busy_ns >= 0;
+        if !is_sound {
+            self.findings.iter_mut().for_each(|causes| causes.truncate(MOST_FINDINGS));
+            self.measures.truncate(MOST_FINDINGS);
+            self.origin.devices.truncate(MOST_FINDINGS);
+            self.stretches.truncate(MOST_STRETCHES);
+            self.lost.push("the file of its summary holds what no summary has".to_owned());
+        }
+        self
+    }
 }
 
 impl Summary {

@@ -42,6 +42,12 @@ fn check(before: &str, after: &str, by: By, expected: Expect) {
     expected.assert_eq(&said(&[summary(before)], &[summary(after)], by));
 }
 
+/// The same program without a change and with it.
+#[track_caller]
+fn check_change(with: impl Fn(bool) -> String, expected: Expect) {
+    check(&with(false), &with(true), By::Part, expected);
+}
+
 /// A program of steps, `body` of each being told at which time it begins and its number.
 fn steps_of(count: usize, length: i64, body: impl Fn(i64, usize) -> (String, String)) -> String {
     let (mut host, mut device) = ("thread python\n".to_owned(), "stream 7 on gpu\n".to_owned());
@@ -95,7 +101,7 @@ fn a_renumbered_kernel_is_the_same_and_another_one_is_named() {
         &base(300, "loop_add_fusion_9"),
         By::Kernel,
         expect![[r#"
-            no change: 900 → 900
+            cannot judge: 900 → 900
             idle after the last work 17 → 17, unsure
             idle host late 163 → 163, unsure
             idle in the launch call 20 → 20, unsure
@@ -130,10 +136,8 @@ fn one_more_copy_a_step_is_new() {
             (calls, work)
         })
     };
-    check(
-        &with(false),
-        &with(true),
-        By::Part,
+    check_change(
+        with,
         expect![[r#"
             slower: 400 → 600
             copy copy host to device 0 → 200, certain
@@ -148,16 +152,16 @@ fn one_more_copy_a_step_is_new() {
 
 #[test]
 fn a_pause_of_the_host_is_idle_time() {
-    let with = |pause: i64| {
+    let program = |longer: bool| {
+        let pause = if longer { 420 } else { 20 };
+        let load = move |start: i64| format!("{start} +{pause} load annotation\n");
         steps_of(9, 600 + pause, move |start, number| {
-            let (calls, work) = kernel(start + pause + 50, 500, "gemm", number as i64);
-            (format!("{start} +{pause} load annotation\n{calls}"), work)
+            let (launch, work) = kernel(start + pause + 50, 500, "gemm", number as i64);
+            (load(start) + &launch, work)
         })
     };
-    check(
-        &with(20),
-        &with(420),
-        By::Part,
+    check_change(
+        program,
         expect![[r#"
         slower: 620 → 1020
         idle host late: program's own code (load) (was host late: program's own code (train)) 105 → 505, certain
@@ -223,9 +227,9 @@ fn steps_without_devices_have_nothing_that_explains_them() {
         &host(200),
         By::Part,
         expect![[r#"
-        slower: 100 → 200
-        rest nothing recorded explains it 100 → 200, unknown
-    "#]],
+            cannot judge: 100 → 200
+            rest nothing recorded explains it 100 → 200, unknown
+        "#]],
     );
 }
 
@@ -266,6 +270,22 @@ fn lost_records_are_no_gain() {
         category kernel, unknown 400 → 400, unsure
     "#]]
     .assert_eq(&said(&[before], &[after], By::Category));
+}
+
+#[test]
+fn a_file_with_what_no_summary_has_is_not_judged() {
+    let sound = summary(&base(300, "gemm"));
+    assert_eq!(sound.clone().sound(), sound);
+    for break_it in [
+        |summary: &mut Summary| summary.items[0].ns = -1,
+        |summary: &mut Summary| summary.busy_ns = summary.whole_ns + 1,
+        |summary: &mut Summary| summary.measures = vec![summary.measures[0].clone(); 1000],
+    ] {
+        let mut broken = sound.clone();
+        break_it(&mut broken);
+        let found = compare(std::slice::from_ref(&sound), &[broken.sound()], &Options::default());
+        assert_eq!(found.verdict.state.name(), "cannot judge");
+    }
 }
 
 #[test]

@@ -29,6 +29,13 @@ impl State {
     }
 }
 
+/// Runs of each side that show how much runs differ.
+const LEAST_RUNS: u32 = 3;
+
+/// What makes several runs of a side.
+const RECORD_RUNS: &str = "ridgeline diff before/ after/, each a folder of three recordings such as after/1: \
+                           ridgeline record -o after/1 -- python PROGRAM.py";
+
 /// What a comparison comes to, and why.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
@@ -53,6 +60,10 @@ pub(crate) struct Evidence<'e> {
     pub(crate) interval: Option<Interval>,
     /// The chance that like runs have steps ranked as these; `None` where it is not asked.
     pub(crate) rank_chance: Option<f64>,
+    /// Whether a side has one run, which does not show how much runs differ.
+    pub(crate) one_run: bool,
+    /// Runs of each side that would tell; `None` where that is not known, or more than anyone would make.
+    pub(crate) runs_needed: Option<u32>,
     /// The largest of the differences that count as none, in parts of the time before: the gate's, or twice what matters.
     pub(crate) options: &'e Options,
 }
@@ -102,14 +113,33 @@ pub(crate) fn verdict(evidence: &Evidence<'_>) -> Verdict {
             (State::CannotJudge, says)
         }
     };
-    let command = (state == State::CannotJudge)
-        .then(|| "ridgeline diff --before A1 A2 A3 --after B1 B2 B3, with several recordings of each".to_owned());
+    let mut reasons = vec![reason];
+    let is_open = state == State::CannotJudge;
+    reasons.extend((is_open && !ranks_alike).then(|| more_runs(evidence)));
+    let command = is_open.then(|| RECORD_RUNS.to_owned());
     let passes = options.fail_on.map(|bar| match state {
         State::Slower => change < bar,
         State::CannotJudge => high < bar,
         State::Faster | State::NoChange => true,
     });
-    Verdict { state, reasons: vec![reason], command, passes }
+    Verdict { state, reasons, command, passes }
+}
+
+/// How many runs would tell.
+fn more_runs(evidence: &Evidence<'_>) -> String {
+    match (evidence.one_run, evidence.runs_needed) {
+        (true, Some(count)) if count > LEAST_RUNS => {
+            format!(
+                "a side has one run: {LEAST_RUNS} of each show how much runs differ; {count} would tell if that is as much as elsewhere"
+            )
+        }
+        (true, _) => format!("a side has one run: {LEAST_RUNS} of each show how much runs differ"),
+        (false, Some(count)) => format!("as much as these runs differ, {count} of each would tell"),
+        (false, None) => {
+            "as much as these runs differ, more than 40 of each would be needed: a quieter machine helps more"
+                .to_owned()
+        }
+    }
 }
 
 fn cannot(reasons: Vec<String>, command: Option<String>, options: &Options) -> Verdict {
@@ -135,6 +165,8 @@ mod tests {
             difference_ns: 1000.0 * change,
             interval: Some(Interval { low: 1000.0 * low, high: 1000.0 * high }),
             rank_chance: chance,
+            one_run: true,
+            runs_needed: None,
             options,
         };
         let found = verdict(&evidence);

@@ -4,9 +4,11 @@
 //! Where the change is in files, both run in copies of the user's tree, which itself is never changed.
 //! How sure the difference is, is not known here: the caller is asked after every pair whether it has enough.
 
+mod archives;
 mod error;
 mod numbers;
 mod outputs;
+mod words;
 mod workplace;
 
 pub use error::TrialError;
@@ -42,7 +44,7 @@ pub struct TrialOptions {
     pub budget: Duration,
     /// Files that both sides must write alike.
     pub outputs: Vec<PathBuf>,
-    /// Largest difference of numbers in `.npy` files that counts as none, as a part of the larger one.
+    /// Largest difference of numbers that counts as none, as a part of the larger one.
     pub tolerance: f64,
     /// Paths of the tree that copies link to, because they are not in the copies.
     pub links: Vec<PathBuf>,

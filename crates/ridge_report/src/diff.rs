@@ -1,10 +1,14 @@
 //! What `ridgeline diff` found, in every form that people and other programs read.
 //!
 //! [`text::render`] is for a terminal, one screen; [`json::document`] is the whole answer; [`markdown::render`] is for pull
-//! requests.
+//! requests; [`junit::report`], [`sarif::log`] and [`github::annotations`] are what continuous integration shows.
 
+pub mod github;
 pub mod json;
+pub mod junit;
+mod lines;
 pub mod markdown;
+pub mod sarif;
 pub mod text;
 mod words;
 

@@ -125,8 +125,7 @@ fn a_small_file_stands_for_a_capture() {
     let found = ranks();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("base.json");
-    let summary: &Summary = &found.summaries.0[0];
-    std::fs::write(&file, ridgeline::summary_text(summary)).expect("written");
+    std::fs::write(&file, ridgeline::summary_text(&found.summaries.0)).expect("written");
     let after = root().join("fixtures/real/kineto/v100_dlrm_8rank/rank1.json.gz");
     let options = DiffOptions { causes: CausesAsked::Never, ..DiffOptions::default() };
     let again = diff(&[file], &[after], &options).expect("a summary and a capture");

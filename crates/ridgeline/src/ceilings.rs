@@ -43,14 +43,16 @@ pub struct MeasuredDevice {
     pub ceilings: Ceilings,
 }
 
-/// The folder in which measured figures are kept: `ridgeline/ceilings` in the user's data folder.
-///
-/// That is `$XDG_DATA_HOME`, else `~/.local/share` (XDG Base Directory Specification 0.8, which says to pass over a relative path).
-/// `None` where there is no home.
+/// The folder in which measured figures are kept: `ridgeline/ceilings` in the user's data folder; `None` where there is no home.
 pub fn ceilings_folder() -> Option<PathBuf> {
+    Some(data_folder()?.join("ridgeline/ceilings"))
+}
+
+/// The user's data folder: `$XDG_DATA_HOME`, else `~/.local/share` (XDG Base Directory Specification 0.8, which says to pass over a
+/// relative path).
+pub(crate) fn data_folder() -> Option<PathBuf> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let shared = absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))?;
-    Some(shared.join("ridgeline/ceilings"))
+    absolute("XDG_DATA_HOME").or_else(|| Some(absolute("HOME")?.join(".local/share")))
 }
 
 /// The figures that the data sheet of the device named `name` gives: by the device's own name, or as its driver names

@@ -10,9 +10,12 @@ use crate::manifest::Manifest;
 use crate::note::{Note, Severity};
 use crate::session::{OpenOptions, Session};
 use crate::source_text::SourceText;
-use ridge_diagnose::{Level, Selection};
-use ridge_diff::{Comparison, DeviceSeen, FoundCause, Origin, Place, SuiteRow, Summary, compare, suite, summarize};
-use ridge_documents::{BenchResults, Cpu, Document};
+use ridge_diagnose::{Finding, Level, SavingBasis, Selection};
+use ridge_diff::{
+    Comparison, DeviceSeen, FoundCause, MOST_RUNS, Origin, Place, PredictedSaving, SuiteRow, Summaries, Summary,
+    compare, suite, summarize,
+};
+use ridge_documents::{BenchResults, Cpu, Damage, Document};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,8 +26,6 @@ use std::path::{Path, PathBuf};
 const MOST_JUDGED_UNASKED: usize = 1 << 20;
 /// Bytes at the beginning of a file that tell whether it is a summary.
 const HEAD_BYTES: u64 = 256;
-/// Recordings that a folder may stand for.
-const MOST_RUNS: usize = 256;
 
 /// Whether the rules are asked what holds each side back.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -86,44 +87,62 @@ fn side(paths: &[PathBuf], options: &DiffOptions) -> Result<Side, OpenError> {
     // Several runs of a side one after the other, so that no more than two captures are in memory.
     let mut found: Side = (Vec::new(), Vec::new());
     for run in &runs {
-        let (summary, notes) = summarized(run, options)?;
-        found.0.push(summary);
+        let (summaries, notes) = summarized(run, options)?;
+        found.0.extend(summaries);
         found.1.extend(notes);
     }
     Ok(found)
 }
 
-/// The recordings that are the folders of `path`, by name; `None` where it is something itself.
+/// The recordings or benchmarks that are the folders of `path`, by name; `None` where it is something itself.
 fn recordings_in(path: &Path) -> Option<Vec<PathBuf>> {
-    if !path.is_dir() || path.join("manifest.json").is_file() {
+    let is_run = |folder: &Path| ["manifest.json", "results.json"].iter().any(|name| folder.join(name).is_file());
+    if !path.is_dir() || is_run(path) {
         return None;
     }
     let inside = std::fs::read_dir(path).ok()?.filter_map(Result::ok).map(|entry| entry.path());
-    let mut found: Vec<PathBuf> =
-        inside.filter(|folder| folder.join("manifest.json").is_file()).take(MOST_RUNS).collect();
+    let mut found: Vec<PathBuf> = inside.filter(|folder| is_run(folder)).take(MOST_RUNS).collect();
     found.sort();
     (!found.is_empty()).then_some(found)
 }
 
-/// The summary of one run, and what a reader must know of it.
-fn summarized(path: &Path, options: &DiffOptions) -> Result<(Summary, Vec<Note>), OpenError> {
-    if is_summary(path) {
+/// The summary of one run, or those that a file holds, and what a reader must know of them.
+fn summarized(path: &Path, options: &DiffOptions) -> Result<Side, OpenError> {
+    let head = head(path);
+    // A file of several runs has the schema of one behind its own.
+    if head.contains(Summaries::SCHEMA) {
+        let read = read_document::<Summaries>(path)?;
+        return Ok(from_file(path, read.document.sound(), &read.damaged));
+    }
+    if head.contains(Summary::SCHEMA) {
         let read = read_document::<Summary>(path)?;
-        let notes = read.damaged.iter().map(|damage| crate::note::damaged(damage, path)).collect();
-        return Ok((read.document, notes));
+        return Ok(from_file(path, vec![read.document.sound()], &read.damaged));
     }
-    if crate::scaling::is_benchmark(path) {
-        return of_benchmark(path);
-    }
-    let session = Session::open(&[path.to_owned()], &options.open)?;
-    Ok((session.summary(options.causes), session.notes().to_vec()))
+    let (summary, notes) = if crate::scaling::is_benchmark(path) {
+        of_benchmark(path)?
+    } else {
+        let session = Session::open(&[path.to_owned()], &options.open)?;
+        (session.summary(options.causes), session.notes().to_vec())
+    };
+    Ok((vec![summary], notes))
 }
 
-fn is_summary(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else { return false };
+/// Summaries that were read from a file: with a part that is left out they are no longer what was measured.
+fn from_file(path: &Path, runs: Vec<Summary>, damaged: &[Damage]) -> Side {
+    let marked = |mut run: Summary| {
+        run.lost.extend((!damaged.is_empty()).then(|| "the file of its summary is damaged".to_owned()));
+        run
+    };
+    let notes = damaged.iter().map(|damage| crate::note::damaged(damage, path));
+    (runs.into_iter().map(marked).collect(), notes.collect())
+}
+
+/// The beginning of a file, which tells whether it is a summary.
+fn head(path: &Path) -> String {
     let mut head = Vec::new();
-    let read = path.is_file() && file.take(HEAD_BYTES).read_to_end(&mut head).is_ok();
-    read && String::from_utf8_lossy(&head).contains(Summary::SCHEMA)
+    let file = path.is_file().then(|| File::open(path).ok()).flatten();
+    let read = file.is_some_and(|file| file.take(HEAD_BYTES).read_to_end(&mut head).is_ok());
+    if read { String::from_utf8_lossy(&head).into_owned() } else { String::new() }
 }
 
 impl Session {
@@ -174,9 +193,17 @@ impl Session {
                 is_inferred: place.is_inferred,
             }),
             share: finding.share,
+            saving: predicted(finding),
         });
         cause.collect()
     }
+}
+
+/// What mending it is predicted to save; a bound is no prediction.
+fn predicted(finding: &Finding) -> Option<PredictedSaving> {
+    let saving = finding.saving.as_ref().filter(|saving| saving.basis != SavingBasis::Bound)?;
+    let basis = saving.basis.name().to_owned();
+    Some(PredictedSaving { low: saving.share_low, high: saving.share_high, basis })
 }
 
 /// Time in the compiler over all modules, nanoseconds.
@@ -240,16 +267,20 @@ fn of_benchmark(folder: &Path) -> Result<(Summary, Vec<Note>), OpenError> {
     Ok((summary, notes))
 }
 
-/// The summary of one run, to be kept.
+/// The summaries of the runs that `paths` stand for, to be kept.
 ///
 /// # Errors
-/// [`OpenError`] where it cannot be opened.
-pub fn summary_of(path: &Path, options: &DiffOptions) -> Result<(Summary, Vec<Note>), OpenError> {
-    summarized(path, options)
+/// [`OpenError`] where there are none, or one cannot be opened.
+pub fn summaries_of(paths: &[PathBuf], options: &DiffOptions) -> Result<(Vec<Summary>, Vec<Note>), OpenError> {
+    side(paths, options)
 }
 
-/// A summary as the text of a file that stands for its capture.
-pub fn summary_text(summary: &Summary) -> String {
+/// Summaries as the text of a file that stands for their captures.
+pub fn summary_text(runs: &[Summary]) -> String {
     // A summary has no maps with other keys than texts, so it is always JSON.
-    serde_json::to_string(summary).unwrap_or_default() + "\n"
+    let text = match runs {
+        [only] => serde_json::to_string(only),
+        _ => serde_json::to_string(&Summaries { schema: Summaries::SCHEMA.to_owned(), runs: runs.to_vec() }),
+    };
+    text.unwrap_or_default() + "\n"
 }

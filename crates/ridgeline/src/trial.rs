@@ -4,9 +4,10 @@
 //! can be compared, or that is asked for, it is the time of the whole program. Each run is one sample, so the interval says how
 //! much runs differ, and the statistics are those of `ridgeline diff`.
 
-use crate::diff::{CausesAsked, Diff, DiffOptions, summary_of};
+use crate::diff::{CausesAsked, Diff, DiffOptions, summaries_of};
 use crate::note::Note;
 use crate::session::OpenOptions;
+use crate::tested::Tested;
 use ridge_diff::{Comparison, Options, State, SuiteRow, Summary, Unit, Weight, compare, suite};
 use std::path::PathBuf;
 
@@ -137,6 +138,8 @@ pub struct Trial {
     pub ended: Ending,
     /// Files that both sides must write alike.
     pub outputs: Vec<TrialOutput>,
+    /// The prediction of `check` that it tested.
+    pub tested: Option<Tested>,
     /// What a reader must know, a sentence each.
     pub notes: Vec<String>,
     /// How long all of it took, nanoseconds.
@@ -169,8 +172,10 @@ pub fn judge(runs: &mut [TrialRun], measure: TrialMeasure, options: &Options) ->
         let how = DiffOptions { compare: *options, open: OpenOptions::default(), causes: CausesAsked::Never };
         for run in runs.iter_mut().filter(|run| run.counts && run.summary.is_none()) {
             // A capture that cannot be opened is none: then the program's time decides, which is said.
-            let Some(Ok((summary, said))) = run.capture.as_ref().map(|path| summary_of(path, &how)) else { continue };
-            run.summary = Some(summary);
+            let opened =
+                run.capture.iter().map(|path| summaries_of(std::slice::from_ref(path), &how)).find_map(Result::ok);
+            let Some((summaries, said)) = opened else { continue };
+            run.summary = summaries.into_iter().next();
             notes.extend(said);
         }
     }

@@ -36,6 +36,15 @@ pub enum Holds {
 }
 
 impl Holds {
+    /// A number below [`SLOTS`] that is quick to make and seldom the same for two.
+    fn slot(self) -> usize {
+        let mixed = match self {
+            Holds::Work { op, name, .. } => op.wrapping_mul(31).wrapping_add(name.0),
+            Holds::Idle { cause, name, .. } => name.map_or(0, |name| name.0).wrapping_mul(31) ^ (cause as u32),
+        };
+        mixed as usize % SLOTS
+    }
+
     /// What the work at event `row` is.
     pub fn work(trace: &Trace, row: usize) -> Holds {
         let events = &trace.events;
@@ -206,7 +215,7 @@ fn idle_rows(trace: &Trace, spans: &Spans, cuts: &[i64], idle: &IdleGaps, positi
             if ns > 0 {
                 let holds = Holds::Idle { cause: part.cause, activity: part.activity, name: part.name };
                 let at = sums.row(holds);
-                add_cut(sums, at, spans, cuts, (part.start_ns, part.end_ns()));
+                add_cut(sums, at, spans, cuts, (part.start_ns, part.end_ns()), ns);
                 let row = &mut sums.rows[at].row;
                 row.events += 1;
                 row.lengthen(ns, part.row);
@@ -218,10 +227,14 @@ fn idle_rows(trace: &Trace, spans: &Spans, cuts: &[i64], idle: &IdleGaps, positi
     sums.rows(cuts)
 }
 
-/// Gives row `at` what of a time is in `spans`, each stretch its part.
-fn add_cut(sums: &mut Sums, at: usize, spans: &Spans, cuts: &[i64], (start, end): (i64, i64)) {
+/// Gives row `at` the `ns` of a time that are in `spans`, each stretch its part.
+fn add_cut(sums: &mut Sums, at: usize, spans: &Spans, cuts: &[i64], (start, end): (i64, i64), ns: i64) {
+    let first = cuts.partition_point(|cut| *cut <= start);
+    if cuts.get(first).is_none_or(|cut| *cut >= end) {
+        return sums.add(at, first, ns);
+    }
     let mut from = start;
-    for stretch in cuts.partition_point(|cut| *cut <= start)..=cuts.len() {
+    for stretch in first..=cuts.len() {
         let until = cuts.get(stretch).copied().unwrap_or(i64::MAX).min(end);
         sums.add(at, stretch, spans.within_ns(from, until));
         if until == end {
@@ -236,7 +249,12 @@ fn add_cut(sums: &mut Sums, at: usize, spans: &Spans, cuts: &[i64], (start, end)
 struct Sums {
     rows: Vec<Sum>,
     places: FxHashMap<Holds, usize>,
+    /// Rows that were asked for lately, by [`Holds::slot`]: millions of events are of a few things.
+    lately: Vec<Option<(Holds, usize)>>,
 }
+
+/// Slots for rows that were asked for lately.
+const SLOTS: usize = 256;
 
 /// A row, and what it has of each stretch that it has anything of, earliest first.
 #[derive(Debug)]
@@ -256,6 +274,21 @@ impl Sum {
 
 impl Sums {
     fn row(&mut self, holds: Holds) -> usize {
+        if self.lately.is_empty() {
+            self.lately = vec![None; SLOTS];
+        }
+        let slot = holds.slot();
+        match self.lately[slot] {
+            Some((known, at)) if known == holds => at,
+            _ => {
+                let at = self.looked_up(holds);
+                self.lately[slot] = Some((holds, at));
+                at
+            }
+        }
+    }
+
+    fn looked_up(&mut self, holds: Holds) -> usize {
         *self.places.entry(holds).or_insert_with(|| {
             let row = WallRow { device: DeviceRow(0), holds, ns: 0, events: 0, longest_ns: 0, example: None };
             self.rows.push(Sum { row, stretches: Vec::new() });

@@ -6,10 +6,10 @@ use crate::failure::{Failure, USAGE};
 use crate::output::{deliver_checked, write_file};
 use crate::timings::Timings;
 use clap::{Args, ValueEnum, ValueHint};
-use ridge_report::diff::{Options, Shown, json, markdown, text};
+use ridge_report::diff::{Options, Shown, github, json, junit, markdown, sarif, text};
 use ridge_report::terminal::Layout;
 use ridgeline::comparison::By;
-use ridgeline::{CausesAsked, CeilingsChoice, Diff, DiffOptions, OpenOptions, diff, summary_of, summary_text};
+use ridgeline::{CausesAsked, CeilingsChoice, Diff, DiffOptions, OpenOptions, diff, summaries_of, summary_text};
 use std::path::PathBuf;
 
 /// Compare two captures: what got faster or slower, by how much, how certain that is, and why
@@ -58,7 +58,8 @@ pub(crate) struct DiffArguments {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     causes: Causes,
 
-    /// Write a summary of the second side to FILE: a small file that can stand in for the capture in later comparisons
+    /// Write a summary of the second side, or of the only one, to FILE: a small file that can stand in for all its runs in
+    /// later comparisons
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     write_summary: Option<PathBuf>,
 
@@ -86,8 +87,8 @@ Examples:
   ridgeline diff --before a1 a2 a3 --after b1 b2 b3        several runs per side, to measure how much runs vary
   ridgeline diff before/ after/ --by line                  by line of the program
   ridgeline diff before/ after/ --fail-on 5%               a gate for continuous integration
-  ridgeline diff run/ --write-summary base.json            keep a small summary of a capture
-  ridgeline diff base.json run/ --fail-on 5%               compare with it later
+  ridgeline diff runs/ --write-summary base.json           keep a small summary of several runs
+  ridgeline diff base.json new-runs/ --fail-on 5%          compare with it later
 
 Exit status:
   0  compared; with --fail-on, not slower by that much
@@ -130,6 +131,12 @@ enum DiffFormat {
     Json,
     /// GitHub-flavored Markdown
     Markdown,
+    /// What takes more time at its line, for code hosts: SARIF 2.1.0
+    Sarif,
+    /// A test report
+    Junit,
+    /// Annotations of GitHub Actions
+    Github,
 }
 
 /// Whether the rules are asked.
@@ -168,10 +175,10 @@ fn compared(arguments: &DiffArguments, globals: &Globals, timings: &mut Timings)
     ridgeline::start_threads();
     let (before, after) = match (&arguments.paths[..], &arguments.before[..]) {
         ([before, after], []) => (vec![before.clone()], vec![after.clone()]),
-        ([only], []) if arguments.write_summary.is_some() => {
-            let (summary, notes) = timings.phase("open", || summary_of(only, &options))?;
+        ([_], []) if arguments.write_summary.is_some() => {
+            let (runs, notes) = timings.phase("open", || summaries_of(&arguments.paths, &options))?;
             crate::output::tell_losses(&notes);
-            return written(arguments, &summary_text(&summary));
+            return written(arguments, &summary_text(&runs));
         }
         ([], [_, ..]) => (arguments.before.clone(), arguments.after.clone()),
         _ => {
@@ -181,9 +188,7 @@ fn compared(arguments: &DiffArguments, globals: &Globals, timings: &mut Timings)
     };
     let found = timings.phase("compare", || diff(&before, &after, &options))?;
     timings.phase("output", || deliver(arguments, globals, &found))?;
-    if let ([.., last], true) = (&found.summaries.1[..], arguments.write_summary.is_some()) {
-        written(arguments, &summary_text(last))?;
-    }
+    written(arguments, &summary_text(&found.summaries.1))?;
     let fails = found.comparison.verdict.passes == Some(false);
     Ok(Ending::Code(i32::from(fails)))
 }
@@ -201,6 +206,9 @@ fn deliver(arguments: &DiffArguments, globals: &Globals, found: &Diff) -> Result
         DiffFormat::Full => text::render(found, &shown, layout),
         DiffFormat::Json => json::document(found, &shown),
         DiffFormat::Markdown => markdown::render(found, &shown),
+        DiffFormat::Sarif => sarif::log(found, &shown),
+        DiffFormat::Junit => junit::report(found, &shown),
+        DiffFormat::Github => github::annotations(found, &shown),
     };
     deliver_checked(render, arguments.output.as_deref(), (arguments.width, arguments.ascii), globals)
 }

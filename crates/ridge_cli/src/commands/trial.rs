@@ -17,7 +17,7 @@ use ridge_report::terminal::Layout;
 use ridge_report::trial::{json, text};
 use ridgeline::comparison::Options;
 use ridgeline::units::Nanos;
-use ridgeline::{Judged, Trial, TrialMeasure, TrialOutput, TrialRun, judge};
+use ridgeline::{Judged, Trial, TrialMeasure, TrialOutput, TrialRun, judge, rule, tested};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
@@ -51,6 +51,10 @@ pub(crate) struct TryArguments {
     #[arg(long, value_name = "COMMAND", help_heading = "What to try")]
     candidate: Option<String>,
 
+    /// The rule of `check` whose advice the change follows: its prediction is compared with what is measured
+    #[arg(long, value_name = "RULE", help_heading = "What to try")]
+    finding: Option<String>,
+
     /// Link this path of the working tree into the copies, which lack ignored files; may be repeated
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, help_heading = "What to try")]
     link: Vec<PathBuf>,
@@ -75,7 +79,7 @@ pub(crate) struct TryArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 1, help_heading = "What counts")]
     check_output: Vec<PathBuf>,
 
-    /// Largest difference of numbers in `.npy` files that counts as none, as a part of the larger one
+    /// Largest difference of numbers that counts as none, as a part of the larger one: of `.npy` and `.npz` files, and in texts
     #[arg(long, value_name = "PART", default_value_t = 0.0, help_heading = "What counts")]
     tolerance: f64,
 
@@ -122,6 +126,7 @@ Examples:
   ridgeline try --against 'XLA_FLAGS=--xla_gpu_autotune_level=4' -- python train.py
   ridgeline try --candidate 'python other.py' -- python solver.py     another program for the same task
   ridgeline try --patch fix.diff --check-output out.npy --tolerance 1e-6 -- python solver.py
+  ridgeline try --patch fix.diff --finding host-callback -- python train.py   does it save what check predicted?
   ridgeline try --patch fix.diff --until 1% --budget 30m --fail-on 5% -- python train.py
 
 Exit status:
@@ -172,6 +177,9 @@ pub(crate) fn run(arguments: &TryArguments, globals: &Globals) -> Result<Ending,
 
 fn tried(arguments: &TryArguments, globals: &Globals) -> Result<Ending, Failure> {
     let candidate = arguments.what()?;
+    if let Some(unknown) = arguments.finding.as_ref().filter(|id| rule(id).is_none()) {
+        return Err(Failure::usage(format!("expected a rule, found `{unknown}`")).hint("`ridgeline rules` lists them"));
+    }
     let options = TrialOptions {
         record: RecordOptions {
             command: arguments.command.clone(),
@@ -204,7 +212,9 @@ fn tried(arguments: &TryArguments, globals: &Globals) -> Result<Ending, Failure>
     runs.truncate(outcome.runs.len());
     runs.extend(outcome.runs[runs.len()..].iter().map(shown));
     let judged = judge(&mut runs, measure, &compare);
-    let trial = trial_of(arguments, outcome, runs, judged, &options.out);
+    let predictions = tested(&runs, judged.as_ref(), arguments.finding.as_deref());
+    let trial = Trial { tested: predictions.tested, ..trial_of(arguments, outcome, runs, judged, &options.out) };
+    let trial = Trial { notes: [trial.notes.clone(), predictions.notes].concat(), ..trial };
     let document = json::document(&trial);
     write_file(&options.out.join(DOCUMENT), document.as_bytes())?;
     let render = |layout: &Layout| match arguments.format {
@@ -246,6 +256,7 @@ fn trial_of(
             Ended::Failed(status) => ridgeline::Ending::CandidateFailed(status.shell_code()),
         },
         outputs: outputs.into_iter().map(output).collect(),
+        tested: None,
         notes,
         took_ns: nanos(took),
         until: arguments.until,

@@ -18,7 +18,7 @@ pub(super) fn largest_difference(one: &[u8], other: &[u8]) -> Result<f64, String
     Ok(pairs.map(|(a, b)| part(one.kind.value(a), one.kind.value(b))).fold(0.0, f64::max))
 }
 
-fn part(a: f64, b: f64) -> f64 {
+pub(super) fn part(a: f64, b: f64) -> f64 {
     match (a.is_nan(), b.is_nan()) {
         (true, true) => 0.0,
         _ if a == b => 0.0,
@@ -103,10 +103,10 @@ impl Array<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn npy(descr: &str, body: &[u8]) -> Vec<u8> {
+    pub(in super::super) fn npy(descr: &str, body: &[u8]) -> Vec<u8> {
         let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (2,), }}\n");
         let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
         bytes.extend((header.len() as u16).to_le_bytes());

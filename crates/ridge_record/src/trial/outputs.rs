@@ -1,10 +1,9 @@
 //! Whether both sides write the same: bytes, or numbers as close as was asked.
 
-use super::numbers::largest_difference;
 use super::workplace::Workplace;
-use super::{Side, TrialError, TrialOptions};
+use super::{Side, TrialError, TrialOptions, archives, numbers, words};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// How a file of the candidate compares with that of the program as it is.
@@ -148,17 +147,31 @@ impl Watched {
     }
 }
 
-fn agreement(file: &std::path::Path, before: &[u8], after: &[u8], tolerance: f64) -> Agreement {
+fn agreement(file: &Path, before: &[u8], after: &[u8], tolerance: f64) -> Agreement {
     if before == after {
         return Agreement::Same;
     }
-    if file.extension().is_some_and(|extension| extension == "npy") {
-        return match largest_difference(before, after) {
-            Ok(difference) if difference <= tolerance => Agreement::Close(difference),
-            Ok(difference) => Agreement::Differs(format!("numbers differ by up to {difference:.3e} of the larger one")),
-            Err(why) => Agreement::Differs(why),
-        };
+    match difference(file, before, after, tolerance) {
+        Some(Ok(difference)) if difference <= tolerance => return Agreement::Close(difference),
+        Some(Ok(difference)) => {
+            return Agreement::Differs(format!("numbers differ by up to {difference:.3e} of the larger one"));
+        }
+        Some(Err(why)) => return Agreement::Differs(why),
+        None => {}
     }
     let at = before.iter().zip(after).position(|(one, other)| one != other).unwrap_or(before.len().min(after.len()));
     Agreement::Differs(format!("bytes differ from byte {at} on, of {} and {}", before.len(), after.len()))
+}
+
+/// The largest difference of the numbers of arrays; of texts where numbers may differ at all. `None` for what is compared by bytes.
+fn difference(file: &Path, before: &[u8], after: &[u8], tolerance: f64) -> Option<Result<f64, String>> {
+    match file.extension().and_then(|extension| extension.to_str()) {
+        Some("npy") => Some(numbers::largest_difference(before, after)),
+        Some("npz") => Some(archives::largest_difference(before, after)),
+        _ if tolerance > 0.0 => {
+            let (before, after) = (std::str::from_utf8(before).ok()?, std::str::from_utf8(after).ok()?);
+            Some(words::largest_difference(before, after))
+        }
+        _ => None,
+    }
 }

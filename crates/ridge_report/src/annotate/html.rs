@@ -31,7 +31,11 @@ tr.known { background: rgba(var(--heat), calc(var(--s) * .55)) } tr.plain td.cod
 tr.said td { white-space: normal; color: var(--mark); font-family: system-ui, sans-serif }
 summary { color: var(--quiet); padding: .1rem .8rem; cursor: pointer; font-size: 13px }
 a { color: inherit }
+@media (max-width: 800px) { .wide { display: none } }
 ";
+
+/// Columns that narrow screens have room for beside the code.
+const NARROW: usize = 2;
 
 /// The page.
 pub fn page(annotation: &Annotation, folding: Folding) -> String {
@@ -119,16 +123,16 @@ struct Page<'p> {
 
 impl Page<'_> {
     fn columns(&self) -> String {
-        format!(
-            "<colgroup>{}<col style=\"width:4rem\"><col></colgroup>",
-            "<col style=\"width:6rem\">".repeat(self.shown.len())
-        )
+        let column = |at| format!("<col class=\"n{}\" style=\"width:6rem\">", wide(at));
+        let columns: String = (0..self.shown.len()).map(column).collect();
+        format!("<colgroup>{columns}<col style=\"width:4rem\"><col></colgroup>")
     }
 
     fn header(&self) -> String {
         let mut text = format!("<table>{}<tr>", self.columns());
-        for number in self.shown {
-            let _ = write!(text, "<th title=\"{}\">{}</th>", escaped(number.definition), escaped(number.title));
+        for (at, number) in self.shown.iter().enumerate() {
+            let (says, title) = (escaped(number.definition), escaped(number.title));
+            let _ = write!(text, "<th class=\"n{}\" title=\"{says}\">{title}</th>", wide(at));
         }
         text.push_str("<th>Line</th><th class=\"code\">Code</th></tr></table>\n");
         text
@@ -148,9 +152,9 @@ impl Page<'_> {
             }
             None => text.push_str(" class=\"plain\">"),
         }
-        for column in self.shown {
+        for (at, column) in self.shown.iter().enumerate() {
             let cell = known.and_then(column.of).unwrap_or_default();
-            let _ = write!(text, "<td class=\"n\">{}</td>", escaped(&cell));
+            let _ = write!(text, "<td class=\"n{}\">{}</td>", wide(at), escaped(&cell));
         }
         let code = self.code.get((number as usize).wrapping_sub(1)).map_or("", String::as_str);
         let _ = writeln!(text, "<td class=\"l\">{number}</td><td class=\"code\">{}</td></tr>", escaped(code));
@@ -170,12 +174,16 @@ impl Page<'_> {
                 said.push(format!("{tag}: {words}. {}", finding.help));
             }
         }
-        let row = |words: &String| {
-            let before = self.shown.len() + 1;
-            format!("<tr class=\"said\"><td colspan=\"{before}\"></td><td>{}</td></tr>\n", escaped(words))
-        };
+        // A cell for each column, because narrow screens leave some out.
+        let before: String = (0..self.shown.len()).map(|at| format!("<td class=\"n{}\"></td>", wide(at))).collect();
+        let row = |words: &String| format!("<tr class=\"said\">{before}<td></td><td>{}</td></tr>\n", escaped(words));
         said.iter().map(row).collect()
     }
+}
+
+/// The class of a column that only wide screens show, behind another.
+fn wide(at: usize) -> &'static str {
+    if at < NARROW { "" } else { " wide" }
 }
 
 /// Text as HTML may hold it: marks are escaped, controls made visible.

@@ -24,11 +24,11 @@ pub fn annotations(check: &Check, options: &Options) -> String {
 }
 
 /// What stands after `::`: line ends and percent signs are escaped.
-fn data(text: &str) -> String {
+pub(crate) fn data(text: &str) -> String {
     text.trim_end().replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// What stands in a property: colons and commas too.
-fn property(text: &str) -> String {
+pub(crate) fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

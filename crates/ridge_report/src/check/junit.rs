@@ -48,7 +48,7 @@ pub fn report(check: &Check, options: &Options) -> String {
 }
 
 /// Text as XML may hold it: marks are escaped, control characters have no place.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {

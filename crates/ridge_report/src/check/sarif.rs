@@ -55,7 +55,7 @@ pub fn log(check: &Check, options: &Options) -> String {
 }
 
 /// A path as a relative or absolute reference: what a reference may not hold is escaped.
-fn uri(path: &str) -> String {
+pub(crate) fn uri(path: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/:".contains(&byte);
     let escaped: String = path
         .bytes()

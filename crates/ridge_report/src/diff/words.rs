@@ -118,7 +118,7 @@ pub(super) fn measure(change: &MeasureChange, unit: Option<Unit>) -> Option<Stri
         }
     };
     let (before, after) = (shown(change.before), shown(change.after));
-    let is_of_units = unit == Some(Unit::Step) && !matches!(change.about.as_str(), "memory" | "compile");
+    let is_of_units = unit == Some(Unit::Step) && !matches!(change.about.as_str(), "memory" | "compile" | "clock");
     let per = if is_of_units { ", per step" } else { "" };
     (before != after).then(|| format!("{}{per}: {before} → {after}", change.title))
 }

@@ -33,6 +33,7 @@ pub fn document(trial: &Trial) -> String {
         "took_ns": trial.took_ns,
         "runs": trial.runs.iter().map(run).collect::<Vec<_>>(),
         "outputs": trial.outputs.iter().map(output).collect::<Vec<_>>(),
+        "tested": trial.tested,
         "notes": trial.notes,
     }))
 }

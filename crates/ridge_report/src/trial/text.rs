@@ -6,7 +6,7 @@ use crate::terminal::{Glyphs, Layout, wrapped};
 use anstyle::Style;
 use ridgeline::comparison::State;
 use ridgeline::escape::escape_controls;
-use ridgeline::{Trial, TrialOutput};
+use ridgeline::{Tested, Trial, TrialOutput};
 
 /// The whole answer.
 pub fn render(trial: &Trial, layout: &Layout) -> String {
@@ -32,6 +32,9 @@ pub fn render(trial: &Trial, layout: &Layout) -> String {
     for output in &trial.outputs {
         entry("output", &agreement(output));
     }
+    if let Some(tested) = &trial.tested {
+        entry("tested", &prediction(tested));
+    }
     for note in &trial.notes {
         entry("mind", note);
     }
@@ -39,10 +42,24 @@ pub fn render(trial: &Trial, layout: &Layout) -> String {
     if let Some(captures) = trial.judged.as_ref().and_then(|judged| judged.captures.as_ref()) {
         let folder = trial.folder.display();
         entry("next", &format!("ridgeline diff {folder}/before {folder}/after"));
+        if trial.tested.is_some() {
+            entry("keep", &format!("ridgeline rules --record {folder}"));
+        }
         text.push('\n');
         text.push_str(&diff::text::render(captures, &diff::Options::default(), layout));
     }
     text
+}
+
+/// `host-callback vanished; it was predicted to save 20.1 % to 25.0 %, and the change saves 22.4 % (predicted/measured 0.98)`
+fn prediction(tested: &Tested) -> String {
+    let percent = |part: f64| format!("{:.1} %", 100.0 * part);
+    let (low, high) = (percent(tested.predicted_low), percent(tested.predicted_high));
+    let says = format!("{} vanished; it was predicted to save {low} to {high}, and the change", tested.rule);
+    match tested.ratio {
+        Some(ratio) => format!("{says} saves {} (predicted/measured {ratio:.2})", percent(tested.measured)),
+        None => format!("{says} gains nothing that is certain"),
+    }
 }
 
 fn agreement(output: &TrialOutput) -> String {

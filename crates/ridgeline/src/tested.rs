@@ -1,0 +1,164 @@
+//! Predictions that a trial tested: what `check` finds in the program as it is, and no longer with the change.
+//!
+//! A gain can be held against a prediction only where it is that prediction's alone: one finding vanished, the verdict is of
+//! captures, because findings are parts of their time, and an amount was predicted at all.
+
+use crate::diff::{CausesAsked, DiffOptions, summaries_of};
+use crate::session::OpenOptions;
+use crate::trial::{Judged, TrialRun};
+use ridge_diff::{CauseChange, Fate, FoundCause, State};
+use serde::{Deserialize, Serialize};
+
+/// Gains below this part of the time are not held against a prediction, as in the published record.
+const LEAST_GAIN: f64 = 0.02;
+
+/// A prediction beside what was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tested {
+    /// The rule.
+    pub rule: String,
+    /// What it said.
+    pub message: String,
+    /// Where the prediction comes from: `replay` or `wall`.
+    pub basis: String,
+    /// The part of the time that was predicted to go: what the finding held for `wall`, the middle of the interval for `replay`.
+    pub predicted: f64,
+    /// The interval that `check` gave.
+    pub predicted_low: f64,
+    /// Its upper end.
+    pub predicted_high: f64,
+    /// The part of the time that went.
+    pub measured: f64,
+    /// The interval of that, lower end.
+    pub measured_low: f64,
+    /// Its upper end.
+    pub measured_high: f64,
+    /// Predicted over measured; `None` where the gain is not certain or too small to divide by.
+    pub ratio: Option<f64>,
+}
+
+/// What became of the predictions.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TestedPredictions {
+    /// The one that was tested.
+    pub tested: Option<Tested>,
+    /// Why none was, or what a reader must know of it, sentences without a period.
+    pub notes: Vec<String>,
+}
+
+/// Holds the predictions for the first capture of the program as it is against what the change saved; `named` is the rule that the
+/// change is about, where the user says so.
+pub fn tested(runs: &[TrialRun], judged: Option<&Judged>, named: Option<&str>) -> TestedPredictions {
+    let found = |is_after: bool| -> Option<Vec<FoundCause>> {
+        let run = runs.iter().find(|run| run.counts && run.is_after == is_after)?;
+        let how = DiffOptions { open: OpenOptions::default(), causes: CausesAsked::Always, ..DiffOptions::default() };
+        let (summaries, _) = summaries_of(&[run.capture.clone()?], &how).ok()?;
+        summaries.into_iter().next()?.findings
+    };
+    let (Some(judged), Some(before), Some(after)) = (judged, found(false), found(true)) else {
+        return said(named.map(|_| "no prediction was tested: a side has no capture that can be opened".to_owned()));
+    };
+    judge(&before, &after, judged, named)
+}
+
+fn said(notes: impl IntoIterator<Item = String>) -> TestedPredictions {
+    TestedPredictions { tested: None, notes: notes.into_iter().collect() }
+}
+
+fn judge(before: &[FoundCause], after: &[FoundCause], judged: &Judged, named: Option<&str>) -> TestedPredictions {
+    let changes = ridge_diff::cause_changes(before, after);
+    let vanished: Vec<&CauseChange> = changes.iter().filter(|change| change.fate == Fate::Vanished).collect();
+    if let Some(rule) = named {
+        if !before.iter().any(|cause| cause.rule == rule) {
+            return said([format!("no prediction was tested: check does not find {rule} in the program as it is")]);
+        }
+        if !vanished.iter().any(|change| change.cause.rule == rule) {
+            return said([format!("no prediction was tested: check finds {rule} with the change, too")]);
+        }
+    }
+    let [only] = &vanished[..] else {
+        let rules: Vec<&str> = vanished.iter().map(|change| &*change.cause.rule).collect();
+        let says = format!(
+            "no prediction was tested: {} findings vanished ({}), and the gain is of all",
+            rules.len(),
+            rules.join(", ")
+        );
+        return said((!rules.is_empty()).then_some(says));
+    };
+    let rule = &only.cause.rule;
+    let Some(saving) = &only.cause.saving else {
+        return said([format!("{rule} vanished; no amount was predicted for it")]);
+    };
+    if !judged.is_by_captures {
+        return said([format!(
+            "{rule} vanished; it is a part of a capture's time, and what was judged is the whole program"
+        )]);
+    }
+    let deciding = judged.deciding();
+    let Some((change, Some((low, high)))) = deciding.parts() else {
+        return said([format!("{rule} vanished; with one run of a side nothing is known of the gain")]);
+    };
+    let predicted = if saving.basis == "wall" { only.before_share } else { (saving.low + saving.high) / 2.0 };
+    let is_gain = deciding.verdict.state == State::Faster && -change >= LEAST_GAIN;
+    let tested = Tested {
+        rule: rule.clone(),
+        message: only.cause.message.clone(),
+        basis: saving.basis.clone(),
+        predicted,
+        predicted_low: saving.low,
+        predicted_high: saving.high,
+        measured: -change,
+        measured_low: -high,
+        measured_high: -low,
+        ratio: is_gain.then(|| predicted / -change),
+    };
+    TestedPredictions { tested: Some(tested), notes: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ridge_diff::{Options, PredictedSaving, SuiteRow, compare, suite};
+
+    fn cause(rule: &str, basis: &str) -> FoundCause {
+        let saving = PredictedSaving { low: 0.1, high: 0.3, basis: basis.to_owned() };
+        FoundCause { rule: rule.to_owned(), message: String::new(), place: None, share: 0.25, saving: Some(saving) }
+    }
+
+    fn judged(after: [i64; 3], is_by_captures: bool) -> Judged {
+        let runs = |times: [i64; 3]| times.map(|ns| suite(&[SuiteRow { name: "step".to_owned(), runs_ns: vec![ns] }]));
+        let comparison = compare(&runs([1000, 1002, 998]), &runs(after), &Options::default());
+        let captures =
+            crate::Diff { comparison: comparison.clone(), notes: Vec::new(), summaries: (Vec::new(), Vec::new()) };
+        Judged { program: comparison, captures: Some(captures), is_by_captures }
+    }
+
+    #[track_caller]
+    fn check(before: &[FoundCause], after: &[FoundCause], judged: &Judged, named: Option<&str>, expected: &str) {
+        let found = judge(before, after, judged, named);
+        let ratio = |tested: &Tested| match tested.ratio {
+            Some(ratio) => format!("{}: {:.2} of {:.2} is {ratio:.2}", tested.rule, tested.predicted, tested.measured),
+            None => format!("{}: {:.2} and no gain", tested.rule, tested.predicted),
+        };
+        let said = found.tested.as_ref().map(ratio).into_iter().chain(found.notes).collect::<Vec<_>>().join("; ");
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn a_prediction_is_held_against_a_gain_that_is_its_own() {
+        let (faster, same) = (judged([800, 801, 799], true), judged([1000, 999, 1001], true));
+        let (copies, calls) = (cause("copies", "wall"), cause("calls", "replay"));
+        check(&[copies.clone()], &[], &faster, None, "copies: 0.25 of 0.20 is 1.25");
+        check(&[calls.clone()], &[], &faster, Some("calls"), "calls: 0.20 of 0.20 is 1.00");
+        check(&[copies.clone(), calls.clone()], &[calls.clone()], &faster, None, "copies: 0.25 of 0.20 is 1.25");
+        check(&[copies.clone()], &[], &same, None, "copies: 0.25 and no gain");
+        check(&[calls.clone()], &[calls.clone()], &faster, None, "");
+        let both = [copies.clone(), calls.clone()];
+        let says = "no prediction was tested: 2 findings vanished (copies, calls), and the gain is of all";
+        check(&both, &[], &faster, Some("copies"), says);
+        let says = "no prediction was tested: check finds calls with the change, too";
+        check(&[calls.clone()], &[calls], &faster, Some("calls"), says);
+        let says = "copies vanished; it is a part of a capture's time, and what was judged is the whole program";
+        check(&[copies], &[], &judged([800, 801, 799], false), None, says);
+    }
+}
