@@ -11,6 +11,7 @@ mod durations;
 mod executions;
 pub(crate) mod groups;
 pub(crate) mod host_paths;
+pub(crate) mod helping_threads;
 pub(crate) mod in_order;
 pub(crate) mod labels;
 mod lines;

@@ -120,9 +120,10 @@ fn summarized(path: &Path, options: &DiffOptions) -> Result<(Summary, Vec<Note>)
 }
 
 fn is_summary(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else { return false };
+    // Opening a pipe would wait for a writer.
+    let Some(file) = path.is_file().then(|| File::open(path).ok()).flatten() else { return false };
     let mut head = Vec::new();
-    let read = path.is_file() && file.take(HEAD_BYTES).read_to_end(&mut head).is_ok();
+    let read = file.take(HEAD_BYTES).read_to_end(&mut head).is_ok();
     read && String::from_utf8_lossy(&head).contains(Summary::SCHEMA)
 }
 
