@@ -12,6 +12,7 @@ mod event_categories;
 mod executions;
 pub(crate) mod groups;
 pub(crate) mod host_paths;
+pub(crate) mod helping_threads;
 pub(crate) mod in_order;
 pub(crate) mod labels;
 mod lines;

@@ -582,7 +582,35 @@ fn a_thread_without_ranges_works_for_the_range_open_at_the_launch() {
             step                   70         10              2      200      3       0
             backward               60         60              1      80       2       1
             (outside every range)  3          3               0      0        2       0
-            * 2 events were launched by threads that name no range: given to the range open at their launch
+            * 2 events were launched by threads that work for others: given to the range open at their launch
+        "#]],
+    );
+}
+
+#[test]
+fn autograd_works_for_others_though_its_collectives_are_ranges() {
+    check(
+        "thread python
+           0 +100 step annotation
+           5 +2 cuLaunch launch id=1
+           20 +70 backward annotation
+         thread autograd
+           30 +20 autograd::engine::evaluate_function:Mm operator
+           32 +2 cuLaunch launch id=2
+           60 +20 autograd::engine::evaluate_function:AccumulateGrad operator
+           62 +10 nccl:all_reduce annotation
+           64 +2 cuLaunch launch id=3
+         stream 7 on gpu
+           50 +10 a op=a id=1
+           100 +20 mm op=b id=2
+           130 +40 ncclDevKernel op=c id=3",
+        "operation",
+        expect![[r#"
+            operation        device_ns  device_self_ns  count  wall_ns  events  depth
+            step             70         10              1      100      3       0
+            backward         60         20              1      70       2       1
+            nccl:all_reduce  40         40              1      10       1       2
+            * 1 event was launched by threads that work for others: given to the range open at their launch
         "#]],
     );
 }
@@ -628,7 +656,7 @@ fn of_ranges_on_two_threads_neither_is_guessed() {
             two                    10         10              1      100      2       0
             (outside every range)  4          4               0      0        1       0
             one                    1          1               1      100      1       0
-            * 1 event was launched by threads that name no range: given to the range open at their launch
+            * 1 event was launched by threads that work for others: given to the range open at their launch
         "#]],
     );
 }

@@ -41,7 +41,11 @@ impl Failure {
 
     /// `doing` was not possible because of `error`.
     pub(crate) fn io(doing: &str, error: &io::Error) -> Failure {
-        Failure { io: Some(error.kind()), ..Failure::failed(format!("{doing}: {error}")) }
+        let failure = Failure { io: Some(error.kind()), ..Failure::failed(format!("{doing}: {error}")) };
+        match error.kind() {
+            io::ErrorKind::FileTooLarge => failure.hint("`ulimit -f` says how large a file may become here"),
+            _ => failure,
+        }
     }
 
     /// A command that could not be done; a `path` at the end of `message` moves to a line of its own.

@@ -37,6 +37,8 @@ enum Ending {
 pub fn main(arguments: Vec<OsString>) -> ! {
     let mut timings = Timings::start();
     ridgeline::explain_lost_files();
+    // Without it a limit that is met ends the process and leaves what was begun, which is no reason to do nothing.
+    let _ = ridge_record::survive_file_size_limit();
     let cli = Cli::parse_from(arguments);
     cli.globals.color.write_global();
     let result = command_line::run(&cli, &mut timings);

@@ -281,7 +281,8 @@ fn replace(path: &Path, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>)
         _ => PathBuf::from("."),
     };
     let mut file = new_file_in(&folder)?;
-    write(&mut file)?;
+    // Of the file itself, whose errors do not name the temporary path.
+    write(file.as_file_mut())?;
     file.persist(&target).map_err(|error| error.error)?;
     Ok(())
 }

@@ -190,3 +190,25 @@ fn a_closed_pipe_is_no_error() {
 fn the_version_is_said() {
     assert_eq!(run(&["--version"]).stdout, format!("ridgeline {}\n", env!("CARGO_PKG_VERSION")));
 }
+
+#[test]
+#[cfg(unix)]
+fn a_limit_on_the_size_of_files_is_said_and_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let capture = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/real/xplane/mi300_gemm.xplane.pb");
+    // `ulimit` is a shell's own, and counts blocks of 512 or 1024 bytes.
+    let script = r#"ulimit -f 4 && exec "$0" export --to csv -o events.csv "$1""#;
+    let output = std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_ridgeline"), capture])
+        .current_dir(folder.path())
+        .output()
+        .expect("it starts");
+    assert_eq!(output.status.code(), Some(1));
+    expect![[r#"
+        error: cannot write the output: File too large (os error 27)
+          --> events.csv
+        hint: `ulimit -f` says how large a file may become here
+    "#]]
+    .assert_eq(&String::from_utf8_lossy(&output.stderr));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 0, "nothing is left behind");
+}

@@ -25,6 +25,7 @@ pub mod calibrate;
 pub mod trial;
 
 mod error;
+mod file_size;
 mod folder;
 mod folder_content;
 mod harness;
@@ -47,6 +48,7 @@ mod signals;
 mod worker;
 
 pub use error::RecordError;
+pub use file_size::survive_file_size_limit;
 pub use folder::default_out_dir;
 pub use harness::write_harness;
 pub use options::{HloFormat, Limits, RecordOptions, StepRange, TorchOptions, WarmUp, Window, XlaDump};

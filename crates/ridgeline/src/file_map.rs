@@ -20,7 +20,7 @@ impl FileBytes {
     /// Opens `path`.
     pub(crate) fn open(path: &Path) -> Result<FileBytes, OpenError> {
         let failed = |error: std::io::Error| OpenError::io("read the file", path, &error);
-        let mut file = File::open(path).map_err(failed)?;
+        let mut file = open_at_once(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
             return Err(OpenError::BadInput(Details::new("expected a file, found a folder").at(path)));
@@ -32,6 +32,12 @@ impl FileBytes {
             return map(&file).map(FileBytes::Mapped).map_err(failed);
         }
         let mut bytes = Vec::new();
+        if is_pipe(&metadata) {
+            bytes = begin_of_pipe(&mut file).map_err(failed)?.ok_or_else(|| {
+                let found = Details::new("expected a file, found a pipe that nothing writes to");
+                OpenError::BadInput(found.at(path).hint("start what writes first, or name a file"))
+            })?;
+        }
         file.read_to_end(&mut bytes).map_err(failed)?;
         Ok(FileBytes::Read(bytes))
     }
@@ -66,6 +72,54 @@ fn is_device(metadata: &std::fs::Metadata) -> bool {
 #[cfg(not(unix))]
 fn is_device(_: &std::fs::Metadata) -> bool {
     false
+}
+
+#[cfg(unix)]
+fn is_pipe(metadata: &std::fs::Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    metadata.file_type().is_fifo()
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &std::fs::Metadata) -> bool {
+    false
+}
+
+/// Opens `path` without waiting for somebody to write to it.
+#[cfg(unix)]
+fn open_at_once(path: &Path) -> std::io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)
+}
+
+#[cfg(not(unix))]
+fn open_at_once(path: &Path) -> std::io::Result<File> {
+    File::open(path)
+}
+
+/// The first bytes of a pipe that was opened at once, which waits from here on; `None` where nobody writes to it.
+#[cfg(unix)]
+#[allow(unsafe_code)]
+fn begin_of_pipe(pipe: &mut File) -> std::io::Result<Option<Vec<u8>>> {
+    use std::os::fd::AsRawFd as _;
+    let mut first = [0];
+    // Without a writer the end is there at once; with one that has written nothing yet, reading would have to wait.
+    let begin = match pipe.read(&mut first) {
+        Ok(0) => return Ok(None),
+        Ok(_) => first.to_vec(),
+        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    // SAFETY: the descriptor is open as long as `pipe` is, and the call touches nothing but its flags.
+    match unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, 0) } {
+        -1 => Err(std::io::Error::last_os_error()),
+        _ => Ok(Some(begin)),
+    }
+}
+
+#[cfg(not(unix))]
+fn begin_of_pipe(_: &mut File) -> std::io::Result<Option<Vec<u8>>> {
+    Ok(Some(Vec::new()))
 }
 
 /// Makes the loss of a file that is being read, which the system answers by a bus error, end the process with a message
@@ -169,5 +223,25 @@ mod tests {
     fn devices_are_not_read() {
         let error = FileBytes::open(Path::new("/dev/zero")).expect_err("it has no end");
         assert_eq!(error.message(), "expected a file, found a device");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_pipe_is_read_where_somebody_writes() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("it runs");
+        assert!(made.success());
+        let error = FileBytes::open(&pipe).expect_err("it does not wait");
+        assert_eq!(error.message(), "expected a file, found a pipe that nothing writes to");
+        // Open for both, so that opening does not wait for a reader.
+        let mut writer = File::options().read(true).write(true).open(&pipe).expect("a writer");
+        writer.write_all(b"a capture").expect("room in the pipe");
+        let mut file = open_at_once(&pipe).expect("it is there");
+        assert_eq!(begin_of_pipe(&mut file).expect("a byte"), Some(b"a".to_vec()));
+        drop(writer);
+        let mut rest = String::new();
+        file.read_to_string(&mut rest).expect("up to the end");
+        assert_eq!(rest, " capture");
     }
 }

@@ -2,25 +2,29 @@
 //!
 //! Device work links to the host event that launched it; that event's thread says what was open around it; work handed
 //! to a pool thread leads back through the region's link to who handed it over.
-//! A thread that names no range at all works for others, as autograd's does: what it launched belongs to the range that
-//! was open at the moment of the launch on the one thread of its process that had any.
+//! A thread that names no range at all works for others, and autograd's does though ranges of its collectives are on it:
+//! what it launched, and such a range, belongs to the range that was open at that moment on the one thread of its process
+//! that had any.
 //! Work launched outside every range, or before the capture began, belongs to none. Only a device none of whose work
 //! has a known launch goes by the time at which its work ran, and the footnote says so.
 
+use super::helping_threads::{Role, roles};
 use super::open_ranges::OpenRanges;
 use super::stretches::stretches;
 use rayon::prelude::*;
-use ridge_trace::{EventKind, NONE, Trace, Track, TrackKind};
-use rustc_hash::FxHashSet;
+use ridge_trace::{EventKind, NONE, Trace, TrackKind};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
 /// For every event of a trace, the innermost annotation or step that caused it.
 #[derive(Debug)]
 pub struct Owners {
     owner: Vec<u32>,
+    /// Of the outermost ranges of threads that work for others, the range that was open elsewhere when they began.
+    around: FxHashMap<u32, u32>,
     /// How many device rows were given to a range by the time at which they ran, for want of any launch.
     pub(crate) by_time: u64,
-    /// How many were given to the range that was open when a thread without ranges launched them.
+    /// How many were given to the range that was open when a thread that works for others launched them.
     pub(crate) by_launch_time: u64,
 }
 
@@ -48,7 +52,8 @@ impl Owners {
         // Host rows are done, and device rows ask for nothing else.
         let found: Vec<Found> =
             stretches.par_iter().map(|stretch| of_device_rows(trace, stretch, &owner, &threads)).collect();
-        let mut owners = Owners { owner, by_time: 0, by_launch_time: 0 };
+        let around = threads.around_helping(trace, &owner);
+        let mut owners = Owners { owner, around, by_time: 0, by_launch_time: 0 };
         for (Rows { rows, .. }, found) in stretches.iter().zip(&found) {
             owners.owner[rows.start as usize..rows.end as usize].copy_from_slice(&found.owners);
             owners.by_time += found.by_time;
@@ -77,6 +82,9 @@ impl Owners {
             let range = next;
             let above = trace.events.parent[range as usize];
             next = if above == NONE { NONE } else { self.of(above) };
+            if next == NONE {
+                next = self.around.get(&range).copied().unwrap_or(NONE);
+            }
             Some(range)
         })
     }
@@ -98,8 +106,8 @@ struct Rows {
 struct Threads {
     /// By process.
     open: Vec<OpenRanges>,
-    /// By track: a thread that names ranges itself.
-    names_ranges: Vec<bool>,
+    /// By track.
+    roles: Vec<Role>,
     /// First row of each track, for the track of a row.
     first_rows: Vec<u32>,
     launched_devices: FxHashSet<(u32, Option<u32>)>,
@@ -109,20 +117,35 @@ impl Threads {
     fn of(trace: &Trace) -> Threads {
         let links = |rows: &Range<u32>| rows.clone().any(|row| trace.events.link[row as usize] != NONE);
         let launched = trace.device_tracks().filter(|track| links(&track.rows));
-        let names =
-            |track: &Track| track.kind == TrackKind::HostThread && track.rows.clone().any(|row| is_range(trace, row));
+        let roles = roles(trace);
         Threads {
-            open: OpenRanges::of_processes(trace),
-            names_ranges: trace.tracks.iter().map(names).collect(),
+            open: OpenRanges::of_processes(trace, &roles),
+            roles,
             first_rows: trace.tracks.iter().map(|track| track.rows.start).collect(),
             launched_devices: launched.map(|track| (track.process, track.device)).collect(),
         }
     }
 
-    /// The range open on another thread when `launch`, of a thread without ranges, began.
+    /// Of each range that no range of its thread is around, on threads that work for others, the range open elsewhere.
+    fn around_helping(&self, trace: &Trace, owner: &[u32]) -> FxHashMap<u32, u32> {
+        let mut around = FxHashMap::default();
+        let helping = trace.tracks.iter().zip(&self.roles).filter(|(_, role)| **role == Role::Helps);
+        for (track, _) in helping.filter(|(track, _)| track.kind == TrackKind::HostThread) {
+            for row in track.rows.clone().filter(|row| is_range(trace, *row)) {
+                let above = trace.events.parent[row as usize];
+                let open = self.open_at(track.process, trace.events.start_ns[row as usize]);
+                if open != NONE && (above == NONE || owner[above as usize] == NONE) {
+                    around.insert(row, open);
+                }
+            }
+        }
+        around
+    }
+
+    /// The range open on another thread when `launch`, of a thread that works for others, began.
     fn open_at_launch(&self, trace: &Trace, launch: u32) -> u32 {
         let track = self.first_rows.partition_point(|first| *first <= launch).saturating_sub(1);
-        if self.names_ranges.get(track).copied().unwrap_or(true) {
+        if self.roles.get(track) != Some(&Role::Helps) {
             return NONE;
         }
         self.open_at(trace.tracks[track].process, trace.events.start_ns[launch as usize])

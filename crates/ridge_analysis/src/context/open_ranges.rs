@@ -1,7 +1,8 @@
-//! Which range of the program was open at a time, for work of threads that name no ranges of their own.
+//! Which range of the program was open at a time, for work of threads that work for others.
 
 use super::annotations::is_range;
-use ridge_trace::{EventKind, NONE, Trace, TrackKind};
+use super::helping_threads::Role;
+use ridge_trace::{EventKind, NONE, Trace};
 use rustc_hash::FxHashSet;
 
 /// The ranges of one process that are open at each time, where they are one thread's.
@@ -13,10 +14,12 @@ pub(crate) struct OpenRanges {
 }
 
 impl OpenRanges {
-    /// For every process, the ranges of its threads; of those that launch work alone, where there are any.
-    pub(crate) fn of_processes(trace: &Trace) -> Vec<OpenRanges> {
+    /// For every process, the ranges of its threads, given what each is for; of those that launch work alone, where
+    /// there are any.
+    pub(crate) fn of_processes(trace: &Trace, roles: &[Role]) -> Vec<OpenRanges> {
         let mut threads: Vec<Vec<Thread>> = vec![Vec::new(); trace.processes.len()];
-        for track in trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread) {
+        let naming = trace.tracks.iter().zip(roles).filter(|(_, role)| **role == Role::Names);
+        for (track, _) in naming {
             let thread = Thread::of(trace, track.rows.clone());
             if let Some(known) = threads.get_mut(track.process as usize).filter(|_| !thread.ranges.is_empty()) {
                 known.push(thread);

@@ -97,7 +97,7 @@ pub(crate) fn time_note(owners: &Owners) -> Vec<String> {
     let mut notes = Vec::new();
     if owners.by_launch_time > 0 {
         let what = events(owners.by_launch_time);
-        notes.push(format!("{what} launched by threads that name no range: given to the range open at their launch"));
+        notes.push(format!("{what} launched by threads that work for others: given to the range open at their launch"));
     }
     if owners.by_time > 0 {
         let what = events(owners.by_time);
