@@ -75,4 +75,4 @@ pub use source_text::TextOrigin;
 pub use subject::SubjectText;
 pub use threads::start_threads;
 pub use trial::{Ending, Judged, Trial, TrialMeasure, TrialOutput, TrialRun, judge};
-pub use what_if::{Change, Effect, WhatIf};
+pub use what_if::{Change, Effect, OtherDevice, WhatIf};
