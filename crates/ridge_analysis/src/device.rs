@@ -6,11 +6,13 @@
 
 mod ceilings;
 mod find;
+mod named;
 mod processor;
 mod sheet;
 
 pub use ceilings::{Ceiling, Ceilings, ComputeUnit, Limit, NumberType};
 pub use find::{ceilings, sheet_of};
+pub use named::sheets_named;
 pub use processor::{ProcessorSheet, processor_ceilings, processor_sheets};
 pub use sheet::{DeviceSheet, Figure, SheetError};
 

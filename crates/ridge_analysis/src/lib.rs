@@ -34,9 +34,10 @@ pub use context::{
 };
 pub use device::{
     Ceiling, Ceilings, ComputeUnit, DeviceSheet, Figure, Limit, NumberType, ProcessorSheet, SheetError, ceilings,
-    processor_ceilings, processor_sheets, sheet_of, sheets,
+    processor_ceilings, processor_sheets, sheet_of, sheets, sheets_named,
 };
 pub use models::course::{Course, Stretch};
+pub use models::elsewhere::{Elsewhere, ScaledBy};
 pub use models::frame::{Frame, Per};
 pub use models::idle::{Activity, Cause, Idle, IdleGaps};
 pub use models::memory::Memory;

@@ -4,6 +4,7 @@
 
 pub mod collectives;
 pub mod course;
+pub mod elsewhere;
 pub mod frame;
 pub mod idle;
 pub mod memory;

@@ -92,4 +92,4 @@ pub use subject::SubjectText;
 pub use tested::{Tested, TestedPredictions, tested};
 pub use threads::start_threads;
 pub use trial::{Ending, Judged, Trial, TrialMeasure, TrialOutput, TrialRun, judge};
-pub use what_if::{Change, Effect, WhatIf};
+pub use what_if::{Change, Effect, OtherDevice, WhatIf};

@@ -1,8 +1,13 @@
 //! What changes of a capture would save: names to rows, and the replay's answer as facts.
 
+mod device;
+
+pub use device::OtherDevice;
+
+use crate::error::OpenError;
 use crate::session::Session;
 use ridge_replay::{Action, Baseline, Basis, Edit, Options, PerStep, Prediction, Replay};
-use ridge_table::{Basis as Source, Columns, Fact, FactValue, Section, Table, Unit};
+use ridge_table::{Basis as Source, Columns, Fact, FactValue, Note, Section, Table, Unit};
 use ridge_trace::{EventKind, NONE, Trace, TrackKind};
 use ridge_units::Nanos;
 
@@ -59,20 +64,36 @@ pub struct WhatIf {
     pub sections: Vec<Section>,
     /// Each change with what it concerned.
     pub changes: Table,
+    /// The work on the other device, where one was asked for.
+    pub elsewhere: Option<Table>,
+    /// What to know beside it.
+    pub notes: Vec<Note>,
 }
 
 impl Session {
-    /// What `changes` would save together.
-    pub fn what_if(&self, changes: &[Change]) -> WhatIf {
+    /// What `changes` would save together, on `device` where one is given.
+    ///
+    /// # Errors
+    /// [`OpenError`] where no data sheet has the name of a device, or none is of a device of the capture.
+    pub fn what_if(&self, changes: &[Change], device: Option<&OtherDevice>) -> Result<WhatIf, OpenError> {
         let trace = self.trace();
+        let elsewhere = device.map(|device| device::elsewhere(self, device)).transpose()?;
         let replay = Replay::new(trace, &Options::default());
         let edits: Vec<Edit> = changes.iter().map(|change| edit(trace, change)).collect();
-        let mut sections = Vec::new();
-        if !changes.is_empty() {
+        let (mut sections, mut notes) = (Vec::new(), Vec::new());
+        let table = table(trace, changes, &edits);
+        let mut work = None;
+        if let Some((found, others)) = elsewhere {
+            let (fast, slow) = (device::edits(&found, &edits, device::End::Low), device::edits(&found, &edits, device::End::High));
+            let (fast, slow) = rayon::join(|| replay.apply(&fast), || replay.apply(&slow));
+            sections.push(prediction(&device::between(fast, slow)));
+            notes = device::notes(&found, &others);
+            work = Some(device::table(&found));
+        } else if !changes.is_empty() {
             sections.push(prediction(&replay.apply(&edits)));
         }
         sections.push(baseline(replay.baseline()));
-        WhatIf { sections, changes: table(trace, changes, &edits) }
+        Ok(WhatIf { sections, changes: table, elsewhere: work, notes })
     }
 }
 

@@ -7,7 +7,7 @@ use crate::output::deliver;
 use crate::timings::Timings;
 use clap::{Args, ValueEnum};
 use ridge_report::{Listing, Report};
-use ridgeline::{Change, Effect};
+use ridgeline::{Change, Effect, OtherDevice};
 
 /// Predict what changes to the program would save
 ///
@@ -41,6 +41,14 @@ pub(crate) struct WhatIfArguments {
     #[arg(long, value_name = "WHAT")]
     overlap: Vec<Overlap>,
 
+    /// The device is another, by its data sheet: `h100`, `A100 80GB`, `NVIDIA H200`
+    #[arg(long, value_name = "NAME")]
+    device: Option<String>,
+
+    /// What the capture ran on, where it does not say so itself
+    #[arg(long, value_name = "NAME", requires = "device")]
+    captured_on: Option<String>,
+
     #[command(flatten)]
     output: OutputArguments,
 }
@@ -52,6 +60,7 @@ Examples:
   ridgeline what-if run/ --scale 'ampere_sgemm*=2x'          with these kernels twice as fast
   ridgeline what-if run/ --host 'enumerate(DataLoader)*=4x'  with a loader that takes a quarter of the time
   ridgeline what-if run/ --no-wait cudaStreamSynchronize     without waiting for streams
+  ridgeline what-if run/ --device h100                       on an H100, by the data sheets of both devices
   ridgeline what-if run/ --overlap transfers -f json         no call waits for its copy, for programs";
 
 /// What may overlap.
@@ -75,13 +84,21 @@ fn faster(text: &str) -> Result<(String, f32), String> {
 pub(crate) fn run(arguments: &WhatIfArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     let session = super::open(&arguments.input, timings)?;
     let changes = arguments.changes();
-    let answer = timings.phase("replay", || session.what_if(&changes));
-    let tables = if changes.is_empty() && !arguments.output.format.holds_one_table() {
-        Vec::new()
-    } else {
-        vec![Listing::whole(answer.changes)]
-    };
-    let report = Report { notes: session.notes().to_vec(), sections: answer.sections, tables };
+    let device = arguments.device.as_ref().map(|name| OtherDevice {
+        name: name.clone(),
+        captured_on: arguments.captured_on.clone(),
+    });
+    let answer = timings.phase("replay", || session.what_if(&changes, device.as_ref()))?;
+    // What holds one table has that of the changes, where there is anything in it.
+    let one_table = arguments.output.format.holds_one_table();
+    let shows_changes = !changes.is_empty() || (one_table && answer.elsewhere.is_none());
+    let mut tables: Vec<_> = answer.elsewhere.into_iter().map(Listing::whole).collect();
+    tables.extend(shows_changes.then(|| Listing::whole(answer.changes)));
+    if one_table {
+        tables.drain(..tables.len() - 1);
+    }
+    let notes = session.notes().iter().cloned().chain(answer.notes).collect();
+    let report = Report { notes, sections: answer.sections, tables };
     timings.phase("output", || deliver(&report, &arguments.output, globals))?;
     Ok(Ending::Code(0))
 }

@@ -1,0 +1,149 @@
+//! What a kernel's time is on another device, from the two ends that it may lie between: memory and arithmetic.
+
+use super::waves::Waves;
+use crate::{ComputeUnit, DeviceSheet, Limit, NumberType};
+use ridge_trace::LaunchShape;
+
+/// The two devices.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pair {
+    pub(super) from: &'static DeviceSheet,
+    pub(super) to: &'static DeviceSheet,
+}
+
+/// A time on the other device as a part of that on the captured one: at least and at most.
+pub(super) type Range = (f64, f64);
+
+/// Kinds of work whose time is that of the memory they move, where they fill the device.
+const OF_MEMORY: [&str; 13] = [
+    "elementwise",
+    "normalization",
+    "softmax",
+    "data formatting",
+    "copy kernel",
+    "memset kernel",
+    "optimizer",
+    "pooling",
+    "reduction",
+    "loss",
+    "quantization",
+    "cache update",
+    "rotary embedding",
+];
+/// Kinds of work that matrix units do.
+const OF_MATRICES: [&str; 3] = ["matrix product", "convolution", "attention"];
+
+impl Pair {
+    /// Time by the bandwidth of memory.
+    pub(super) fn memory(&self) -> Option<f64> {
+        self.ratio(Limit::Memory)
+    }
+
+    /// Time by the link to the host.
+    pub(super) fn link(&self, limit: Limit) -> Option<f64> {
+        self.ratio(limit)
+    }
+
+    fn ratio(&self, limit: Limit) -> Option<f64> {
+        Some(self.from.ceilings.value(limit)? / self.to.ceilings.value(limit)?)
+    }
+
+    /// Time by the rates of arithmetic that work of `category` and `name` may run at.
+    fn arithmetic(&self, category: &str, name: &str) -> Option<Range> {
+        let rates = rates_of(category, name);
+        let ratios = rates.iter().filter_map(|(number, unit)| self.ratio(Limit::Rate(*number, *unit)));
+        ratios.map(|ratio| (ratio, ratio)).reduce(around)
+    }
+
+    /// By memory and arithmetic alone.
+    pub(super) fn by_ratio(&self, category: &str, name: &str) -> Option<Range> {
+        let memory = self.memory()?;
+        if OF_MEMORY.contains(&category) {
+            return Some((memory, memory));
+        }
+        Some(around((memory, memory), self.arithmetic(category, name)?))
+    }
+
+    /// By the waves that its blocks run in.
+    ///
+    /// Wave scaling of Yu et al., "Habitat: a runtime-based computational performance predictor for deep neural network
+    /// training", USENIX ATC 2021, with multiprocessors in the place of resident blocks, as its published code has it: the
+    /// exponent that divides time between memory and arithmetic is not in captures, so both ends are given.
+    pub(super) fn by_waves(&self, shape: &LaunchShape, category: &str, name: &str) -> Option<Range> {
+        let (before, after) = (Waves::of(shape, self.from)?, Waves::of(shape, self.to)?);
+        let arithmetic = if OF_MATRICES.contains(&category) {
+            self.arithmetic(category, name)?
+        } else {
+            let clocks = self.from.clock_mhz.value / self.to.clock_mhz.value;
+            let both = clocks * self.from.cores.value / self.to.cores.value;
+            (both, both)
+        };
+        if before.is_one() && after.is_one() {
+            // It fills neither: bandwidth is nothing to it, and each multiprocessor is as fast as it is.
+            let cores = self.to.cores.value / self.from.cores.value;
+            let share = |sheet: &DeviceSheet| (before.blocks / sheet.cores.value).ceil();
+            let each = cores * share(self.to) / share(self.from);
+            return Some(around((1.0, 1.0), (arithmetic.0 * each, arithmetic.1 * each)));
+        }
+        let tail = after.tail() / before.tail();
+        let memory = self.memory()? * tail;
+        if OF_MEMORY.contains(&category) {
+            return Some((memory, memory));
+        }
+        Some(around((memory, memory), (arithmetic.0 * tail, arithmetic.1 * tail)))
+    }
+}
+
+/// The range that holds both.
+fn around(one: Range, other: Range) -> Range {
+    (one.0.min(other.0), one.1.max(other.1))
+}
+
+/// The rates that work may run at: of a product whose types its name does not say, those of 16 and of 32 bits.
+fn rates_of(category: &str, name: &str) -> Vec<(NumberType, ComputeUnit)> {
+    if !OF_MATRICES.contains(&category) {
+        return vec![(NumberType::F32, ComputeUnit::Plain)];
+    }
+    let name = name.to_ascii_lowercase();
+    let says = |words: &str| words.split(' ').any(|word| name.contains(word));
+    match () {
+        () if says("e4m3 e5m2 fp8 f8f8") => vec![(NumberType::F8, ComputeUnit::Matrix)],
+        () if says("tf32") => vec![(NumberType::Tf32, ComputeUnit::Matrix)],
+        () if says("bf16 bfloat16 f16 half hgemm _hsh_ _bbs_ _hhs_ _bss_") => {
+            vec![(NumberType::F16, ComputeUnit::Matrix)]
+        }
+        () if says("dgemm f64f64") => vec![(NumberType::F64, ComputeUnit::Plain)],
+        () if says("sgemm ffma _sb_ _sss_") => vec![(NumberType::F32, ComputeUnit::Plain)],
+        () => vec![(NumberType::F16, ComputeUnit::Matrix), (NumberType::F32, ComputeUnit::Plain)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sheets_named;
+
+    fn pair() -> Pair {
+        Pair { from: sheets_named("a100 sxm4 80gb")[0], to: sheets_named("h100 sxm5")[0] }
+    }
+
+    #[track_caller]
+    fn waves(grid: u32, category: &str) -> String {
+        let shape = LaunchShape { grid: [grid, 1, 1], block: [256, 1, 1], ..LaunchShape::default() };
+        let (low, high) = pair().by_waves(&shape, category, "k").expect("both are known");
+        format!("{low:.3} to {high:.3}")
+    }
+
+    #[test]
+    fn large_grids_go_by_memory_and_arithmetic_small_ones_by_the_clock() {
+        // 2039 / 3352 GB/s; the last of 1894 waves is nothing.
+        assert_eq!(waves(2_000_000, "elementwise"), "0.608 to 0.608");
+        // One wave of each: 1410 / 1980 MHz at most helps.
+        assert_eq!(waves(100, "elementwise"), "0.712 to 1.000");
+        // 1408 blocks: two waves of 864 on the one, two of 1056 on the other, which is less full.
+        assert_eq!(waves(1408, "elementwise"), "0.743 to 0.743");
+        // 312 / 989 of 16 bits, 19.5 / 66.9 of 32; memory is the other end.
+        assert_eq!(waves(2_000_000, "matrix product"), "0.291 to 0.608");
+        assert_eq!(waves(2_000_000, "kernel, unknown"), "0.583 to 0.608");
+    }
+}
