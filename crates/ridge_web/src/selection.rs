@@ -49,7 +49,7 @@ pub(crate) fn selection(page: &Page, request: &Request) -> Result<Value, Refusal
     let busy_ns = union_ns(parts.iter().flat_map(|part| part.spans.iter().copied()).collect());
     let merged = |of: fn(&Part) -> &Sums| {
         let mut all = Sums::default();
-        for (key, sum) in parts.iter().flat_map(|part| of(part)) {
+        for (key, sum) in parts.iter().flat_map(of) {
             let known = all.entry(*key).or_default();
             known.self_ns = known.self_ns.saturating_add(sum.self_ns);
             known.total_ns = known.total_ns.saturating_add(sum.total_ns);

@@ -53,6 +53,7 @@ pub use file_map::explain_lost_files;
 pub use find::sessions_below;
 pub use hlo::HloStage;
 pub use hlo_graph::{GraphAsked, GraphNode, HloGraph};
+pub use idle::IdleCauses;
 pub use memory_series::{Held, MemorySeries};
 pub use note::{Note, Severity};
 pub use offload::{OffloadAnswer, OffloadOptions};
