@@ -5,7 +5,7 @@ SECONDS ?= 3600
 DEMO_OPS ?= cone_forward_project,cone_back_project,cone_fdk_recon,parallel_fbp_recon,median_filter3d
 DEMO_SIZES ?= 32
 
-.PHONY: help demo lint test test-torch bench prove rules pairs fuzz
+.PHONY: help demo lint test ui test-ui test-torch bench prove rules pairs fuzz
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -18,6 +18,12 @@ test: ## Rust and Python tests, guards, a minute of damaged input
 
 lint: ## format and clippy
 	@$(PYTHON) scripts/test.py lint
+
+ui: ## build the page of `view` and `report` anew, after a change in ui/; needs Node
+	@cd ui && npm ci --no-audit --no-fund && npm run build
+
+test-ui: ## test the page, in a browser too; installs Chromium by apt and Node's packages by npm
+	@$(PYTHON) scripts/test_ui.py --install
 
 test-torch: ## record real PyTorch programs; installs torch into .venv-torch, several gigabytes
 	@$(PYTHON) scripts/test_torch.py

@@ -72,7 +72,7 @@ def lint(counts: Counts) -> None:
 
 
 def test(counts: Counts) -> None:
-    """Rust and Python tests, and a few rules held against real programs."""
+    """Rust and Python tests, a few rules held against real programs, and the page."""
     seconds = {"RIDGE_FUZZ_SECONDS": os.environ.get("RIDGE_FUZZ_SECONDS", "60")}
     step("Rust tests, built", ["cargo", "test", "--workspace", "--no-run"], counts)
     step("Rust tests", ["cargo", "test", "--workspace", "--no-fail-fast", "--", "--show-output"], counts, seconds)
@@ -81,10 +81,11 @@ def test(counts: Counts) -> None:
         # The Rust tests built the program.
         rules = [str(VENV_PYTHON), "scripts/rules.py", "--quick", "--ridgeline", "target/debug/ridgeline"]
         step("rules on real programs", rules, counts)
+    step("the page", [sys.executable, "scripts/test_ui.py"], counts)
 
 
 # What each does, and in how many steps.
-TARGETS = {"lint": (lint, 3), "test": (test, 5)}
+TARGETS = {"lint": (lint, 3), "test": (test, 6)}
 
 
 def has(tool: str, counts: Counts) -> bool:

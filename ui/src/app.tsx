@@ -52,7 +52,7 @@ export function App() {
         <Guard key={`${chosen.id} ${arrivals.value}`}><View /></Guard>
       </main>
       <Tip />
-      <div class="said" role="status" aria-live="polite">{said.value}</div>
+      <div class={said.value.shown ? "said" : "sr"} role="status" aria-live="polite">{said.value.text}</div>
     </>
   );
 }

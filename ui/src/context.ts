@@ -18,16 +18,21 @@ export function source(): Source {
 export const capture = signal<Capture | undefined>(undefined);
 export const dark = signal(false);
 
-/** Said aloud by assistive technology, and shown for a moment at the foot of the page. */
-export const said = signal("");
+/** What assistive technology says; shown for a moment at the foot of the page unless it is seen elsewhere. */
+export const said = signal<{ text: string; shown: boolean }>({ text: "", shown: false });
 
 let quiet: number | undefined;
 
-export function say(text: string): void {
-  said.value = text;
+function put(text: string, shown: boolean): void {
+  said.value = { text, shown };
   window.clearTimeout(quiet);
-  quiet = window.setTimeout(() => (said.value = ""), 6000);
+  quiet = window.setTimeout(() => (said.value = { text: "", shown: false }), 6000);
 }
+
+export const say = (text: string) => put(text, true);
+
+/** Says what the page shows already. */
+export const read = (text: string) => put(text, false);
 
 export const ask = <T>(path: string, query?: Query) => source().json<T>(path, query);
 

@@ -4,6 +4,8 @@ import { EmbeddedSource, keyOf } from "../src/source/source";
 import { arranged } from "../src/parts/rows";
 import { boxes, find } from "../src/views/flame/boxes";
 import { decades, frame } from "../src/views/roofline/scale";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
 test("every fill carries dark text legibly", () => {
@@ -58,4 +60,16 @@ test("every point and roof is inside of the roofline's frame", () => {
     expect(box.y(y)).toBeLessThan(100);
   }
   expect(decades([0.5, 2000])).toEqual([1, 10, 100, 1000]);
+});
+
+test("a view is a folder and a line, and no folder is forgotten", () => {
+  const views = fileURLToPath(new URL("../src/views/", import.meta.url));
+  const folders = readdirSync(views, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map((entry) => entry.name).sort();
+  const registry = readFileSync(`${views}registry.ts`, "utf8");
+  const lines = [...registry.matchAll(/^ {2}\{ id: "(\w+)".* component: (\w+)/gm)].map(([, id, component]) => [id!, component!]);
+  expect(lines.map(([id]) => id).sort()).toEqual(folders);
+  for (const [id, component] of lines) {
+    expect(registry).toContain(`import ${component} from "./${id}";`);
+    expect(existsSync(`${views}${id}/index.tsx`)).toBe(true);
+  }
 });

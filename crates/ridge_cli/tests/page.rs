@@ -21,7 +21,8 @@ fn view_prints_its_address_answers_and_ends_with_ctrl_c() {
     let mut program = ridgeline(&view).spawn().expect("it starts");
     let mut address = String::new();
     BufReader::new(program.stdout.take().expect("piped")).read_line(&mut address).expect("it says its address");
-    let (at, token) = address.trim().strip_prefix("http://").and_then(|rest| rest.split_once("/#token=")).expect("an address");
+    let (at, token) =
+        address.trim().strip_prefix("http://").and_then(|rest| rest.split_once("/#token=")).expect("an address");
     let ask = |authorization: &str| {
         let mut connection = TcpStream::connect(at).expect("it listens");
         let request = format!("GET /api/v1/capture HTTP/1.1\r\nHost: {at}\r\n{authorization}Connection: close\r\n\r\n");

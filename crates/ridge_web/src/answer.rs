@@ -67,7 +67,9 @@ impl Refusal {
 
     /// It as JSON.
     pub fn body(&self) -> Vec<u8> {
-        serde_json::json!({ "error": self.message, "hint": self.hints.first(), "hints": self.hints }).to_string().into_bytes()
+        serde_json::json!({ "error": self.message, "hint": self.hints.first(), "hints": self.hints })
+            .to_string()
+            .into_bytes()
     }
 }
 

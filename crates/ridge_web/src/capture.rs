@@ -12,18 +12,24 @@ const VERSION: u32 = 1;
 /// `capture`: the first thing that the page asks.
 pub(crate) fn capture(page: &Page) -> Value {
     let session = &page.session;
-    let (trace, span) = (session.trace(), page.timeline().span());
-    // Command lines and environments are private by what they are, wherever they stand.
-    let info = if page.is_redacted() { Vec::new() } else { session.info() };
+    // The timeline is asked for next; it is made beside what is said here.
+    let ((span, overview), info) = rayon::join(
+        || rayon::join(|| page.timeline().span(), || session.overview()),
+        // Command lines and environments are private by what they are, wherever they stand.
+        || if page.is_redacted() { Vec::new() } else { session.info() },
+    );
+    let trace = session.trace();
     let path = (!page.is_redacted()).then(|| session.root().display().to_string());
     let shown = |name: &str| match page.is_redacted() {
         true => name.rsplit('/').next().unwrap_or_default().to_owned(),
         false => name.to_owned(),
     };
-    let files = session.files().map(|(name, format, bytes)| json!({ "name": shown(name), "format": format, "bytes": bytes }));
-    let title = session.root().file_name().map_or_else(|| session.root().display().to_string(), |name| {
-        name.to_string_lossy().into_owned()
-    });
+    let files =
+        session.files().map(|(name, format, bytes)| json!({ "name": shown(name), "format": format, "bytes": bytes }));
+    let title = session
+        .root()
+        .file_name()
+        .map_or_else(|| session.root().display().to_string(), |name| name.to_string_lossy().into_owned());
     json!({
         "version": VERSION,
         "ridgeline": env!("CARGO_PKG_VERSION"),
@@ -34,7 +40,7 @@ pub(crate) fn capture(page: &Page) -> Value {
         "origin_ns": span.0,
         "span_ns": span.1.saturating_sub(span.0),
         "events": trace.events.len(),
-        "overview": session.overview().iter().map(json::section).collect::<Vec<_>>(),
+        "overview": overview.iter().map(json::section).collect::<Vec<_>>(),
         "info": info.iter().map(json::section).collect::<Vec<_>>(),
         "topics": Topic::ALL.map(|topic| topic_of(page, topic)),
         "has": has(page, trace),

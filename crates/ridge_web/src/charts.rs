@@ -63,7 +63,13 @@ pub(crate) fn memory(page: &Page) -> Value {
 fn of_allocator(page: &Page, at: usize, series: &MemorySeries) -> Value {
     let relative = |time: i64| page.timeline().relative(time);
     let points = series.points.iter().map(|point| {
-        json!([relative(point.time_ns), point.most, point.last, (point.reserved >= 0).then_some(point.reserved), point.events])
+        json!([
+            relative(point.time_ns),
+            point.most,
+            point.last,
+            (point.reserved >= 0).then_some(point.reserved),
+            point.events
+        ])
     });
     let alive = series.alive_at_peak.iter().map(|held| {
         json!({ "owner": held.owner, "stack": held.stack, "bytes": held.bytes, "blocks": held.blocks,
@@ -104,7 +110,8 @@ pub(crate) fn counter(page: &Page, id: &str, request: &Request) -> Result<Value,
             None => points.push((start, value, value, value)),
         }
     }
-    let points: Vec<Value> = points.into_iter().map(|(start, least, most, last)| json!([start, least, most, last])).collect();
+    let points: Vec<Value> =
+        points.into_iter().map(|(start, least, most, last)| json!([start, least, most, last])).collect();
     Ok(json!({ "id": id, "level": level, "point": ["start_ns", "least", "most", "last"], "points": points }))
 }
 

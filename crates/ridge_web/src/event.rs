@@ -7,6 +7,7 @@ use crate::subjects::place_of;
 use ridgeline::trace::{EventRow, LaunchShape, OperatorShape, Transfer};
 use ridgeline::{Basis, EventDetails, EventWork, Unit};
 use serde_json::{Map, Value, json};
+use std::ops::Range;
 
 /// `event/{row}`.
 pub(crate) fn event(page: &Page, row: &str) -> Result<Value, Refusal> {
@@ -35,10 +36,15 @@ pub(crate) fn event(page: &Page, row: &str) -> Result<Value, Refusal> {
     texts.into_iter().for_each(|(key, text)| text.iter().for_each(|text| say(key, json!(text))));
     if let Some((file, line, function)) = found.stack.first() {
         say("source", json!({ "file": file, "line": line, "function": function, "owed": found.owed }));
-        let stack = found.stack.iter().map(|(file, line, function)| json!({ "file": file, "line": line, "function": function }));
+        let stack = found
+            .stack
+            .iter()
+            .map(|(file, line, function)| json!({ "file": file, "line": line, "function": function }));
         say("stack", stack.collect());
     }
     links(page, &found).into_iter().for_each(|(key, link)| say(key, link));
+    neighbors(&track.rows, row).into_iter().for_each(|(key, row)| say(key, json!(row)));
+    launched(page, row).into_iter().for_each(|launched| say("launched", launched));
     found.launch.iter().for_each(|shape| say("shape", launch_shape(shape)));
     found.transfer.iter().for_each(|transfer| say("transfer", moved(transfer, trace.events.dur_ns[at])));
     found.called_with.iter().for_each(|shape| say("called_with", called_with(page, shape)));
@@ -66,6 +72,32 @@ fn links(page: &Page, found: &EventDetails) -> Vec<(&'static str, Value)> {
         .into_iter()
         .filter_map(|(key, row)| Some((key, link(row?))))
         .collect()
+}
+
+/// The events before and behind it on its track.
+fn neighbors(rows: &Range<u32>, row: u32) -> Vec<(&'static str, u32)> {
+    let before = row.checked_sub(1).filter(|row| rows.contains(row)).map(|row| ("prev_row", row));
+    let behind = Some(row + 1).filter(|row| rows.contains(row)).map(|row| ("next_row", row));
+    before.into_iter().chain(behind).collect()
+}
+
+/// Events that are listed of those that one call caused.
+const LAUNCHED: usize = 20;
+
+/// What a host event caused: how many, and the first of them.
+fn launched(page: &Page, row: u32) -> Option<Value> {
+    let trace = page.session().trace();
+    if trace.events.kind(row as usize).is_device_work() {
+        return None;
+    }
+    let mut caused = (0..trace.events.len() as u32).filter(|other| trace.events.link[*other as usize] == row);
+    let first: Vec<u32> = caused.by_ref().take(LAUNCHED).collect();
+    let count = first.len() + caused.count();
+    let named = |row: &u32| {
+        let place = place_of(page, *row);
+        json!({ "row": row, "name": trace.name(*row as usize), "start_ns": place[1], "duration_ns": place[2], "track": place[3] })
+    };
+    (count > 0).then(|| json!({ "count": count, "events": first.iter().map(named).collect::<Vec<_>>() }))
 }
 
 fn launch_shape(shape: &LaunchShape) -> Value {

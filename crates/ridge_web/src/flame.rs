@@ -115,7 +115,9 @@ fn of_modules(table: &Table) -> Vec<Node> {
         let module = text("module").unwrap_or_else(|| "(no module)".to_owned());
         let self_ns = whole(table, "self_ns", row);
         let events = whole(table, "events", row) as u64;
-        let at = *modules.entry(module.clone()).or_insert_with(|| add(&mut tree, 0, Node { name: module, ..Node::default() }));
+        let at = *modules
+            .entry(module.clone())
+            .or_insert_with(|| add(&mut tree, 0, Node { name: module, ..Node::default() }));
         for above in [0, at] {
             tree[above].total_ns = tree[above].total_ns.saturating_add(self_ns);
             tree[above].events += events;

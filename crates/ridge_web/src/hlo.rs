@@ -83,7 +83,9 @@ pub(crate) fn text(page: &Page, request: &Request) -> Result<Value, Refusal> {
         Some("before") => HloStage::Before,
         Some("jaxpr") => HloStage::Jaxpr,
         Some("stablehlo") => HloStage::StableHlo,
-        Some(other) => return Err(Refusal::bad(format!("expected after, before, jaxpr or stablehlo, found `{other}`"))),
+        Some(other) => {
+            return Err(Refusal::bad(format!("expected after, before, jaxpr or stablehlo, found `{other}`")));
+        }
     };
     let text = page.session().hlo_text(module, request.get("op"), stage)?;
     Ok(json!({ "module": module, "op": request.get("op"), "text": text }))

@@ -4,13 +4,13 @@ use crate::answer::Refusal;
 use crate::page::Page;
 use crate::request::Request;
 use ridgeline::trace::EventRow;
-use ridgeline::{Cause, IdlePart};
+use ridgeline::{Cause, IdleCauses, IdlePart};
 use serde_json::{Value, json};
 
 /// `chart/idle`: idle time of each device by cause, in the order in which causes are told apart.
 pub(crate) fn causes(page: &Page) -> Value {
     let trace = page.session().trace();
-    let device = |(row, capture_ns, causes): (u32, i64, Vec<(Cause, i64)>)| {
+    let device = |IdleCauses { device: row, capture_ns, causes }: IdleCauses| {
         let cause = |(cause, ns): &(Cause, i64)| {
             let share = if capture_ns > 0 { *ns as f64 / capture_ns as f64 } else { 0.0 };
             let position = Cause::ALL.iter().position(|known| known == cause);

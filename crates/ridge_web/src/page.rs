@@ -21,6 +21,7 @@ pub(crate) const MOST_JUDGED_UNASKED: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Page {
     pub(crate) session: Session,
+    capture: OnceLock<Value>,
     timeline: OnceLock<Timeline>,
     check: OnceLock<Check>,
     pub(crate) tables: KnownTables,
@@ -30,8 +31,8 @@ pub struct Page {
 impl Page {
     /// The page of `session`; nothing is computed before it is asked for.
     pub fn new(session: Session) -> Page {
-        let (timeline, check) = (OnceLock::new(), OnceLock::new());
-        Page { session, timeline, check, tables: KnownTables::default(), cleaner: None }
+        let (capture, timeline, check) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Page { session, capture, timeline, check, tables: KnownTables::default(), cleaner: None }
     }
 
     /// The same without what is private: `words`, and what is private by its shape.
@@ -77,7 +78,7 @@ impl Page {
 
     fn value(&self, request: &Request) -> Result<Value, Refusal> {
         match request.parts()[..] {
-            ["capture"] => Ok(capture::capture(self)),
+            ["capture"] => Ok(self.capture.get_or_init(|| capture::capture(self)).clone()),
             ["findings"] => Ok(findings::findings(self, request)),
             ["table", topic, view] => tables::table(self, topic, view, request),
             ["timeline"] => Ok(timeline::outline(self)),

@@ -56,7 +56,8 @@ pub fn report(page: &Page, options: &ReportOptions) -> Result<Report, Refusal> {
         match step {
             Step::Answers(said, addresses) => {
                 let all = addresses.len();
-                let missing = addresses.into_iter().filter(|(key, address)| !put(page, &mut packed, key, address)).count();
+                let missing =
+                    addresses.into_iter().filter(|(key, address)| !put(page, &mut packed, key, address)).count();
                 if missing > 0 {
                     left_out.push(format!("{said}: {missing} of {all} did not fit"));
                 }
@@ -97,7 +98,8 @@ fn put_tiles(page: &Page, packed: &mut Packed) -> Option<String> {
 fn embedded(data: &str) -> String {
     let policy = format!(r#"<meta http-equiv="Content-Security-Policy" content="{}">"#, inline_policy(INDEX));
     let data = format!("<script type=\"application/octet-stream\" id=\"ridgeline-data\">{data}</script>");
-    let head = ["<head>", "<meta charset=\"utf-8\">"].into_iter().find_map(|tag| INDEX.find(tag).map(|at| at + tag.len()));
+    let head =
+        ["<head>", "<meta charset=\"utf-8\">"].into_iter().find_map(|tag| INDEX.find(tag).map(|at| at + tag.len()));
     let head = head.unwrap_or(0);
     let end = INDEX.rfind("</body>").or_else(|| INDEX.rfind("</html>")).unwrap_or(INDEX.len()).max(head);
     [&INDEX[..head], &policy, &INDEX[head..end], &data, &INDEX[end..]].concat()

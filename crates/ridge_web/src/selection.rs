@@ -49,7 +49,7 @@ pub(crate) fn selection(page: &Page, request: &Request) -> Result<Value, Refusal
     let busy_ns = union_ns(parts.iter().flat_map(|part| part.spans.iter().copied()).collect());
     let merged = |of: fn(&Part) -> &Sums| {
         let mut all = Sums::default();
-        for (key, sum) in parts.iter().flat_map(|part| of(part)) {
+        for (key, sum) in parts.iter().flat_map(of) {
             let known = all.entry(*key).or_default();
             known.self_ns = known.self_ns.saturating_add(sum.self_ns);
             known.total_ns = known.total_ns.saturating_add(sum.total_ns);
@@ -58,7 +58,9 @@ pub(crate) fn selection(page: &Page, request: &Request) -> Result<Value, Refusal
         all
     };
     let name = |id: u32| trace.strings.get(StringId(id)).to_owned();
-    let op = |op: u32| trace.operations.get(op as usize).map_or_else(|| "(no operation known)".to_owned(), |op| name(op.name.0));
+    let op = |op: u32| {
+        trace.operations.get(op as usize).map_or_else(|| "(no operation known)".to_owned(), |op| name(op.name.0))
+    };
     let category = |at: u32| session.event_categories().names.get(at as usize).cloned().unwrap_or_default();
     Ok(json!({
         "from_ns": from.min(to),
@@ -74,7 +76,8 @@ pub(crate) fn selection(page: &Page, request: &Request) -> Result<Value, Refusal
 
 fn tracks(trace: &Trace, request: &Request) -> Result<Vec<usize>, Refusal> {
     if let Some(named) = request.get("tracks") {
-        let tracks = named.split(',').map(|track| number::<usize>("the track", track)).collect::<Result<Vec<_>, _>>()?;
+        let tracks =
+            named.split(',').map(|track| number::<usize>("the track", track)).collect::<Result<Vec<_>, _>>()?;
         return match tracks.iter().find(|track| **track >= trace.tracks.len()) {
             Some(track) => Err(Refusal::absent(format!("no track has the number {track}"))),
             None => Ok(tracks),

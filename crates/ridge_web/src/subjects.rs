@@ -4,9 +4,7 @@ use crate::answer::Refusal;
 use crate::page::Page;
 use crate::request::{Request, number};
 use ridgeline::Subject;
-use ridgeline::trace::{
-    DeviceRow, EventKind, EventRow, ModuleRow, NONE, OpRow, ProcessRow, StringId, Trace, TrackRow,
-};
+use ridgeline::trace::{DeviceRow, EventKind, EventRow, ModuleRow, NONE, OpRow, ProcessRow, StringId, Trace, TrackRow};
 use serde_json::{Value, json};
 
 /// Most events that one answer lists.
@@ -130,7 +128,8 @@ fn events_of(page: &Page, subject: &Subject, most: usize) -> Found {
     let mut found = Found::default();
     let mut collect = |rows: &mut dyn Iterator<Item = u32>| rows.for_each(|row| found.add(trace, row, most));
     let is_work = |row: u32| EventKind::from_byte_is_work(events.kind[row as usize]);
-    let of_ops = |accept: &dyn Fn(u32) -> bool| -> Vec<bool> { (0..trace.operations.len() as u32).map(accept).collect() };
+    let of_ops =
+        |accept: &dyn Fn(u32) -> bool| -> Vec<bool> { (0..trace.operations.len() as u32).map(accept).collect() };
     let has_op = |wanted: &[bool], row: u32| {
         let op = events.op[row as usize];
         op != NONE && wanted.get(op as usize) == Some(&true)
@@ -161,12 +160,15 @@ fn events_of(page: &Page, subject: &Subject, most: usize) -> Found {
             collect(&mut all.filter(|row| has_op(&wanted, *row)));
         }
         Subject::Scope(path) => {
-            let below = |scope: &str| scope.strip_prefix(&**path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            let below =
+                |scope: &str| scope.strip_prefix(&**path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
             let wanted = of_ops(&|op| below(trace.strings.get(trace.operations[op as usize].scope)));
             collect(&mut all.filter(|row| has_op(&wanted, *row)));
         }
         Subject::Device(device) => {
-            collect(&mut on_tracks(&|at| trace.tracks[at].device == Some(device.0)).into_iter().filter(|row| is_work(*row)));
+            collect(
+                &mut on_tracks(&|at| trace.tracks[at].device == Some(device.0)).into_iter().filter(|row| is_work(*row)),
+            );
         }
         Subject::Track(track) => collect(&mut on_tracks(&|at| at == track.index()).into_iter()),
         Subject::Process(process) => collect(&mut on_tracks(&|at| trace.tracks[at].process == process.0).into_iter()),

@@ -66,7 +66,8 @@ pub(crate) fn table(page: &Page, topic: &str, name: &str, request: &Request) -> 
 
 /// The view that an address names, by the command that shows its topic.
 pub(crate) fn named(topic: &str, name: &str) -> Result<&'static View, Refusal> {
-    let found = Topic::ALL.into_iter().find(|known| known.command() == topic || format!("{known:?}").to_lowercase() == topic);
+    let found =
+        Topic::ALL.into_iter().find(|known| known.command() == topic || format!("{known:?}").to_lowercase() == topic);
     let topic = found.ok_or_else(|| Refusal::absent(format!("no topic is called `{topic}`")))?;
     view(topic, name).ok_or_else(|| Refusal::absent(format!("no view of {} is called `{name}`", topic.command())))
 }

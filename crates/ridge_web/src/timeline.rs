@@ -59,7 +59,8 @@ impl Timeline {
     }
 
     pub(crate) fn of(trace: &Trace) -> Timeline {
-        let lanes: Vec<Lanes> = trace.tracks.par_iter().map(|track| Lanes::new(&trace.events, track.rows.clone())).collect();
+        let lanes: Vec<Lanes> =
+            trace.tracks.par_iter().map(|track| Lanes::new(&trace.events, track.rows.clone())).collect();
         let first = trace.tracks.iter().filter(|track| !track.rows.is_empty());
         let first = first.map(|track| trace.events.start_ns[track.rows.start as usize]).min().unwrap_or(0);
         let last = lanes.iter().filter_map(|lanes| lanes.last_end).max().unwrap_or(first);
@@ -120,8 +121,7 @@ pub(crate) fn several(page: &Page, request: &Request) -> Result<Answer, Refusal>
     if ids.len() > MOST_TILES {
         return Err(Refusal::bad(format!("expected at most {MOST_TILES} tiles at once, found {}", ids.len())));
     }
-    let tiles: Vec<Vec<u8>> =
-        ids.par_iter().map(|id| tile::tile(page, *id, MOST_EVENTS)).collect();
+    let tiles: Vec<Vec<u8>> = ids.par_iter().map(|id| tile::tile(page, *id, MOST_EVENTS)).collect();
     let mut body = Vec::with_capacity(tiles.iter().map(|tile| tile.len() + 4).sum());
     for tile in tiles {
         body.extend((tile.len() as u32).to_le_bytes());

@@ -39,7 +39,12 @@ fn trace(events: usize) -> String {
     let names = ["/home/ada/solver.py(3): step", "matmul", "dot on vm7.lab.example"];
     let event = |at: usize| {
         let (name, length) = (names[at % 3], random.below(9_000));
-        format!(r#"{{"ph":"X","pid":1,"tid":1,"ts":{},"dur":{}.{:03},"name":"{name}"}}"#, at * 10, length / 1000, length % 1000)
+        format!(
+            r#"{{"ph":"X","pid":1,"tid":1,"ts":{},"dur":{}.{:03},"name":"{name}"}}"#,
+            at * 10,
+            length / 1000,
+            length % 1000
+        )
     };
     let events: Vec<String> = (0..events).map(event).collect();
     format!(r#"{{"traceEvents":[{}]}}"#, events.join(","))

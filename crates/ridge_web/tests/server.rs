@@ -23,7 +23,8 @@ impl Running {
         let page = page_of("trace.json", trace.as_bytes());
         let server = Server::bind(page, IpAddr::V4(Ipv4Addr::LOCALHOST), 0).expect("a port");
         let address = server.address();
-        let (at, token) = address.strip_prefix("http://").and_then(|rest| rest.split_once("/#token=")).expect("an address");
+        let (at, token) =
+            address.strip_prefix("http://").and_then(|rest| rest.split_once("/#token=")).expect("an address");
         let (at, token) = (at.parse().expect("numbers"), token.to_owned());
         let (end, ended) = oneshot::channel::<()>();
         let thread = std::thread::spawn(move || server.run_until(async { drop(ended.await) }));
@@ -141,7 +142,8 @@ fn large_answers_are_packed_where_that_is_understood() {
     let server = Running::start();
     let (host, token) = (format!("Host: {}", server.at), format!("Authorization: Bearer {}", server.token));
     let (_, plain_head, plain) = server.get("/api/v1/capture");
-    let (status, head, packed) = server.ask(&["GET /api/v1/capture HTTP/1.1", &host, &token, "Accept-Encoding: gzip, br"]);
+    let (status, head, packed) =
+        server.ask(&["GET /api/v1/capture HTTP/1.1", &host, &token, "Accept-Encoding: gzip, br"]);
     let mut unpacked = Vec::new();
     GzDecoder::new(&packed[..]).read_to_end(&mut unpacked).expect("gzip");
     assert!(status == 200 && head.contains("content-encoding: gzip") && !plain_head.contains("gzip"), "{head}");

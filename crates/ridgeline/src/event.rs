@@ -78,9 +78,11 @@ impl Session {
             op_known: op.map(|_| known_by(Attribution::from_byte(events.attribution[at]))),
             module: op.and_then(|op| ridge_analysis::op_module(&analysis, op)),
             scope: scope.filter(|scope| !scope.is_empty()),
-            stack: lines.iter().flat_map(|lines| &lines.stack).map(|line| {
-                (line.file.clone(), line.line, line.function.clone())
-            }).collect(),
+            stack: lines
+                .iter()
+                .flat_map(|lines| &lines.stack)
+                .map(|line| (line.file.clone(), line.line, line.function.clone()))
+                .collect(),
             owed: lines.and_then(|lines| lines.owed).map(|owed| owed.text()),
             cause: EventRow::known(events.link[at]),
             parent: EventRow::known(events.parent[at]),

@@ -8,7 +8,7 @@
 use crate::error::{Details, OpenError};
 use crate::note::{Note, Severity};
 use ridge_import::{Packed, Source};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -194,6 +194,15 @@ fn list(folder: &Path, depth: usize, below: &mut Below) -> Result<(), OpenError>
         }
     }
     Ok(())
+}
+
+/// The sessions of profiles below `folder`, where it is a log folder of TensorBoard with several, by name and so by time.
+pub fn sessions_below(folder: &Path) -> Vec<PathBuf> {
+    let Ok(below) = walk(folder) else { return Vec::new() };
+    let is_profile = |path: &&PathBuf| path.to_string_lossy().ends_with(".xplane.pb");
+    let sessions = below.files.iter().filter(is_profile).filter_map(|path| session_of(path));
+    let sessions: BTreeSet<PathBuf> = sessions.map(|(_, session)| session).collect();
+    if sessions.len() > 1 { sessions.into_iter().collect() } else { Vec::new() }
 }
 
 /// The TensorBoard log folder and session that a capture is in, if it is in one.

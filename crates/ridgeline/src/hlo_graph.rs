@@ -93,7 +93,8 @@ impl Session {
         let nodes = near.iter().map(|(id, distance)| {
             let mut node = node(hlo, *id, *distance);
             let around = hlo.instruction(*id).operands.iter().chain(users.of(*id));
-            node.hidden = around.collect::<FxHashSet<_>>().into_iter().filter(|other| !places.contains_key(other)).count();
+            node.hidden =
+                around.collect::<FxHashSet<_>>().into_iter().filter(|other| !places.contains_key(other)).count();
             if let Some((op, self_ns, events)) = times.get(&id.0) {
                 (node.op, node.self_ns, node.events) = (Some(*op), Some(*self_ns), *events);
                 node.share = (all_ns > 0).then(|| *self_ns as f64 / all_ns as f64);
@@ -117,7 +118,9 @@ impl Session {
     fn times_of(&self, module: u32) -> FxHashMap<u32, (u32, i64, u64)> {
         let mut times: FxHashMap<u32, (u32, i64, u64)> = FxHashMap::default();
         for group in &self.analysis().groups().groups {
-            let Some(op) = self.trace().operations.get(group.op as usize).filter(|op| op.module == module) else { continue };
+            let Some(op) = self.trace().operations.get(group.op as usize).filter(|op| op.module == module) else {
+                continue;
+            };
             let sum = times.entry(op.instruction).or_insert((group.op, 0, 0));
             sum.1 = sum.1.saturating_add(group.self_ns);
             sum.2 += group.count();
@@ -133,7 +136,9 @@ fn middle(hlo: &HloModule, op: Option<&str>) -> Result<InstructionId, OpenError>
             .instruction_named(name)
             .ok_or_else(|| absent(format!("module `{}` has no instruction `{name}`", hlo.name))),
         None => {
-            let root = hlo.entry.and_then(|entry| hlo.computation(entry).root.or(hlo.computation(entry).instruction_ids().last()));
+            let root = hlo
+                .entry
+                .and_then(|entry| hlo.computation(entry).root.or(hlo.computation(entry).instruction_ids().last()));
             root.ok_or_else(|| absent(format!("module `{}` has no instructions", hlo.name)))
         }
     }

@@ -6,6 +6,17 @@ use ridge_analysis::{Cause, Idle, IdleGaps};
 use ridge_trace::EventRow;
 use std::ops::Range;
 
+/// Idle time of one device by cause.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdleCauses {
+    /// Row of the devices table.
+    pub device: u32,
+    /// Length of its capture, nanoseconds.
+    pub capture_ns: i64,
+    /// Nanoseconds of each cause, head and tail included.
+    pub causes: Vec<(Cause, i64)>,
+}
+
 impl Session {
     /// Why the device was idle between the end of `prev` and the start of `next`, in order of time; nothing where they are
     /// not work of one device with time between.
@@ -13,12 +24,17 @@ impl Session {
         self.analysis().get::<IdleGaps>().between(self.trace(), prev, next)
     }
 
-    /// Idle time of each device that worked by cause: its row, the length of its capture, and nanoseconds of each cause.
-    pub fn idle_causes(&self) -> Vec<(u32, i64, Vec<(Cause, i64)>)> {
+    /// Idle time of each device that worked, by cause.
+    pub fn idle_causes(&self) -> Vec<IdleCauses> {
         let analysis = self.analysis();
         let devices = analysis.get::<Idle>().devices.iter();
         let causes = |device: &DeviceIdle| Cause::ALL.map(|cause| (cause, device.cause_ns(cause))).to_vec();
-        devices.map(|device| (device.device, device.capture_ns(), causes(device))).collect()
+        let of = |device: &DeviceIdle| IdleCauses {
+            device: device.device,
+            capture_ns: device.capture_ns(),
+            causes: causes(device),
+        };
+        devices.map(|device| of(device)).collect()
     }
 
     /// The parts of the gaps of the device at row `device` that are at least `least_ns` long and have a part in `window`, in

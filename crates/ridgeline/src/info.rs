@@ -86,9 +86,11 @@ fn devices(imported: &Imported) -> Vec<Section> {
 
 fn contents(imported: &Imported) -> Section {
     let trace = &imported.trace;
+    let mut by_byte = [0_u64; 256];
+    trace.events.kind.iter().for_each(|byte| by_byte[usize::from(*byte)] += 1);
     let mut by_kind: BTreeMap<EventKind, u64> = BTreeMap::new();
-    for row in 0..trace.events.len() {
-        *by_kind.entry(trace.events.kind(row)).or_default() += 1;
+    for (byte, count) in (0..=u8::MAX).zip(by_byte).filter(|(_, count)| *count > 0) {
+        *by_kind.entry(EventKind::from_byte(byte)).or_default() += count;
     }
     let count = |key: &str, title: &str, count: usize| fact(key, title, FactValue::Count(count as u64));
     let mut facts = vec![

@@ -56,14 +56,16 @@ pub use event::{EventDetails, EventWork};
 pub use file_map::explain_lost_files;
 pub use guide::{Guide, GuideOptions, Stage, StageState};
 pub use handoff::{Handoff, HandoffOptions};
+pub use find::sessions_below;
 pub use hlo::HloStage;
 pub use hlo_graph::{GraphAsked, GraphNode, HloGraph};
+pub use idle::IdleCauses;
 pub use memory_series::{Held, MemorySeries};
 pub use note::{Note, Severity};
 pub use offload::{OffloadAnswer, OffloadOptions};
 pub use redact::{Redacted, private_words, redact};
-pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};
 pub use ridge_analysis::models::idle::IdlePart;
+pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};
 pub use ridge_analysis::{Activity, Cause, EventCategories, Frame, LineSums, Per, TimeOf};
 pub use ridge_analysis::{
     Bound, Ceiling, Ceilings, Chart, ChartPoint, ChartRoof, ChartSlope, Compilation, ComputeUnit, Limit, NumberType,

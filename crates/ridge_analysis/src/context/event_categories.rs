@@ -35,7 +35,11 @@ impl Shared for EventCategories {
             let kind = EventKind::from_byte(byte);
             // Each kind has a number, used or not, so that numbers do not depend on what a capture holds.
             let category = categories.numbered(kind.name());
-            categories.by_kind.push(if matches!(kind, EventKind::Kernel | EventKind::DeviceOp) { OPEN } else { category });
+            categories.by_kind.push(if matches!(kind, EventKind::Kernel | EventKind::DeviceOp) {
+                OPEN
+            } else {
+                category
+            });
         }
         for group in &analysis.groups().groups {
             if matches!(group.kind, EventKind::Kernel | EventKind::DeviceOp) {

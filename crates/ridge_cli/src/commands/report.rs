@@ -73,7 +73,8 @@ pub(crate) fn run(arguments: &ReportArguments, _globals: &Globals, timings: &mut
 }
 
 fn part(name: &str) -> Result<Part, String> {
-    let found = Part::ALL.into_iter().find(|part| part.name() == name || (name == "tables" && *part == Part::Operations));
+    let found =
+        Part::ALL.into_iter().find(|part| part.name() == name || (name == "tables" && *part == Part::Operations));
     let known = || Part::ALL.map(Part::name).join(", ");
     found.ok_or_else(|| format!("expected one of {}", known()))
 }

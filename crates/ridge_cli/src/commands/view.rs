@@ -10,6 +10,7 @@ use ridge_web::Page;
 use ridge_web::server::Server;
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
 
 /// Look at a capture in the browser: timeline, tables, causes, memory, source
 ///
@@ -41,13 +42,19 @@ const EXAMPLES: &str = "\
 Examples:
   ridgeline view run/                                  a folder written by `ridgeline record`
   ridgeline view trace.json.gz                         anybody's capture
+  ridgeline view logs/                                 the latest session of a TensorBoard log folder, and the list of all
   ridgeline view run/ --port 8080 --no-open            on a machine without a browser; then, on yours:
   ssh -L 8080:localhost:8080 machine                   and open the address that was printed";
 
 /// Runs the command until Ctrl-C.
 pub(crate) fn run(arguments: &ViewArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    if !ridgeline::start_threads() {
+        let limit = "the system grants this user no further threads: `ulimit -u`, or a container's limit";
+        return Err(Failure::failed("a server needs a thread beside its own, and none can be started").hint(limit));
+    }
     let session = super::open_with(&arguments.input, arguments.ceilings.choice(), timings)?;
     tell_losses(session.notes());
+    arguments.input.paths.iter().for_each(|path| tell_sessions(path));
     let server = Server::bind(Page::new(session), arguments.host, arguments.port)
         .map_err(|error| Failure::io(&format!("cannot listen at {}", place(arguments)), &error))?;
     let address = server.address();
@@ -69,6 +76,19 @@ fn place(arguments: &ViewArguments) -> String {
         0 => arguments.host.to_string(),
         port => format!("{}:{port}", arguments.host),
     }
+}
+
+/// Which sessions a log folder of TensorBoard has, where there are several: the last of each profile's is shown.
+fn tell_sessions(path: &Path) {
+    let sessions = if path.is_dir() { ridgeline::sessions_below(path) } else { Vec::new() };
+    if let Some((latest, others)) = sessions.split_last() {
+        tell(&format!("{} sessions in {}, shown is {}; the others:", sessions.len(), shown(path), shown(latest)));
+        others.iter().for_each(|session| tell(&format!("  ridgeline view {}", shown(session))));
+    }
+}
+
+fn shown(path: &Path) -> String {
+    ridge_report::escape_controls(&path.display().to_string()).into_owned()
 }
 
 /// Where standard error is closed nobody wants to know.

@@ -62,7 +62,8 @@ impl Packed {
         let index = json!({ "v": 1, "left_out": left_out, "answers": self.index }).to_string();
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         let length = (index.len() as u32).to_le_bytes();
-        let written = [&length[..], index.as_bytes(), &self.bodies].into_iter().try_for_each(|part| encoder.write_all(part));
+        let written =
+            [&length[..], index.as_bytes(), &self.bodies].into_iter().try_for_each(|part| encoder.write_all(part));
         let packed = written.and_then(|()| encoder.finish()).expect("writing to memory cannot fail");
         STANDARD.encode(packed)
     }

@@ -97,8 +97,12 @@ pub(super) fn steps(page: &Page, parts: &[Part]) -> Vec<Step> {
         }
     }
     if has(Part::Operations) {
-        steps.push(Step::Answers("tables", tables(page)));
-        steps.push(Step::Said(format!("tables end after {ROWS} rows, those that matter most first")));
+        let tables = tables(page);
+        let long = tables.iter().filter(|(_, address)| is_longer(page, address)).count();
+        steps.push(Step::Answers("tables", tables));
+        if long > 0 {
+            steps.push(Step::Said(format!("tables end after {ROWS} rows, those that matter most first: {long} do")));
+        }
     }
     if has(Part::Roofline) {
         steps.push(Step::Answers("the roofline", plain(&["chart/roofline"])));
@@ -120,7 +124,7 @@ pub(super) fn steps(page: &Page, parts: &[Part]) -> Vec<Step> {
     if has(Part::Graph) && page.session().has_hlo() {
         steps.push(Step::Answers("compiled programs", graphs(page)));
         steps.push(Step::Said(format!(
-            "compiled programs: {INSTRUCTIONS} instructions of {MODULES} modules are drawn, those with most time"
+            "compiled programs: drawings are there of up to {INSTRUCTIONS} instructions of {MODULES} modules, those with most time"
         )));
     }
     if has(Part::Timeline) {
@@ -142,11 +146,18 @@ pub(super) fn steps(page: &Page, parts: &[Part]) -> Vec<Step> {
 fn tables(page: &Page) -> Vec<(String, String)> {
     let topics = ridgeline::Topic::ALL.into_iter();
     let views = topics.flat_map(|topic| page.session().answerable(topic));
-    views.map(|view| {
-        let key = format!("table/{}/{}", view.topic.command(), view.id);
-        (key.clone(), format!("{key}?limit={ROWS}"))
-    })
-    .collect()
+    views
+        .map(|view| {
+            let key = format!("table/{}/{}", view.topic.command(), view.id);
+            (key.clone(), format!("{key}?limit={ROWS}"))
+        })
+        .collect()
+}
+
+/// Whether a table has rows behind those that are shown.
+fn is_longer(page: &Page, address: &str) -> bool {
+    let table = page.document(address).unwrap_or_default();
+    table["rows_total"].as_u64().is_some_and(|rows| rows > ROWS as u64)
 }
 
 fn sources(page: &Page) -> Vec<(String, String)> {

@@ -56,10 +56,8 @@ pub(crate) fn cut(timeline: &Timeline, trace: &Trace, categories: &EventCategori
         scan(timeline, trace, categories, id, open.into_iter().chain(rows))
     } else {
         let below = |half: u64| TileId { level: id.level - 1, index: id.index * 2 + half, ..id };
-        let (left, right) = rayon::join(
-            || cut(timeline, trace, categories, below(0)),
-            || cut(timeline, trace, categories, below(1)),
-        );
+        let (left, right) =
+            rayon::join(|| cut(timeline, trace, categories, below(0)), || cut(timeline, trace, categories, below(1)));
         join(&left, &right)
     };
     timeline.cuts.keep(id, made)

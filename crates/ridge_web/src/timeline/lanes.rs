@@ -40,7 +40,8 @@ impl Lanes {
                 open.sort_unstable();
                 lanes.open.push(open);
             }
-            let lane = if last[0].0 <= start && last.len() == 1 { 0 } else { lanes.place(events, row, start, &mut last) };
+            let lane =
+                if last[0].0 <= start && last.len() == 1 { 0 } else { lanes.place(events, row, start, &mut last) };
             if end >= last[lane].0 {
                 last[lane] = (end, row);
             }

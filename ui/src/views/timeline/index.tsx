@@ -4,7 +4,7 @@ import { useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { keep, place } from "../../address";
 import { dark, lit, reason, say, source } from "../../context";
-import { count, share, time, visible } from "../../format";
+import { count, share, short, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import type { Timeline } from "../../source/types";
 import { fill } from "../../draw/palette";
@@ -229,7 +229,7 @@ function words(under: Under | undefined, timeline: Timeline, x: number, y: numbe
   const category = timeline.categories.find((one) => one.id === under.tile?.category[under.span])?.name;
   const { events, columns } = under.tile;
   const of = category === undefined ? "" : `, ${category}`;
-  if (events !== undefined) return { x, y, text: `${visible(events.names[events.name[under.span] as number] ?? "")} · ${time(events.duration[under.span] as number)}${of}` };
+  if (events !== undefined) return { x, y, text: `${visible(short(events.names[events.name[under.span] as number] ?? "", 56))} · ${time(events.duration[under.span] as number)}${of}` };
   if (columns === undefined) return undefined;
   const n = columns.count[under.span] as number;
   return { x, y, text: `${count(n)} ${n === 1 ? "event" : "events"}, busy ${share(columns.share[under.span] as number)} of ${time(columns.width)}, mostly${of.replace(",", "")}` };

@@ -3,6 +3,7 @@
 import { link } from "../../address";
 import { dark, lit } from "../../context";
 import { count, share, show, time, visible } from "../../format";
+import { copy } from "../../parts/save";
 import { Meter } from "../../parts/bar";
 import type { Details, Part, Timeline } from "../../source/types";
 import { causeFill } from "./stage";
@@ -42,12 +43,13 @@ function EventDetails(props: { timeline: Timeline }) {
   const found = details.value;
   return (
     <>
-      <h2 class="name">{visible(now.name)}</h2>
+      <h2 class="name clamped" title={visible(now.name)}>{visible(now.name)}</h2>
       <p class="big">{time(now.end - now.start)} <span class="quiet">at {time(now.start)}</span></p>
       <div class="actions">
         <button type="button" onClick={() => look(around(now.start, now.end, props.timeline.span_ns), props.timeline.span_ns)}>Zoom to it</button>
+        <button type="button" onClick={() => void copy(now.name, "name.txt")}>Copy its name</button>
       </div>
-      {found === undefined ? <p class="awaited">Reading …</p> : <Pairs found={found} skip={["name", "start_ns", "duration_ns", "row", "track_id"]} />}
+      {found === undefined ? <p class="awaited">Reading …</p> : <Pairs found={found} skip={["name", "start_ns", "duration_ns", "row", "track_id", ...("track_name" in found ? ["track"] : [])]} />}
     </>
   );
 }
@@ -113,7 +115,7 @@ function Parts(props: { title: string; parts: readonly Part[] | undefined }) {
 }
 
 const TITLES: Record<string, string> = {
-  row: "Row", track: "Track", operation: "Operation", module: "Module", source: "Line", scope: "Scope", launch: "Launch", shape: "Shape",
+  row: "Row", track: "Track", track_name: "Track", operation: "Operation", module: "Module", source: "Line", scope: "Scope", launch: "Launch", shape: "Shape",
   flops: "Work", bytes: "Traffic", headroom: "Headroom", duration_ns: "Duration", start_ns: "Start", thread: "Thread", grid: "Grid",
   block: "Block", registers: "Registers", shared: "Shared memory", occupancy: "Occupancy", category: "Category", launched: "Launched",
   self_ns: "Self", prev_row: "Before", next_row: "After", details: "More",
@@ -145,6 +147,9 @@ function Value(props: { name: string; value: unknown }) {
   const fields = value as Record<string, unknown>;
   if ("value" in fields && "unit" in fields) {
     return <>{show(fields["value"], String(fields["unit"] ?? ""))}{typeof fields["basis"] === "string" && <span class="quiet"> {fields["basis"]}</span>}</>;
+  }
+  if (typeof fields["id"] === "string" && typeof fields["name"] === "string") {
+    return <>{visible(fields["name"])} <a class="chip" href={link("timeline", { subject: fields["id"], title: fields["name"] })}>All its events</a></>;
   }
   if (typeof fields["file"] === "string") {
     const line = fields["line"] as number | undefined;

@@ -2,9 +2,9 @@
 
 import { batch, signal } from "@preact/signals";
 import { keep } from "../../address";
-import { ask, lit, reason, say } from "../../context";
+import { ask, lit, read, reason, say } from "../../context";
 import type { Details, EventRef, Hit, SearchAnswer, Selection, Timeline, Track } from "../../source/types";
-import { count, time } from "../../format";
+import { count, short, time } from "../../format";
 import { around, type Window, within } from "./window";
 
 export interface Chosen { row: number; start: number; end: number; track: number | string; name: string }
@@ -55,7 +55,7 @@ export async function choose(row: number, known?: Partial<Chosen>): Promise<void
       chosen.value = { row, start, end, track: trackOf(found) ?? known?.track ?? "", name };
       details.value = found;
     });
-    say(`${name}, ${time(end - start)}, at ${time(start)}`);
+    read(`${short(name, 80)}, ${time(end - start)}, at ${time(start)}`);
   } catch (error) {
     failed.value = reason(error).text;
   }
@@ -81,7 +81,7 @@ export async function chooseGap(found: Gap): Promise<void> {
   try {
     const answer = await ask<Details>("gap", { prev: found.prev, next: found.next });
     gap.value = { ...found, cause: String(answer["cause"] ?? ""), details: answer };
-    say(`idle ${time(found.end - found.start)}: ${String(answer["cause"] ?? "cause unknown")}`);
+    read(`idle ${time(found.end - found.start)}: ${String(answer["cause"] ?? "cause unknown")}`);
   } catch (error) {
     failed.value = reason(error).text;
   }
@@ -97,7 +97,7 @@ export async function chooseRange(from: number, to: number, tracks: readonly Tra
     const answer = await ask<Selection>("selection", { ...picked, tracks: names });
     if (range.value !== picked) return;
     statistics.value = answer;
-    say(`${time(picked.to - picked.from)} chosen, ${count(answer.events)} events, busy ${time(answer.busy_ns)}`);
+    read(`${time(picked.to - picked.from)} chosen, ${count(answer.events)} events, busy ${time(answer.busy_ns)}`);
   } catch (error) {
     failed.value = reason(error).text;
   }
@@ -112,7 +112,7 @@ export async function find(text: string): Promise<void> {
   try {
     const answer = await ask<SearchAnswer>("search", { q: text });
     hits.value = { text, count: answer.count, hits: answer.hits, at: -1 };
-    say(answer.count === 0 ? `nothing is named like “${text}”` : `${count(answer.count)} events are named like “${text}”`);
+    read(answer.count === 0 ? `nothing is named like “${text}”` : `${count(answer.count)} events are named like “${text}”`);
   } catch (error) {
     say(reason(error).text);
   }

@@ -90,7 +90,8 @@ impl IdleGaps {
     /// where they are no such pair.
     pub fn between(&self, trace: &Trace, prev: EventRow, next: EventRow) -> Vec<IdlePart> {
         let device = |row: EventRow| trace.track_of(row.0).and_then(|track| track.device);
-        let known = (prev.index() < trace.events.len() && next.index() < trace.events.len()).then(|| device(next)).flatten();
+        let known =
+            (prev.index() < trace.events.len() && next.index() < trace.events.len()).then(|| device(next)).flatten();
         let Some(device) = known.filter(|known| device(prev) == Some(*known)) else { return Vec::new() };
         let gap = Gap {
             start: work_end(trace, prev.index()),
