@@ -5,7 +5,8 @@ mod bounded;
 mod fixed;
 mod strict;
 
-pub use bounded::{Bound, Bounded};
+pub(crate) use bounded::Bound;
+pub use bounded::Bounded;
 pub use fixed::{Fixed, FormatError};
 pub use strict::Strict;
 

@@ -2,12 +2,14 @@
 
 mod arithmetic;
 pub mod bundle;
+mod cone;
 pub mod cpp;
 pub mod engines;
 mod interpret;
 mod lower;
 mod network;
 mod program;
+mod verilog;
 pub mod vectors;
 pub mod verify;
 

@@ -57,7 +57,9 @@ impl Random {
 
 fn input(port: &Port, kind: Kind, seed: u64) -> Vec<u8> {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    (0..20).for_each(|_| drop(random.next()));
+    (0..20).for_each(|_| {
+        random.next();
+    });
     let count: usize = port.dims.iter().product();
     let mut bytes = Vec::new();
     for at in 0..count {

@@ -1,7 +1,7 @@
 //! Handing a region over: from its name to the files of a bundle.
 
 use crate::error::{Details, OpenError};
-use crate::hlo::{HloStage, dumped, module_hlo, module_row};
+use crate::hlo::{module_hlo, module_row};
 use crate::offload::{OffloadAnswer, OffloadOptions};
 use crate::session::Session;
 use ridge_handoff::bundle::{Files, Source, files, specification};
@@ -9,6 +9,10 @@ use ridge_handoff::{Fixed, Refusal, lower};
 use ridge_hlo::{ComputationId, HloModule, InstructionId};
 use ridge_offload::RegionAnswer;
 use rustc_hash::FxHashSet;
+use std::path::{Component, Path};
+
+/// Recorded modules of one name that are looked at.
+const MOST_FOLDERS: usize = 64;
 
 /// What is to be handed over.
 #[derive(Debug, Clone, Default)]
@@ -66,8 +70,8 @@ impl Session {
             is_whole,
             hlo: module.to_text(),
             region_hlo: region_text(module, computation),
-            before: dumped(self.imported(), row, HloStage::Before, self.manifest()).ok(),
-            stablehlo: dumped(self.imported(), row, HloStage::StableHlo, self.manifest()).ok(),
+            before: self.recorded(module, "before.txt"),
+            stablehlo: self.recorded(module, "stablehlo.mlir"),
             ..Source::default()
         };
         if is_whole {
@@ -85,6 +89,25 @@ impl Session {
         Ok(Handoff { source, files, refused, offload })
     }
 
+    /// Another form of a module that the recorder kept: from the folder whose own HLO has the same instructions.
+    ///
+    /// Folders are named by the order of compilation, which the capture does not know; a name alone may mean several.
+    fn recorded(&self, module: &HloModule, file: &str) -> Option<String> {
+        let manifest = self.manifest()?;
+        let named = manifest.document.modules.iter().filter(|one| one.name == module.name).take(MOST_FOLDERS);
+        let mut folders = named.filter_map(|one| {
+            let dir = Path::new(one.dir.as_deref()?);
+            let is_inside = dir.components().all(|part| matches!(part, Component::Normal(_)));
+            is_inside.then(|| manifest.folder.join(dir))
+        });
+        let folder = folders.find(|folder| {
+            let text = std::fs::read_to_string(folder.join("after.txt")).ok();
+            let theirs = text.and_then(|text| HloModule::from_text(&text).ok());
+            theirs.is_some_and(|theirs| are_alike(&theirs, module))
+        })?;
+        std::fs::read_to_string(folder.join(file)).ok()
+    }
+
     /// The module's row: where several have one name, the one whose instructions the region names.
     fn module_of(&self, name: &str, region: Option<&RegionAnswer>) -> Result<u32, OpenError> {
         let Some(region) = region else { return module_row(self.imported(), name) };
@@ -95,6 +118,15 @@ impl Session {
             None => module_row(self.imported(), name),
         }
     }
+}
+
+/// Whether two modules have the same instructions, by name, operation and shape.
+fn are_alike(one: &HloModule, other: &HloModule) -> bool {
+    let same = |a: &ridge_hlo::Instruction, b: &ridge_hlo::Instruction| {
+        a.name == b.name && a.opcode == b.opcode && a.shape.dimensions == b.shape.dimensions
+    };
+    let mut pairs = one.instructions.iter().zip(&other.instructions);
+    one.instructions.len() == other.instructions.len() && pairs.all(|(a, b)| same(a, b))
 }
 
 fn region_called<'a>(answer: &'a OffloadAnswer, name: &str) -> Result<&'a RegionAnswer, OpenError> {
@@ -167,7 +199,10 @@ fn region_text(module: &HloModule, entry: ComputationId) -> String {
         let own = module.computation_text(id);
         let own = own.trim_start_matches("ENTRY ");
         text.push_str(if id == entry { "ENTRY " } else { "" });
-        text.push_str(own);
+        // A fusion is a call to whoever does not compile for that device.
+        let own = own.replace(" fusion(", " call(").replace("calls=%", "to_apply=%");
+        let kinds = [", kind=kLoop", ", kind=kInput", ", kind=kOutput", ", kind=kCustom"];
+        text.push_str(&kinds.iter().fold(own, |own, kind| own.replace(kind, "")));
         text.push('\n');
     }
     text

@@ -64,8 +64,9 @@ pub(super) fn agreement(bundle: &Opened, engine: &str, words: &str) -> Check {
     }
     let began = Instant::now();
     let (mut values, mut undecided, mut same, mut worst) = (0_u64, 0_u64, 0_u64, 0.0_f64);
+    let ran: Vec<&str> = said["sets"].as_array().into_iter().flatten().filter_map(serde_json::Value::as_str).collect();
     let found = bundle.program().and_then(|program| {
-        for set in sets(bundle) {
+        for set in sets(bundle).iter().filter(|set| ran.contains(&set.as_str())) {
             for (at, output) in program.outputs.iter().enumerate() {
                 let node = &program.nodes[*output];
                 let read = |kind: &str, ty: ElementType| -> Result<Vec<f64>, String> {
@@ -101,7 +102,9 @@ pub(super) fn agreement(bundle: &Opened, engine: &str, words: &str) -> Check {
             return Err("there are no vectors".to_owned());
         }
         let largest = if same == values { String::new() } else { format!("; the largest takes {:.0} % of the bound", worst * 100.0) };
-        Ok(format!("of {values} values of {words} all are within the bound{largest}; {same} equal ours; of {undecided} rounding decides, and the bound says nothing"))
+        let left_out = sets(bundle).iter().filter(|set| !ran.contains(&set.as_str())).count();
+        let left_out = if left_out == 0 { String::new() } else { format!("; {left_out} sets were not run, for time") };
+        Ok(format!("of {values} values of {words} all are within the bound{largest}; {same} equal ours; of {undecided} rounding decides, and the bound says nothing{left_out}"))
     });
     let version = said["version"].as_str().unwrap_or("").to_owned();
     judged(&name, "values of the bundle", version, began.elapsed().as_secs_f64(), found)
@@ -152,7 +155,7 @@ fn icarus(_: &Opened, folder: &Path) -> Check {
     }
     let ran = run(&rtl, &["vvp", "tb.vvp"]);
     let wall_s = built.wall_s + ran.wall_s;
-    let found = if ran.said.contains("0 differ") { said(ran) } else { Err(ran.said) };
+    let found = if ran.said.lines().any(|line| line.starts_with("0 differ")) { said(ran) } else { Err(ran.said) };
     judged("Icarus Verilog", command, version, wall_s, found)
 }
 

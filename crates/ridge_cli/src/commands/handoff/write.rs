@@ -79,6 +79,10 @@ fn collect(folder: &Path, said: &Value, files: &mut Files) -> Result<(), Failure
     for engine in ["xla", "stablehlo"].into_iter().filter(|engine| !said[*engine]["ran"].is_null()) {
         for path in &inputs {
             let set = path.trim_end_matches("strict.out0.bin");
+            let name = set.trim_start_matches("golden/").trim_end_matches('/');
+            if !said[engine]["sets"].as_array().is_some_and(|sets| sets.iter().any(|one| one == name)) {
+                continue;
+            }
             for at in 0.. {
                 if !files.contains_key(&format!("{set}strict.out{at}.bin")) {
                     break;
