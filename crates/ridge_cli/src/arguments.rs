@@ -1,8 +1,8 @@
 //! What the user may type, apart from what belongs to one command.
 
 use crate::commands::{
-    annotate, bench, calibrate, check, completions, diff, explain, export, guide, handoff, hlo, idle, info, memory, offload, record,
-    redact, reference, roofline, rules, scaling, stats, transfers, trial, what_if,
+    annotate, bench, calibrate, check, completions, diff, explain, export, guide, handoff, hlo, idle, info, memory,
+    offload, record, redact, reference, roofline, rules, scaling, stats, transfers, trial, what_if,
 };
 use crate::output::Format;
 use anstream::AutoStream;

@@ -206,9 +206,17 @@ impl Check {
 }
 
 /// The manifest: hashes of all files, the ledger, and a seal over itself.
-pub fn manifest(files: &Files, source: &Source, refused: Option<&Refusal>, engines: &Value, ledger: &[Check]) -> String {
-    let hashes: serde_json::Map<String, Value> =
-        files.iter().map(|(path, bytes)| (path.clone(), json!({ "sha256": hash(bytes), "bytes": bytes.len() }))).collect();
+pub fn manifest(
+    files: &Files,
+    source: &Source,
+    refused: Option<&Refusal>,
+    engines: &Value,
+    ledger: &[Check],
+) -> String {
+    let hashes: serde_json::Map<String, Value> = files
+        .iter()
+        .map(|(path, bytes)| (path.clone(), json!({ "sha256": hash(bytes), "bytes": bytes.len() })))
+        .collect();
     let document = json!({
         "schema": SCHEMA,
         "made_by": format!("ridgeline {}", env!("CARGO_PKG_VERSION")),

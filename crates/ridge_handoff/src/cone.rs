@@ -81,10 +81,12 @@ pub(crate) fn window(program: &Program) -> Result<WindowCode, Refusal> {
         }
     }
     let around = |taps: &[(usize, usize)]| -> Vec<i64> {
-        taps.iter().map(|(input, at)| {
-            let first = taps.iter().find(|(other, _)| other == input).map_or(0, |(_, at)| *at);
-            *at as i64 - first as i64
-        }).collect()
+        taps.iter()
+            .map(|(input, at)| {
+                let first = taps.iter().find(|(other, _)| other == input).map_or(0, |(_, at)| *at);
+                *at as i64 - first as i64
+            })
+            .collect()
     };
     let usual = around(&cone.taps);
     let is_stream = places.iter().all(|(_, taps)| around(taps) == usual);
@@ -99,16 +101,24 @@ fn sample(dims: &[usize]) -> Vec<Vec<usize>> {
         along.retain(|at| at < extent);
         along.sort_unstable();
         along.dedup();
-        all = all.iter().flat_map(|index| along.iter().map(move |at| [index.as_slice(), &[*at]].concat())).take(4096).collect();
+        all = all
+            .iter()
+            .flat_map(|index| along.iter().map(move |at| [index.as_slice(), &[*at]].concat()))
+            .take(4096)
+            .collect();
     }
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     for _ in 0..DRAWN {
-        all.push(dims.iter().map(|extent| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            (state % *extent as u64) as usize
-        }).collect());
+        all.push(
+            dims.iter()
+                .map(|extent| {
+                    state ^= state << 13;
+                    state ^= state >> 7;
+                    state ^= state << 17;
+                    (state % *extent as u64) as usize
+                })
+                .collect(),
+        );
     }
     all.sort();
     all.dedup();
@@ -126,7 +136,13 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     fn cone(program: &Program, index: &[usize]) -> Result<Cone, Refusal> {
-        let mut walk = Walk { program, nodes: Vec::new(), known: FxHashMap::default(), made: FxHashMap::default(), taps: Vec::new() };
+        let mut walk = Walk {
+            program,
+            nodes: Vec::new(),
+            known: FxHashMap::default(),
+            made: FxHashMap::default(),
+            taps: Vec::new(),
+        };
         let root = walk.element(program.outputs[0], index.to_vec(), 0)?;
         Ok(Cone { nodes: walk.nodes, root, taps: walk.taps })
     }
@@ -177,7 +193,8 @@ impl Walk<'_> {
             }
             Op::Iota(dim) => {
                 let count = index[*dim] as i64;
-                return self.constant(if ty.is_float() { Number::Real(count as f64) } else { Number::Whole(count) }, ty);
+                return self
+                    .constant(if ty.is_float() { Number::Real(count as f64) } else { Number::Whole(count) }, ty);
             }
             Op::Each(each) => {
                 let mut of = Vec::with_capacity(node.of.len());
@@ -197,8 +214,12 @@ impl Walk<'_> {
                 from.iter().zip(index).for_each(|(dim, here)| place[*dim] = *here);
                 place
             }
-            Op::Slice(starts) => starts.iter().zip(index).map(|((start, stride), here)| start + here * stride).collect(),
-            Op::Reverse(turned) => (0..index.len()).map(|dim| if turned.contains(&dim) { dims(0)[dim] - 1 - index[dim] } else { index[dim] }).collect(),
+            Op::Slice(starts) => {
+                starts.iter().zip(index).map(|((start, stride), here)| start + here * stride).collect()
+            }
+            Op::Reverse(turned) => (0..index.len())
+                .map(|dim| if turned.contains(&dim) { dims(0)[dim] - 1 - index[dim] } else { index[dim] })
+                .collect(),
             Op::Pad(edges) => {
                 let mut place = Vec::with_capacity(index.len());
                 for ((here, (low, interior)), extent) in index.iter().zip(edges).zip(dims(0)) {
@@ -244,7 +265,13 @@ impl Walk<'_> {
                 return Ok(joined);
             }
             Op::Sort(dim, order) => return self.sorted(node, at, *dim, *order, index, depth),
-            op => return Err(Refusal(format!("`{}` is a {}, whose place or number data decide or nobody unrolled", node.name, op.name()))),
+            op => {
+                return Err(Refusal(format!(
+                    "`{}` is a {}, whose place or number data decide or nobody unrolled",
+                    node.name,
+                    op.name()
+                )));
+            }
         };
         self.element(node.of[0], place, depth)
     }
@@ -256,7 +283,15 @@ impl Walk<'_> {
         }
     }
 
-    fn sorted(&mut self, node: &Node, at: NodeId, dim: usize, order: Order, index: &[usize], depth: usize) -> Result<At, Refusal> {
+    fn sorted(
+        &mut self,
+        node: &Node,
+        at: NodeId,
+        dim: usize,
+        order: Order,
+        index: &[usize],
+        depth: usize,
+    ) -> Result<At, Refusal> {
         let extent = node.dims[dim];
         if extent > LARGEST {
             return Err(Refusal(format!("`{}` sorts more than {LARGEST} values", node.name)));
@@ -268,7 +303,8 @@ impl Walk<'_> {
             column.push(self.element(node.of[0], index, depth)?);
         }
         let wanted = cpp::wanted(self.program, at, dim, extent);
-        let (first, last) = if order == Order::Greater { (Each::Maximum, Each::Minimum) } else { (Each::Minimum, Each::Maximum) };
+        let (first, last) =
+            if order == Order::Greater { (Each::Maximum, Each::Minimum) } else { (Each::Minimum, Each::Maximum) };
         for (low, high) in exchanges(extent, &wanted) {
             let (a, b) = (column[low], column[high]);
             column[low] = self.each(first, vec![a, b], node.element_type)?;
@@ -285,7 +321,8 @@ impl Walk<'_> {
         };
         match (each, of.as_slice()) {
             (Each::Compare(relation), [a, b]) if a == b => {
-                return self.put(Scalar::Whole(i64::from(matches!(relation, Relation::Eq | Relation::Le | Relation::Ge))), ty);
+                return self
+                    .put(Scalar::Whole(i64::from(matches!(relation, Relation::Eq | Relation::Le | Relation::Ge))), ty);
             }
             (Each::IsFinite, _) => return self.put(Scalar::Whole(1), ty),
             (Each::Select, [choice, yes, no]) => match whole(*choice) {

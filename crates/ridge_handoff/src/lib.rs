@@ -9,10 +9,9 @@ mod interpret;
 mod lower;
 mod network;
 mod program;
-mod verilog;
 pub mod vectors;
 pub mod verify;
-
+mod verilog;
 
 pub use arithmetic::{Arithmetic, Bounded, Cell, Fixed, FormatError, Strict};
 pub use interpret::{CannotCompute, Cells, equal, interpret, same};

@@ -122,7 +122,12 @@ impl<'a> Design<'a> {
             code.looked_at,
             if code.is_stream { "; taps lie alike around each" } else { "; taps do not lie alike around each" },
         );
-        let _ = writeln!(text, "module kernel(\n  input wire clk,\n  input wire [{}:0] x,\n  output wire [{}:0] y\n);", self.bus - 1, self.width(ty) - 1);
+        let _ = writeln!(
+            text,
+            "module kernel(\n  input wire clk,\n  input wire [{}:0] x,\n  output wire [{}:0] y\n);",
+            self.bus - 1,
+            self.width(ty) - 1
+        );
         let mut tap = 0;
         let mut clocked = String::new();
         for (at, (scalar, ty)) in self.cone.nodes.iter().enumerate() {
@@ -150,7 +155,11 @@ impl<'a> Design<'a> {
                 let _ = writeln!(clocked, "    n{at}_{later} <= {};", self.name(at, clock - 1));
             }
         }
-        let _ = write!(text, "  always @(posedge clk) begin\n{clocked}  end\n  assign y = {};\nendmodule\n", self.name(self.cone.root, self.latency()));
+        let _ = write!(
+            text,
+            "  always @(posedge clk) begin\n{clocked}  end\n  assign y = {};\nendmodule\n",
+            self.name(self.cone.root, self.latency())
+        );
         text
     }
 
@@ -162,7 +171,12 @@ impl<'a> Design<'a> {
         let held = |bits: usize, value: String| {
             let most = (1_u64 << (width - 1)) - 1;
             let wires = format!("  wire signed [{}:0] w{at} = {value};\n", bits - 1);
-            let chosen = format!("w{at} > {bits}'sh{most:x} ? {width}'sh{most:x} : w{at} < -{bits}'sh{:x} ? {width}'sh{:x} : w{at}[{}:0]", most + 1, most + 1, width - 1);
+            let chosen = format!(
+                "w{at} > {bits}'sh{most:x} ? {width}'sh{most:x} : w{at} < -{bits}'sh{:x} ? {width}'sh{:x} : w{at}[{}:0]",
+                most + 1,
+                most + 1,
+                width - 1
+            );
             (wires, chosen)
         };
         let plain = |value: String| (String::new(), value);
@@ -183,7 +197,9 @@ impl<'a> Design<'a> {
             Each::Subtract => plain(format!("{a} - {b}")),
             Each::Multiply => plain(if ty == ElementType::Pred { format!("{a} & {b}") } else { format!("{a} * {b}") }),
             Each::Negate => plain(format!("-{a}")),
-            Each::Abs => plain(if self.is_signed(ty) { format!("$signed({a}) < 0 ? -{a} : {a}") } else { a.to_owned() }),
+            Each::Abs => {
+                plain(if self.is_signed(ty) { format!("$signed({a}) < 0 ? -{a} : {a}") } else { a.to_owned() })
+            }
             Each::Minimum => plain(format!("{b} < {a} ? {b} : {a}")),
             Each::Maximum => plain(format!("{a} < {b} ? {b} : {a}")),
             Each::And => plain(format!("{a} & {b}")),
@@ -191,14 +207,17 @@ impl<'a> Design<'a> {
             Each::Xor => plain(format!("{a} ^ {b}")),
             Each::Not => plain(format!("~{a}")),
             Each::Select => plain(format!("{a} ? {b} : {}", of.get(2).map_or("", String::as_str))),
-            Each::Compare(relation) => plain(format!("{a} {} {b}", match relation {
-                Relation::Eq => "==",
-                Relation::Ne => "!=",
-                Relation::Lt => "<",
-                Relation::Le => "<=",
-                Relation::Gt => ">",
-                Relation::Ge => ">=",
-            })),
+            Each::Compare(relation) => plain(format!(
+                "{a} {} {b}",
+                match relation {
+                    Relation::Eq => "==",
+                    Relation::Ne => "!=",
+                    Relation::Lt => "<",
+                    Relation::Le => "<=",
+                    Relation::Gt => ">",
+                    Relation::Ge => ">=",
+                }
+            )),
             _ => {
                 let own = self.width(from);
                 plain(if own >= width { format!("{a}[{}:0]", width - 1) } else { a.to_owned() })
@@ -235,7 +254,9 @@ impl<'a> Design<'a> {
 fn can_build(each: Each, from: &[ElementType], ty: ElementType) -> bool {
     use Each::{Abs, Add, And, Compare, Convert, Maximum, Minimum, Multiply, Negate, Not, Or, Select, Subtract, Xor};
     match each {
-        Abs | Negate | Add | Subtract | Multiply | Maximum | Minimum | Compare(_) | Select | And | Or | Xor | Not => true,
+        Abs | Negate | Add | Subtract | Multiply | Maximum | Minimum | Compare(_) | Select | And | Or | Xor | Not => {
+            true
+        }
         // Whole numbers by their low bits, or longer by their sign; a truth is 0 or 1.
         Convert => !ty.is_float() && ty != ElementType::Pred && from.iter().all(|from| !from.is_float()),
         _ => false,
@@ -243,7 +264,13 @@ fn can_build(each: Each, from: &[ElementType], ty: ElementType) -> bool {
 }
 
 /// The taps of many places as words of the bus, and what comes out there by the interpreter.
-fn stimuli(program: &Program, code: &WindowCode, format: Fixed, design: &Design<'_>, files: &Files) -> Result<(String, Vec<u64>), Refusal> {
+fn stimuli(
+    program: &Program,
+    code: &WindowCode,
+    format: Fixed,
+    design: &Design<'_>,
+    files: &Files,
+) -> Result<(String, Vec<u64>), Refusal> {
     let refused = |error: crate::CannotCompute| Refusal(error.to_string());
     let ty = program.nodes[program.outputs[0]].element_type;
     let out_width = design.width(ty);
@@ -279,7 +306,8 @@ fn stimuli(program: &Program, code: &WindowCode, format: Fixed, design: &Design<
 
 /// Bits, the lowest first, as a number.
 fn hexadecimal(bits: &[u8]) -> String {
-    let digits = bits.chunks(4).map(|four| four.iter().enumerate().fold(0, |digit, (at, bit)| digit | u32::from(*bit) << at));
+    let digits =
+        bits.chunks(4).map(|four| four.iter().enumerate().fold(0, |digit, (at, bit)| digit | u32::from(*bit) << at));
     let text: Vec<char> = digits.filter_map(|digit| char::from_digit(digit, 16)).collect();
     text.into_iter().rev().collect()
 }

@@ -124,7 +124,11 @@ fn problems(test: &str, ledger: &[Check]) -> Vec<String> {
 fn a_window_holds_in_every_language() {
     let folder = tempfile::tempdir().expect("a folder");
     let files = written(MEDIAN, folder.path());
-    assert!(files.contains_key("rtl/kernel.v"), "{:?}", files.get("spec/verilog.txt").map(|why| String::from_utf8_lossy(why)));
+    assert!(
+        files.contains_key("rtl/kernel.v"),
+        "{:?}",
+        files.get("spec/verilog.txt").map(|why| String::from_utf8_lossy(why))
+    );
     let ledger = verify(&open(folder.path()).expect("a bundle"), Running::Everything, |_| {});
     assert_eq!(problems("a_window_holds_in_every_language", &ledger), Vec::<String>::new());
     assert!(ledger.iter().any(|check| check.name == "interpreter" && check.state == CheckState::Passed));
@@ -203,7 +207,11 @@ fn hostile_bundles_are_refused() {
     }
 
     let (_, source) = source(MEDIAN);
-    for (path, expected) in [("../outside", "a path that is not plain"), ("/etc/hosts", "a path that is not plain"), ("hls/$(x)", "a path that is not plain")] {
+    for (path, expected) in [
+        ("../outside", "a path that is not plain"),
+        ("/etc/hosts", "a path that is not plain"),
+        ("hls/$(x)", "a path that is not plain"),
+    ] {
         let files = Files::from([(path.to_owned(), b"x".to_vec())]);
         fs::write(folder.path().join(MANIFEST), manifest(&files, &source, None, &json!({}), &[])).expect("written");
         assert!(said().contains(expected), "{path}: {}", said());
@@ -226,7 +234,10 @@ fn what_cannot_be_specified_is_refused_by_name() {
         ),
         ("ROOT %y = f32[<=8]{0} negate(%x)", "`y` has a dynamic shape"),
         ("ROOT %y = bf16[8]{0} convert(%x)", "`y` is of type bf16"),
-        ("ROOT %y = f32[8]{0} all-reduce(%x), to_apply=%main", "`y` is a all-reduce, which the generator does not know"),
+        (
+            "ROOT %y = f32[8]{0} all-reduce(%x), to_apply=%main",
+            "`y` is a all-reduce, which the generator does not know",
+        ),
         ("ROOT %y = f32[9]{0} negate(%x)", "`y` does not fit what it reads"),
         ("ROOT %y = f32[8]{0} slice(%x), slice={[4:12]}", "`y` does not fit what it reads"),
         ("ROOT %y = f32[8]{0} transpose(%x), dimensions={3}", "`y` names a dimension that is not there"),

@@ -41,7 +41,9 @@ fn counters_of_a_profiler_alone() {
 fn documents_keep_to_their_schema() {
     let page = std::fs::read_to_string(root().join("docs/json/guide.v1.schema.json")).expect("the page");
     let page = serde_json::from_str(&page).expect("JSON");
-    for capture in ["fixtures/xplane/train_steps.xplane.pb", "fixtures/nsys/two_processes.sqlite", "fixtures/ncu/made_up.ncu-rep"] {
+    for capture in
+        ["fixtures/xplane/train_steps.xplane.pb", "fixtures/nsys/two_processes.sqlite", "fixtures/ncu/made_up.ncu-rep"]
+    {
         let document = serde_json::from_str(&json(&asked(capture, None))).expect("JSON");
         assert_eq!(schema::problems(&page, &document), [""; 0], "{capture}");
     }

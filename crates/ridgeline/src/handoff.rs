@@ -76,7 +76,8 @@ impl Session {
         };
         if is_whole {
             let aliases = module.input_output_aliases.iter();
-            source.aliases = aliases.map(|alias| (alias.output_index.first().copied().unwrap_or(0), alias.parameter)).collect();
+            source.aliases =
+                aliases.map(|alias| (alias.output_index.first().copied().unwrap_or(0), alias.parameter)).collect();
         }
         if let Some(one) = region {
             of_region(&mut source, one, &offload);
@@ -122,21 +123,23 @@ impl Session {
 
 /// Whether two modules have the same instructions, by name, operation and shape.
 fn are_alike(one: &HloModule, other: &HloModule) -> bool {
-    let same = |a: &ridge_hlo::Instruction, b: &ridge_hlo::Instruction| {
-        a.name == b.name && a.opcode == b.opcode && a.shape.dimensions == b.shape.dimensions
+    let same = |a: &ridge_hlo::Instruction| {
+        let found = other.instruction_named(&a.name).map(|id| other.instruction(id));
+        found.is_some_and(|b| a.opcode == b.opcode && a.shape.dimensions == b.shape.dimensions)
     };
-    let mut pairs = one.instructions.iter().zip(&other.instructions);
-    one.instructions.len() == other.instructions.len() && pairs.all(|(a, b)| same(a, b))
+    one.instructions.len() == other.instructions.len() && one.instructions.iter().all(same)
 }
 
 fn region_called<'a>(answer: &'a OffloadAnswer, name: &str) -> Result<&'a RegionAnswer, OpenError> {
     let regions = &answer.found.regions;
     if let Ok(number) = name.parse::<usize>() {
         let found = number.checked_sub(1).and_then(|at| regions.get(at));
-        return found.ok_or_else(|| unknown(answer, format!("expected a region from 1 to {}, found {number}", regions.len())));
+        return found
+            .ok_or_else(|| unknown(answer, format!("expected a region from 1 to {}, found {number}", regions.len())));
     }
     let exact: Vec<&RegionAnswer> = regions.iter().filter(|one| one.region.name == name).collect();
-    let found = if exact.is_empty() { regions.iter().filter(|one| one.region.name.contains(name)).collect() } else { exact };
+    let found =
+        if exact.is_empty() { regions.iter().filter(|one| one.region.name.contains(name)).collect() } else { exact };
     match found[..] {
         [one] => Ok(one),
         [] => Err(unknown(answer, format!("no region is called `{name}`"))),
@@ -148,7 +151,11 @@ fn unknown(answer: &OffloadAnswer, message: String) -> OpenError {
     let regions = answer.found.regions.iter().enumerate().take(8);
     let names: Vec<String> = regions.map(|(at, one)| format!("{} `{}`", at + 1, one.region.name)).collect();
     let details = Details::new(message);
-    OpenError::UnknownName(if names.is_empty() { details } else { details.hint(format!("there are {}", names.join(", "))) })
+    OpenError::UnknownName(if names.is_empty() {
+        details
+    } else {
+        details.hint(format!("there are {}", names.join(", ")))
+    })
 }
 
 fn of_region(source: &mut Source, one: &RegionAnswer, offload: &OffloadAnswer) {
@@ -165,7 +172,8 @@ fn of_region(source: &mut Source, one: &RegionAnswer, offload: &OffloadAnswer) {
 fn computation(module: &HloModule, op: Option<&str>) -> Result<(ComputationId, bool), OpenError> {
     let Some(op) = op else {
         let entry = module.entry.map(|entry| (entry, true));
-        return entry.ok_or_else(|| OpenError::NotRecorded(Details::new(format!("module `{}` has no entry", module.name))));
+        return entry
+            .ok_or_else(|| OpenError::NotRecorded(Details::new(format!("module `{}` has no entry", module.name))));
     };
     let found: Option<InstructionId> = module.instruction_named(op);
     let called = found.and_then(|id| module.instruction(id).called.first().copied());
@@ -173,7 +181,9 @@ fn computation(module: &HloModule, op: Option<&str>) -> Result<(ComputationId, b
     named.map(|called| (called, false)).ok_or_else(|| {
         let what = if found.is_some() { "calls no computation" } else { "is not there" };
         let details = Details::new(format!("`{op}` of module `{}` {what}", module.name));
-        OpenError::UnknownName(details.hint("name a fusion, a call or a loop; `ridgeline hlo PATH --module M` lists them"))
+        OpenError::UnknownName(
+            details.hint("name a fusion, a call or a loop; `ridgeline hlo PATH --module M` lists them"),
+        )
     })
 }
 
