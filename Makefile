@@ -5,7 +5,7 @@ SECONDS ?= 3600
 DEMO_OPS ?= cone_forward_project,cone_back_project,cone_fdk_recon,parallel_fbp_recon,median_filter3d
 DEMO_SIZES ?= 32
 
-.PHONY: help demo lint test ui test-ui test-torch bench prove rules pairs fuzz
+.PHONY: help demo lint test ui test-ui test-torch test-hardware bench prove rules pairs fuzz
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -27,6 +27,10 @@ test-ui: ## test the page, in a browser too; installs Chromium by apt and Node's
 
 test-torch: ## record real PyTorch programs; installs torch into .venv-torch, several gigabytes
 	@$(PYTHON) scripts/test_torch.py
+
+test-hardware: ## install Verilator, Icarus Verilog and Yosys by name (Debian; needs root), and run every check of a bundle
+	@apt-get install -y verilator iverilog yosys
+	@RIDGELINE_HARDWARE=1 cargo test -p ridge_handoff
 
 bench: ## measure `ridgeline stats` beside XProf on captures of several sizes; writes bench-out/results.json
 	@cargo build --profile dist -p ridge_cli

@@ -5,7 +5,8 @@ mod bounded;
 mod fixed;
 mod strict;
 
-pub use bounded::{Bound, Bounded};
+pub(crate) use bounded::Bound;
+pub use bounded::Bounded;
 pub use fixed::{Fixed, FormatError};
 pub use strict::Strict;
 
@@ -104,10 +105,28 @@ pub(crate) fn whole(each: Each, a: i64, b: i64, ty: ElementType) -> Option<i64> 
     let unsigned = |value: i64| value.cast_unsigned() & mask;
     let less = if signed { a < b } else { unsigned(a) < unsigned(b) };
     let found = match each {
-        Each::Abs => if signed { a.wrapping_abs() } else { a },
+        Each::Abs => {
+            if signed {
+                a.wrapping_abs()
+            } else {
+                a
+            }
+        }
         Each::Negate => a.wrapping_neg(),
-        Each::Not => if ty == ElementType::Pred { 1 - a } else { !a },
-        Each::Sign => if signed { a.signum() } else { i64::from(a != 0) },
+        Each::Not => {
+            if ty == ElementType::Pred {
+                1 - a
+            } else {
+                !a
+            }
+        }
+        Each::Sign => {
+            if signed {
+                a.signum()
+            } else {
+                i64::from(a != 0)
+            }
+        }
         Each::Add if ty == ElementType::Pred => a | b,
         Each::Multiply if ty == ElementType::Pred => a & b,
         Each::Add => a.wrapping_add(b),
@@ -115,10 +134,34 @@ pub(crate) fn whole(each: Each, a: i64, b: i64, ty: ElementType) -> Option<i64> 
         Each::Multiply => a.wrapping_mul(b),
         Each::Divide if b == 0 => -1,
         Each::Remainder if b == 0 => a,
-        Each::Divide => if signed { a.wrapping_div(b) } else { (unsigned(a) / unsigned(b)).cast_signed() },
-        Each::Remainder => if signed { a.wrapping_rem(b) } else { (unsigned(a) % unsigned(b)).cast_signed() },
-        Each::Maximum => if less { b } else { a },
-        Each::Minimum => if less { a } else { b },
+        Each::Divide => {
+            if signed {
+                a.wrapping_div(b)
+            } else {
+                (unsigned(a) / unsigned(b)).cast_signed()
+            }
+        }
+        Each::Remainder => {
+            if signed {
+                a.wrapping_rem(b)
+            } else {
+                (unsigned(a) % unsigned(b)).cast_signed()
+            }
+        }
+        Each::Maximum => {
+            if less {
+                b
+            } else {
+                a
+            }
+        }
+        Each::Minimum => {
+            if less {
+                a
+            } else {
+                b
+            }
+        }
         Each::And => a & b,
         Each::Or => a | b,
         Each::Xor => a ^ b,

@@ -8,7 +8,7 @@ pub use readme::readme;
 use crate::arithmetic::Fixed;
 use crate::program::Program;
 use crate::vectors::{self, Vectors};
-use crate::{Refusal, cpp};
+use crate::{Refusal, cpp, verilog};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -73,6 +73,10 @@ pub fn files(program: &Program, source: &Source, formats: &[Fixed]) -> Result<Fi
     put("golden/engines.py", include_str!("engines.py").to_owned());
     let sets = vectors::sets(program);
     let numerics = golden(program, &sets, formats, &mut files)?;
+    let design = design_format(formats).ok_or_else(|| Refusal("no number format was asked for".to_owned()));
+    if let Err(Refusal(why)) = design.and_then(|format| verilog::add(program, format, &mut files)) {
+        files.insert("spec/verilog.txt".to_owned(), format!("no Verilog, because {why}\n").into_bytes());
+    }
     let names: Vec<Value> = sets.iter().map(|set| json!({ "name": set.name })).collect();
     let mut put = |path: &str, text: String| files.insert(path.to_owned(), text.into_bytes());
     put("golden/vectors.json", documents::laid_out(&json!({ "seeded": true, "captured": false, "sets": names })));
@@ -97,6 +101,11 @@ pub fn specification(source: &Source) -> Files {
         files.insert("spec/buffers.json".to_owned(), documents::laid_out(plan).into_bytes());
     }
     files
+}
+
+/// The format of the Verilog: the narrowest that was asked for.
+fn design_format(formats: &[Fixed]) -> Option<Fixed> {
+    formats.iter().copied().min_by_key(|format| format.width)
 }
 
 /// Formats that a bundle has vectors of.
@@ -197,9 +206,17 @@ impl Check {
 }
 
 /// The manifest: hashes of all files, the ledger, and a seal over itself.
-pub fn manifest(files: &Files, source: &Source, refused: Option<&Refusal>, engines: &Value, ledger: &[Check]) -> String {
-    let hashes: serde_json::Map<String, Value> =
-        files.iter().map(|(path, bytes)| (path.clone(), json!({ "sha256": hash(bytes), "bytes": bytes.len() }))).collect();
+pub fn manifest(
+    files: &Files,
+    source: &Source,
+    refused: Option<&Refusal>,
+    engines: &Value,
+    ledger: &[Check],
+) -> String {
+    let hashes: serde_json::Map<String, Value> = files
+        .iter()
+        .map(|(path, bytes)| (path.clone(), json!({ "sha256": hash(bytes), "bytes": bytes.len() })))
+        .collect();
     let document = json!({
         "schema": SCHEMA,
         "made_by": format!("ridgeline {}", env!("CARGO_PKG_VERSION")),

@@ -51,12 +51,17 @@ pub(crate) fn signature(program: &Program) -> String {
 
 /// The header that declares the kernel.
 pub fn header(program: &Program) -> String {
-    format!("// The region's function: arrays in logical order, the last dimension fastest.\n#pragma once\n#include \"numbers.h\"\n\n{};\n", signature(program))
+    format!(
+        "// The region's function: arrays in logical order, the last dimension fastest.\n#pragma once\n#include \"numbers.h\"\n\n{};\n",
+        signature(program)
+    )
 }
 
 /// The kernel.
 pub fn kernel(program: &Program) -> String {
-    let mut text = String::from("// Reference of the region, made from its HLO; the order of operations is part of it.\n#include \"kernel.h\"\n\n");
+    let mut text = String::from(
+        "// Reference of the region, made from its HLO; the order of operations is part of it.\n#include \"kernel.h\"\n\n",
+    );
     let code = Code { program, in_memory: in_memory(program) };
     let _ = writeln!(text, "{} {{", signature(program));
     for (at, node) in program.nodes.iter().enumerate() {
@@ -103,9 +108,18 @@ fn in_memory(program: &Program) -> Vec<bool> {
     }
     for (at, node) in program.nodes.iter().enumerate() {
         let is_leaf = expression::is_cheap(program, at);
-        let is_loop = matches!(node.op, Op::Reduce(..) | Op::ReduceWindow(..) | Op::Sort(..) | Op::Dot { .. } | Op::DynamicUpdateSlice | Op::Input(_));
+        let is_loop = matches!(
+            node.op,
+            Op::Reduce(..)
+                | Op::ReduceWindow(..)
+                | Op::Sort(..)
+                | Op::Dot { .. }
+                | Op::DynamicUpdateSlice
+                | Op::Input(_)
+        );
         let is_table = matches!(&node.op, Op::Constant(values) if values.len() > 1);
-        depth[at] = 1 + node.of.iter().map(|operand| if is_kept[*operand] { 0 } else { depth[*operand] }).max().unwrap_or(0);
+        depth[at] =
+            1 + node.of.iter().map(|operand| if is_kept[*operand] { 0 } else { depth[*operand] }).max().unwrap_or(0);
         let is_shared = reads[at] > 1 && !expression::only_moves(&node.op);
         is_kept[at] |= is_loop || is_table || !is_leaf && (is_shared || depth[at] > DEEPEST);
         if is_kept[at] {
@@ -133,7 +147,9 @@ impl Code<'_> {
         let ty = type_name(node.element_type);
         let source = if node.source.is_empty() { String::new() } else { format!(" // {}", one_line(&node.source)) };
         let _ = writeln!(text, "  // {} = {}{source}", one_line(&node.name), node.op.name());
-        if let Op::Constant(values) = &node.op && values.len() > 1 {
+        if let Op::Constant(values) = &node.op
+            && values.len() > 1
+        {
             let all: Vec<String> = values.iter().map(|value| expression::literal(*value, node.element_type)).collect();
             let _ = writeln!(text, "  static const {ty} v{at}[{}] = {{{}}};", values.len(), all.join(", "));
             return;
@@ -178,7 +194,8 @@ impl Code<'_> {
                         None => outer.next().cloned().unwrap_or(Index::At(0)),
                     })
                     .collect();
-                let _ = writeln!(text, "      a = hlo::{}(a, {});", reducer.each().name(), self.value(node.of[0], &full));
+                let _ =
+                    writeln!(text, "      a = hlo::{}(a, {});", reducer.each().name(), self.value(node.of[0], &full));
                 close(&inner, text);
             }
             Op::ReduceWindow(windows, reducer) => {
@@ -186,11 +203,25 @@ impl Code<'_> {
                 let within = loops(&inner, "j", 2, text);
                 let (mut full, mut inside) = (Vec::new(), Vec::new());
                 for (dim, window) in windows.iter().enumerate() {
-                    let place = format!("({}*{}+{}*{}-({}))", index[dim], window.stride, within[dim], window.dilation, window.low);
-                    inside.push(format!("{place} >= 0 && {place} % {} == 0 && {place} / {} < {}", window.base, window.base, dims(0)[dim]));
+                    let place = format!(
+                        "({}*{}+{}*{}-({}))",
+                        index[dim], window.stride, within[dim], window.dilation, window.low
+                    );
+                    inside.push(format!(
+                        "{place} >= 0 && {place} % {} == 0 && {place} / {} < {}",
+                        window.base,
+                        window.base,
+                        dims(0)[dim]
+                    ));
                     full.push(Index::Text(format!("({place}/{})", window.base)));
                 }
-                let _ = writeln!(text, "      if ({}) a = hlo::{}(a, {});", inside.join(" && "), reducer.each().name(), self.value(node.of[0], &full));
+                let _ = writeln!(
+                    text,
+                    "      if ({}) a = hlo::{}(a, {});",
+                    inside.join(" && "),
+                    reducer.each().name(),
+                    self.value(node.of[0], &full)
+                );
                 close(&inner, text);
             }
             Op::Dot { contract, batch } => {
@@ -254,7 +285,10 @@ impl Code<'_> {
                 Order::Less => "lt(a, b)",
                 Order::Greater => "gt(a, b)",
             };
-            let _ = writeln!(text, "    std::stable_sort(c, c + {extent}, [](const {ty}& a, const {ty}& b) {{ return hlo::{before}; }});");
+            let _ = writeln!(
+                text,
+                "    std::stable_sort(c, c + {extent}, [](const {ty}& a, const {ty}& b) {{ return hlo::{before}; }});"
+            );
         }
         for place in wanted {
             index[dim] = Index::At(place as i64);
@@ -273,9 +307,11 @@ impl Code<'_> {
         let _ = writeln!(text, "    v{at}[{}] = {};", linear(&index, &node.dims), self.value(node.of[0], &index));
         close(&node.dims, text);
         let part = &self.program.nodes[node.of[1]].dims;
-        let starts: Vec<String> = (0..part.len()).map(|dim| self.start(node.of[2 + dim], node.dims[dim] - part[dim])).collect();
+        let starts: Vec<String> =
+            (0..part.len()).map(|dim| self.start(node.of[2 + dim], node.dims[dim] - part[dim])).collect();
         let index = loops(part, "i", 1, text);
-        let place: Vec<Index> = index.iter().zip(&starts).map(|(at, start)| Index::Text(format!("({at}+{start})"))).collect();
+        let place: Vec<Index> =
+            index.iter().zip(&starts).map(|(at, start)| Index::Text(format!("({at}+{start})"))).collect();
         let _ = writeln!(text, "    v{at}[{}] = {};", linear(&place, &node.dims), self.value(node.of[1], &index));
         close(part, text);
     }
@@ -300,7 +336,11 @@ pub(crate) fn wanted(program: &Program, sort: NodeId, dim: usize, extent: usize)
         };
         let _ = at;
     }
-    if places.is_empty() || program.outputs.contains(&sort) { (0..extent).collect() } else { places.into_iter().collect() }
+    if places.is_empty() || program.outputs.contains(&sort) {
+        (0..extent).collect()
+    } else {
+        places.into_iter().collect()
+    }
 }
 
 /// Opens a loop for each dimension; the innermost is the pipeline.

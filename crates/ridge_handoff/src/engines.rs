@@ -17,6 +17,8 @@ pub fn run(python: &Path, folder: &Path) -> Value {
     let said = text.lines().rev().find_map(|line| serde_json::from_str::<Value>(line).ok()).filter(Value::is_object);
     said.unwrap_or_else(|| {
         let error = String::from_utf8_lossy(&output.stderr);
-        why(error.lines().last().unwrap_or("it ended without a word").chars().take(300).collect())
+        let telling = error.lines().rev().find(|line| line.contains("Check failed") || line.contains("Error"));
+        let line = telling.or_else(|| error.lines().rev().find(|line| !line.trim().is_empty()));
+        why(line.unwrap_or("it ended without a word").trim().chars().take(300).collect())
     })
 }

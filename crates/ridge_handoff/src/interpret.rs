@@ -20,7 +20,11 @@ pub type Cells<A> = Vec<Cell<<A as Arithmetic>::Real>>;
 ///
 /// # Errors
 /// [`CannotCompute`] where the inputs do not fit, or an operation has no meaning in this arithmetic.
-pub fn interpret<A: Arithmetic>(program: &Program, inputs: &[Cells<A>], by: &A) -> Result<Vec<Cells<A>>, CannotCompute> {
+pub fn interpret<A: Arithmetic>(
+    program: &Program,
+    inputs: &[Cells<A>],
+    by: &A,
+) -> Result<Vec<Cells<A>>, CannotCompute> {
     if inputs.len() != program.inputs.len() {
         return cannot(format!("expected {} inputs, found {}", program.inputs.len(), inputs.len()));
     }
@@ -88,7 +92,12 @@ fn compute<A: Arithmetic>(
         Op::Slice(starts) => {
             let steps = strides(dims(0));
             moved(0, &|index| {
-                starts.iter().zip(index).zip(&steps).map(|(((start, stride), at), step)| (start + at * stride) * step).sum()
+                starts
+                    .iter()
+                    .zip(index)
+                    .zip(&steps)
+                    .map(|(((start, stride), at), step)| (start + at * stride) * step)
+                    .sum()
             })
         }
         Op::Reverse(turned) => {
@@ -117,9 +126,8 @@ fn compute<A: Arithmetic>(
             let mut cells = Vec::with_capacity(node.elements());
             for index in places(&node.dims) {
                 let base: usize = kept.iter().zip(&index).map(|(dim, at)| at * steps[*dim]).sum();
-                let read = places(&inner).map(|inner| {
-                    from[base + gone.iter().zip(&inner).map(|(dim, at)| at * steps[*dim]).sum::<usize>()]
-                });
+                let read = places(&inner)
+                    .map(|inner| from[base + gone.iter().zip(&inner).map(|(dim, at)| at * steps[*dim]).sum::<usize>()]);
                 cells.push(folded(of(1)[0], read, reducer.each(), node.element_type, by)?);
             }
             cells
@@ -129,7 +137,9 @@ fn compute<A: Arithmetic>(
             let inner: Vec<usize> = windows.iter().map(|window| window.size).collect();
             let mut cells = Vec::with_capacity(node.elements());
             for index in places(&node.dims) {
-                let read = places(&inner).filter_map(|inner| movement::in_window(&index, &inner, windows, all)).map(|at| from[at]);
+                let read = places(&inner)
+                    .filter_map(|inner| movement::in_window(&index, &inner, windows, all))
+                    .map(|at| from[at]);
                 cells.push(folded(of(1)[0], read, reducer.each(), node.element_type, by)?);
             }
             cells
@@ -199,7 +209,13 @@ fn clampable(start: i64, ty: ElementType) -> i64 {
 }
 
 /// Starts of a dynamic slice, held so that all of it lies inside, and whether they are sure.
-fn starts<R>(program: &Program, node: &Node, values: &[Vec<Cell<R>>], first: usize, part: &[usize]) -> (Vec<usize>, bool) {
+fn starts<R>(
+    program: &Program,
+    node: &Node,
+    values: &[Vec<Cell<R>>],
+    first: usize,
+    part: &[usize],
+) -> (Vec<usize>, bool) {
     let all = &program.nodes[node.of[0]].dims;
     let mut is_sure = true;
     let mut starts = Vec::with_capacity(all.len());
@@ -346,7 +362,8 @@ fn elementwise<A: Arithmetic>(
     };
     let mut cells = Vec::with_capacity(node.elements());
     for place in 0..node.elements() {
-        let of: [Cell<A::Real>; 3] = std::array::from_fn(|at| if at < types.len() { operand(at, place) } else { operand(0, place) });
+        let of: [Cell<A::Real>; 3] =
+            std::array::from_fn(|at| if at < types.len() { operand(at, place) } else { operand(0, place) });
         cells.push(apply(each, &of[..types.len()], types[0], node.element_type, by)?);
     }
     Ok(cells)
@@ -425,9 +442,14 @@ fn binary<A: Arithmetic>(
             _ => Cell::Real(by.two(each, a, b, ty)),
         }),
         (Cell::Whole(a, sure), Cell::Whole(b, sure_too)) => {
-            let decided = |value: i64, sure: bool| sure && matches!((each, value), (Each::And, 0) | (Each::Or, 1)) && ty == ElementType::Pred;
+            let decided = |value: i64, sure: bool| {
+                sure && matches!((each, value), (Each::And, 0) | (Each::Or, 1)) && ty == ElementType::Pred
+            };
             let is_sure = sure && sure_too || decided(a, sure) || decided(b, sure_too);
-            whole(each, a, b, ty).map_or_else(|| cannot(format!("{} of whole numbers", each.name())), |found| Ok(Cell::Whole(found, is_sure)))
+            whole(each, a, b, ty).map_or_else(
+                || cannot(format!("{} of whole numbers", each.name())),
+                |found| Ok(Cell::Whole(found, is_sure)),
+            )
         }
         _ => cannot(format!("{} of a real and a whole number", each.name())),
     }

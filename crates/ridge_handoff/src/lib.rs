@@ -2,6 +2,7 @@
 
 mod arithmetic;
 pub mod bundle;
+mod cone;
 pub mod cpp;
 pub mod engines;
 mod interpret;
@@ -10,7 +11,7 @@ mod network;
 mod program;
 pub mod vectors;
 pub mod verify;
-
+mod verilog;
 
 pub use arithmetic::{Arithmetic, Bounded, Cell, Fixed, FormatError, Strict};
 pub use interpret::{CannotCompute, Cells, equal, interpret, same};

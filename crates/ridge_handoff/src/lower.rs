@@ -20,6 +20,9 @@ const MOST_NODES: usize = 20_000;
 /// Elements of one value: its vectors have to be held in memory.
 const MOST_ELEMENTS: usize = 1 << 26;
 
+/// Elements that are read to compute a program once: what takes longer cannot be checked.
+const MOST_WORK: u64 = 1 << 31;
+
 /// Why a region has no specification: a sentence's part, to stand behind "because".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -53,7 +56,25 @@ pub fn lower(module: &HloModule, computation: ComputationId) -> Result<Program, 
     }
     let name = module.computation(computation).name.clone();
     let Lowering { nodes, inputs, .. } = lowering;
-    Ok(pruned(Program { name, inputs, outputs, nodes }))
+    let program = pruned(Program { name, inputs, outputs, nodes });
+    let work = program.nodes.iter().fold(0_u64, |all, node| all.saturating_add(work(&program, node)));
+    if work > MOST_WORK {
+        return refuse(format!("to compute it once reads more than {MOST_WORK} elements; record a smaller size"));
+    }
+    Ok(program)
+}
+
+/// Elements that a node reads.
+fn work(program: &Program, node: &Node) -> u64 {
+    let each = |extents: &mut dyn Iterator<Item = usize>| extents.fold(1, |all: u64, extent| all.saturating_mul(extent as u64));
+    let inner = match &node.op {
+        Op::Dot { contract, .. } => each(&mut contract.0.iter().map(|dim| program.nodes[node.of[0]].dims[*dim])),
+        Op::ReduceWindow(windows, _) => each(&mut windows.iter().map(|window| window.size)),
+        Op::Reduce(gone, _) => each(&mut gone.iter().map(|dim| program.nodes[node.of[0]].dims[*dim])),
+        Op::Sort(dim, _) => node.dims[*dim].min(64) as u64,
+        _ => 1,
+    };
+    inner.saturating_mul(node.elements() as u64)
 }
 
 struct Lowering<'a> {
@@ -154,7 +175,10 @@ impl Lowering<'_> {
         let before: usize = shape.tuple.iter().take(index).map(leaf_count).sum();
         let count = shape.tuple.get(index).map_or(0, leaf_count);
         let part = leaves.get(before..before + count).filter(|part| !part.is_empty());
-        part.map_or_else(|| refuse(format!("`{}` takes a part that is not there", instruction.name)), |part| Ok(part.to_vec()))
+        part.map_or_else(
+            || refuse(format!("`{}` takes a part that is not there", instruction.name)),
+            |part| Ok(part.to_vec()),
+        )
     }
 
     /// One operation on arrays.
@@ -291,7 +315,8 @@ fn checked(instruction: &Instruction, shape: &Shape) -> Result<(ElementType, Vec
         return refuse(format!("`{name}` is of type {}", shape.element_type));
     }
     let dims: Option<Vec<usize>> = shape.dimensions.iter().map(|extent| usize::try_from(*extent).ok()).collect();
-    let elements = dims.as_ref().and_then(|dims| dims.iter().try_fold(1_usize, |product, dim| product.checked_mul(*dim)));
+    let elements =
+        dims.as_ref().and_then(|dims| dims.iter().try_fold(1_usize, |product, dim| product.checked_mul(*dim)));
     match (dims, elements) {
         (Some(dims), Some(1..=MOST_ELEMENTS)) => Ok((shape.element_type, dims)),
         (Some(_), Some(0)) => refuse(format!("`{name}` has no elements")),
@@ -320,7 +345,8 @@ fn memory_order(shape: &Shape) -> Option<Vec<usize>> {
     if !layout.tiles.is_empty() {
         return None;
     }
-    let order: Vec<usize> = layout.minor_to_major.iter().rev().map(|dim| usize::try_from(*dim).ok()).collect::<Option<_>>()?;
+    let order: Vec<usize> =
+        layout.minor_to_major.iter().rev().map(|dim| usize::try_from(*dim).ok()).collect::<Option<_>>()?;
     let mut sorted = order.clone();
     sorted.sort_unstable();
     sorted.into_iter().eq(0..rank).then_some(order)

@@ -86,7 +86,10 @@ pub enum Op {
     /// The dimension, and whether the greatest come first.
     Sort(usize, Order),
     /// Contracted and batch dimensions: left, right.
-    Dot { contract: (Vec<usize>, Vec<usize>), batch: (Vec<usize>, Vec<usize>) },
+    Dot {
+        contract: (Vec<usize>, Vec<usize>),
+        batch: (Vec<usize>, Vec<usize>),
+    },
     Gather(Gather),
     /// Operands are the array and a start for each dimension.
     DynamicSlice,

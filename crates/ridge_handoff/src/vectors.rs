@@ -57,7 +57,9 @@ impl Random {
 
 fn input(port: &Port, kind: Kind, seed: u64) -> Vec<u8> {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    (0..20).for_each(|_| drop(random.next()));
+    (0..20).for_each(|_| {
+        random.next();
+    });
     let count: usize = port.dims.iter().product();
     let mut bytes = Vec::new();
     for at in 0..count {
@@ -73,13 +75,27 @@ fn input(port: &Port, kind: Kind, seed: u64) -> Vec<u8> {
 fn real(kind: Kind, at: usize, count: usize, ty: ElementType, random: &mut Random) -> f64 {
     let usual = random.part() * 2.0 - 1.0;
     let single = ty == ElementType::F32;
-    let (most, least) = if single { (f64::from(f32::MAX), f64::from(f32::MIN_POSITIVE)) } else { (f64::MAX, f64::MIN_POSITIVE) };
+    let (most, least) =
+        if single { (f64::from(f32::MAX), f64::from(f32::MIN_POSITIVE)) } else { (f64::MAX, f64::MIN_POSITIVE) };
     match kind {
         Kind::Random => usual,
         Kind::Wide => usual * (random.part() * 40.0 - 20.0).exp2(),
         Kind::Impulse => f64::from(u8::from(at == count / 2)),
         Kind::Corners => {
-            let corners = [0.0, -0.0, 1.0, -1.0, most, -most, least, least / 4.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.5];
+            let corners = [
+                0.0,
+                -0.0,
+                1.0,
+                -1.0,
+                most,
+                -most,
+                least,
+                least / 4.0,
+                f64::INFINITY,
+                f64::NEG_INFINITY,
+                f64::NAN,
+                0.5,
+            ];
             if random.next() % 4 == 0 { corners[(random.next() % corners.len() as u64) as usize] } else { usual }
         }
     }
@@ -205,7 +221,11 @@ pub fn bounded(program: &Program, inputs: &[Vec<Cell<f64>>]) -> Result<Vec<(Vec<
 ///
 /// # Errors
 /// [`CannotCompute`] where an operation has no meaning in fixed point.
-pub fn fixed(program: &Program, inputs: &[Vec<Cell<f64>>], format: Fixed) -> Result<Vec<(Vec<u8>, Vec<f64>)>, CannotCompute> {
+pub fn fixed(
+    program: &Program,
+    inputs: &[Vec<Cell<f64>>],
+    format: Fixed,
+) -> Result<Vec<(Vec<u8>, Vec<f64>)>, CannotCompute> {
     let outputs = interpret(program, &mapped(inputs, |value| format.of(value)), &format)?;
     let files = outputs.iter().zip(&program.outputs).map(|(cells, node)| {
         let ty = program.nodes[*node].element_type;

@@ -49,7 +49,8 @@ pub fn verify(bundle: &Opened, running: Running, mut tell: impl FnMut(&str)) -> 
         ledger.push(checks::not_run("c++", why));
         return ledger;
     }
-    let formats = bundle.json("spec/numerics.json").map(|document| crate::bundle::usable(&document)).unwrap_or_default();
+    let formats =
+        bundle.json("spec/numerics.json").map(|document| crate::bundle::usable(&document)).unwrap_or_default();
     tell("C++");
     ledger.push(checks::cpp(bundle, folder.path(), None));
     for slug in formats {
@@ -78,11 +79,19 @@ fn copied(bundle: &Opened, to: &Path) -> bool {
 pub(crate) fn sets(bundle: &Opened) -> Vec<String> {
     let document = bundle.json("golden/vectors.json").unwrap_or(Value::Null);
     let sets = document["sets"].as_array().cloned().unwrap_or_default();
-    sets.iter().filter_map(|set| set["name"].as_str()).filter(|name| opened::is_plain(name)).map(str::to_owned).collect()
+    sets.iter()
+        .filter_map(|set| set["name"].as_str())
+        .filter(|name| opened::is_plain(name))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The inputs of a set.
-pub(crate) fn inputs(bundle: &Opened, program: &crate::Program, set: &str) -> Result<Vec<Vec<crate::Cell<f64>>>, String> {
+pub(crate) fn inputs(
+    bundle: &Opened,
+    program: &crate::Program,
+    set: &str,
+) -> Result<Vec<Vec<crate::Cell<f64>>>, String> {
     let files: Option<Vec<Vec<u8>>> =
         (0..program.inputs.len()).map(|at| bundle.files.get(&format!("golden/{set}/in{at}.bin")).cloned()).collect();
     let files = files.ok_or_else(|| format!("set `{set}` lacks an input"))?;

@@ -1,7 +1,7 @@
 //! Handing a region over: from its name to the files of a bundle.
 
 use crate::error::{Details, OpenError};
-use crate::hlo::{HloStage, dumped, module_hlo, module_row};
+use crate::hlo::{module_hlo, module_row};
 use crate::offload::{OffloadAnswer, OffloadOptions};
 use crate::session::Session;
 use ridge_handoff::bundle::{Files, Source, files, specification};
@@ -9,6 +9,10 @@ use ridge_handoff::{Fixed, Refusal, lower};
 use ridge_hlo::{ComputationId, HloModule, InstructionId};
 use ridge_offload::RegionAnswer;
 use rustc_hash::FxHashSet;
+use std::path::{Component, Path};
+
+/// Recorded modules of one name that are looked at.
+const MOST_FOLDERS: usize = 64;
 
 /// What is to be handed over.
 #[derive(Debug, Clone, Default)]
@@ -66,13 +70,14 @@ impl Session {
             is_whole,
             hlo: module.to_text(),
             region_hlo: region_text(module, computation),
-            before: dumped(self.imported(), row, HloStage::Before, self.manifest()).ok(),
-            stablehlo: dumped(self.imported(), row, HloStage::StableHlo, self.manifest()).ok(),
+            before: self.recorded(module, "before.txt"),
+            stablehlo: self.recorded(module, "stablehlo.mlir"),
             ..Source::default()
         };
         if is_whole {
             let aliases = module.input_output_aliases.iter();
-            source.aliases = aliases.map(|alias| (alias.output_index.first().copied().unwrap_or(0), alias.parameter)).collect();
+            source.aliases =
+                aliases.map(|alias| (alias.output_index.first().copied().unwrap_or(0), alias.parameter)).collect();
         }
         if let Some(one) = region {
             of_region(&mut source, one, &offload);
@@ -83,6 +88,25 @@ impl Session {
             Err(refusal) => (specification(&source), Some(refusal)),
         };
         Ok(Handoff { source, files, refused, offload })
+    }
+
+    /// Another form of a module that the recorder kept: from the folder whose own HLO has the same instructions.
+    ///
+    /// Folders are named by the order of compilation, which the capture does not know; a name alone may mean several.
+    fn recorded(&self, module: &HloModule, file: &str) -> Option<String> {
+        let manifest = self.manifest()?;
+        let named = manifest.document.modules.iter().filter(|one| one.name == module.name).take(MOST_FOLDERS);
+        let mut folders = named.filter_map(|one| {
+            let dir = Path::new(one.dir.as_deref()?);
+            let is_inside = dir.components().all(|part| matches!(part, Component::Normal(_)));
+            is_inside.then(|| manifest.folder.join(dir))
+        });
+        let folder = folders.find(|folder| {
+            let text = std::fs::read_to_string(folder.join("after.txt")).ok();
+            let theirs = text.and_then(|text| HloModule::from_text(&text).ok());
+            theirs.is_some_and(|theirs| are_alike(&theirs, module))
+        })?;
+        std::fs::read_to_string(folder.join(file)).ok()
     }
 
     /// The module's row: where several have one name, the one whose instructions the region names.
@@ -97,14 +121,25 @@ impl Session {
     }
 }
 
+/// Whether two modules have the same instructions, by name, operation and shape.
+fn are_alike(one: &HloModule, other: &HloModule) -> bool {
+    let same = |a: &ridge_hlo::Instruction| {
+        let found = other.instruction_named(&a.name).map(|id| other.instruction(id));
+        found.is_some_and(|b| a.opcode == b.opcode && a.shape.dimensions == b.shape.dimensions)
+    };
+    one.instructions.len() == other.instructions.len() && one.instructions.iter().all(same)
+}
+
 fn region_called<'a>(answer: &'a OffloadAnswer, name: &str) -> Result<&'a RegionAnswer, OpenError> {
     let regions = &answer.found.regions;
     if let Ok(number) = name.parse::<usize>() {
         let found = number.checked_sub(1).and_then(|at| regions.get(at));
-        return found.ok_or_else(|| unknown(answer, format!("expected a region from 1 to {}, found {number}", regions.len())));
+        return found
+            .ok_or_else(|| unknown(answer, format!("expected a region from 1 to {}, found {number}", regions.len())));
     }
     let exact: Vec<&RegionAnswer> = regions.iter().filter(|one| one.region.name == name).collect();
-    let found = if exact.is_empty() { regions.iter().filter(|one| one.region.name.contains(name)).collect() } else { exact };
+    let found =
+        if exact.is_empty() { regions.iter().filter(|one| one.region.name.contains(name)).collect() } else { exact };
     match found[..] {
         [one] => Ok(one),
         [] => Err(unknown(answer, format!("no region is called `{name}`"))),
@@ -116,7 +151,11 @@ fn unknown(answer: &OffloadAnswer, message: String) -> OpenError {
     let regions = answer.found.regions.iter().enumerate().take(8);
     let names: Vec<String> = regions.map(|(at, one)| format!("{} `{}`", at + 1, one.region.name)).collect();
     let details = Details::new(message);
-    OpenError::UnknownName(if names.is_empty() { details } else { details.hint(format!("there are {}", names.join(", "))) })
+    OpenError::UnknownName(if names.is_empty() {
+        details
+    } else {
+        details.hint(format!("there are {}", names.join(", ")))
+    })
 }
 
 fn of_region(source: &mut Source, one: &RegionAnswer, offload: &OffloadAnswer) {
@@ -133,7 +172,8 @@ fn of_region(source: &mut Source, one: &RegionAnswer, offload: &OffloadAnswer) {
 fn computation(module: &HloModule, op: Option<&str>) -> Result<(ComputationId, bool), OpenError> {
     let Some(op) = op else {
         let entry = module.entry.map(|entry| (entry, true));
-        return entry.ok_or_else(|| OpenError::NotRecorded(Details::new(format!("module `{}` has no entry", module.name))));
+        return entry
+            .ok_or_else(|| OpenError::NotRecorded(Details::new(format!("module `{}` has no entry", module.name))));
     };
     let found: Option<InstructionId> = module.instruction_named(op);
     let called = found.and_then(|id| module.instruction(id).called.first().copied());
@@ -141,7 +181,9 @@ fn computation(module: &HloModule, op: Option<&str>) -> Result<(ComputationId, b
     named.map(|called| (called, false)).ok_or_else(|| {
         let what = if found.is_some() { "calls no computation" } else { "is not there" };
         let details = Details::new(format!("`{op}` of module `{}` {what}", module.name));
-        OpenError::UnknownName(details.hint("name a fusion, a call or a loop; `ridgeline hlo PATH --module M` lists them"))
+        OpenError::UnknownName(
+            details.hint("name a fusion, a call or a loop; `ridgeline hlo PATH --module M` lists them"),
+        )
     })
 }
 
@@ -167,7 +209,10 @@ fn region_text(module: &HloModule, entry: ComputationId) -> String {
         let own = module.computation_text(id);
         let own = own.trim_start_matches("ENTRY ");
         text.push_str(if id == entry { "ENTRY " } else { "" });
-        text.push_str(own);
+        // A fusion is a call to whoever does not compile for that device.
+        let own = own.replace(" fusion(", " call(").replace("calls=%", "to_apply=%");
+        let kinds = [", kind=kLoop", ", kind=kInput", ", kind=kOutput", ", kind=kCustom"];
+        text.push_str(&kinds.iter().fold(own, |own, kind| own.replace(kind, "")));
         text.push('\n');
     }
     text

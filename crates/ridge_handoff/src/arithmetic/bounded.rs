@@ -70,7 +70,9 @@ impl Arithmetic for Bounded {
                     _ if a.error == 0.0 => 0.0,
                     _ => {
                         let ends = [a.value - a.error, a.value + a.error].map(|end| strict::one(each, end));
-                        ends.iter().map(|end| (end - value).abs()).fold(0.0, |most, one| if one > most || one.is_nan() { one } else { most })
+                        ends.iter()
+                            .map(|end| (end - value).abs())
+                            .fold(0.0, |most, one| if one > most || one.is_nan() { one } else { most })
                     }
                 };
                 bound(value, carried, ty, 2.0 * FUNCTION_ULPS)
@@ -84,7 +86,9 @@ impl Arithmetic for Bounded {
         match each {
             Each::Maximum | Each::Minimum => Bound { value, error: a.error.max(b.error) },
             Each::Add | Each::Subtract => bound(value, a.error + b.error, ty, 1.0),
-            Each::Multiply => bound(value, product(x, b.error) + product(y, a.error) + product(a.error, b.error), ty, 1.0),
+            Each::Multiply => {
+                bound(value, product(x, b.error) + product(y, a.error) + product(a.error, b.error), ty, 1.0)
+            }
             Each::Divide if a.error == 0.0 && b.error == 0.0 => bound(value, 0.0, ty, 1.0),
             Each::Divide if y > b.error => bound(value, (a.error + value.abs() * b.error) / (y - b.error), ty, 1.0),
             _ if a.error == 0.0 && b.error == 0.0 => bound(value, 0.0, ty, 2.0 * FUNCTION_ULPS),
@@ -117,7 +121,9 @@ impl Arithmetic for Bounded {
         let whole = whole_of_real(real.value, ty);
         let ends = [real.value - real.error, real.value + real.error].map(|end| whole_of_real(end, ty));
         // What does not fit is held within the type by some engines and not by others.
-        let fits = whole as f64 == real.value.trunc() || ty == ElementType::Pred || ty == ElementType::U64 && real.value >= 0.0;
+        let fits = whole as f64 == real.value.trunc()
+            || ty == ElementType::Pred
+            || ty == ElementType::U64 && real.value >= 0.0;
         (whole, fits && (real.error == 0.0 || ends == [whole, whole]))
     }
 

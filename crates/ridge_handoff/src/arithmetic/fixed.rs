@@ -30,8 +30,13 @@ impl FromStr for Fixed {
         let wrong = || FormatError(text.to_owned());
         let inside = text.trim().strip_prefix("fixed<").and_then(|rest| rest.strip_suffix('>')).ok_or_else(wrong)?;
         let (width, integer) = inside.split_once(',').ok_or_else(wrong)?;
-        let (width, integer) = (width.trim().parse().map_err(|_| wrong())?, integer.trim().parse().map_err(|_| wrong())?);
-        if !(2..=32).contains(&width) || !(1..=width).contains(&integer) { Err(wrong()) } else { Ok(Fixed { width, integer }) }
+        let (width, integer) =
+            (width.trim().parse().map_err(|_| wrong())?, integer.trim().parse().map_err(|_| wrong())?);
+        if !(2..=32).contains(&width) || !(1..=width).contains(&integer) {
+            Err(wrong())
+        } else {
+            Ok(Fixed { width, integer })
+        }
     }
 }
 
@@ -139,7 +144,9 @@ mod tests {
     fn formats_are_read_and_held() {
         let format: Fixed = "fixed<16,8>".parse().expect("a format");
         assert_eq!((format.fraction(), format.to_string()), (8, "fixed<16,8>".to_owned()));
-        for (value, expected) in [(0.5, 128), (-0.5, -128), (127.999, 32767), (1e30, 32767), (-1e30, -32768), (f64::NAN, 0)] {
+        for (value, expected) in
+            [(0.5, 128), (-0.5, -128), (127.999, 32767), (1e30, 32767), (-1e30, -32768), (f64::NAN, 0)]
+        {
             assert_eq!(format.of(value), expected, "{value}");
         }
         let ty = ElementType::F32;

@@ -14,7 +14,15 @@ macro_rules! of_type {
             match each {
                 Each::Abs => a.abs(),
                 Each::Negate => -a,
-                Each::Sign => if a > 0.0 { 1.0 } else if a < 0.0 { -1.0 } else { a },
+                Each::Sign => {
+                    if a > 0.0 {
+                        1.0
+                    } else if a < 0.0 {
+                        -1.0
+                    } else {
+                        a
+                    }
+                }
                 Each::Floor => a.floor(),
                 Each::Ceil => a.ceil(),
                 Each::RoundAway => a.round(),
@@ -42,8 +50,24 @@ macro_rules! of_type {
                 Each::Multiply => a * b,
                 Each::Divide => a / b,
                 Each::Remainder => a % b,
-                Each::Maximum => if a.is_nan() || b.is_nan() { <$float>::NAN } else if a < b { b } else { a },
-                Each::Minimum => if a.is_nan() || b.is_nan() { <$float>::NAN } else if b < a { b } else { a },
+                Each::Maximum => {
+                    if a.is_nan() || b.is_nan() {
+                        <$float>::NAN
+                    } else if a < b {
+                        b
+                    } else {
+                        a
+                    }
+                }
+                Each::Minimum => {
+                    if a.is_nan() || b.is_nan() {
+                        <$float>::NAN
+                    } else if b < a {
+                        b
+                    } else {
+                        a
+                    }
+                }
                 Each::Power => a.powf(b),
                 Each::Atan2 => a.atan2(b),
                 _ => <$float>::NAN,

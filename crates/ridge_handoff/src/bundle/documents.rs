@@ -50,7 +50,9 @@ pub(super) fn interface(program: &Program, source: &Source) -> Value {
 
 fn access(node: &crate::program::Node, input: usize) -> &'static str {
     match node.op {
-        Op::Gather(_) | Op::DynamicSlice | Op::DynamicUpdateSlice if node.of.first() == Some(&input) => "positions that data decide",
+        Op::Gather(_) | Op::DynamicSlice | Op::DynamicUpdateSlice if node.of.first() == Some(&input) => {
+            "positions that data decide"
+        }
         _ => "a fixed map of the result's index",
     }
 }
@@ -74,7 +76,8 @@ pub(super) fn dataflow(program: &Program) -> Value {
             json!({ "from": operand, "to": at, "bytes": from.elements() * width(from.element_type) })
         })
     });
-    let counts: serde_json::Map<String, Value> = cpp::counts(program).into_iter().map(|(name, count)| (name, json!(count))).collect();
+    let counts: serde_json::Map<String, Value> =
+        cpp::counts(program).into_iter().map(|(name, count)| (name, json!(count))).collect();
     json!({
         "operations": counts,
         "nodes": nodes.collect::<Vec<_>>(),
@@ -89,7 +92,14 @@ pub(super) fn dot(program: &Program) -> String {
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     for (at, node) in program.nodes.iter().enumerate() {
         let dims: Vec<String> = node.dims.iter().map(ToString::to_string).collect();
-        let _ = writeln!(text, "  n{at} [label=\"{}\\n{} {}[{}]\"];", quoted(&node.name), node.op.name(), node.element_type.name(), dims.join(","));
+        let _ = writeln!(
+            text,
+            "  n{at} [label=\"{}\\n{} {}[{}]\"];",
+            quoted(&node.name),
+            node.op.name(),
+            node.element_type.name(),
+            dims.join(",")
+        );
         for operand in &node.of {
             let _ = writeln!(text, "  n{operand} -> n{at};");
         }
@@ -100,7 +110,8 @@ pub(super) fn dot(program: &Program) -> String {
 
 /// What has to be kept, and where.
 pub(super) fn memory(program: &Program, source: &Source) -> Value {
-    let bytes_in: usize = program.inputs.iter().map(|port| port.dims.iter().product::<usize>() * width(port.element_type)).sum();
+    let bytes_in: usize =
+        program.inputs.iter().map(|port| port.dims.iter().product::<usize>() * width(port.element_type)).sum();
     let out = program.outputs.iter().map(|output| &program.nodes[*output]);
     let bytes_out: usize = out.map(|node| node.elements() * width(node.element_type)).sum();
     json!({
@@ -140,7 +151,13 @@ impl FormatRow {
         FormatRow { format, why_not: None, sets: Vec::new() }
     }
 
-    pub(super) fn add(&mut self, set: &str, outputs: &[(Vec<u8>, Vec<f64>)], references: &[(Vec<u8>, Vec<u8>)], files: &mut Files) {
+    pub(super) fn add(
+        &mut self,
+        set: &str,
+        outputs: &[(Vec<u8>, Vec<f64>)],
+        references: &[(Vec<u8>, Vec<u8>)],
+        files: &mut Files,
+    ) {
         for (at, ((bytes, values), (reference, _))) in outputs.iter().zip(references).enumerate() {
             files.insert(format!("golden/{set}/{}.out{at}.bin", self.format.slug()), bytes.clone());
             let most = (self.format.integer as f64 - 1.0).exp2();

@@ -9,7 +9,8 @@ use std::fmt::Write as _;
 pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger: &[Check]) -> String {
     let mut text = format!("# Hand-off of `{}`\n\n", plain(&source.region));
     let whole = if source.is_whole { "the whole of module" } else { "a part of module" };
-    let _ = writeln!(text, "This is {whole} `{}`, computation `{}`.", plain(&source.module), plain(&source.computation));
+    let _ =
+        writeln!(text, "This is {whole} `{}`, computation `{}`.", plain(&source.module), plain(&source.computation));
     if !source.location.is_empty() {
         let _ = writeln!(text, "It came from `{}`.", plain(&source.location));
     }
@@ -17,7 +18,11 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
         let _ = writeln!(text, "It takes {:.1} % of all device work of the capture.", share * 100.0);
     }
     if let Some(Refusal(why)) = refused {
-        let _ = write!(text, "\n**No generated code and no vectors, because {}.**\nThe HLO in `spec/` is all that is known.\n", plain(why));
+        let _ = write!(
+            text,
+            "\n**No generated code and no vectors, because {}.**\nThe HLO in `spec/` is all that is known.\n",
+            plain(why)
+        );
     }
     section(&mut text, "What was checked", ledger, CheckState::Passed);
     section(&mut text, "What failed", ledger, CheckState::Failed);
@@ -57,7 +62,8 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
 const FORMATS_HEAD: &str = "\n## Fixed point\n\nError against double precision, on the vectors of set `random`:\n\n";
 
 fn formats(text: &mut String, files: &Files) {
-    let numerics: Value = files.get("spec/numerics.json").and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default();
+    let numerics: Value =
+        files.get("spec/numerics.json").and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default();
     let rows: Vec<&Value> = numerics["formats"].as_array().into_iter().flatten().collect();
     if rows.is_empty() {
         text.push_str("no format was asked for.\n");
@@ -72,7 +78,15 @@ fn formats(text: &mut String, files: &Files) {
         }
         for one in row["errors"].as_array().into_iter().flatten().filter(|one| one["set"] == "random") {
             let number = |key: &str| one[key].as_f64().map_or("–".to_owned(), |value| format!("{value:.3e}"));
-            let _ = writeln!(text, "| `{format}` | {} | {} | {} | {} of {} |", one["output"], number("largest_error"), number("rms_error"), one["beyond_range"], one["beyond_range"].as_u64().unwrap_or(0) + one["compared"].as_u64().unwrap_or(0));
+            let _ = writeln!(
+                text,
+                "| `{format}` | {} | {} | {} | {} of {} |",
+                one["output"],
+                number("largest_error"),
+                number("rms_error"),
+                one["beyond_range"],
+                one["beyond_range"].as_u64().unwrap_or(0) + one["compared"].as_u64().unwrap_or(0)
+            );
         }
     }
 }

@@ -124,12 +124,18 @@ impl Code<'_> {
                 self.value(node.of[0], &place)
             }
             Op::Slice(starts) => {
-                let place: Vec<Index> = starts.iter().zip(index).map(|((start, stride), at)| at.scaled(*stride as i64, *start as i64)).collect();
+                let place: Vec<Index> = starts
+                    .iter()
+                    .zip(index)
+                    .map(|((start, stride), at)| at.scaled(*stride as i64, *start as i64))
+                    .collect();
                 self.value(node.of[0], &place)
             }
             Op::Reverse(turned) => {
                 let dims = &of(0).dims;
-                let place = |dim: usize| if turned.contains(&dim) { index[dim].scaled(-1, dims[dim] as i64 - 1) } else { index[dim].clone() };
+                let place = |dim: usize| {
+                    if turned.contains(&dim) { index[dim].scaled(-1, dims[dim] as i64 - 1) } else { index[dim].clone() }
+                };
                 self.value(node.of[0], &(0..index.len()).map(place).collect::<Vec<_>>())
             }
             Op::Pad(edges) => {
@@ -144,7 +150,8 @@ impl Code<'_> {
                             place.push(moved);
                         }
                         _ => {
-                            inside.push(format!("{moved} >= 0 && {moved} % {step} == 0 && {moved} / {step} < {extent}"));
+                            inside
+                                .push(format!("{moved} >= 0 && {moved} % {step} == 0 && {moved} / {step} < {extent}"));
                             place.push(Index::Text(format!("({moved}/{step})")));
                         }
                     }
@@ -162,21 +169,30 @@ impl Code<'_> {
             }
             Op::Gather(gather) => {
                 let (operand, indices) = (&of(0).dims, &of(1).dims);
-                let outer: Vec<Index> = (0..index.len()).filter(|dim| !gather.offset.contains(dim)).map(|dim| index[dim].clone()).collect();
+                let outer: Vec<Index> =
+                    (0..index.len()).filter(|dim| !gather.offset.contains(dim)).map(|dim| index[dim].clone()).collect();
                 let mut place = vec![Index::At(0); operand.len()];
                 for (component, dim) in gather.starts.iter().enumerate() {
                     let mut rest = outer.iter();
                     let full: Vec<Index> = (0..indices.len())
-                        .map(|dim| if dim == gather.index_dim { Index::At(component as i64) } else { rest.next().cloned().unwrap_or(Index::At(0)) })
+                        .map(|dim| {
+                            if dim == gather.index_dim {
+                                Index::At(component as i64)
+                            } else {
+                                rest.next().cloned().unwrap_or(Index::At(0))
+                            }
+                        })
                         .collect();
                     let most = operand[*dim] - gather.sizes[*dim];
                     place[*dim] = Index::Text(format!("hlo::start({}, {most})", self.value(node.of[1], &full)));
                 }
                 for (of_operand, of_indices) in gather.operand_batch.iter().zip(&gather.index_batch) {
-                    let at = (0..indices.len()).filter(|dim| *dim != gather.index_dim).position(|dim| dim == *of_indices);
+                    let at =
+                        (0..indices.len()).filter(|dim| *dim != gather.index_dim).position(|dim| dim == *of_indices);
                     place[*of_operand] = at.map_or(Index::At(0), |at| outer[at].clone());
                 }
-                let windowed = (0..operand.len()).filter(|dim| !gather.collapsed.contains(dim) && !gather.operand_batch.contains(dim));
+                let windowed = (0..operand.len())
+                    .filter(|dim| !gather.collapsed.contains(dim) && !gather.operand_batch.contains(dim));
                 for (of_result, dim) in gather.offset.iter().zip(windowed) {
                     place[dim] = Index::Text(format!("({}+{})", place[dim], index[*of_result]));
                 }
@@ -193,7 +209,11 @@ impl Code<'_> {
             .iter()
             .map(|operand| {
                 let dims = &self.program.nodes[*operand].dims;
-                if *dims == node.dims { self.value(*operand, index) } else { self.value(*operand, &vec![Index::At(0); dims.len()]) }
+                if *dims == node.dims {
+                    self.value(*operand, index)
+                } else {
+                    self.value(*operand, &vec![Index::At(0); dims.len()])
+                }
             })
             .collect();
         let kind = match each {
@@ -233,7 +253,10 @@ fn reshaped(index: &[Index], from: &[usize], to: &[usize]) -> Vec<Index> {
     let long = |dims: &[usize]| dims.iter().copied().filter(|extent| *extent != 1).collect::<Vec<_>>();
     if long(from) == long(to) {
         let mut rest = index.iter().zip(from).filter(|(_, extent)| **extent != 1).map(|(at, _)| at.clone());
-        return to.iter().map(|extent| if *extent == 1 { Index::At(0) } else { rest.next().unwrap_or(Index::At(0)) }).collect();
+        return to
+            .iter()
+            .map(|extent| if *extent == 1 { Index::At(0) } else { rest.next().unwrap_or(Index::At(0)) })
+            .collect();
     }
     let all = linear(index, from);
     let mut step: usize = to.iter().product();

@@ -13,8 +13,17 @@ pub fn test_bench(program: &Program) -> String {
     let mut arguments = Vec::new();
     for (at, port) in program.inputs.iter().enumerate() {
         let (ty, count): (_, usize) = (type_name(port.element_type), port.dims.iter().product());
-        let _ = writeln!(text, "  std::vector<{}> i{at} = load<{}>(folder + \"/in{at}.bin\", {count});", file_type(port.element_type), file_type(port.element_type));
-        let _ = writeln!(text, "  static {ty} in{at}[{count}];\n  for (size_t k = 0; k < {count}; ++k) in{at}[k] = hlo::convert<{ty}>({}i{at}[k]);", truth(port.element_type));
+        let _ = writeln!(
+            text,
+            "  std::vector<{}> i{at} = load<{}>(folder + \"/in{at}.bin\", {count});",
+            file_type(port.element_type),
+            file_type(port.element_type)
+        );
+        let _ = writeln!(
+            text,
+            "  static {ty} in{at}[{count}];\n  for (size_t k = 0; k < {count}; ++k) in{at}[k] = hlo::convert<{ty}>({}i{at}[k]);",
+            truth(port.element_type)
+        );
         arguments.push(format!("in{at}"));
     }
     for (at, node) in program.outputs.iter().enumerate() {
@@ -25,7 +34,11 @@ pub fn test_bench(program: &Program) -> String {
     let _ = writeln!(text, "  kernel({});\n  long wrong = 0;", arguments.join(", "));
     for (at, node) in program.outputs.iter().enumerate() {
         let node = &program.nodes[*node];
-        let _ = writeln!(text, "  wrong += compare(out{at}, {}, folder + \"/\" + engine + \".out{at}.bin\", compared);", node.elements());
+        let _ = writeln!(
+            text,
+            "  wrong += compare(out{at}, {}, folder + \"/\" + engine + \".out{at}.bin\", compared);",
+            node.elements()
+        );
     }
     text.push_str("  return wrong;\n}\n");
     text.push_str(TAIL);

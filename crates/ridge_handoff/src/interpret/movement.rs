@@ -117,9 +117,11 @@ impl Contraction {
     }
 
     pub(super) fn pairs(&self, index: &[usize]) -> impl Iterator<Item = (usize, usize)> {
-        let along = |steps: &[usize], index: &[usize]| steps.iter().zip(index).map(|(step, at)| step * at).sum::<usize>();
+        let along =
+            |steps: &[usize], index: &[usize]| steps.iter().zip(index).map(|(step, at)| step * at).sum::<usize>();
         let (left, right) = (along(&self.left.outer, index), along(&self.right.outer, index));
-        places(&self.inner).map(move |inner| (left + along(&self.left.inner, &inner), right + along(&self.right.inner, &inner)))
+        places(&self.inner)
+            .map(move |inner| (left + along(&self.left.inner, &inner), right + along(&self.right.inner, &inner)))
     }
 }
 
@@ -135,7 +137,12 @@ pub(super) struct Gathering<'a> {
 }
 
 impl<'a> Gathering<'a> {
-    pub(super) fn new(numbers: &'a Gather, operand: &'a [usize], indices: &'a [usize], dims: &[usize]) -> Gathering<'a> {
+    pub(super) fn new(
+        numbers: &'a Gather,
+        operand: &'a [usize],
+        indices: &'a [usize],
+        dims: &[usize],
+    ) -> Gathering<'a> {
         let is_windowed = |dim: &usize| !numbers.collapsed.contains(dim) && !numbers.operand_batch.contains(dim);
         Gathering {
             numbers,
@@ -163,7 +170,8 @@ impl<'a> Gathering<'a> {
             at[*dim] = read(start_at(component)).clamp(0, most) as usize;
         }
         for (of_operand, of_indices) in self.numbers.operand_batch.iter().zip(&self.numbers.index_batch) {
-            let place = (0..self.indices.len()).filter(|dim| *dim != self.numbers.index_dim).position(|dim| dim == *of_indices);
+            let place =
+                (0..self.indices.len()).filter(|dim| *dim != self.numbers.index_dim).position(|dim| dim == *of_indices);
             at[*of_operand] = place.map_or(0, |place| outer[place]);
         }
         for (of_result, dim) in self.numbers.offset.iter().zip(&self.windowed) {

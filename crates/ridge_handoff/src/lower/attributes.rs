@@ -9,19 +9,37 @@ pub(super) fn dims(all: &[i64], rank: usize, instruction: &Instruction) -> Resul
     let found: Option<Vec<usize>> =
         all.iter().map(|dim| usize::try_from(*dim).ok().filter(|dim| *dim < rank)).collect();
     let is_once = |dims: &Vec<usize>| dims.iter().enumerate().all(|(at, dim)| !dims[..at].contains(dim));
-    found.filter(is_once).map_or_else(|| refuse(format!("`{}` names a dimension that is not there", instruction.name)), Ok)
+    found
+        .filter(is_once)
+        .map_or_else(|| refuse(format!("`{}` names a dimension that is not there", instruction.name)), Ok)
 }
 
 pub(super) fn dims_of(instruction: &Instruction, rank: usize) -> Result<Vec<usize>, Refusal> {
     dims(&instruction.dimensions, rank, instruction)
 }
 
+/// Extents and steps beyond this are none of a program that anybody runs, and products of them would overflow.
+const MOST: i64 = 1 << 30;
+
 fn whole(value: i64, instruction: &Instruction) -> Result<usize, Refusal> {
-    usize::try_from(value).or_else(|_| refuse(format!("`{}` has a negative extent", instruction.name)))
+    match usize::try_from(value) {
+        Ok(found) if value <= MOST => Ok(found),
+        _ => refuse(format!("`{}` has an extent that is negative or too large", instruction.name)),
+    }
+}
+
+/// Padding before the first element.
+fn low(value: i64, instruction: &Instruction) -> Result<i64, Refusal> {
+    whole(value.saturating_abs(), instruction)?;
+    Ok(value)
 }
 
 fn count<T>(all: &[T], rank: usize, instruction: &Instruction) -> Result<(), Refusal> {
-    if all.len() == rank { Ok(()) } else { refuse(format!("`{}` does not say all of its dimensions", instruction.name)) }
+    if all.len() == rank {
+        Ok(())
+    } else {
+        refuse(format!("`{}` does not say all of its dimensions", instruction.name))
+    }
 }
 
 pub(super) fn slice(instruction: &Instruction, rank: usize) -> Result<Vec<(usize, usize)>, Refusal> {
@@ -33,7 +51,7 @@ pub(super) fn slice(instruction: &Instruction, rank: usize) -> Result<Vec<(usize
 pub(super) fn padding(instruction: &Instruction, rank: usize) -> Result<Vec<(i64, usize)>, Refusal> {
     let edges = &instruction.attributes().padding;
     count(edges, rank, instruction)?;
-    edges.iter().map(|one| Ok((one.low, whole(one.interior, instruction)?))).collect()
+    edges.iter().map(|one| Ok((low(one.low, instruction)?, whole(one.interior, instruction)?))).collect()
 }
 
 pub(super) fn sizes(instruction: &Instruction, rank: usize) -> Result<Vec<usize>, Refusal> {
@@ -53,7 +71,7 @@ pub(super) fn windows(instruction: &Instruction, rank: usize) -> Result<Vec<Wind
         Ok(WindowOf {
             size: whole(dim.size, instruction)?,
             stride: whole(dim.stride.max(1), instruction)?,
-            low: dim.padding_low,
+            low: low(dim.padding_low, instruction)?,
             dilation: whole(dim.window_dilation.max(1), instruction)?,
             base: whole(dim.base_dilation.max(1), instruction)?,
         })
@@ -73,7 +91,11 @@ pub(super) fn gather(instruction: &Instruction, operand_rank: usize, rank: usize
         index_dim: whole(numbers.index_vector_dim, instruction)?,
         sizes: sizes(instruction, operand_rank)?,
         operand_batch: of_operand(&numbers.operand_batching_dims)?,
-        index_batch: numbers.start_indices_batching_dims.iter().map(|dim| whole(*dim, instruction)).collect::<Result<_, _>>()?,
+        index_batch: numbers
+            .start_indices_batching_dims
+            .iter()
+            .map(|dim| whole(*dim, instruction))
+            .collect::<Result<_, _>>()?,
     };
     Ok(found)
 }
@@ -121,7 +143,10 @@ pub(super) fn check(node: &Node, nodes: &[Node]) -> Result<(), Refusal> {
             of.len() == 1
                 && of[0].dims.len() == node.dims.len()
                 && starts.iter().zip(&node.dims).zip(&of[0].dims).all(|(((start, stride), extent), all)| {
-                    extent.checked_sub(1).and_then(|last| last.checked_mul(*stride)?.checked_add(*start)).is_some_and(|last| last < *all)
+                    extent
+                        .checked_sub(1)
+                        .and_then(|last| last.checked_mul(*stride)?.checked_add(*start))
+                        .is_some_and(|last| last < *all)
                 })
         }
         Op::Pad(_) => of.len() == 2 && of[0].dims.len() == node.dims.len() && of[1].elements() == 1,
@@ -179,8 +204,8 @@ fn each_fits(each: Each, node: &Node, of: &[&Node]) -> bool {
     use Each::{Bits, Convert, IsFinite, Not, ShiftLeft, ShiftRight, ShiftRightLogical, Subtract, Xor};
     let count = match each {
         Select | Clamp => 3,
-        Add | Subtract | Multiply | Divide | Remainder | Maximum | Minimum | Power | Atan2 | And | Or | Xor | ShiftLeft
-        | ShiftRight | ShiftRightLogical | Compare(_) => 2,
+        Add | Subtract | Multiply | Divide | Remainder | Maximum | Minimum | Power | Atan2 | And | Or | Xor
+        | ShiftLeft | ShiftRight | ShiftRightLogical | Compare(_) => 2,
         _ => 1,
     };
     let own = node.element_type;
@@ -190,13 +215,18 @@ fn each_fits(each: Each, node: &Node, of: &[&Node]) -> bool {
         Compare(_) => own == ElementType::Pred && of.len() == 2 && of[0].element_type == of[1].element_type,
         IsFinite => own == ElementType::Pred && types().all(ElementType::is_float),
         Convert => true,
-        Bits => types().all(|other| other.bits() == own.bits() && other != ElementType::Pred) && own != ElementType::Pred,
+        Bits => {
+            types().all(|other| other.bits() == own.bits() && other != ElementType::Pred) && own != ElementType::Pred
+        }
         And | Or | Xor | Not | ShiftLeft | ShiftRight | ShiftRightLogical => {
             !own.is_float() && types().all(|other| other == own)
         }
         Power | Atan2 => own.is_float() && types().all(|other| other == own),
         each if each.is_transcendental() => own.is_float() && types().all(|other| other == own),
-        _ => own != ElementType::Pred && types().all(|other| other == own) || matches!(each, Maximum | Minimum | Multiply | Add) && types().all(|other| other == own),
+        _ => {
+            own != ElementType::Pred && types().all(|other| other == own)
+                || matches!(each, Maximum | Minimum | Multiply | Add) && types().all(|other| other == own)
+        }
     };
     // The ends of a clamp may be scalars.
     let is_shaped = of.iter().enumerate().all(|(at, one)| {

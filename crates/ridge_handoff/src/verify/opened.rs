@@ -49,7 +49,8 @@ pub fn open(folder: &Path) -> Result<Opened, BrokenBundle> {
     let began = Instant::now();
     let path = folder.join(MANIFEST);
     let text = read(&path, MOST_MANIFEST_BYTES).map_err(|error| BrokenBundle(format!("{MANIFEST}: {error}")))?;
-    let manifest: Value = serde_json::from_slice(&text).map_err(|error| BrokenBundle(format!("{MANIFEST} is no JSON: {error}")))?;
+    let manifest: Value =
+        serde_json::from_slice(&text).map_err(|error| BrokenBundle(format!("{MANIFEST} is no JSON: {error}")))?;
     if manifest["schema"] != SCHEMA {
         return broken(format!("{MANIFEST}: expected schema {SCHEMA}, found {}", manifest["schema"]));
     }

@@ -34,7 +34,8 @@ pub(super) fn run(folder: &Path, words: &[&str]) -> Ran {
     let out = folder.join(".said");
     let Ok(file) = std::fs::File::create(&out) else { return said("no file can be made".to_owned()) };
     let Ok(copy) = file.try_clone() else { return said("no file can be made".to_owned()) };
-    let child = Command::new(tool).args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(file).stderr(copy).spawn();
+    let child =
+        Command::new(tool).args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(file).stderr(copy).spawn();
     let mut child = match child {
         Ok(child) => child,
         Err(error) => return said(error.to_string()),

@@ -26,9 +26,9 @@ pub(super) struct Commands {
 impl Commands {
     pub(super) fn of(session: &Session, meant: Option<&str>) -> Commands {
         let manifest = session.manifest().map(|manifest| &manifest.document);
-        let suite = manifest.filter(|document| document.kind == "bench").and_then(|document| {
-            document.options.get("suite").and_then(Value::as_str).map(str::to_owned)
-        });
+        let suite = manifest
+            .filter(|document| document.kind == "bench")
+            .and_then(|document| document.options.get("suite").and_then(Value::as_str).map(str::to_owned));
         let sizes: Vec<u64> = manifest
             .and_then(|document| document.options.get("sizes"))
             .and_then(Value::as_array)

@@ -28,7 +28,15 @@ const MOST_BUNDLES: usize = 16;
 const MOST_MANIFEST_BYTES: u64 = 16 << 20;
 
 fn stage(name: &'static str, question: &'static str) -> Stage {
-    Stage { name, question, state: StageState::Missing, answer: String::new(), lacks: None, shown_by: None, next: Vec::new() }
+    Stage {
+        name,
+        question,
+        state: StageState::Missing,
+        answer: String::new(),
+        lacks: None,
+        shown_by: None,
+        next: Vec::new(),
+    }
 }
 
 /// What ran, when, and for how long.
@@ -40,8 +48,7 @@ pub(super) fn timeline(session: &Session, analysis: &Analysis<'_>, commands: &Co
         stage.next = vec![commands.record("")];
         return stage;
     };
-    stage.answer =
-        format!("{} of device work; `{name}` takes {} of it", Nanos(total), Share(ns as f64 / total as f64));
+    stage.answer = format!("{} of device work; `{name}` takes {} of it", Nanos(total), Share(ns as f64 / total as f64));
     stage.shown_by = Some(commands.show("stats"));
     let lost = session.notes().iter().find(|note| note.severity == Severity::Lost);
     stage.state = if lost.is_some() { StageState::Partly } else { StageState::Answered };
@@ -89,7 +96,8 @@ pub(super) fn ground_truth(analysis: &Analysis<'_>, commands: &Commands) -> Stag
     let device = analysis.trace.devices.get(first as usize);
     let is_processor = device.is_some_and(ridge_trace::Device::is_processor);
     let ceilings = analysis.ceilings.get(first as usize);
-    let measured = ceilings.and_then(|known| known.get(Limit::Memory)).is_some_and(|roof| roof.basis == Basis::Measured);
+    let measured =
+        ceilings.and_then(|known| known.get(Limit::Memory)).is_some_and(|roof| roof.basis == Basis::Measured);
     let name = ceilings.map(|known| known.device.as_str()).filter(|name| !name.is_empty());
     let name = name.or_else(|| device?.model.as_deref()).unwrap_or("a device without a name").to_owned();
     let roofs = if measured { "its roofs are measured" } else { "its roofs are those of a data sheet, or not known" };
@@ -122,7 +130,8 @@ pub(super) fn deep_dive(analysis: &Analysis<'_>, commands: &Commands) -> Stage {
     let top: Vec<&str> = kernels.iter().take(DEEP).map(|(name, _)| base_name(name)).collect();
     let open: Vec<&str> = top.iter().copied().filter(|name| !profiled.contains(name)).collect();
     if !profiled.is_empty() {
-        stage.answer = format!("{} launches of {} kernels have counters", trace.profiles.launches.len(), profiled.len());
+        stage.answer =
+            format!("{} launches of {} kernels have counters", trace.profiles.launches.len(), profiled.len());
         stage.shown_by = Some(commands.show_with("roofline", "--by profile"));
         stage.state = if open.is_empty() { StageState::Answered } else { StageState::Partly };
         stage.lacks = (!open.is_empty()).then(|| format!("counters of {}", list(&open)));
@@ -249,7 +258,9 @@ pub(super) fn hand_off(session: &Session, answer: &OffloadAnswer, commands: &Com
         return stage;
     }
     let specified = |at: &usize| regions[*at].region.specification.is_ok();
-    let best = (0..regions.len()).find(|at| regions[*at].verdict.is_candidate()).or_else(|| (0..regions.len()).find(specified));
+    let best = (0..regions.len())
+        .find(|at| regions[*at].verdict.is_candidate())
+        .or_else(|| (0..regions.len()).find(specified));
     let Some(best) = best else {
         stage.answer = "no region has a specification to hand over".to_owned();
         stage.next = vec![commands.record(HLO)];

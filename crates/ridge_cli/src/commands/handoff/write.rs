@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::timings::Timings;
 use ridge_report::{Listing, csv, offload};
 use ridgeline::handing_over::bundle::{Check, Files, MANIFEST, manifest, readme};
-use ridgeline::handing_over::verify::{Running, open, verify};
 use ridgeline::handing_over::engines;
+use ridgeline::handing_over::verify::{Running, open, verify};
 use ridgeline::{Handoff, Session, Topic};
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -40,7 +40,11 @@ pub(super) fn bundle(
     }
     // The checks run on a bundle that is whole but for their own outcome.
     let ledger = {
-        put(folder.path(), MANIFEST, manifest(&handoff.files, &handoff.source, handoff.refused.as_ref(), &engines_said, &[]).as_bytes())?;
+        put(
+            folder.path(),
+            MANIFEST,
+            manifest(&handoff.files, &handoff.source, handoff.refused.as_ref(), &engines_said, &[]).as_bytes(),
+        )?;
         let opened = open(folder.path()).map_err(|error| Failure::failed(error.to_string()).at(folder.path()))?;
         timings.phase("checks", || verify(&opened, Running::Everything, tell))
     };
@@ -56,7 +60,11 @@ pub(super) fn bundle(
         say(&format!("no specification, because {refusal}\n"))?;
     }
     say(&lines(&ledger))?;
-    say(&format!("wrote {} ({} files); README.md says what is checked and what is not\n", output.display(), handoff.files.len() + 1))?;
+    say(&format!(
+        "wrote {} ({} files); README.md says what is checked and what is not\n",
+        output.display(),
+        handoff.files.len() + 1
+    ))?;
     Ok(ledger)
 }
 
@@ -79,12 +87,17 @@ fn collect(folder: &Path, said: &Value, files: &mut Files) -> Result<(), Failure
     for engine in ["xla", "stablehlo"].into_iter().filter(|engine| !said[*engine]["ran"].is_null()) {
         for path in &inputs {
             let set = path.trim_end_matches("strict.out0.bin");
+            let name = set.trim_start_matches("golden/").trim_end_matches('/');
+            if !said[engine]["sets"].as_array().is_some_and(|sets| sets.iter().any(|one| one == name)) {
+                continue;
+            }
             for at in 0.. {
                 if !files.contains_key(&format!("{set}strict.out{at}.bin")) {
                     break;
                 }
                 let name = format!("{set}{engine}.out{at}.bin");
-                let bytes = std::fs::read(folder.join(&name)).map_err(|error| Failure::io("could not read the vectors", &error).at(Path::new(&name)))?;
+                let bytes = std::fs::read(folder.join(&name))
+                    .map_err(|error| Failure::io("could not read the vectors", &error).at(Path::new(&name)))?;
                 files.insert(name, bytes);
             }
         }
@@ -94,7 +107,8 @@ fn collect(folder: &Path, said: &Value, files: &mut Files) -> Result<(), Failure
         for entry in std::fs::read_dir(folder.join(path)).into_iter().flatten().flatten() {
             let name = format!("{path}/{}", entry.file_name().to_string_lossy());
             if !files.contains_key(&name) {
-                std::fs::remove_file(entry.path()).map_err(|error| Failure::io("could not remove a file", &error).at(&entry.path()))?;
+                std::fs::remove_file(entry.path())
+                    .map_err(|error| Failure::io("could not remove a file", &error).at(&entry.path()))?;
             }
         }
     }

@@ -1,0 +1,250 @@
+//! From HLO text to a bundle: what is generated holds, what was changed is found, what cannot be specified is refused.
+
+use ridge_handoff::bundle::{Check, CheckState, Files, MANIFEST, Source, files, manifest};
+use ridge_handoff::verify::{Running, open, verify};
+use ridge_handoff::{Fixed, lower};
+use ridge_hlo::HloModule;
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+
+/// The median of three neighbors, twice it, and a half: a window.
+const MEDIAN: &str = "HloModule median\n
+%less (a: f32[], b: f32[]) -> pred[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %lt = pred[] compare(%a, %b), direction=LT
+}
+
+ENTRY %main (x: f32[18]) -> f32[16] {
+  %x = f32[18]{0} parameter(0)
+  %s0 = f32[16]{0} slice(%x), slice={[0:16]}
+  %s1 = f32[16]{0} slice(%x), slice={[1:17]}
+  %s2 = f32[16]{0} slice(%x), slice={[2:18]}
+  %r0 = f32[1,16]{1,0} reshape(%s0)
+  %r1 = f32[1,16]{1,0} reshape(%s1)
+  %r2 = f32[1,16]{1,0} reshape(%s2)
+  %all = f32[3,16]{1,0} concatenate(%r0, %r1, %r2), dimensions={0}
+  %sorted = f32[3,16]{1,0} sort(%all), dimensions={0}, to_apply=%less
+  %mid = f32[1,16]{1,0} slice(%sorted), slice={[1:2], [0:16]}
+  %flat = f32[16]{0} bitcast(%mid)
+  %twice = f32[16]{0} add(%flat, %flat)
+  %half = f32[] constant(0.5)
+  %halves = f32[16]{0} broadcast(%half), dimensions={}
+  ROOT %y = f32[16]{0} multiply(%twice, %halves)
+}
+";
+
+/// Everything that only moves elements, sums, products, indices from data, and integers.
+const MIXED: &str = "HloModule mixed\n
+%add (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %c = f32[] add(%a, %b)
+}
+
+%fused (p: f32[4,6]) -> f32[6,4] {
+  %p = f32[4,6]{1,0} parameter(0)
+  %sin = f32[4,6]{1,0} sine(%p)
+  ROOT %t = f32[6,4]{1,0} transpose(%sin), dimensions={1,0}
+}
+
+ENTRY %main (x: f32[4,6], i: s32[3,1], k: u8[5]) -> (f32[6], f32[3,4], f32[6,6], s32[5], f32[4,3]) {
+  %x = f32[4,6]{1,0} parameter(0)
+  %i = s32[3,1]{1,0} parameter(1)
+  %k = u8[5]{0} parameter(2)
+  %t = f32[6,4]{1,0} fusion(%x), kind=kLoop, calls=%fused
+  %zero = f32[] constant(0)
+  %sum = f32[6]{0} reduce(%t, %zero), dimensions={1}, to_apply=%add
+  %rows = f32[3,4]{1,0} gather(%t, %i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}
+  %product = f32[6,6]{1,0} dot(%t, %x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %wide = s32[5]{0} convert(%k)
+  %three = s32[] constant(3)
+  %threes = s32[5]{0} broadcast(%three), dimensions={}
+  %shifted = s32[5]{0} shift-left(%wide, %threes)
+  %count = s32[5]{0} iota(), iota_dimension=0
+  %divided = s32[5]{0} divide(%shifted, %count)
+  %padded = f32[8,6]{1,0} pad(%t, %zero), padding=1_1x1_1
+  %windows = f32[4,3]{1,0} reduce-window(%padded, %zero), window={size=3x2 stride=2x2 pad=1_0x0_0}, to_apply=%add
+  ROOT %out = (f32[6]{0}, f32[3,4]{1,0}, f32[6,6]{1,0}, s32[5]{0}, f32[4,3]{1,0}) tuple(%sum, %rows, %product, %divided, %windows)
+}
+";
+
+fn formats() -> Vec<Fixed> {
+    ["fixed<24,12>", "fixed<16,8>"].iter().map(|text| text.parse().expect("a format")).collect()
+}
+
+fn source(text: &str) -> (HloModule, Source) {
+    let module = HloModule::from_text(text).expect("HLO");
+    let source = Source {
+        region: "test".to_owned(),
+        module: module.name.clone(),
+        computation: "main".to_owned(),
+        is_whole: true,
+        hlo: module.to_text(),
+        region_hlo: module.to_text(),
+        ..Source::default()
+    };
+    (module, source)
+}
+
+fn made(text: &str) -> (Files, Source) {
+    let (module, source) = source(text);
+    let program = lower(&module, module.entry.expect("an entry")).expect("a program");
+    (files(&program, &source, &formats()).expect("files"), source)
+}
+
+fn written(text: &str, folder: &Path) -> Files {
+    let (files, source) = made(text);
+    for (path, bytes) in &files {
+        let target = folder.join(path);
+        fs::create_dir_all(target.parent().expect("a folder")).expect("made");
+        fs::write(target, bytes).expect("written");
+    }
+    fs::write(folder.join(MANIFEST), manifest(&files, &source, None, &json!({}), &[])).expect("written");
+    files
+}
+
+/// The checks that did not pass, as lines; those that lack a tool are skipped aloud.
+fn problems(test: &str, ledger: &[Check]) -> Vec<String> {
+    let must_run = std::env::var_os("RIDGELINE_HARDWARE").is_some();
+    let engines = |check: &&Check| !check.name.ends_with("within the bound");
+    let mut found = Vec::new();
+    for check in ledger.iter().filter(engines).filter(|check| check.state != CheckState::Passed) {
+        if check.state == CheckState::NotRun && !must_run {
+            println!("skipped: {test}: {}: {}", check.name, check.found);
+        } else {
+            found.push(format!("{} {}: {}", check.name, check.state.name(), check.found));
+        }
+    }
+    found
+}
+
+#[test]
+fn a_window_holds_in_every_language() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = written(MEDIAN, folder.path());
+    assert!(
+        files.contains_key("rtl/kernel.v"),
+        "{:?}",
+        files.get("spec/verilog.txt").map(|why| String::from_utf8_lossy(why))
+    );
+    let ledger = verify(&open(folder.path()).expect("a bundle"), Running::Everything, |_| {});
+    assert_eq!(problems("a_window_holds_in_every_language", &ledger), Vec::<String>::new());
+    assert!(ledger.iter().any(|check| check.name == "interpreter" && check.state == CheckState::Passed));
+}
+
+#[test]
+fn all_that_is_generated_matches_the_interpreter() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = written(MIXED, folder.path());
+    let why = String::from_utf8_lossy(&files["spec/verilog.txt"]).into_owned();
+    assert_eq!(why, "no Verilog, because it has several results\n");
+    let ledger = verify(&open(folder.path()).expect("a bundle"), Running::Everything, |_| {});
+    assert_eq!(problems("all_that_is_generated_matches_the_interpreter", &ledger), Vec::<String>::new());
+}
+
+#[test]
+fn wrong_code_fails_its_check() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut files, source) = made(MEDIAN);
+    let kernel = String::from_utf8(files["hls/kernel.cpp"].clone()).expect("text");
+    files.insert("hls/kernel.cpp".to_owned(), kernel.replace("hlo::add(", "hlo::subtract(").into_bytes());
+    for (path, bytes) in &files {
+        let target = folder.path().join(path);
+        fs::create_dir_all(target.parent().expect("a folder")).expect("made");
+        fs::write(target, bytes).expect("written");
+    }
+    fs::write(folder.path().join(MANIFEST), manifest(&files, &source, None, &json!({}), &[])).expect("written");
+    let ledger = verify(&open(folder.path()).expect("a bundle"), Running::Everything, |_| {});
+    let cpp = ledger.iter().find(|check| check.name == "c++").expect("the check");
+    if cpp.state == CheckState::NotRun {
+        println!("skipped: wrong_code_fails_its_check: {}", cpp.found);
+    } else {
+        assert_eq!(cpp.state, CheckState::Failed, "{}", cpp.found);
+    }
+}
+
+#[test]
+fn one_flipped_bit_in_any_file_is_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = written(MEDIAN, folder.path());
+    let all: Vec<String> = files.keys().cloned().chain([MANIFEST.to_owned()]).collect();
+    for name in all {
+        let path = folder.path().join(&name);
+        let bytes = fs::read(&path).expect("read");
+        for at in [0, bytes.len() / 2, bytes.len() - 1] {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1;
+            fs::write(&path, &flipped).expect("written");
+            assert!(open(folder.path()).is_err(), "bit 0 of byte {at} of {name}");
+        }
+        fs::write(&path, &bytes).expect("written");
+    }
+    open(folder.path()).expect("whole again");
+}
+
+#[test]
+fn hostile_bundles_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    written(MEDIAN, folder.path());
+    let said = || open(folder.path()).expect_err("refused").to_string();
+    fs::write(folder.path().join("hls/more.h"), "").expect("written");
+    assert_eq!(said(), "hls/more.h is in the folder and not in MANIFEST.json");
+    fs::remove_file(folder.path().join("hls/more.h")).expect("removed");
+
+    #[cfg(unix)]
+    {
+        let kernel = folder.path().join("hls/kernel.h");
+        let bytes = fs::read(&kernel).expect("read");
+        let outside = tempfile::tempdir().expect("a folder");
+        fs::write(outside.path().join("kernel.h"), &bytes).expect("written");
+        fs::remove_file(&kernel).expect("removed");
+        std::os::unix::fs::symlink(outside.path().join("kernel.h"), &kernel).expect("linked");
+        assert_eq!(said(), "hls/kernel.h is a link, or behind one");
+        fs::remove_file(&kernel).expect("removed");
+        fs::write(&kernel, bytes).expect("written");
+    }
+
+    let (_, source) = source(MEDIAN);
+    for (path, expected) in [
+        ("../outside", "a path that is not plain"),
+        ("/etc/hosts", "a path that is not plain"),
+        ("hls/$(x)", "a path that is not plain"),
+    ] {
+        let files = Files::from([(path.to_owned(), b"x".to_vec())]);
+        fs::write(folder.path().join(MANIFEST), manifest(&files, &source, None, &json!({}), &[])).expect("written");
+        assert!(said().contains(expected), "{path}: {}", said());
+    }
+    fs::write(folder.path().join(MANIFEST), "{").expect("written");
+    assert!(said().contains("is no JSON"), "{}", said());
+    fs::remove_file(folder.path().join(MANIFEST)).expect("removed");
+    assert!(said().starts_with("MANIFEST.json: "), "{}", said());
+}
+
+#[test]
+fn what_cannot_be_specified_is_refused_by_name() {
+    let module = |line: &str| {
+        format!("HloModule m\n\nENTRY %main (x: f32[8]) -> f32[8] {{\n  %x = f32[8]{{0}} parameter(0)\n  {line}\n}}\n")
+    };
+    for (line, expected) in [
+        (
+            "ROOT %y = f32[8]{0} custom-call(%x), custom_call_target=\"__gpu$xla.gpu.triton\"",
+            "`y` is an opaque custom call of `__gpu$xla.gpu.triton`",
+        ),
+        ("ROOT %y = f32[<=8]{0} negate(%x)", "`y` has a dynamic shape"),
+        ("ROOT %y = bf16[8]{0} convert(%x)", "`y` is of type bf16"),
+        (
+            "ROOT %y = f32[8]{0} all-reduce(%x), to_apply=%main",
+            "`y` is a all-reduce, which the generator does not know",
+        ),
+        ("ROOT %y = f32[9]{0} negate(%x)", "`y` does not fit what it reads"),
+        ("ROOT %y = f32[8]{0} slice(%x), slice={[4:12]}", "`y` does not fit what it reads"),
+        ("ROOT %y = f32[8]{0} transpose(%x), dimensions={3}", "`y` names a dimension that is not there"),
+        ("ROOT %y = f32[9999999999]{0} broadcast(%x), dimensions={0}", "`y` has more than 67108864 elements"),
+    ] {
+        let module = HloModule::from_text(&module(line)).expect("HLO");
+        let refusal = lower(&module, module.entry.expect("an entry")).expect_err(line);
+        assert_eq!(refusal.to_string(), expected, "{line}");
+    }
+}
