@@ -169,7 +169,7 @@ impl Code<'_> {
                     _ => self.made(at, &index),
                 };
                 let _ = writeln!(text, "    v{at}[{place}] = {value};");
-                close(&node.dims, text);
+                close(text);
             }
         }
     }
@@ -196,7 +196,7 @@ impl Code<'_> {
                     .collect();
                 let _ =
                     writeln!(text, "      a = hlo::{}(a, {});", reducer.each().name(), self.value(node.of[0], &full));
-                close(&inner, text);
+                close(text);
             }
             Op::ReduceWindow(windows, reducer) => {
                 let inner: Vec<usize> = windows.iter().map(|window| window.size).collect();
@@ -222,7 +222,7 @@ impl Code<'_> {
                     reducer.each().name(),
                     self.value(node.of[0], &full)
                 );
-                close(&inner, text);
+                close(text);
             }
             Op::Dot { contract, batch } => {
                 let inner: Vec<usize> = contract.0.iter().map(|dim| dims(0)[*dim]).collect();
@@ -246,7 +246,7 @@ impl Code<'_> {
                 let left = side(0, &contract.0, &batch.0);
                 let right = side(1, &contract.1, &batch.1);
                 let _ = writeln!(text, "      a = hlo::add(a, hlo::multiply({left}, {right}));");
-                close(&inner, text);
+                close(text);
             }
             _ => {}
         }
@@ -294,7 +294,7 @@ impl Code<'_> {
             index[dim] = Index::At(place as i64);
             let _ = writeln!(text, "    v{at}[{}] = c[{place}];", linear(&index, &node.dims));
         }
-        close(&outer, text);
+        close(text);
     }
 
     /// Places along the sorted dimension that somebody reads.
@@ -305,7 +305,7 @@ impl Code<'_> {
     fn update(&self, at: NodeId, node: &Node, text: &mut String) {
         let index = loops(&node.dims, "i", 1, text);
         let _ = writeln!(text, "    v{at}[{}] = {};", linear(&index, &node.dims), self.value(node.of[0], &index));
-        close(&node.dims, text);
+        close(text);
         let part = &self.program.nodes[node.of[1]].dims;
         let starts: Vec<String> =
             (0..part.len()).map(|dim| self.start(node.of[2 + dim], node.dims[dim] - part[dim])).collect();
@@ -313,7 +313,7 @@ impl Code<'_> {
         let place: Vec<Index> =
             index.iter().zip(&starts).map(|(at, start)| Index::Text(format!("({at}+{start})"))).collect();
         let _ = writeln!(text, "    v{at}[{}] = {};", linear(&place, &node.dims), self.value(node.of[1], &index));
-        close(part, text);
+        close(text);
     }
 
     /// A start as an expression.
@@ -326,15 +326,11 @@ impl Code<'_> {
 /// Places along the sorted dimension that somebody reads: all, unless only slices of one place each do.
 pub(crate) fn wanted(program: &Program, sort: NodeId, dim: usize, extent: usize) -> Vec<usize> {
     let mut places = BTreeSet::new();
-    for (at, node) in program.nodes.iter().enumerate() {
-        if !node.of.contains(&sort) {
-            continue;
-        }
+    for node in program.nodes.iter().filter(|node| node.of.contains(&sort)) {
         match &node.op {
             Op::Slice(starts) if node.dims[dim] == 1 => places.insert(starts[dim].0),
             _ => return (0..extent).collect(),
         };
-        let _ = at;
     }
     if places.is_empty() || program.outputs.contains(&sort) {
         (0..extent).collect()
@@ -362,7 +358,7 @@ fn loops(dims: &[usize], letter: &str, depth: usize, text: &mut String) -> Vec<I
     index
 }
 
-fn close(_: &[usize], text: &mut String) {
+fn close(text: &mut String) {
     text.push_str("  }\n");
 }
 
@@ -374,12 +370,11 @@ fn one_line(text: &str) -> String {
 /// Operations of the program by what they do, each as often as it is done.
 pub(crate) fn counts(program: &Program) -> Vec<(String, u64)> {
     let mut all: std::collections::BTreeMap<String, u64> = std::collections::BTreeMap::new();
-    for node in &program.nodes {
+    for (at, node) in program.nodes.iter().enumerate() {
         let count = match &node.op {
             Op::Each(_) => node.elements() as u64,
             Op::Sort(dim, _) if node.dims[*dim] <= LARGEST => {
                 let extent = node.dims[*dim];
-                let at = program.nodes.iter().position(|other| std::ptr::eq(other, node)).unwrap_or(0);
                 let pairs = exchanges(extent, &wanted(program, at, *dim, extent)).len();
                 *all.entry("compare-exchange".to_owned()).or_default() += (node.elements() / extent * pairs) as u64;
                 continue;

@@ -219,9 +219,8 @@ fn starts<R>(
     let all = &program.nodes[node.of[0]].dims;
     let mut is_sure = true;
     let mut starts = Vec::with_capacity(all.len());
-    for dim in 0..all.len() {
-        let at = node.of[first + dim];
-        let most = (all[dim] - part[dim]) as i64;
+    for ((at, whole), part) in node.of[first..].iter().copied().zip(all).zip(part) {
+        let most = (whole - part) as i64;
         starts.push(match values[at].first() {
             Some(Cell::Whole(start, sure)) => {
                 is_sure &= sure;

@@ -66,7 +66,9 @@ pub fn lower(module: &HloModule, computation: ComputationId) -> Result<Program, 
 
 /// Elements that a node reads.
 fn work(program: &Program, node: &Node) -> u64 {
-    let each = |extents: &mut dyn Iterator<Item = usize>| extents.fold(1, |all: u64, extent| all.saturating_mul(extent as u64));
+    let each = |extents: &mut dyn Iterator<Item = usize>| {
+        extents.fold(1, |all: u64, extent| all.saturating_mul(extent as u64))
+    };
     let inner = match &node.op {
         Op::Dot { contract, .. } => each(&mut contract.0.iter().map(|dim| program.nodes[node.of[0]].dims[*dim])),
         Op::ReduceWindow(windows, _) => each(&mut windows.iter().map(|window| window.size)),

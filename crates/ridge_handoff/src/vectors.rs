@@ -5,6 +5,12 @@ use crate::interpret::{CannotCompute, interpret};
 use crate::program::{Port, Program};
 use ridge_hlo::ElementType;
 
+/// Files of one output in double precision: the values, and the bound of each.
+pub type Bounds = (Vec<u8>, Vec<u8>);
+
+/// One output in a number format: the file, and what its numbers stand for.
+pub type InFormat = (Vec<u8>, Vec<f64>);
+
 /// A set of inputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Vectors {
@@ -96,7 +102,11 @@ fn real(kind: Kind, at: usize, count: usize, ty: ElementType, random: &mut Rando
                 f64::NAN,
                 0.5,
             ];
-            if random.next() % 4 == 0 { corners[(random.next() % corners.len() as u64) as usize] } else { usual }
+            if random.next().is_multiple_of(4) {
+                corners[(random.next() % corners.len() as u64) as usize]
+            } else {
+                usual
+            }
         }
     }
 }
@@ -196,7 +206,7 @@ pub fn strict(program: &Program, inputs: &[Vec<Cell<f64>>]) -> Result<Vec<Vec<u8
 ///
 /// # Errors
 /// [`CannotCompute`] where an operation has no meaning.
-pub fn bounded(program: &Program, inputs: &[Vec<Cell<f64>>]) -> Result<Vec<(Vec<u8>, Vec<u8>)>, CannotCompute> {
+pub fn bounded(program: &Program, inputs: &[Vec<Cell<f64>>]) -> Result<Vec<Bounds>, CannotCompute> {
     let by = Bounded;
     let inputs = mapped(inputs, |value| crate::arithmetic::Arithmetic::real(&by, value, ElementType::F64));
     let outputs = interpret(program, &inputs, &by)?;
@@ -216,16 +226,12 @@ pub fn bounded(program: &Program, inputs: &[Vec<Cell<f64>>]) -> Result<Vec<(Vec<
     Ok(outputs.iter().map(files).collect())
 }
 
-/// Output files in fixed point: the bits of real numbers in 32 bits, whole numbers as they are; and for each real output the
-/// greatest and the root mean square error against `reference`, where that is finite and within the format's range.
+/// Output files in fixed point: the bits of real numbers in 32 bits, whole numbers as they are; and what the
+/// real numbers stand for.
 ///
 /// # Errors
 /// [`CannotCompute`] where an operation has no meaning in fixed point.
-pub fn fixed(
-    program: &Program,
-    inputs: &[Vec<Cell<f64>>],
-    format: Fixed,
-) -> Result<Vec<(Vec<u8>, Vec<f64>)>, CannotCompute> {
+pub fn fixed(program: &Program, inputs: &[Vec<Cell<f64>>], format: Fixed) -> Result<Vec<InFormat>, CannotCompute> {
     let outputs = interpret(program, &mapped(inputs, |value| format.of(value)), &format)?;
     let files = outputs.iter().zip(&program.outputs).map(|(cells, node)| {
         let ty = program.nodes[*node].element_type;

@@ -100,7 +100,7 @@ struct VerifyArguments {
 }
 
 /// Runs the command.
-pub(crate) fn run(arguments: &HandoffArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+pub(crate) fn run(arguments: &HandoffArguments, _globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     if let Some(HandoffCommand::Verify(arguments)) = &arguments.command {
         return verified(arguments);
     }
@@ -112,7 +112,6 @@ pub(crate) fn run(arguments: &HandoffArguments, globals: &Globals, timings: &mut
         return Err(Failure::usage("expected a region or a module, found neither")
             .hint("`--region 1` is the region that takes most time; `ridgeline offload` lists them"));
     }
-    let _ = globals;
     let session = super::open_with(input, arguments.ceilings.choice(), timings)?;
     let options = HandoffOptions {
         region: arguments.region.clone(),

@@ -34,12 +34,17 @@ fn rounding(ty: ElementType) -> (f64, f64) {
     }
 }
 
+/// The greatest number of a type.
+fn most(ty: ElementType) -> f64 {
+    if ty == ElementType::F32 { f64::from(f32::MAX) } else { f64::MAX }
+}
+
 fn bound(value: f64, carried: f64, ty: ElementType, roundings: f64) -> Bound {
     let (unit, least) = rounding(ty);
-    // What overflows, or is no number, in double precision already is alike everywhere; what only overflows in `ty` is not.
-    let overflows = ty == ElementType::F32 && value.is_finite() && value.abs() > f64::from(f32::MAX);
     let own = if value.is_finite() { unit * value.abs() * roundings + least } else { 0.0 };
-    let error = if overflows || carried.is_nan() { f64::INFINITY } else { carried + own };
+    // What overflows in double precision overflows everywhere; what may overflow in `ty` does so in some engines.
+    let may_overflow = value.is_finite() && value.abs() + carried + own > most(ty);
+    let error = if may_overflow || carried.is_nan() { f64::INFINITY } else { carried + own };
     Bound { value, error }
 }
 
@@ -140,7 +145,10 @@ impl Arithmetic for Bounded {
     fn after_sum(&self, sum: Bound, count: usize, magnitude: f64, ty: ElementType) -> Bound {
         let (unit, least) = rounding(ty);
         let count = count as f64;
-        Bound { value: sum.value, error: sum.error + count * unit * magnitude * 1.01 + count * least }
+        let error = sum.error + count * unit * magnitude * 1.01 + count * least;
+        // In another order a part of the sum may overflow.
+        let may_overflow = magnitude.is_finite() && magnitude > most(ty);
+        Bound { value: sum.value, error: if may_overflow { f64::INFINITY } else { error } }
     }
 }
 

@@ -87,16 +87,16 @@ pub(super) fn agreement(bundle: &Opened, engine: &str, words: &str) -> Check {
                 let ours = read("strict", node.element_type)?;
                 let exact = read("f64", ElementType::F64)?;
                 let bounds = read("bound", ElementType::F64)?;
-                for place in 0..theirs.len() {
+                let ours_and_exact = ours.iter().zip(exact.iter().zip(&bounds));
+                for (place, (their, (our, (&value, &bound)))) in theirs.iter().zip(ours_and_exact).enumerate() {
                     values += 1;
-                    same += u64::from(equal(theirs[place], ours[place]));
-                    let (value, bound) = (exact[place], bounds[place]);
+                    same += u64::from(equal(*their, *our));
                     if bound.is_infinite() {
                         undecided += 1;
-                    } else if !equal(theirs[place], value) {
-                        let off = (theirs[place] - value).abs();
+                    } else if !equal(*their, value) {
+                        let off = (their - value).abs();
                         if off.is_nan() || off > bound {
-                            return Err(format!("set `{set}`, output {at}, element {place}: {} where double precision gives {value} within {bound:e}", theirs[place]));
+                            return Err(format!("set `{set}`, output {at}, element {place}: {their:e} where double precision gives {value:e} within {bound:e}"));
                         }
                         worst = worst.max(off / bound);
                     }
