@@ -50,3 +50,18 @@ fn a_factor_is_a_name_and_a_number() {
         assert!(ran.stderr.contains(found), "{word}: {}", ran.stderr);
     }
 }
+
+#[test]
+fn another_device_is_a_change_like_others() {
+    let ran = run(&["what-if", CAPTURE, "--device", "h100", "--captured-on", "a100 sxm4 80gb", "--format", "json"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    for key in ["\"saves\"", "\"elsewhere\"", "\"low_ns\"", "\"high_ns\"", "\"waves\"", "H100 PCIe"] {
+        assert!(ran.stdout.contains(key), "{key}: {}", ran.stdout);
+    }
+    let unknown = run(&["what-if", CAPTURE, "--device", "h1000"]);
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.stderr.contains("expected the name of a device with a data sheet"), "{}", unknown.stderr);
+    let unsaid = run(&["what-if", CAPTURE, "--device", "h100"]);
+    assert_eq!(unsaid.code, Some(2));
+    assert!(unsaid.stderr.contains("--captured-on NAME"), "{}", unsaid.stderr);
+}

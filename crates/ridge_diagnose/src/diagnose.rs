@@ -113,7 +113,8 @@ pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
         let within = case.share_of(finding.claim.iter().copied());
         // What lies beside the judged time is set against both together.
         (finding.share, _) = case.share_with_beside(within, finding.beside_ns);
-        let holds = !finding.is_information && finding.share >= WORTH_MENDING;
+        let gives_back = finding.at_most.map_or(finding.share, |most| most.min(finding.share));
+        let holds = !finding.is_information && gives_back >= WORTH_MENDING;
         finding.level = finding.level.max(if holds { Level::Warning } else { Level::Info });
     }
     findings.sort_by(|a, b| rank(b).total_cmp(&rank(a)));

@@ -71,6 +71,8 @@ pub struct Finding {
     pub claim: Vec<(usize, f32)>,
     /// The change to replay; where there is none, the claim is all that is known.
     pub edits: Vec<Edit>,
+    /// The most that mending gives back, as a part of the judged time, where that is less than what is claimed.
+    pub at_most: Option<f64>,
     /// Time beside the judged time that would go, too, such as compilation of what was compiled before, nanoseconds.
     pub beside_ns: i64,
     /// Whether it only informs: it claims nothing that mending would give back.
@@ -97,6 +99,7 @@ impl Finding {
             help: String::new(),
             claim: Vec::new(),
             edits: Vec::new(),
+            at_most: None,
             beside_ns: 0,
             is_information: false,
             share: 0.0,
@@ -158,6 +161,12 @@ impl Finding {
     pub fn claims(mut self, rows: impl IntoIterator<Item = (usize, f32)>) -> Finding {
         self.claim.extend(rows);
         self
+    }
+
+    /// Mending gives back no more than this part of the judged time.
+    #[must_use]
+    pub fn at_most(self, share: f64) -> Finding {
+        Finding { at_most: Some(share), ..self }
     }
 
     /// Time beside the judged time would go, too.

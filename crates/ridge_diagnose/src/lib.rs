@@ -31,6 +31,8 @@ mod record;
 mod rule;
 mod rules;
 mod saving;
+mod serving;
+mod slack;
 mod updates;
 mod waits;
 mod words;

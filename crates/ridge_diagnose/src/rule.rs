@@ -22,6 +22,8 @@ pub enum Group {
     Memory,
     /// Several devices and hosts.
     Devices,
+    /// Servers of language models.
+    Serving,
 }
 
 impl Group {
@@ -35,6 +37,7 @@ impl Group {
             Group::Structure => "structure",
             Group::Memory => "memory",
             Group::Devices => "devices",
+            Group::Serving => "serving",
         }
     }
 }

@@ -83,6 +83,11 @@ rules! {
     same_stream_comm
     small_messages
     collective_outlier
+    decode_without_graphs
+    host_between_steps
+    kv_cache_update_heavy
+    prefill_delays_decode
+    small_decode_batch
     out_of_memory
     near_memory_limit
     fragmentation

@@ -168,7 +168,7 @@ fn wall_of_all<'f>(case: &Case<'_>, findings: impl Iterator<Item = &'f Finding> 
 
 /// No more than what the finding holds.
 fn bound(case: &Case<'_>, finding: &Finding, refused: Option<String>) -> Saving {
-    let share = finding.share;
+    let share = finding.at_most.map_or(finding.share, |most| most.min(finding.share));
     let whole = case.frame().unit_ns().saturating_add(finding.beside_ns);
     let high_ns = (share * whole as f64) as i64;
     let per = case.frame().per;

@@ -84,7 +84,8 @@ impl Session {
         let table = table(trace, changes, &edits);
         let mut work = None;
         if let Some((found, others)) = elsewhere {
-            let (fast, slow) = (device::edits(&found, &edits, device::End::Low), device::edits(&found, &edits, device::End::High));
+            let (fast, slow) =
+                (device::edits(&found, &edits, device::End::Low), device::edits(&found, &edits, device::End::High));
             let (fast, slow) = rayon::join(|| replay.apply(&fast), || replay.apply(&slow));
             sections.push(prediction(&device::between(fast, slow)));
             notes = device::notes(&found, &others);
@@ -98,7 +99,7 @@ impl Session {
 }
 
 fn edit(trace: &Trace, change: &Change) -> Edit {
-    let names: Vec<bool> = trace.strings.iter().map(|name| matches(&change.pattern, name)).collect();
+    let names = Names::of(trace, &change.pattern);
     let on_device = |row: u32| EventKind::from_byte_is_work(trace.events.kind[row as usize]);
     let is_copy = |row: u32| trace.events.kind(row as usize).is_copy();
     let work = |wanted: &dyn Fn(u32) -> bool| rows(trace, &names, |kind| kind != TrackKind::HostThread, wanted);
@@ -113,13 +114,37 @@ fn edit(trace: &Trace, change: &Change) -> Edit {
     Edit { rows, action: change.effect.action() }
 }
 
-/// Rows on tracks of a kind whose name, or that of their operation, is among `names`.
-fn rows(trace: &Trace, names: &[bool], on: impl Fn(TrackKind) -> bool, wanted: &dyn Fn(u32) -> bool) -> Vec<u32> {
+/// What a pattern names.
+struct Names {
+    /// Texts of the capture, by id.
+    texts: Vec<bool>,
+    /// Kinds of copies, by their byte: each tool calls them otherwise, and `copy*` means them all.
+    kinds: Vec<bool>,
+}
+
+impl Names {
+    fn of(trace: &Trace, pattern: &str) -> Names {
+        let kind = |byte: u8| {
+            let kind = EventKind::from_byte(byte);
+            kind.is_copy() && matches(pattern, kind.name())
+        };
+        Names {
+            texts: trace.strings.iter().map(|name| matches(pattern, name)).collect(),
+            kinds: (0..=u8::MAX).map(kind).collect(),
+        }
+    }
+}
+
+/// Rows on tracks of a kind whose name, that of their operation or of their kind of copy is among `names`.
+fn rows(trace: &Trace, names: &Names, on: impl Fn(TrackKind) -> bool, wanted: &dyn Fn(u32) -> bool) -> Vec<u32> {
     let events = &trace.events;
+    let Names { texts: names, kinds } = names;
     let is_named = |row: u32| {
         let op = events.op[row as usize];
         let of_op = || trace.operations.get(op as usize).is_some_and(|op| names[op.name.0 as usize]);
-        names[events.name[row as usize] as usize] || (op != NONE && of_op())
+        names[events.name[row as usize] as usize]
+            || kinds[events.kind[row as usize] as usize]
+            || (op != NONE && of_op())
     };
     let tracks = trace.tracks.iter().filter(|track| track.kind != TrackKind::Derived && on(track.kind));
     tracks.flat_map(|track| track.rows.clone()).filter(|row| is_named(*row) && wanted(*row)).collect()
@@ -226,6 +251,9 @@ fn sentence(found: &Prediction) -> String {
         () if high <= 0 && low >= 0 => "nothing".to_owned(),
         () if found.basis == Basis::Direction && low >= 0 => "time; how much cannot be told".to_owned(),
         () if found.basis == Basis::Direction => "nothing for sure".to_owned(),
+        () if high < 0 && coarse(low) == coarse(high) => {
+            format!("nothing; it costs about {} of {}{unit}", coarse(-low), Nanos(whole))
+        }
         () if high < 0 => format!("nothing; it costs {} to {} of {}{unit}", coarse(-high), coarse(-low), Nanos(whole)),
         () if coarse(low) == coarse(high) => format!("about {} of {}{unit}", coarse(high), Nanos(whole)),
         () => format!("{} to {} of {}{unit}", coarse(low), coarse(high), Nanos(whole)),

@@ -175,7 +175,9 @@ fn parts(analysis: &Analysis<'_>, to: &'static DeviceSheet, from: &[Option<&'sta
         }
     }
     let mut parts: Vec<Scaled> = found.into_values().collect();
-    parts.sort_by(|a, b| (a.by, std::cmp::Reverse(a.ns)).cmp(&(b.by, std::cmp::Reverse(b.ns))).then(a.low.total_cmp(&b.low)));
+    parts.sort_by(|a, b| {
+        (a.by, std::cmp::Reverse(a.ns)).cmp(&(b.by, std::cmp::Reverse(b.ns))).then(a.low.total_cmp(&b.low))
+    });
     parts
 }
 
@@ -254,7 +256,7 @@ impl Scaling<'_, '_> {
         if let Some(range) = shape.and_then(|shape| pair.by_waves(shape, &category, name)) {
             return (ScaledBy::Waves, range);
         }
-        pair.by_ratio(&category, name).map_or((ScaledBy::Nothing, (1.0, 1.0)), |range| (ScaledBy::Ratio, range))
+        pair.by_ratio(shape, &category, name).map_or((ScaledBy::Nothing, (1.0, 1.0)), |range| (ScaledBy::Ratio, range))
     }
 
     fn shape(&self, group: &Group) -> Option<&LaunchShape> {
@@ -262,10 +264,14 @@ impl Scaling<'_, '_> {
     }
 
     /// Time at the roof there by time at the roof here, where both are known.
+    ///
+    /// Traffic is taken to go to memory on both: what a cache keeps of it depends on what ran before.
     fn at_roofs(&self, group: &Group) -> Option<f64> {
-        let secs = |analysis: &Analysis<'_>| match analysis.workload().of_group(group)?.known {
-            Known::Counted(Some(light)) => Some(light.secs()).filter(|secs| *secs > 0.0),
-            _ => None,
+        let secs = |analysis: &Analysis<'_>| {
+            let work = analysis.workload().of_group(group)?;
+            let Known::Counted(Some(light)) = &work.known else { return None };
+            let memory = analysis.ceilings.get(group.device as usize)?.value(Limit::Memory)?;
+            Some(light.compute_secs.max(work.bytes / memory)).filter(|secs| *secs > 0.0)
         };
         Some(secs(self.there)? / secs(self.here)?)
     }

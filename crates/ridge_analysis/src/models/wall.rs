@@ -175,7 +175,7 @@ fn of_device(
     let cuts = time.cuts.get(process).map_or(&[][..], Vec::as_slice);
     let tracks: Vec<&Track> = trace.tracks_of_device(device.0).filter(|track| !track.rows.is_empty()).collect();
     let (mut rows, idle_rows) =
-        rayon::join(|| work_rows(trace, spans, cuts, &tracks), || idle_rows(trace, spans, cuts, idle, position));
+        rayon::join(|| work_rows(trace, spans, cuts, &tracks), || idle_rows(analysis, spans, cuts, idle, position));
     let busy_ns = rows.iter().fold(0_i64, |sum, (row, _)| sum.saturating_add(row.ns));
     rows.extend(idle_rows);
     rows.retain(|(row, _)| row.ns > 0 || row.events > 0);
@@ -208,12 +208,14 @@ fn work_rows(trace: &Trace, spans: &Spans, cuts: &[i64], tracks: &[&Track]) -> V
 }
 
 /// What each reason of idleness has of them.
-fn idle_rows(trace: &Trace, spans: &Spans, cuts: &[i64], idle: &IdleGaps, position: usize) -> Vec<CutRow> {
+fn idle_rows(analysis: &Analysis<'_>, spans: &Spans, cuts: &[i64], idle: &IdleGaps, position: usize) -> Vec<CutRow> {
+    let (trace, per) = (analysis.trace, analysis.frame().per);
     let visited = idle.visit(trace, position, 0, Sums::default, |sums, parts| {
         for part in parts {
             let ns = spans.within_ns(part.start_ns, part.end_ns());
             if ns > 0 {
-                let holds = Holds::Idle { cause: part.cause, activity: part.activity, name: part.name };
+                let cause = part.cause_per(per);
+                let holds = Holds::Idle { cause, activity: part.activity, name: part.name };
                 let at = sums.row(holds);
                 add_cut(sums, at, spans, cuts, (part.start_ns, part.end_ns()), ns);
                 let row = &mut sums.rows[at].row;

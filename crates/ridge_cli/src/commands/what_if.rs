@@ -60,7 +60,7 @@ Examples:
   ridgeline what-if run/ --scale 'ampere_sgemm*=2x'          with these kernels twice as fast
   ridgeline what-if run/ --host 'enumerate(DataLoader)*=4x'  with a loader that takes a quarter of the time
   ridgeline what-if run/ --no-wait cudaStreamSynchronize     without waiting for streams
-  ridgeline what-if run/ --device h100                       on an H100, by the data sheets of both devices
+  ridgeline what-if run/ --device h100                       on an H100, by both data sheets
   ridgeline what-if run/ --overlap transfers -f json         no call waits for its copy, for programs";
 
 /// What may overlap.
@@ -84,10 +84,10 @@ fn faster(text: &str) -> Result<(String, f32), String> {
 pub(crate) fn run(arguments: &WhatIfArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     let session = super::open(&arguments.input, timings)?;
     let changes = arguments.changes();
-    let device = arguments.device.as_ref().map(|name| OtherDevice {
-        name: name.clone(),
-        captured_on: arguments.captured_on.clone(),
-    });
+    let device = arguments
+        .device
+        .as_ref()
+        .map(|name| OtherDevice { name: name.clone(), captured_on: arguments.captured_on.clone() });
     let answer = timings.phase("replay", || session.what_if(&changes, device.as_ref()))?;
     // What holds one table has that of the changes, where there is anything in it.
     let one_table = arguments.output.format.holds_one_table();

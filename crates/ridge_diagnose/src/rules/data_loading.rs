@@ -4,8 +4,9 @@ use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
+use crate::slack::Slack;
 use crate::words::percent;
-use ridge_analysis::Activity;
+use ridge_analysis::{Activity, Need};
 use ridge_replay::{Action, Edit};
 use ridge_table::Subject;
 
@@ -16,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("data_loading.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &["host-bound-dispatch"],
-    needs: &[],
+    needs: &[Need::of::<Slack>()],
     find: Find::Causes(find),
 };
 
@@ -25,7 +26,8 @@ const LEAST: f64 = 0.03;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let waits: Vec<_> = case.idle().filter(|idle| idle.activity == Activity::Loading).collect();
-    let ns = waits.iter().map(|idle| idle.row.ns).sum();
+    // What a rank then waits for a slower one in a collective, it loses anyway.
+    let ns = waits.iter().map(|idle| (idle.row.ns as f64 * f64::from(case.part_that_counts(idle))) as i64).sum();
     if case.share(ns) < LEAST {
         return Ok(Vec::new());
     }
@@ -44,7 +46,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .number("idle while data was loaded", case.per_unit(ns))
         .why("the next batch is made by the thread that launches the work, or is not ready when it is asked for")
         .help(help)
-        .claims(waits.iter().map(|idle| (idle.at, 1.0)))
+        .claims(waits.iter().map(|idle| (idle.at, case.part_that_counts(idle))))
         .edit(Edit { rows: loaders, action: Action::HostScale(0.0) });
     Ok(vec![finding])
 }

@@ -25,26 +25,25 @@ const NEEDLESS: f64 = 0.2;
 const FULL: f64 = 0.5;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    let bytes = |bytes: i64| Quantity::new(bytes.max(0) as f64, Unit::Bytes, Basis::Measured);
+    let bytes = |bytes: u64| Quantity::new(bytes as f64, Unit::Bytes, Basis::Measured);
     let mut findings = Vec::new();
     for allocator in allocators(case) {
-        let is_tight = allocator
-            .part_of_device(allocator.most_reserved)
-            .map_or(!allocator.exhausted.is_empty(), |part| part >= FULL);
-        if allocator.most_reserved <= 0 || !is_tight {
+        let Some(most) = allocator.most_reserved() else { continue };
+        let is_tight = allocator.part_of_device(most).map_or(!allocator.exhausted.is_empty(), |part| part >= FULL);
+        if !is_tight {
             continue;
         }
-        let taken = allocator.taken_though_free(&case.trace().allocations);
-        let part = taken as f64 / allocator.most_reserved as f64;
+        let taken = allocator.taken_though_free();
+        let part = taken as f64 / most as f64;
         if part < NEEDLESS {
             continue;
         }
         findings.push(
             Finding::new(format!("{} of the memory that {} holds was taken while as much was free in smaller pieces", percent(part.min(1.0)), allocator.name))
                 .about(allocator.device.map(Subject::Device))
-                .number("taken though as much was held and unused", bytes(taken))
-                .number("most held from the driver", bytes(allocator.most_reserved))
-                .number("most in use", bytes(allocator.peak_bytes))
+                .number("taken though as much was held and unused", bytes(taken.unsigned_abs()))
+                .number("most held from the driver", bytes(most))
+                .number("most in use", bytes(allocator.peak_bytes()))
                 .why("free memory lies in pieces that no request fits, as sizes change from step to step")
                 .help("`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`; pad inputs to few sizes; run the largest batch first")
                 .information(),

@@ -5,8 +5,9 @@ use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::pauses::{is_by_host, is_own_code, short_part};
 use crate::rule::{Find, Group, Rule};
+use crate::slack::Slack;
 use crate::words::{list, percent};
-use ridge_analysis::Cause;
+use ridge_analysis::{Cause, Need};
 use ridge_table::Subject;
 use rustc_hash::FxHashMap;
 
@@ -17,7 +18,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("host_bound_dispatch.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &["many-small-kernels"],
-    needs: &[],
+    needs: &[Need::of::<Slack>()],
     find: Find::Causes(find),
 };
 
@@ -26,7 +27,9 @@ const LEAST: f64 = 0.10;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let waits: Vec<IdleTime<'_>> = case.idle().filter(is_dispatch).filter(|idle| short_part(idle) > 0.0).collect();
-    let ns = waits.iter().map(|idle| (idle.row.ns as f64 * f64::from(short_part(idle))) as i64).sum();
+    // What a rank then waits for a slower one in a collective, it loses anyway.
+    let part = |idle: &IdleTime<'_>| short_part(idle) * case.part_that_counts(idle);
+    let ns = waits.iter().map(|idle| (idle.row.ns as f64 * f64::from(part(idle))) as i64).sum();
     let share = case.share(ns);
     if share < LEAST {
         return Ok(Vec::new());
@@ -50,7 +53,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             .number("kernels, copies and operations", case.count_per_unit(pieces))
             .why("each piece of work is launched on its own by Python or the framework, and that takes longer than the work")
             .help(advice(case.framework()))
-            .claims(waits.iter().map(|idle| (idle.at, short_part(idle))));
+            .claims(waits.iter().map(|idle| (idle.at, part(idle))));
     if !names.is_empty() {
         finding = finding.fact(format!("most of it in {}", list(&names, 3)));
     }

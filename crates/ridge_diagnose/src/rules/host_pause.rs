@@ -5,7 +5,9 @@ use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::pauses::{is_by_host, short_part};
 use crate::rule::{Find, Group, Rule};
+use crate::slack::Slack;
 use crate::words::{count, percent, short};
+use ridge_analysis::Need;
 use ridge_table::{Basis, Quantity, Subject};
 
 pub(crate) static RULE: Rule = Rule {
@@ -15,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("host_pause.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &[],
-    needs: &[],
+    needs: &[Need::of::<Slack>()],
     find: Find::Causes(find),
 };
 
@@ -24,7 +26,7 @@ const LEAST: f64 = 0.03;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let pauses: Vec<IdleTime<'_>> = case.idle().filter(|idle| is_by_host(idle) && short_part(idle) < 1.0).collect();
-    let paused = |idle: &&IdleTime<'_>| (idle.row.ns as f64 * f64::from(1.0 - short_part(idle))) as i64;
+    let paused = |idle: &&IdleTime<'_>| (idle.row.ns as f64 * f64::from(pause_part(case, idle))) as i64;
     let unnamed: i64 = pauses.iter().filter(|idle| idle.name.is_none()).map(|idle| paused(&idle)).sum();
     let named = pauses.iter().filter(|idle| idle.name.is_some() && case.share(paused(idle)) >= LEAST);
     let found: Vec<Finding> = named.map(|idle| finding(case, idle, paused(&idle))).collect();
@@ -36,6 +38,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         return Err(CannotTell::because(why, "ridgeline record --python-tracer -- python PROGRAM.py"));
     }
     Ok(found)
+}
+
+/// The part of the time that is long pauses, after which no slower rank is waited for.
+fn pause_part(case: &Case<'_>, idle: &IdleTime<'_>) -> f32 {
+    (1.0 - short_part(idle)) * case.part_that_counts(idle)
 }
 
 fn finding(case: &Case<'_>, idle: &IdleTime<'_>, ns: i64) -> Finding {
@@ -52,5 +59,5 @@ fn finding(case: &Case<'_>, idle: &IdleTime<'_>, ns: i64) -> Finding {
         .seen_at(example.map(Subject::Event))
         .why("the host launches nothing meanwhile, and what it launched before has ended")
         .help("do it less often, in another thread, or while the device works on the next step")
-        .claims([(idle.at, 1.0 - short_part(idle))])
+        .claims([(idle.at, pause_part(case, idle))])
 }

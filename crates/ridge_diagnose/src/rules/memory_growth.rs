@@ -43,7 +43,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let mut findings = Vec::new();
     for allocator in allocators(case).iter().filter(|_| steps.len() >= FEWEST) {
         let in_use: Vec<f64> =
-            steps.iter().step_by(stride).map(|end| allocator.in_use_at(&trace.allocations, *end) as f64).collect();
+            steps.iter().step_by(stride).map(|end| allocator.in_use_at(*end) as f64).collect();
         let Some(found) = theil_sen(&in_use) else { continue };
         let grown = found.slope * in_use.len().saturating_sub(1) as f64;
         let first = in_use.first().copied().unwrap_or(0.0).max(1.0);

@@ -27,7 +27,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let mut findings = Vec::new();
     for allocator in allocators(case) {
         // What an allocator holds is its own affair: JAX takes most of a device at once and uses what it needs.
-        let (Some(part), Some(capacity)) = (allocator.part_of_device(allocator.peak_bytes), allocator.capacity) else {
+        let (Some(part), Some(capacity)) = (allocator.part_of_device(allocator.peak_bytes()), allocator.capacity) else {
             continue;
         };
         // More than there is has another meaning: managed memory, or several devices under one name.
@@ -35,7 +35,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             findings.push(
                 Finding::new(format!("{} of the device's memory is in use at the peak", percent(part)))
                     .about(allocator.device.map(Subject::Device))
-                    .number(format!("in use by {} at its peak", allocator.name), bytes(allocator.peak_bytes.unsigned_abs()))
+                    .number(format!("in use by {} at its peak", allocator.name), bytes(allocator.peak_bytes()))
                     .number("memory of the device", bytes(capacity))
                     .why("a slightly larger batch or a longer sequence does not fit, and allocators begin to free and retry")
                     .help("see what is alive at the peak with `ridgeline memory`, and keep less of it before anything grows")

@@ -1,6 +1,6 @@
 //! An allocator could not meet a request.
 
-use crate::allocators::{Allocator, allocators};
+use crate::allocators::{OfDevice, allocators};
 use crate::case::{Case, Framework};
 use crate::finding::Finding;
 use crate::fitness::CannotTell;
@@ -28,11 +28,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .collect())
 }
 
-fn finding(case: &Case<'_>, allocator: &Allocator<'_>) -> Finding {
+fn finding(case: &Case<'_>, allocator: &OfDevice<'_>) -> Finding {
     let bytes = |bytes: u64| Quantity::new(bytes as f64, Unit::Bytes, Basis::Measured);
     let most = allocator.exhausted.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
     let first = allocator.exhausted.iter().map(|(time, _)| *time).min().unwrap_or(0);
-    let in_use = allocator.in_use_at(&case.trace().allocations, first);
+    let in_use = allocator.in_use_at(first);
     let times = count(allocator.exhausted.len() as u64, "request", "requests");
     let mut finding = Finding::new(format!("{} could not meet {times} for memory", allocator.name))
         .about(allocator.device.map(Subject::Device))

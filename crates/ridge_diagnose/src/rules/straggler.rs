@@ -5,7 +5,9 @@ use crate::collectives::{Meeting, meetings};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
+use crate::slack::{Slack, idle_of_last};
 use crate::words::percent;
+use ridge_analysis::Need;
 use ridge_analysis::models::collectives::rank_of;
 use ridge_table::Subject;
 use ridge_trace::{EventRow, ProcessRow};
@@ -18,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("straggler.md"),
     asks: &[Question::Device, Question::Ranks],
     explains: &["exposed-collectives"],
-    needs: &[],
+    needs: &[Need::of::<Slack>()],
     find: Find::Causes(find),
 };
 
@@ -57,13 +59,18 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         return Ok(Vec::new());
     }
     let lost: Vec<(u32, i64)> = met.iter().flat_map(|meeting| lost_in(meeting, culprit)).collect();
-    let claim = case.parts_of_events(lost.iter().copied());
-    let share = case.share_of(claim.iter().copied());
-    if share < LEAST {
+    let gain = case.share_of(case.parts_of_events(lost.iter().copied()));
+    if gain < LEAST {
         return Ok(Vec::new());
     }
+    let waited: Vec<(u32, i64)> = met.iter().flat_map(|meeting| waited_in(meeting, culprit)).collect();
+    let claim = case.parts_of_events(waited.iter().copied());
+    let share = case.share_of(claim.iter().copied());
     let others = (ranks.len() - 1) as i64;
+    let own = idle_of_last(case, &met, culprit);
+    let own_ns = own.iter().map(|(at, part)| case.wall().rows[*at].ns as f64 * f64::from(*part)).sum::<f64>() as i64;
     let rank = rank_of(case.trace(), culprit);
+    let sum = |rows: &[(u32, i64)]| rows.iter().fold(0_i64, |sum, (_, ns)| sum.saturating_add(*ns));
     let longest = lost.iter().max_by_key(|(_, ns)| *ns).map(|(row, _)| *row);
     let missing = met.iter().any(|meeting| {
         meeting
@@ -75,20 +82,30 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .about(Subject::Process(ProcessRow(culprit)))
         .about(longest.and_then(EventRow::known).map(Subject::Event))
         .fact(format!("rank {rank} is the last to begin in {} of {} collectives", sums.times_last, met.len()))
-        .number(
-            "waited for it by each other rank on average, beyond the wait for the rank before it",
-            case.per_unit_of_one(lost.iter().fold(0_i64, |sum, (_, ns)| sum.saturating_add(*ns)) / others),
-        )
+        .number("waited for it by each other rank on average", case.per_unit_of_one(sum(&waited) / others))
+        .number("of that beyond the wait for the rank before it", case.per_unit_of_one(sum(&lost) / others))
         .number("waited by itself", case.per_unit_of_one(sums.wait_ns))
         .why("a collective ends when its slowest rank has joined it")
         .help(format!(
             "see what rank {rank} does before its collectives that others do not: more work, a slower host or device, loading data, writing results"
         ))
-        .claims(claim);
+        .claims(claim)
+        .at_most(gain);
+    if own_ns > 0 {
+        let says = format!("in which the device of rank {rank} is idle before those collectives");
+        finding = finding.number(says, case.per_unit_of_one(own_ns)).claims(own);
+    }
     if missing {
         finding = finding.fact("not all ranks were captured: one that was not may be later still");
     }
     Ok(vec![finding])
+}
+
+/// What the other parts of a collective waited where `culprit` came last: event rows and nanoseconds.
+fn waited_in<'m>(meeting: &'m Meeting, culprit: u32) -> impl Iterator<Item = (u32, i64)> + 'm {
+    let is_last = meeting.last().is_some_and(|last| last.process == culprit);
+    let others = meeting.parts.iter().filter(move |part| is_last && part.process != culprit);
+    others.map(|part| (part.collective.event, meeting.wait_ns(part)))
 }
 
 /// What the parts of a collective would not wait, were `culprit` as early as the rank before it: event rows and nanoseconds.

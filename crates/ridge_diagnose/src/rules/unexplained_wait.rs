@@ -38,6 +38,8 @@ struct Waits {
     longest: (i64, i64),
     /// The work that it was before.
     next: u32,
+    /// Rows of the wall with the time of each, nanoseconds.
+    held: Vec<(usize, f64)>,
 }
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
@@ -55,12 +57,14 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         let mut waits = Waits::default();
         for (part, ns) in long.into_iter().flatten() {
             waits.ns = waits.ns.saturating_add(ns);
+            let holds = Holds::Idle { cause: part.cause_per(case.frame().per), activity: part.activity, name: part.name };
+            waits.held.extend(case.wall().place(DeviceRow(device.device), holds).map(|at| (at, ns as f64)));
             if ns > waits.longest_ns {
                 (waits.longest_ns, waits.longest) = (ns, (part.start_ns, part.end_ns()));
-                waits.next = part.row.map_or(NONE, |row| row.0);
+                waits.next = next_work(case, device.device, &part).unwrap_or(NONE);
             }
         }
-        if case.share_on(DeviceRow(device.device), waits.ns) >= LEAST {
+        if waits.next != NONE && case.share_on(DeviceRow(device.device), waits.ns) >= LEAST {
             found.push(finding(case, device.device, &waits));
         }
     }
@@ -68,9 +72,25 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 }
 
 /// Of the idle time that nothing explains, the part whose work had been launched.
+///
+/// Before a device's first work in a step a copy that has been issued waits for something, too: nothing says for what.
 fn is_unexplained(case: &Case<'_>, part: &IdlePart) -> bool {
     let is_launched = |row: EventRow| case.trace().events.link.get(row.index()).is_some_and(|call| *call != NONE);
-    part.cause == Cause::Unknown && part.row.is_some_and(is_launched)
+    match part.cause_per(case.frame().per) {
+        Cause::Unknown => part.row.is_some_and(is_launched),
+        Cause::Copy | Cause::Queued => part.cause == Cause::BeforeFirst,
+        _ => false,
+    }
+}
+
+/// The work that `part` of a gap is before.
+fn next_work(case: &Case<'_>, device: u32, part: &IdlePart) -> Option<u32> {
+    let (trace, events) = (case.trace(), &case.trace().events);
+    if part.cause != Cause::BeforeFirst {
+        return part.row.map(|row| row.0);
+    }
+    let firsts = trace.tracks_of_device(device).filter_map(|track| works(case, track).next());
+    firsts.min_by_key(|row| events.start_ns[*row]).map(|row| row as u32)
 }
 
 fn finding(case: &Case<'_>, device: u32, waits: &Waits) -> Finding {
@@ -78,14 +98,6 @@ fn finding(case: &Case<'_>, device: u32, waits: &Waits) -> Finding {
     let stream = trace.track_of(waits.next);
     let is_first = stream.is_some_and(|stream| works(case, stream).next() == Some(waits.next as usize));
     let what = if is_first { "something from before the capture" } else { "something that is not in the capture" };
-    let wall = case.wall().rows.iter().enumerate();
-    let rows = wall.filter(|(_, row)| {
-        row.device.0 == device && matches!(row.holds, Holds::Idle { cause: Cause::Unknown, name: None, .. })
-    });
-    let claim: Vec<(usize, f32)> = rows
-        .filter(|(_, row)| row.ns > 0)
-        .map(|(at, row)| (at, (waits.ns as f64 / row.ns as f64).min(1.0) as f32))
-        .collect();
     let message = format!("a stream waits {} for {what}", Nanos(waits.longest_ns));
     let mut finding = Finding::new(message)
         .at(case.line_of_row(trace.events.link[waits.next as usize]))
@@ -106,7 +118,7 @@ fn finding(case: &Case<'_>, device: u32, waits: &Waits) -> Finding {
     finding
         .why("what is launched on a stream begins when all before it is done, and nothing in the capture runs meanwhile")
         .help("begin the capture earlier and record two steps, so that what the stream waited for is in it, before changing anything")
-        .claims(claim)
+        .claims(case.parts_of(waits.held.iter().copied()))
 }
 
 /// Rows of the stream's work.

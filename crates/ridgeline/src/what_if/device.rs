@@ -25,8 +25,10 @@ pub(super) fn elsewhere(
     let said = device.captured_on.as_deref().map(named).transpose()?.map(|sheets| sheets[0]);
     let found = session.with_analysis(|analysis| Elsewhere::new(analysis, to, said));
     let found = found.map_err(|unknown| {
-        let message =
-            format!("expected a captured device with a data sheet, found {}: nothing says what it can do", unknown.join(", "));
+        let message = format!(
+            "expected a captured device with a data sheet, found {}: nothing says what it can do",
+            unknown.join(", ")
+        );
         OpenError::NotRecorded(Details::new(message).hint("`--captured-on NAME` says which device it was"))
     })?;
     Ok((found, meant))
@@ -92,7 +94,8 @@ pub(super) fn notes(found: &Elsewhere, others: &[&DeviceSheet]) -> Vec<Note> {
         notes.push(Note::new(Severity::Info, format!("the name also means {}", names.join(", "))));
     }
     if found.from.iter().any(|sheet| sheet.vendor != found.to.vendor) {
-        let words = "kernels of one vendor stand for those of the other, which are written anew and may reach more or less";
+        let words =
+            "kernels of one vendor stand for those of the other, which are written anew and may reach more or less";
         notes.push(Note::new(Severity::Info, words));
     }
     notes

@@ -55,9 +55,16 @@ impl Pair {
         ratios.map(|ratio| (ratio, ratio)).reduce(around)
     }
 
-    /// By memory and arithmetic alone.
-    pub(super) fn by_ratio(&self, category: &str, name: &str) -> Option<Range> {
+    /// By memory and arithmetic alone; `shape` is that of the launch, where it is known.
+    pub(super) fn by_ratio(&self, shape: Option<&LaunchShape>, category: &str, name: &str) -> Option<Range> {
         let memory = self.memory()?;
+        let cores = self.from.cores.value.min(self.to.cores.value);
+        if shape.is_some_and(|shape| (1.0..=cores).contains(&blocks(shape))) {
+            // A multiprocessor for each block: it fills neither device, and only what each one does counts.
+            let each = self.to.cores.value / self.from.cores.value;
+            let (low, high) = self.arithmetic(category, name)?;
+            return Some(around((1.0, 1.0), (low * each, high * each)));
+        }
         if OF_MEMORY.contains(&category) {
             return Some((memory, memory));
         }
@@ -92,6 +99,11 @@ impl Pair {
         }
         Some(around((memory, memory), (arithmetic.0 * tail, arithmetic.1 * tail)))
     }
+}
+
+/// Blocks of a launch.
+fn blocks(shape: &LaunchShape) -> f64 {
+    shape.grid.iter().map(|size| f64::from(*size)).product()
 }
 
 /// The range that holds both.

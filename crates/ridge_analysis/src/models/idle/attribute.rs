@@ -75,6 +75,8 @@ impl Doing {
 pub(crate) struct Part {
     /// Why the device was idle.
     pub(crate) cause: Cause,
+    /// Why, were this between two pieces of work: before the first and after the last of a device something was late, too.
+    pub(crate) inner: Cause,
     /// What the host did, or the event that explains the wait.
     pub(crate) doing: Doing,
     /// When it begins, nanoseconds on the trace clock.
@@ -160,10 +162,17 @@ impl<'t> Attributor<'t> {
             (_, NONE) => Some(Cause::AfterLast),
             _ => None,
         };
-        if let Some(cause) = end_of_window {
-            self.parts.iter_mut().for_each(|part| part.cause = cause);
-        }
         self.ask_others();
+        if let Some(cause) = end_of_window {
+            for part in &mut self.parts {
+                part.inner = match part.cause {
+                    Cause::AfterLast => Cause::HostLate,
+                    _ if cause == Cause::AfterLast => cause,
+                    inner => inner,
+                };
+                part.cause = cause;
+            }
+        }
         &self.parts
     }
 
@@ -415,6 +424,6 @@ fn push(parts: &mut Vec<Part>, cause: Cause, doing: Doing, from: i64, until: i64
     }
     match parts.last_mut() {
         Some(last) if last.cause == cause && last.doing == doing => last.ns = last.ns.saturating_add(ns),
-        _ => parts.push(Part { cause, doing, start: from, ns }),
+        _ => parts.push(Part { cause, inner: cause, doing, start: from, ns }),
     }
 }

@@ -1,14 +1,14 @@
 //! The gaps of every device, and the parts of each: what is known before anything is summed.
 
 use super::activity::{Activity, DoingKey};
-use super::attribute::{Attributor, Doing, Gap, work_end};
+use super::attribute::{Attributor, Doing, Gap, Part, work_end};
 use super::cause::Cause;
 use super::context::Context;
 use super::latency::Latency;
 use super::queue::{self, Queue, SmallKernels};
 use super::sums::{SumBy, Sums};
 use super::sweep::{Gaps, Swept, sweep};
-use crate::{Analysis, Shared};
+use crate::{Analysis, Per, Shared};
 use rayon::prelude::*;
 use ridge_trace::{DeviceRow, EventRow, NONE, StringId, Trace};
 use rustc_hash::FxHashMap;
@@ -56,6 +56,8 @@ pub struct IdlePart {
     pub ns: i64,
     /// Why the device was idle.
     pub cause: Cause,
+    /// The same, but for time before a device's first work and after its last: what was late then.
+    pub inner: Cause,
     /// What the host did meanwhile; nothing where the cause is unknown, because what the host did then explains nothing.
     pub activity: Activity,
     /// Name of the event that did it, or that was waited for.
@@ -65,6 +67,15 @@ pub struct IdlePart {
 }
 
 impl IdlePart {
+    /// Why the device was idle in time that is judged `per` that: steps are a program's own, and what is before a device's
+    /// first work in one comes again in the next; of a capture it is only where recording began.
+    pub fn cause_per(&self, per: Per) -> Cause {
+        match per {
+            Per::Step => self.inner,
+            Per::Capture => self.cause,
+        }
+    }
+
     /// When it ends, nanoseconds on the trace clock.
     pub fn end_ns(&self) -> i64 {
         self.start_ns.saturating_add(self.ns)
@@ -151,7 +162,8 @@ impl<'t> Walk<'t> {
     fn parts(&mut self, gap: &Gap) -> &[IdlePart] {
         self.parts.clear();
         for part in self.attributor.parts(gap) {
-            let doing = if part.cause == Cause::Unknown { Doing::Nothing } else { part.doing };
+            let is_unknown = part.cause == Cause::Unknown || part.inner == Cause::Unknown;
+            let doing = if is_unknown { Doing::Nothing } else { part.doing };
             let key = DoingKey::of(self.trace, self.context, doing);
             let name = doing.row().map(|_| StringId(key.name));
             let known = self.activities.entry(key);
@@ -162,7 +174,8 @@ impl<'t> Walk<'t> {
                 before.ns = before.ns.saturating_add(part.ns);
                 continue;
             }
-            self.parts.push(IdlePart { start_ns: part.start, ns: part.ns, cause: part.cause, activity, name, row });
+            let Part { cause, inner, start, ns, .. } = *part;
+            self.parts.push(IdlePart { start_ns: start, ns, cause, inner, activity, name, row });
         }
         self.parts.sort_by_key(|part| part.start_ns);
         &self.parts

@@ -128,7 +128,7 @@ impl Allocator {
     }
 
     /// The rows that happened in the capture.
-    pub(crate) fn happened(&self) -> &[usize] {
+    pub fn happened(&self) -> &[usize] {
         &self.rows[self.older..]
     }
 
