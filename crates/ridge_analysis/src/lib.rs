@@ -29,7 +29,7 @@ mod views;
 pub use context::observed_trips::module_costs;
 pub use context::{
     Analysis, Compilation, Executions, Group, Line, Lines, Need, OpLines, Owners, Prepared, ProfileNumbers,
-    PythonFrame, Shared, Spans, Store, WorkGroups, is_primitive, kernel_category,
+    PythonFrame, Shared, Spans, Store, WorkGroups, device_labels, is_primitive, kernel_category,
 };
 pub use device::{
     Ceiling, Ceilings, ComputeUnit, DeviceSheet, Figure, Limit, NumberType, ProcessorSheet, SheetError, ceilings,
