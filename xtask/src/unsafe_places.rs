@@ -5,7 +5,7 @@ use crate::tree::Tree;
 /// Files that may hold it, each with why.
 const PLACES: &[(&str, &str)] = &[
     ("crates/ridge_record/src/ignored.rs", "asks the system which signals are ignored"),
-    ("crates/ridgeline/src/file_map.rs", "a mapped file is memory that another process can change"),
+    ("crates/ridgeline/src/file_map.rs", "mapped files, which others can change, and the flags of a pipe"),
     ("crates/ridge_import/tests/support/counting.rs", "a counting allocator, in tests"),
 ];
 

@@ -30,7 +30,7 @@ pub use context::labels::{op_module, process_labels};
 pub use context::observed_trips::module_costs;
 pub use context::{
     Analysis, Compilation, EventCategories, Executions, Group, Line, Lines, Need, OpLines, Owners, Prepared,
-    ProfileNumbers, PythonFrame, Shared, Spans, Store, WorkGroups, is_primitive, kernel_category,
+    ProfileNumbers, PythonFrame, Shared, Spans, Store, WorkGroups, device_labels, is_primitive, kernel_category,
 };
 pub use device::{
     Ceiling, Ceilings, ComputeUnit, DeviceSheet, Figure, Limit, NumberType, ProcessorSheet, SheetError, ceilings,

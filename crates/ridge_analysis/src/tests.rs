@@ -18,8 +18,8 @@ fn columns(by: &str) -> &'static [&'static str] {
     match by {
         "op" => &["op", "category", "self_ns", "self_share", "total_ns", "events", "executions", "attribution"],
         "kernel" => &["kernel", "op", "self_ns", "events", "min_ns", "median_ns", "max_ns", "grid", "block"],
-        "category" => &["category", "self_ns", "self_share", "events"],
-        "module" => &["module", "self_ns", "self_share", "events"],
+        "category" => &["category", "self_ns", "self_share", "total_ns", "events"],
+        "module" => &["module", "self_ns", "self_share", "total_ns", "events"],
         "source" => &["source", "self_ns", "self_share", "inclusive_ns", "events"],
         "scope" => &["tree", "inclusive_ns", "inclusive_share", "self_ns", "events"],
         "operation" => &["operation", "device_ns", "device_self_ns", "count", "wall_ns", "events", "depth"],
@@ -57,15 +57,17 @@ fn check_overview(text: &str, expected: Expect) {
     let trace = ridge_test::trace(text);
     let sections = analyzed(&trace, &[], overview);
     let nanos = |key: &str| {
-        let fact = sections[0].facts.iter().find(|fact| fact.key == key).expect("every overview has it");
+        let fact = sections[0].facts.iter().find(|fact| fact.key == key)?;
         match fact.value {
-            ridge_table::FactValue::Nanos(nanos) => nanos,
+            ridge_table::FactValue::Nanos(nanos) => Some(nanos),
             ref other => panic!("{key} is no time: {other:?}"),
         }
     };
-    let parts = ["busy_ns", "idle_compile_ns", "idle_host_ns", "idle_unknown_ns"].map(nanos);
+    let always = ["busy_ns", "idle_compile_ns", "idle_host_ns", "idle_unknown_ns"];
+    let always = always.map(|key| nanos(key).expect("every overview has it"));
+    let parts: Vec<i64> = always.into_iter().chain(nanos("idle_recorder_ns")).collect();
     assert!(parts.iter().all(|part| *part >= 0), "{parts:?}");
-    assert_eq!(parts.iter().sum::<i64>(), nanos("wall_ns"), "the parts add up to the wall time");
+    assert_eq!(Some(parts.iter().sum::<i64>()), nanos("wall_ns"), "the parts add up to the wall time");
     expected.assert_eq(&render_sections(&sections));
 }
 
@@ -321,9 +323,9 @@ fn no_duration() {
         text,
         "category",
         expect![[r#"
-        category         self_ns  self_share  events
-        kernel, unknown  0        0           2
-    "#]],
+            category         self_ns  self_share  total_ns  events
+            kernel, unknown  0        0           0         2
+        "#]],
     );
 }
 
@@ -345,6 +347,23 @@ fn self_time_on_lanes_leaves_out_what_runs_inside() {
         dot.2    kernel, unknown  55       0.458       60        3       3           stat
         while.1  kernel, unknown  50       0.417       100       1       1           stat
         add.3    kernel, unknown  15       0.125       15        2       2           stat
+    "#]],
+    );
+    // A loop and its body in one row count once in its total.
+    check(
+        text,
+        "module",
+        expect![[r#"
+        module       self_ns  self_share  total_ns  events
+        (no module)  120      1           120       6
+    "#]],
+    );
+    check(
+        text,
+        "category",
+        expect![[r#"
+        category         self_ns  self_share  total_ns  events
+        kernel, unknown  120      1           120       6
     "#]],
     );
     // Operations of a CPU launch no kernels.
@@ -454,11 +473,11 @@ fn categories_come_from_instructions_or_names() {
         &[DOT],
         "category",
         expect![[r#"
-            category             self_ns  self_share  events
-            copy device to host  40       0.563       1
-            matrix product       20       0.282       1
-            dot                  10       0.141       1
-            kernel, unknown      1        0.014       1
+            category             self_ns  self_share  total_ns  events
+            copy device to host  40       0.563       40        1
+            matrix product       20       0.282       20        1
+            dot                  10       0.141       10        1
+            kernel, unknown      1        0.014       1         1
         "#]],
     );
 }
@@ -476,11 +495,11 @@ fn modules_of_one_name_are_told_apart() {
            40 +5 rest",
         "module",
         expect![[r#"
-            module       self_ns  self_share  events
-            jit_f        20       0.476       1
-            jit_f        10       0.238       1
-            jit_g        7        0.167       1
-            (no module)  5        0.119       1
+            module       self_ns  self_share  total_ns  events
+            jit_f        20       0.476       20        1
+            jit_f        10       0.238       10        1
+            jit_g        7        0.167       7         1
+            (no module)  5        0.119       5         1
         "#]],
     );
 }
@@ -525,6 +544,39 @@ fn launches_without_device_records_are_no_idle_device() {
           events               3
     "#]]
     .assert_eq(&render_sections(&sections));
+}
+
+#[test]
+fn what_the_recorder_did_is_no_work_of_the_program() {
+    check_overview(
+        "thread python
+           0 +100 call range
+           10 +40 compile compile
+           30 +10 \"ridgeline: collect module\" overhead
+           60 +5 \"ridgeline: collect module\" overhead
+         lane 0 on cpu
+           90 +10 dot op=dot",
+        expect![[r#"
+            Overview
+              wall_ns              100
+              busy_ns              10  0.1
+              idle_recorder_ns     15  0.15
+              idle_compile_ns      30  0.3
+              idle_host_ns         45  0.45
+              idle_unknown_ns      0  0
+              compile_ns           40  0.4
+              device_work_ns       10
+              overlap_ns           0  0
+              events               5
+            cpu
+              busy_ns              10  0.1
+              idle_ns              90  0.9
+              window_ns            10  0.1
+              compute_ns           10  0.1
+              copies_ns            0  0
+              kernels              1
+        "#]],
+    );
 }
 
 #[test]

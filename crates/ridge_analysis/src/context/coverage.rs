@@ -55,9 +55,11 @@ pub(crate) struct Coverage {
     pub(crate) busy: Union,
     /// Compilation on any thread.
     pub(crate) compile: Union,
-    /// Work of any device or compilation.
+    /// Work of any device, or ours beside the program.
+    pub(crate) busy_or_ours: Union,
+    /// Work of any device, ours, or compilation.
     pub(crate) busy_or_compile: Union,
-    /// Work, compilation or any other range on the host.
+    /// Work, ours, compilation or any other range on the host.
     pub(crate) recorded: Union,
     /// By row of the devices table.
     pub(crate) devices: Vec<DeviceCoverage>,
@@ -71,7 +73,13 @@ enum Covers {
     Copy,
     OtherWork,
     Compile,
+    Ours,
     Host,
+}
+
+/// Whether event `row` is what the recorder did in the program's process.
+pub(crate) fn is_ours(trace: &Trace, row: usize) -> bool {
+    trace.events.kind[row] == EventKind::Overhead as u8 && trace.name(row).starts_with("ridgeline: ")
 }
 
 fn covers(kind: EventKind) -> Covers {
@@ -99,7 +107,8 @@ impl Coverage {
         let counted = trace.tracks.iter().filter(|track| track.kind != TrackKind::Derived);
         InOrder::with(trace, counted.map(|track| (track.rows.clone(), track.device))).for_each_with(|row, device| {
             let end = starts[row].saturating_add(durations[row]);
-            coverage.add(table[kinds[row] as usize], starts[row], end, device);
+            let covers = if is_ours(trace, row) { Covers::Ours } else { table[kinds[row] as usize] };
+            coverage.add(covers, starts[row], end, device);
         });
         coverage
     }
@@ -109,12 +118,17 @@ impl Coverage {
         match covers {
             Covers::Nothing => return,
             Covers::Host => {}
+            Covers::Ours => {
+                self.busy_or_ours.add(start, end);
+                self.busy_or_compile.add(start, end);
+            }
             Covers::Compile => {
                 self.compile.add(start, end);
                 self.busy_or_compile.add(start, end);
             }
             Covers::Compute | Covers::Copy | Covers::OtherWork => {
                 self.busy.add(start, end);
+                self.busy_or_ours.add(start, end);
                 self.busy_or_compile.add(start, end);
                 if let Some(device) = device.and_then(|device| self.devices.get_mut(device as usize)) {
                     device.add(covers, start, end);

@@ -3,7 +3,7 @@
 use crate::context::places::Places;
 use crate::context::stretches::stretches;
 use rayon::prelude::*;
-use ridge_trace::{Attribution, EventKind, NONE, Trace, Track, TrackKind};
+use ridge_trace::{Attribution, EventKind, Events, NONE, Trace, Track, TrackKind};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -20,6 +20,14 @@ pub(crate) struct Key {
     detail: u32,
     kind: u8,
     attribution: u8,
+}
+
+impl Key {
+    /// That of the event at `row`.
+    pub(crate) fn of(events: &Events, row: usize) -> Key {
+        let (op, name, detail) = (events.op[row], events.name[row], events.detail[row]);
+        Key { op, name, detail, kind: events.kind[row], attribution: events.attribution[row] }
+    }
 }
 
 /// Like events of one device.
@@ -100,6 +108,12 @@ impl Group {
         }
     }
 
+    /// What its events have in common beside the device.
+    pub(crate) fn key(&self) -> Key {
+        let (kind, attribution) = (self.kind as u8, self.attribution as u8);
+        Key { op: self.op, name: self.name, detail: self.detail, kind, attribution }
+    }
+
     /// How many events it has.
     pub fn count(&self) -> u64 {
         self.events
@@ -173,8 +187,7 @@ fn walk<T: Default>(
         if !EventKind::from_byte_is_work(kind) {
             continue;
         }
-        let (op, name, detail) = (events.op[row], events.name[row], events.detail[row]);
-        let key = Key { op, name, detail, kind, attribution: events.attribution[row] };
+        let key = Key::of(events, row);
         let place = places.of(key);
         if place == found.len() {
             found.push((key, T::default()));

@@ -1,6 +1,8 @@
 //! Events of several tracks in order of start, without a copy of them.
 
 use ridge_trace::Trace;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
 /// Ranges of rows, each sorted by start, as one sequence sorted by start; what is known of a range comes with its rows.
@@ -13,7 +15,6 @@ pub(crate) struct InOrder<'t, T = ()> {
 /// A range being merged.
 #[derive(Debug)]
 struct Head<T> {
-    next_start: i64,
     row: usize,
     end: usize,
     of: T,
@@ -38,40 +39,29 @@ impl<'t, T: Copy> InOrder<'t, T> {
         let filled = ranges.into_iter().filter(|(rows, _)| !rows.is_empty());
         let head = |(rows, of): (Range<u32>, T)| {
             let (row, end) = (rows.start as usize, rows.end as usize);
-            Head { next_start: starts[row], row, end, of }
+            Head { row, end, of }
         };
         InOrder { starts, heads: filled.map(head).collect() }
     }
 
     /// [`InOrder::for_each`], with what is known of the row's range.
     pub(crate) fn for_each_with(mut self, mut visit: impl FnMut(usize, T)) {
-        while !self.heads.is_empty() {
-            let (first, until) = two_earliest(&self.heads);
+        // A capture may have more threads than events on any of them, so the next one is never searched for.
+        let starts = self.heads.iter().enumerate().map(|(at, head)| Reverse((self.starts[head.row], at)));
+        let mut due: BinaryHeap<Reverse<(i64, usize)>> = starts.collect();
+        while let Some(Reverse((_, first))) = due.pop() {
+            let until = due.peek().map_or(i64::MAX, |Reverse((start, _))| *start);
             let head = &mut self.heads[first];
             // One range goes on alone until another's next event is due.
-            while head.row < head.end && head.next_start <= until {
+            while head.row < head.end && self.starts[head.row] <= until {
                 visit(head.row, head.of);
                 head.row += 1;
-                head.next_start = self.starts.get(head.row).copied().unwrap_or(i64::MAX);
             }
-            if head.row == head.end {
-                self.heads.remove(first);
+            if head.row < head.end {
+                due.push(Reverse((self.starts[head.row], first)));
             }
         }
     }
-}
-
-/// The head whose next event is earliest, and when the one after it is due.
-fn two_earliest<T>(heads: &[Head<T>]) -> (usize, i64) {
-    let (mut first, mut earliest, mut second) = (0, i64::MAX, i64::MAX);
-    for (index, head) in heads.iter().enumerate() {
-        if head.next_start < earliest {
-            (second, earliest, first) = (earliest, head.next_start, index);
-        } else if head.next_start < second {
-            second = head.next_start;
-        }
-    }
-    (first, second)
 }
 
 #[cfg(test)]

@@ -33,6 +33,12 @@ pub(crate) fn device_label(trace: &Trace, labels: &[String], device: u32) -> Str
     }
 }
 
+/// The name of each device of `trace` in tables: its plane's, with its process where that is needed.
+pub fn device_labels(trace: &Trace) -> Vec<String> {
+    let labels = process_labels(trace);
+    (0..trace.devices.len()).map(|device| device_label(trace, &labels, device as u32)).collect()
+}
+
 /// The name of an operation in tables.
 pub(crate) fn op_name(analysis: &Analysis<'_>, op: u32) -> String {
     match analysis.operation(op).map(|op| analysis.text(op.name)) {

@@ -11,7 +11,9 @@ pub(crate) struct Row<'g, K> {
     pub(crate) key: K,
     /// Its groups.
     pub(crate) groups: Vec<&'g Group>,
-    /// Sum of durations, nanoseconds.
+    /// Sum of durations, nanoseconds; of work inside work of the same row too, where [`count_once`] does not follow.
+    ///
+    /// [`count_once`]: super::nested_likes::count_once
     pub(crate) total_ns: i64,
     /// Sum of self times, nanoseconds.
     pub(crate) self_ns: i64,

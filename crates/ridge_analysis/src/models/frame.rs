@@ -3,6 +3,7 @@
 //! Start-up and the first compilation are paid once, so they say nothing of a program that runs for hours. Steps are
 //! taken with the time between them, where a loop reads its data and writes its results.
 
+use crate::context::coverage::is_ours;
 use crate::context::{Shared, Spans};
 use crate::{Analysis, Need, Steps};
 use ridge_trace::{EventKind, Trace, TrackKind};
@@ -127,9 +128,7 @@ fn compilations(trace: &Trace, process: u32) -> impl Iterator<Item = (i64, i64)>
     let threads =
         trace.tracks.iter().filter(move |track| track.kind == TrackKind::HostThread && track.process == process);
     let rows = threads.flat_map(|track| track.rows.clone()).map(|row| row as usize);
-    let is_recorders =
-        move |row: usize| events.kind[row] == EventKind::Overhead as u8 && trace.name(row).starts_with("ridgeline: ");
-    let found = rows.filter(move |row| events.kind[*row] == EventKind::Compile as u8 || is_recorders(*row));
+    let found = rows.filter(move |row| events.kind[*row] == EventKind::Compile as u8 || is_ours(trace, *row));
     found.map(|row| (events.start_ns[row], events.end_ns(row)))
 }
 

@@ -5,6 +5,7 @@ use crate::WorkGroups;
 use crate::context::Durations;
 use crate::context::Need;
 use crate::context::category;
+use crate::context::nested_likes::count_once;
 use crate::context::partition::partition;
 use crate::tables::time::time_columns;
 use crate::view::{Shown, Topic, View, has_events};
@@ -25,7 +26,8 @@ pub(crate) static VIEW: View = View {
 
 /// Categories, most self time first.
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
-    let rows = partition(&analysis.groups().groups, |group| Some(category::of(analysis, group).into_owned()));
+    let mut rows = partition(&analysis.groups().groups, |group| Some(category::of(analysis, group).into_owned()));
+    count_once(analysis.trace, &mut rows);
     Columns::over(&rows)
         .about(|row| Some(Subject::Category(row.key.as_str().into())))
         .text("category", "Category", "kind of work", |row| row.key.clone())

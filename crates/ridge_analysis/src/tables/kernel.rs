@@ -6,6 +6,7 @@ use crate::Workload;
 use crate::context::Durations;
 use crate::context::Need;
 use crate::context::labels::op_name;
+use crate::context::nested_likes::count_once;
 use crate::context::partition::{Row, partition};
 use crate::models::work::Rows;
 use crate::tables::time::time_and_work_columns;
@@ -35,7 +36,8 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     let key = |group: &crate::Group| {
         (group.kind != EventKind::DeviceOp).then_some((group.name, group.op, group.detail, group.kind))
     };
-    let rows = partition(&analysis.groups().groups, key);
+    let mut rows = partition(&analysis.groups().groups, key);
+    count_once(analysis.trace, &mut rows);
     let number = |value: fn(&LaunchShape) -> Option<u32>| {
         move |row: &Row<'_, Key>| shape(analysis, row).as_ref().and_then(value).map(u64::from)
     };

@@ -7,6 +7,7 @@ use crate::Workload;
 use crate::context::Durations;
 use crate::context::Need;
 use crate::context::labels::module_name;
+use crate::context::nested_likes::count_once;
 use crate::context::partition::{Row, partition};
 use crate::models::module_runs;
 use crate::models::work::Rows;
@@ -31,8 +32,9 @@ pub(crate) static VIEW: View = View {
 
 /// Modules that ran, most self time first; work of no known module is a row too.
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
-    let rows =
+    let mut rows =
         partition(&analysis.groups().groups, |group| Some(analysis.operation(group.op).map_or(NONE, |op| op.module)));
+    count_once(analysis.trace, &mut rows);
     let module = |row: u32| analysis.trace.modules.get(row as usize);
     let operations = |row: &Row<'_, u32>| {
         let distinct: FxHashSet<u32> = row.groups.iter().map(|group| group.op).filter(|op| *op != NONE).collect();

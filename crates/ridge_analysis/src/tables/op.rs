@@ -8,6 +8,7 @@ use crate::context::Durations;
 use crate::context::Need;
 use crate::context::category;
 use crate::context::labels::{op_module, op_name};
+use crate::context::nested_likes::count_once;
 use crate::context::partition::{Row, partition};
 use crate::models::work::Rows;
 use crate::tables::time::time_and_work_columns;
@@ -37,9 +38,10 @@ type Key = (u32, Attribution, Option<EventKind>);
 /// An operation that is partly named by the capture and partly inferred has a row for each, so that no measured
 /// number contains a guess.
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
-    let rows = partition(&analysis.groups().groups, |group| {
+    let mut rows = partition(&analysis.groups().groups, |group| {
         Some((group.op, group.attribution, (group.op == NONE).then_some(group.kind)))
     });
+    count_once(analysis.trace, &mut rows);
     let executions = |row: &Row<'_, Key>| match row.key {
         (NONE, ..) => None,
         (op, attribution, _) => Some(analysis.executions().of(op, attribution)),

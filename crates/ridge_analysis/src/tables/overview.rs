@@ -75,7 +75,8 @@ fn wall(analysis: &Analysis<'_>, coverage: &Coverage) -> Section {
     let trace = analysis.trace;
     let wall = trace.wall_ns();
     let busy_ns = coverage.busy.total_ns();
-    let compile_ns = coverage.busy_or_compile.total_ns() - busy_ns;
+    let ours_ns = coverage.busy_or_ours.total_ns() - busy_ns;
+    let compile_ns = coverage.busy_or_compile.total_ns() - coverage.busy_or_ours.total_ns();
     let host_ns = coverage.recorded.total_ns() - coverage.busy_or_compile.total_ns();
     let whole_compile_ns = coverage.compile.total_ns();
     let self_ns = analysis.groups().total_self_ns();
@@ -129,6 +130,12 @@ fn wall(analysis: &Analysis<'_>, coverage: &Coverage) -> Section {
             "device work that ran at the same time as other device work: device work less the busy time",
         ),
     ];
+    if ours_ns > 0 {
+        let definition =
+            "no device busy while the recorder worked in the program's process: it is not the program's time";
+        let after_busy = 2;
+        facts.insert(after_busy, part("idle_recorder_ns", "Idle, recorder at work", ours_ns, definition));
+    }
     let unseen = trace.processes_without_device_activity().iter().map(|(_, launches)| *launches).sum::<u64>();
     if unseen > 0 && busy_ns == 0 {
         // Without a record of any work, how long the devices were idle cannot be told.

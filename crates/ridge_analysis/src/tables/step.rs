@@ -7,6 +7,7 @@ use crate::models::steps::Steps;
 use crate::view::{Shown, Topic, View, has_events};
 use crate::{Analysis, Owners, WorkSums};
 use ridge_table::{Basis, Columns, Subject, Table, Unit};
+use ridge_trace::Trace;
 
 /// The view.
 pub(crate) static VIEW: View = View {
@@ -25,6 +26,8 @@ pub(crate) static VIEW: View = View {
 pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     let rows = &analysis.steps().rows;
     let work: Vec<WorkSums> = rows.iter().map(|step| WorkSums::all(&step.work)).collect();
+    // Of a capture that saw no device nothing is known of what steps caused, which is not nothing.
+    let is_seen = sees_devices(analysis.trace);
     let mut table = Columns::over(rows)
         .about(|step| Some(Subject::Event(step.event)))
         .text("step", "Step", "name of the range", |step| analysis.text(step.name).to_owned())
@@ -42,7 +45,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             "Device",
             "self times of the device work the step caused, measured",
             Basis::Measured,
-            |step| step.device_ns,
+            |step| is_seen.then_some(step.device_ns),
         )
         .key()
         .share(
@@ -50,7 +53,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             "Device share",
             "time in which any of its device work ran, as a part of the step's wall time; work may outlast the range",
             Basis::Measured,
-            device_share,
+            |step| is_seen.then(|| device_share(step)),
         )
         .columns(work_columns(analysis, &work))
         .nanos(
@@ -58,12 +61,18 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             "Busy",
             "time in which any of its device work ran, on any device: overlaps count once",
             Basis::Measured,
-            |step| step.busy_ns,
+            |step| is_seen.then_some(step.busy_ns),
         )
         .detail()
-        .nanos("copies_ns", "Copies", "part of the device time that is copies", Basis::Measured, |step| step.copies_ns)
-        .count("kernels", "Kernels", "kernels and device operations", Basis::Counted, |step| step.kernels)
-        .count("events", "Events", "kernels, copies and device operations", Basis::Counted, |step| step.events)
+        .nanos("copies_ns", "Copies", "part of the device time that is copies", Basis::Measured, |step| {
+            is_seen.then_some(step.copies_ns)
+        })
+        .count("kernels", "Kernels", "kernels and device operations", Basis::Counted, |step| {
+            is_seen.then_some(step.kernels)
+        })
+        .count("events", "Events", "kernels, copies and device operations", Basis::Counted, |step| {
+            is_seen.then_some(step.events)
+        })
         .nanos(
             "device_span_ns",
             "Device span",
@@ -82,6 +91,11 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         table.footnotes.extend(time_note(analysis.owners()));
     }
     table
+}
+
+/// Whether any work of a device was recorded.
+fn sees_devices(trace: &Trace) -> bool {
+    trace.device_tracks().any(|track| track.rows.clone().any(|row| trace.events.kind(row as usize).is_device_work()))
 }
 
 fn device_share(step: &StepRow) -> f64 {

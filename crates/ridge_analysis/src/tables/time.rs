@@ -28,7 +28,13 @@ pub(crate) fn time_columns<K>(analysis: &Analysis<'_>, rows: &[Row<'_, K>]) -> V
             analysis.share_of_work(row.self_ns)
         })
         .key()
-        .nanos("total_ns", "Total", "sum of durations, measured", Basis::Measured, |row| row.total_ns)
+        .nanos(
+            "total_ns",
+            "Total",
+            "sum of durations; what ran inside work of the same row counts once, measured",
+            Basis::Measured,
+            |row| row.total_ns,
+        )
         .minor()
         .count("events", "Events", "kernels, copies and device operations", Basis::Counted, |row| row.events)
         .nanos("min_ns", "Min", "shortest event", Basis::Measured, at(0.0))

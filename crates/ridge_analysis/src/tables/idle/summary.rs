@@ -9,7 +9,7 @@ use crate::models::idle::sums::{Sum, Sums};
 use crate::models::idle::{DeviceIdle, Idle};
 use crate::tables::time::table as build;
 use ridge_table::{Basis, Column, Rank, Subject, Table, Unit};
-use ridge_trace::{DeviceRow, StringId};
+use ridge_trace::{DeviceRow, EventKind, StringId, Trace};
 use rustc_hash::FxHashMap;
 
 impl Idle {
@@ -175,7 +175,9 @@ impl Idle {
         }
         let all: i64 = sums.values().fold(0, |all, sum| all.saturating_add(sum.ns));
         let rows = sorted(sums.into_iter().collect(), |(key, sum)| (sum.ns, *key));
-        build(
+        let unnamed = rows.iter().filter(|((_, activity, _), _)| *activity == Activity::Nothing);
+        let unnamed: i64 = unnamed.fold(0, |sum, (_, row)| sum.saturating_add(row.ns));
+        let mut table = build(
             "host",
             "What the host did meanwhile",
             vec![
@@ -223,8 +225,21 @@ impl Idle {
                 longest_column(rows.iter().map(|(_, sum)| sum.longest_ns)),
             ],
         )
-        .about(rows.iter().map(|((.., name), _)| (*name != 0).then_some(Subject::Named(StringId(*name)))))
+        .about(rows.iter().map(|((.., name), _)| (*name != 0).then_some(Subject::Named(StringId(*name)))));
+        table.footnotes.extend(tracer_note(analysis.trace, unnamed, all));
+        table
     }
+}
+
+/// How to see what the host did, where most idle time has no name and calls of Python were not recorded.
+fn tracer_note(trace: &Trace, unnamed_ns: i64, all_ns: i64) -> Option<String> {
+    let traces_python = || trace.events.kind.contains(&(EventKind::PythonCall as u8));
+    let share = ratio(unnamed_ns, all_ns).filter(|share| *share >= 0.5 && !traces_python())?;
+    Some(format!(
+        "{:.0} % of it has nothing recorded; of a Python program, `ridgeline record --python-tracer`, or \
+         `with_stack=True` of PyTorch's profiler, records what ran then",
+        100.0 * share
+    ))
 }
 
 /// The cause with the most idle time of the active window.
