@@ -61,3 +61,10 @@ test("damaged bytes are an error and nothing else", () => {
     expect(() => decode(bytes(bad), 8, color)).toThrow();
   }
 });
+
+test("an event that is in two tiles has one color in both", () => {
+  const track = { id: 0, name: "", lanes: 1, events: [{ row: 0, start: 0, duration: 10, lane: 0, category: 2, name: "first" }, { row: 1, start: 200_000, duration: 200_000, lane: 0, category: 2, name: "long" }] };
+  const [one, other] = [0, 1].map((index) => decode(bytes(cut(track, 8, index)), 8, color));
+  expect(one!.events!.names).not.toEqual(other!.events!.names);
+  expect(one!.spans.color[1]).toBe(other!.spans.color[0]);
+});

@@ -21,6 +21,9 @@ export async function copy(text: string, name: string): Promise<void> {
   }
 }
 
+/** How wide a drawing is in its own units: less in a narrow window, so that its text stays as large as the page's. */
+export const drawingWidth = (wide: number) => Math.max(360, Math.min(wide, window.innerWidth - 30));
+
 /** A drawing as a file of its own, with the colors that it has now. */
 export function saveSvg(drawing: SVGSVGElement, name: string): void {
   const own = drawing.cloneNode(true) as SVGSVGElement;

@@ -6,7 +6,7 @@ import { link } from "../../address";
 import { bytes, count, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import { Meter } from "../../parts/bar";
-import { saveSvg } from "../../parts/save";
+import { drawingWidth, saveSvg } from "../../parts/save";
 import { Grid } from "../tables/grid";
 
 interface Held { owner: string; stack: string[]; bytes: number; blocks: number; since_ns: number }
@@ -14,8 +14,11 @@ interface Held { owner: string; stack: string[]; bytes: number; blocks: number; 
 type Point = [number, number, number, number | null, number];
 interface Allocator { id: string; name: string; points: Point[]; peak_bytes: number; peak_ns: number; alive_at_peak: Held[]; unknown_at_peak_bytes: number }
 
+/** Tables that only compiled modules fill. */
+const PLANNED = ["module", "alive", "donation"];
+
 export default function Memory() {
-  const views = (capture.value?.topics.find((topic) => topic.id === "memory")?.views ?? []).filter((view) => view.answered !== false);
+  const views = (capture.value?.topics.find((topic) => topic.id === "memory")?.views ?? []).filter((view) => view.answered !== false && (capture.value?.has["hlo"] !== false || !PLANNED.includes(view.id)));
   return (
     <Answer<{ allocators: Allocator[] }> path="chart/memory">
       {({ allocators }) => (
@@ -24,7 +27,7 @@ export default function Memory() {
           {allocators.length === 0 && <p>This capture has no allocator's events, so no use over time.{views.length > 0 ? " What the compiler planned is below." : ""}</p>}
           {views[0] !== undefined && (
             <section>
-              <h2>{views[0].title}</h2>
+              <h2>By {views[0].title}</h2>
               <Grid topic="memory" view={views[0].id} about={views[0].about} />
               {views.length > 1 && <p>More tables: {views.slice(1).map((view) => <><a href={link("tables", { topic: "memory", view: view.id })}>{view.title}</a>{" "}</>)}</p>}
             </section>
@@ -35,13 +38,14 @@ export default function Memory() {
   );
 }
 
-const [WIDTH, HEIGHT, LEFT, BOTTOM] = [900, 240, 80, 26];
+const [HEIGHT, LEFT, BOTTOM] = [240, 80, 26];
 const LISTED = 60;
 
 function Use({ of }: { of: Allocator }) {
   const drawing = useRef<SVGSVGElement>(null);
   const [at, setAt] = useState<number | undefined>(undefined);
   const { points } = of;
+  const WIDTH = drawingWidth(900);
   const [first, last] = [points[0]?.[0] ?? 0, Math.max((points[0]?.[0] ?? 0) + 1, points.at(-1)?.[0] ?? 1)];
   const reserved = points.reduce((most, point) => Math.max(most, point[3] ?? 0), 0);
   const most = Math.max(1, of.peak_bytes, reserved);

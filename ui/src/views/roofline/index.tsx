@@ -4,7 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import { go } from "../../address";
 import { count, share, short, show, visible } from "../../format";
 import { Answer } from "../../parts/answer";
-import { saveSvg } from "../../parts/save";
+import { drawingWidth, saveSvg } from "../../parts/save";
 import { attainable, decades, type Frame, frame, headroom, type Chart, type Point } from "./scale";
 
 export default function RooflineView() {
@@ -20,13 +20,14 @@ export default function RooflineView() {
   );
 }
 
-const [WIDTH, HEIGHT] = [720, 440];
+const HEIGHT = 440;
 const MARGIN = { left: 84, right: 20, top: 18, bottom: 46 };
 const LISTED = 40;
 
 function OneDevice({ chart }: { chart: Chart }) {
   const drawing = useRef<SVGSVGElement>(null);
   const [at, setAt] = useState<number | undefined>(undefined);
+  const WIDTH = drawingWidth(720);
   const box = frame(chart, { left: MARGIN.left, right: WIDTH - MARGIN.right, top: MARGIN.top, bottom: HEIGHT - MARGIN.bottom });
   const point = at === undefined ? undefined : chart.points[at];
   return (

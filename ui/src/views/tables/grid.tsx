@@ -139,7 +139,7 @@ function Body(props: { rows: Rows; columns: Placed[]; title: string; sort: { id:
           {last < rows.total && <tr aria-hidden="true" style={{ height: `${(rows.total - last) * ROW}px` }}><td colSpan={columns.length} /></tr>}
         </tbody>
       </table>
-      {rows.total === 0 && <p class="quiet">No row has this text.</p>}
+      {rows.total === 0 && <p class="quiet empty">{rows.wish.filter === "" ? "This capture has none." : "No row has this text."}</p>}
     </div>
   );
 }

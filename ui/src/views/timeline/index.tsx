@@ -2,7 +2,7 @@
 
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { keep, place } from "../../address";
+import { keep, link, place } from "../../address";
 import { dark, lit, reason, say, source } from "../../context";
 import { count, share, short, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
@@ -20,7 +20,9 @@ import type { EventRef } from "../../source/types";
 import { Strip } from "./strip";
 
 export default function TimelineView() {
-  return <Answer<Timeline> path="timeline">{(timeline) => <Drawn timeline={timeline} />}</Answer>;
+  return <Answer<Timeline> path="timeline">{(timeline) => timeline.span_ns > 0 ? <Drawn timeline={timeline} /> : (
+    <div class="missing"><p>Nothing in this capture has a place in time.</p><p class="quiet">What it has is in <a href={link("tables")}>Tables</a> and <a href={link("memory")}>Memory</a>.</p></div>
+  )}</Answer>;
 }
 
 const cssOf = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

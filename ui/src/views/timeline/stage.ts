@@ -107,7 +107,8 @@ export class Stage {
       canvas.width = wide;
       canvas.height = high;
     }
-    this.later();
+    // At once: the canvases are empty now, and would be seen so.
+    if (!this.closed) this.draw();
   }
 
   /** Draws before the next frame, once. */

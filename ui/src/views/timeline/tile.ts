@@ -64,6 +64,7 @@ function events(from: Reader, start: number, length: number, colorOf: (category:
   from.align(4);
   const name = from.u32s(length);
   const names = from.json<string[]>();
+  const shades = names.map(shade);
   const ends = new Float32Array(2 * length);
   const color = new Uint8Array(length);
   const starts = new Float64Array(length);
@@ -71,15 +72,19 @@ function events(from: Reader, start: number, length: number, colorOf: (category:
     ends[2 * at] = relative[at] as number;
     ends[2 * at + 1] = (relative[at] as number) + (duration[at] as number);
     starts[at] = start + (relative[at] as number);
-    color[at] = paint(colorOf(category[at] as number), shade(name[at] as number));
+    color[at] = paint(colorOf(category[at] as number), shades[name[at] as number] ?? 8);
   }
   const height = new Uint8Array(length).fill(255);
   return { start, spans: { length, ends, lane, color, height }, category, most: duration.reduce((most, one) => Math.max(most, one), 0), events: { row, start: starts, duration, name, names } };
 }
 
 const paint = (color: number, shade: number) => (color < 0 || color > NO_CATEGORY ? NO_CATEGORY : color) | (shade << 4);
-/** Neighbors of one category differ a little, by name. */
-const shade = (name: number) => 3 + ((name * 2654435761) >>> 0) % 11;
+/** Neighbors of one category differ a little, by name; the same name is the same in every tile. */
+function shade(name: string): number {
+  let sum = 0;
+  for (let at = 0; at < name.length; at += 1) sum = (Math.imul(sum, 31) + name.charCodeAt(at)) | 0;
+  return 3 + ((Math.imul(sum, 0x9e3779b1) >>> 16) % 11);
+}
 
 /** The span of events or columns that covers `at` on `lane`; among several the shortest. */
 export function spanAt(tile: Tile, at: number, lane: number, slack: number): number {
