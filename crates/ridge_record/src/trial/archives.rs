@@ -35,7 +35,7 @@ fn arrays(bytes: &[u8]) -> Result<BTreeMap<String, Vec<u8>>, String> {
     let (mut found, mut left) = (BTreeMap::new(), MOST_UNPACKED);
     for at in 0..archive.len() {
         let member = archive.by_index(at).map_err(|error| broken(&error))?;
-        let name = member.name().trim_end_matches(".npy").to_owned();
+        let name = member.name().map_err(|error| broken(&error))?.trim_end_matches(".npy").to_owned();
         let mut array = Vec::new();
         member.take(left + 1).read_to_end(&mut array).map_err(|error| broken(&error))?;
         left = left.checked_sub(array.len() as u64).ok_or("a .npz file unpacks to more than 4 GiB")?;
