@@ -27,7 +27,11 @@ pub fn report(diff: &Diff, options: &Options) -> String {
         (State::CannotJudge, false) => Outcome::Skipped(&head),
         _ => Outcome::Passed,
     };
-    let bar = found.options.fail_on.map(|bar| format!(" by {} or more", signed(bar).trim_start_matches('+'))).unwrap_or_default();
+    let bar = found
+        .options
+        .fail_on
+        .map(|bar| format!(" by {} or more", signed(bar).trim_start_matches('+')))
+        .unwrap_or_default();
     cases.push(Case { name: format!("not slower{bar}"), outcome });
     let new: Vec<(String, String)> = found
         .causes
