@@ -75,9 +75,11 @@ fn runs(folder: &Path, name: &str, milliseconds: [f64; 3]) -> PathBuf {
     for (at, time) in milliseconds.into_iter().enumerate() {
         let run = side.join(at.to_string());
         fs::create_dir_all(&run).expect("a folder");
-        let measured =
-            |time: f64| format!(r#"{{"operation":"project","volume_size":32,"traced":false,"time":{}}}"#, time / 1e3);
-        let times = [time, time * 1.001].map(measured).join(",");
+        let measured = |(run, time): (usize, f64)| {
+            let seconds = time / 1e3;
+            format!(r#"{{"operation":"project","volume_size":32,"run":{run},"traced":false,"time":{seconds}}}"#)
+        };
+        let times = [(0, time), (1, time * 1.001)].map(measured).join(",");
         let text =
             format!(r#"{{"schema":"ridgeline.bench.v1","suite":"s","interrupted":false,"measurements":[{times}]}}"#);
         fs::write(run.join("results.json"), text).expect("a file");

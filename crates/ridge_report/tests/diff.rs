@@ -42,18 +42,16 @@ fn text_for_a_terminal() {
         operation  record_param_comms                    5.67 ms    11.2 ms   +5.53 ms
                    1.4 ms each instead of 708 µs
         idle       before the first …erIter.__next__)     1.1 ms     871 µs    -230 µs
+        kernel     at::native::vecto…ementwise_kernel       0 ns     160 µs    +160 µs
+                   new
         rest       nothing recorded explains it             0 ns      89 µs     +89 µs
                    new
         idle       host late: progra…arallel.forward)    2.18 ms    2.13 ms     -53 µs
-        kernel     at::native::vecto…ementwise_kernel       0 ns      49 µs     +49 µs
+        kernel     at::native::unrol…ementwise_kernel       0 ns      43 µs     +43 µs
                    new
-        kernel     at::native::vecto…ementwise_kernel       0 ns      40 µs     +40 µs
-                   new
-        kernel     at::native::vecto…ementwise_kernel       0 ns      37 µs     +37 µs
-                   new
-        kernel     at::native::vecto…ementwise_kernel       0 ns      34 µs     +34 µs
-                   new
-                   53 others                              5.5 ms    5.46 ms   -48.5 µs
+        idle       before the first …or (aten::slice)      38 µs      12 µs     -26 µs
+        idle       in the launch cal…udaLaunchKernel)     949 µs     926 µs     -23 µs
+                   49 others                             4.52 ms    4.47 ms   -42.5 µs
         whole                                            14.5 ms    19.9 ms   +5.45 ms
 
         Beside that
@@ -75,8 +73,9 @@ fn markdown_for_a_pull_request() {
         |---|---|--:|--:|--:|---|
         | operation | record\_param\_comms | 5.67 ms | 11.2 ms | +5.53 ms | 1.4 ms each instead of 708 µs |
         | idle | before the first work: loading data (enumerate(DataLoader)#\_Singl…cessDataLoaderIter.\_\_next\_\_) | 1.1 ms | 871 µs | -230 µs |  |
+        | kernel | at::native::vectorized\_elementwise\_kernel | 0 ns | 160 µs | +160 µs | new |
         | rest | nothing recorded explains it | 0 ns | 89 µs | +89 µs | new |
-        | | 58 others | 7.69 ms | 7.75 ms | +58.5 µs | |
+        | | 53 others | 7.69 ms | 7.58 ms | -102 µs | |
 
         - kernels and operations, per step: 245 → 310
     "#]].assert_eq(&markdown::render(&ranks(), &Options { rows: 3, ..Options::default() }));

@@ -27,7 +27,11 @@ pub fn report(diff: &Diff, options: &Options) -> String {
         (State::CannotJudge, false) => Outcome::Skipped(&head),
         _ => Outcome::Passed,
     };
-    let bar = found.options.fail_on.map(|bar| format!(" by {} or more", signed(bar))).unwrap_or_default();
+    let bar = found
+        .options
+        .fail_on
+        .map(|bar| format!(" by {} or more", signed(bar).trim_start_matches('+')))
+        .unwrap_or_default();
     cases.push(Case { name: format!("not slower{bar}"), outcome });
     let new: Vec<(String, String)> = found
         .causes
@@ -82,8 +86,8 @@ fn rows(diff: &Diff, options: &Options) -> String {
     let by = if let Shown::Division(by) = options.by { by } else { By::Part };
     let rows = diff.comparison.changes_by(by).iter().filter(|row| row.difference_ns() != 0).take(options.rows);
     let line = rows.map(|row| {
-        let said = remarks(row, by).join("; ");
-        format!("{} {} {}: {said}\n", signed_time(row.difference_ns() as f64), row.what.name(), row.subject)
+        let said: String = remarks(row, by).iter().map(|said| format!("; {said}")).collect();
+        format!("{} {} {}{said}\n", signed_time(row.difference_ns() as f64), row.what.name(), row.subject)
     });
     let reasons = diff.comparison.verdict.reasons.iter().map(|reason| format!("{reason}\n"));
     reasons.chain(line).collect()
