@@ -547,6 +547,20 @@ fn launches_without_device_records_are_no_idle_device() {
 }
 
 #[test]
+fn what_steps_caused_on_devices_that_nobody_recorded_is_not_nothing() {
+    check(
+        "thread python
+           0 +100 train step=3
+           5 +2 cuLaunch launch id=1",
+        "step",
+        expect![[r#"
+            step   number  wall_ns  device_ns  device_share  copies_ns  kernels  device_span_ns
+            train  3       100      -          -             -          -        -
+        "#]],
+    );
+}
+
+#[test]
 fn what_the_recorder_did_is_no_work_of_the_program() {
     check_overview(
         "thread python
@@ -562,8 +576,8 @@ fn what_the_recorder_did_is_no_work_of_the_program() {
               busy_ns              10  0.1
               idle_recorder_ns     15  0.15
               idle_compile_ns      30  0.3
-              idle_host_ns         45  0.45
-              idle_unknown_ns      0  0
+              idle_host_ns         0  0
+              idle_unknown_ns      45  0.45
               compile_ns           40  0.4
               device_work_ns       10
               overlap_ns           0  0
@@ -575,6 +589,8 @@ fn what_the_recorder_did_is_no_work_of_the_program() {
               compute_ns           10  0.1
               copies_ns            0  0
               kernels              1
+            Kernel attribution
+              by_stat_ns           10  1
         "#]],
     );
 }
