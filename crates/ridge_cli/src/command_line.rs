@@ -3,8 +3,8 @@
 use crate::Ending;
 use crate::arguments::Globals;
 use crate::commands::{
-    annotate, bench, calibrate, check, completions, diff, explain, export, guide, handoff, hlo, idle, info, memory, offload, record,
-    redact, reference, roofline, rules, scaling, stats, transfers, trial, what_if,
+    annotate, bench, calibrate, check, completions, diff, explain, export, guide, handoff, hlo, idle, info, memory,
+    offload, record, redact, reference, roofline, rules, scaling, stats, transfers, trial, what_if,
 };
 #[cfg(feature = "page")]
 use crate::commands::{report, view};

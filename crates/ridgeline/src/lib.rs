@@ -54,9 +54,9 @@ pub use diff::{CausesAsked, Diff, DiffOptions, diff, summaries_of, summary_text}
 pub use error::{Details, OpenError};
 pub use event::{EventDetails, EventWork};
 pub use file_map::explain_lost_files;
+pub use find::sessions_below;
 pub use guide::{Guide, GuideOptions, Stage, StageState};
 pub use handoff::{Handoff, HandoffOptions};
-pub use find::sessions_below;
 pub use hlo::HloStage;
 pub use hlo_graph::{GraphAsked, GraphNode, HloGraph};
 pub use idle::IdleCauses;

@@ -63,7 +63,7 @@ impl Waves {
         let shared = shared.sum::<u64>() + holds.reserved_bytes;
         let by_shared = holds.shared_bytes.checked_div(shared).unwrap_or(u64::MAX);
         let each = holds.blocks.min(holds.warps / warps).min(by_registers).min(by_shared);
-        (each > 0).then(|| Waves { blocks: blocks as f64, at_once: each as f64 * sheet.cores.value })
+        (each > 0).then_some(Waves { blocks: blocks as f64, at_once: each as f64 * sheet.cores.value })
     }
 
     /// Whether all blocks run at a time.
