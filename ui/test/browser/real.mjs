@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
-import { basename } from "node:path";
-import { fileURLToPath } from "node:url";
+import { existsSync, mkdtempSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { open, settled, visit } from "./browser.mjs";
 import { accessible, harmless, shows, VIEWS } from "./checks.mjs";
 
@@ -37,7 +38,32 @@ function captures(given) {
 /** Whether this binary has the command at all: a build without the page has not. */
 export const hasView = (ridgeline) => spawnSync(ridgeline, ["view", "--help"]).status === 0;
 
-export const TESTS = ({ captures: given, ridgeline }) => captures(given).map((capture) => [`real: every view of ${basename(capture)}`, async ({ browser }) => {
+export const TESTS = (at) => [...views(at), ...reports(at)];
+
+const REPORTED = "fixtures/real/xplane/mi300_gemm.xplane.pb";
+
+const reports = ({ ridgeline }) => [[`real: a report of ${basename(REPORTED)}, from disk with the network off`, async ({ browser }) => {
+  if (ridgeline === undefined || !hasView(ridgeline)) return "this ridgeline has no `report`";
+  if (!existsSync(ROOT + REPORTED)) return `${REPORTED} is not there`;
+  const file = join(mkdtempSync(join(tmpdir(), "ridgeline-report-")), "report.html");
+  const made = spawnSync(ridgeline, ["report", ROOT + REPORTED, "-o", file], { encoding: "utf8" });
+  assert.equal(made.status, 0, made.stderr);
+  const { page, wrong, close } = await open(browser, pathToFileURL(file).href, { offline: true });
+  await settled(page);
+  for (const view of VIEWS) {
+    await visit(page, `#/${view}`);
+    await shows(page, view);
+    // The first module is one of six that have one name; a report need not hold its graph.
+    if (view !== "graph") assert.doesNotMatch(await page.locator("main").innerText(), /Not in this report/, view);
+  }
+  await visit(page, "#/timeline?from=2000000&to=7000000");
+  await page.waitForTimeout(500);
+  assert.ok((await page.locator(".legend li").count()) > 3, "the timeline has no tiles");
+  assert.deepEqual(wrong, []);
+  await close();
+}]];
+
+const views = ({ captures: given, ridgeline }) => captures(given).map((capture) => [`real: every view of ${basename(capture)}`, async ({ browser }) => {
   if (ridgeline === undefined) return "no ridgeline was built; cargo build -p ridge_cli";
   if (!hasView(ridgeline)) return "this ridgeline has no `view`";
   if (!existsSync(capture)) return `${capture} is not there`;

@@ -35,7 +35,7 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_name = "VIEW", value_delimiter = ',', value_parser = part)]
     views: Vec<Part>,
 
-    /// Take out host, user and process names, home folders, addresses, secrets, and the text of source files
+    /// Take out host, user and process names, folders, addresses, secrets, command lines, and the text of source files
     #[arg(long)]
     redact: bool,
 

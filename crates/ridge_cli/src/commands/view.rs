@@ -15,7 +15,8 @@ use std::path::Path;
 /// Look at a capture in the browser: timeline, tables, causes, memory, source
 ///
 /// Serves one page on this machine alone, prints its address and opens it; Ctrl-C ends it. The address holds a token
-/// without which nothing is answered. Nothing is sent anywhere, and no file but the captures is read. See docs/view.md.
+/// without which nothing is answered. Nothing is sent anywhere, and no file but the captures and the
+/// program's sources is read. See docs/view.md.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ViewArguments {

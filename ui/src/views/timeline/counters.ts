@@ -50,7 +50,8 @@ export class Counters {
     const near = [...this.held.keys()].find((other) => other.startsWith(`${counter.id}/`));
     this.held.set(key, near === undefined ? [] : (this.held.get(near) as Point[]));
     this.source
-      .json<{ points: Point[] }>(`counter/${counter.id}`, { level })
+      // A report holds each counter once, as coarse as fits the whole.
+      .json<{ points: Point[] }>(`counter/${counter.id}`, this.source.live ? { level } : {})
       .then((answer) => this.held.set(key, answer.points))
       .catch(() => undefined)
       .finally(this.changed);

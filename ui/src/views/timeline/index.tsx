@@ -354,7 +354,7 @@ function Tools({ timeline }: { timeline: Timeline }) {
         </>}
       </form>
       <span class="push" />
-      <span class="quiet nowrap">{time(window.to - window.from)} of {time(timeline.span_ns)}</span>
+      <span class="quiet nowrap">{time(Math.min(timeline.span_ns, window.to - window.from))} of {time(timeline.span_ns)}</span>
       <button type="button" aria-label="Zoom in" onClick={() => look(zoomed(window, 0.5, (window.from + window.to) / 2, timeline.span_ns), timeline.span_ns)}>+</button>
       <button type="button" aria-label="Zoom out" onClick={() => look(zoomed(window, 2, (window.from + window.to) / 2, timeline.span_ns), timeline.span_ns)}>−</button>
       <button type="button" onClick={() => look({ from: 0, to: timeline.span_ns }, timeline.span_ns)}>All</button>
