@@ -27,7 +27,7 @@ pub(crate) fn allocators<'a>(case: &Case<'a>) -> Vec<OfDevice<'a>> {
     let trace = case.trace();
     let mut found: Vec<((u32, StringId), OfDevice<'a>)> = Vec::new();
     // Plans of modules are part of the model, and nobody pays for them where no allocator was recorded.
-    if trace.allocations.len() == 0 && out_of_memory(trace).next().is_none() {
+    if trace.allocations.is_empty() && out_of_memory(trace).next().is_none() {
         return Vec::new();
     }
     for held in &case.analysis.memory().allocators {

@@ -5,7 +5,7 @@ mod schema;
 use expect_test::expect;
 use ridge_report::diff::{Options, json, markdown, text};
 use ridge_report::terminal::Layout;
-use ridgeline::comparison::{By, Summary, What};
+use ridgeline::comparison::{By, What};
 use ridgeline::{CausesAsked, Diff, DiffOptions, diff};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

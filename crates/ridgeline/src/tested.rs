@@ -119,6 +119,7 @@ fn judge(before: &[FoundCause], after: &[FoundCause], judged: &Judged, named: Op
 mod tests {
     use super::*;
     use ridge_diff::{Options, PredictedSaving, SuiteRow, compare, suite};
+    use std::slice;
 
     fn cause(rule: &str, basis: &str) -> FoundCause {
         let saving = PredictedSaving { low: 0.1, high: 0.3, basis: basis.to_owned() };
@@ -148,16 +149,16 @@ mod tests {
     fn a_prediction_is_held_against_a_gain_that_is_its_own() {
         let (faster, same) = (judged([800, 801, 799], true), judged([1000, 999, 1001], true));
         let (copies, calls) = (cause("copies", "wall"), cause("calls", "replay"));
-        check(&[copies.clone()], &[], &faster, None, "copies: 0.25 of 0.20 is 1.25");
-        check(&[calls.clone()], &[], &faster, Some("calls"), "calls: 0.20 of 0.20 is 1.00");
-        check(&[copies.clone(), calls.clone()], &[calls.clone()], &faster, None, "copies: 0.25 of 0.20 is 1.25");
-        check(&[copies.clone()], &[], &same, None, "copies: 0.25 and no gain");
-        check(&[calls.clone()], &[calls.clone()], &faster, None, "");
+        check(slice::from_ref(&copies), &[], &faster, None, "copies: 0.25 of 0.20 is 1.25");
+        check(slice::from_ref(&calls), &[], &faster, Some("calls"), "calls: 0.20 of 0.20 is 1.00");
+        check(&[copies.clone(), calls.clone()], slice::from_ref(&calls), &faster, None, "copies: 0.25 of 0.20 is 1.25");
+        check(slice::from_ref(&copies), &[], &same, None, "copies: 0.25 and no gain");
+        check(slice::from_ref(&calls), slice::from_ref(&calls), &faster, None, "");
         let both = [copies.clone(), calls.clone()];
         let says = "no prediction was tested: 2 findings vanished (copies, calls), and the gain is of all";
         check(&both, &[], &faster, Some("copies"), says);
         let says = "no prediction was tested: check finds calls with the change, too";
-        check(&[calls.clone()], &[calls], &faster, Some("calls"), says);
+        check(slice::from_ref(&calls), slice::from_ref(&calls), &faster, Some("calls"), says);
         let says = "copies vanished; it is a part of a capture's time, and what was judged is the whole program";
         check(&[copies], &[], &judged([800, 801, 799], false), None, says);
     }

@@ -137,5 +137,5 @@ pub(super) fn table(found: &Elsewhere) -> Table {
         .nanos("total_ns", "As captured", "sum of their durations", Source::Measured, |row| row.ns)
         .nanos("low_ns", "At least", "the same on the other device", Source::Modelled, |row| row.low_ns)
         .nanos("high_ns", "At most", "the same on the other device", Source::Modelled, |row| row.high_ns)
-        .table("elsewhere", &format!("Device work on {}", found.to.name))
+        .table("elsewhere", format!("Device work on {}", found.to.name))
 }
