@@ -32,7 +32,7 @@ fn gate(step: &str, folder: &Path, variables: &[(&str, &str)]) -> Output {
         .env("CAPTURE", capture())
         .env("REPORTS", folder.join("reports"))
         .env("RIDGELINE", env!("CARGO_BIN_EXE_ridgeline"));
-    command.envs(variables.iter().copied()).env("XDG_DATA_HOME", "/nowhere").env_remove("GITHUB_STEP_SUMMARY");
+    command.env("XDG_DATA_HOME", "/nowhere").env_remove("GITHUB_STEP_SUMMARY").envs(variables.iter().copied());
     command.output().expect("sh runs")
 }
 

@@ -59,9 +59,9 @@ fn another_device_is_a_change_like_others() {
         assert!(ran.stdout.contains(key), "{key}: {}", ran.stdout);
     }
     let unknown = run(&["what-if", CAPTURE, "--device", "h1000"]);
-    assert_eq!(unknown.code, Some(2));
+    assert_eq!(unknown.code, Some(1));
     assert!(unknown.stderr.contains("expected the name of a device with a data sheet"), "{}", unknown.stderr);
     let unsaid = run(&["what-if", CAPTURE, "--device", "h100"]);
-    assert_eq!(unsaid.code, Some(2));
+    assert_eq!(unsaid.code, Some(1));
     assert!(unsaid.stderr.contains("--captured-on NAME"), "{}", unsaid.stderr);
 }

@@ -86,8 +86,7 @@ fn a_slower_kernel_is_the_first_row() {
         expect![[r#"
             slower: 900 → 1200
             kernel gemm 300 → 600, certain: 600 ns each instead of 300 ns
-            idle after the last work: program's own code (train) 17 → 17, unsure
-            idle host late: program's own code (train) 163 → 163, unsure
+            idle host late: program's own code (train) 180 → 180, unsure
             idle in the launch call: launching (launch) 20 → 20, unsure
             kernel tail 400 → 400, unsure
         "#]],
@@ -102,8 +101,7 @@ fn a_renumbered_kernel_is_the_same_and_another_one_is_named() {
         By::Kernel,
         expect![[r#"
             cannot judge: 900 → 900
-            idle after the last work 17 → 17, unsure
-            idle host late 163 → 163, unsure
+            idle host late 180 → 180, unsure
             idle in the launch call 20 → 20, unsure
             kernel loop_add_fusion_9 (was loop_add_fusion_12) 300 → 300, unsure
             kernel tail 400 → 400, unsure
@@ -116,8 +114,7 @@ fn a_renumbered_kernel_is_the_same_and_another_one_is_named() {
         expect![[r#"
             slower: 900 → 1100
             kernel void f::gemm<64>(int) (was void f::gemm<128>(int)) 300 → 500, certain: 500 ns each instead of 300 ns; kernel `void f::gemm<64>(int)` instead of `void f::gemm<128>(int)`
-            idle after the last work 17 → 17, unsure
-            idle host late 163 → 163, unsure
+            idle host late 180 → 180, unsure
             idle in the launch call 20 → 20, unsure
             kernel tail 400 → 400, unsure
         "#]],
@@ -141,9 +138,9 @@ fn one_more_copy_a_step_is_new() {
         expect![[r#"
             slower: 400 → 600
             copy copy host to device 0 → 200, certain
+            idle host late: program's own code (train) 90 → 44, unsure
             rest nothing recorded explains it 0 → 40, certain
-            idle host late: program's own code (train) 79 → 44, unsure
-            idle after the last work: program's own code (train) 11 → 6, unsure
+            idle after the last work: program's own code (train) 0 → 6, unsure
             kernel gemm 300 → 300, unsure
             idle in the launch call: launching (launch) 10 → 10, unsure
         "#]],
@@ -163,12 +160,11 @@ fn a_pause_of_the_host_is_idle_time() {
     check_change(
         program,
         expect![[r#"
-        slower: 620 → 1020
-        idle host late: program's own code (load) (was host late: program's own code (train)) 105 → 505, certain
-        idle after the last work: program's own code (train) 5 → 5, unsure
-        kernel gemm 500 → 500, unsure
-        idle in the launch call: launching (launch) 10 → 10, unsure
-    "#]],
+            slower: 620 → 1020
+            idle host late: program's own code (load) (was host late: program's own code (train)) 110 → 510, certain
+            kernel gemm 500 → 500, unsure
+            idle in the launch call: launching (launch) 10 → 10, unsure
+        "#]],
     );
 }
 
@@ -182,26 +178,25 @@ fn one_step_or_none_tells_nothing() {
         &few(2, 600),
         By::Part,
         expect![[r#"
-        cannot judge: 400 → 700
-        kernel gemm 300 → 600, unknown: 600 ns each instead of 300 ns
-        idle after the last work: program's own code (train) 90 → 90, unknown
-        idle in the launch call: launching (launch) 10 → 10, unknown
-    "#]],
+            cannot judge: 400 → 700
+            kernel gemm 300 → 600, unknown: 600 ns each instead of 300 ns
+            idle host late: program's own code (train) 90 → 90, unknown
+            idle in the launch call: launching (launch) 10 → 10, unknown
+        "#]],
     );
     check(
         &few(9, 300),
         "thread python\n0 +10 idle",
         By::Part,
         expect![[r#"
-        cannot judge: 400 → 0
-        refuses: after (run): no device worked and no step is marked, so there is no time to compare
-        refuses: only 0 % of the devices' work has a like on the other side: other programs, or operations without names
-        warns: other numbers of devices: 1 before, 0 after
-        kernel gemm 300 → 0, unknown
-        idle host late: program's own code (train) 79 → 0, unknown
-        idle after the last work: program's own code (train) 11 → 0, unknown
-        idle in the launch call: launching (launch) 10 → 0, unknown
-    "#]],
+            cannot judge: 400 → 0
+            refuses: after (run): no device worked and no step is marked, so there is no time to compare
+            refuses: only 0 % of the devices' work has a like on the other side: other programs, or operations without names
+            warns: other numbers of devices: 1 before, 0 after
+            kernel gemm 300 → 0, unknown
+            idle host late: program's own code (train) 90 → 0, unknown
+            idle in the launch call: launching (launch) 10 → 0, unknown
+        "#]],
     );
     check(
         &few(9, 300),
@@ -211,8 +206,7 @@ fn one_step_or_none_tells_nothing() {
             cannot judge: 400 → 30
             refuses: times are per step before and per capture after
             kernel gemm 300 → 20, unknown
-            idle host late: program's own code (train) 79 → 0, unknown
-            idle after the last work: program's own code (train) 11 → 0, unknown
+            idle host late: program's own code (train) 90 → 0, unknown
             idle in the launch call: launching (launch) 10 → 0, unknown
             rest nothing recorded explains it 0 → 10, unknown
         "#]],
@@ -239,8 +233,7 @@ fn runs_show_what_runs_differ_by() {
     expect![[r#"
         cannot judge: 1000 → 1040
         kernel gemm 400 → 440, unsure: 440 ns each instead of 400 ns
-        idle after the last work: program's own code (train) 17 → 17, unsure
-        idle host late: program's own code (train) 163 → 163, unsure
+        idle host late: program's own code (train) 180 → 180, unsure
         idle in the launch call: launching (launch) 20 → 20, unsure
         kernel tail 400 → 400, unsure
     "#]]
@@ -248,8 +241,7 @@ fn runs_show_what_runs_differ_by() {
     expect![[r#"
         slower: 905 → 1200
         kernel gemm 305 → 600, certain: 600 ns each instead of 305 ns
-        idle after the last work: program's own code (train) 17 → 17, unsure
-        idle host late: program's own code (train) 163 → 163, unsure
+        idle host late: program's own code (train) 180 → 180, unsure
         idle in the launch call: launching (launch) 20 → 20, unsure
         kernel tail 400 → 400, unsure
     "#]]
@@ -264,8 +256,7 @@ fn lost_records_are_no_gain() {
         cannot judge: 900 → 700
         refuses: after (run): records are lost: the file ends early
         category matrix product 300 → 100, certain: 100 ns each instead of 300 ns
-        idle after the last work 17 → 17, unsure
-        idle host late 163 → 163, unsure
+        idle host late 180 → 180, unsure
         idle in the launch call 20 → 20, unsure
         category kernel, unknown 400 → 400, unsure
     "#]]

@@ -259,14 +259,11 @@ mod tests {
                95 +15 gemm id=3",
             expect![[r#"
                 100 ns of 2 units, periods [50, 50]
-                before the first work: [30, 0]
-                host late: [0, 30]
+                host late: [30, 30]
                 gemm: [10, 15]
-                host late: [5, 1]
-                before the first work: [4, 0]
-                in the launch call: [0, 2]
-                launch latency: [0, 2]
-                before the first work: [1, 0]
+                host late: [6, 1]
+                in the launch call: [2, 2]
+                launch latency: [2, 2]
             "#]],
         );
     }

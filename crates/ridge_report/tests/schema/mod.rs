@@ -38,6 +38,8 @@ fn check(page: &Value, rule: &Value, value: &Value, at: &str, found: &mut Vec<St
                 let enough = value.as_f64().is_none_or(|number| number >= said.as_f64().expect("a number"));
                 require(enough, || format!("{at}: expected at least {said}, found {value}"), found);
             }
+            // What may be null as well as an object needs its keys only where it is one.
+            "required" if value.is_null() => {}
             "required" => {
                 for key in said.as_array().expect("a list").iter().filter_map(Value::as_str) {
                     require(value.get(key).is_some(), || format!("{at}: expected the key {key}"), found);
