@@ -116,7 +116,9 @@ fn totals_agree_with_an_independent_sum() {
     let work =
         || rows.iter().filter(|row| matches!(row.what, What::Kernel | What::Copy)).map(|row| row.before_total_ns);
     assert_eq!(work().sum::<i64>(), 45_382_492);
-    assert_eq!(work().max(), Some(12_623_584));
+    // All that the template `elementwise_kernel` made, which the other side has none of, then the longest single kernel.
+    assert_eq!(work().max(), Some(14_969_991));
+    assert!(work().any(|ns| ns == 12_623_584));
 }
 
 #[test]
