@@ -127,7 +127,13 @@ pub(super) fn deep_dive(analysis: &Analysis<'_>, commands: &Commands) -> Stage {
     let profiled: BTreeSet<&str> =
         trace.profiles.launches.iter().map(|launch| base_name(analysis.text(launch.name))).collect();
     let kernels = kernels(analysis);
-    let top: Vec<&str> = kernels.iter().take(DEEP).map(|(name, _)| base_name(name)).collect();
+    let mut top: Vec<&str> = Vec::new();
+    for name in kernels.iter().map(|(name, _)| base_name(name)) {
+        // Kernels of one template have one name here.
+        if top.len() < DEEP && !top.contains(&name) {
+            top.push(name);
+        }
+    }
     let open: Vec<&str> = top.iter().copied().filter(|name| !profiled.contains(name)).collect();
     if !profiled.is_empty() {
         stage.answer =
