@@ -1,0 +1,79 @@
+"""How soon `ridgeline view` can draw a capture: from the command to the tiles of the first screen, then tiles at random.
+
+    python3 benches/view.py CAPTURE [--ridgeline PATH] [--rounds N]
+
+The server is a fresh process on a file that is in the page cache. Drawing in the browser is not in these times:
+`node ui/test/browser/measure.mjs ADDRESS` measures that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import re
+import signal
+import subprocess
+import time
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+ROOT = Path(__file__).resolve().parents[1]
+# Tracks that one screen holds, columns of a tile, tiles asked for at random.
+SCREEN, COLUMNS, AT_RANDOM = 60, 1024, 400
+
+
+def main() -> None:
+    """Prints a line for each round."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("capture", type=Path)
+    parser.add_argument("--ridgeline", type=Path, default=ROOT / "target" / "release" / "ridgeline")
+    parser.add_argument("--rounds", type=int, default=3)
+    arguments = parser.parse_args()
+    for _ in range(arguments.rounds):
+        measure(arguments.ridgeline, arguments.capture)
+
+
+def measure(ridgeline: Path, capture: Path) -> None:
+    """Serves `capture`, asks as the page does, and prints the times."""
+    begun = time.monotonic()
+    command = [str(ridgeline), "view", str(capture), "--no-open"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
+        said = (re.search(r"(http://\S+?)/#token=(\S+)", line) for line in server.stdout or ())
+        found = next((match for match in said if match), None)
+        if found is None:
+            raise SystemExit(f"expected an address from {' '.join(command)}, found none")
+        address, token = found.groups()
+        served = time.monotonic() - begun
+
+        def get(path: str) -> bytes:
+            asked = Request(f"{address}/api/v1/{path}", headers={"Authorization": f"Bearer {token}"})
+            with urlopen(asked) as answer:
+                return answer.read()
+
+        timeline = json.loads(get("timeline"))
+        tracks = [track for group in timeline["groups"] for track in group["tracks"]]
+        widest = max(0, math.ceil(math.log2(max(1, timeline["span_ns"]) / COLUMNS)))
+        get("tiles?want=" + ",".join(f"{track['id']}/{widest}/0" for track in tracks[:SCREEN]))
+        drawable = time.monotonic() - begun
+        times = []
+        for _ in range(AT_RANDOM):
+            track = random.choice(tracks)
+            level = random.randint(min(track["levels"][0], widest), widest)
+            index = random.randrange((timeline["span_ns"] >> level) // COLUMNS + 1)
+            asked = time.monotonic()
+            get(f"tile/{track['id']}/{level}/{index}")
+            times.append((time.monotonic() - asked) * 1e3)
+        peak = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{server.pid}/status").read_text())
+        server.send_signal(signal.SIGINT)
+    times.sort()
+    print(
+        f"address {served:.2f} s, tiles of the first screen {drawable:.2f} s; "
+        f"tiles at random: median {times[len(times) // 2]:.1f} ms, p95 {times[len(times) * 95 // 100]:.1f} ms; "
+        f"peak memory {int(peak[1]) / 1000 if peak else 0:.0f} MB"
+    )
+
+
+if __name__ == "__main__":
+    main()
