@@ -71,15 +71,33 @@ pub(crate) struct OutputArguments {
     #[arg(long, short = 'f', value_name = "FORMAT", default_value = "table")]
     pub(crate) format: Format,
 
+    /// Where it goes.
+    #[command(flatten)]
+    pub(crate) text: TextOutput,
+}
+
+/// Where an answer goes, for commands with forms of their own, too.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct TextOutput {
     /// Write to FILE instead of standard output; an existing file is replaced atomically
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 
-    /// Width of tables in characters [default: the terminal's width]
+    /// How it is laid out.
+    #[command(flatten)]
+    pub(crate) layout: TextLayout,
+}
+
+/// How text is laid out.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct TextLayout {
+    /// Width of the output in characters [default: the terminal's width]
     #[arg(long, value_name = "N")]
     pub(crate) width: Option<usize>,
 
-    /// Draw bars and marks with ASCII characters only
+    /// Use ASCII characters only
     #[arg(long)]
     pub(crate) ascii: bool,
 }

@@ -2,7 +2,7 @@
 //!
 //! Files are written beside their target and renamed, so that a reader never sees half of one.
 
-use crate::arguments::{Globals, OutputArguments};
+use crate::arguments::{Globals, OutputArguments, TextLayout};
 use crate::failure::Failure;
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
@@ -159,17 +159,17 @@ fn deliver_rendered(
     output: &OutputArguments,
     globals: &Globals,
 ) -> Result<(), Failure> {
-    deliver_checked(render, output.output.as_deref(), (output.width, output.ascii), globals)
+    deliver_checked(render, output.text.output.as_deref(), &output.text.layout, globals)
 }
 
 /// The same for a command that has forms of its own: `to` a file or standard output, with a width and in ASCII where asked for.
 pub(crate) fn deliver_checked(
     render: impl Fn(&Layout) -> String,
     to: Option<&Path>,
-    (width, ascii): (Option<usize>, bool),
+    asked: &TextLayout,
     globals: &Globals,
 ) -> Result<(), Failure> {
-    let layout = layout_of(width, ascii, globals);
+    let layout = layout_of(asked, globals);
     let text = render(&layout);
     match to {
         None => write_stdout(text.as_bytes(), globals.color.choice(&io::stdout())),
@@ -181,16 +181,15 @@ pub(crate) fn deliver_checked(
     }
 }
 
-/// How text is laid out on standard output.
 /// How text is laid out on standard error, which is as wide as standard output.
 pub(crate) fn layout_of_notes(globals: &Globals) -> Layout {
-    layout_of(None, false, globals)
+    layout_of(&TextLayout::default(), globals)
 }
 
-fn layout_of(width: Option<usize>, ascii: bool, globals: &Globals) -> Layout {
+fn layout_of(asked: &TextLayout, globals: &Globals) -> Layout {
     Layout {
-        width: width.unwrap_or_else(terminal_width).max(LEAST_WIDTH),
-        glyphs: if ascii { Glyphs::Ascii } else { Glyphs::Unicode },
+        width: asked.width.unwrap_or_else(terminal_width).max(LEAST_WIDTH),
+        glyphs: if asked.ascii { Glyphs::Ascii } else { Glyphs::Unicode },
         theme: Theme::COLOR,
         definitions: if globals.verbose { Definitions::Shown } else { Definitions::Hidden },
     }
@@ -207,7 +206,7 @@ fn deliver_arrow(listing: &Listing, output: &OutputArguments) -> Result<(), Fail
         return Err(Failure::usage("expected a file or a pipe for Arrow data, found a terminal")
             .hint("write it to a file with `-o FILE`, or pipe it to a program"));
     }
-    let bytes = if output.output.is_some() { arrow::file(listing) } else { arrow::stream(listing) };
+    let bytes = if output.text.output.is_some() { arrow::file(listing) } else { arrow::stream(listing) };
     let bytes = bytes.map_err(|error| Failure::failed(format!("cannot encode the table as Arrow: {error}")))?;
     write(output, &bytes)
 }
@@ -221,11 +220,11 @@ pub(crate) fn tell_losses(notes: &[Note]) {
 }
 
 fn to_terminal(output: &OutputArguments) -> bool {
-    output.output.is_none() && io::stdout().is_terminal()
+    output.text.output.is_none() && io::stdout().is_terminal()
 }
 
 fn write(output: &OutputArguments, bytes: &[u8]) -> Result<(), Failure> {
-    match &output.output {
+    match &output.text.output {
         None => write_stdout(bytes, ColorChoice::AlwaysAnsi),
         Some(path) => write_file(path, bytes),
     }

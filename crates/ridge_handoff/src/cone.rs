@@ -4,10 +4,10 @@
 //! combination of first, second, middle, last but one and last along each dimension, and others drawn from a fixed seed.
 
 use crate::arithmetic::wrapped;
-use crate::network::{LARGEST, exchanges};
 use crate::program::{Each, Node, NodeId, Number, Op, Order, Program, Relation};
 use crate::{Refusal, cpp};
 use ridge_hlo::ElementType;
+use ridge_hlo::sorting_network::{LARGEST, exchanges};
 use rustc_hash::FxHashMap;
 
 /// Operations of one element.
@@ -293,19 +293,19 @@ impl Walk<'_> {
         depth: usize,
     ) -> Result<At, Refusal> {
         let extent = node.dims[dim];
-        if extent > LARGEST {
+        let wanted = cpp::wanted(self.program, at, dim, extent);
+        let Some(pairs) = exchanges(extent, Some(&wanted)) else {
             return Err(Refusal(format!("`{}` sorts more than {LARGEST} values", node.name)));
-        }
+        };
         let mut column = Vec::with_capacity(extent);
         for place in 0..extent {
             let mut index = index.to_vec();
             index[dim] = place;
             column.push(self.element(node.of[0], index, depth)?);
         }
-        let wanted = cpp::wanted(self.program, at, dim, extent);
         let (first, last) =
             if order == Order::Greater { (Each::Maximum, Each::Minimum) } else { (Each::Minimum, Each::Maximum) };
-        for (low, high) in exchanges(extent, &wanted) {
+        for (low, high) in pairs {
             let (a, b) = (column[low], column[high]);
             column[low] = self.each(first, vec![a, b], node.element_type)?;
             column[high] = self.each(last, vec![a, b], node.element_type)?;

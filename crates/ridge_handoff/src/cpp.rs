@@ -7,10 +7,10 @@ mod test_bench;
 
 pub use test_bench::test_bench;
 
-use crate::network::{LARGEST, exchanges};
 use crate::program::{Each, Node, NodeId, Op, Order, Program};
 use expression::{Index, linear};
 use ridge_hlo::ElementType;
+use ridge_hlo::sorting_network::{LARGEST, exchanges};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -275,8 +275,8 @@ impl Code<'_> {
             Order::Less => "less",
             Order::Greater => "greater",
         };
-        if extent <= LARGEST {
-            for (low, high) in exchanges(extent, &wanted) {
+        if let Some(pairs) = exchanges(extent, Some(&wanted)) {
+            for (low, high) in pairs {
                 let _ = writeln!(text, "    hlo::exchange_{kind}(c[{low}], c[{high}]);");
             }
         } else {
@@ -375,7 +375,7 @@ pub(crate) fn counts(program: &Program) -> Vec<(String, u64)> {
             Op::Each(_) => node.elements() as u64,
             Op::Sort(dim, _) if node.dims[*dim] <= LARGEST => {
                 let extent = node.dims[*dim];
-                let pairs = exchanges(extent, &wanted(program, at, *dim, extent)).len();
+                let pairs = exchanges(extent, Some(&wanted(program, at, *dim, extent))).map_or(0, |pairs| pairs.len());
                 *all.entry("compare-exchange".to_owned()).or_default() += (node.elements() / extent * pairs) as u64;
                 continue;
             }

@@ -3,10 +3,10 @@
 mod movement;
 
 use crate::arithmetic::{Arithmetic, Cell, related, whole, wrapped};
-use crate::network::{LARGEST, exchanges};
 use crate::program::{Each, Node, Number, Op, Order, Program, Relation};
 use movement::{places, position, strides};
 use ridge_hlo::ElementType;
+use ridge_hlo::sorting_network::exchanges;
 
 /// Why a program could not be computed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -267,20 +267,19 @@ fn folded<A: Arithmetic>(
 
 fn sorted<A: Arithmetic>(mut cells: Cells<A>, dims: &[usize], dim: usize, order: Order, by: &A) -> Cells<A> {
     let (extent, step) = (dims[dim], strides(dims)[dim]);
-    let all: Vec<usize> = (0..extent).collect();
-    let network = if extent <= LARGEST { exchanges(extent, &all) } else { Vec::new() };
+    let network = exchanges(extent, None);
     let mut outer = dims.to_vec();
     outer[dim] = 1;
     for index in places(&outer) {
         let base = position(index.into_iter(), dims);
-        if extent > LARGEST {
+        let Some(network) = &network else {
             let column: Cells<A> = (0..extent).map(|at| cells[base + at * step]).collect();
             for (at, cell) in merged::<A>(column, order, by).into_iter().enumerate() {
                 cells[base + at * step] = cell;
             }
             continue;
-        }
-        for &(low, high) in &network {
+        };
+        for &(low, high) in network {
             let (low, high) = (base + low * step, base + high * step);
             let (is_before, is_sure) = before(order, cells[high], cells[low], by);
             if is_before {

@@ -7,7 +7,6 @@ pub mod cpp;
 pub mod engines;
 mod interpret;
 mod lower;
-mod network;
 mod program;
 pub mod vectors;
 pub mod verify;

@@ -53,6 +53,7 @@ mod print;
 mod proto;
 mod replay;
 mod shape;
+pub mod sorting_network;
 mod text;
 mod users;
 pub mod wire;

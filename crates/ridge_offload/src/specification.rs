@@ -6,13 +6,14 @@
 
 use crate::constants::constants;
 use crate::flow::{self, Boundary};
-use crate::network;
 use crate::operators::{Format, Operator};
 use crate::shapes;
 use crate::workload::{Contraction, MergeSort, Operations, Table, Workload};
 use crate::{Class, Family};
 use ridge_hlo::cost::{Assumption, Cost, ModuleCosts, OpKind};
-use ridge_hlo::{ComputationId, Elementwise, HloModule, Instruction, InstructionId, Opcode, OpcodeClass, Users};
+use ridge_hlo::{
+    ComputationId, Elementwise, HloModule, Instruction, InstructionId, Opcode, OpcodeClass, Users, sorting_network,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Instructions looked at for one region, over all its loops and fusions.
@@ -283,13 +284,13 @@ impl<'a> Found<'a> {
         let values = shapes::extent(&shape, &[dimension]);
         let all = shapes::elements(&shape) * times;
         let wanted = wanted_places(self.source, id, dimension);
-        let network = (values <= network::LARGEST as f64)
-            .then(|| network::exchanges(values as usize, wanted.as_deref()))
+        let network = (values <= sorting_network::LARGEST as f64)
+            .then(|| sorting_network::exchanges(values as usize, wanted.as_deref()))
             .flatten();
         match network {
-            Some(count) => {
+            Some(pairs) => {
                 let key = (Operator::Exchange, Format::of(shape.element_type));
-                *self.counts.entry(key).or_default() += count as f64 * all / values.max(1.0);
+                *self.counts.entry(key).or_default() += pairs.len() as f64 * all / values.max(1.0);
             }
             None => {
                 let bytes: f64 = instruction.shape.leaves().iter().map(|leaf| shapes::element_bytes(leaf)).sum();
@@ -344,7 +345,7 @@ impl<'a> Found<'a> {
             }
             "sort" => {
                 let values = shapes::extent(&instruction.shape, &instruction.dimensions);
-                network::layers(values.clamp(1.0, network::LARGEST as f64) as usize) as f64
+                sorting_network::layers(values.clamp(1.0, sorting_network::LARGEST as f64) as usize) as f64
             }
             _ => latency(instruction),
         }
@@ -392,7 +393,7 @@ fn needs_whole(module: &HloModule, id: InstructionId) -> bool {
     let inside = instruction.called.first().filter(|_| instruction.is_fusion());
     let hero = inside.is_some_and(|&called| module.instructions_of(called).iter().any(|inner| whole(&inner.opcode)));
     let is_long_sort = instruction.opcode == "sort"
-        && shapes::extent(&instruction.shape, &instruction.dimensions) > network::LARGEST as f64;
+        && shapes::extent(&instruction.shape, &instruction.dimensions) > sorting_network::LARGEST as f64;
     hero || whole(&instruction.opcode) || is_long_sort
 }
 
@@ -453,7 +454,7 @@ fn wanted_places(source: Source<'_>, sort: InstructionId, dimension: i64) -> Opt
 /// The places that a slice takes along `dimension`; `None` for what is no slice.
 fn sliced(instruction: &Instruction, dimension: i64) -> Option<Vec<usize>> {
     let slice = instruction.attributes().slices.get(usize::try_from(dimension).ok()?)?;
-    let is_short = instruction.opcode == "slice" && (0..=network::LARGEST as i64).contains(&slice.limit);
+    let is_short = instruction.opcode == "slice" && (0..=sorting_network::LARGEST as i64).contains(&slice.limit);
     let step = usize::try_from(slice.stride.max(1)).ok()?;
     is_short.then(|| (slice.start.max(0) as usize..slice.limit as usize).step_by(step).collect())
 }

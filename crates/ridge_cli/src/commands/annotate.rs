@@ -1,7 +1,7 @@
 //! `ridgeline annotate`: the user's source with what each line did.
 
 use crate::Ending;
-use crate::arguments::{CeilingsArguments, Globals};
+use crate::arguments::{CeilingsArguments, Globals, TextOutput};
 use crate::failure::Failure;
 use crate::output::deliver_checked;
 use crate::timings::Timings;
@@ -57,17 +57,8 @@ pub(crate) struct AnnotateArguments {
     #[command(flatten)]
     ceilings: CeilingsArguments,
 
-    /// Write to FILE instead of standard output; an existing file is replaced atomically
-    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    output: Option<PathBuf>,
-
-    /// Width of the output in characters [default: the terminal's width]
-    #[arg(long, value_name = "N", help_heading = "Output")]
-    width: Option<usize>,
-
-    /// Use ASCII characters only
-    #[arg(long, help_heading = "Output")]
-    ascii: bool,
+    #[command(flatten)]
+    text: TextOutput,
 }
 
 const EXAMPLES: &str = "\
@@ -135,8 +126,9 @@ pub(crate) fn run(arguments: &AnnotateArguments, globals: &Globals, timings: &mu
         AnnotateFormat::Html => html::page(&annotation, folding),
         AnnotateFormat::Json => json::document(&annotation),
     };
-    let place = (arguments.width, arguments.ascii);
-    timings.phase("output", || deliver_checked(render, arguments.output.as_deref(), place, globals))?;
+    timings.phase("output", || {
+        deliver_checked(render, arguments.text.output.as_deref(), &arguments.text.layout, globals)
+    })?;
     Ok(Ending::Code(0))
 }
 

@@ -4,7 +4,7 @@ mod progress;
 mod summary;
 
 use crate::Ending;
-use crate::arguments::{Globals, OutputArguments};
+use crate::arguments::{Globals, OutputArguments, TextLayout, TextOutput};
 use crate::failure::Failure;
 use crate::output::{Format, deliver};
 use crate::quantities::time;
@@ -117,7 +117,8 @@ impl BenchArguments {
     }
 
     fn table_output(&self) -> OutputArguments {
-        OutputArguments { format: Format::Table, output: None, width: self.width, ascii: false }
+        let layout = TextLayout { width: self.width, ..TextLayout::default() };
+        OutputArguments { format: Format::Table, text: TextOutput { output: None, layout } }
     }
 }
 

@@ -4,7 +4,7 @@ mod baseline;
 mod config;
 
 use crate::Ending;
-use crate::arguments::{CeilingsArguments, Globals, InputArguments};
+use crate::arguments::{CeilingsArguments, Globals, InputArguments, TextOutput};
 use crate::failure::{Failure, USAGE};
 use crate::output::{deliver_checked, write_file};
 use crate::timings::Timings;
@@ -64,17 +64,8 @@ pub(crate) struct CheckArguments {
     #[command(flatten)]
     ceilings: CeilingsArguments,
 
-    /// Write to FILE instead of standard output; an existing file is replaced atomically
-    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    output: Option<PathBuf>,
-
-    /// Width of the output in characters [default: the terminal's width]
-    #[arg(long, value_name = "N", help_heading = "Output")]
-    width: Option<usize>,
-
-    /// Use ASCII characters only
-    #[arg(long, help_heading = "Output")]
-    ascii: bool,
+    #[command(flatten)]
+    text: TextOutput,
 }
 
 const EXAMPLES: &str = "\
@@ -182,7 +173,7 @@ fn deliver(arguments: &CheckArguments, globals: &Globals, check: &Check, options
         CheckFormat::Github => github::annotations(check, options),
         CheckFormat::Junit => junit::report(check, options),
     };
-    deliver_checked(render, arguments.output.as_deref(), (arguments.width, arguments.ascii), globals)
+    deliver_checked(render, arguments.text.output.as_deref(), &arguments.text.layout, globals)
 }
 
 fn status(check: &Check, options: &Options, fail_on: Option<FailOn>) -> i32 {

@@ -1,7 +1,7 @@
 //! `ridgeline diff`: what got faster or slower from one recording to another, by how much, how sure that is, and why.
 
 use crate::Ending;
-use crate::arguments::Globals;
+use crate::arguments::{Globals, TextOutput};
 use crate::failure::{Failure, USAGE};
 use crate::output::{deliver_checked, write_file};
 use crate::timings::Timings;
@@ -67,17 +67,8 @@ pub(crate) struct DiffArguments {
     #[arg(long, short = 'f', value_name = "FORMAT", default_value = "full", help_heading = "Output")]
     format: DiffFormat,
 
-    /// Write to FILE instead of standard output; an existing file is replaced atomically
-    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    output: Option<PathBuf>,
-
-    /// Width of the output in characters [default: the terminal's width]
-    #[arg(long, value_name = "N", help_heading = "Output")]
-    width: Option<usize>,
-
-    /// Use ASCII characters only
-    #[arg(long, help_heading = "Output")]
-    ascii: bool,
+    #[command(flatten)]
+    text: TextOutput,
 }
 
 const EXAMPLES: &str = "\
@@ -210,7 +201,7 @@ fn deliver(arguments: &DiffArguments, globals: &Globals, found: &Diff) -> Result
         DiffFormat::Junit => junit::report(found, &shown),
         DiffFormat::Github => github::annotations(found, &shown),
     };
-    deliver_checked(render, arguments.output.as_deref(), (arguments.width, arguments.ascii), globals)
+    deliver_checked(render, arguments.text.output.as_deref(), &arguments.text.layout, globals)
 }
 
 impl DiffArguments {

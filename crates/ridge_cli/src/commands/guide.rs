@@ -1,15 +1,14 @@
 //! `ridgeline guide`: how far the way from a capture to a decision about hardware is, and the next command.
 
 use crate::Ending;
-use crate::arguments::{CeilingsArguments, Globals, InputArguments};
+use crate::arguments::{CeilingsArguments, Globals, InputArguments, TextOutput};
 use crate::failure::Failure;
 use crate::output::deliver_checked;
 use crate::timings::Timings;
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueEnum};
 use ridge_report::guide::{json, text};
 use ridge_report::terminal::Layout;
 use ridgeline::GuideOptions;
-use std::path::PathBuf;
 
 /// Say how far a capture takes you towards a decision about hardware, and which command answers what is missing
 ///
@@ -21,28 +20,19 @@ pub(crate) struct GuideArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// The GPU that is meant, by a word of its name, where the capture is of a processor
+    /// The intended GPU, given by part of its name, where the capture is of a CPU
     #[arg(long = "as", value_name = "GPU")]
     meant: Option<String>,
 
-    /// Form of the answer
+    /// Output format
     #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     format: GuideFormat,
 
     #[command(flatten)]
     ceilings: CeilingsArguments,
 
-    /// Write to FILE instead of standard output; replaced atomically
-    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    output: Option<PathBuf>,
-
-    /// Columns of text; the terminal's width if not given
-    #[arg(long, value_name = "N", help_heading = "Output")]
-    width: Option<usize>,
-
-    /// Write marks in ASCII
-    #[arg(long, help_heading = "Output")]
-    ascii: bool,
+    #[command(flatten)]
+    text: TextOutput,
 }
 
 const EXAMPLES: &str = "\
@@ -70,7 +60,8 @@ pub(crate) fn run(arguments: &GuideArguments, globals: &Globals, timings: &mut T
         GuideFormat::Text => text(&guide, layout),
         GuideFormat::Json => json(&guide),
     };
-    let form = (arguments.width, arguments.ascii);
-    timings.phase("output", || deliver_checked(render, arguments.output.as_deref(), form, globals))?;
+    timings.phase("output", || {
+        deliver_checked(render, arguments.text.output.as_deref(), &arguments.text.layout, globals)
+    })?;
     Ok(Ending::Code(0))
 }

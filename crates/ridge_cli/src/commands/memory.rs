@@ -84,7 +84,7 @@ fn report(session: &Session, arguments: &MemoryArguments) -> Result<Report, Fail
     let question = Question { module: arguments.module.as_deref(), ..Question::default() };
     let Answer { mut sections, tables } = session.answer(Topic::Memory, &views, question)?;
     if arguments.output.format == Format::Table {
-        let glyphs = if arguments.output.ascii { Glyphs::Ascii } else { Glyphs::Unicode };
+        let glyphs = if arguments.output.text.layout.ascii { Glyphs::Ascii } else { Glyphs::Unicode };
         draw_lines(&mut sections, &session.memory_lines(), glyphs);
     }
     Ok(Report {

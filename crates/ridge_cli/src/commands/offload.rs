@@ -1,16 +1,15 @@
 //! `ridgeline offload`: which parts other hardware would really speed up, and what forbids the rest.
 
 use crate::Ending;
-use crate::arguments::{CeilingsArguments, Globals, InputArguments};
+use crate::arguments::{CeilingsArguments, Globals, InputArguments, TextOutput};
 use crate::failure::Failure;
 use crate::output::deliver_checked;
 use crate::timings::Timings;
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueEnum};
 use ridge_report::offload::{Options, json, markdown, text};
 use ridge_report::terminal::Layout;
 use ridgeline::OffloadOptions;
 use ridgeline::offloading::WhatIf;
-use std::path::PathBuf;
 
 /// Report which parts an FPGA or another GPU would speed up, by how much, and what rules out the rest
 ///
@@ -52,17 +51,8 @@ pub(crate) struct OffloadArguments {
     #[command(flatten)]
     ceilings: CeilingsArguments,
 
-    /// Write to FILE instead of standard output; an existing file is replaced atomically
-    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    output: Option<PathBuf>,
-
-    /// Width of the output in characters [default: the terminal's width]
-    #[arg(long, value_name = "N", help_heading = "Output")]
-    width: Option<usize>,
-
-    /// Use ASCII characters only
-    #[arg(long, help_heading = "Output")]
-    ascii: bool,
+    #[command(flatten)]
+    text: TextOutput,
 }
 
 const EXAMPLES: &str = "\
@@ -107,7 +97,8 @@ pub(crate) fn run(arguments: &OffloadArguments, globals: &Globals, timings: &mut
         OffloadFormat::Json => json::document(&answer),
         OffloadFormat::Markdown => markdown::render(&answer, shown),
     };
-    let form = (arguments.width, arguments.ascii);
-    timings.phase("output", || deliver_checked(render, arguments.output.as_deref(), form, globals))?;
+    timings.phase("output", || {
+        deliver_checked(render, arguments.text.output.as_deref(), &arguments.text.layout, globals)
+    })?;
     Ok(Ending::Code(0))
 }

@@ -2,7 +2,7 @@
 
 use super::record::WindowArguments;
 use crate::Ending;
-use crate::arguments::Globals;
+use crate::arguments::{Globals, TextLayout};
 use crate::failure::{Failure, USAGE};
 use crate::output::{deliver_checked, write_file};
 use anstream::stream::IsTerminal as _;
@@ -110,13 +110,8 @@ pub(crate) struct TryArguments {
     #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     format: TryFormat,
 
-    /// Width of the output in characters [default: the terminal's width]
-    #[arg(long, value_name = "N", help_heading = "Output")]
-    width: Option<usize>,
-
-    /// Use ASCII characters only
-    #[arg(long, help_heading = "Output")]
-    ascii: bool,
+    #[command(flatten)]
+    layout: TextLayout,
 }
 
 const EXAMPLES: &str = "\
@@ -221,7 +216,7 @@ fn tried(arguments: &TryArguments, globals: &Globals) -> Result<Ending, Failure>
         TryFormat::Text => text::render(&trial, layout),
         TryFormat::Json => document.clone(),
     };
-    deliver_checked(render, None, (arguments.width, arguments.ascii), globals)?;
+    deliver_checked(render, None, &arguments.layout, globals)?;
     Ok(Ending::Code(i32::from(!trial.passes())))
 }
 
