@@ -9,6 +9,19 @@ pub struct Known {
     pub notes: Vec<Note>,
     /// What the program compiled, where the recorder wrote it.
     pub compilations: Vec<Compiled>,
+    /// Operations of a benchmark that compile again when they are called again; `None` for all that is no benchmark.
+    pub compiled_again: Option<Vec<CompiledAgain>>,
+}
+
+/// An operation of a benchmark that compiled after its first call had compiled all that it needed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompiledAgain {
+    /// What it was and what it compiled, a phrase: `median at 32 compiles again at every call: 4 modules in 4 calls`.
+    pub says: String,
+    /// The module that was compiled most often, where that is known.
+    pub module: Option<String>,
+    /// Time in the compiler for each call, nanoseconds.
+    pub compile_ns: i64,
 }
 
 /// All compilations of one name.

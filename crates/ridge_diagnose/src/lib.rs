@@ -41,7 +41,7 @@ pub use case::Case;
 pub use diagnose::{Diagnosis, Outcome, Selection, State, diagnose};
 pub use finding::{Evidence, Finding, Level, Place};
 pub use fitness::{CannotTell, Doubt, Question};
-pub use known::{Compiled, Known};
+pub use known::{Compiled, CompiledAgain, Known};
 pub use record::{Record, Standing, record_of, standing};
 pub use rule::{Find, Group, Rule};
 pub use rules::{RULES, rule};

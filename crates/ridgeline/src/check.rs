@@ -40,6 +40,7 @@ impl Session {
         let known = Known {
             notes: self.notes().to_vec(),
             compilations: self.compilations().iter().cloned().map(compiled).collect(),
+            compiled_again: self.compiled_again().map(<[_]>::to_vec),
         };
         let diagnosis = self.with_analysis(|analysis| {
             let case = Case { analysis: *analysis, known: &known };

@@ -6,7 +6,8 @@ use crate::manifest::Manifest;
 use crate::note::{Note, Severity, damaged};
 use crate::session::Session;
 use ridge_analysis::Compilation;
-use ridge_documents::{BenchResults, Module};
+use ridge_diagnose::CompiledAgain;
+use ridge_documents::{BenchResults, BenchRow, Module};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -91,16 +92,23 @@ pub(crate) fn inside(folder: &Path, path: &str) -> Option<PathBuf> {
 
 /// Operations of a benchmark that compile again when they are called again, so that their times are no warm ones; and what
 /// cannot be understood of the document that says so.
-pub(crate) fn recompiled(folder: &Path) -> Vec<Note> {
+pub(crate) fn recompiled(folder: &Path) -> (Vec<Note>, Vec<CompiledAgain>) {
     let file = folder.join("results.json");
-    let Ok(parsed) = read_document::<BenchResults>(&file) else { return Vec::new() };
-    let told = |row: &ridge_documents::BenchRow| {
-        Some(format!("{} at {} {}", row.operation, row.volume_size, row.recompiles()?))
-    };
+    let Ok(parsed) = read_document::<BenchResults>(&file) else { return Default::default() };
+    let again: Vec<CompiledAgain> = parsed.document.summary.iter().filter_map(compiled_again).collect();
     let name = Some(file.display().to_string());
-    let note = |message| Note { severity: Severity::Partial, message, file: name.clone(), offset: None, count: 1 };
-    let told = parsed.document.summary.iter().filter_map(told).map(note);
-    told.chain(parsed.damaged.iter().map(|damage| damaged(damage, &file))).collect()
+    let note = |message| Note { severity: Severity::Info, message, file: name.clone(), offset: None, count: 1 };
+    let told = again.iter().map(|again| again.says.clone()).map(note);
+    (told.chain(parsed.damaged.iter().map(|damage| damaged(damage, &file))).collect(), again)
+}
+
+fn compiled_again(row: &BenchRow) -> Option<CompiledAgain> {
+    let again = row.recompiles()?;
+    Some(CompiledAgain {
+        says: format!("{} at {} {again}", row.operation, row.volume_size),
+        compile_ns: (1e9 * again.compile_s / again.calls.max(1) as f64) as i64,
+        module: again.most_often.map(|(name, _)| name),
+    })
 }
 
 #[cfg(test)]
@@ -149,7 +157,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let text = r#"{"schema": "ridgeline.bench.v1", "summary": [3]}"#;
         std::fs::write(folder.path().join("results.json"), text).expect("written");
-        let said: Vec<String> = recompiled(folder.path()).into_iter().map(|note| note.message).collect();
+        let said: Vec<String> = recompiled(folder.path()).0.into_iter().map(|note| note.message).collect();
         assert!(matches!(&said[..], [only] if only.contains("summary")), "{said:?}");
     }
 

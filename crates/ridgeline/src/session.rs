@@ -12,6 +12,7 @@ use crate::note::{Note, Severity};
 use crate::subject::SubjectText;
 use ridge_analysis::scaling::{CaptureWork, capture_work};
 use ridge_analysis::{Analysis, Ceilings, EventCategories, Prepared, steps_tables};
+use ridge_diagnose::CompiledAgain;
 use ridge_import::{Folder, ImportOptions, Imported, Input, Release, Source, import_inputs};
 use ridge_table::{Section, Subject, Table};
 use ridge_trace::{EventKind, Trace};
@@ -39,6 +40,7 @@ pub struct Session {
     imported: Imported,
     manifest: Option<Manifest>,
     notes: Vec<Note>,
+    compiled_again: Option<Vec<CompiledAgain>>,
     prepared: Prepared,
 }
 
@@ -72,14 +74,16 @@ impl Session {
         notes.extend(unreadable);
         notes.extend(manifest_notes);
         // Of one capture in the folder of a benchmark the other operations say nothing.
-        if manifest.as_ref().is_some_and(|manifest| manifest.is_of_benchmark(&root)) {
-            notes.extend(recompiled(&root));
-        }
+        let compiled_again = manifest.as_ref().filter(|manifest| manifest.is_of_benchmark(&root)).map(|_| {
+            let (said, again) = recompiled(&root);
+            notes.extend(said);
+            again
+        });
         notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
         let ceilings = ceilings(&imported.trace.devices, manifest.as_ref(), &options.ceilings)?;
         let compiled = manifest.as_ref().map(compilations).unwrap_or_default();
         let prepared = Prepared::with_ceilings(ceilings).and_compilations(compiled);
-        Ok(Session { root, imported, manifest, notes, prepared })
+        Ok(Session { root, imported, manifest, notes, compiled_again, prepared })
     }
 
     /// What each device can do, by row of the devices table.
@@ -100,6 +104,11 @@ impl Session {
     /// The trace, for questions that no table answers.
     pub fn trace(&self) -> &Trace {
         &self.imported.trace
+    }
+
+    /// Operations of a benchmark that compile again when they are called again; `None` for all that is no benchmark.
+    pub(crate) fn compiled_again(&self) -> Option<&[CompiledAgain]> {
+        self.compiled_again.as_deref()
     }
 
     /// What is kept beside the trace.

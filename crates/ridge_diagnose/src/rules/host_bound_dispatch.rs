@@ -26,9 +26,9 @@ pub(crate) static RULE: Rule = Rule {
 const LEAST: f64 = 0.10;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    let waits: Vec<IdleTime<'_>> = case.idle().filter(is_dispatch).filter(|idle| short_part(idle) > 0.0).collect();
+    let waits: Vec<IdleTime<'_>> = case.idle().filter(is_dispatch).filter(|idle| short_part(case, idle) > 0.0).collect();
     // What a rank then waits for a slower one in a collective, it loses anyway.
-    let part = |idle: &IdleTime<'_>| short_part(idle) * case.part_that_counts(idle);
+    let part = |idle: &IdleTime<'_>| short_part(case, idle) * case.part_that_counts(idle);
     let ns = waits.iter().map(|idle| (idle.row.ns as f64 * f64::from(part(idle))) as i64).sum();
     let share = case.share(ns);
     if share < LEAST {

@@ -25,7 +25,7 @@ pub(crate) static RULE: Rule = Rule {
 const LEAST: f64 = 0.03;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    let pauses: Vec<IdleTime<'_>> = case.idle().filter(|idle| is_by_host(idle) && short_part(idle) < 1.0).collect();
+    let pauses: Vec<IdleTime<'_>> = case.idle().filter(|idle| is_by_host(idle) && short_part(case, idle) < 1.0).collect();
     let paused = |idle: &&IdleTime<'_>| (idle.row.ns as f64 * f64::from(pause_part(case, idle))) as i64;
     let unnamed: i64 = pauses.iter().filter(|idle| idle.name.is_none()).map(|idle| paused(&idle)).sum();
     let named = pauses.iter().filter(|idle| idle.name.is_some() && case.share(paused(idle)) >= LEAST);
@@ -42,7 +42,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 
 /// The part of the time that is long pauses, after which no slower rank is waited for.
 fn pause_part(case: &Case<'_>, idle: &IdleTime<'_>) -> f32 {
-    (1.0 - short_part(idle)) * case.part_that_counts(idle)
+    (1.0 - short_part(case, idle)) * case.part_that_counts(idle)
 }
 
 fn finding(case: &Case<'_>, idle: &IdleTime<'_>, ns: i64) -> Finding {

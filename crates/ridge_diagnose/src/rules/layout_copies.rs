@@ -71,24 +71,18 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
 /// Whether an operation changes the order of elements in memory and does nothing else.
 fn only_moves(module: &HloModule, id: InstructionId) -> bool {
     let instruction = module.instruction(id);
-    let moved = match &*instruction.opcode {
-        "copy" | "transpose" => id,
-        "fusion" => {
-            let Some(body) = instruction.called.first() else { return false };
-            let mut found = None;
-            for inner in module.computation(*body).instruction_ids() {
-                match (&*module.instruction(inner).opcode, module.instruction(inner).opcode.class()) {
-                    ("copy" | "transpose", _) if found.is_none() => found = Some(inner),
-                    ("parameter" | "bitcast" | "tuple" | "get-tuple-element", _) => {}
-                    (_, _) => return false,
-                }
-            }
-            let Some(found) = found else { return false };
-            found
-        }
-        _ => return false,
-    };
-    changes_order(module, moved)
+    let is_move = |id: &InstructionId| matches!(&*module.instruction(*id).opcode, "copy" | "transpose");
+    if !instruction.is_fusion() {
+        return is_move(&id) && changes_order(module, id);
+    }
+    let Some(body) = instruction.called.first() else { return false };
+    let inside = || module.computation(*body).instruction_ids();
+    // A transpose is often followed by the copy into the layout that makes it one.
+    let moves_only = inside().all(|id| {
+        let opcode = &*module.instruction(id).opcode;
+        is_move(&id) || matches!(opcode, "parameter" | "bitcast" | "tuple" | "get-tuple-element")
+    });
+    moves_only && inside().filter(is_move).any(|id| changes_order(module, id))
 }
 
 /// Whether the elements of a copy or transpose lie in another order than its operand's, extents of one aside.

@@ -5,11 +5,11 @@ use crate::calls::Call;
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use ridge_analysis::is_primitive;
+use crate::known::CompiledAgain;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{function_name, list, percent};
-use ridge_analysis::{Activity, Per};
-use ridge_hlo::HloModule;
+use ridge_analysis::{Activity, Per, is_primitive};
+use ridge_hlo::{HloModule, Instruction};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::{Module, ModuleRow, Trace};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) static RULE: Rule = Rule {
     id: "recompilation",
     group: Group::Host,
-    summary: "one function is compiled several times, for arguments of different shapes",
+    summary: "one function is compiled several times, for other shapes or because it is made anew",
     document: include_str!("recompilation.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &["python-loop-of-eager-ops", "host-bound-dispatch", "host-pause"],
@@ -33,18 +33,49 @@ const LEAST_PROGRAMS: usize = 3;
 /// The same where it can only be told, because no steps are marked: setting up compiles small functions a few times, too.
 const LEAST_TOLD: usize = 5;
 
+/// Why a compiled program was not found again.
+enum Reason {
+    /// Its parameters differ: one line for each that does.
+    Shapes(Vec<String>),
+    /// Nothing differs: Python made the function anew.
+    Anew,
+}
+
+impl Reason {
+    fn words(&self) -> &'static str {
+        match self {
+            Reason::Shapes(_) => "for arguments of different shapes",
+            Reason::Anew => "each time to the same program",
+        }
+    }
+
+    fn explained(&self, finding: Finding) -> Finding {
+        match self {
+            Reason::Shapes(_) => finding
+                .why("a compiled program is for one shape and type of each argument, so every new one is compiled anew")
+                .help("pad the arguments that change to a few sizes, and pass numbers that change as arrays rather than as `static_argnums`"),
+            Reason::Anew => finding
+                .why("`jax.jit` finds a compiled program by the function it was given, and a `lambda`, an inner function or a `functools.partial` that is made at each call is another one each time")
+                .help("make the jitted function once, outside of what is called again and again, and pass what changes as arguments"),
+        }
+    }
+}
+
 /// The programs of one name.
 struct Programs<'a> {
     name: &'a str,
     count: usize,
-    /// How their parameters differ, one line for each parameter that does.
-    changes: Vec<String>,
+    reason: Reason,
     example: Option<ModuleRow>,
     /// Time in the compiler for all but the first, where the recorder knows it, nanoseconds.
     compile_ns: Option<i64>,
 }
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    // Each capture of a benchmark is of one call after others, which its results tell more of.
+    if let Some(again) = &case.known.compiled_again {
+        return Ok(again.iter().map(|again| of_benchmark(case, again)).collect());
+    }
     let waits: Vec<_> = case.idle().filter(|idle| idle.activity == Activity::Compiling).collect();
     let ns = waits.iter().fold(0_i64, |sum, idle| sum.saturating_add(idle.row.ns));
     // Without marked steps compilation is left out of what is judged, and can only be told.
@@ -52,13 +83,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if !is_told && case.share(ns) < LEAST {
         return Ok(Vec::new());
     }
-    let Some(most) = programs(case)
-        .into_iter()
-        .filter(|programs| !programs.changes.is_empty())
-        .max_by_key(|programs| programs.count)
-    else {
-        return Ok(Vec::new());
-    };
+    let Some(most) = programs(case).into_iter().max_by_key(|programs| programs.count) else { return Ok(Vec::new()) };
     if is_told && most.count < LEAST_TOLD {
         return Ok(Vec::new());
     }
@@ -67,23 +92,22 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let launching = case.idle_in(again.iter().flat_map(|(_, calls)| calls));
     let longest = waits.iter().max_by_key(|idle| idle.row.ns).and_then(|idle| idle.row.example);
     let message = match is_told {
-        true => format!("`{function}` was compiled {} times, for arguments of different shapes", most.count),
+        true => format!("`{function}` was compiled {} times, {}", most.count, most.reason.words()),
         false => format!(
-            "the device waits {} of the time for compilation: `{function}` was compiled {} times, for arguments of different shapes",
+            "the device waits {} of the time for compilation: `{function}` was compiled {} times, {}",
             percent(case.share(ns)),
             most.count,
+            most.reason.words(),
         ),
     };
     let mut finding = Finding::new(message)
         .at(longest.and_then(|row| case.line_of_row(row.0)))
         .about(most.example.map(Subject::Module))
         .number("programs of that name", Quantity::new(most.count as f64, Unit::Count, Basis::Counted));
-    for change in most.changes.iter().take(3) {
-        finding = finding.fact(change.clone());
+    if let Reason::Shapes(changes) = &most.reason {
+        finding = changes.iter().take(3).fold(finding, |finding, change| finding.fact(change.clone()));
     }
-    finding = finding
-        .why("a compiled program is for one shape and type of each argument, so every new one is compiled anew")
-        .help("pad the arguments that change to a few sizes, and pass numbers that change as arrays rather than as `static_argnums`");
+    finding = most.reason.explained(finding);
     if is_told {
         let spent = Quantity::nanos(case.frame().compilation_ns, Basis::Measured);
         let finding = finding.number("compiling after the first work, all functions together", spent);
@@ -103,6 +127,21 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     }
     let finding = finding.number("idle while programs were compiled", case.per_unit(ns));
     Ok(vec![finding.claims(waits.iter().map(|idle| (idle.at, 1.0)).chain(launching))])
+}
+
+/// What a benchmark says of an operation that compiles in every call.
+fn of_benchmark(case: &Case<'_>, again: &CompiledAgain) -> Finding {
+    let trace = case.trace();
+    let is_it = |module: &Module| again.module.as_deref() == Some(trace.strings.get(module.name));
+    let module = (0..).zip(&trace.modules).find(|(_, module)| is_it(module)).map(|(row, _)| ModuleRow(row));
+    let waits = case.idle().filter(|idle| idle.activity == Activity::Compiling);
+    let longest = waits.max_by_key(|idle| idle.row.ns).and_then(|idle| idle.row.example);
+    let finding = Finding::new(again.says.clone())
+        .at(longest.and_then(|row| case.line_of_row(row.0)))
+        .about(module.map(Subject::Module))
+        .number("compiling in each call", Quantity::nanos(again.compile_ns, Basis::Measured))
+        .beside(again.compile_ns);
+    Reason::Anew.explained(finding)
 }
 
 /// The calls of `function` that compiled, and of single operations that were compiled about as often: what makes or takes
@@ -148,12 +187,17 @@ fn programs<'a>(case: &Case<'a>) -> Vec<Programs<'a>> {
             Some(compiled) => vec![format!("called with {}", list(&compiled.parameters, 4))],
             None => changes(case, &rows),
         };
+        let reason = match changes.is_empty() {
+            false => Reason::Shapes(changes),
+            true if are_the_same(case, &rows) => Reason::Anew,
+            true => continue,
+        };
         let again = |compiled: &crate::Compiled| {
             let part = (compiled.count.saturating_sub(1)) as f64 / compiled.count.max(1) as f64;
             (1e9 * compiled.compile_s * part) as i64
         };
         let compile_ns = recorded.map(again).filter(|ns| *ns > 0);
-        found.push(Programs { name, count, changes, example: rows.first().map(|row| ModuleRow(*row)), compile_ns });
+        found.push(Programs { name, count, reason, example: rows.first().map(|row| ModuleRow(*row)), compile_ns });
     }
     found
 }
@@ -182,6 +226,23 @@ fn changes(case: &Case<'_>, rows: &[u32]) -> Vec<String> {
     }
     let changed = shapes.into_values().filter(|(_, shapes)| shapes.len() > 1);
     changed.map(|(name, shapes)| format!("`{name}` was {}", list(&shapes, 4))).collect()
+}
+
+/// Whether the programs at `rows`, two or more, are one and the same, instruction by instruction; values of constants aside, which
+/// may be what the function was made of.
+fn are_the_same(case: &Case<'_>, rows: &[u32]) -> bool {
+    let hlo = |row: &u32| case.analysis.hlo.get(case.trace().modules.get(*row as usize)?.hlo? as usize);
+    let all: Option<Vec<&HloModule>> = rows.iter().map(hlo).collect();
+    let same = |a: &Instruction, b: &Instruction| {
+        (&a.opcode, &a.shape, &a.operands, &a.called) == (&b.opcode, &b.shape, &b.operands, &b.called)
+            && a.metadata.op_name == b.metadata.op_name
+    };
+    let Some((first, others)) = all.as_deref().and_then(|all| all.split_first()) else { return false };
+    let is_like_first = |other: &&HloModule| {
+        other.instructions.len() == first.instructions.len()
+            && first.instructions.iter().zip(&other.instructions).all(|(a, b)| same(a, b))
+    };
+    !others.is_empty() && others.iter().all(is_like_first)
 }
 
 /// Number, name and shape of each parameter of a program.

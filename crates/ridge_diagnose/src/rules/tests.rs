@@ -4,7 +4,7 @@
 //! `UPDATE_EXPECT=1` writes what is said into the documents, to be read before it is committed.
 
 use super::RULES;
-use crate::{Case, Diagnosis, Finding, Known, Rule, SavingBasis, Selection, diagnose};
+use crate::{Case, CompiledAgain, Diagnosis, Finding, Known, Rule, SavingBasis, Selection, diagnose};
 use ridge_analysis::Prepared;
 use ridge_hlo::HloModule;
 use ridge_table::{Note, Severity};
@@ -40,17 +40,29 @@ fn diagnosed(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> Diag
     let modules: Vec<HloModule> =
         hlo.iter().map(|text| HloModule::from_text(text).expect("HLO of the document")).collect();
     let prepared = Prepared::with_sheets(&trace);
-    let notes = notes.lines().filter_map(note).collect();
-    let known = Known { notes, ..Known::default() };
+    let compiled_again: Vec<CompiledAgain> = notes.lines().filter_map(compiled_again).collect();
+    let known = Known {
+        notes: notes.lines().filter_map(note).collect(),
+        compiled_again: Some(compiled_again).filter(|again| !again.is_empty()),
+        ..Known::default()
+    };
     let case = Case { analysis: prepared.analysis(&trace, &modules), known: &known };
     let selection = Selection { only: vec![rule.id.to_owned()], ignored: Vec::new() };
     diagnose(&case, &selection)
+}
+
+/// What a benchmark says, as a line of a document has it: `again: what it was, MODULE, NANOSECONDS`.
+fn compiled_again(line: &str) -> Option<CompiledAgain> {
+    let mut parts = line.strip_prefix("again: ")?.rsplitn(3, ", ");
+    let (compile_ns, module, says) = (parts.next()?.parse().ok()?, parts.next()?.to_owned(), parts.next()?.to_owned());
+    Some(CompiledAgain { says, module: Some(module), compile_ns })
 }
 
 /// A note as a line of a document has it: `lost: what happened`.
 fn note(line: &str) -> Option<Note> {
     let (severity, message) = line.split_once(": ")?;
     let severity = match severity {
+        "again" => return None,
         "lost" => Severity::Lost,
         "partial" => Severity::Partial,
         _ => Severity::Info,

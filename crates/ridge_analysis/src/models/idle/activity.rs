@@ -13,6 +13,8 @@ pub enum Activity {
     Loading,
     /// A call that waits for a device, a lock or a time.
     Blocking,
+    /// The runtime copying between memories on the host's time, as XLA's processor backend does.
+    Copying,
     /// Allocating or freeing memory.
     Allocating,
     /// A call that launches work.
@@ -46,6 +48,7 @@ impl Activity {
             Activity::Compiling => "compiling",
             Activity::Loading => "loading data",
             Activity::Blocking => "blocking call",
+            Activity::Copying => "copying data",
             Activity::Allocating => "allocating memory",
             Activity::Launching => "launching",
             Activity::Operator => "operator",
@@ -107,6 +110,7 @@ impl DoingKey {
             EventKind::Overhead if !is_drivers(name) => Activity::Profiler,
             kind if kind.is_device_work() || kind == EventKind::Synchronization => Activity::Device,
             _ if name == "Driver Compiler" => Activity::Compiling,
+            _ if matches!(name, "H2D Dispatch" | "D2H Dispatch" | "D2D Dispatch") => Activity::Copying,
             kind if blocks(kind, name) => Activity::Blocking,
             _ if allocates(name) => Activity::Allocating,
             EventKind::Launch => Activity::Launching,

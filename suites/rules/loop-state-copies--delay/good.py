@@ -1,0 +1,33 @@
+"""Three iterations in one body bring each of the delays back to its place."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from clock import clock
+
+import jax
+import jax.numpy as jnp
+
+
+def body(_, state):
+    first, second, third = state
+    third = 0.5 * first + 0.3 * third
+    second = 0.5 * third + 0.3 * second
+    first = 0.5 * second + 0.3 * first
+    return first, second, third
+
+
+@jax.jit
+def run(first, second, third):
+    return jax.lax.fori_loop(0, 30, body, (first, second, third))
+
+
+state = (jnp.ones(200_000), jnp.ones(200_000), jnp.ones(200_000))
+for _ in range(3):
+    state = run(*state)
+jax.block_until_ready(state)
+with clock(20):
+    for _ in range(20):
+        state = run(*state)
+    jax.block_until_ready(state)
