@@ -5,19 +5,36 @@ cd "$(dirname "$0")/.."
 
 say() { printf '\n== %s\n' "$*"; }
 
-say "building ridgeline (release, without PNG)"
+install() {
+    if [ ! -x .venv/bin/python ]; then
+        "${PYTHON:-python3}" -m venv .venv
+    fi
+    if ! .venv/bin/python -c 'import jax, mbirjax' 2>/dev/null; then
+        .venv/bin/python -m pip install --disable-pip-version-check jax mbirjax
+    fi
+}
+
+# Downloading waits for the network and compiling does not, so they run side by side.
+log=demo-install.log
+say "installing jax and mbirjax into .venv meanwhile (its words are in $log)"
+install >"$log" 2>&1 &
+installing=$!
+trap 'kill "$installing" 2>/dev/null || true' EXIT
+
+say "building ridgeline (release, without the page and PNG)"
 cargo build --release -p ridge_cli --no-default-features
 ridgeline="$PWD/${CARGO_TARGET_DIR:-target}/release/ridgeline"
 case "${CARGO_TARGET_DIR:-}" in /*) ridgeline="$CARGO_TARGET_DIR/release/ridgeline" ;; esac
 
-if [ ! -x .venv/bin/python ]; then
-    say "making a Python environment in .venv"
-    "${PYTHON:-python3}" -m venv .venv
+if kill -0 "$installing" 2>/dev/null; then
+    say "waiting for jax and mbirjax"
 fi
-if ! .venv/bin/python -c 'import jax, mbirjax' 2>/dev/null; then
-    say "installing jax and mbirjax into .venv"
-    .venv/bin/python -m pip install --disable-pip-version-check jax mbirjax
+if ! wait "$installing"; then
+    tail -n 30 "$log" >&2
+    echo "demo: jax and mbirjax could not be installed; all of it is in $log" >&2
+    exit 1
 fi
+trap - EXIT
 
 say "recording MBIRJAX operations at size $DEMO_SIZES: $DEMO_OPS"
 rm -rf demo-run
@@ -33,7 +50,7 @@ say "more to ask"
 cat <<'TEXT'
 target/release/ridgeline info demo-run
 target/release/ridgeline stats demo-run --by source --top 20
-target/release/ridgeline explain host-bound-dispatch
+target/release/ridgeline explain recompilation
 target/release/ridgeline hlo demo-run
 target/release/ridgeline calibrate          # then `roofline demo-run` says how far each operation is from what this machine allows
 target/release/ridgeline record -- .venv/bin/python your_program.py

@@ -47,7 +47,8 @@ fn is_in_named_range(case: &Case<'_>, idle: &IdleTime<'_>) -> bool {
     let trace = case.trace();
     let is_step = |name: &str| {
         let steps = trace.steps.iter().take(FEW_STEPS).map(|step| step.event as usize);
-        name.starts_with("ProfilerStep") || steps.filter(|row| *row < trace.events.len()).any(|row| trace.name(row) == name)
+        name.starts_with("ProfilerStep")
+            || steps.filter(|row| *row < trace.events.len()).any(|row| trace.name(row) == name)
     };
     idle.activity == Activity::Program && idle.name.is_some_and(|name| !is_step(name))
 }

@@ -6,7 +6,7 @@
 use crate::diff::{CausesAsked, DiffOptions, summaries_of};
 use crate::session::OpenOptions;
 use crate::trial::{Judged, TrialRun};
-use ridge_diff::{CauseChange, Fate, FoundCause, State};
+use ridge_diff::{CauseChange, Fate, FoundCause, PredictedSaving, State};
 use serde::{Deserialize, Serialize};
 
 /// Gains below this part of the time are not held against a prediction, as in the published record.
@@ -46,19 +46,56 @@ pub struct TestedPredictions {
     pub notes: Vec<String>,
 }
 
-/// Holds the predictions for the first capture of the program as it is against what the change saved; `named` is the rule that the
-/// change is about, where the user says so.
+/// Holds the predictions for the program as it is against what the change saved; `named` is the rule that the change is about,
+/// where the user says so. A finding counts for a side where at least half of its captures have it.
 pub fn tested(runs: &[TrialRun], judged: Option<&Judged>, named: Option<&str>) -> TestedPredictions {
     let found = |is_after: bool| -> Option<Vec<FoundCause>> {
-        let run = runs.iter().find(|run| run.counts && run.is_after == is_after)?;
+        let of_side = runs.iter().filter(|run| run.counts && run.is_after == is_after);
+        let captures: Vec<_> = of_side.filter_map(|run| run.capture.clone()).collect();
         let how = DiffOptions { open: OpenOptions::default(), causes: CausesAsked::Always, ..DiffOptions::default() };
-        let (summaries, _) = summaries_of(&[run.capture.clone()?], &how).ok()?;
-        summaries.into_iter().next()?.findings
+        let (summaries, _) = summaries_of(&captures, &how).ok()?;
+        let findings: Vec<_> = summaries.into_iter().filter_map(|summary| summary.findings).collect();
+        (!findings.is_empty()).then(|| usual(findings))
     };
     let (Some(judged), Some(before), Some(after)) = (judged, found(false), found(true)) else {
         return said(named.map(|_| "no prediction was tested: a side has no capture that can be opened".to_owned()));
     };
     judge(&before, &after, judged, named)
+}
+
+/// The findings that at least half of the captures of one side have, each with the mean of what these say.
+fn usual(captures: Vec<Vec<FoundCause>>) -> Vec<FoundCause> {
+    let count = captures.len();
+    let place = |cause: &FoundCause| cause.place.as_ref().map(|place| (place.file.clone(), place.line));
+    // By capture, because one capture may have the same twice.
+    let mut groups: Vec<Vec<(usize, FoundCause)>> = Vec::new();
+    for (capture, causes) in captures.into_iter().enumerate() {
+        for cause in causes {
+            let fits = |group: &&mut Vec<(usize, FoundCause)>| {
+                group.iter().all(|(other, member)| {
+                    *other != capture && member.rule == cause.rule && place(member) == place(&cause)
+                })
+            };
+            match groups.iter_mut().find(fits) {
+                Some(group) => group.push((capture, cause)),
+                None => groups.push(vec![(capture, cause)]),
+            }
+        }
+    }
+    groups.into_iter().filter(|group| 2 * group.len() >= count).filter_map(mean).collect()
+}
+
+fn mean(group: Vec<(usize, FoundCause)>) -> Option<FoundCause> {
+    let of = |number: &dyn Fn(&FoundCause) -> Option<f64>| {
+        let numbers: Vec<f64> = group.iter().filter_map(|(_, cause)| number(cause)).collect();
+        numbers.iter().sum::<f64>() / numbers.len().max(1) as f64
+    };
+    let share = of(&|cause| Some(cause.share));
+    let low = of(&|cause| Some(cause.saving.as_ref()?.low));
+    let high = of(&|cause| Some(cause.saving.as_ref()?.high));
+    let (_, first) = group.into_iter().next()?;
+    let saving = first.saving.map(|saving| PredictedSaving { low, high, ..saving });
+    Some(FoundCause { share, saving, ..first })
 }
 
 fn said(notes: impl IntoIterator<Item = String>) -> TestedPredictions {
@@ -118,7 +155,7 @@ fn judge(before: &[FoundCause], after: &[FoundCause], judged: &Judged, named: Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ridge_diff::{Options, PredictedSaving, SuiteRow, compare, suite};
+    use ridge_diff::{Options, SuiteRow, compare, suite};
     use std::slice;
 
     fn cause(rule: &str, basis: &str) -> FoundCause {
@@ -161,5 +198,18 @@ mod tests {
         check(slice::from_ref(&calls), slice::from_ref(&calls), &faster, Some("calls"), says);
         let says = "copies vanished; it is a part of a capture's time, and what was judged is the whole program";
         check(&[copies], &[], &judged([800, 801, 799], false), None, says);
+    }
+
+    #[test]
+    fn a_finding_counts_where_half_of_the_captures_have_it() {
+        let of = |rule: &str, share: f64| FoundCause { share, ..cause(rule, "wall") };
+        let captures = vec![
+            vec![of("copies", 0.2), of("pause", 0.04)],
+            vec![of("copies", 0.4), of("copies", 0.1)],
+            vec![of("copies", 0.3)],
+        ];
+        let found: Vec<String> =
+            usual(captures).iter().map(|cause| format!("{} {:.2}", cause.rule, cause.share)).collect();
+        assert_eq!(found, ["copies 0.30"]);
     }
 }
