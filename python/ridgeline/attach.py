@@ -67,8 +67,8 @@ class Recording:
 
     def watch_for_imports(self) -> None:
         """Have `jax_imported` or `torch_imported` called when the program has imported that library."""
-        sys.meta_path.insert(0, _AfterImport("jax", self.jax_imported))
-        sys.meta_path.insert(0, _AfterImport("torch", self.torch_imported))
+        sys.meta_path.insert(0, AfterImport("jax", self.jax_imported))
+        sys.meta_path.insert(0, AfterImport("torch", self.torch_imported))
 
     def jax_imported(self, jax: ModuleType) -> None:
         """Hook everything that a recording of JAX needs; never raises."""
@@ -188,7 +188,7 @@ class Recording:
             self.parts.run("fork", self._begin)
 
 
-class _AfterImport:
+class AfterImport:
     """A finder that finds nothing itself, but has a function called after one module was imported."""
 
     def __init__(self, name: str, imported: Callable[[ModuleType], None]) -> None:

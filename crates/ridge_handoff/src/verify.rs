@@ -4,7 +4,7 @@
 
 mod checks;
 mod opened;
-mod tools;
+pub(crate) mod tools;
 
 pub use opened::{BrokenBundle, Opened, open};
 
