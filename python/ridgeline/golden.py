@@ -44,7 +44,15 @@ class Golden:
         self._calls = ModuleCalls()
         self._kept: dict[str, Kept] = {}
         self._lowered: set[tuple[int, str]] = set()
+        self._found: set[str] = set()
         self._lock = threading.Lock()
+
+    def finish(self) -> None:
+        """The program ends; raises ValueError with what was asked for and not found."""
+        lost = [word for word in self._names if word not in self._found]
+        if lost:
+            hook = f'ridgeline.region("{lost[0]}")(f) in the program calls a function so'
+            raise ValueError(f"no compiled module came from {' or '.join(lost)}: {hook}")
 
     def install(self) -> None:
         """Hear of calls from now on; `jax` must be imported. Raises AttributeError or ImportError if this JAX is another."""
@@ -64,10 +72,12 @@ class Golden:
         return any(kept.is_hook and kept.module == module for kept in self._kept.values())
 
     def _is_named(self, name: str, module: Any) -> bool:
-        if any(word in name for word in self._names):
-            return True
-        text = module.operation.get_asm(enable_debug_info=True, large_elements_limit=16) if self._names else ""
-        return any(f'"{word}"' in text or f".{word}\"" in text for word in self._names)
+        found = {word for word in self._names if word in name}
+        if not found:
+            text = module.operation.get_asm(enable_debug_info=True, large_elements_limit=16)
+            found = {word for word in self._names if f'"{word}"' in text or f'.{word}"' in text}
+        self._found |= found
+        return bool(found)
 
     def _heard(self, kept: Kept, call: Callable[[], Any], args: tuple[Any, ...]) -> Any:
         # Before the call, which may be given the memory of its arguments.
@@ -134,7 +144,8 @@ class Golden:
         lowered = region.jitted(inside=False).lower(*shaped_args, **shaped_kwargs)
         module = lowered.compiler_ir("stablehlo")
         name = module_code.name_of(module)
-        if any(word in region.name for word in self._names):
+        if found := {word for word in self._names if word in region.name}:
+            self._found |= found
             inputs, outputs = module_code.ports_of(module)
             kept = self._folder(name, module_code.text_of(module), inputs, outputs, key=folder)
             if kept is not None:
@@ -151,12 +162,15 @@ class Golden:
 
     def _folder(self, module: str, text: str, inputs: list[str], outputs: list[str], key: str | None = None) -> Kept | None:
         with self._lock:
+            digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+            # Code that is compiled again, as of a function that is made at every call, is the same module.
+            if key is None and digest in self._kept:
+                return self._kept[digest]
             if len(self._kept) >= _MOST_FOLDERS:
                 raise ValueError(f"more than {_MOST_FOLDERS} modules are called so; the others are left out")
-            digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
             folder = self._out / f"{file_name(module)}.{os.getpid()}-{len(self._kept) + 1}"
             kept = Kept(folder, module, digest, inputs, outputs, self._take)
-            self._kept[key or str(folder)] = kept
+            self._kept[key or digest] = kept
             return kept
 
     def _take(self, size: int) -> bool:

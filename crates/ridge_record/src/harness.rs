@@ -20,6 +20,7 @@ const FILES: &[PackageFile] = package_files![
     "endings.py",
     "environment.py",
     "flags.py",
+    "golden.py",
     "jax_tracer.py",
     "limits.py",
     "main_thread.py",

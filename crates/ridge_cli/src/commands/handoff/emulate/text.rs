@@ -88,6 +88,9 @@ fn not_found(report: &Report, run: &Replaced, text: &mut String) {
     for (part, why) in &run.events.lost {
         fact("", &format!("{part} failed: {}", escape_controls(why)), text);
     }
+    if place.is_whole && run.events.others.is_empty() && run.events.inside.is_none() {
+        fact("", &format!("no module `{}` with its code was compiled", place.module), text);
+    }
     text.push_str(
         "\nWhere the region is a part of a larger compiled function, the program has to say which\nfunction it is:\n\n",
     );
@@ -226,7 +229,9 @@ fn values(report: &Report, text: &mut String) {
             if port.starts_with('f') {
                 most = most.max(low.abs()).max(high.abs());
             }
-            fact(if is_first { "values" } else { "" }, &format!("{side}{at} {port}: {low:.4} to {high:.4}"), text);
+            let (low, high) =
+                if port.starts_with('f') { (real(low), real(high)) } else { (low.to_string(), high.to_string()) };
+            fact(if is_first { "values" } else { "" }, &format!("{side}{at} {port}: {low} to {high}"), text);
             is_first = false;
         }
     }
@@ -244,6 +249,10 @@ fn values(report: &Report, text: &mut String) {
             fact("", &format!("{beyond} values that go in lie beyond {}", format_name(run.format)), text);
         }
     }
+}
+
+fn real(value: f64) -> String {
+    if value == 0.0 || (1e-3..1e5).contains(&value.abs()) { format!("{value:.4}") } else { format!("{value:.3e}") }
 }
 
 fn transfers(report: &Report, text: &mut String) {
@@ -266,7 +275,9 @@ fn times(report: &Report, text: &mut String) {
     let calls = report.calls_in_a_run();
     match report.call_ns() {
         Some(call) => {
-            fact("a call", &format!("{} on this processor (measured, {} calls)", time(call), report.calls.region), text)
+            let mean =
+                if report.calls.region == 1 { "once".to_owned() } else { format!("mean of {}", report.calls.region) };
+            fact("a call", &format!("{} on this processor (measured, {mean})", time(call)), text);
         }
         None => fact("a call", "not measured here: it runs inside of a larger compiled function", text),
     }
@@ -295,21 +306,27 @@ fn times(report: &Report, text: &mut String) {
     if predicted.boards.len() > MOST_BOARDS {
         fact("", &format!("and {} more boards, in perf/offload.json", predicted.boards.len() - MOST_BOARDS), text);
     }
-    let (Some(board), Some(_)) = (predicted.boards.first(), report.call_ns()) else { return };
+    let Some(board) = predicted.boards.first() else { return };
+    if report.calls.region != calls {
+        let inside = calls.saturating_sub(report.calls.region);
+        let line = format!(
+            "{} as it is; {inside} calls run inside of larger functions and are not timed",
+            wall_time(report.wall)
+        );
+        fact("program", &line, text);
+        return;
+    }
     let (measured, instead) = (report.calls.region_ns as f64, board.p50_ns * calls as f64);
     let wall = report.wall.as_secs_f64() * 1e9;
-    fact(
-        "program",
-        &format!(
-            "{} as it is; with {} (predicted, {}) in the place of {}: {}",
-            wall_time(report.wall),
-            time(instead),
-            escape_controls(&board.name),
-            time(measured),
-            time((wall - measured + instead).max(instead))
-        ),
-        text,
+    let line = format!(
+        "{} as it is, {} of it in the region; with {} instead,",
+        wall_time(report.wall),
+        time(measured),
+        time(instead)
     );
+    fact("program", &line, text);
+    let with = time((wall - measured + instead).max(instead));
+    fact("", &format!("as predicted for {}, {with}", escape_controls(&board.name)), text);
 }
 
 fn failed(run: &Replaced, text: &mut String) {
