@@ -190,7 +190,8 @@ class Recording:
             libraries = [name for name in KNOWN_LIBRARIES if name in sys.modules]
             self.parts.run("finish", self.piece.set, state="ended", how=how, libraries=libraries)
         if self._golden is not None:
-            self.sessions[0].parts.run("golden", self._golden.finish)
+            if why := self._golden.not_found():
+                self.sessions[0].parts.switch_off("golden", why)
             self._golden = None
         ends = [session.parts.run("finish", session.finish, how, drain=drain) for session in self.sessions]
         if False in ends:

@@ -100,7 +100,7 @@ class Emulation:
             if role == "region" and self._is_replaced:
                 return self._replaced(original, module, args, kwargs)
         if role == "hooked":
-            role = self._parts.run("modules", self._role_by_ports, module) or "hooked"
+            self._parts.run("modules", self._hear_hooked, executable, module)
         if role == "region":
             self._say("region", module=module_code.name_of(module))
             self._calls.hear(executable, self._hear_region)
@@ -131,12 +131,16 @@ class Emulation:
         known = Path(self._config["hlo"]).read_text(encoding="utf-8")
         return "region" if module_code.are_same_instructions(text, known) else "other"
 
-    def _role_by_ports(self, module: Any) -> str | None:
-        """A function that the program calls the region: what the custom call counts itself is not counted here."""
+    def _hear_hooked(self, executable: Any, module: Any) -> None:
+        """Hear of a function that the program calls the region; what the custom call counts itself is not counted here."""
         inputs, outputs = module_code.ports_of(module)
+        name = module_code.name_of(module).removeprefix("jit_")
         if [*inputs, *outputs] != self._ports:
-            return "other"
-        return None if self._is_replaced else "region"
+            self._say("other", hook=name, ports=_side_by_side(module))
+            self._calls.hear(executable, self._hear_other)
+        elif not self._is_replaced:
+            self._say("region", hook=name, inside=False)
+            self._calls.hear(executable, self._hear_region)
 
     def _replaced(self, original: Callable[..., Any], module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The module with the custom call, compiled; the original where that fails."""

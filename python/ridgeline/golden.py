@@ -47,12 +47,11 @@ class Golden:
         self._found: set[str] = set()
         self._lock = threading.Lock()
 
-    def finish(self) -> None:
-        """The program ends; raises ValueError with what was asked for and not found."""
+    def not_found(self) -> str | None:
+        """Why something that was asked for is not there, at the end of the program; None where all is."""
         lost = [word for word in self._names if word not in self._found]
-        if lost:
-            hook = f'ridgeline.region("{lost[0]}")(f) in the program calls a function so'
-            raise ValueError(f"no compiled module came from {' or '.join(lost)}: {hook}")
+        hook = f'ridgeline.region("{lost[0]}")(f) in the program calls a function so' if lost else ""
+        return f"no compiled module came from {' or '.join(lost)}; {hook}" if lost else None
 
     def install(self) -> None:
         """Hear of calls from now on; `jax` must be imported. Raises AttributeError or ImportError if this JAX is another."""
