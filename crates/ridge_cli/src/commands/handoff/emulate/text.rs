@@ -133,7 +133,7 @@ fn typed(report: &Report, text: &mut String) {
             Err(why) => format!("result {name} cannot be compared: {why}"),
             Ok(found) if found.is_none() => format!("result {name}: the same bits, all {} values", found.values),
             Ok(found) if all.0 == all.1 => format!(
-                "result {name}: {} of {} values differ though the region does not: the program itself differs from run to run",
+                "result {name}: {} of {} values differ though the region does not: the program differs from run to run, or what is around the region was compiled in another way",
                 found.values - found.same,
                 found.values
             ),
