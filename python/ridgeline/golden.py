@@ -45,6 +45,8 @@ class Golden:
         self._kept: dict[str, Kept] = {}
         self._lowered: set[tuple[int, str]] = set()
         self._found: set[str] = set()
+        # Names of hooks: what holds them is not meant.
+        self._hooks: set[str] = set()
         self._lock = threading.Lock()
 
     def not_found(self) -> str | None:
@@ -74,7 +76,8 @@ class Golden:
         found = {word for word in self._names if word in name}
         if not found:
             text = module.operation.get_asm(enable_debug_info=True, large_elements_limit=16)
-            found = {word for word in self._names if f'"{word}"' in text or f'.{word}"' in text}
+            words = set(self._names) - self._hooks
+            found = {word for word in words if f'"{word}"' in text or f'.{word}"' in text}
         self._found |= found
         return bool(found)
 
@@ -145,6 +148,7 @@ class Golden:
         name = module_code.name_of(module)
         if found := {word for word in self._names if word in region.name}:
             self._found |= found
+            self._hooks |= found
             inputs, outputs = module_code.ports_of(module)
             kept = self._folder(name, module_code.text_of(module), inputs, outputs, key=folder)
             if kept is not None:
