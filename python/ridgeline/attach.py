@@ -20,11 +20,14 @@ from types import ModuleType
 from typing import Any
 
 from . import endings, flags
+from . import regions
 from .annotations import hear_annotations, hear_steps
 from .backends import FirstBackend
+from .golden import Golden
 from .manifest import Piece
 from .modules import ModuleWatch
 from .own_traces import hear_own_traces
+from .provided import provide
 from .safely import Parts
 from .jax_tracer import JaxTracer
 from .session import Session
@@ -44,6 +47,7 @@ def attach(config_path: str) -> None:
     config = json.loads(Path(config_path).read_text(encoding="utf-8"))
     recording = Recording(config)
     recording.watch_for_imports()
+    provide()
     recording.piece.add_time("attach_s", time.perf_counter() - started)
 
 
@@ -56,6 +60,7 @@ class Recording:
         self.sessions: list[Session] = []
         self._first_backend: FirstBackend | None = None
         self._signals: endings.EndingSignals | None = None
+        self._golden: Golden | None = None
         self._begin()
         endings.finish_at_exit(self._at_exit)
         if hasattr(os, "register_at_fork"):
@@ -67,8 +72,8 @@ class Recording:
 
     def watch_for_imports(self) -> None:
         """Have `jax_imported` or `torch_imported` called when the program has imported that library."""
-        sys.meta_path.insert(0, _AfterImport("jax", self.jax_imported))
-        sys.meta_path.insert(0, _AfterImport("torch", self.torch_imported))
+        sys.meta_path.insert(0, AfterImport("jax", self.jax_imported))
+        sys.meta_path.insert(0, AfterImport("torch", self.torch_imported))
 
     def jax_imported(self, jax: ModuleType) -> None:
         """Hook everything that a recording of JAX needs; never raises."""
@@ -116,6 +121,7 @@ class Recording:
 
     def _hook_jax(self, jax: ModuleType, session: Session, piece: Piece) -> None:
         hooks: list[tuple[str, Callable[[], None]]] = [
+            ("golden", lambda: self._keep_golden(session)),
             ("modules", lambda: self._watch_modules(session)),
             ("own_traces", lambda: hear_own_traces(jax, session, Path(self.config["out"]), piece)),
             ("annotations", lambda: self._hear_annotations(jax, session)),
@@ -126,11 +132,22 @@ class Recording:
         for part, hook in hooks:
             session.parts.run(part, hook)
 
+    def _keep_golden(self, session: Session) -> None:
+        names = self.config.get("golden") or []
+        golden = Golden(names, int(self.config.get("max_golden_bytes") or 0), Path(self.config["out"]), session.parts)
+        # Functions that the program calls regions become modules of their own in any recording.
+        regions.listener = golden
+        if names:
+            golden.install()
+            self._golden = golden
+
     def _watch_modules(self, session: Session) -> None:
+        golden = self._golden
         watch = ModuleWatch(
             formats=set(self.config["hlo"]),
             parts=session.parts,
             sink=session.module_compiled,
+            compiled=golden.compiled if golden else lambda _executable, _module: None,
             before_compile=lambda: self._first_backend and self._first_backend.look(),
         )
         try:
@@ -172,6 +189,10 @@ class Recording:
         if not self.sessions:
             libraries = [name for name in KNOWN_LIBRARIES if name in sys.modules]
             self.parts.run("finish", self.piece.set, state="ended", how=how, libraries=libraries)
+        if self._golden is not None:
+            if why := self._golden.not_found():
+                self.sessions[0].parts.switch_off("golden", why)
+            self._golden = None
         ends = [session.parts.run("finish", session.finish, how, drain=drain) for session in self.sessions]
         if False in ends:
             return False
@@ -188,7 +209,7 @@ class Recording:
             self.parts.run("fork", self._begin)
 
 
-class _AfterImport:
+class AfterImport:
     """A finder that finds nothing itself, but has a function called after one module was imported."""
 
     def __init__(self, name: str, imported: Callable[[ModuleType], None]) -> None:

@@ -39,6 +39,7 @@ CAPTURING_PARTS = {
     "allocator": "allocator snapshots",
     "xla_flags": "XLA flags",
     "sources": "source files",
+    "golden": "inputs and outputs of regions",
 }
 
 

@@ -68,8 +68,13 @@ class ModuleWatch:
         parts: Parts,
         sink: Callable[[CompiledModule], None],
         before_compile: Callable[[], None] = lambda: None,
+        compiled: Callable[[Any, Any], None] = lambda _executable, _module: None,
     ) -> None:
-        """`formats` is a subset of `FORMATS`; `sink` and `before_compile` run on the compiling thread."""
+        """`formats` is a subset of `FORMATS`; `sink`, `before_compile` and `compiled` run on the compiling thread.
+
+        `compiled` gets the executable and the StableHLO that it was made of.
+        """
+        self._compiled = compiled
         self._before_compile = before_compile
         self.formats = set(formats)
         self._parts = parts
@@ -126,6 +131,7 @@ class ModuleWatch:
         executable = original(*args, **kwargs)
         compile_s = time.perf_counter() - started
         self._parts.run("modules", self._collect, executable, args, kwargs, compile_s)
+        self._parts.run("golden", self._compiled, executable, args[1] if len(args) > 1 else kwargs.get("computation"))
         return executable
 
     def _collect(self, executable: Any, args: tuple[Any, ...], kwargs: dict[str, Any], compile_s: float) -> None:

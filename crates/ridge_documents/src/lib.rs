@@ -2,6 +2,7 @@
 //!
 //! - [`Manifest`]: `manifest.json` of a capture folder
 //! - [`BenchResults`]: `results.json` of a benchmark
+//! - [`Golden`]: `golden.json` of a module whose values were kept
 //! - [`CeilingsDocument`]: what devices reach, as a calibration measured it
 //!
 //! [`read()`] takes a document as far as it can be understood.
@@ -16,6 +17,7 @@
 mod bench;
 mod ceilings;
 mod damage;
+mod golden;
 mod manifest;
 mod read;
 mod recompiles;
@@ -23,6 +25,7 @@ mod recompiles;
 pub use bench::{BenchResults, BenchRow, Environment, Measurement, RowStatus};
 pub use ceilings::{CeilingsDocument, Figure, MeasuredDevice, MissingFigure};
 pub use damage::Damage;
+pub use golden::{Golden, KeptCall};
 pub use manifest::{BufferSizes, Cpu, Device, Manifest, Missing, Module, Program, Written};
 pub use read::{Document, DocumentError, Parsed, part, read, to_text};
 pub use recompiles::Recompiles;

@@ -53,6 +53,26 @@ pub struct Source {
     pub stablehlo: Option<String>,
     /// The plan of buffers, where the compiler gave one.
     pub buffers: Option<Value>,
+    /// Calls whose values were kept while the program ran.
+    pub recorded: Vec<Recorded>,
+}
+
+/// A call of the region in the real program: its values in logical order, little-endian.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// Its number, from 1.
+    pub call: u64,
+    /// What went in.
+    pub inputs: Vec<Vec<u8>>,
+    /// What came out.
+    pub outputs: Vec<Vec<u8>>,
+}
+
+impl Recorded {
+    /// The name of its set of vectors.
+    pub fn set(&self) -> String {
+        format!("recorded_{}", self.call)
+    }
 }
 
 /// All files that follow from the program alone.
@@ -71,7 +91,8 @@ pub fn files(program: &Program, source: &Source, formats: &[Fixed]) -> Result<Fi
     put("hls/kernel.cpp", cpp::kernel(program));
     put("hls/tb.cpp", cpp::test_bench(program));
     put("golden/engines.py", include_str!("engines.py").to_owned());
-    let sets = vectors::sets(program);
+    let mut sets = vectors::sets(program);
+    sets.extend(recorded(program, source, &mut files)?);
     let numerics = golden(program, &sets, formats, &mut files)?;
     let design = design_format(formats).ok_or_else(|| Refusal("no number format was asked for".to_owned()));
     if let Err(Refusal(why)) = design.and_then(|format| verilog::add(program, format, &mut files)) {
@@ -79,7 +100,10 @@ pub fn files(program: &Program, source: &Source, formats: &[Fixed]) -> Result<Fi
     }
     let names: Vec<Value> = sets.iter().map(|set| json!({ "name": set.name })).collect();
     let mut put = |path: &str, text: String| files.insert(path.to_owned(), text.into_bytes());
-    put("golden/vectors.json", documents::laid_out(&json!({ "seeded": true, "captured": false, "sets": names })));
+    put(
+        "golden/vectors.json",
+        documents::laid_out(&json!({ "seeded": true, "captured": !source.recorded.is_empty(), "sets": names })),
+    );
     put("spec/numerics.json", documents::laid_out(&numerics));
     put("hls/Makefile", documents::makefile(&sets, &usable(&numerics)));
     Ok(files)
@@ -145,6 +169,25 @@ fn golden(program: &Program, sets: &[Vectors], formats: &[Fixed], files: &mut Fi
         files.retain(|path, _| !path.contains(&format!("/{}.out", row.format.slug())));
     }
     Ok(documents::numerics(program, &tolerances, &rows))
+}
+
+/// Sets of the calls that were recorded, and what the program itself made of them.
+fn recorded(program: &Program, source: &Source, files: &mut Files) -> Result<Vec<Vectors>, Refusal> {
+    let mut sets = Vec::new();
+    for one in &source.recorded {
+        let widths = program.outputs.iter().map(|output| {
+            let node = &program.nodes[*output];
+            node.elements() * vectors::width(node.element_type)
+        });
+        if !one.outputs.iter().map(Vec::len).eq(widths) {
+            return Err(Refusal(format!("call {} was recorded with values of another length", one.call)));
+        }
+        for (at, bytes) in one.outputs.iter().enumerate() {
+            files.insert(format!("golden/{}/program.out{at}.bin", one.set()), bytes.clone());
+        }
+        sets.push(Vectors { name: one.set(), inputs: one.inputs.clone() });
+    }
+    Ok(sets)
 }
 
 /// SHA-256 in hexadecimal.

@@ -4,8 +4,10 @@
 
 mod expression;
 mod test_bench;
+mod xla_call;
 
 pub use test_bench::test_bench;
+pub use xla_call::{XLA_CALL, xla_call};
 
 use crate::program::{Each, Node, NodeId, Op, Order, Program};
 use expression::{Index, linear};

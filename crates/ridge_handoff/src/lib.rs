@@ -4,6 +4,7 @@ mod arithmetic;
 pub mod bundle;
 mod cone;
 pub mod cpp;
+pub mod emulate;
 pub mod engines;
 mod interpret;
 mod lower;

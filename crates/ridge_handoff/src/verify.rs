@@ -4,7 +4,7 @@
 
 mod checks;
 mod opened;
-mod tools;
+pub(crate) mod tools;
 
 pub use opened::{BrokenBundle, Opened, open};
 
@@ -39,6 +39,9 @@ pub fn verify(bundle: &Opened, running: Running, mut tell: impl FnMut(&str)) -> 
     ledger.push(checks::interpreter(bundle));
     ledger.push(checks::agreement(bundle, "xla", "XLA's processor backend"));
     ledger.push(checks::agreement(bundle, "stablehlo", "the StableHLO reference interpreter"));
+    if !bundle.manifest["engines"]["program"].is_null() {
+        ledger.push(checks::agreement(bundle, "program", "the program while it ran"));
+    }
     let Ok(folder) = tempfile::tempdir() else {
         ledger.push(checks::not_run("c++", "no temporary folder can be made"));
         return ledger;

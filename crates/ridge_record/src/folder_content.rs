@@ -8,11 +8,12 @@ use crate::folder::WORK;
 use crate::manifest::SCHEMA;
 
 /// Folders of a capture, with how the names of their files end; an empty ending is any file.
-const FOLDERS: [(&str, &[&str]); 6] = [
+const FOLDERS: [(&str, &[&str]); 7] = [
     (WORK, &[""]),
     ("trace", &[".xplane.pb", ".pt.trace.json", ".pt.trace.json.gz", ".partial"]),
     ("hlo", &["jaxpr.txt", ".mlir", "before.txt", "after.txt", ".hlo.pb", ".dot", "cost.json", "memory.json"]),
     ("hlo_dump", &[""]),
+    ("golden", &[".bin", "golden.json", "golden.partial"]),
     ("memory", &[".pb.gz", ".pickle"]),
     ("sources", &[""]),
 ];

@@ -37,11 +37,22 @@ pub(crate) fn run_recorded(
     tell: &mut dyn FnMut(RecordEvent),
     each_second: &mut EachSecond<'_>,
 ) -> Result<Run, RecordError> {
+    run_under(options, &folder.harness(), (CONFIG_VARIABLE, &folder.config()), tell, each_second)
+}
+
+/// Run the program of `options` with the harness that lies in `harness` and the configuration that a variable names.
+pub(crate) fn run_under(
+    options: &RecordOptions,
+    harness: &Path,
+    (variable, config): (&str, &Path),
+    tell: &mut dyn FnMut(RecordEvent),
+    each_second: &mut EachSecond<'_>,
+) -> Result<Run, RecordError> {
     let mut program = program(options)?;
     let own = options.environment.iter().rev().find(|(name, _)| name == "PYTHONPATH").map(|(_, path)| path.clone());
     let path = own.or_else(|| std::env::var_os("PYTHONPATH"));
-    program.env("PYTHONPATH", path_with_first(&folder.harness(), path));
-    program.env(CONFIG_VARIABLE, folder.config());
+    program.env("PYTHONPATH", path_with_first(harness, path));
+    program.env(variable, config);
     run(program, tell, each_second)
 }
 

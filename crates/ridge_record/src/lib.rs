@@ -22,6 +22,7 @@
 
 pub mod bench;
 pub mod calibrate;
+pub mod emulate;
 pub mod trial;
 
 mod error;

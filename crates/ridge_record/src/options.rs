@@ -50,6 +50,11 @@ pub struct RecordOptions {
     pub memory_profiles: bool,
     /// What PyTorch's profiler records beside operators and device work.
     pub torch: TorchOptions,
+    /// Regions whose inputs and outputs are kept while the program runs: names of modules, words of the source that they came from,
+    /// or names by which the program calls functions a region.
+    pub golden: Vec<String>,
+    /// Most bytes that are kept of them, per process.
+    pub max_golden_bytes: u64,
     /// When to stop by itself.
     pub limits: Limits,
     /// Keep host name, user name, home folder and secrets in the manifest.
@@ -59,6 +64,9 @@ pub struct RecordOptions {
 }
 
 impl RecordOptions {
+    /// 256 MiB.
+    pub const USUAL_GOLDEN_BYTES: u64 = 256 << 20;
+
     /// Capture the whole of `command` with the settings that suit a first look.
     ///
     /// Modules are kept as text, proto, jaxpr and StableHLO; memory profiles are saved; limits are [`Limits::USUAL`].
@@ -82,6 +90,8 @@ impl RecordOptions {
             sources: true,
             memory_profiles: true,
             torch: TorchOptions::usual(),
+            golden: Vec::new(),
+            max_golden_bytes: RecordOptions::USUAL_GOLDEN_BYTES,
             limits: Limits::USUAL,
             keep_private: false,
             measure_overhead: false,

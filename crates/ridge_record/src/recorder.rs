@@ -127,6 +127,8 @@ fn config(folder: &CaptureFolder, options: &RecordOptions) -> Value {
         "keep_command_buffers": options.keep_command_buffers,
         "memory_profiles": options.memory_profiles,
         "torch": torch(options),
+        "golden": options.golden,
+        "max_golden_bytes": options.max_golden_bytes,
         "max_trace_s": options.limits.max_trace_time.as_secs_f64(),
         "rotate_s": options.limits.rotate.map(|time| time.as_secs_f64()),
         "sources": options.sources,

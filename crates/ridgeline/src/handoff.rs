@@ -1,5 +1,7 @@
 //! Handing a region over: from its name to the files of a bundle.
 
+mod recorded;
+
 use crate::error::{Details, OpenError};
 use crate::hlo::{module_hlo, module_row};
 use crate::offload::{OffloadAnswer, OffloadOptions};
@@ -82,7 +84,13 @@ impl Session {
         if let Some(one) = region {
             of_region(&mut source, one, &offload);
         }
-        let made = lower(module, computation).and_then(|program| files(&program, &source, &options.formats));
+        let made = lower(module, computation).and_then(|program| {
+            if is_whole {
+                let stablehlo = source.stablehlo.as_deref();
+                source.recorded = recorded::recorded(self.manifest(), &module.name, stablehlo, &program);
+            }
+            files(&program, &source, &options.formats)
+        });
         let (files, refused) = match made {
             Ok(files) => (files, None),
             Err(refusal) => (specification(&source), Some(refusal)),

@@ -31,27 +31,30 @@ def _refuse(config, why):
         pass
 
 
-def _attach(here, config):
+def _attach(here, module, config):
     if sys.version_info < (3, 10):
         _refuse(config, "it needs Python 3.10 or newer, found %d.%d" % sys.version_info[:2])
         return
+    from importlib import import_module
+
     sys.path.insert(0, here)
     try:
-        from _ridgeline_harness import attach
+        harness = import_module("_ridgeline_harness." + module)
     finally:
         sys.path.remove(here)
-    attach.attach(config)
+    harness.attach(config)
 
 
 def _main():
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if entry != here]
-    config = os.environ.get("RIDGELINE_RECORD")
-    if config:
-        try:
-            _attach(here, config)
-        except Exception as error:
-            _refuse(config, "%s: %s" % (type(error).__name__, error))
+    for module, variable in (("attach", "RIDGELINE_RECORD"), ("emulate", "RIDGELINE_EMULATE")):
+        config = os.environ.get(variable)
+        if config:
+            try:
+                _attach(here, module, config)
+            except Exception as error:
+                _refuse(config, "%s: %s" % (type(error).__name__, error))
     _chain(here)
 
 

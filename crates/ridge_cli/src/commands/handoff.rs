@@ -1,5 +1,6 @@
 //! `ridgeline handoff`: everything that hardware engineers need of a region, and the record of every check.
 
+mod emulate;
 mod write;
 
 use crate::Ending;
@@ -69,6 +70,7 @@ Examples:
   ridgeline handoff run/ --module jit_f --op fusion.3 -o f.handoff/
   ridgeline handoff run/ --region 1 --format 'fixed<18,6>' -o m.handoff/
   ridgeline handoff verify median.handoff/                         run every check again
+  ridgeline handoff emulate median.handoff/ -- python recon.py     its code in the program, on this processor
 
 Exit status of verify:
   0  every check that was run holds
@@ -82,6 +84,8 @@ enum HandoffCommand {
     /// It compiles and runs code of the bundle once all hashes fit, so verify only what comes from somebody you trust;
     /// `--no-run` runs nothing of it.
     Verify(VerifyArguments),
+
+    Emulate(emulate::EmulateArguments),
 }
 
 #[derive(Debug, Args)]
@@ -101,8 +105,10 @@ struct VerifyArguments {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &HandoffArguments, _globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
-    if let Some(HandoffCommand::Verify(arguments)) = &arguments.command {
-        return verified(arguments);
+    match &arguments.command {
+        Some(HandoffCommand::Verify(arguments)) => return verified(arguments),
+        Some(HandoffCommand::Emulate(arguments)) => return emulate::run(arguments),
+        None => {}
     }
     let Some(input) = &arguments.input else { return Err(Failure::usage("expected a capture")) };
     let Some(output) = &arguments.output else {

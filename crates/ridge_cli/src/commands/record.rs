@@ -66,6 +66,7 @@ Examples:
   ridgeline record --annotation recon -- python -m package          each range of that TraceAnnotation
   ridgeline record --steps 10..13 --shapes -- python train.py       three steps of a PyTorch program
   ridgeline record --rotate 30s --max-time 1h -- python train.py    a crash loses at most the last half minute
+  ridgeline record --golden filter_one_block -- python recon.py     real inputs and outputs of a region
   ridgeline record --profile-option host_tracer_level=3 -- python solver.py
   ridgeline record --keep-command-buffers -- python solver.py       CUDA graphs as without a profiler
   ridgeline record --expand-command-buffers -- python solver.py     operations of CUDA graphs keep their names
@@ -123,6 +124,15 @@ struct KeptArguments {
     #[arg(long)]
     no_sources: bool,
 
+    /// Keep real inputs and outputs of this region as vectors for `ridgeline handoff`: a compiled module by its name or by a
+    /// function that it came from, or what the program calls `ridgeline.region`; may be repeated
+    #[arg(long, value_name = "REGION", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    golden: Vec<String>,
+
+    /// Maximum size of these values per process; the first calls are kept, then every call whose number is a power of two
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = USUAL[4].as_str(), requires = "golden")]
+    max_golden_size: u64,
+
     /// Do not save device memory profiles
     #[arg(long)]
     no_memory_profiles: bool,
@@ -178,7 +188,7 @@ struct TorchArguments {
 }
 
 /// What is taken where a limit is not named, as the help prints it.
-static USUAL: LazyLock<[String; 4]> = LazyLock::new(|| {
+static USUAL: LazyLock<[String; 5]> = LazyLock::new(|| {
     let usual = Limits::USUAL;
     let size = |bytes: u64| Bytes(bytes).to_string().replace(' ', "");
     [
@@ -186,6 +196,7 @@ static USUAL: LazyLock<[String; 4]> = LazyLock::new(|| {
         size(usual.max_trace_bytes),
         usual.max_modules.to_string(),
         size(usual.max_module_bytes),
+        size(RecordOptions::USUAL_GOLDEN_BYTES),
     ]
 });
 
@@ -245,6 +256,8 @@ impl RecordArguments {
             sources: !self.kept.no_sources,
             memory_profiles: !self.kept.no_memory_profiles,
             torch: self.torch.options(),
+            golden: self.kept.golden.clone(),
+            max_golden_bytes: self.kept.max_golden_size,
             limits: self.limits.limits(),
             keep_private: self.kept.keep_private,
             measure_overhead: self.measure_overhead,

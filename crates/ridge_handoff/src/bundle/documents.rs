@@ -33,19 +33,38 @@ pub(super) fn interface(program: &Program, source: &Source) -> Value {
     let inputs = program.inputs.iter().enumerate().map(|(at, one)| {
         let mut document = port(&one.name, one.element_type, &one.dims);
         document["read"] = Value::Array(reads(at));
-        document["observed_range"] = Value::Null;
+        let kept = source.recorded.iter().filter_map(|call| call.inputs.get(at));
+        document["observed_range"] = range(kept, one.element_type);
         document
     });
     let outputs = program.outputs.iter().map(|output| {
         let node = &program.nodes[*output];
         port(&node.name, node.element_type, &node.dims)
     });
+    let outputs = outputs.enumerate().map(|(at, mut document)| {
+        let ty = program.nodes[program.outputs[at]].element_type;
+        document["observed_range"] = range(source.recorded.iter().filter_map(|call| call.outputs.get(at)), ty);
+        document
+    });
     json!({
         "inputs": inputs.collect::<Vec<_>>(),
         "outputs": outputs.collect::<Vec<_>>(),
         "aliases": source.aliases.iter().map(|(output, input)| json!({ "output": output, "input": input })).collect::<Vec<_>>(),
-        "values_captured": false,
+        "values_captured": !source.recorded.is_empty(),
     })
+}
+
+/// The least and the greatest finite value that was seen while the program ran; nothing where none was.
+fn range<'a>(kept: impl Iterator<Item = &'a Vec<u8>>, ty: ridge_hlo::ElementType) -> Value {
+    let cells = kept.filter_map(|bytes| crate::vectors::numbers(bytes, ty, bytes.len() / width(ty)));
+    let values = cells.flatten().map(|cell| match cell {
+        crate::Cell::Real(value) => value,
+        crate::Cell::Whole(value, _) => value as f64,
+    });
+    let ends = values.filter(|value| value.is_finite()).fold(None, |ends: Option<(f64, f64)>, value| {
+        Some(ends.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))
+    });
+    ends.map_or(Value::Null, |(low, high)| json!([low, high]))
 }
 
 fn access(node: &crate::program::Node, input: usize) -> &'static str {

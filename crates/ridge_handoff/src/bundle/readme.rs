@@ -41,7 +41,12 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
     }
     text.push_str("\n## What nobody has run\n\n");
     text.push_str("- Nothing in here has been on a board, and no vendor's synthesis has seen it: clock, initiation interval and resources after place and route are not known.\n");
-    text.push_str("- The vectors are made from a fixed seed; no values of the real program were captured, so ranges of real data are not known.\n");
+    match source.recorded.len() {
+        0 => text.push_str("- The vectors are made from a fixed seed; no values of the real program were captured, so ranges of real data are not known: `ridgeline record --golden` keeps them.\n"),
+        calls => {
+            let _ = writeln!(text, "- {calls} calls of the real program are among the vectors (`golden/recorded_*`); what other data does is not known.");
+        }
+    }
     if refused.is_none() && !files.contains_key("rtl/kernel.v") {
         text.push_str("- There is no Verilog of this region; `spec/verilog.txt` says why.\n");
     }

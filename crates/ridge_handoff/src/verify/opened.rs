@@ -128,7 +128,7 @@ fn nothing_else(folder: &Path, files: &Files) -> Result<(), BrokenBundle> {
 
 impl Opened {
     /// A document of the bundle.
-    pub(super) fn json(&self, path: &str) -> Option<Value> {
+    pub(crate) fn json(&self, path: &str) -> Option<Value> {
         serde_json::from_slice(self.files.get(path)?).ok()
     }
 
@@ -138,7 +138,10 @@ impl Opened {
     }
 
     /// The program that its specification says.
-    pub(super) fn program(&self) -> Result<Program, String> {
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn program(&self) -> Result<Program, String> {
         let text = self.files.get("spec/module.hlo.txt").ok_or("spec/module.hlo.txt is missing")?;
         let text = String::from_utf8_lossy(text);
         let module = HloModule::from_text(&text).map_err(|error| error.to_string())?;

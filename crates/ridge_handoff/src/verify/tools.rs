@@ -11,15 +11,15 @@ const PATIENCE: Duration = Duration::from_secs(300);
 const MOST_SAID: usize = 4096;
 
 /// How a command ended.
-pub(super) struct Ran {
-    pub(super) is_success: bool,
+pub(crate) struct Ran {
+    pub(crate) is_success: bool,
     /// Its last words.
-    pub(super) said: String,
-    pub(super) wall_s: f64,
+    pub(crate) said: String,
+    pub(crate) wall_s: f64,
 }
 
 /// The first line that a tool says of its version; `None` where it is not there.
-pub(super) fn version(tool: &str, flag: &str) -> Option<String> {
+pub(crate) fn version(tool: &str, flag: &str) -> Option<String> {
     let output = Command::new(tool).arg(flag).stdin(Stdio::null()).output().ok()?;
     let text = if output.stdout.is_empty() { output.stderr } else { output.stdout };
     let line = String::from_utf8_lossy(&text).lines().next().unwrap_or("").trim().to_owned();
@@ -27,7 +27,7 @@ pub(super) fn version(tool: &str, flag: &str) -> Option<String> {
 }
 
 /// Runs a command in `folder`, and ends it where it takes too long.
-pub(super) fn run(folder: &Path, words: &[&str]) -> Ran {
+pub(crate) fn run(folder: &Path, words: &[&str]) -> Ran {
     let began = Instant::now();
     let said = |text: String| Ran { is_success: false, said: text, wall_s: began.elapsed().as_secs_f64() };
     let Some((tool, arguments)) = words.split_first() else { return said("no command".to_owned()) };

@@ -4,7 +4,7 @@ use super::{beside, lines, say};
 use crate::failure::Failure;
 use crate::timings::Timings;
 use ridge_report::{Listing, csv, offload};
-use ridgeline::handing_over::bundle::{Check, Files, MANIFEST, manifest, readme};
+use ridgeline::handing_over::bundle::{Check, Files, MANIFEST, Recorded, manifest, readme};
 use ridgeline::handing_over::engines;
 use ridgeline::handing_over::verify::{Running, open, verify};
 use ridgeline::{Handoff, Session, Topic};
@@ -37,6 +37,10 @@ pub(super) fn bundle(
         tell("other engines");
         engines_said = timings.phase("engines", || engines::run(&python_of(python), folder.path()));
         collect(folder.path(), &engines_said, &mut handoff.files)?;
+        if !handoff.source.recorded.is_empty() {
+            let sets: Vec<String> = handoff.source.recorded.iter().map(Recorded::set).collect();
+            engines_said["program"] = json!({ "ran": "the recording", "sets": sets, "version": "" });
+        }
     }
     // The checks run on a bundle that is whole but for their own outcome.
     let ledger = {

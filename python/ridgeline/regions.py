@@ -1,0 +1,113 @@
+"""Name a function as a region, and an array as a result of the program.
+
+`region("name")(f)` computes what `f` computes, as a jitted function of that name; `result("name", array)` gives its array back.
+Neither does more on its own.
+Under `ridgeline record` a region's code becomes a module of its own that can be handed over, and `--golden name` keeps what goes in
+and out of it.
+Under `ridgeline handoff emulate` something else is computed in its place, and results are compared.
+
+    import jax, ridgeline
+
+    @ridgeline.region("smooth")
+    def smooth(volume):
+        ...
+
+    ridgeline.result("reconstruction", volume)
+
+What goes in and out are arrays, in any tree of tuples, lists and dictionaries; arguments that are none are named by `static_argnames`,
+as for `jax.jit`.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+#: The package as it is called where Ridgeline itself put it into the process.
+_HARNESS = "_ridgeline_harness"
+
+
+class Listener(Protocol):
+    """Who decides what regions and results mean in this process."""
+
+    def traced(self, region: Region, args: tuple[Any, ...], kwargs: dict[str, Any], *, inside: bool) -> Any:
+        """What the region is compiled to; `inside` another jitted function, or by itself."""
+
+    def called(self, region: Region, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The value of a call from outside of any jitted function."""
+
+    def result(self, name: str, array: Any) -> None:
+        """The program says that `array` is what it is for."""
+
+
+#: Set by the harness, in its own copy of this module.
+listener: Listener | None = None
+
+
+def current() -> Listener | None:
+    """Who listens in this process, if anybody does."""
+    harness = sys.modules.get(f"{_HARNESS}.regions")
+    return getattr(harness, "listener", None) or listener
+
+
+class Region:
+    """A function with a name that tools know it by."""
+
+    def __init__(self, name: str, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.name = name
+        self.function = function
+        self._options = options
+        self._jitted: dict[bool, Callable[..., Any]] = {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        jax = sys.modules.get("jax")
+        if jax is None:
+            return self.function(*args, **kwargs)
+        if any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree_util.tree_leaves((args, kwargs))):
+            return self.jitted(inside=True)(*args, **kwargs)
+        hears = current()
+        return hears.called(self, args, kwargs) if hears else self.jitted(inside=False)(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def jitted(self, *, inside: bool) -> Callable[..., Any]:
+        """The region as a jitted function; one for calls inside of others, one for calls from outside."""
+        if inside not in self._jitted:
+
+            def body(*args: Any, **kwargs: Any) -> Any:
+                hears = current()
+                return hears.traced(self, args, kwargs, inside=inside) if hears else self.function(*args, **kwargs)
+
+            functools.update_wrapper(body, self.function)
+            body.__name__ = body.__qualname__ = self.name
+            # Nothing is left out of what goes in, so that the module has the function's own arguments.
+            self._jitted[inside] = sys.modules["jax"].jit(body, keep_unused=True, **self._options)
+        return self._jitted[inside]
+
+
+def region(name: str, **options: Any) -> Callable[[Function], Function]:
+    """Call a function a region; `options` are those of `jax.jit`, such as `static_argnames`.
+
+    Raises ValueError if the name is none that a module can have: letters, digits and `_`.
+    """
+    if not name.isidentifier():
+        raise ValueError(f"expected a name of letters, digits and _, found {name!r}")
+
+    def named(function: Function) -> Function:
+        return Region(name, function, options)  # type: ignore[return-value]
+
+    return named
+
+
+def result(name: str, array: Any) -> Any:
+    """Say that `array` is a result of the program by which its errors are judged; gives `array` back."""
+    hears = current()
+    if hears is not None:
+        hears.result(name, array)
+    return array
