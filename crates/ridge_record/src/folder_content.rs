@@ -10,11 +10,25 @@ use crate::manifest::SCHEMA;
 /// Folders of a capture, with how the names of their files end; an empty ending is any file.
 const FOLDERS: [(&str, &[&str]); 6] = [
     (WORK, &[""]),
-    ("trace", &[".xplane.pb", ".pt.trace.json", ".pt.trace.json.gz", ".partial"]),
+    ("trace", &TRACES),
     ("hlo", &["jaxpr.txt", ".mlir", "before.txt", "after.txt", ".hlo.pb", ".dot", "cost.json", "memory.json"]),
     ("hlo_dump", &[""]),
     ("memory", &[".pb.gz", ".pickle"]),
     ("sources", &[""]),
+];
+
+/// Captures of the profilers of JAX and PyTorch, then of those around a program.
+const TRACES: [&str; 10] = [
+    ".xplane.pb",
+    ".pt.trace.json",
+    ".pt.trace.json.gz",
+    ".partial",
+    ".nsys-rep",
+    ".qdstrm",
+    ".sqlite",
+    ".ncu-rep",
+    ".ncu.csv",
+    ".unread",
 ];
 
 /// Files beside those folders.
