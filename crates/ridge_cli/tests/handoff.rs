@@ -58,7 +58,29 @@ fn what_has_no_specification_says_why() {
     ] {
         told.push_str(&format!("{what}: {}", said(&module(root), &["--module", "jit_f"])));
     }
-    check(&told, expect![[r#""#]]);
+    check(
+        &told,
+        expect![[r#"
+        opaque custom call: Some(0)
+        no specification, because `y` is an opaque custom call of `cublasLtMatmul`
+        README.md: **No generated code and no vectors, because 'y' is an opaque custom call of 'cublasLtMatmul'.**
+        Pallas on a GPU: Some(0)
+        no specification, because `y` is an opaque custom call of `__gpu$xla.gpu.triton`
+        README.md: **No generated code and no vectors, because 'y' is an opaque custom call of '__gpu$xla.gpu.triton'.**
+        Pallas on a TPU: Some(0)
+        no specification, because `y` is an opaque custom call of `tpu_custom_call`
+        README.md: **No generated code and no vectors, because 'y' is an opaque custom call of 'tpu_custom_call'.**
+        dynamic shape: Some(0)
+        no specification, because `y` has a dynamic shape
+        README.md: **No generated code and no vectors, because 'y' has a dynamic shape.**
+        another type: Some(0)
+        no specification, because `y` is of type bf16
+        README.md: **No generated code and no vectors, because 'y' is of type bf16.**
+        collective: Some(0)
+        no specification, because `y` is an operation that the generator does not know, `all-reduce`
+        README.md: **No generated code and no vectors, because 'y' is an operation that the generator does not know, 'all-reduce'.**
+    "#]],
+    );
 }
 
 #[test]
@@ -72,7 +94,17 @@ fn what_is_not_there_is_an_error() {
     ] {
         told.push_str(&format!("{what}: {}", said(hlo, &options)));
     }
-    check(&told, expect![[r#""#]]);
+    check(
+        &told,
+        expect![[r#"
+        no such module: Some(1)
+        error: no module is called `jit_g`
+        no such region: Some(1)
+        error: the capture has no region: no work of a compiled module is in it
+        no module in it: Some(1)
+        error: module `jit_f` has no entry
+    "#]],
+    );
 }
 
 #[test]
@@ -82,7 +114,14 @@ fn a_capture_without_modules_has_nothing_to_hand_over() {
     let out = folder.path().join("b.handoff").display().to_string();
     let ran = run(&["handoff", &capture.display().to_string(), "--region", "1", "-o", &out]);
     let text = ran.stderr.replace(&format!("{}/../../", env!("CARGO_MANIFEST_DIR")), "");
-    check(&format!("{:?}\n{text}", ran.code), expect![[r#""#]]);
+    check(
+        &format!("{:?}\n{text}", ran.code),
+        expect![[r#"
+        Some(1)
+        error: the capture has no region: no work of a compiled module is in it
+        hint: `ridgeline guide` says how to record one
+    "#]],
+    );
     assert!(!Path::new(&out).exists());
 }
 
@@ -92,12 +131,27 @@ fn values_that_nobody_captured_are_said_to_be_made_up() {
     let capture = folder.path().join("module.txt");
     fs::write(&capture, module("f32[8]{0} negate(%x)")).expect("a file");
     let (capture, out) = (capture.display().to_string(), folder.path().join("b.handoff"));
-    let words = ["handoff", &capture, "-o", &out.display().to_string(), "--python", "/nowhere/python", "--module", "jit_f"];
+    let words =
+        ["handoff", &capture, "-o", &out.display().to_string(), "--python", "/nowhere/python", "--module", "jit_f"];
     assert_eq!(run(&words).code, Some(0));
     let readme = fs::read_to_string(out.join("README.md")).expect("a page");
     let lines: Vec<&str> = readme.lines().skip_while(|line| !line.contains("nobody has run")).collect();
     let end = lines.iter().position(|line| line.contains("Fixed point")).unwrap_or(lines.len());
-    check(&(lines[..end].join("\n") + "\n"), expect![[r#""#]]);
+    check(&(lines[..end].join("\n") + "\n"), expect![[r#"
+        ## What nobody has run
+
+        - Nothing in here has been on a board, and no vendor's synthesis has seen it: clock, initiation interval and resources after place and route are not known.
+        - The vectors are made from a fixed seed; no values of the real program were captured, so ranges of real data are not known.
+
+        ## What was not recorded
+
+        - HLO before optimization: record with `--hlo before`.
+        - StableHLO: record with `--hlo stablehlo`.
+        - StableHLO as portable bytecode: name a Python with JAX by `--python`.
+        - buffer assignment: record with `--hlo proto`.
+        - copies between host and device: record on the accelerator.
+
+    "#]]);
     let interface = fs::read_to_string(out.join("spec/interface.json")).expect("a document");
     assert!(interface.contains("\"values_captured\": false") && interface.contains("\"observed_range\": null"));
 }

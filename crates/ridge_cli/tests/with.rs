@@ -120,7 +120,9 @@ fn nsys_leaves_its_timeline_and_the_programs_own_status() {
     let ran = place.record(&["--with", "nsys"], "echo own output; exit 3");
     assert_eq!(ran.code, Some(3), "{}", ran.stderr);
     assert!(ran.stdout.starts_with("own output\n"), "{}", ran.stdout);
-    check(&said(&place, &ran), expect![[r#"
+    check(
+        &said(&place, &ran),
+        expect![[r#"
         ridgeline: nsys exports its report
         ridgeline: … in run
           program   exit status 3
@@ -128,7 +130,8 @@ fn nsys_leaves_its_timeline_and_the_programs_own_status() {
         What holds it back
           host-bound-dispatch: the device waits 31 % of the time for the host to launch its next work
           `ridgeline check run`
-    "#]]);
+    "#]],
+    );
     assert_eq!(place.traces(), "nsys.nsys-rep nsys.sqlite");
     let manifest = place.manifest();
     assert_eq!(manifest["options"]["around"], "nsys");
@@ -141,29 +144,37 @@ fn nsys_leaves_its_timeline_and_the_programs_own_status() {
 
 #[test]
 fn counters_go_into_the_recording_of_the_same_command() {
-    let Some(place) = Place::new("counters_go_into_the_recording_of_the_same_command", &["nsys", "ncu"]) else { return };
+    let Some(place) = Place::new("counters_go_into_the_recording_of_the_same_command", &["nsys", "ncu"]) else {
+        return;
+    };
     let script = "echo ran >>runs; exit 0";
     assert_eq!(place.record(&["--with", "nsys"], script).code, Some(0));
     let ran = place.record(&["--with", "ncu:top=2"], script);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    check(&said(&place, &ran), expect![[r#"
+    check(
+        &said(&place, &ran),
+        expect![[r#"
         ridgeline: running the program again under ncu, for gemm, axpy
           counters  run/trace/deep-dive.ncu-rep (1.43 KiB)
           next      ridgeline roofline run --by profile
-    "#]]);
+    "#]],
+    );
     assert_eq!(place.traces(), "deep-dive.ncu-rep nsys.nsys-rep nsys.sqlite");
     assert_eq!(fs::read_to_string(place.path("runs")).expect("the program ran").lines().count(), 2);
     assert_eq!(place.manifest()["traces"][1]["path"], "trace/deep-dive.ncu-rep");
     // Another command is another recording.
     let other = place.record(&["--with", "nsys,ncu:top=1"], "exit 5");
     assert_eq!(other.code, Some(5), "{}", other.stderr);
-    check(&said(&place, &other), expect![[r#"
+    check(
+        &said(&place, &other),
+        expect![[r#"
         ridgeline: nsys exports its report
         ridgeline: … in run
           program   exit status 5
           next      ridgeline stats run
           missing   counters: the program failed, and was not run again for them
-    "#]]);
+    "#]],
+    );
     assert_eq!(place.traces(), "nsys.nsys-rep nsys.sqlite");
 }
 
@@ -184,13 +195,16 @@ fn what_a_profiler_could_not_do_is_said() {
         let missing: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("missing")).collect();
         told.push_str(&format!("{value}: {:?}, {}\n", ran.code, missing.join("; ").replace("  ", " ")));
     }
-    check(&told, expect![[r#"
+    check(
+        &told,
+        expect![[r#"
         old: Some(1),  missing  trace: nsys ended with status 1 before it ran the program; what it said stands above
         no-report: Some(0),  missing  trace: nsys wrote no report; what it said stands above
         no-export: Some(0),  missing  trace: trace/nsys.nsys-rep could not be exported: status 1, Importer error status: Importation failed.; `nsys export --type=sqlite` of a newer version may read it
         denied: Some(9),  missing  counters: the driver lets only administrators read performance counters; run as root, or have it let everybody, as https://developer.nvidia.com/ERR_NVGPUCTRPERM says
         another: Some(0),  missing  counters: the program launched none of gemm, axpy
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -203,7 +217,11 @@ fn without_the_profiler_nothing_is_run() {
             continue;
         }
         assert_eq!(ran.stderr.lines().count(), 2, "{}", ran.stderr);
-        assert!(ran.stderr.starts_with(&format!("error: expected `{tool}`, the command of NVIDIA Nsight")), "{}", ran.stderr);
+        assert!(
+            ran.stderr.starts_with(&format!("error: expected `{tool}`, the command of NVIDIA Nsight")),
+            "{}",
+            ran.stderr
+        );
         assert!(!place.path("runs").exists() && !place.path("run").exists());
     }
 }
@@ -213,10 +231,13 @@ fn options_of_the_profiler_that_is_replaced_are_refused() {
     let Some(place) = Place::new("options_of_the_profiler_that_is_replaced_are_refused", &["nsys"]) else { return };
     let ran = place.record(&["--with", "nsys", "--steps", "1..3"], "exit 0");
     assert_eq!(ran.code, Some(2));
-    check(&ran.stderr, expect![[r#"
+    check(
+        &ran.stderr,
+        expect![[r#"
         error: `--steps` chooses what JAX's or PyTorch's own profiler records, and nsys takes its place
         hint: leave one of the two out
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -227,10 +248,13 @@ fn a_program_that_is_not_there_is_no_failure_of_the_profiler() {
     command.env("PATH", format!("{}:/usr/bin:/bin", place.path("bin").display())).current_dir(place.0.path());
     let ran = finish(command);
     assert_eq!(ran.code, Some(127), "{}", ran.stderr);
-    check(&ran.stderr, expect![[r#"
+    check(
+        &ran.stderr,
+        expect![[r#"
         error: cannot start the program: No such file or directory (os error 2): no-such-program
         hint: check that the program runs without the recorder
-    "#]]);
+    "#]],
+    );
     assert!(!place.path("run").exists());
 }
 
@@ -242,7 +266,9 @@ fn a_report_that_is_not_read_becomes_a_page_that_is() {
     command.env("STAND_IN_REPORT", place.path("newer"));
     let ran = finish(command);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    check(&said(&place, &ran), expect![[r#"
+    check(
+        &said(&place, &ran),
+        expect![[r#"
         ridgeline: nsys exports its report
         ridgeline: … in run
           program   exit status 0
@@ -250,7 +276,8 @@ fn a_report_that_is_not_read_becomes_a_page_that_is() {
         ridgeline: running the program again under ncu, for gemm, axpy
           counters  run/trace/deep-dive.ncu-rep (33 B), read as deep-dive.ncu.csv
           next      ridgeline roofline run --by profile
-    "#]]);
+    "#]],
+    );
     assert_eq!(place.traces(), "deep-dive.ncu-rep.unread deep-dive.ncu.csv nsys.nsys-rep nsys.sqlite");
     let run = place.path("run").display().to_string();
     let roofline = finish(ridgeline(&["roofline", &run, "--by", "profile"]));
@@ -268,7 +295,8 @@ fn an_interrupt_keeps_what_was_captured() {
     let script = "trap 'exit 7' INT; echo ready; while :; do read line || :; done";
     let recorder = place.command(&["--with", "nsys"], script);
     // In a job of the background interrupts are ignored, and would stay so.
-    let hear = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])";
+    let hear =
+        "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])";
     let mut command = Command::new(place.python());
     command.args(["-I", "-c", hear]).arg(recorder.get_program()).args(recorder.get_args()).current_dir(place.0.path());
     command.envs(recorder.get_envs().filter_map(|(name, value)| Some((name, value?)))).stdout(Stdio::piped());

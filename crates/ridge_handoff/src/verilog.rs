@@ -91,7 +91,9 @@ impl Numbers {
     fn words(self) -> String {
         match self {
             Numbers::Fixed(format) => format!("{format},\n// rounded to the nearest and held within the range"),
-            Numbers::Single | Numbers::Flushed => "of single precision,\n// rounded to the nearest, denormals kept".to_owned(),
+            Numbers::Single | Numbers::Flushed => {
+                "of single precision,\n// rounded to the nearest, denormals kept".to_owned()
+            }
         }
     }
 }
@@ -387,13 +389,13 @@ impl<'a> Design<'a> {
         };
         let differs = differs.replace("LATENCY", &latency.to_string());
         let is_nan = match differs.contains("is_nan") {
-            true => "  function is_nan(input [31:0] a);\n    is_nan = a[30:23] == 8'hff && a[22:0] != 0;\n  endfunction\n",
+            true => {
+                "  function is_nan(input [31:0] a);\n    is_nan = a[30:23] == 8'hff && a[22:0] != 0;\n  endfunction\n"
+            }
             false => "",
         };
-        // XLS calls the result so.
-        let y = if self.numbers == Numbers::Flushed { "out" } else { "y" };
         format!(
-            "// Feeds one vector a clock and compares what comes out after {latency} clocks.\n`timescale 1ns/1ps\nmodule tb;\n  reg clk = 0;\n  reg [{bus}:0] stimuli [0:{last}];\n  reg [{out}:0] expected [0:{last}];\n  reg [{bus}:0] x;\n  wire [{out}:0] y;\n  integer at, wrong;\n{is_nan}  kernel dut(.clk(clk), .x(x), .{y}(y));\n  always #1 clk = ~clk;\n  initial begin\n    $readmemh(\"x.hex\", stimuli);\n    $readmemh(\"y.hex\", expected);\n    wrong = 0;\n    for (at = 0; at < {vectors} + {latency}; at = at + 1) begin\n      x = at < {vectors} ? stimuli[at] : stimuli[0];\n      @(posedge clk); #0.5;\n      if (at + 1 >= {latency} && at + 1 - {latency} < {vectors} && {differs}) wrong = wrong + 1;\n    end\n    $display(\"%0d differ of {vectors} values, one a clock, {latency} clocks late\", wrong);\n    $finish;\n  end\nendmodule\n",
+            "// Feeds one vector a clock and compares what comes out after {latency} clocks.\n`timescale 1ns/1ps\nmodule tb;\n  reg clk = 0;\n  reg [{bus}:0] stimuli [0:{last}];\n  reg [{out}:0] expected [0:{last}];\n  reg [{bus}:0] x;\n  wire [{out}:0] y;\n  integer at, wrong;\n{is_nan}  kernel dut(.clk(clk), .x(x), .y(y));\n  always #1 clk = ~clk;\n  initial begin\n    $readmemh(\"x.hex\", stimuli);\n    $readmemh(\"y.hex\", expected);\n    wrong = 0;\n    for (at = 0; at < {vectors} + {latency}; at = at + 1) begin\n      x = at < {vectors} ? stimuli[at] : stimuli[0];\n      @(posedge clk); #0.5;\n      if (at + 1 >= {latency} && at + 1 - {latency} < {vectors} && {differs}) wrong = wrong + 1;\n    end\n    $display(\"%0d differ of {vectors} values, one a clock, {latency} clocks late\", wrong);\n    $finish;\n  end\nendmodule\n",
             bus = self.bus - 1,
             out = self.width(ty) - 1,
             last = vectors - 1,
@@ -445,7 +447,9 @@ fn can_build(each: Each, from: &[ElementType], ty: ElementType) -> bool {
             true
         }
         // Whole numbers by their low bits, or longer by their sign; a truth is 0 or 1.
-        Convert => from == [ty] || !ty.is_float() && ty != ElementType::Pred && from.iter().all(|from| !from.is_float()),
+        Convert => {
+            from == [ty] || !ty.is_float() && ty != ElementType::Pred && from.iter().all(|from| !from.is_float())
+        }
         _ => false,
     }
 }

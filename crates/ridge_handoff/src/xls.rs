@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 pub(crate) const FOLDER: &str = "xls";
 
 /// Operations of a window for which XLS is asked: its optimizer looks at all of them together.
-const MOST: usize = 400;
+const MOST: usize = 1000;
 
 /// Clocks for each operation of the longest path, and at most.
 const CLOCKS: usize = 2;
@@ -141,7 +141,8 @@ pub fn run(python: &Path, folder: &Path) -> Value {
             let said = text.lines().rev().find_map(|line| serde_json::from_str::<Value>(line).ok());
             said.filter(Value::is_object).unwrap_or_else(|| {
                 let error = String::from_utf8_lossy(&output.stderr);
-                let line = error.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it ended without a word");
+                let line =
+                    error.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it ended without a word");
                 why(line.trim().chars().take(300).collect())
             })
         }

@@ -338,7 +338,7 @@ fn what_cannot_be_specified_is_refused_by_name() {
         ("ROOT %y = bf16[8]{0} convert(%x)", "`y` is of type bf16"),
         (
             "ROOT %y = f32[8]{0} all-reduce(%x), to_apply=%main",
-            "`y` is a all-reduce, which the generator does not know",
+            "`y` is an operation that the generator does not know, `all-reduce`",
         ),
         ("ROOT %y = f32[9]{0} negate(%x)", "`y` does not fit what it reads"),
         ("ROOT %y = f32[8]{0} slice(%x), slice={[4:12]}", "`y` does not fit what it reads"),

@@ -95,7 +95,8 @@ impl Session {
 
     /// The plan of buffers: of the module itself, or of the same one in the recording.
     fn buffers(&self, module: &HloModule) -> Option<Value> {
-        let own = || module.buffers.as_ref().filter(|plan| !plan.allocations.is_empty()).map(|plan| plan_of(module, plan));
+        let own =
+            || module.buffers.as_ref().filter(|plan| !plan.allocations.is_empty()).map(|plan| plan_of(module, plan));
         own().or_else(|| {
             let bytes = std::fs::read(self.folder_of(module)?.join("after.hlo.pb")).ok()?;
             let recorded = HloModule::from_proto(&bytes).ok()?;
@@ -158,9 +159,10 @@ fn plan_of(module: &HloModule, plan: &BufferAssignment) -> Value {
         plan.buffers.iter().map(|buffer| (buffer.id, buffer.defined_at.instruction)).collect();
     let made_by = |id: i64| makers.get(&id).copied().flatten().map(|maker| module.instruction(maker).name.clone());
     let pieces = plan.allocations.iter().map(|piece| {
-        let values = piece.assigned.iter().map(|value| {
-            json!({ "value": made_by(value.buffer), "offset": value.offset, "bytes": value.size })
-        });
+        let values = piece
+            .assigned
+            .iter()
+            .map(|value| json!({ "value": made_by(value.buffer), "offset": value.offset, "bytes": value.size }));
         json!({
             "index": piece.index,
             "bytes": piece.size,
@@ -186,6 +188,10 @@ fn are_alike(one: &HloModule, other: &HloModule) -> bool {
 
 fn region_called<'a>(answer: &'a OffloadAnswer, name: &str) -> Result<&'a RegionAnswer, OpenError> {
     let regions = &answer.found.regions;
+    if regions.is_empty() {
+        let details = Details::new("the capture has no region: no work of a compiled module is in it");
+        return Err(OpenError::NotRecorded(details.hint("`ridgeline guide` says how to record one")));
+    }
     if let Ok(number) = name.parse::<usize>() {
         let found = number.checked_sub(1).and_then(|at| regions.get(at));
         return found

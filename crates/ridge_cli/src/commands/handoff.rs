@@ -153,7 +153,11 @@ fn progress() -> impl FnMut(&Progress) {
         }
         told = now;
         let Progress { done, of, running } = progress;
-        let text = format!("ridgeline: {done} of {of} checks done after {} s; running: {}\n", (now - began).as_secs(), running.join(", "));
+        let text = format!(
+            "ridgeline: {done} of {of} checks done after {} s; running: {}\n",
+            (now - began).as_secs(),
+            running.join(", ")
+        );
         // Nothing is left to tell it to where standard error is closed.
         let _ = anstream::stderr().write_all(text.as_bytes());
     }

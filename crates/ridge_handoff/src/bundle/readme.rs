@@ -71,12 +71,21 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
 fn not_recorded(text: &mut String, files: &Files) {
     let parts = [
         ("HLO before optimization", "record with `--hlo before`", &["spec/module.before.hlo.txt"] as &[&str]),
-        ("StableHLO", "record with `--hlo stablehlo`", &["spec/module.stablehlo.mlir", "spec/whole_module.stablehlo.mlir"]),
+        (
+            "StableHLO",
+            "record with `--hlo stablehlo`",
+            &["spec/module.stablehlo.mlir", "spec/whole_module.stablehlo.mlir"],
+        ),
         ("StableHLO as portable bytecode", "name a Python with JAX by `--python`", &["spec/module.vhlo.mlirbc"]),
-        ("buffer assignment", "record with `--hlo proto`", &["spec/buffer_assignment.json", "spec/buffer_assignment.txt"]),
+        (
+            "buffer assignment",
+            "record with `--hlo proto`",
+            &["spec/buffer_assignment.json", "spec/buffer_assignment.txt"],
+        ),
         ("copies between host and device", "record on the accelerator", &["spec/dma.csv"]),
     ];
-    let missing: Vec<_> = parts.iter().filter(|(_, _, names)| !names.iter().any(|name| files.contains_key(*name))).collect();
+    let missing: Vec<_> =
+        parts.iter().filter(|(_, _, names)| !names.iter().any(|name| files.contains_key(*name))).collect();
     if missing.is_empty() {
         return;
     }
@@ -132,5 +141,10 @@ fn section(text: &mut String, title: &str, ledger: &[Check], state: CheckState) 
 
 /// Text from outside on one line of Markdown.
 fn plain(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() || letter == '`' { ' ' } else { letter }).collect()
+    let letter = |letter: char| match letter {
+        '`' => '\'',
+        letter if letter.is_control() => ' ',
+        letter => letter,
+    };
+    text.chars().map(letter).collect()
 }

@@ -53,23 +53,23 @@
   endfunction
 
   function [31:0] sum(input [31:0] a, input [31:0] b);
-    reg [31:0] big, small;
+    reg [31:0] most, least;
     reg [50:0] m, n, lost;
     reg [7:0] by;
     reg signed [11:0] e;
     begin
-      big = b[30:0] > a[30:0] ? b : a;
-      small = b[30:0] > a[30:0] ? a : b;
-      e = big[30:23] == 0 ? 12'sd1 : $signed({4'd0, big[30:23]});
-      by = e[7:0] - (small[30:23] == 0 ? 8'd1 : small[30:23]);
-      m = {1'b0, big[30:23] != 0, big[22:0], 26'd0};
-      n = {1'b0, small[30:23] != 0, small[22:0], 26'd0};
+      most = b[30:0] > a[30:0] ? b : a;
+      least = b[30:0] > a[30:0] ? a : b;
+      e = most[30:23] == 0 ? 12'sd1 : $signed({4'd0, most[30:23]});
+      by = e[7:0] - (least[30:23] == 0 ? 8'd1 : least[30:23]);
+      m = {1'b0, most[30:23] != 0, most[22:0], 26'd0};
+      n = {1'b0, least[30:23] != 0, least[22:0], 26'd0};
       if (by > 50) n = {50'd0, n != 0};
       else begin
         lost = n & ((51'd1 << by) - 51'd1);
         n = (n >> by) | {50'd0, lost != 0};
       end
-      m = big[31] == small[31] ? m + n : m - n;
+      m = most[31] == least[31] ? m + n : m - n;
       e = e + 12'sd1;
       if (m[50:19] == 0) begin m = m << 32; e = e - 12'sd32; end
       if (m[50:35] == 0) begin m = m << 16; e = e - 12'sd16; end
@@ -78,9 +78,9 @@
       if (m[50:49] == 0) begin m = m << 2; e = e - 12'sd2; end
       if (m[50] == 0) begin m = m << 1; e = e - 12'sd1; end
       if (is_nan(a) || is_nan(b)) sum = 32'h7fc00000;
-      else if (big[30:23] == 8'hff) sum = small[30:23] == 8'hff && a[31] != b[31] ? 32'h7fc00000 : big;
+      else if (most[30:23] == 8'hff) sum = least[30:23] == 8'hff && a[31] != b[31] ? 32'h7fc00000 : most;
       else if (m == 0) sum = {a[31] && b[31], 31'd0};
-      else sum = rounded(big[31], e, {m[50:4], m[3:0] != 0});
+      else sum = rounded(most[31], e, {m[50:4], m[3:0] != 0});
     end
   endfunction
 

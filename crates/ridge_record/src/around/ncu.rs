@@ -197,7 +197,8 @@ fn name_in_manifest(run_folder: &Path, path: &str, bytes: u64) -> Result<(), std
 /// What the profiler said, where it could not.
 pub fn export_page(tool: &Path, report: &Path) -> Result<PathBuf, String> {
     let page = report.with_extension("ncu.csv");
-    let output = Command::new(tool).args(["--csv", "--page", "raw", "--import"]).arg(report).stdin(Stdio::null()).output();
+    let output =
+        Command::new(tool).args(["--csv", "--page", "raw", "--import"]).arg(report).stdin(Stdio::null()).output();
     let output = output.map_err(|error| error.to_string())?;
     if !output.status.success() || output.stdout.is_empty() {
         return Err(last_line(&String::from_utf8_lossy(&[output.stdout, output.stderr].concat())));
@@ -217,7 +218,10 @@ mod tests {
             ("==PROF== Connected to process 7\n==PROF== Disconnected from process 7\n", None),
             ("==ERROR== The application returned an error code (3).\n", None),
             ("==WARNING== No kernels were profiled.\n", Some("the program launched none of a, b")),
-            ("==ERROR== Failed to prepare kernel for profiling\n", Some("ncu said: Failed to prepare kernel for profiling")),
+            (
+                "==ERROR== Failed to prepare kernel for profiling\n",
+                Some("ncu said: Failed to prepare kernel for profiling"),
+            ),
         ] {
             assert_eq!(why_less(said, &kernels).as_deref(), expected, "{said}");
         }

@@ -24,6 +24,8 @@ pub(super) struct Origin {
     pub(super) is_amd: bool,
     /// Whether Nsight Systems wrote it.
     pub(super) is_nsys: bool,
+    /// Whether operators of a framework ran and no device worked.
+    pub(super) ran_on_the_host: bool,
 }
 
 impl Origin {
@@ -34,6 +36,7 @@ impl Origin {
             framework: framework(session, analysis),
             is_amd: devices().any(is_amd),
             is_nsys: formats().any(|format| format == "nsys"),
+            ran_on_the_host: has_operators(analysis) && analysis.groups().total_self_ns() == 0,
         }
     }
 }
@@ -44,7 +47,7 @@ fn framework(session: &Session, analysis: &Analysis<'_>) -> Framework {
     let formats = session.imported().captures.iter().map(|capture| capture.format);
     if !analysis.hlo.is_empty() {
         Framework::Xla
-    } else if analysis.trace.events.kind.contains(&(EventKind::Operator as u8)) || names_torch(analysis) {
+    } else if has_operators(analysis) || names_torch(analysis) {
         Framework::Torch
     } else if has("jax") || formats.into_iter().any(|format| matches!(format, "xplane" | "nsys-jax" | "hlo")) {
         Framework::Xla
@@ -53,6 +56,10 @@ fn framework(session: &Session, analysis: &Analysis<'_>) -> Framework {
     } else {
         Framework::Unknown
     }
+}
+
+fn has_operators(analysis: &Analysis<'_>) -> bool {
+    analysis.trace.events.kind.contains(&(EventKind::Operator as u8))
 }
 
 /// Whether kernels are PyTorch's own, by the namespaces that its C++ gives them.

@@ -51,17 +51,11 @@ fn stage(name: &'static str, question: &'static str) -> Stage {
 }
 
 /// What ran, when, and for how long.
-pub(super) fn timeline(
-    session: &Session,
-    analysis: &Analysis<'_>,
-    commands: &Commands,
-    origin: Origin,
-) -> Stage {
+pub(super) fn timeline(session: &Session, analysis: &Analysis<'_>, commands: &Commands, origin: Origin) -> Stage {
     let mut stage = stage("timeline", "what ran on the device, and for how long");
     let total = analysis.groups().total_self_ns();
     let Some((name, ns)) = by_name(analysis).into_iter().next().filter(|_| total > 0) else {
-        stage.answer = "the capture holds no work of a device".to_owned();
-        stage.next = vec![commands.record("")];
+        on_the_host(&mut stage, commands, origin, "the capture holds no work of a device");
         return stage;
     };
     stage.answer = format!("{} of device work; `{name}` takes {} of it", Nanos(total), Share(ns as f64 / total as f64));
@@ -76,7 +70,8 @@ pub(super) fn timeline(
     let whole = whole.map(|group| group.self_ns).sum::<i64>() as f64 / total as f64;
     if origin.is_nsys && whole > 1.0 - NEARLY_ALL {
         stage.state = StageState::Partly;
-        stage.lacks = Some(format!("which kernels ran in CUDA graphs, which are traced as wholes: {} of it", Share(whole)));
+        stage.lacks =
+            Some(format!("which kernels ran in CUDA graphs, which are traced as wholes: {} of it", Share(whole)));
         stage.next = vec![commands.record("--with nsys")];
     }
     stage
@@ -105,6 +100,17 @@ pub(super) fn graph(analysis: &Analysis<'_>, commands: &Commands, origin: Origin
         stage.next = vec![commands.show_with("stats", "--by kernel"), commands.record(HLO)];
     }
     stage
+}
+
+/// A question about a device of a capture that has none: with operators of PyTorch the program ran on the host, and recording it
+/// again there would say no more.
+fn on_the_host(stage: &mut Stage, commands: &Commands, origin: Origin, answer: &str) {
+    stage.answer = answer.to_owned();
+    if origin.ran_on_the_host {
+        stage.answer.push_str("; PyTorch's operators ran on the host");
+        stage.lacks = Some("what a GPU would do; run the next command on a machine that has one".to_owned());
+    }
+    stage.next = vec![commands.record("")];
 }
 
 /// How modules are asked for: where nothing says that XLA compiles the program, its options say nothing either.
@@ -162,8 +168,7 @@ pub(super) fn ground_truth(analysis: &Analysis<'_>, commands: &Commands, origin:
     let mut stage = stage("ground truth", "times of the accelerator, beside measured roofs");
     let worked: BTreeSet<u32> = analysis.groups().groups.iter().map(|group| group.device).collect();
     let Some(&first) = worked.first() else {
-        stage.answer = "no device worked".to_owned();
-        stage.next = vec![commands.record("")];
+        on_the_host(&mut stage, commands, origin, "no device worked");
         return stage;
     };
     let device = analysis.trace.devices.get(first as usize);
@@ -217,10 +222,13 @@ pub(super) fn deep_dive(analysis: &Analysis<'_>, commands: &Commands, origin: Or
         stage.lacks = Some("counters: record on a GPU first, this capture names no kernels of one".to_owned());
         stage.next = vec![commands.record("")];
     } else {
-        stage.answer = "no kernel of the capture has counters".to_owned();
+        on_the_host(&mut stage, commands, origin, "no kernel of the capture has counters");
+        stage.next.clear();
     }
     if origin.is_amd {
-        stage.lacks = Some("counters, and those of AMD's profilers are not read here; the next command has its own views".to_owned());
+        stage.lacks = Some(
+            "counters, and those of AMD's profilers are not read here; the next command has its own views".to_owned(),
+        );
         stage.next = vec![commands.under("rocprof-compute profile --name deep-dive --")];
     } else if !open.is_empty() {
         stage.next = commands.count(DEEP);
@@ -350,7 +358,9 @@ pub(super) fn hand_off(session: &Session, answer: &OffloadAnswer, commands: &Com
     let Some(best) = best else {
         stage.answer = "no region has a specification to hand over".to_owned();
         stage.next = match origin.framework {
-            Framework::Torch => vec![commands.in_jax(), "ridgeline handoff RUN --region 1 -o REGION.handoff".to_owned()],
+            Framework::Torch => {
+                vec![commands.in_jax(), "ridgeline handoff RUN --region 1 -o REGION.handoff".to_owned()]
+            }
             Framework::Xla | Framework::Unknown => vec![commands.record(modules_of(origin))],
         };
         return stage;

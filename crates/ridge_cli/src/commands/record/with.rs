@@ -56,7 +56,8 @@ pub(super) fn run(
     // Both are looked for before anything runs.
     let ncu = top.map(|_| Profiler::Ncu.find()).transpose()?;
     let options = RecordOptions { nsys: if nsys { Some(Profiler::Nsys.find()?) } else { None }, ..arguments.options() };
-    let earlier = arguments.out.as_ref().filter(|out| ncu.is_some() && !nsys && is_recording_of(out, &arguments.command));
+    let earlier =
+        arguments.out.as_ref().filter(|out| ncu.is_some() && !nsys && is_recording_of(out, &arguments.command));
     let (status, out) = match earlier {
         Some(out) => (ProgramStatus::Exited(0), out.clone()),
         None => {
@@ -91,8 +92,12 @@ fn counted(
         said("missing", "counters: the recording names no kernel of a GPU, and only those are counted");
         return Ok(ProgramStatus::Exited(0));
     }
-    let options =
-        CounterOptions { tool: tool.to_path_buf(), run: out.to_path_buf(), command: arguments.command.clone(), kernels };
+    let options = CounterOptions {
+        tool: tool.to_path_buf(),
+        run: out.to_path_buf(),
+        command: arguments.command.clone(),
+        kernels,
+    };
     let outcome = count(&options, tell)?;
     for lost in &outcome.missing {
         said("missing", &format!("{}: {}", lost.what, lost.why));
