@@ -24,7 +24,10 @@ class Schedule:
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
-        """`config` has `window`, `warm_up` and `max_windows` as the recorder writes them."""
+        """`config` has `window`, `warm_up` and `max_windows` as the recorder writes them.
+
+        The window `none` never begins: a profiler around the program has what this one would capture.
+        """
         window = config.get("window") or {"kind": "whole"}
         warm_up = config.get("warm_up") or {"kind": "none"}
         self.kind: str = window["kind"]
@@ -133,7 +136,7 @@ class Schedule:
 
     def why_nothing(self) -> str | None:
         """Why no capture began, None if one did."""
-        if self._windows:
+        if self._windows or self.kind == "none":
             return None
         if self._ready_at is None:
             return "the program used no device"

@@ -61,6 +61,7 @@ FOLLOW = {"window": {"kind": "annotation", "name": "a"}, "max_windows": 2}
         (FOLLOW, "r[]{}[][]", "->.-->.--"),
         (FOLLOW, "r[[]]", "->--."),
         (FOLLOW, "r{}]", "---- no annotation named 'a' began"),
+        ({"window": {"kind": "none"}}, "r()[]9", "------"),
     ],
 )
 def test_schedule(config: dict, events: str, want: str) -> None:

@@ -3,11 +3,13 @@
 
 mod bounded;
 mod fixed;
+mod flushed;
 mod strict;
 
 pub(crate) use bounded::Bound;
 pub use bounded::Bounded;
 pub use fixed::{Fixed, FormatError};
+pub(crate) use flushed::Flushed;
 pub use strict::Strict;
 
 use crate::program::{Each, Relation};

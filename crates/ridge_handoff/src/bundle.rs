@@ -1,6 +1,7 @@
 //! The files of a bundle, made from a program and what is known of the region; and the manifest that holds their hashes.
 
 mod documents;
+mod drawing;
 mod readme;
 
 pub use readme::readme;
@@ -8,7 +9,8 @@ pub use readme::readme;
 use crate::arithmetic::Fixed;
 use crate::program::Program;
 use crate::vectors::{self, Vectors};
-use crate::{Refusal, cpp, verilog};
+use crate::verilog::{self, Numbers};
+use crate::{Refusal, cpp, xls};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
@@ -53,6 +55,8 @@ pub struct Source {
     pub stablehlo: Option<String>,
     /// The plan of buffers, where the compiler gave one.
     pub buffers: Option<Value>,
+    /// The same in the compiler's own words, where the recording kept its dump.
+    pub buffers_text: Option<String>,
     /// Calls whose values were kept while the program ran.
     pub recorded: Vec<Recorded>,
 }
@@ -85,6 +89,9 @@ pub fn files(program: &Program, source: &Source, formats: &[Fixed]) -> Result<Fi
     put("spec/interface.json", documents::laid_out(&documents::interface(program, source)));
     put("spec/dataflow.json", documents::laid_out(&documents::dataflow(program)));
     put("spec/dataflow.dot", documents::dot(program));
+    if let Some(picture) = drawing::svg(program) {
+        put("spec/dataflow.svg", picture);
+    }
     put("spec/memory_plan.json", documents::laid_out(&documents::memory(program, source)));
     put("hls/numbers.h", cpp::NUMBERS.to_owned());
     put("hls/kernel.h", cpp::header(program));
@@ -94,9 +101,14 @@ pub fn files(program: &Program, source: &Source, formats: &[Fixed]) -> Result<Fi
     let mut sets = vectors::sets(program);
     sets.extend(recorded(program, source, &mut files)?);
     let numerics = golden(program, &sets, formats, &mut files)?;
-    let design = design_format(formats).ok_or_else(|| Refusal("no number format was asked for".to_owned()));
-    if let Err(Refusal(why)) = design.and_then(|format| verilog::add(program, format, &mut files)) {
-        files.insert("spec/verilog.txt".to_owned(), format!("no Verilog, because {why}\n").into_bytes());
+    let fixed = design_format(formats).map(Numbers::Fixed);
+    for numbers in fixed.into_iter().chain([Numbers::Single]) {
+        if let Err(Refusal(why)) = verilog::add(program, numbers, &mut files) {
+            files.insert(numbers.refusal().to_owned(), format!("no Verilog, because {why}\n").into_bytes());
+        }
+    }
+    if let Err(Refusal(why)) = xls::add(program, &mut files) {
+        files.insert(Numbers::Flushed.refusal().to_owned(), format!("not for XLS, because {why}\n").into_bytes());
     }
     let names: Vec<Value> = sets.iter().map(|set| json!({ "name": set.name })).collect();
     let mut put = |path: &str, text: String| files.insert(path.to_owned(), text.into_bytes());
@@ -121,8 +133,11 @@ pub fn specification(source: &Source) -> Files {
     if let Some(text) = &source.stablehlo {
         put(if source.is_whole { "spec/module.stablehlo.mlir" } else { "spec/whole_module.stablehlo.mlir" }, text);
     }
+    if let Some(text) = &source.buffers_text {
+        put("spec/buffer_assignment.txt", text);
+    }
     if let Some(plan) = &source.buffers {
-        files.insert("spec/buffers.json".to_owned(), documents::laid_out(plan).into_bytes());
+        files.insert("spec/buffer_assignment.json".to_owned(), documents::laid_out(plan).into_bytes());
     }
     files
 }

@@ -33,6 +33,28 @@ pub(crate) enum Scalar {
     Whole(i64),
     /// An operation.
     Each(Each, Vec<At>),
+    /// Whether the first of two numbers is sorted before the second, what is no number last.
+    Before([At; 2]),
+}
+
+impl Scalar {
+    /// What it reads of other operations.
+    pub(crate) fn reads(&self) -> &[At] {
+        match self {
+            Scalar::Tap(..) | Scalar::Real(_) | Scalar::Whole(_) => &[],
+            Scalar::Each(_, of) => of,
+            Scalar::Before(of) => of,
+        }
+    }
+}
+
+/// What real numbers are in the code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reals {
+    /// Fixed point: each is a number, equal to itself and finite.
+    Fixed,
+    /// As typed, with infinities and what is no number.
+    Typed,
 }
 
 /// The code of one element.
@@ -60,21 +82,21 @@ pub(crate) struct WindowCode {
 }
 
 /// The window code of the first output.
-pub(crate) fn window(program: &Program) -> Result<WindowCode, Refusal> {
+pub(crate) fn window(program: &Program, reals: Reals) -> Result<WindowCode, Refusal> {
     let refuse = |why: &str| Err(Refusal(why.to_owned()));
     if program.outputs.len() != 1 {
         return refuse("it has several results");
     }
     let dims = &program.nodes[program.outputs[0]].dims;
     let middle: Vec<usize> = dims.iter().map(|extent| extent / 2).collect();
-    let cone = Walk::cone(program, &middle)?;
+    let cone = Walk::cone(program, reals, &middle)?;
     if cone.taps.is_empty() {
         return refuse("its result does not depend on its inputs");
     }
     let (mut places, mut looked_at) = (Vec::new(), 0);
     for index in sample(dims) {
         looked_at += 1;
-        let here = Walk::cone(program, &index)?;
+        let here = Walk::cone(program, reals, &index)?;
         if here.nodes == cone.nodes && here.root == cone.root {
             let at = index.iter().zip(dims).fold(0, |at, (here, extent)| at * extent + here);
             places.push((at, here.taps));
@@ -128,6 +150,7 @@ fn sample(dims: &[usize]) -> Vec<Vec<usize>> {
 /// A walk from one element of the result to the inputs.
 struct Walk<'a> {
     program: &'a Program,
+    reals: Reals,
     nodes: Vec<(Scalar, ElementType)>,
     known: FxHashMap<(Scalar, ElementType), At>,
     made: FxHashMap<(NodeId, Vec<usize>), At>,
@@ -135,9 +158,10 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn cone(program: &Program, index: &[usize]) -> Result<Cone, Refusal> {
+    fn cone(program: &Program, reals: Reals, index: &[usize]) -> Result<Cone, Refusal> {
         let mut walk = Walk {
             program,
+            reals,
             nodes: Vec::new(),
             known: FxHashMap::default(),
             made: FxHashMap::default(),
@@ -303,28 +327,42 @@ impl Walk<'_> {
             index[dim] = place;
             column.push(self.element(node.of[0], index, depth)?);
         }
+        let ty = node.element_type;
         let (first, last) =
             if order == Order::Greater { (Each::Maximum, Each::Minimum) } else { (Each::Minimum, Each::Maximum) };
         for (low, high) in pairs {
             let (a, b) = (column[low], column[high]);
-            column[low] = self.each(first, vec![a, b], node.element_type)?;
-            column[high] = self.each(last, vec![a, b], node.element_type)?;
+            if self.reals == Reals::Typed && ty.is_float() {
+                // Neither is lost where one of them is no number, or they are zeros of different signs.
+                let turned = match order {
+                    Order::Less => self.each(Each::Compare(Relation::Lt), vec![b, a], ElementType::Pred)?,
+                    Order::Greater => self.each(Each::Compare(Relation::Gt), vec![b, a], ElementType::Pred)?,
+                    Order::Total => self.put(Scalar::Before([b, a]), ElementType::Pred)?,
+                };
+                column[low] = self.each(Each::Select, vec![turned, b, a], ty)?;
+                column[high] = self.each(Each::Select, vec![turned, a, b], ty)?;
+                continue;
+            }
+            column[low] = self.each(first, vec![a, b], ty)?;
+            column[high] = self.each(last, vec![a, b], ty)?;
         }
         Ok(column[index[dim]])
     }
 
-    /// An operation, without what is known of it: in fixed point every number is one, and equal to itself.
+    /// An operation, without what is known of it.
     fn each(&mut self, each: Each, of: Vec<At>, ty: ElementType) -> Result<At, Refusal> {
         let whole = |at: At| match self.nodes[at].0 {
             Scalar::Whole(value) => Some(value),
             _ => None,
         };
         match (each, of.as_slice()) {
-            (Each::Compare(relation), [a, b]) if a == b => {
+            (Each::Compare(relation), [a, b])
+                if a == b && (self.reals == Reals::Fixed || !self.nodes[*a].1.is_float()) =>
+            {
                 return self
                     .put(Scalar::Whole(i64::from(matches!(relation, Relation::Eq | Relation::Le | Relation::Ge))), ty);
             }
-            (Each::IsFinite, _) => return self.put(Scalar::Whole(1), ty),
+            (Each::IsFinite, _) if self.reals == Reals::Fixed => return self.put(Scalar::Whole(1), ty),
             (Each::Select, [choice, yes, no]) => match whole(*choice) {
                 Some(0) => return Ok(*no),
                 Some(_) => return Ok(*yes),
@@ -341,8 +379,10 @@ impl Walk<'_> {
                     }
                 }
             }
-            (Each::Convert, [a]) if ty.is_float() && self.nodes[*a].1.is_float() => return Ok(*a),
-            (Each::Clamp, [low, value, high]) => {
+            (Each::Convert, [a]) if ty.is_float() && self.nodes[*a].1.is_float() && self.reals == Reals::Fixed => {
+                return Ok(*a);
+            }
+            (Each::Clamp, [low, value, high]) if self.reals == Reals::Fixed || !ty.is_float() => {
                 let least = self.each(Each::Maximum, vec![*value, *low], ty)?;
                 return self.each(Each::Minimum, vec![least, *high], ty);
             }

@@ -89,6 +89,18 @@ def main(bundle):
         print(json.dumps(said))
         return
 
+    # For other tools, in the oldest form that holds it.
+    for version in (stablehlo.get_minimum_version(), stablehlo.get_current_version()):
+        try:
+            with context:
+                portable = stablehlo.serialize_portable_artifact(module, version)
+            with open(os.path.join(bundle, "spec", "module.vhlo.mlirbc"), "wb") as file:
+                file.write(portable)
+            said["stablehlo"]["portable"] = f"StableHLO {version}, from {origin}"
+            break
+        except Exception as error:  # noqa: BLE001
+            said["stablehlo"]["not_portable"] = str(error)[:300]
+
     # By the compiler.
     began = time.perf_counter()
     try:

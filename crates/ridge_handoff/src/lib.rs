@@ -12,6 +12,7 @@ mod program;
 pub mod vectors;
 pub mod verify;
 mod verilog;
+pub mod xls;
 
 pub use arithmetic::{Arithmetic, Bounded, Cell, Fixed, FormatError, Strict};
 pub use interpret::{CannotCompute, Cells, equal, interpret, same};

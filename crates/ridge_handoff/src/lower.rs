@@ -332,7 +332,7 @@ fn unknown(instruction: &Instruction) -> String {
         ("custom-call", Some(target)) => format!("`{name}` is an opaque custom call of `{target}`"),
         ("custom-call", None) => format!("`{name}` is an opaque custom call"),
         ("while", _) => format!("`{name}` is a loop; hand over its body by `--op {name}`"),
-        (opcode, _) => format!("`{name}` is a {opcode}, which the generator does not know"),
+        (opcode, _) => format!("`{name}` is an operation that the generator does not know, `{opcode}`"),
     }
 }
 

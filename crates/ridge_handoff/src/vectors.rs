@@ -1,6 +1,6 @@
 //! Inputs that a region is tried on, and what comes out: made from a fixed seed, so that anybody makes the same.
 
-use crate::arithmetic::{Bounded, Cell, Fixed, Strict};
+use crate::arithmetic::{Arithmetic, Bounded, Cell, Fixed, Strict};
 use crate::interpret::{CannotCompute, interpret};
 use crate::program::{Port, Program};
 use ridge_hlo::ElementType;
@@ -186,7 +186,16 @@ fn mapped<R>(inputs: &[Vec<Cell<f64>>], real: impl Fn(f64) -> R) -> Vec<Vec<Cell
 /// # Errors
 /// [`CannotCompute`] where an operation has no meaning.
 pub fn strict(program: &Program, inputs: &[Vec<Cell<f64>>]) -> Result<Vec<Vec<u8>>, CannotCompute> {
-    let outputs = interpret(program, inputs, &Strict)?;
+    by(program, inputs, &Strict)
+}
+
+/// Output files of an engine whose numbers are doubles.
+pub(crate) fn by(
+    program: &Program,
+    inputs: &[Vec<Cell<f64>>],
+    engine: &impl Arithmetic<Real = f64>,
+) -> Result<Vec<Vec<u8>>, CannotCompute> {
+    let outputs = interpret(program, inputs, engine)?;
     let bytes = outputs.iter().zip(&program.outputs).map(|(cells, node)| {
         let ty = program.nodes[*node].element_type;
         let mut bytes = Vec::new();

@@ -1,42 +1,134 @@
-//! Verilog of a window in fixed point or of whole numbers: one result a clock, a register behind every operation.
+//! Verilog of a window: one result a clock, a register behind every operation; real numbers in fixed point, or as single
+//! precision rounds them, bit by bit.
 //!
 //! The kernel takes the taps of one place beside each other; line buffers that bring them there are the designer's.
 
-use crate::arithmetic::{Cell, Fixed, wrapped};
+use crate::arithmetic::{Cell, Fixed, Flushed, wrapped};
 use crate::bundle::Files;
-use crate::cone::{At, Cone, Scalar, WindowCode, window};
+use crate::cone::{At, Cone, Reals, Scalar, WindowCode, window};
 use crate::program::{Each, Program, Relation};
-use crate::{Refusal, vectors};
+use crate::{Refusal, vectors, xls};
 use ridge_hlo::ElementType;
 use std::fmt::Write as _;
 
 /// Vectors of the test bench.
 const MOST_VECTORS: usize = 2048;
 
+/// Functions of single precision, which a design holds.
+const SINGLE: &str = include_str!("verilog/single.v");
+
+/// What real numbers are in a design.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Numbers {
+    /// Fixed point.
+    Fixed(Fixed),
+    /// IEEE single precision with denormals, rounded to the nearest.
+    Single,
+    /// The same, where sums and products take denormals for zeros, as XLS's do.
+    Flushed,
+}
+
+impl Numbers {
+    /// The folder of the design in a bundle.
+    pub(crate) fn folder(self) -> &'static str {
+        match self {
+            Numbers::Fixed(_) => "rtl",
+            Numbers::Single => "rtl_f32",
+            Numbers::Flushed => xls::FOLDER,
+        }
+    }
+
+    /// The file that says why there is no design.
+    pub(crate) fn refusal(self) -> &'static str {
+        match self {
+            Numbers::Fixed(_) => "spec/verilog.txt",
+            Numbers::Single => "spec/verilog_f32.txt",
+            Numbers::Flushed => "spec/xls.txt",
+        }
+    }
+
+    fn reals(self) -> Reals {
+        match self {
+            Numbers::Fixed(_) => Reals::Fixed,
+            Numbers::Single | Numbers::Flushed => Reals::Typed,
+        }
+    }
+
+    /// Whether real numbers are of single precision.
+    fn is_single(self) -> bool {
+        matches!(self, Numbers::Single | Numbers::Flushed)
+    }
+
+    /// The first output for these inputs: as the bundle holds it, or as another interpreter gives it.
+    fn outputs(
+        self,
+        program: &Program,
+        set: &str,
+        inputs: &[Vec<Cell<f64>>],
+        files: &Files,
+    ) -> Result<Vec<u8>, Refusal> {
+        let engine = match self {
+            Numbers::Fixed(format) => format.slug(),
+            Numbers::Single => "strict".to_owned(),
+            Numbers::Flushed => {
+                let all = vectors::by(program, inputs, &Flushed).map_err(|error| Refusal(error.to_string()))?;
+                return all.into_iter().next().ok_or_else(|| Refusal("it has no result".to_owned()));
+            }
+        };
+        let found = files.get(&format!("golden/{set}/{engine}.out0.bin"));
+        found.cloned().ok_or_else(|| Refusal(format!("there are no vectors of {engine}")))
+    }
+
+    /// A real number as its bits.
+    fn bits(self, value: f64) -> i64 {
+        match self {
+            Numbers::Fixed(format) => format.of(value),
+            Numbers::Single | Numbers::Flushed => i64::from((value as f32).to_bits()),
+        }
+    }
+
+    /// In words.
+    fn words(self) -> String {
+        match self {
+            Numbers::Fixed(format) => format!("{format},\n// rounded to the nearest and held within the range"),
+            Numbers::Single | Numbers::Flushed => {
+                "of single precision,\n// rounded to the nearest, denormals kept".to_owned()
+            }
+        }
+    }
+}
+
 /// Adds Verilog, test benches and their vectors to the files of a bundle.
 ///
 /// # Errors
 /// [`Refusal`] where the region is no window of operations that are built here.
-pub(crate) fn add(program: &Program, format: Fixed, files: &mut Files) -> Result<(), Refusal> {
-    let code = window(program)?;
-    let design = Design::new(&code.cone, format)?;
-    let (stimuli, expected) = stimuli(program, &code, format, &design, files)?;
+pub(crate) fn add(program: &Program, numbers: Numbers, files: &mut Files) -> Result<(), Refusal> {
+    let code = window(program, numbers.reals())?;
+    let has_reals = code.cone.nodes.iter().any(|(_, ty)| ty.is_float());
+    if numbers == Numbers::Single && !has_reals {
+        return Err(Refusal("it has no real numbers".to_owned()));
+    }
+    let design = Design::new(&code.cone, numbers)?;
+    let (stimuli, expected) = design.vectors(program, &code, files)?;
     if expected.is_empty() {
         return Err(Refusal("it has no place where the code of its middle holds".to_owned()));
     }
-    let mut put = |path: &str, text: String| files.insert(path.to_owned(), text.into_bytes());
-    put("rtl/kernel.v", design.module(&code, format));
-    put("rtl/tb.v", design.test_bench(expected.len()));
-    put("rtl/sim.cpp", design.simulation(expected.len()));
-    put("rtl/x.hex", stimuli);
-    put("rtl/y.hex", expected.iter().map(|value| format!("{value:x}\n")).collect());
+    let folder = numbers.folder();
+    let mut put = |path: &str, text: String| files.insert(format!("{folder}/{path}"), text.into_bytes());
+    put("kernel.v", design.module(&code));
+    put("tb.v", design.test_bench(expected.len(), design.latency()));
+    if numbers != Numbers::Single {
+        put("sim.cpp", design.simulation(expected.len()));
+    }
+    put("x.hex", stimuli);
+    put("y.hex", expected.iter().map(|value| format!("{value:x}\n")).collect());
     Ok(())
 }
 
 /// A cone with the width and the clock of every value.
-struct Design<'a> {
+pub(crate) struct Design<'a> {
     cone: &'a Cone,
-    format: Fixed,
+    numbers: Numbers,
     /// Clocks after the taps.
     level: Vec<usize>,
     /// The last clock at which somebody reads it.
@@ -47,7 +139,7 @@ struct Design<'a> {
 }
 
 impl<'a> Design<'a> {
-    fn new(cone: &'a Cone, format: Fixed) -> Result<Design<'a>, Refusal> {
+    pub(crate) fn new(cone: &'a Cone, numbers: Numbers) -> Result<Design<'a>, Refusal> {
         let mut level = vec![0; cone.nodes.len()];
         for (at, (scalar, ty)) in cone.nodes.iter().enumerate() {
             if let Scalar::Each(each, of) = scalar {
@@ -55,16 +147,19 @@ impl<'a> Design<'a> {
                 if !can_build(*each, &from, *ty) {
                     return Err(Refusal(format!("{} has no design here", each.name().trim_end_matches('_'))));
                 }
-                level[at] = 1 + of.iter().map(|operand| level[*operand]).max().unwrap_or(0);
+            }
+            if numbers.is_single() && *ty == ElementType::F64 {
+                return Err(Refusal("it has numbers of double precision".to_owned()));
+            }
+            if !scalar.reads().is_empty() {
+                level[at] = 1 + scalar.reads().iter().map(|operand| level[*operand]).max().unwrap_or(0);
             }
         }
         let mut until = level.clone();
         for (at, (scalar, _)) in cone.nodes.iter().enumerate() {
-            if let Scalar::Each(_, of) = scalar {
-                of.iter().for_each(|operand| until[*operand] = until[*operand].max(level[at] - 1));
-            }
+            scalar.reads().iter().for_each(|operand| until[*operand] = until[*operand].max(level[at] - 1));
         }
-        let mut design = Design { cone, format, level, until, first_bit: Vec::new(), bus: 0 };
+        let mut design = Design { cone, numbers, level, until, first_bit: Vec::new(), bus: 0 };
         for (scalar, ty) in &cone.nodes {
             if let Scalar::Tap(..) = scalar {
                 design.first_bit.push(design.bus);
@@ -76,14 +171,17 @@ impl<'a> Design<'a> {
 
     fn width(&self, ty: ElementType) -> usize {
         match ty {
-            ty if ty.is_float() => self.format.width as usize,
+            ty if ty.is_float() => match self.numbers {
+                Numbers::Fixed(format) => format.width as usize,
+                Numbers::Single | Numbers::Flushed => 32,
+            },
             ElementType::Pred => 1,
             ty => ty.bits().unwrap_or(64) as usize,
         }
     }
 
     fn is_signed(&self, ty: ElementType) -> bool {
-        ty.is_float() || crate::arithmetic::is_signed(ty)
+        if ty.is_float() { !self.numbers.is_single() } else { crate::arithmetic::is_signed(ty) }
     }
 
     fn latency(&self) -> usize {
@@ -105,18 +203,19 @@ impl<'a> Design<'a> {
             format!("{width}'{sign}h{:x}", value.cast_unsigned() & mask)
         };
         match scalar {
-            Scalar::Real(bits) => literal(self.format.of(f64::from_bits(*bits))),
+            Scalar::Real(bits) => literal(self.numbers.bits(f64::from_bits(*bits))),
             Scalar::Whole(value) => literal(*value),
             _ if clock <= self.level[at] => format!("n{at}"),
             _ => format!("n{at}_{}", clock - self.level[at]),
         }
     }
 
-    fn module(&self, code: &WindowCode, format: Fixed) -> String {
+    fn module(&self, code: &WindowCode) -> String {
         let (_, ty) = self.cone.nodes[self.cone.root];
         let mut text = format!(
-            "// One element of the result from the {} elements of the inputs that it is made of; real numbers are {format},\n// rounded to the nearest and held within the range.\n// One result a clock, {} clocks after its inputs. The code is that of {} of {} places that were looked at{}.\n",
+            "// One element of the result from the {} elements of the inputs that it is made of; real numbers are {}.\n// One result a clock, {} clocks after its inputs. The code is that of {} of {} places that were looked at{}.\n",
             self.cone.taps.len(),
+            self.numbers.words(),
             self.latency(),
             code.places.len(),
             code.looked_at,
@@ -128,6 +227,9 @@ impl<'a> Design<'a> {
             self.bus - 1,
             self.width(ty) - 1
         );
+        if self.numbers == Numbers::Single {
+            text.push_str(SINGLE);
+        }
         let mut tap = 0;
         let mut clocked = String::new();
         for (at, (scalar, ty)) in self.cone.nodes.iter().enumerate() {
@@ -139,11 +241,17 @@ impl<'a> Design<'a> {
                     let _ = writeln!(text, "  wire{declared} n{at} = x[{}:{first}];", first + self.width(*ty) - 1);
                     tap += 1;
                 }
-                Scalar::Each(each, of) => {
-                    let clock = self.level[at] - 1;
+                Scalar::Each(..) | Scalar::Before(_) => {
+                    let (clock, of) = (self.level[at] - 1, scalar.reads());
                     let operands: Vec<String> = of.iter().map(|operand| self.name(*operand, clock)).collect();
                     let from = self.cone.nodes[of[0]].1;
-                    let (wires, value) = self.operation(at, *each, &operands, from, *ty);
+                    let (wires, value) = match scalar {
+                        Scalar::Each(each, _) if self.is_single(*each, from, *ty) => {
+                            (String::new(), single(*each, &operands))
+                        }
+                        Scalar::Each(each, _) => self.operation(at, *each, &operands, from, *ty),
+                        _ => (String::new(), format!("before({}, {})", operands[0], operands[1])),
+                    };
                     text.push_str(&wires);
                     let _ = writeln!(text, "  reg{declared} n{at};");
                     let _ = writeln!(clocked, "    n{at} <= {value};");
@@ -161,6 +269,12 @@ impl<'a> Design<'a> {
             self.name(self.cone.root, self.latency())
         );
         text
+    }
+
+    /// Whether an operation is one of single precision, and none that only moves bits.
+    fn is_single(&self, each: Each, from: ElementType, ty: ElementType) -> bool {
+        let is_real = if matches!(each, Each::Compare(_)) { from.is_float() } else { ty.is_float() };
+        self.numbers.is_single() && is_real && each != Each::Select
     }
 
     /// Wires that an operation needs, and its value.
@@ -187,7 +301,8 @@ impl<'a> Design<'a> {
             Each::Abs if is_fixed => held(width + 2, format!("$signed({a}) < 0 ? -$signed({a}) : $signed({a})")),
             Each::Multiply if is_fixed => {
                 let bits = 2 * width + 2;
-                let fraction = self.format.fraction();
+                let Numbers::Fixed(format) = self.numbers else { return plain(String::new()) };
+                let fraction = format.fraction();
                 let half = if fraction == 0 { 0 } else { 1_u64 << (fraction - 1) };
                 let product = format!("  wire signed [{}:0] p{at} = $signed({a}) * $signed({b});\n", bits - 1);
                 let (wires, value) = held(bits, format!("(p{at} + {bits}'sh{half:x}) >>> {fraction}"));
@@ -225,11 +340,62 @@ impl<'a> Design<'a> {
         }
     }
 
-    fn test_bench(&self, vectors: usize) -> String {
+    /// The taps of many places as words of the bus, and what has to come out there.
+    pub(crate) fn vectors(
+        &self,
+        program: &Program,
+        code: &WindowCode,
+        files: &Files,
+    ) -> Result<(String, Vec<u64>), Refusal> {
+        let ty = program.nodes[program.outputs[0]].element_type;
+        let out_width = self.width(ty);
+        let mask = |width: usize| if width >= 64 { u64::MAX } else { (1_u64 << width) - 1 };
+        let (mut text, mut expected) = (String::new(), Vec::new());
+        let sets = vectors::sets(program);
+        let each = MOST_VECTORS / sets.len().max(1);
+        for set in &sets {
+            let inputs = vectors::inputs_of(program, &set.inputs).map_err(|error| Refusal(error.to_string()))?;
+            let outputs = self.numbers.outputs(program, &set.name, &inputs, files)?;
+            let bytes = if ty.is_float() { 4 } else { vectors::width(ty) };
+            let step = code.places.len().div_ceil(each).max(1);
+            for (place, taps) in code.places.iter().step_by(step) {
+                let mut bits = vec![0_u8; self.bus];
+                for (number, (input, at)) in taps.iter().enumerate() {
+                    let port = program.inputs[*input].element_type;
+                    let value = match inputs[*input][*at] {
+                        Cell::Real(value) => self.numbers.bits(value),
+                        Cell::Whole(value, _) => wrapped(value, port),
+                    };
+                    let width = self.width(port);
+                    (0..width).for_each(|bit| bits[self.first_bit[number] + bit] = (value >> bit.min(63) & 1) as u8);
+                }
+                let _ = writeln!(text, "{}", hexadecimal(&bits));
+                let mut raw = [0_u8; 8];
+                raw[..bytes].copy_from_slice(&outputs[place * bytes..(place + 1) * bytes]);
+                expected.push(u64::from_le_bytes(raw) & mask(out_width));
+            }
+        }
+        Ok((text, expected))
+    }
+
+    pub(crate) fn test_bench(&self, vectors: usize, latency: usize) -> String {
         let (_, ty) = self.cone.nodes[self.cone.root];
+        // Two values that are both no number are the same.
+        let differs = match self.numbers {
+            numbers if numbers.is_single() && ty.is_float() => {
+                "y !== expected[at + 1 - LATENCY] && !(is_nan(y) === 1 && is_nan(expected[at + 1 - LATENCY]))"
+            }
+            _ => "y !== expected[at + 1 - LATENCY]",
+        };
+        let differs = differs.replace("LATENCY", &latency.to_string());
+        let is_nan = match differs.contains("is_nan") {
+            true => {
+                "  function is_nan(input [31:0] a);\n    is_nan = a[30:23] == 8'hff && a[22:0] != 0;\n  endfunction\n"
+            }
+            false => "",
+        };
         format!(
-            "// Feeds one vector a clock and compares what comes out after {latency} clocks.\n`timescale 1ns/1ps\nmodule tb;\n  reg clk = 0;\n  reg [{bus}:0] stimuli [0:{last}];\n  reg [{out}:0] expected [0:{last}];\n  reg [{bus}:0] x;\n  wire [{out}:0] y;\n  integer at, wrong;\n  kernel dut(.clk(clk), .x(x), .y(y));\n  always #1 clk = ~clk;\n  initial begin\n    $readmemh(\"x.hex\", stimuli);\n    $readmemh(\"y.hex\", expected);\n    wrong = 0;\n    for (at = 0; at < {vectors} + {latency}; at = at + 1) begin\n      x = at < {vectors} ? stimuli[at] : stimuli[0];\n      @(posedge clk); #0.5;\n      if (at + 1 >= {latency} && at + 1 - {latency} < {vectors} && y !== expected[at + 1 - {latency}]) wrong = wrong + 1;\n    end\n    $display(\"%0d differ of {vectors} values, one a clock, {latency} clocks late\", wrong);\n    $finish;\n  end\nendmodule\n",
-            latency = self.latency(),
+            "// Feeds one vector a clock and compares what comes out after {latency} clocks.\n`timescale 1ns/1ps\nmodule tb;\n  reg clk = 0;\n  reg [{bus}:0] stimuli [0:{last}];\n  reg [{out}:0] expected [0:{last}];\n  reg [{bus}:0] x;\n  wire [{out}:0] y;\n  integer at, wrong;\n{is_nan}  kernel dut(.clk(clk), .x(x), .y(y));\n  always #1 clk = ~clk;\n  initial begin\n    $readmemh(\"x.hex\", stimuli);\n    $readmemh(\"y.hex\", expected);\n    wrong = 0;\n    for (at = 0; at < {vectors} + {latency}; at = at + 1) begin\n      x = at < {vectors} ? stimuli[at] : stimuli[0];\n      @(posedge clk); #0.5;\n      if (at + 1 >= {latency} && at + 1 - {latency} < {vectors} && {differs}) wrong = wrong + 1;\n    end\n    $display(\"%0d differ of {vectors} values, one a clock, {latency} clocks late\", wrong);\n    $finish;\n  end\nendmodule\n",
             bus = self.bus - 1,
             out = self.width(ty) - 1,
             last = vectors - 1,
@@ -250,6 +416,29 @@ impl<'a> Design<'a> {
     }
 }
 
+/// An operation of single precision.
+fn single(each: Each, of: &[String]) -> String {
+    let (a, b) = (of[0].as_str(), of.get(1).map_or("", String::as_str));
+    match each {
+        Each::Add => format!("sum({a}, {b})"),
+        Each::Subtract => format!("sum({a}, {b} ^ 32'h80000000)"),
+        Each::Multiply => format!("product({a}, {b})"),
+        Each::Negate => format!("{a} ^ 32'h80000000"),
+        Each::Abs => format!("{a} & 32'h7fffffff"),
+        Each::Minimum => format!("lesser({a}, {b})"),
+        Each::Maximum => format!("greater({a}, {b})"),
+        Each::Compare(relation) => match relation {
+            Relation::Eq => format!("equal({a}, {b})"),
+            Relation::Ne => format!("!equal({a}, {b})"),
+            Relation::Lt => format!("less({a}, {b})"),
+            Relation::Gt => format!("less({b}, {a})"),
+            Relation::Le => format!("less({a}, {b}) || equal({a}, {b})"),
+            Relation::Ge => format!("less({b}, {a}) || equal({a}, {b})"),
+        },
+        _ => a.to_owned(),
+    }
+}
+
 /// Whether there is a design for an operation.
 fn can_build(each: Each, from: &[ElementType], ty: ElementType) -> bool {
     use Each::{Abs, Add, And, Compare, Convert, Maximum, Minimum, Multiply, Negate, Not, Or, Select, Subtract, Xor};
@@ -258,50 +447,11 @@ fn can_build(each: Each, from: &[ElementType], ty: ElementType) -> bool {
             true
         }
         // Whole numbers by their low bits, or longer by their sign; a truth is 0 or 1.
-        Convert => !ty.is_float() && ty != ElementType::Pred && from.iter().all(|from| !from.is_float()),
+        Convert => {
+            from == [ty] || !ty.is_float() && ty != ElementType::Pred && from.iter().all(|from| !from.is_float())
+        }
         _ => false,
     }
-}
-
-/// The taps of many places as words of the bus, and what comes out there by the interpreter.
-fn stimuli(
-    program: &Program,
-    code: &WindowCode,
-    format: Fixed,
-    design: &Design<'_>,
-    files: &Files,
-) -> Result<(String, Vec<u64>), Refusal> {
-    let refused = |error: crate::CannotCompute| Refusal(error.to_string());
-    let ty = program.nodes[program.outputs[0]].element_type;
-    let out_width = design.width(ty);
-    let mask = |width: usize| if width >= 64 { u64::MAX } else { (1_u64 << width) - 1 };
-    let (mut text, mut expected) = (String::new(), Vec::new());
-    let sets = vectors::sets(program);
-    let each = MOST_VECTORS / sets.len().max(1);
-    for set in &sets {
-        let inputs = vectors::inputs_of(program, &set.inputs).map_err(refused)?;
-        let path = format!("golden/{}/{}.out0.bin", set.name, format.slug());
-        let Some(outputs) = files.get(&path) else { return Err(Refusal(format!("there are no vectors of {format}"))) };
-        let bytes = if ty.is_float() { 4 } else { vectors::width(ty) };
-        let step = code.places.len().div_ceil(each).max(1);
-        for (place, taps) in code.places.iter().step_by(step) {
-            let mut bits = vec![0_u8; design.bus];
-            for (number, (input, at)) in taps.iter().enumerate() {
-                let port = program.inputs[*input].element_type;
-                let value = match inputs[*input][*at] {
-                    Cell::Real(value) => format.of(value),
-                    Cell::Whole(value, _) => wrapped(value, port),
-                };
-                let width = design.width(port);
-                (0..width).for_each(|bit| bits[design.first_bit[number] + bit] = (value >> bit.min(63) & 1) as u8);
-            }
-            let _ = writeln!(text, "{}", hexadecimal(&bits));
-            let mut raw = [0_u8; 8];
-            raw[..bytes].copy_from_slice(&outputs[place * bytes..(place + 1) * bytes]);
-            expected.push(u64::from_le_bytes(raw) & mask(out_width));
-        }
-    }
-    Ok((text, expected))
 }
 
 /// Bits, the lowest first, as a number.

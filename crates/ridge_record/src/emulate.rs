@@ -71,7 +71,7 @@ pub fn run(
         log: log.map(Path::to_path_buf),
         ..RecordOptions::new(command.iter().cloned())
     };
-    let run = run_under(&options, &harness, (CONFIG_VARIABLE, &config), &mut |_| {}, &mut |_, _| {})?;
+    let run = run_under(&options, &options.command, &harness, (CONFIG_VARIABLE, &config), &mut |_| {}, &mut |_, _| {})?;
     let is_attached = fs::read_dir(folder)
         .is_ok_and(|entries| entries.flatten().any(|entry| entry.file_name().to_string_lossy().starts_with("events.")));
     let why = || why_no_harness(command, &read_pieces(&folder.join("pieces")).refused);

@@ -5,6 +5,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::around::Profiler;
+
 /// Why a recording could not begin.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -40,6 +42,12 @@ pub enum RecordError {
         /// What the system said.
         source: io::Error,
     },
+    /// A profiler that was asked for is not on this machine.
+    #[error("expected `{}`, the command of {}, and found none", profiler.name(), profiler.product())]
+    NoProfiler {
+        /// Which.
+        profiler: Profiler,
+    },
     /// The program cannot be started.
     #[error("cannot start the program: {source}: {program}")]
     Spawn {
@@ -69,6 +77,7 @@ impl RecordError {
             RecordError::ProfileOption { .. } => {
                 vec!["`advanced.NAME=VALUE` hands a setting of a newer JAX on as it is".into()]
             }
+            RecordError::NoProfiler { profiler } => vec![profiler.how_to_get()],
             RecordError::Watch { .. } => Vec::new(),
         }
     }

@@ -143,6 +143,11 @@ impl CaptureFolder {
         self.path.join(WORK).join("pieces")
     }
 
+    /// Where it is written how a program ended that another tool runs.
+    pub(crate) fn told(&self) -> PathBuf {
+        self.path.join(WORK).join("told")
+    }
+
     /// What the harness is told.
     pub(crate) fn config(&self) -> PathBuf {
         self.path.join(WORK).join("config.json")
@@ -170,6 +175,8 @@ impl CaptureFolder {
 
     /// Remove the folder of a recording that did not begin; the earlier one stays.
     pub(crate) fn give_up(self) {
+        // The folder of traces is made before the program runs where a profiler around it writes there.
+        let _ = fs::remove_dir(self.path.join("trace"));
         // It fails where somebody else put something there, which is then theirs.
         let _ = self.remove_work().and_then(|()| remove(&self.manifest())).and_then(|()| match self.is_new {
             true => fs::remove_dir(&self.path),

@@ -10,12 +10,26 @@ use crate::manifest::SCHEMA;
 /// Folders of a capture, with how the names of their files end; an empty ending is any file.
 const FOLDERS: [(&str, &[&str]); 7] = [
     (WORK, &[""]),
-    ("trace", &[".xplane.pb", ".pt.trace.json", ".pt.trace.json.gz", ".partial"]),
+    ("trace", &TRACES),
     ("hlo", &["jaxpr.txt", ".mlir", "before.txt", "after.txt", ".hlo.pb", ".dot", "cost.json", "memory.json"]),
     ("hlo_dump", &[""]),
     ("golden", &[".bin", "golden.json", "golden.partial"]),
     ("memory", &[".pb.gz", ".pickle"]),
     ("sources", &[""]),
+];
+
+/// Captures of the profilers of JAX and PyTorch, then of those around a program.
+const TRACES: [&str; 10] = [
+    ".xplane.pb",
+    ".pt.trace.json",
+    ".pt.trace.json.gz",
+    ".partial",
+    ".nsys-rep",
+    ".qdstrm",
+    ".sqlite",
+    ".ncu-rep",
+    ".ncu.csv",
+    ".unread",
 ];
 
 /// Files beside those folders.

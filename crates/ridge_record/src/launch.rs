@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, SyncSender, sync_ch
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
+use crate::around::{self, nsys};
 use crate::error::RecordError;
 use crate::folder::CaptureFolder;
 use crate::options::RecordOptions;
@@ -37,18 +38,25 @@ pub(crate) fn run_recorded(
     tell: &mut dyn FnMut(RecordEvent),
     each_second: &mut EachSecond<'_>,
 ) -> Result<Run, RecordError> {
-    run_under(options, &folder.harness(), (CONFIG_VARIABLE, &folder.config()), tell, each_second)
+    let words = match &options.nsys {
+        Some(tool) => nsys::around(tool, folder, &there(&options.command)?),
+        None => options.command.clone(),
+    };
+    let run = run_under(options, &words, &folder.harness(), (CONFIG_VARIABLE, &folder.config()), tell, each_second)?;
+    let told = options.nsys.as_ref().and_then(|_| around::told(&folder.told()));
+    Ok(Run { status: told.unwrap_or(run.status), ..run })
 }
 
-/// Run the program of `options` with the harness that lies in `harness` and the configuration that a variable names.
+/// Run `words` as the program of `options`, with the harness that lies in `harness` and the configuration that a variable names.
 pub(crate) fn run_under(
     options: &RecordOptions,
+    words: &[OsString],
     harness: &Path,
     (variable, config): (&str, &Path),
     tell: &mut dyn FnMut(RecordEvent),
     each_second: &mut EachSecond<'_>,
 ) -> Result<Run, RecordError> {
-    let mut program = program(options)?;
+    let mut program = program(options, words)?;
     let own = options.environment.iter().rev().find(|(name, _)| name == "PYTHONPATH").map(|(_, path)| path.clone());
     let path = own.or_else(|| std::env::var_os("PYTHONPATH"));
     program.env("PYTHONPATH", path_with_first(harness, path));
@@ -56,13 +64,32 @@ pub(crate) fn run_under(
     run(program, tell, each_second)
 }
 
-/// Run the program of `options` as if there were no recorder.
-pub(crate) fn run_plain(options: &RecordOptions, tell: &mut dyn FnMut(RecordEvent)) -> Result<Run, RecordError> {
-    run(program(options)?, tell, &mut |_, _| {})
+/// Run a program that is given as its words, with the terminal and the signals that it would have.
+pub(crate) fn run_words(words: &[OsString], tell: &mut dyn FnMut(RecordEvent)) -> Result<Run, RecordError> {
+    let (name, arguments) = words.split_first().ok_or(RecordError::NoCommand)?;
+    let mut program = Command::new(name);
+    program.args(arguments);
+    run(program, tell, &mut |_, _| {})
 }
 
-fn program(options: &RecordOptions) -> Result<Command, RecordError> {
-    let (name, arguments) = options.command.split_first().ok_or(RecordError::NoCommand)?;
+/// `command` if it can be started, which a tool around it would report as a failure of its own.
+pub(crate) fn there(command: &[OsString]) -> Result<Vec<OsString>, RecordError> {
+    match command.first() {
+        Some(name) if !around::is_there(name) => Err(RecordError::Spawn {
+            program: name.to_string_lossy().into_owned(),
+            source: io::Error::from_raw_os_error(libc::ENOENT),
+        }),
+        _ => Ok(command.to_vec()),
+    }
+}
+
+/// Run the program of `options` as if there were no recorder.
+pub(crate) fn run_plain(options: &RecordOptions, tell: &mut dyn FnMut(RecordEvent)) -> Result<Run, RecordError> {
+    run(program(options, &options.command)?, tell, &mut |_, _| {})
+}
+
+fn program(options: &RecordOptions, words: &[OsString]) -> Result<Command, RecordError> {
+    let (name, arguments) = words.split_first().ok_or(RecordError::NoCommand)?;
     let mut program = Command::new(name);
     program.args(arguments).envs(options.environment.iter().map(|(name, value)| (name, value)));
     if let Some(folder) = &options.folder {

@@ -10,6 +10,8 @@
 //! end.
 //! A program that imports `jax` or `torch` is captured; any other runs untouched, and the manifest says that nothing was captured.
 //!
+//! Profilers of the vendor run around a program by [`RecordOptions::nsys`] and [`count`].
+//!
 //! Nothing here reads a trace.
 //!
 //! ```no_run
@@ -25,6 +27,7 @@ pub mod calibrate;
 pub mod emulate;
 pub mod trial;
 
+mod around;
 mod error;
 mod file_size;
 mod folder;
@@ -48,6 +51,8 @@ mod redact;
 mod signals;
 mod worker;
 
+pub use around::Profiler;
+pub use around::ncu::{CounterOptions, CounterOutcome, count, export_page, is_recording_of};
 pub use error::RecordError;
 pub use file_size::survive_file_size_limit;
 pub use folder::default_out_dir;

@@ -10,6 +10,7 @@ use std::time::Duration;
 use ridge_documents::{self as document, Document, Manifest, Program, Written};
 use serde_json::{Map, Value, json};
 
+use crate::around::Profiler;
 use crate::launch::{CONFIG_VARIABLE, Run};
 use crate::no_harness::why_no_harness;
 use crate::options::RecordOptions;
@@ -173,6 +174,7 @@ fn asked(options: &RecordOptions) -> Value {
         "python_tracer": options.python_tracer,
         "expand_command_buffers": options.expand_command_buffers,
         "keep_command_buffers": options.keep_command_buffers,
+        "around": options.nsys.as_ref().map(|_| Profiler::Nsys.name()),
         "memory_profiles": options.memory_profiles,
         "torch": torch(options),
         "limits": {
@@ -205,7 +207,8 @@ fn added_environment(pieces: &Pieces) -> Map<String, Value> {
 }
 
 fn listed(pieces: &Pieces, key: &str) -> Vec<Value> {
-    pieces.pieces.iter().flat_map(|piece| piece.content[key].as_array().cloned().unwrap_or_default()).collect()
+    let all = pieces.pieces.iter().map(|piece| &piece.content).chain(&pieces.around);
+    all.flat_map(|content| content[key].as_array().cloned().unwrap_or_default()).collect()
 }
 
 /// The captures that pieces speak of and that are there, by their paths in `out`.
@@ -224,7 +227,8 @@ fn missing(out: &Path, command: &[OsString], pieces: &Pieces, status: ProgramSta
         ));
     }
     missing.extend(pieces.recorded().filter_map(|piece| unfinished(out, piece, status)));
-    if pieces.recorded().next().is_none() {
+    // Of a program that is not Python, a profiler around it sees as much.
+    if pieces.recorded().next().is_none() && pieces.around.is_none() {
         missing.push(lost("capture", &why_not_recorded(command, pieces)));
     }
     if listed(pieces, "traces").is_empty() {

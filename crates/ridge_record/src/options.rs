@@ -18,6 +18,9 @@ pub struct RecordOptions {
     pub environment: Vec<(OsString, OsString)>,
     /// A file that gets what the program writes to its standard output and error; `None` leaves them as they are.
     pub log: Option<PathBuf>,
+    /// The executable of Nsight Systems, which runs the program and traces it in place of the profilers of JAX and PyTorch: only one of
+    /// them can have the device's events. The harness still keeps modules, sources and versions.
+    pub nsys: Option<PathBuf>,
     /// The capture folder; `None` takes [`default_out_dir`](crate::default_out_dir).
     pub out: Option<PathBuf>,
     /// The part of the program to capture.
@@ -76,6 +79,7 @@ impl RecordOptions {
             folder: None,
             environment: Vec::new(),
             log: None,
+            nsys: None,
             out: None,
             window: Window::WholeProgram,
             warm_up: WarmUp::None,

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use crate::around::Profiler;
+
 /// A moment in a recording, for progress on a terminal.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -43,6 +45,16 @@ pub enum RecordEvent {
         status: ProgramStatus,
         /// From start to end.
         wall: Duration,
+    },
+    /// A profiler around the program turns its report into what Ridgeline reads.
+    Exporting {
+        /// Which.
+        profiler: Profiler,
+    },
+    /// The program is run again for the hardware counters of some kernels, each of which runs many times.
+    Counting {
+        /// Their names.
+        kernels: Vec<String>,
     },
     /// The program is run again without the recorder, to compare.
     RunningWithoutRecorder,

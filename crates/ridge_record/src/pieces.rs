@@ -34,6 +34,8 @@ pub(crate) struct Pieces {
     pub(crate) unreadable: Vec<String>,
     /// Why Python processes could not load the harness.
     pub(crate) refused: Vec<String>,
+    /// What a profiler around the program left, in the form of a piece; `None` where there was none.
+    pub(crate) around: Option<Value>,
 }
 
 impl Pieces {

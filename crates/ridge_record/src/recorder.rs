@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::around::nsys;
 use crate::error::RecordError;
 use crate::folder::CaptureFolder;
 use crate::harness::write_harness;
@@ -55,6 +56,10 @@ fn run_in(
 ) -> Result<(Run, f64), RecordError> {
     let failed = |source| RecordError::Folder { path: folder.path.clone(), source };
     write_harness(&folder.harness()).map_err(failed)?;
+    if options.nsys.is_some() {
+        // It writes into folders and makes none.
+        fs::create_dir_all(folder.path.join("trace")).map_err(failed)?;
+    }
     fs::write(folder.config(), config(folder, options).to_string()).map_err(failed)?;
     let prepare_s = prepare.elapsed().as_secs_f64();
     let mut progress = Progress::new(folder, options, redaction, prepare_s);
@@ -77,6 +82,7 @@ fn finish(
     let mut pieces = read_pieces(&folder.pieces());
     name_unlisted_traces(&folder.path, &mut pieces);
     pack_torch_traces(&folder.path, &mut pieces, redaction, tell);
+    pieces.around = options.nsys.as_ref().map(|tool| nsys::gather(tool, &folder, run, tell));
     folder.release_reserve();
     let write = |gathered: &Gathered| {
         let manifest = compose(options, &pieces, gathered, run, prepare_s, redaction);
@@ -116,7 +122,7 @@ fn config(folder: &CaptureFolder, options: &RecordOptions) -> Value {
         "schema": "ridgeline.record.v1",
         "out": folder.path,
         "pieces": folder.pieces(),
-        "window": window(&options.window),
+        "window": if options.nsys.is_some() { json!({"kind": "none"}) } else { window(&options.window) },
         "warm_up": warm_up(options.warm_up),
         "step_function": options.step_function,
         "max_windows": options.max_windows,

@@ -32,55 +32,55 @@ fn a_capture_of_a_processor() {
     check(
         &shown(&asked("fixtures/xplane/train_steps.xplane.pb", Some("h100"))),
         expect![[r#"
-        2 of 7 stages answered, 4 in part, 1 missing; next: ground truth
+            2 of 7 stages answered, 4 in part, 1 missing; next: ground truth
 
-        timeline[answered]: what ran on the device, and for how long
-          184 µs of device work; `ynn_fusion` takes 41.6 % of it
-            ridgeline stats fixtures/xplane/train_steps.xplane.pb
+            timeline[answered]: what ran on the device, and for how long
+              184 µs of device work; `ynn_fusion` takes 41.6 % of it
+                ridgeline stats fixtures/xplane/train_steps.xplane.pb
 
-        graph[answered]: which operation each piece of work was, and what it computes
-          100 % of device time belongs to an operation of 10 compiled modules
-            ridgeline hlo fixtures/xplane/train_steps.xplane.pb
+            graph[answered]: which operation each piece of work was, and what it computes
+              100 % of device time belongs to an operation of 10 compiled modules
+                ridgeline hlo fixtures/xplane/train_steps.xplane.pb
 
-        ground truth[partly]: times of the accelerator, beside measured roofs
-          times are measured, on a processor (CPU)
-            ridgeline roofline fixtures/xplane/train_steps.xplane.pb
-          not known: what an accelerator would take; run the next command on a machine
-          that has it; and how near the roofs are that this machine reaches
-          to know it:
-            ridgeline record -o RUN -- python PROGRAM.py
-            ridgeline calibrate
+            ground truth[partly]: times of the accelerator, beside measured roofs
+              times are measured, on a processor (CPU)
+                ridgeline roofline fixtures/xplane/train_steps.xplane.pb
+              not known: what an accelerator would take; run the next command on a machine
+              that has it; and which roofs this machine reaches
+              to know it:
+                ridgeline record -o RUN -- python PROGRAM.py
+                ridgeline calibrate
 
-        deep dive[partly]: what counters say of the longest kernels
-          bounds are modelled from what the operations compute; nothing is counted
-            ridgeline roofline fixtures/xplane/train_steps.xplane.pb
-          not known: counters: record on a GPU first, this capture names no kernels of
-          one
-          to know it:
-            ridgeline record -o RUN -- python PROGRAM.py
+            deep dive[partly]: what counters say of the longest kernels
+              bounds are modelled from what the operations compute; nothing is counted
+                ridgeline roofline fixtures/xplane/train_steps.xplane.pb
+              not known: counters: record on a GPU first, this capture names no kernels of
+              one
+              to know it:
+                ridgeline record -o RUN -- python PROGRAM.py
 
-        memory sizing[partly]: how much memory it needs, here and at a larger size
-          the largest plan is 27.1 KiB for `jit_iterate`; no allocator was watched
-            ridgeline memory fixtures/xplane/train_steps.xplane.pb
-          not known: how it grows: one size alone does not say
-          to know it:
-            ridgeline bench SUITE --sizes 32,64,128 -o RUN
-            ridgeline scaling RUN
+            memory sizing[partly]: how much memory it needs, here and at a larger size
+              the largest plan is 27.1 KiB for `jit_iterate`; no allocator was watched
+                ridgeline memory fixtures/xplane/train_steps.xplane.pb
+              not known: how it grows: one size alone does not say
+              to know it:
+                ridgeline bench SUITE --sizes 32,64,128 -o RUN
+                ridgeline scaling RUN
 
-        offload verdict[partly]: which parts other hardware would speed up
-          1 of 5 regions is a candidate against NVIDIA H100 SXM5 80GB by its data sheet:
-          `jit_iterate: ynn_fusion` on Intel Agilex 7 M AGM039 would be slower, for less
-          energy: energy candidate 85.9 %, undecided 14.1 %
-            ridgeline offload fixtures/xplane/train_steps.xplane.pb --as h100
-          not known: 14.1 % is undecided
-          to know it:
-            ridgeline offload fixtures/xplane/train_steps.xplane.pb --as h100 --all --what-if clock=250MHz,resident=100
+            offload verdict[partly]: which parts other hardware would speed up
+              1 of 5 regions is a candidate against NVIDIA H100 SXM5 80GB by its data sheet:
+              `jit_iterate: ynn_fusion` on Intel Agilex 7 M AGM039 would be slower, for less
+              energy: energy candidate 85.9 %, undecided 14.1 %
+                ridgeline offload fixtures/xplane/train_steps.xplane.pb --as h100
+              not known: 14.1 % is undecided
+              to know it:
+                ridgeline offload fixtures/xplane/train_steps.xplane.pb --as h100 --all --what-if clock=250MHz,resident=100
 
-        hand-off[missing]: what the engineers get, and what of it is checked
-          no bundle of `jit_iterate: ynn_fusion`, which is a candidate
-          to know it:
-            ridgeline handoff fixtures/xplane/train_steps.xplane.pb --region 1 -o REGION.handoff
-    "#]],
+            hand-off[missing]: what the engineers get, and what of it is checked
+              no bundle of `jit_iterate: ynn_fusion`, which is a candidate
+              to know it:
+                ridgeline handoff fixtures/xplane/train_steps.xplane.pb --region 1 -o REGION.handoff
+        "#]],
     );
 }
 
@@ -89,31 +89,86 @@ fn counters_of_a_profiler_alone() {
     check(
         &shown(&asked("fixtures/ncu/made_up.ncu-rep", None)),
         expect![[r#"
-        1 of 7 stages answered, 0 in part, 6 missing; next: timeline
+            1 of 7 stages answered, 0 in part, 6 missing; next: timeline
+
+            timeline[missing]: what ran on the device, and for how long
+              the capture holds no work of a device
+              to know it:
+                ridgeline record -o RUN -- python PROGRAM.py
+
+            graph[missing]: which operation each piece of work was, and what it computes
+              the capture holds no compiled module
+              to know it:
+                ridgeline record -o RUN -- python PROGRAM.py
+
+            ground truth[missing]: times of the accelerator, beside measured roofs
+              no device worked
+              to know it:
+                ridgeline record -o RUN -- python PROGRAM.py
+
+            deep dive[answered]: what counters say of the longest kernels
+              2 launches of 2 kernels have counters
+                ridgeline roofline fixtures/ncu/made_up.ncu-rep --by profile
+
+            memory sizing[missing]: how much memory it needs, here and at a larger size
+              the capture holds neither plans nor allocations
+              to know it:
+                ridgeline record -o RUN -- python PROGRAM.py
+
+            offload verdict[missing]: which parts other hardware would speed up
+              there is no work to divide into regions
+              to know it:
+                ridgeline record -o RUN -- python PROGRAM.py
+
+            hand-off[missing]: what the engineers get, and what of it is checked
+              no region has a specification to hand over
+              to know it:
+                ridgeline record -o RUN -- python PROGRAM.py
+        "#]],
+    );
+}
+
+#[test]
+fn captures_of_pytorch_are_not_asked_for_modules() {
+    for capture in ["fixtures/chrome/torch_mlp.json", "fixtures/nsys/two_processes.sqlite"] {
+        let guide = asked(capture, None);
+        let advice: Vec<&String> = guide.stages.iter().flat_map(|stage| &stage.next).collect();
+        assert!(!advice.iter().any(|command| command.contains("--hlo")), "{capture}: {advice:?}");
+    }
+    check(
+        &shown(&asked("fixtures/chrome/torch_mlp.json", None)),
+        expect![[r#"
+        1 of 7 stages answered, 1 in part, 5 missing; next: timeline
 
         timeline[missing]: what ran on the device, and for how long
-          the capture holds no work of a device
+          the capture holds no work of a device; PyTorch's operators ran on the host
+          not known: what a GPU would do; run the next command on a machine that has one
           to know it:
             ridgeline record -o RUN -- python PROGRAM.py
 
-        graph[missing]: which operation each piece of work was, and what it computes
-          the capture holds no compiled module
-          to know it:
-            ridgeline record --hlo text,proto,stablehlo -o RUN -- python PROGRAM.py
+        graph[answered]: which operation each piece of work was, and what it computes
+          45 operators and ranges of PyTorch; none launched work on a device
+            ridgeline stats fixtures/chrome/torch_mlp.json --by operator
 
         ground truth[missing]: times of the accelerator, beside measured roofs
-          no device worked
+          no device worked; PyTorch's operators ran on the host
+          not known: what a GPU would do; run the next command on a machine that has one
           to know it:
             ridgeline record -o RUN -- python PROGRAM.py
 
-        deep dive[answered]: what counters say of the longest kernels
-          2 launches of 2 kernels have counters
-            ridgeline roofline fixtures/ncu/made_up.ncu-rep --by profile
-
-        memory sizing[missing]: how much memory it needs, here and at a larger size
-          the capture holds neither plans nor allocations
+        deep dive[missing]: what counters say of the longest kernels
+          no kernel of the capture has counters; PyTorch's operators ran on the host
+          not known: what a GPU would do; run the next command on a machine that has one
           to know it:
             ridgeline record -o RUN -- python PROGRAM.py
+
+        memory sizing[partly]: how much memory it needs, here and at a larger size
+          2.66 KiB at the peak of CPU
+            ridgeline memory fixtures/chrome/torch_mlp.json
+          not known: how it grows: one size alone does not say
+          to know it:
+            ridgeline record --allocations --allocator-history -o LARGER -- python PROGRAM.py
+            ridgeline memory LARGER
 
         offload verdict[missing]: which parts other hardware would speed up
           there is no work to divide into regions
@@ -123,7 +178,8 @@ fn counters_of_a_profiler_alone() {
         hand-off[missing]: what the engineers get, and what of it is checked
           no region has a specification to hand over
           to know it:
-            ridgeline record --hlo text,proto,stablehlo -o RUN -- python PROGRAM.py
+            ridgeline record -o RUN -- python PART_IN_JAX.py
+            ridgeline handoff RUN --region 1 -o REGION.handoff
     "#]],
     );
 }

@@ -4,12 +4,14 @@
 //! Each stage is one question. It is judged by what the capture holds and never by what somebody says was done.
 
 mod commands;
+mod origin;
 mod stages;
 
 use crate::error::OpenError;
 use crate::note::Note;
 use crate::session::Session;
 use commands::Commands;
+use origin::{Framework, Origin};
 
 /// What is asked.
 #[derive(Debug, Clone, Default)]
@@ -90,17 +92,22 @@ impl Session {
     pub fn guide(&self, options: &GuideOptions) -> Result<Guide, OpenError> {
         let commands = Commands::of(self, options.meant.as_deref());
         let offload = stages::offload_asked(self, options)?;
-        let mut all = self.with_analysis(|analysis| {
-            vec![
-                stages::timeline(self, analysis, &commands),
-                stages::graph(analysis, &commands),
-                stages::ground_truth(analysis, &commands),
-                stages::deep_dive(analysis, &commands),
-            ]
+        let (origin, mut all) = self.with_analysis(|analysis| {
+            let origin = Origin::of(self, analysis);
+            let stages = vec![
+                stages::timeline(self, analysis, &commands, origin),
+                match origin.framework {
+                    Framework::Torch => stages::operators(analysis, &commands, origin),
+                    Framework::Xla | Framework::Unknown => stages::graph(analysis, &commands, origin),
+                },
+                stages::ground_truth(analysis, &commands, origin),
+                stages::deep_dive(analysis, &commands, origin),
+            ];
+            (origin, stages)
         });
-        all.push(stages::memory(self, &commands));
-        all.push(stages::offload(&offload, &commands));
-        all.push(stages::hand_off(self, &offload, &commands));
+        all.push(stages::memory(self, &commands, origin));
+        all.push(stages::offload(&offload, &commands, origin));
+        all.push(stages::hand_off(self, &offload, &commands, origin));
         Ok(Guide { notes: self.notes().to_vec(), stages: all, path: self.root().display().to_string() })
     }
 }

@@ -8,10 +8,11 @@ use crate::offload::{OffloadAnswer, OffloadOptions};
 use crate::session::Session;
 use ridge_handoff::bundle::{Files, Source, files, specification};
 use ridge_handoff::{Fixed, Refusal, lower};
-use ridge_hlo::{ComputationId, HloModule, InstructionId};
+use ridge_hlo::{BufferAssignment, ComputationId, HloModule, InstructionId};
 use ridge_offload::RegionAnswer;
-use rustc_hash::FxHashSet;
-use std::path::{Component, Path};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::{Value, json};
+use std::path::{Component, Path, PathBuf};
 
 /// Recorded modules of one name that are looked at.
 const MOST_FOLDERS: usize = 64;
@@ -74,6 +75,8 @@ impl Session {
             region_hlo: region_text(module, computation),
             before: self.recorded(module, "before.txt"),
             stablehlo: self.recorded(module, "stablehlo.mlir"),
+            buffers: self.buffers(module),
+            buffers_text: self.dumped_buffers(&module.name),
             ..Source::default()
         };
         if is_whole {
@@ -98,10 +101,40 @@ impl Session {
         Ok(Handoff { source, files, refused, offload })
     }
 
-    /// Another form of a module that the recorder kept: from the folder whose own HLO has the same instructions.
+    /// The plan of buffers: of the module itself, or of the same one in the recording.
+    fn buffers(&self, module: &HloModule) -> Option<Value> {
+        let own =
+            || module.buffers.as_ref().filter(|plan| !plan.allocations.is_empty()).map(|plan| plan_of(module, plan));
+        own().or_else(|| {
+            let bytes = std::fs::read(self.folder_of(module)?.join("after.hlo.pb")).ok()?;
+            let recorded = HloModule::from_proto(&bytes).ok()?;
+            let plan = recorded.buffers.as_ref().filter(|plan| !plan.allocations.is_empty())?;
+            Some(plan_of(&recorded, plan))
+        })
+    }
+
+    /// What XLA's own dump says of the plan, where it dumped one module of that name.
+    fn dumped_buffers(&self, name: &str) -> Option<String> {
+        let entries = std::fs::read_dir(self.manifest()?.folder.join("hlo_dump")).ok()?;
+        let is_its = |path: &PathBuf| {
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            file.ends_with("buffer-assignment.txt") && file.contains(&format!(".{name}."))
+        };
+        let mut found = entries.filter_map(Result::ok).map(|entry| entry.path()).filter(is_its);
+        let first = found.next()?;
+        // Several of one name are not told apart.
+        if found.next().is_some() { None } else { std::fs::read_to_string(first).ok() }
+    }
+
+    /// Another form of a module that the recorder kept.
+    fn recorded(&self, module: &HloModule, file: &str) -> Option<String> {
+        std::fs::read_to_string(self.folder_of(module)?.join(file)).ok()
+    }
+
+    /// The folder of a module in the recording: the one whose own HLO has the same instructions.
     ///
     /// Folders are named by the order of compilation, which the capture does not know; a name alone may mean several.
-    fn recorded(&self, module: &HloModule, file: &str) -> Option<String> {
+    fn folder_of(&self, module: &HloModule) -> Option<PathBuf> {
         let manifest = self.manifest()?;
         let named = manifest.document.modules.iter().filter(|one| one.name == module.name).take(MOST_FOLDERS);
         let mut folders = named.filter_map(|one| {
@@ -109,12 +142,11 @@ impl Session {
             let is_inside = dir.components().all(|part| matches!(part, Component::Normal(_)));
             is_inside.then(|| manifest.folder.join(dir))
         });
-        let folder = folders.find(|folder| {
+        folders.find(|folder| {
             let text = std::fs::read_to_string(folder.join("after.txt")).ok();
             let theirs = text.and_then(|text| HloModule::from_text(&text).ok());
             theirs.is_some_and(|theirs| are_alike(&theirs, module))
-        })?;
-        std::fs::read_to_string(folder.join(file)).ok()
+        })
     }
 
     /// The module's row: where several have one name, the one whose instructions the region names.
@@ -129,6 +161,30 @@ impl Session {
     }
 }
 
+/// A plan of buffers as a document: pieces of memory, and which value lies where in each, in bytes.
+fn plan_of(module: &HloModule, plan: &BufferAssignment) -> Value {
+    let makers: FxHashMap<i64, Option<InstructionId>> =
+        plan.buffers.iter().map(|buffer| (buffer.id, buffer.defined_at.instruction)).collect();
+    let made_by = |id: i64| makers.get(&id).copied().flatten().map(|maker| module.instruction(maker).name.clone());
+    let pieces = plan.allocations.iter().map(|piece| {
+        let values = piece
+            .assigned
+            .iter()
+            .map(|value| json!({ "value": made_by(value.buffer), "offset": value.offset, "bytes": value.size }));
+        json!({
+            "index": piece.index,
+            "bytes": piece.size,
+            "memory_space": piece.color,
+            "parameter": piece.is_parameter.then_some(piece.parameter),
+            "is_constant": piece.is_constant,
+            "may_outlive_the_run": piece.maybe_live_out,
+            "shared_with_an_output": piece.is_parameter_aliased_with_output,
+            "values": values.collect::<Vec<_>>(),
+        })
+    });
+    json!({ "of": "the whole module, as XLA assigned it", "allocations": pieces.collect::<Vec<_>>() })
+}
+
 /// Whether two modules have the same instructions, by name, operation and shape.
 fn are_alike(one: &HloModule, other: &HloModule) -> bool {
     let same = |a: &ridge_hlo::Instruction| {
@@ -140,6 +196,10 @@ fn are_alike(one: &HloModule, other: &HloModule) -> bool {
 
 fn region_called<'a>(answer: &'a OffloadAnswer, name: &str) -> Result<&'a RegionAnswer, OpenError> {
     let regions = &answer.found.regions;
+    if regions.is_empty() {
+        let details = Details::new("the capture has no region: no work of a compiled module is in it");
+        return Err(OpenError::NotRecorded(details.hint("`ridgeline guide` says how to record one")));
+    }
     if let Ok(number) = name.parse::<usize>() {
         let found = number.checked_sub(1).and_then(|at| regions.get(at));
         return found

@@ -31,6 +31,7 @@ mod hlo;
 mod hlo_graph;
 mod idle;
 mod info;
+mod kernels;
 mod manifest;
 mod memory_series;
 mod note;

@@ -12,9 +12,11 @@ use ridge_report::escape_controls;
 use ridgeline::HandoffOptions;
 use ridgeline::handing_over::Fixed;
 use ridgeline::handing_over::bundle::{Check, CheckState};
-use ridgeline::handing_over::verify::{Running, open, verify};
+use ridgeline::handing_over::verify::{Progress, Running, open, verify};
 use serde_json::json;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Write what hardware engineers need of a region (specification, vectors, code), and check it
 ///
@@ -135,7 +137,7 @@ fn verified(arguments: &VerifyArguments) -> Result<Ending, Failure> {
     let bundle = open(&arguments.bundle)
         .map_err(|error| Failure::failed(error.to_string()).at(&arguments.bundle).hint("nothing of it was run"))?;
     let running = if arguments.no_run { Running::NothingOfIt } else { Running::Everything };
-    let ledger = verify(&bundle, running, |_| {});
+    let ledger = verify(&bundle, running, progress());
     if arguments.json {
         let checks: Vec<_> = ledger.iter().map(Check::document).collect();
         let document = json!({ "schema": "ridgeline.handoff-ledger.v1", "bundle": arguments.bundle.display().to_string(), "ledger": checks });
@@ -145,6 +147,31 @@ fn verified(arguments: &VerifyArguments) -> Result<Ending, Failure> {
     }
     Ok(Ending::Code(if ledger.iter().any(|check| check.state == CheckState::Failed) { FAILED } else { 0 }))
 }
+
+/// Says on standard error how far the checks are, once they have taken a while.
+fn progress() -> impl FnMut(&Progress) {
+    let began = Instant::now();
+    let mut told = began;
+    move |progress| {
+        let now = Instant::now();
+        if now - began < WORTH_A_WORD || now - told < BETWEEN_WORDS || progress.running.is_empty() {
+            return;
+        }
+        told = now;
+        let Progress { done, of, running } = progress;
+        let text = format!(
+            "ridgeline: {done} of {of} checks done after {} s; running: {}\n",
+            (now - began).as_secs(),
+            running.join(", ")
+        );
+        // Nothing is left to tell it to where standard error is closed.
+        let _ = anstream::stderr().write_all(text.as_bytes());
+    }
+}
+
+/// From when on progress is told, and how often.
+const WORTH_A_WORD: Duration = Duration::from_secs(3);
+const BETWEEN_WORDS: Duration = Duration::from_secs(3);
 
 /// A line for each check, and one for all.
 fn lines(ledger: &[Check]) -> String {
@@ -162,7 +189,6 @@ fn lines(ledger: &[Check]) -> String {
 }
 
 fn say(text: &str) -> Result<(), Failure> {
-    use std::io::Write as _;
     anstream::stdout().write_all(text.as_bytes()).map_err(|error| Failure::io("could not write", &error))
 }
 

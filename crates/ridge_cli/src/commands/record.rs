@@ -1,5 +1,7 @@
 //! `ridgeline record`: run a program under the recorder.
 
+mod with;
+
 use crate::Ending;
 use crate::arguments::Globals;
 use crate::failure::Failure;
@@ -22,6 +24,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
+use with::With;
 
 /// Run a program and record what it does on its devices
 ///
@@ -33,6 +36,15 @@ pub(crate) struct RecordArguments {
     /// Capture folder [default: a new one named after the program]
     #[arg(short = 'o', long = "out", value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
+
+    /// Run this profiler of NVIDIA around the program: `nsys` for the timeline, `ncu` for hardware counters, both joined by a
+    /// comma for both
+    ///
+    /// nsys takes the place of the profilers of JAX and PyTorch; modules and sources are kept as ever.
+    /// ncu runs the program once more and counts the first launches of the 5 kernels that take most time, or of as many as
+    /// `ncu:top=N` says; which those are it takes from the recording of the same command in the folder, or makes one first.
+    #[arg(long, value_name = "PROFILER", value_delimiter = ',')]
+    with: Vec<With>,
 
     #[command(flatten)]
     window: WindowArguments,
@@ -70,6 +82,8 @@ Examples:
   ridgeline record --profile-option host_tracer_level=3 -- python solver.py
   ridgeline record --keep-command-buffers -- python solver.py       CUDA graphs as without a profiler
   ridgeline record --expand-command-buffers -- python solver.py     operations of CUDA graphs keep their names
+  ridgeline record --with nsys -o run/ -- python solver.py          the timeline by Nsight Systems
+  ridgeline record --with ncu:top=3 -o run/ -- python solver.py     then counters of three kernels, into the same folder
 
 Exit status:
   The program's own; if a signal ended the program, the same signal ends ridgeline.
@@ -236,6 +250,10 @@ fn key_value(text: &str) -> Result<(String, String), String> {
 /// Runs the command.
 pub(crate) fn run(arguments: &RecordArguments, globals: &Globals) -> Result<Ending, Failure> {
     let mut said = BTreeMap::new();
+    if !arguments.with.is_empty() {
+        let status = with::run(arguments, globals, &mut |event| tell(&event, globals, &mut said))?;
+        return Ok(Ending::Like(status));
+    }
     let outcome = record(&arguments.options(), &mut |event| tell(&event, globals, &mut said))?;
     print_stderr(&summary(&outcome));
     print_stderr(&causes(&outcome, globals));
@@ -243,6 +261,23 @@ pub(crate) fn run(arguments: &RecordArguments, globals: &Globals) -> Result<Endi
 }
 
 impl RecordArguments {
+    /// An option that is about the profilers of JAX and PyTorch alone, where one is given.
+    fn of_the_profiler(&self) -> Option<&'static str> {
+        let given = [
+            ("--steps", self.window.steps.is_some()),
+            ("--annotation", self.window.annotation.is_some()),
+            ("--warm-up", self.window.warm_up != WarmUp::None),
+            ("--rotate", self.limits.rotate.is_some()),
+            ("--profile-option", !self.profiler.profile_option.is_empty()),
+            ("--python-tracer", self.profiler.python_tracer),
+            ("--shapes", self.torch.shapes),
+            ("--allocations", self.torch.allocations),
+            ("--allocator-history", self.torch.allocator_history),
+            ("--host-only", self.torch.host_only),
+        ];
+        given.into_iter().find_map(|(name, is_given)| is_given.then_some(name))
+    }
+
     fn options(&self) -> RecordOptions {
         RecordOptions {
             command: self.command.clone(),
@@ -329,6 +364,10 @@ fn tell(event: &RecordEvent, globals: &Globals, said: &mut BTreeMap<u64, u64>) {
         RecordEvent::RunningWithoutRecorder => "running the program again without recording".to_owned(),
         RecordEvent::Writing { pid, took } if is_worth_a_word(*pid, took.as_secs(), said) => {
             format!("process {pid} is writing its trace, since {} s", took.as_secs())
+        }
+        RecordEvent::Exporting { profiler } => format!("{} exports its report", profiler.name()),
+        RecordEvent::Counting { kernels } => {
+            format!("running the program again under ncu, for {}", kernels.join(", "))
         }
         RecordEvent::Packing { bytes } if *bytes >= SLOW_TO_PACK => format!("packing a trace of {}", Bytes(*bytes)),
         _ if !globals.verbose => return,

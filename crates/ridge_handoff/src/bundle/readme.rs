@@ -47,9 +47,17 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
             let _ = writeln!(text, "- {calls} calls of the real program are among the vectors (`golden/recorded_*`); what other data does is not known.");
         }
     }
-    if refused.is_none() && !files.contains_key("rtl/kernel.v") {
-        text.push_str("- There is no Verilog of this region; `spec/verilog.txt` says why.\n");
+    let designs = [
+        ("rtl/kernel.v", "spec/verilog.txt", "There is no Verilog of this region in fixed point"),
+        ("rtl_f32/kernel.v", "spec/verilog_f32.txt", "There is no Verilog of this region in single precision"),
+        ("xls/kernel.x", "spec/xls.txt", "There is nothing of this region for XLS"),
+    ];
+    for (design, why, words) in designs {
+        if refused.is_none() && !files.contains_key(design) {
+            let _ = writeln!(text, "- {words}; `{why}` says why.");
+        }
     }
+    not_recorded(&mut text, files);
     if refused.is_none() {
         text.push_str(FORMATS_HEAD);
         formats(&mut text, files);
@@ -62,6 +70,34 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
         text.push_str("- `golden/SET/`: inputs `in*.bin`, and outputs by engine: `strict` (as the C++), `f64` with `bound`, `xla`, `stablehlo`, and fixed point\n");
     }
     text
+}
+
+/// What a recording may keep and this one did not, with how it would be there.
+fn not_recorded(text: &mut String, files: &Files) {
+    let parts = [
+        ("HLO before optimization", "record with `--hlo before`", &["spec/module.before.hlo.txt"] as &[&str]),
+        (
+            "StableHLO",
+            "record with `--hlo stablehlo`",
+            &["spec/module.stablehlo.mlir", "spec/whole_module.stablehlo.mlir"],
+        ),
+        ("StableHLO as portable bytecode", "name a Python with JAX by `--python`", &["spec/module.vhlo.mlirbc"]),
+        (
+            "buffer assignment",
+            "record with `--hlo proto`",
+            &["spec/buffer_assignment.json", "spec/buffer_assignment.txt"],
+        ),
+        ("copies between host and device", "record on the accelerator", &["spec/dma.csv"]),
+    ];
+    let missing: Vec<_> =
+        parts.iter().filter(|(_, _, names)| !names.iter().any(|name| files.contains_key(*name))).collect();
+    if missing.is_empty() {
+        return;
+    }
+    text.push_str("\n## What was not recorded\n\n");
+    for (what, how, _) in missing {
+        let _ = writeln!(text, "- {what}: {how}.");
+    }
 }
 
 const FORMATS_HEAD: &str = "\n## Fixed point\n\nError against double precision, on the vectors of set `random`:\n\n";
@@ -110,5 +146,10 @@ fn section(text: &mut String, title: &str, ledger: &[Check], state: CheckState) 
 
 /// Text from outside on one line of Markdown.
 fn plain(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() || letter == '`' { ' ' } else { letter }).collect()
+    let letter = |letter: char| match letter {
+        '`' => '\'',
+        letter if letter.is_control() => ' ',
+        letter => letter,
+    };
+    text.chars().map(letter).collect()
 }

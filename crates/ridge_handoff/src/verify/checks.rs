@@ -13,8 +13,24 @@ use std::time::Instant;
 /// A check that needs a tool.
 pub(super) type Run = fn(&Opened, &Path) -> Check;
 
-/// Checks of the Verilog.
-pub(super) const RTL: [(&str, Run); 3] = [("Icarus Verilog", icarus), ("Verilator", verilator), ("Yosys", yosys)];
+/// Checks of the Verilog, with how long each takes beside the other checks.
+pub(super) const RTL: [(&str, u8, Run); 3] =
+    [("Icarus Verilog", 1, icarus), ("Verilator", 3, verilator), ("Yosys", 5, yosys)];
+
+/// Runs what XLS made; says why there is nothing where it made nothing.
+pub(super) fn xls(bundle: &Opened, folder: &Path) -> Check {
+    let said = &bundle.manifest["engines"]["xls"];
+    if !bundle.files.contains_key("xls/kernel.v") {
+        return not_run(XLS, said["why"].as_str().unwrap_or("nobody asked XLS when the bundle was made"));
+    }
+    simulated(XLS, &folder.join("xls"))
+}
+
+/// Its name.
+const XLS: &str = "Icarus Verilog XLS";
+
+/// The check of the Verilog of single precision.
+pub(super) const RTL_F32: (&str, u8, Run) = ("Icarus Verilog f32", 3, icarus_f32);
 
 pub(super) fn not_run(name: &str, why: &str) -> Check {
     Check {
@@ -163,19 +179,24 @@ fn said(ran: Ran) -> Result<String, String> {
 }
 
 fn icarus(_: &Opened, folder: &Path) -> Check {
-    let Some(version) = version("iverilog", "-V") else {
-        return not_run("Icarus Verilog", "iverilog is not on the path");
-    };
-    let rtl = folder.join("rtl");
+    simulated("Icarus Verilog", &folder.join("rtl"))
+}
+
+fn icarus_f32(_: &Opened, folder: &Path) -> Check {
+    simulated("Icarus Verilog f32", &folder.join("rtl_f32"))
+}
+
+fn simulated(name: &str, rtl: &Path) -> Check {
+    let Some(version) = version("iverilog", "-V") else { return not_run(name, "iverilog is not on the path") };
     let command = "iverilog -g2005 -o tb.vvp kernel.v tb.v && vvp tb.vvp";
-    let built = run(&rtl, &["iverilog", "-g2005", "-o", "tb.vvp", "kernel.v", "tb.v"]);
+    let built = run(rtl, &["iverilog", "-g2005", "-o", "tb.vvp", "kernel.v", "tb.v"]);
     if !built.is_success {
-        return judged("Icarus Verilog", command, version, built.wall_s, Err(built.said));
+        return judged(name, command, version, built.wall_s, Err(built.said));
     }
-    let ran = run(&rtl, &["vvp", "tb.vvp"]);
+    let ran = run(rtl, &["vvp", "tb.vvp"]);
     let wall_s = built.wall_s + ran.wall_s;
     let found = if ran.said.lines().any(|line| line.starts_with("0 differ")) { said(ran) } else { Err(ran.said) };
-    judged("Icarus Verilog", command, version, wall_s, found)
+    judged(name, command, version, wall_s, found)
 }
 
 fn verilator(_: &Opened, folder: &Path) -> Check {

@@ -31,8 +31,9 @@ pub(crate) fn run(folder: &Path, words: &[&str]) -> Ran {
     let began = Instant::now();
     let said = |text: String| Ran { is_success: false, said: text, wall_s: began.elapsed().as_secs_f64() };
     let Some((tool, arguments)) = words.split_first() else { return said("no command".to_owned()) };
-    let out = folder.join(".said");
-    let Ok(file) = std::fs::File::create(&out) else { return said("no file can be made".to_owned()) };
+    // A file of its own, because commands run side by side in one folder.
+    let Ok(out) = tempfile::NamedTempFile::new_in(folder) else { return said("no file can be made".to_owned()) };
+    let Ok(file) = out.reopen() else { return said("no file can be made".to_owned()) };
     let Ok(copy) = file.try_clone() else { return said("no file can be made".to_owned()) };
     let child =
         Command::new(tool).args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(file).stderr(copy).spawn();
@@ -52,7 +53,7 @@ pub(crate) fn run(folder: &Path, words: &[&str]) -> Ran {
             Err(_) => break None,
         }
     };
-    let text = std::fs::read(&out).unwrap_or_default();
+    let text = std::fs::read(out.path()).unwrap_or_default();
     let text = String::from_utf8_lossy(&text[text.len().saturating_sub(MOST_SAID)..]).trim().to_owned();
     let text = if status.is_none() { format!("it took longer than {} s", PATIENCE.as_secs()) } else { text };
     Ran { is_success: status.is_some_and(|status| status.success()), said: text, wall_s: began.elapsed().as_secs_f64() }

@@ -29,7 +29,7 @@ impl Format for Ncu {
     }
 
     fn in_folder(&self) -> InFolder {
-        InFolder::Capture(&[".ncu-rep"])
+        InFolder::Capture(&[".ncu-rep", ".ncu.csv"])
     }
 
     fn hint(&self, error: &ImportError) -> Option<String> {

@@ -15,6 +15,8 @@ pub(super) struct Commands {
     program: String,
     /// The suite of a benchmark.
     suite: Option<String>,
+    /// Whether the path is the folder of a recording of the program, which counters can be put into.
+    is_recording: bool,
     /// Its largest size.
     largest: Option<u64>,
     /// Sizes that were measured.
@@ -40,6 +42,7 @@ impl Commands {
         Commands {
             path: typed(&session.root().display().to_string()),
             program: program.and_then(Result::ok).unwrap_or_else(|| PROGRAM.to_owned()),
+            is_recording: command.is_some() && session.root().is_dir(),
             suite,
             largest: sizes.iter().copied().max(),
             sizes: if is_whole { sizes.len() } else { 0 },
@@ -74,12 +77,32 @@ impl Commands {
         }
     }
 
+    /// Counting what the `top` longest kernels do, and looking at it.
+    pub(super) fn count(&self, top: usize) -> Vec<String> {
+        let folder = if self.is_recording { self.path.as_str() } else { "RUN" };
+        let program = if self.suite.is_some() { PROGRAM } else { &self.program };
+        vec![
+            format!("ridgeline record --with ncu:top={top} -o {folder} -- {program}"),
+            format!("ridgeline roofline {folder} --by profile"),
+        ]
+    }
+
+    /// Recording a part of the program that somebody wrote in JAX.
+    pub(super) fn in_jax(&self) -> String {
+        "ridgeline record -o RUN -- python PART_IN_JAX.py".to_owned()
+    }
+
     /// The program under another tool.
     pub(super) fn under(&self, tool: &str) -> String {
         match &self.suite {
             Some(_) => format!("{tool} {PROGRAM}"),
             None => format!("{tool} {}", self.program),
         }
+    }
+
+    /// Recording the program with more to do.
+    pub(super) fn larger(&self, options: &str) -> String {
+        format!("ridgeline record {options} -o LARGER -- {}", self.program)
     }
 
     /// Measuring the suite at more sizes.

@@ -1,14 +1,18 @@
 //! The stages, one function each.
 
 use super::commands::Commands;
+use super::origin::{Framework, Origin};
 use super::{GuideOptions, Stage, StageState};
 use crate::error::OpenError;
+use crate::kernels::{base_name, longest, summed};
 use crate::note::Severity;
 use crate::offload::{OffloadAnswer, OffloadOptions};
 use crate::session::Session;
+use ridge_analysis::models::operators::Operators;
 use ridge_analysis::{Analysis, Limit};
 use ridge_offload::{Host, Verdict};
 use ridge_table::Basis;
+use ridge_trace::EventKind;
 use ridge_units::{Bytes, Nanos, Share};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -20,8 +24,15 @@ const NEARLY_ALL: f64 = 0.95;
 /// How compiled modules are kept in every form that a hand-off wants.
 const HLO: &str = "--hlo text,proto,stablehlo";
 
+/// How PyTorch's allocators are watched: every allocation, and who made it.
+const ALLOCATIONS: &str = "--allocations --allocator-history";
+
 /// Kernels that a deeper look begins with.
 const DEEP: usize = 3;
+
+/// Why PyTorch's work has no verdict.
+const NO_MODULE: &str = "no verdict: it is given on parts of compiled modules, and PyTorch leaves none; \
+     a part that matters, written in JAX, has one";
 
 /// Bundles that are looked at, and bytes that are read of the manifest of one.
 const MOST_BUNDLES: usize = 16;
@@ -40,12 +51,11 @@ fn stage(name: &'static str, question: &'static str) -> Stage {
 }
 
 /// What ran, when, and for how long.
-pub(super) fn timeline(session: &Session, analysis: &Analysis<'_>, commands: &Commands) -> Stage {
+pub(super) fn timeline(session: &Session, analysis: &Analysis<'_>, commands: &Commands, origin: Origin) -> Stage {
     let mut stage = stage("timeline", "what ran on the device, and for how long");
     let total = analysis.groups().total_self_ns();
     let Some((name, ns)) = by_name(analysis).into_iter().next().filter(|_| total > 0) else {
-        stage.answer = "the capture holds no work of a device".to_owned();
-        stage.next = vec![commands.record("")];
+        on_the_host(&mut stage, commands, origin, "the capture holds no work of a device");
         return stage;
     };
     stage.answer = format!("{} of device work; `{name}` takes {} of it", Nanos(total), Share(ns as f64 / total as f64));
@@ -56,11 +66,19 @@ pub(super) fn timeline(session: &Session, analysis: &Analysis<'_>, commands: &Co
         stage.lacks = Some(format!("data is gone: {}", note.message));
         stage.next = vec![commands.record("")];
     }
+    let whole = analysis.groups().groups.iter().filter(|group| group.kind == EventKind::GraphLaunch);
+    let whole = whole.map(|group| group.self_ns).sum::<i64>() as f64 / total as f64;
+    if origin.is_nsys && whole > 1.0 - NEARLY_ALL {
+        stage.state = StageState::Partly;
+        stage.lacks =
+            Some(format!("which kernels ran in CUDA graphs, which are traced as wholes: {} of it", Share(whole)));
+        stage.next = vec![commands.record("--with nsys")];
+    }
     stage
 }
 
 /// Which operations of the program the work was, and what they compute.
-pub(super) fn graph(analysis: &Analysis<'_>, commands: &Commands) -> Stage {
+pub(super) fn graph(analysis: &Analysis<'_>, commands: &Commands, origin: Origin) -> Stage {
     let mut stage = stage("graph", "which operation each piece of work was, and what it computes");
     let total = analysis.groups().total_self_ns();
     let known = analysis.groups().groups.iter().filter(|group| analysis.instruction(group.op).is_some());
@@ -71,7 +89,7 @@ pub(super) fn graph(analysis: &Analysis<'_>, commands: &Commands) -> Stage {
             0 => "the capture holds no compiled module".to_owned(),
             _ => format!("{modules} compiled modules, and no work of theirs"),
         };
-        stage.next = vec![commands.record(HLO)];
+        stage.next = vec![commands.record(modules_of(origin))];
         return stage;
     }
     stage.answer = format!("{} of device time belongs to an operation of {modules} compiled modules", Share(share));
@@ -84,13 +102,73 @@ pub(super) fn graph(analysis: &Analysis<'_>, commands: &Commands) -> Stage {
     stage
 }
 
+/// A question about a device of a capture that has none: with operators of PyTorch the program ran on the host, and recording it
+/// again there would say no more.
+fn on_the_host(stage: &mut Stage, commands: &Commands, origin: Origin, answer: &str) {
+    stage.answer = answer.to_owned();
+    if origin.ran_on_the_host {
+        stage.answer.push_str("; PyTorch's operators ran on the host");
+        stage.lacks = Some("what a GPU would do; run the next command on a machine that has one".to_owned());
+    }
+    stage.next = vec![commands.record("")];
+}
+
+/// How modules are asked for: where nothing says that XLA compiles the program, its options say nothing either.
+fn modules_of(origin: Origin) -> &'static str {
+    if origin.framework == Framework::Xla { HLO } else { "" }
+}
+
+/// Which operators of PyTorch the work was, what they worked on, and who called them.
+pub(super) fn operators(analysis: &Analysis<'_>, commands: &Commands, origin: Origin) -> Stage {
+    let mut stage = stage("graph", "which operation each piece of work was, and what it computes");
+    let trace = analysis.trace;
+    let Operators(rows) = analysis.get::<Operators>();
+    let total: i64 = rows.iter().fold(0, |sum, row| sum.saturating_add(row.sums.self_device_ns));
+    let Some(first) = rows.first() else {
+        stage.answer = match origin.is_nsys {
+            true => "kernels are PyTorch's; Nsight Systems does not know which operator launched them".to_owned(),
+            false => "kernels are PyTorch's; no operator that launched them is in the capture".to_owned(),
+        };
+        stage.next = vec![commands.record("--shapes")];
+        return stage;
+    };
+    let name = analysis.text(first.name);
+    stage.answer = match total {
+        0 => format!("{} operators and ranges of PyTorch; none launched work on a device", rows.len()),
+        _ => format!(
+            "{} operators and ranges of PyTorch; `{name}` launched {} of the device's work",
+            rows.len(),
+            Share(first.sums.self_device_ns as f64 / total as f64)
+        ),
+    };
+    stage.shown_by = Some(commands.show_with("stats", "--by operator"));
+    let known = |text: &str| !text.is_empty() && text != "[]";
+    let has_shapes = trace.operator_shapes.iter().any(|shape| known(analysis.text(shape.dims)));
+    let has_stacks = trace.events.kind.contains(&(EventKind::PythonCall as u8));
+    let mut lacks = Vec::new();
+    let mut options = Vec::new();
+    if !has_shapes {
+        lacks.push("the shapes of their inputs");
+        options.push("--shapes");
+    }
+    if !has_stacks {
+        lacks.push("which lines of Python called them");
+        options.push("--python-tracer");
+    }
+    stage.state = if lacks.is_empty() { StageState::Answered } else { StageState::Partly };
+    if !lacks.is_empty() {
+        stage.lacks = Some(lacks.join("; and "));
+        stage.next = vec![commands.record(&options.join(" "))];
+    }
+    stage
+}
+
 /// Whether times and roofs were measured on the device that is meant.
-pub(super) fn ground_truth(analysis: &Analysis<'_>, commands: &Commands) -> Stage {
+pub(super) fn ground_truth(analysis: &Analysis<'_>, commands: &Commands, origin: Origin) -> Stage {
     let mut stage = stage("ground truth", "times of the accelerator, beside measured roofs");
     let worked: BTreeSet<u32> = analysis.groups().groups.iter().map(|group| group.device).collect();
     let Some(&first) = worked.first() else {
-        stage.answer = "no device worked".to_owned();
-        stage.next = vec![commands.record("")];
+        on_the_host(&mut stage, commands, origin, "no device worked");
         return stage;
     };
     let device = analysis.trace.devices.get(first as usize);
@@ -113,7 +191,10 @@ pub(super) fn ground_truth(analysis: &Analysis<'_>, commands: &Commands) -> Stag
         stage.next.push(commands.record(""));
     }
     if !measured {
-        lacks.push("how near the roofs are that this machine reaches");
+        lacks.push(match origin.framework {
+            Framework::Torch => "which roofs this machine reaches, which the next command measures with JAX",
+            Framework::Xla | Framework::Unknown => "which roofs this machine reaches",
+        });
         stage.next.push("ridgeline calibrate".to_owned());
     }
     stage.lacks = (!lacks.is_empty()).then(|| lacks.join("; and "));
@@ -121,48 +202,44 @@ pub(super) fn ground_truth(analysis: &Analysis<'_>, commands: &Commands) -> Stag
 }
 
 /// What hardware counters say of the kernels that matter.
-pub(super) fn deep_dive(analysis: &Analysis<'_>, commands: &Commands) -> Stage {
+pub(super) fn deep_dive(analysis: &Analysis<'_>, commands: &Commands, origin: Origin) -> Stage {
     let mut stage = stage("deep dive", "what counters say of the longest kernels");
     let trace = analysis.trace;
     let profiled: BTreeSet<&str> =
         trace.profiles.launches.iter().map(|launch| base_name(analysis.text(launch.name))).collect();
-    let kernels = kernels(analysis);
-    let mut top: Vec<&str> = Vec::new();
-    for name in kernels.iter().map(|(name, _)| base_name(name)) {
-        // Kernels of one template have one name here.
-        if top.len() < DEEP && !top.contains(&name) {
-            top.push(name);
-        }
-    }
-    let open: Vec<&str> = top.iter().copied().filter(|name| !profiled.contains(name)).collect();
+    let top = longest(analysis, DEEP);
+    let open: Vec<&str> = top.iter().map(String::as_str).filter(|name| !profiled.contains(name)).collect();
     if !profiled.is_empty() {
         stage.answer =
             format!("{} launches of {} kernels have counters", trace.profiles.launches.len(), profiled.len());
         stage.shown_by = Some(commands.show_with("roofline", "--by profile"));
         stage.state = if open.is_empty() { StageState::Answered } else { StageState::Partly };
         stage.lacks = (!open.is_empty()).then(|| format!("counters of {}", list(&open)));
-    } else if kernels.is_empty() && !analysis.hlo.is_empty() {
+    } else if top.is_empty() && !analysis.hlo.is_empty() {
         stage.answer = "bounds are modelled from what the operations compute; nothing is counted".to_owned();
         stage.shown_by = Some(commands.show("roofline"));
         stage.state = StageState::Partly;
         stage.lacks = Some("counters: record on a GPU first, this capture names no kernels of one".to_owned());
         stage.next = vec![commands.record("")];
     } else {
-        stage.answer = "no kernel of the capture has counters".to_owned();
+        on_the_host(&mut stage, commands, origin, "no kernel of the capture has counters");
+        stage.next.clear();
     }
-    if !open.is_empty() {
-        let pattern = open.iter().map(|name| escaped(name)).collect::<Vec<_>>().join("|");
-        let tool = format!(
-            "ncu --set full --kernel-name 'regex:^({pattern})$' --launch-count {} -f -o deep-dive",
-            open.len().saturating_mul(2)
+    if origin.is_amd {
+        stage.lacks = Some(
+            "counters, and those of AMD's profilers are not read here; the next command has its own views".to_owned(),
         );
-        stage.next = vec![commands.under(&tool), "ridgeline roofline deep-dive.ncu-rep --by profile".to_owned()];
+        stage.next = vec![commands.under("rocprof-compute profile --name deep-dive --")];
+    } else if !open.is_empty() {
+        stage.next = commands.count(DEEP);
+    } else if top.is_empty() && profiled.is_empty() && stage.next.is_empty() {
+        stage.next = vec![commands.record("")];
     }
     stage
 }
 
 /// How much memory the program needs, here and at the size that is meant.
-pub(super) fn memory(session: &Session, commands: &Commands) -> Stage {
+pub(super) fn memory(session: &Session, commands: &Commands, origin: Origin) -> Stage {
     let mut stage = stage("memory sizing", "how much memory it needs, here and at a larger size");
     let largest = session.with_analysis(|analysis| {
         let memory = analysis.memory();
@@ -180,7 +257,10 @@ pub(super) fn memory(session: &Session, commands: &Commands) -> Stage {
         (None, Some((label, held))) => format!("{} at the peak of {label}", Bytes(held)),
         (None, None) => {
             stage.answer = "the capture holds neither plans nor allocations".to_owned();
-            stage.next = vec![commands.record("")];
+            stage.next = match origin.framework {
+                Framework::Torch => vec![commands.record(ALLOCATIONS)],
+                Framework::Xla | Framework::Unknown => vec![commands.record("")],
+            };
             return stage;
         }
     };
@@ -191,7 +271,10 @@ pub(super) fn memory(session: &Session, commands: &Commands) -> Stage {
         stage.answer.push_str(&format!(", at {} sizes", commands.sizes));
     } else {
         stage.lacks = Some("how it grows: one size alone does not say".to_owned());
-        stage.next = vec![commands.at_sizes(), "ridgeline scaling RUN".to_owned()];
+        stage.next = match origin.framework {
+            Framework::Torch => vec![commands.larger(ALLOCATIONS), "ridgeline memory LARGER".to_owned()],
+            Framework::Xla | Framework::Unknown => vec![commands.at_sizes(), "ridgeline scaling RUN".to_owned()],
+        };
     }
     stage
 }
@@ -202,7 +285,7 @@ pub(super) fn offload_asked(session: &Session, options: &GuideOptions) -> Result
 }
 
 /// Which parts other hardware would speed up.
-pub(super) fn offload(answer: &OffloadAnswer, commands: &Commands) -> Stage {
+pub(super) fn offload(answer: &OffloadAnswer, commands: &Commands, origin: Origin) -> Stage {
     let mut stage = stage("offload verdict", "which parts other hardware would speed up");
     let found = &answer.found;
     if found.regions.is_empty() {
@@ -214,10 +297,15 @@ pub(super) fn offload(answer: &OffloadAnswer, commands: &Commands) -> Stage {
         found.regions.iter().filter(|one| one.verdict == verdict).map(|one| one.region.share).sum()
     };
     let unsaid = share(Verdict::NoSpecification);
+    if origin.framework == Framework::Torch {
+        stage.answer = NO_MODULE.to_owned();
+        stage.next = vec![commands.in_jax(), "ridgeline offload RUN".to_owned()];
+        return stage;
+    }
     if unsaid >= NEARLY_ALL {
         stage.answer = format!("no verdict: of {} nothing says what it computes", Share(unsaid));
         stage.shown_by = Some(commands.offload());
-        stage.next = vec![commands.record(HLO)];
+        stage.next = vec![commands.record(modules_of(origin))];
         return stage;
     }
     stage.answer = found.headline.trim_end_matches('.').to_owned();
@@ -242,7 +330,7 @@ pub(super) fn offload(answer: &OffloadAnswer, commands: &Commands) -> Stage {
 }
 
 /// Whether a checked bundle of a region is there.
-pub(super) fn hand_off(session: &Session, answer: &OffloadAnswer, commands: &Commands) -> Stage {
+pub(super) fn hand_off(session: &Session, answer: &OffloadAnswer, commands: &Commands, origin: Origin) -> Stage {
     let mut stage = stage("hand-off", "what the engineers get, and what of it is checked");
     let regions = &answer.found.regions;
     let modules: BTreeSet<&str> = regions.iter().map(|one| one.region.module.as_str()).collect();
@@ -269,7 +357,12 @@ pub(super) fn hand_off(session: &Session, answer: &OffloadAnswer, commands: &Com
         .or_else(|| (0..regions.len()).find(specified));
     let Some(best) = best else {
         stage.answer = "no region has a specification to hand over".to_owned();
-        stage.next = vec![commands.record(HLO)];
+        stage.next = match origin.framework {
+            Framework::Torch => {
+                vec![commands.in_jax(), "ridgeline handoff RUN --region 1 -o REGION.handoff".to_owned()]
+            }
+            Framework::Xla | Framework::Unknown => vec![commands.record(modules_of(origin))],
+        };
         return stage;
     };
     stage.answer = match regions[best].verdict.is_candidate() {
@@ -331,65 +424,6 @@ fn by_name(analysis: &Analysis<'_>) -> Vec<(String, i64)> {
     summed(analysis.groups().groups.iter().map(|group| (name(group), group.self_ns)))
 }
 
-/// Time of the kernels of accelerators; most first.
-fn kernels(analysis: &Analysis<'_>) -> Vec<(String, i64)> {
-    let is_kernel = |group: &&ridge_analysis::Group| {
-        let device = analysis.trace.devices.get(group.device as usize);
-        group.kind == ridge_trace::EventKind::Kernel && device.is_some_and(|device| !device.is_processor())
-    };
-    let groups = analysis.groups().groups.iter().filter(is_kernel);
-    summed(groups.map(|group| (analysis.text(ridge_trace::StringId(group.name)).to_owned(), group.self_ns)))
-}
-
-fn summed(parts: impl Iterator<Item = (String, i64)>) -> Vec<(String, i64)> {
-    let mut sums: std::collections::BTreeMap<String, i64> = std::collections::BTreeMap::new();
-    for (name, ns) in parts {
-        let sum = sums.entry(name).or_default();
-        *sum = sum.saturating_add(ns);
-    }
-    let mut all: Vec<(String, i64)> = sums.into_iter().filter(|(_, ns)| *ns > 0).collect();
-    all.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
-    all
-}
-
-/// A kernel's name without return type, namespaces, template arguments and parameters, as `ncu` filters by default.
-fn base_name(name: &str) -> &str {
-    let end = name.find(['<', '(']).unwrap_or(name.len());
-    let start = name[..end].rfind([':', ' ']).map_or(0, |at| at + 1);
-    if start < end { &name[start..end] } else { name }
-}
-
-/// A name as a regular expression.
-fn escaped(name: &str) -> String {
-    name.chars().fold(String::new(), |mut text, letter| {
-        if !letter.is_alphanumeric() && letter != '_' {
-            text.push('.');
-        } else {
-            text.push(letter);
-        }
-        text
-    })
-}
-
 fn list(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kernels_are_named_as_the_profiler_filters_them() {
-        for (name, base) in [
-            ("void at::native::elementwise_kernel<128, 4>(int)", "elementwise_kernel"),
-            ("loop_fusion_3", "loop_fusion_3"),
-            ("sm90_gemm(float*)", "sm90_gemm"),
-            ("<odd>", "<odd>"),
-        ] {
-            assert_eq!(base_name(name), base);
-        }
-        assert_eq!(escaped("a.b_c"), "a.b_c");
-        assert_eq!(escaped("x'y"), "x.y");
-    }
 }

@@ -1,12 +1,12 @@
 //! Writes a bundle: files, then what other engines give, then what every check says, then the manifest; whole or not at all.
 
-use super::{beside, lines, say};
+use super::{beside, lines, progress, say};
 use crate::failure::Failure;
 use crate::timings::Timings;
 use ridge_report::{Listing, csv, offload};
 use ridgeline::handing_over::bundle::{Check, Files, MANIFEST, Recorded, manifest, readme};
-use ridgeline::handing_over::engines;
 use ridgeline::handing_over::verify::{Running, open, verify};
+use ridgeline::handing_over::{engines, xls};
 use ridgeline::{Handoff, Session, Topic};
 use serde_json::{Value, json};
 use std::io::Write as _;
@@ -37,6 +37,12 @@ pub(super) fn bundle(
         tell("other engines");
         engines_said = timings.phase("engines", || engines::run(&python_of(python), folder.path()));
         collect(folder.path(), &engines_said, &mut handoff.files)?;
+        collect_made(folder.path(), "spec/module.vhlo.mlirbc", &mut handoff.files)?;
+        if handoff.files.contains_key("xls/kernel.x") {
+            tell("XLS");
+            engines_said["xls"] = timings.phase("xls", || xls::run(&python_of(python), folder.path()));
+            collect_made(folder.path(), "xls/kernel.v", &mut handoff.files)?;
+        }
         if !handoff.source.recorded.is_empty() {
             let sets: Vec<String> = handoff.source.recorded.iter().map(Recorded::set).collect();
             engines_said["program"] = json!({ "ran": "the recording", "sets": sets, "version": "" });
@@ -50,7 +56,7 @@ pub(super) fn bundle(
             manifest(&handoff.files, &handoff.source, handoff.refused.as_ref(), &engines_said, &[]).as_bytes(),
         )?;
         let opened = open(folder.path()).map_err(|error| Failure::failed(error.to_string()).at(folder.path()))?;
-        timings.phase("checks", || verify(&opened, Running::Everything, tell))
+        timings.phase("checks", || verify(&opened, Running::Everything, progress()))
     };
     let page = readme(&handoff.files, &handoff.source, handoff.refused.as_ref(), &ledger);
     put(folder.path(), "README.md", page.as_bytes())?;
@@ -117,6 +123,18 @@ fn collect(folder: &Path, said: &Value, files: &mut Files) -> Result<(), Failure
         }
     }
     Ok(())
+}
+
+/// A file that a tool made, where it did.
+fn collect_made(folder: &Path, name: &str, files: &mut Files) -> Result<(), Failure> {
+    match std::fs::read(folder.join(name)) {
+        Ok(bytes) => {
+            files.insert(name.to_owned(), bytes);
+            Ok(())
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(Failure::io("could not read a file", &error).at(Path::new(name))),
+    }
 }
 
 fn write(folder: &Path, files: &Files) -> Result<(), Failure> {

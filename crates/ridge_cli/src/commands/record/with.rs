@@ -1,0 +1,156 @@
+//! `ridgeline record --with`: profilers of NVIDIA around the program, and what they leave in the recording.
+
+use super::{RecordArguments, from_here, print_stderr, quoted, summary};
+use crate::arguments::Globals;
+use crate::failure::Failure;
+use anstyle::{AnsiColor, Style};
+use ridge_record::{
+    CounterOptions, Profiler, ProgramStatus, RecordEvent, RecordOptions, count, export_page, is_recording_of, record,
+};
+use ridge_report::escape_controls;
+use ridgeline::units::Bytes;
+use ridgeline::{OpenOptions, Session};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Kernels whose counters are read where no number is named, and the most that may be named.
+const USUAL_KERNELS: usize = 5;
+const MOST_KERNELS: usize = 64;
+
+/// A profiler that runs around the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum With {
+    /// The timeline, in place of the profilers of JAX and PyTorch.
+    Nsys,
+    /// Counters of so many kernels, those that take most time.
+    Ncu(usize),
+}
+
+impl FromStr for With {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<With, String> {
+        let (name, more) = text.split_once(':').map_or((text, None), |(name, more)| (name, Some(more)));
+        let top = more.map(|more| more.strip_prefix("top=").and_then(|number| number.parse::<usize>().ok()));
+        match (name, top) {
+            ("nsys", None) => Ok(With::Nsys),
+            ("ncu", None) => Ok(With::Ncu(USUAL_KERNELS)),
+            ("ncu", Some(Some(top))) if (1..=MOST_KERNELS).contains(&top) => Ok(With::Ncu(top)),
+            _ => Err(format!("expected `nsys`, `ncu` or `ncu:top=N` with N from 1 to {MOST_KERNELS}")),
+        }
+    }
+}
+
+/// Records with the profilers that are asked for; gives how the program ended when it last ran.
+pub(super) fn run(
+    arguments: &RecordArguments,
+    globals: &Globals,
+    tell: &mut dyn FnMut(RecordEvent),
+) -> Result<ProgramStatus, Failure> {
+    let nsys = arguments.with.contains(&With::Nsys);
+    let top = arguments.with.iter().find_map(|with| if let With::Ncu(top) = with { Some(*top) } else { None });
+    if nsys && let Some(option) = arguments.of_the_profiler() {
+        let why = "chooses what JAX's or PyTorch's own profiler records, and nsys takes its place";
+        return Err(Failure::usage(format!("`{option}` {why}")).hint("leave one of the two out"));
+    }
+    // Both are looked for before anything runs.
+    let ncu = top.map(|_| Profiler::Ncu.find()).transpose()?;
+    let options = RecordOptions { nsys: if nsys { Some(Profiler::Nsys.find()?) } else { None }, ..arguments.options() };
+    let earlier =
+        arguments.out.as_ref().filter(|out| ncu.is_some() && !nsys && is_recording_of(out, &arguments.command));
+    let (status, out) = match earlier {
+        Some(out) => (ProgramStatus::Exited(0), out.clone()),
+        None => {
+            let outcome = record(&options, tell)?;
+            print_stderr(&summary(&outcome));
+            if ncu.is_none() {
+                print_stderr(&super::causes(&outcome, globals));
+            }
+            (outcome.status, outcome.out)
+        }
+    };
+    let (Some(tool), Some(top)) = (ncu, top) else { return Ok(status) };
+    if status != ProgramStatus::Exited(0) {
+        said("missing", "counters: the program failed, and was not run again for them");
+        return Ok(status);
+    }
+    counted(&tool, &out, top, arguments, tell)
+}
+
+/// Runs the program again for the counters of the kernels that take most time in the recording at `out`.
+fn counted(
+    tool: &Path,
+    out: &Path,
+    top: usize,
+    arguments: &RecordArguments,
+    tell: &mut dyn FnMut(RecordEvent),
+) -> Result<ProgramStatus, Failure> {
+    ridgeline::start_threads();
+    let kernels = Session::open(&[out.to_path_buf()], &OpenOptions::default())
+        .map_or_else(|_| Vec::new(), |session| session.longest_kernels(top));
+    if kernels.is_empty() {
+        said("missing", "counters: the recording names no kernel of a GPU, and only those are counted");
+        return Ok(ProgramStatus::Exited(0));
+    }
+    let options = CounterOptions {
+        tool: tool.to_path_buf(),
+        run: out.to_path_buf(),
+        command: arguments.command.clone(),
+        kernels,
+    };
+    let outcome = count(&options, tell)?;
+    for lost in &outcome.missing {
+        said("missing", &format!("{}: {}", lost.what, lost.why));
+    }
+    if let Some((report, bytes)) = &outcome.report {
+        match readable(tool, report) {
+            Ok(note) => {
+                let path = from_here(report).display().to_string();
+                said("counters", &format!("{path} ({}){note}", Bytes(*bytes)));
+                let folder = from_here(out).display().to_string();
+                said("next", &format!("ridgeline roofline {} --by profile", quoted(&folder)));
+            }
+            Err(why) => said("missing", &format!("counters: {why}")),
+        }
+    }
+    Ok(outcome.status)
+}
+
+/// Sees to it that the report is read: it is by itself, or as a page that the profiler makes of it.
+fn readable(tool: &Path, report: &PathBuf) -> Result<String, String> {
+    let Err(error) = Session::open(std::slice::from_ref(report), &OpenOptions::default()) else {
+        return Ok(String::new());
+    };
+    let page = export_page(tool, report)
+        .map_err(|why| format!("the report cannot be read ({}), nor exported: {why}", error.message()))?;
+    // It stays for the profiler's own viewer, under a name that is not taken for a capture.
+    let aside = report.with_extension("ncu-rep.unread");
+    std::fs::rename(report, &aside).map_err(|error| format!("the report cannot be renamed: {error}"))?;
+    Ok(format!(", read as {}", page.file_name().unwrap_or_default().to_string_lossy()))
+}
+
+/// A line below the summary.
+fn said(label: &str, text: &str) {
+    let style = if label == "missing" { AnsiColor::Yellow.on_default().bold() } else { Style::new() };
+    print_stderr(&format!("  {style}{label:8}{style:#}  {}\n", escape_controls(text)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::With;
+
+    #[test]
+    fn profilers_are_named_with_how_many_kernels() {
+        for (text, expected) in [
+            ("nsys", Some(With::Nsys)),
+            ("ncu", Some(With::Ncu(5))),
+            ("ncu:top=3", Some(With::Ncu(3))),
+            ("ncu:top=0", None),
+            ("ncu:3", None),
+            ("nsys:top=3", None),
+            ("rocprof", None),
+        ] {
+            assert_eq!(text.parse::<With>().ok(), expected, "{text}");
+        }
+    }
+}
