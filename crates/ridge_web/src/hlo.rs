@@ -17,7 +17,8 @@ const DEPTH: usize = 2;
 /// The most that may be asked.
 const MOST_DEPTH: usize = 64;
 
-/// `hlo/modules`: the rows of `ridgeline hlo`, each with its key.
+/// `hlo/modules`: the rows of `ridgeline hlo`, each with its key and, as `id`, what it is asked by: its name, with its
+/// program where several have the name.
 pub(crate) fn modules(page: &Page) -> Value {
     let table = page.session().hlo_modules();
     let schema = table.batch.schema();
@@ -28,7 +29,15 @@ pub(crate) fn modules(page: &Page) -> Value {
         object.insert("subject".to_owned(), json!(table.subject(row).map(|subject| subjects::short(page, subject))));
         Value::Object(object)
     };
-    json!({ "modules": (0..table.batch.num_rows()).map(row).collect::<Vec<_>>(), "notes": table.footnotes })
+    let mut modules: Vec<Value> = (0..table.batch.num_rows()).map(row).collect();
+    let names: Vec<Value> = modules.iter().map(|module| module["module"].clone()).collect();
+    for (module, name) in modules.iter_mut().zip(&names) {
+        let is_alone = names.iter().filter(|other| *other == name).count() == 1;
+        let name = name.as_str().unwrap_or_default();
+        let program = module["program_id"].as_str().map_or_else(|| module["program_id"].to_string(), str::to_owned);
+        module["id"] = json!(if is_alone { name.to_owned() } else { format!("{name}({program})") });
+    }
+    json!({ "modules": modules, "notes": table.footnotes })
 }
 
 /// `hlo/graph?module=M&op=NAME&depth=2`: nodes with their places, and edges between them.

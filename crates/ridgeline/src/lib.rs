@@ -59,7 +59,7 @@ pub use guide::{Guide, GuideOptions, Stage, StageState};
 pub use handoff::{Handoff, HandoffOptions};
 pub use hlo::HloStage;
 pub use hlo_graph::{GraphAsked, GraphNode, HloGraph};
-pub use idle::IdleCauses;
+pub use idle::{ByCause, GapsOfLength, IdleCauses, IdleCourse};
 pub use memory_series::{Held, MemorySeries};
 pub use note::{Note, Severity};
 pub use offload::{OffloadAnswer, OffloadOptions};

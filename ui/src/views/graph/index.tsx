@@ -6,15 +6,12 @@ import { dark, reason, source } from "../../context";
 import { fill } from "../../draw/palette";
 import { short, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
-import { saveSvg } from "../../parts/save";
+import { SaveAs } from "../../parts/save-as";
 import { drawn, type GraphAnswer, type GraphNode } from "./drawn";
 
 type Module = Record<string, unknown>;
-/** What the server knows a module by: with its program where several have the name. */
-function nameOf(module: Module, all: readonly Module[]): string {
-  const name = String(module["module"] ?? "");
-  return all.filter((other) => other["module"] === name).length > 1 ? `${name}(${String(module["program_id"])})` : name;
-}
+/** What the server knows a module by. */
+const nameOf = (module: Module) => String(module["id"] ?? module["module"] ?? "");
 
 export default function GraphView() {
   return (
@@ -28,7 +25,7 @@ export default function GraphView() {
 
 function Modules({ modules }: { modules: Module[] }) {
   const params = place.peek().params;
-  const [module, setModule] = useState(params.get("module") ?? nameOf(modules[0] as Module, modules));
+  const [module, setModule] = useState(params.get("module") ?? nameOf(modules[0] as Module));
   const [op, setOp] = useState<string | undefined>(params.get("op") ?? undefined);
   const [depth, setDepth] = useState(Number(params.get("depth") ?? 2));
   useEffect(() => keep({ module, op, depth }), [module, op, depth]);
@@ -37,7 +34,7 @@ function Modules({ modules }: { modules: Module[] }) {
       <div class="tools">
         <label>Module{" "}
           <select value={module} onChange={(event) => { setModule(event.currentTarget.value); setOp(undefined); }}>
-            {modules.map((one) => <option key={nameOf(one, modules)} value={nameOf(one, modules)}>{visible(nameOf(one, modules))}{typeof one["self_ns"] === "number" ? ` — ${time(one["self_ns"])}` : ""}</option>)}
+            {modules.map((one) => <option key={nameOf(one)} value={nameOf(one)}>{visible(nameOf(one))}{typeof one["self_ns"] === "number" ? ` — ${time(one["self_ns"])}` : ""}</option>)}
           </select>
         </label>
         <form role="search" onSubmit={(event) => { event.preventDefault(); const text = (event.currentTarget.elements.namedItem("op") as HTMLInputElement).value.trim(); setOp(text === "" ? undefined : text); }}>
@@ -83,7 +80,7 @@ function Drawing(props: { graph: GraphAnswer; module: string; op: string | undef
             ))}
           </svg>
         </div>
-        <p class="quiet">{graph.cut === true ? "More is around it than fits: go to an operation to see what is there. " : ""}Enter or a double click goes to an operation. <button type="button" onClick={() => svg.current !== null && saveSvg(svg.current, "graph.svg")}>Save as SVG</button></p>
+        <p class="quiet">{graph.cut === true ? "More is around it than fits: go to an operation to see what is there. " : ""}Enter or a double click goes to an operation. <SaveAs of={svg} name="graph" rows={() => [["operation", "opcode", "shape", "self_ns", "source"], ...graph.nodes.map((node) => [node.name, node.opcode, node.shape ?? null, node.self_ns, node.source === undefined || node.source === null ? null : `${node.source.file}:${node.source.line}`])]} /></p>
       </div>
       {now !== undefined && <Beside node={now} module={props.module} go={props.go} />}
     </div>
