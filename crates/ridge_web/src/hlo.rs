@@ -40,14 +40,30 @@ pub(crate) fn modules(page: &Page) -> Value {
     json!({ "modules": modules, "notes": table.footnotes })
 }
 
-/// `hlo/graph?module=M&op=NAME&depth=2`: nodes with their places, and edges between them.
+/// `hlo/graph?module=M&op=NAME&depth=2&open=A,B`: nodes with their places, and edges between them; nodes that are opened
+/// have what is inside them.
 pub(crate) fn graph(page: &Page, request: &Request) -> Result<Value, Refusal> {
     let module = request.get("module").ok_or_else(|| Refusal::bad("expected `module=NAME`, found none"))?;
     let depth = request.number::<usize>("depth")?.unwrap_or(DEPTH).min(MOST_DEPTH);
     let most = request.number::<usize>("most")?.unwrap_or(MOST_NODES).clamp(1, MOST_NODES);
     let graph = page.session().hlo_graph(GraphAsked { module, op: request.get("op"), depth, most })?;
-    let places = layout::places(graph.nodes.len(), &graph.edges);
-    let nodes = graph.nodes.iter().zip(&places).enumerate().map(|(id, (node, place))| described(id, node, *place));
+    let open: Vec<&str> = request.get("open").into_iter().flat_map(|names| names.split(',')).take(MOST_OPEN).collect();
+    let inside: Vec<Option<Inside>> = graph
+        .nodes
+        .iter()
+        .map(|node| if open.contains(&node.name.as_str()) { inside(page, module, node) } else { None })
+        .collect();
+    let size = |inside: &Option<Inside>| inside.as_ref().map_or((1.0, 1.0), |inside| inside.size);
+    let sizes: Vec<(f64, f64)> = inside.iter().map(size).collect();
+    let places = layout::places(&sizes, &graph.edges);
+    let nodes = graph.nodes.iter().zip(&places).enumerate().map(|(id, (node, place))| {
+        let mut value = described(id, node, *place);
+        if let Some(inside) = &inside[id] {
+            value["inner"] = inside.drawing.clone();
+            (value["wide"], value["tall"]) = (json!(inside.size.0), json!(inside.size.1));
+        }
+        value
+    });
     Ok(json!({
         "module": graph.module,
         "computation": graph.computation,
@@ -60,28 +76,34 @@ pub(crate) fn graph(page: &Page, request: &Request) -> Result<Value, Refusal> {
     }))
 }
 
-fn described(id: usize, node: &GraphNode, (x, y): (f64, f64)) -> Value {
-    let inside = node.inside.iter().map(|(name, root)| json!({ "computation": name, "root": root }));
-    json!({
-        "id": id,
-        "x": x,
-        "y": y,
-        "name": node.name,
-        "opcode": node.opcode,
-        "category": node.category,
-        "shape": node.shape,
-        "text": node.text,
-        "distance": node.distance,
-        "inside": inside.collect::<Vec<_>>(),
-        "caller": node.caller,
-        "source": node.source.as_ref().map(|(file, line)| json!({ "file": file, "line": line })),
-        "scope": node.scope,
-        "hidden": node.hidden,
-        "subject": node.op.map(|op| format!("op:{op}")),
-        "self_ns": node.self_ns,
-        "share": node.share,
-        "events": node.events,
-    })
+/// Nodes that are opened at once.
+const MOST_OPEN: usize = 12;
+/// Nodes inside one.
+const MOST_INSIDE: usize = 150;
+
+/// What is inside a node, in columns and layers.
+struct Inside {
+    drawing: Value,
+    /// What it takes with its frame.
+    size: (f64, f64),
+}
+
+/// The computation that a node runs, drawn by itself; nothing where it runs none.
+fn inside(page: &Page, module: &str, node: &GraphNode) -> Option<Inside> {
+    let (name, root) = node.inside.first()?;
+    let asked = GraphAsked { module, op: Some(root.as_deref()?), depth: MOST_DEPTH, most: MOST_INSIDE };
+    let graph = page.session().hlo_graph(asked).ok()?;
+    let places = layout::places(&vec![(1.0, 1.0); graph.nodes.len()], &graph.edges);
+    let end = |of: fn(&(f64, f64)) -> f64| places.iter().map(of).fold(0.0, f64::max) + 1.0;
+    let nodes = graph.nodes.iter().zip(&places).enumerate().map(|(id, (node, place))| described(id, node, *place));
+    let drawing = json!({
+        "computation": name,
+        "nodes": nodes.collect::<Vec<_>>(),
+        "edges": graph.edges,
+        "cut": graph.is_cut,
+    });
+    // The frame has a line for its title, and an edge around.
+    Some(Inside { drawing, size: (end(|place| place.0) + 0.25, end(|place| place.1) + 0.75) })
 }
 
 /// `hlo/text?module=M&op=NAME&stage=after`: a module, or an instruction of it, as text.

@@ -143,6 +143,7 @@ impl Page {
             ["selection"] => selection::selection(self, request),
             ["chart", "roofline"] => charts::roofline(self, request),
             ["chart", "idle"] => Ok(idle::causes(self)),
+            ["chart", "schedule"] => charts::schedule(self, request),
             ["chart", "memory"] => Ok(charts::memory(self)),
             ["compare"] => self.compared.get_or_init(|| compare::compare(self)).clone(),
             ["offload"] if request.is_plain() => self.offload.get_or_init(|| offload::offload(self, request)).clone(),

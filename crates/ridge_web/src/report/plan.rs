@@ -140,6 +140,9 @@ pub(super) fn steps(page: &Page, parts: &[Part]) -> Vec<Step> {
     }
     if has(Part::Memory) {
         steps.push(Step::Answers("memory", plain(&["chart/memory"])));
+        if page.session().has_hlo() {
+            steps.push(Step::Answers("memory along schedules", same(schedules(page))));
+        }
     }
     if has(Part::Flame) {
         steps.push(Step::Answers("flames", plain(&["flame/scope", "flame/module", "flame/python", "flame/host"])));
@@ -209,14 +212,26 @@ fn sources(page: &Page) -> Vec<(String, String)> {
     std::iter::once("sources".to_owned()).chain(of_files).map(|key| (key.clone(), key)).collect()
 }
 
+/// The modules that memory is planned of, largest first, and their schedules.
+fn schedules(page: &Page) -> Vec<String> {
+    let of_modules = names_of_modules(page).into_iter().take(MODULES);
+    let keys = of_modules.map(|module| key("chart/schedule", &[("module", &module)]));
+    std::iter::once("hlo/modules".to_owned()).chain(keys).collect()
+}
+
+/// What modules are asked by.
+fn names_of_modules(page: &Page) -> Vec<String> {
+    let listed = page.document("hlo/modules").unwrap_or_default();
+    let modules = listed["modules"].as_array().into_iter().flatten();
+    let with_hlo = modules.filter(|module| module["has_hlo"] != false);
+    with_hlo.filter_map(|module| module["id"].as_str().map(str::to_owned)).collect()
+}
+
 /// The modules, and what is around the instructions with most time.
 fn graphs(page: &Page) -> Vec<(String, String)> {
-    let listed = page.document("hlo/modules").unwrap_or_default();
-    let modules = listed["modules"].as_array().cloned().unwrap_or_default();
-    let name = |module: &Value| module["id"].as_str().map(str::to_owned);
     let depth = DEPTH.to_string();
     let mut keys = vec!["hlo/modules".to_owned()];
-    for module in modules.iter().filter_map(name).take(MODULES) {
+    for module in names_of_modules(page).into_iter().take(MODULES) {
         let whole = key("hlo/graph", &[("depth", &depth), ("module", &module)]);
         let drawn = page.document(&whole).unwrap_or_default();
         keys.push(whole);

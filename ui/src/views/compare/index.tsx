@@ -106,7 +106,7 @@ function SideCard(props: { title: string; side: Side; per: string | null; ns: nu
         <div class="fact"><dt>time per {props.per ?? "capture"}</dt><dd>{time(props.ns)}</dd></div>
         <div class="fact"><dt>devices</dt><dd>{count(side.devices)}</dd></div>
         {side.busy_share !== null && <div class="fact"><dt>devices busy</dt><dd>{share(side.busy_share)}</dd></div>}
-        {side.steps !== null && <div class="fact"><dt>{count(side.steps.count)} steps, middle half</dt><dd>{time(side.steps.quartile_ns)} to {time(side.steps.third_quartile_ns)}</dd></div>}
+        {side.steps !== null && <div class="fact"><dt>{side.steps.count === 1 ? "one step" : `${count(side.steps.count)} steps, middle half`}</dt><dd>{time(side.steps.quartile_ns)} to {time(side.steps.third_quartile_ns)}</dd></div>}
       </dl>
     </section>
   );
@@ -139,8 +139,8 @@ function Changes({ changes, confidence }: { changes: Change[]; confidence: numbe
                 </td>
                 <td class="n">{time(one.before_ns)}</td>
                 <td class="n">{time(one.after_ns)}</td>
-                <td class="n"><b class={delta(one) > 0 ? "worse" : "better"}>{signed(delta(one))}</b>{one.low_ns !== null && one.high_ns !== null && <div class="quiet small">{signed(one.low_ns)} to {signed(one.high_ns)}</div>}</td>
-                <td><Bar delta={delta(one)} low={one.low_ns} high={one.high_ns} most={most} /></td>
+                <td class="n"><b class={tone(one.certainty, delta(one))}>{signed(delta(one))}</b>{one.low_ns !== null && one.high_ns !== null && <div class="quiet small">{signed(one.low_ns)} to {signed(one.high_ns)}</div>}</td>
+                <td><Bar tone={tone(one.certainty, delta(one))} delta={delta(one)} low={one.low_ns} high={one.high_ns} most={most} /></td>
                 <td class="quiet">{one.certainty}</td>
               </tr>
             ))}
@@ -155,13 +155,16 @@ function Changes({ changes, confidence }: { changes: Change[]; confidence: numbe
   );
 }
 
+/** What nobody knows to be a change has no color of one. */
+const tone = (certainty: string, ns: number) => (certainty !== "certain" ? "unsure" : ns > 0 ? "worse" : "better");
+
 /** Less to the left, more to the right; the line is its interval. */
-function Bar(props: { delta: number; low: number | null; high: number | null; most: number }) {
+function Bar(props: { tone: string; delta: number; low: number | null; high: number | null; most: number }) {
   const x = (ns: number) => 60 + (ns / props.most) * 56;
   return (
     <svg class="bar" viewBox="0 0 120 16" width={120} height={16} aria-hidden="true">
       <line class="zero" x1={60} x2={60} y1={0} y2={16} />
-      <rect class={props.delta > 0 ? "worse" : "better"} x={Math.min(60, x(props.delta))} y={3} width={Math.max(0.8, Math.abs(x(props.delta) - 60))} height={10} />
+      <rect class={props.tone} x={Math.min(60, x(props.delta))} y={3} width={Math.max(0.8, Math.abs(x(props.delta) - 60))} height={10} />
       {props.low !== null && props.high !== null && <><line class="ends" x1={x(props.low)} x2={x(props.high)} y1={8} y2={8} /><line class="ends" x1={x(props.low)} x2={x(props.low)} y1={5} y2={11} /><line class="ends" x1={x(props.high)} x2={x(props.high)} y1={5} y2={11} /></>}
     </svg>
   );

@@ -8,6 +8,7 @@ import { Answer } from "../../parts/answer";
 import { Meter } from "../../parts/bar";
 import { drawingWidth } from "../../parts/save";
 import { SaveAs } from "../../parts/save-as";
+import { Schedules } from "./schedule";
 import { Grid } from "../tables/grid";
 
 interface Held { owner: string; stack: string[]; bytes: number; blocks: number; since_ns: number }
@@ -26,6 +27,7 @@ export default function Memory() {
         <>
           {allocators.map((one) => <Use key={one.id} of={one} />)}
           {allocators.length === 0 && <p>This capture has no allocator's events, so no use over time.{views.length > 0 ? " What the compiler planned is below." : ""}</p>}
+          {capture.value?.has["hlo"] !== false && <Schedules />}
           {views[0] !== undefined && (
             <section>
               <h2>By {views[0].title}</h2>

@@ -3,7 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import { keep, link, place } from "../../address";
 import { source } from "../../context";
-import { bytes, count, share, threeDigits, time, visible } from "../../format";
+import { bytes, count, plural, share, threeDigits, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import { Meter } from "../../parts/bar";
 import { drawingWidth } from "../../parts/save";
@@ -89,7 +89,7 @@ function OneRegion({ region, device }: { region: Region; device: string }) {
       {region.fix !== null && <p><b>First:</b> <Ticked text={region.fix.text} /></p>}
       {region.boards.length > 0 && <Boards region={region} device={device} />}
       <details>
-        <summary>{region.class === null ? "" : `${region.class}, `}{count(region.operations.length)} operations, {threeDigits(region.calls)} calls, {threeDigits(region.launches)} launches a call{region.bytes === null ? "" : `, ${bytes(region.bytes.input)} in and ${bytes(region.bytes.output)} out`}</summary>
+        <summary>{region.class === null ? "" : `${region.class}, `}{plural(region.operations.length, "operation")}, {threeDigits(region.calls)} {region.calls === 1 ? "call" : "calls"}, {threeDigits(region.launches)} {region.launches === 1 ? "launch" : "launches"} a call{region.bytes === null ? "" : `, ${bytes(region.bytes.input)} in and ${bytes(region.bytes.output)} out`}</summary>
         <table class="small"><thead><tr><th>Operation</th><th class="n">Time</th><th class="n">Runs</th></tr></thead><tbody>{region.operations.slice(0, 40).map((op) => <tr><td class="name">{region.module === null ? visible(op.name) : <a href={link("graph", { module: region.module, op: op.name })}>{visible(op.name)}</a>}</td><td class="n">{time(op.self_ns)}</td><td class="n">{count(op.executions)}</td></tr>)}</tbody></table>
         {region.swings.length > 0 && <><h3>What the fastest board's time depends on</h3><table class="small"><tbody>{region.swings.map((one) => <tr><td>{visible(one.what)}</td><td class="n">{time(one.from_ns)} to {time(one.to_ns)}</td></tr>)}</tbody></table></>}
       </details>
