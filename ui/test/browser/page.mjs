@@ -154,6 +154,27 @@ export const TESTS = [
     assert.deepEqual(wrong, []);
     await close();
   }],
+  ["graph: a fusion opens in place, and the text of 10 000 lines stands beside at its line", async ({ browser, address }) => {
+    const { page, wrong, close } = await shown(browser, address, "#/graph?module=jit_step&op=fusion.9");
+    assert.equal(await page.getByText("inner.0", { exact: true }).count(), 0);
+    await page.getByRole("button", { name: "Open in place" }).click();
+    await page.locator(".node text", { hasText: "inner.1" }).waitFor();
+    await page.getByLabel("Text", { exact: true }).first().selectOption("after");
+    assert.match(await page.locator(".module-text .wanted").innerText(), /%fusion\.9 = /);
+    assert.ok((await page.locator(".module-text pre > div").count()) < 200, "lines out of sight are in the page");
+    await page.getByRole("button", { name: "Close" }).click();
+    await page.locator(".node text", { hasText: "inner.1" }).waitFor({ state: "detached" });
+    assert.deepEqual(wrong, []);
+    await close();
+  }],
+  ["memory: what is alive at a place in the schedule", async ({ browser, address }) => {
+    const { page, close } = await shown(browser, address, "#/memory");
+    const alive = page.getByRole("region", { name: "Alive", exact: true });
+    assert.match(await alive.innerText(), /fusion\.5\{1\}/);
+    await page.locator("section[aria-label='Along the schedule'] .column").nth(2).hover();
+    assert.doesNotMatch(await alive.innerText(), /fusion\.5\{1\}/);
+    await close();
+  }],
   ["timeline: the capture goes to Perfetto's page when that is asked for, and not before", async ({ browser, address }) => {
     const { page, wrong, close } = await shown(browser, address, "#/timeline");
     // Its page, as its protocol has it: it answers once it listens, and keeps what it is given.
