@@ -1,12 +1,12 @@
 // Logarithmic axes: what they span, which ticks they have, where a value is.
 
-/** The least span that holds `values`, in whole decades with a little air. */
-export function span(values: number[]): [number, number] {
+/** The span that holds `values` with a little air, `least` decades or more. */
+export function span(values: number[], least = 2): [number, number] {
   const good = values.filter((value) => value > 0 && Number.isFinite(value));
   if (good.length === 0) return [1, 100];
   const low = Math.log10(Math.min(...good)) - 0.3;
   const high = Math.log10(Math.max(...good)) + 0.3;
-  const air = Math.max(0, 2 - (high - low)) / 2;
+  const air = Math.max(0, least - (high - low)) / 2;
   return [10 ** (low - air), 10 ** (high + air)];
 }
 

@@ -159,7 +159,7 @@ export const TESTS = [
     assert.equal(await page.getByText("inner.0", { exact: true }).count(), 0);
     await page.getByRole("button", { name: "Open in place" }).click();
     await page.locator(".node text", { hasText: "inner.1" }).waitFor();
-    await page.getByLabel("Text", { exact: true }).first().selectOption("after");
+    await page.getByLabel("Text above the graph").selectOption("after");
     assert.match(await page.locator(".module-text .wanted").innerText(), /%fusion\.9 = /);
     assert.ok((await page.locator(".module-text pre > div").count()) < 200, "lines out of sight are in the page");
     await page.getByRole("button", { name: "Close" }).click();

@@ -46,7 +46,7 @@ function Modules({ modules }: { modules: Module[] }) {
         </form>
         <label>Steps around it <input type="number" min={1} max={12} value={depth} onChange={(event) => setDepth(Math.max(1, Math.min(12, Number(event.currentTarget.value) || 2)))} /></label>
         {source().live && <label>Text{" "}
-          <select value={stage} onChange={(event) => setStage(event.currentTarget.value)}>
+          <select aria-label="Text above the graph" value={stage} onChange={(event) => setStage(event.currentTarget.value)}>
             <option value="">none</option>
             {STAGES.map(([id, title]) => <option key={id} value={id}>{title}</option>)}
           </select>

@@ -38,7 +38,7 @@ function Growth({ lines, next }: { lines: Line[]; next: number | null }) {
   const [at, setAt] = useState<number | undefined>(undefined);
   const width = drawingWidth(760);
   const drawn = lines.slice(0, SHOWN);
-  const xs = span([...drawn.flatMap((line) => line.points.map(([size]) => size)), ...(next === null ? [] : [next])]);
+  const xs = span([...drawn.flatMap((line) => line.points.map(([size]) => size)), ...(next === null ? [] : [next])], 0.5);
   const ys = span(drawn.flatMap((line) => [...line.points.map(([, secs]) => secs), line.fit?.next_s ?? 0, line.fit?.low_s ?? 0, line.fit?.high_s ?? 0]));
   const x = (size: number) => LEFT + part(size, xs) * (width - LEFT - RIGHT);
   const y = (secs: number) => HEIGHT - BOTTOM - part(Math.max(secs, ys[0]), ys) * (HEIGHT - TOP - BOTTOM);
