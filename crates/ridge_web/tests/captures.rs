@@ -161,7 +161,8 @@ fn scopes_and_lines_light_what_their_rows_count() {
         for view in ["scope", "source"] {
             let Some(table) = asked(&page, &format!("table/stats/{view}?limit=60")) else { continue };
             let events = column_of(&table, "events");
-            let rows = table["rows"].as_array().expect("rows").iter().zip(table["subjects"].as_array().expect("subjects"));
+            let rows =
+                table["rows"].as_array().expect("rows").iter().zip(table["subjects"].as_array().expect("subjects"));
             for (row, id) in rows.filter_map(|(row, subject)| Some((row, subject["id"].as_str()?))) {
                 let encoded = id.replace('%', "%25").replace('&', "%26").replace('+', "%2B").replace('#', "%23");
                 let lit = whole(&page, &format!("events?subject={encoded}"));

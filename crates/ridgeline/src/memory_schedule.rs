@@ -105,7 +105,8 @@ fn columns(values: &[Held], positions: u32, width: u32) -> Vec<Vec<u64>> {
     let sums: Vec<[i128; Class::ALL.len()]> = sums.collect();
     let fullest = |stretch: &[[i128; Class::ALL.len()]]| {
         let most = stretch.iter().max_by_key(|sums| sums.iter().sum::<i128>());
-        most.map(|sums| sums.iter().map(|bytes| u64::try_from(*bytes).unwrap_or(u64::MAX)).collect()).unwrap_or_default()
+        most.map(|sums| sums.iter().map(|bytes| u64::try_from(*bytes).unwrap_or(u64::MAX)).collect())
+            .unwrap_or_default()
     };
     sums.chunks(width as usize).map(fullest).collect()
 }
@@ -118,7 +119,8 @@ fn named(hlo: &HloModule, held: &Held) -> ScheduledValue {
     let op = held.at.map(|at| hlo.instruction(at).name.clone());
     let index: Vec<String> = held.index.iter().map(i64::to_string).collect();
     let suffix = if index.is_empty() { String::new() } else { format!("{{{}}}", index.join(",")) };
-    let source = held.at.and_then(|at| hlo.source_in_fusion(at).first().map(|frame| (frame.file.to_string(), frame.line)));
+    let source =
+        held.at.and_then(|at| hlo.source_in_fusion(at).first().map(|frame| (frame.file.to_string(), frame.line)));
     ScheduledValue {
         name: op.as_ref().map_or_else(|| "(not named)".to_owned(), |op| format!("{op}{suffix}")),
         class: place_of(held.class),
@@ -140,8 +142,7 @@ mod tests {
         let path = ridge_test::real("xplane").join("mi300_gemm.xplane.pb");
         let session = Session::open(&[path], &OpenOptions::default()).expect("a capture");
         let names: Vec<String> = session.trace().modules.iter().map(|module| module.program_id.to_string()).collect();
-        let found: Vec<MemorySchedule> =
-            names.iter().filter_map(|name| session.memory_schedule(name).ok()).collect();
+        let found: Vec<MemorySchedule> = names.iter().filter_map(|name| session.memory_schedule(name).ok()).collect();
         assert!(found.len() > 3, "{}", found.len());
         for schedule in found {
             let most = schedule.columns.iter().map(|column| column.iter().sum::<u64>()).max().unwrap_or(0);

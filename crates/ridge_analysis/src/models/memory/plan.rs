@@ -223,7 +223,9 @@ impl Planner<'_> {
             }
             let mut places: Vec<(i64, i64, Held)> = placed(allocation, &by_id)
                 .into_iter()
-                .map(|(place, buffer)| (place.offset, place.size, self.held(Class::Temporary, buffer, Some(bytes_of(place.size)))))
+                .map(|(place, buffer)| {
+                    (place.offset, place.size, self.held(Class::Temporary, buffer, Some(bytes_of(place.size))))
+                })
                 .filter(|(_, _, held)| held.lives.is_some())
                 .collect();
             places.sort_by_key(|(offset, size, held)| (*offset, *size, held.lives));
