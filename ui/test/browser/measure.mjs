@@ -48,7 +48,8 @@ for (const painter of (process.env.PAINTERS ?? "webgl2 canvas2d").split(" ")) {
   const { processInfo } = await session.send("SystemInfo.getProcessInfo");
   const memory = processInfo.map((one) => `${one.type} ${megabytes(pss(one.id))}`).join(", ");
   console.log(`${painter}: load ${loadavg()[0].toFixed(1)}; first picture within ${first} ms of an empty browser`);
-  console.log(`  script and layout of a frame: ${said(work)} (${work.length} frames); drawing alone: ${said(script)}`);
+  console.log(`  script and layout of a frame: ${said(work.wall)}; of the processor: ${said(work.own)} (${work.wall.length} frames)`);
+  console.log(`  of it drawing: ${said(script)}`);
   console.log(`  from picture to picture: ${said(apart)}`);
   console.log(`  calls for tiles: ${said(tiles)} (${tiles.length} calls)`);
   console.log(`  memory: script's heap ${megabytes(heap / 1024)}; processes by their share: ${memory}`);
@@ -63,21 +64,23 @@ function said(times) {
   return `median ${at(0.5)} ms, p95 ${at(0.95)} ms, most ${at(1)} ms`;
 }
 
-/** Milliseconds of work between one animation frame and the next, on the thread that has them. */
+/** Milliseconds of work between one animation frame and the next, on the thread that has them: by the clock, and without the time in which others had the processor. */
 function perFrame(events) {
   const calls = events.filter((event) => event.name === "FireAnimationFrame" && event.dur !== undefined).sort((a, b) => a.ts - b.ts);
   // One frame calls everybody who asked for it, one right after the other.
   const frames = calls.filter((call, at) => at === 0 || call.ts > calls[at - 1].ts + calls[at - 1].dur + 2000);
-  const thread = frames[0]?.tid;
-  const work = events.filter((event) => event.tid === thread && event.pid === frames[0]?.pid && WORK.has(event.name) && event.dur !== undefined).sort((a, b) => a.ts - b.ts);
-  const sums = new Array(frames.length).fill(0);
+  const work = events.filter((event) => event.tid === frames[0]?.tid && event.pid === frames[0]?.pid && WORK.has(event.name) && event.dur !== undefined).sort((a, b) => a.ts - b.ts);
+  const [wall, own] = [new Array(frames.length).fill(0), new Array(frames.length).fill(0)];
   let [frame, until] = [0, 0];
-  for (const { ts, dur } of work) {
+  for (const { ts, dur, tdur } of work) {
     while (frame + 1 < frames.length && frames[frame + 1].ts <= ts) frame += 1;
-    sums[frame] += Math.max(0, ts + dur - Math.max(ts, until)) / 1000;
-    until = Math.max(until, ts + dur);
+    // What is inside of another counts with it.
+    if (ts < until) continue;
+    wall[frame] += dur / 1000;
+    own[frame] += (tdur ?? dur) / 1000;
+    until = ts + dur;
   }
-  return sums.slice(0, -1);
+  return { wall: wall.slice(0, -1), own: own.slice(0, -1) };
 }
 
 /** Kilobytes of a process, what it shares with others in parts. */
