@@ -106,6 +106,30 @@ fn inside(page: &Page, module: &str, node: &GraphNode) -> Option<Inside> {
     Some(Inside { drawing, size: (end(|place| place.0) + 0.25, end(|place| place.1) + 0.75) })
 }
 
+fn described(id: usize, node: &GraphNode, (x, y): (f64, f64)) -> Value {
+    let inside = node.inside.iter().map(|(name, root)| json!({ "computation": name, "root": root }));
+    json!({
+        "id": id,
+        "x": x,
+        "y": y,
+        "name": node.name,
+        "opcode": node.opcode,
+        "category": node.category,
+        "shape": node.shape,
+        "text": node.text,
+        "distance": node.distance,
+        "inside": inside.collect::<Vec<_>>(),
+        "caller": node.caller,
+        "source": node.source.as_ref().map(|(file, line)| json!({ "file": file, "line": line })),
+        "scope": node.scope,
+        "hidden": node.hidden,
+        "subject": node.op.map(|op| format!("op:{op}")),
+        "self_ns": node.self_ns,
+        "share": node.share,
+        "events": node.events,
+    })
+}
+
 /// `hlo/text?module=M&op=NAME&stage=after`: a module, or an instruction of it, as text.
 pub(crate) fn text(page: &Page, request: &Request) -> Result<Value, Refusal> {
     let module = request.get("module").ok_or_else(|| Refusal::bad("expected `module=NAME`, found none"))?;
