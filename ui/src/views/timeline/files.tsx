@@ -8,7 +8,7 @@ import type { Stage } from "./stage";
 
 /** Width of the names of rows in a picture. */
 const NAMES = 200;
-const FORMS = [["perfetto", "Perfetto", ".pftrace"], ["chrome", "Chrome trace", ".trace.json"], ["csv", "every event as CSV", ".csv"]] as const;
+const FORMS = [["perfetto", "Perfetto", ".pftrace"], ["chrome", "Chrome trace", ".chrome.json"], ["csv", "every event as CSV", ".csv"]] as const;
 
 export function Files({ stage }: { stage: () => Stage | undefined }) {
   const asked = useRef<HTMLDialogElement>(null);
