@@ -11,13 +11,22 @@ export const TOKEN = "mock";
 /** Listens on `port`, any free one by default; says its address. */
 export function serve({ port = 0, ...size } = {}) {
   const answer = answers(size);
+  const answered = (path, query, beside) => {
+    if (path === "captures") return { captures: [{ id: 0, title: "first", session: 1 }, { id: 1, title: "dropped.json", session: null }], sessions: ["2026_01", "2026_02"], most_bytes: 2 ** 32 };
+    if (path === "open") return { id: 1 };
+    const found = answer(path, query);
+    return path === "capture" && beside ? { ...found, title: "dropped.json" } : found;
+  };
   const server = createServer((request, response) => {
     const url = new URL(request.url, "http://127.0.0.1");
     if (url.pathname === "/") {
       response.writeHead(200, { "content-type": "text/html; charset=utf-8", "content-security-policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'self'" });
       return response.end(readFileSync(PAGE));
     }
-    const found = url.pathname.startsWith("/api/v1/") && request.headers.authorization === `Bearer ${TOKEN}` ? answer(url.pathname.slice(8), url.searchParams) : undefined;
+    const beside = /^\/api\/v1\/at\/1\//.test(url.pathname);
+    if (beside) url.pathname = url.pathname.replace("/at/1/", "/");
+    if (request.method === "POST") request.resume();
+    const found = url.pathname.startsWith("/api/v1/") && request.headers.authorization === `Bearer ${TOKEN}` ? answered(url.pathname.slice(8), url.searchParams, beside) : undefined;
     if (found === undefined) {
       response.writeHead(request.headers.authorization !== `Bearer ${TOKEN}` ? 401 : 404, { "content-type": "application/json" });
       return response.end(JSON.stringify({ error: "nothing is there" }));

@@ -29,6 +29,8 @@ export function time(ns: number): string {
   return scaled(ns, 1000, ["ns", "µs", "ms", "s"]);
 }
 
+export const seconds = (value: number) => time(value * 1e9);
+
 function long(ns: number): string {
   const seconds = Math.round(Math.abs(ns) / 1e9);
   const sign = ns < 0 ? "-" : "";

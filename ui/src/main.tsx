@@ -7,6 +7,7 @@ import { capture, reason, useSource } from "./context";
 import { EmbeddedSource, HttpSource } from "./source/source";
 import type { Capture } from "./source/types";
 import { followTheme } from "./theme";
+import { numberOfCapture } from "./parts/open";
 import { watchTips } from "./parts/tip";
 import "./style.css";
 
@@ -16,12 +17,20 @@ async function start(): Promise<void> {
   followTheme();
   watchTips();
   const data = document.getElementById("ridgeline-data");
-  const source = data === null ? new HttpSource(takeToken()) : await EmbeddedSource.unpack(data.textContent ?? "");
+  const source = data === null ? await live(takeToken()) : await EmbeddedSource.unpack(data.textContent ?? "");
   data?.remove();
   useSource(source);
   capture.value = await source.json<Capture>("capture");
   document.title = `${capture.value.title} – Ridgeline`;
   render(<App />, root);
+}
+
+/** The capture that was looked at last; the first where that one is closed. */
+async function live(token: string): Promise<HttpSource> {
+  const at = numberOfCapture();
+  const source = new HttpSource(token, at);
+  if (at === 0) return source;
+  return source.json("capture").then(() => source).catch(() => new HttpSource(token));
 }
 
 start().catch((error: unknown) => {

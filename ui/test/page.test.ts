@@ -3,7 +3,10 @@ import { contrast, fills, LABEL_INK, rgb } from "../src/draw/palette";
 import { EmbeddedSource, keyOf } from "../src/source/source";
 import { arranged } from "../src/parts/rows";
 import { boxes, find } from "../src/views/flame/boxes";
-import { decades, frame } from "../src/views/roofline/scale";
+import { drawn } from "../src/views/graph/drawn";
+import { placeOf } from "../src/views/graph/text";
+import { decades } from "../src/parts/scale";
+import { frame } from "../src/views/roofline/scale";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -48,6 +51,26 @@ test("an icicle's parts stay within what they are in, also where they add up to 
   const shown = boxes({ name: "all", self_ns: 0, total_ns: 100, children: [leaf("a", 80), leaf("b", 80)] });
   expect(shown.map((box) => [box.node.name, box.left, box.width])).toEqual([["all", 0, 1], ["a", 0, 0.5], ["b", 0.5, 0.5]]);
   expect(find({ ...leaf("aa", 10), children: [leaf("a", 4)] }, "A")).toMatchObject({ nodes: 2, ns: 10 });
+});
+
+test("an opened box holds what is inside of it", () => {
+  const node = (id: number, x: number, y: number, more = {}) => ({ id, name: `n${id}`, opcode: "add", x, y, text: "", self_ns: null, ...more });
+  const inner = { computation: "c", nodes: [node(0, 0, 0), node(1, 1, 1)], edges: [[0, 1]] as [number, number][] };
+  const { boxes, edges } = drawn({ nodes: [node(0, 0, 0), node(1, 0, 1, { inner, wide: 2.25, tall: 2.75 })], edges: [[0, 1]] });
+  const [, open, ...inside] = boxes;
+  expect(boxes.map((box) => box.node.id)).toEqual([0, 1, "1/0", "1/1"]);
+  expect(edges.length).toBe(2);
+  for (const box of inside) {
+    expect(box.x).toBeGreaterThan(open!.x);
+    expect(box.y).toBeGreaterThan(open!.y);
+    expect(box.x + box.width).toBeLessThan(open!.x + open!.width);
+    expect(box.y + box.height).toBeLessThan(open!.y + open!.height);
+  }
+});
+
+test("the line of an operation is the one that defines it", () => {
+  const lines = ["HloModule m", "  %a.1 = f32[] add(%a.10, %b)", "  ROOT %a.10 = f32[] add(%a.1, %a.1)", "  b = f32[] parameter(0)"];
+  expect(["a.1", "a.10", "b", "a", undefined].map((op) => placeOf(lines, op))).toEqual([1, 2, 3, -1, -1]);
 });
 
 test("every point and roof is inside of the roofline's frame", () => {

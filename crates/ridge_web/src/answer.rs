@@ -10,6 +10,8 @@ pub enum Kind {
     Json,
     /// Tiles, as docs/web-api.md has them.
     Bytes,
+    /// A file for another tool.
+    File,
 }
 
 impl Kind {
@@ -17,7 +19,7 @@ impl Kind {
     pub fn media_type(self) -> &'static str {
         match self {
             Kind::Json => "application/json",
-            Kind::Bytes => "application/octet-stream",
+            Kind::Bytes | Kind::File => "application/octet-stream",
         }
     }
 }
@@ -39,6 +41,10 @@ impl Answer {
 
     pub(crate) fn bytes(body: Vec<u8>) -> Answer {
         Answer { kind: Kind::Bytes, body }
+    }
+
+    pub(crate) fn file(body: Vec<u8>) -> Answer {
+        Answer { kind: Kind::File, body }
     }
 }
 
@@ -63,6 +69,12 @@ impl Refusal {
     /// A question about something that is not there.
     pub(crate) fn absent(message: impl Into<String>) -> Refusal {
         Refusal { status: 404, ..Refusal::bad(message) }
+    }
+
+    /// It with one thing more that can be done.
+    pub(crate) fn hint(mut self, hint: &str) -> Refusal {
+        self.hints.push(hint.to_owned());
+        self
     }
 
     /// It as JSON.

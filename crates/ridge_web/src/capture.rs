@@ -19,21 +19,17 @@ pub(crate) fn capture(page: &Page) -> Value {
         || if page.is_redacted() { Vec::new() } else { session.info() },
     );
     let trace = session.trace();
-    let path = (!page.is_redacted()).then(|| session.root().display().to_string());
-    let shown = |name: &str| match page.is_redacted() {
+    let path = (!page.hides_folders()).then(|| session.root().display().to_string());
+    let shown = |name: &str| match page.hides_folders() {
         true => name.rsplit('/').next().unwrap_or_default().to_owned(),
         false => name.to_owned(),
     };
     let files =
         session.files().map(|(name, format, bytes)| json!({ "name": shown(name), "format": format, "bytes": bytes }));
-    let title = session
-        .root()
-        .file_name()
-        .map_or_else(|| session.root().display().to_string(), |name| name.to_string_lossy().into_owned());
     json!({
         "version": VERSION,
         "ridgeline": env!("CARGO_PKG_VERSION"),
-        "title": title,
+        "title": page.title(),
         "path": path,
         "files": files.collect::<Vec<_>>(),
         "lost": session.notes().iter().map(note).collect::<Vec<_>>(),
@@ -92,6 +88,11 @@ fn has(page: &Page, trace: &Trace) -> Value {
         "counters": !trace.counters.time_ns.is_empty(),
         "source": page.session.knows_source(),
         "profiles": !trace.profiles.is_empty(),
+        "idle": !page.session.answerable(Topic::Idle).is_empty(),
+        "transfers": !page.session.answerable(Topic::Transfers).is_empty(),
+        "offload": page.has_offload(),
+        "compare": !page.against.is_empty(),
+        "scaling": page.has_scaling(),
         "views": VIEWS.len(),
         "report": false,
     })

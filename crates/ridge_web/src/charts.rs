@@ -5,7 +5,7 @@ use crate::page::Page;
 use crate::request::{Request, number};
 use crate::tables;
 use ridgeline::trace::StringId;
-use ridgeline::{Chart, ChartPoint, MemorySeries};
+use ridgeline::{Chart, ChartPoint, MemorySeries, ScheduledValue};
 use serde_json::{Value, json};
 
 /// Points of a series where no level was asked for.
@@ -85,6 +85,36 @@ fn of_allocator(page: &Page, at: usize, series: &MemorySeries) -> Value {
         "alive_at_peak": alive.collect::<Vec<_>>(),
         "unknown_at_peak_bytes": series.unknown_at_peak_bytes,
     })
+}
+
+/// `chart/schedule?module=M`: what a compiled program has in memory along its schedule.
+pub(crate) fn schedule(page: &Page, request: &Request) -> Result<Value, Refusal> {
+    let module = request.get("module").ok_or_else(|| Refusal::bad("expected `module=NAME`, found none"))?;
+    let schedule = page.session().memory_schedule(module)?;
+    let value = |value: &ScheduledValue| {
+        json!({
+            "name": value.name,
+            "op": value.op,
+            "class": value.class,
+            "bytes": value.bytes,
+            "from": value.lives.0,
+            "to": value.lives.1,
+            "source": value.source.as_ref().map(|(file, line)| json!({ "file": file, "line": line })),
+            "scope": value.scope,
+        })
+    };
+    Ok(json!({
+        "module": module,
+        "basis": schedule.basis.name(),
+        "positions": schedule.positions,
+        "peak_bytes": schedule.peak_bytes,
+        "peak_at": schedule.peak_at.map(|(position, name)| json!({ "position": position, "op": name })),
+        "width": schedule.width,
+        "classes": schedule.classes,
+        "columns": schedule.columns,
+        "values": schedule.values.iter().map(value).collect::<Vec<_>>(),
+        "others": schedule.others,
+    }))
 }
 
 /// `counter/{id}?level=…`: `[start, least, most, last]` of each column that has a sample, 2^level nanoseconds wide.

@@ -4,12 +4,19 @@ use crate::answer::Refusal;
 use crate::page::Page;
 use crate::request::Request;
 use ridgeline::trace::EventRow;
-use ridgeline::{Cause, IdleCauses, IdlePart};
+use ridgeline::{Cause, GapsOfLength, IdleCauses, IdleCourse, IdlePart};
+use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-/// `chart/idle`: idle time of each device by cause, in the order in which causes are told apart.
+/// Columns of idle time over time.
+const COLUMNS: usize = 240;
+
+/// `chart/idle`: idle time of each device by cause, over time, and by the length of its gaps; causes in the order in which
+/// they are told apart.
 pub(crate) fn causes(page: &Page) -> Value {
     let trace = page.session().trace();
+    let courses: FxHashMap<u32, IdleCourse> =
+        page.session().idle_courses(COLUMNS).into_iter().map(|course| (course.device, course)).collect();
     let device = |IdleCauses { device: row, capture_ns, causes }: IdleCauses| {
         let cause = |(cause, ns): &(Cause, i64)| {
             let share = if capture_ns > 0 { *ns as f64 / capture_ns as f64 } else { 0.0 };
@@ -21,9 +28,43 @@ pub(crate) fn causes(page: &Page) -> Value {
             "name": trace.devices[row as usize].plane,
             "capture_ns": capture_ns,
             "causes": causes.iter().filter(|(_, ns)| *ns > 0).map(cause).collect::<Vec<_>>(),
+            "over_time": courses.get(&row).map(|course| over_time(page, course)),
+            "gaps": courses.get(&row).map(|course| course.gaps.iter().map(of_length).collect::<Vec<_>>()),
         })
     };
-    json!({ "devices": page.session().idle_causes().into_iter().map(device).collect::<Vec<_>>() })
+    json!({ "causes": named(), "devices": page.session().idle_causes().into_iter().map(device).collect::<Vec<_>>() })
+}
+
+/// Every cause, whose position is its number.
+fn named() -> Value {
+    Cause::ALL.iter().map(|cause| json!({ "name": cause.name(), "about": cause.definition() })).collect()
+}
+
+/// `[column, cause, ns]` of what is not zero.
+fn over_time(page: &Page, course: &IdleCourse) -> Value {
+    let cells = course.columns.iter().enumerate().flat_map(|(column, causes)| {
+        let there = causes.iter().enumerate().filter(|(_, ns)| **ns > 0);
+        there.map(move |(cause, ns)| json!([column, cause, ns]))
+    });
+    json!({
+        "start_ns": page.timeline().relative(course.start_ns),
+        "column_ns": course.column_ns,
+        "columns": course.columns.len(),
+        "cell": ["column", "cause", "ns"],
+        "cells": cells.collect::<Vec<_>>(),
+    })
+}
+
+/// Gaps of about one length, their time by cause.
+fn of_length(gaps: &GapsOfLength) -> Value {
+    let there = gaps.causes.iter().enumerate().filter(|(_, ns)| **ns > 0);
+    json!({
+        "from_ns": gaps.from_ns,
+        "below_ns": gaps.from_ns.saturating_mul(2),
+        "count": gaps.count,
+        "ns": gaps.causes.iter().fold(0_i64, |all, ns| all.saturating_add(*ns)),
+        "causes": there.map(|(cause, ns)| json!([cause, ns])).collect::<Vec<_>>(),
+    })
 }
 
 /// Parts of one answer; of more, the longest.
@@ -81,7 +122,7 @@ pub(crate) fn idle(page: &Page, request: &Request) -> Result<Value, Refusal> {
     };
     Ok(json!({
         "device": device,
-        "causes": Cause::ALL.map(|cause| json!({ "name": cause.name(), "about": cause.definition() })),
+        "causes": named(),
         "part": ["start_ns", "duration_ns", "cause", "row"],
         "parts": parts.iter().map(row).collect::<Vec<_>>(),
         "total": total,

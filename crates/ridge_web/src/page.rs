@@ -6,12 +6,14 @@ use crate::request::Request;
 use crate::tables::KnownTables;
 use crate::timeline::Timeline;
 use crate::{
-    capture, charts, event, findings, flame, hlo, idle, search, selection, source, subjects, tables, timeline,
+    capture, charts, compare, event, export, findings, flame, hlo, idle, offload, scaling, search, selection, source,
+    subjects, tables, timeline,
 };
 use ridge_redact::Words;
 use ridgeline::{Check, Session};
 use serde_json::Value;
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 /// Captures with more events are judged only where that is asked for.
@@ -21,18 +23,68 @@ pub(crate) const MOST_JUDGED_UNASKED: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Page {
     pub(crate) session: Session,
+    /// What was opened.
+    pub(crate) paths: Vec<PathBuf>,
+    /// What it is compared with: the side before.
+    pub(crate) against: Vec<PathBuf>,
     capture: OnceLock<Value>,
+    compared: OnceLock<Result<Value, Refusal>>,
+    offload: OnceLock<Result<Value, Refusal>>,
+    scaling: OnceLock<Result<Value, Refusal>>,
     timeline: OnceLock<Timeline>,
     check: OnceLock<Check>,
     pub(crate) tables: KnownTables,
     cleaner: Option<Cleaner>,
+    is_dropped: bool,
 }
 
 impl Page {
     /// The page of `session`; nothing is computed before it is asked for.
     pub fn new(session: Session) -> Page {
-        let (capture, timeline, check) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Page { session, capture, timeline, check, tables: KnownTables::default(), cleaner: None }
+        let paths = vec![session.root().to_owned()];
+        Page {
+            session,
+            paths,
+            against: Vec::new(),
+            capture: OnceLock::new(),
+            compared: OnceLock::new(),
+            offload: OnceLock::new(),
+            scaling: OnceLock::new(),
+            timeline: OnceLock::new(),
+            check: OnceLock::new(),
+            tables: KnownTables::default(),
+            cleaner: None,
+            is_dropped: false,
+        }
+    }
+
+    /// The same of a capture that `paths` were opened as.
+    #[must_use]
+    pub fn of(self, paths: &[PathBuf]) -> Page {
+        Page { paths: paths.to_vec(), ..self }
+    }
+
+    /// The same of a file that came from the page, whose place says nothing.
+    #[must_use]
+    pub(crate) fn dropped(self, is_dropped: bool) -> Page {
+        Page { is_dropped, ..self }
+    }
+
+    /// What it is called: the name of what was opened.
+    pub(crate) fn title(&self) -> String {
+        let root = self.session.root();
+        root.file_name().map_or_else(|| root.display().to_string(), |name| name.to_string_lossy().into_owned())
+    }
+
+    /// Whether names of folders are left out: they are private, or of a temporary one.
+    pub(crate) fn hides_folders(&self) -> bool {
+        self.is_redacted() || self.is_dropped
+    }
+
+    /// The same beside another capture, which came before it.
+    #[must_use]
+    pub fn against(self, before: &[PathBuf]) -> Page {
+        Page { against: before.to_vec(), ..self }
     }
 
     /// The same without what is private: `words`, and what is private by its shape.
@@ -65,6 +117,7 @@ impl Page {
         match request.parts()[..] {
             ["tile", track, level, index] => timeline::one(self, track, level, index),
             ["tiles"] => timeline::several(self, &request),
+            ["export"] => export::export(self, &request),
             _ => self.document(address).map(|value| Answer::json(&value)),
         }
     }
@@ -90,7 +143,12 @@ impl Page {
             ["selection"] => selection::selection(self, request),
             ["chart", "roofline"] => charts::roofline(self, request),
             ["chart", "idle"] => Ok(idle::causes(self)),
+            ["chart", "schedule"] => charts::schedule(self, request),
             ["chart", "memory"] => Ok(charts::memory(self)),
+            ["compare"] => self.compared.get_or_init(|| compare::compare(self)).clone(),
+            ["offload"] if request.is_plain() => self.offload.get_or_init(|| offload::offload(self, request)).clone(),
+            ["offload"] => offload::offload(self, request),
+            ["scaling"] => self.scaling.get_or_init(|| scaling::scaling(self)).clone(),
             ["counter", id] => charts::counter(self, id, request),
             ["flame", by] => flame::flame(self, by),
             ["sources"] => source::sources(self),
@@ -100,6 +158,16 @@ impl Page {
             ["hlo", "graph"] => hlo::graph(self, request),
             ref other => Err(Refusal::absent(format!("nothing is called `{}`", other.join("/")))),
         }
+    }
+
+    /// Whether there is work that other hardware might do.
+    pub(crate) fn has_offload(&self) -> bool {
+        self.session.trace().device_tracks().any(|track| !track.rows.is_empty())
+    }
+
+    /// Whether there are sizes or steps to look along.
+    pub(crate) fn has_scaling(&self) -> bool {
+        !self.session.trace().steps.is_empty() || scaling::has_sizes(self)
     }
 
     /// Whether the rules are asked without that being wished: on large captures a replay takes longer than reading them.

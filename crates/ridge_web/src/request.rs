@@ -29,6 +29,11 @@ impl Request {
         self.parts.iter().map(String::as_str).collect()
     }
 
+    /// Whether nothing stands behind the question mark.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.query.is_empty()
+    }
+
     /// The value of `key`; `None` where it is absent or empty.
     pub(crate) fn get(&self, key: &str) -> Option<&str> {
         let found = self.query.iter().find(|(name, _)| name == key);

@@ -4,24 +4,28 @@
 //! Who may ask what is decided in [`guard`], before anything is looked at.
 
 mod guard;
+mod opened;
 mod policy;
 
-use crate::{INDEX, Page, Refusal};
+use crate::request::Request as Address;
+use crate::{INDEX, Kind, Page, Refusal};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use guard::{Asked, Door};
-use http_body_util::Full;
+use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Request, Response, header};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use opened::{Arriving, Opened};
 use std::convert::Infallible;
 use std::io::{self, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use opened::Offer;
 pub use policy::{content_policy, inline_policy};
 
 /// Answers below this are sent as they are.
@@ -35,7 +39,7 @@ pub struct Server {
     listener: TcpListener,
     at: SocketAddr,
     door: Door,
-    page: Arc<Page>,
+    opened: Arc<Opened>,
 }
 
 impl Server {
@@ -43,12 +47,12 @@ impl Server {
     ///
     /// # Errors
     /// Where the system does not let it listen there, or has no random numbers.
-    pub fn bind(page: Page, host: IpAddr, port: u16) -> io::Result<Server> {
+    pub fn bind(page: Page, offer: Offer, host: IpAddr, port: u16) -> io::Result<Server> {
         let listener = TcpListener::bind((host, port))?;
         listener.set_nonblocking(true)?;
         let at = listener.local_addr()?;
         let door = Door { token: token()?, is_loopback: host.is_loopback() };
-        Ok(Server { listener, at, door, page: Arc::new(page) })
+        Ok(Server { listener, at, door, opened: Arc::new(Opened::new(page, offer)) })
     }
 
     /// The address to open, with the token behind the `#`, where browsers keep it to themselves.
@@ -73,14 +77,16 @@ impl Server {
     /// # Errors
     /// As for [`Server::run`].
     pub fn run_until(self, end: impl Future<Output = ()>) -> io::Result<()> {
+        let opened = Arc::clone(&self.opened);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let result = runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
-            tokio::spawn(accept(listener, Arc::new(Served { door: self.door, page: self.page })));
+            tokio::spawn(accept(listener, Arc::new(Served { door: self.door, opened: self.opened })));
             end.await;
             Ok(())
         });
         runtime.shutdown_background();
+        opened.close();
         result
     }
 }
@@ -89,7 +95,7 @@ impl Server {
 #[derive(Debug)]
 struct Served {
     door: Door,
-    page: Arc<Page>,
+    opened: Arc<Opened>,
 }
 
 async fn accept(listener: tokio::net::TcpListener, served: Arc<Served>) {
@@ -129,20 +135,59 @@ async fn answered(served: Arc<Served>, request: Request<Incoming>) -> Result<Res
         Ok(guard::Wants::Page) => page(packs),
         Ok(guard::Wants::Answer(address)) => {
             let address = request.uri().query().map_or(address.clone(), |query| format!("{address}?{query}"));
-            let made = tokio::task::spawn_blocking(move || answer(&served.page, &address, packs));
-            made.await.unwrap_or_else(|_| {
-                let message = "the answer failed; this is a bug of Ridgeline".to_owned();
-                refused(&Refusal { status: 500, message, hints: Vec::new() })
-            })
+            made(move || answer(&served.opened, &address, packs)).await
         }
+        Ok(guard::Wants::Open) => match opening(&served.opened, request).await {
+            Ok(response) => response,
+            Err(refusal) => refused(&refusal),
+        },
     })
 }
 
-fn answer(page: &Page, address: &str, packs: bool) -> Response<Full<Bytes>> {
-    match page.answer(address) {
-        Ok(answer) => response(200, answer.kind.media_type(), answer.body, packs),
-        Err(refusal) => refused(&refusal),
+/// What `make` makes on a thread of its own.
+async fn made(make: impl FnOnce() -> Result<Response<Full<Bytes>>, Refusal> + Send + 'static) -> Response<Full<Bytes>> {
+    match tokio::task::spawn_blocking(make).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(refusal)) => refused(&refusal),
+        Err(_) => {
+            let message = "the answer failed; this is a bug of Ridgeline".to_owned();
+            refused(&Refusal { status: 500, message, hints: Vec::new() })
+        }
     }
+}
+
+fn answer(opened: &Opened, address: &str, packs: bool) -> Result<Response<Full<Bytes>>, Refusal> {
+    if address == "captures" {
+        return Ok(json(&opened.listed()));
+    }
+    let (page, address) = opened.find(address)?;
+    let answer = page.answer(address)?;
+    // A file for another tool may be large, and goes no farther than this machine.
+    Ok(response(200, answer.kind.media_type(), answer.body, packs && answer.kind != Kind::File))
+}
+
+/// `open?name=FILE` with the file as its body, or `open?session=N`: the number of the capture that was opened.
+async fn opening(opened: &Arc<Opened>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Refusal> {
+    let asked = Address::parse(&format!("open?{}", request.uri().query().unwrap_or("")));
+    let opened = Arc::clone(opened);
+    let id = |id: u32| json(&serde_json::json!({ "id": id }));
+    if let Some(at) = asked.number::<usize>("session")? {
+        return Ok(made(move || opened.session(at).map(id)).await);
+    }
+    let mut arriving = Arriving::new(asked.get("name").unwrap_or(""))?;
+    let mut body = request.into_body();
+    loop {
+        let late = || Refusal { status: 408, message: "the file stopped coming".to_owned(), hints: Vec::new() };
+        let part = tokio::time::timeout(PATIENCE, body.frame()).await.map_err(|_| late())?;
+        let Some(part) = part else { break };
+        let part = part.map_err(|error| Refusal::bad(format!("the file did not come whole: {error}")))?;
+        part.data_ref().map_or(Ok(()), |part| arriving.add(part))?;
+    }
+    Ok(made(move || opened.arrived(arriving).map(id)).await)
+}
+
+fn json(value: &serde_json::Value) -> Response<Full<Bytes>> {
+    response(200, Kind::Json.media_type(), value.to_string().into_bytes(), false)
 }
 
 fn page(packs: bool) -> Response<Full<Bytes>> {

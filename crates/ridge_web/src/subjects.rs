@@ -154,17 +154,8 @@ fn events_of(page: &Page, subject: &Subject, most: usize) -> Found {
             let wanted = of_ops(&is_it);
             collect(&mut all.filter(|row| has_op(&wanted, *row)));
         }
-        Subject::Source(file, line) => {
-            let lines = session.operation_lines();
-            let wanted = of_ops(&|op| lines.get(&op).is_some_and(|(of, at)| **of == **file && at == line));
-            collect(&mut all.filter(|row| has_op(&wanted, *row)));
-        }
-        Subject::Scope(path) => {
-            let below =
-                |scope: &str| scope.strip_prefix(&**path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-            let wanted = of_ops(&|op| below(trace.strings.get(trace.operations[op as usize].scope)));
-            collect(&mut all.filter(|row| has_op(&wanted, *row)));
-        }
+        Subject::Source(file, line) => collect(&mut session.rows_of_line(file, *line).into_iter()),
+        Subject::Scope(path) => collect(&mut session.rows_of_scope(path).into_iter()),
         Subject::Device(device) => {
             collect(
                 &mut on_tracks(&|at| trace.tracks[at].device == Some(device.0)).into_iter().filter(|row| is_work(*row)),

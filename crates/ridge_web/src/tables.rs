@@ -55,13 +55,31 @@ pub(crate) fn table(page: &Page, topic: &str, name: &str, request: &Request) -> 
         "about": view.about,
         "columns": columns(&table.batch),
         "rows": shown.iter().map(|row| cells(page, &table.batch, *row)).collect::<Vec<_>>(),
-        "subjects": shown.iter().map(|row| table.subject(*row).map(|subject| subjects::short(page, subject))).collect::<Vec<_>>(),
+        "subjects": subjects_of(page, table, shown.iter().copied()),
         "total": rows.len(),
         "rows_total": table.rows_total,
         "offset": offset,
         "notes": notes,
         "facts": answer.sections.iter().map(json::section).collect::<Vec<_>>(),
     }))
+}
+
+/// A table that no view names, whole up to a bound.
+pub(crate) fn listed(page: &Page, table: &Table) -> Value {
+    let rows = 0..table.batch.num_rows().min(MOST_ROWS);
+    json!({
+        "name": table.name,
+        "title": table.title,
+        "columns": columns(&table.batch),
+        "rows": rows.clone().map(|row| cells(page, &table.batch, row)).collect::<Vec<_>>(),
+        "subjects": subjects_of(page, table, rows),
+        "total": table.batch.num_rows(),
+        "notes": table.footnotes,
+    })
+}
+
+fn subjects_of(page: &Page, table: &Table, rows: impl Iterator<Item = usize>) -> Vec<Option<Value>> {
+    rows.map(|row| table.subject(row).map(|subject| subjects::short(page, subject))).collect()
 }
 
 /// The view that an address names, by the command that shows its topic.

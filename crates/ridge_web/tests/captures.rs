@@ -8,7 +8,7 @@ use serde_json::Value;
 use support::whole;
 
 /// Addresses without a choice to make.
-const PLAIN: [&str; 22] = [
+const PLAIN: [&str; 26] = [
     "capture",
     "findings",
     "timeline",
@@ -21,6 +21,10 @@ const PLAIN: [&str; 22] = [
     "flame/python",
     "flame/host",
     "sources",
+    "offload",
+    "offload?as=h100",
+    "scaling",
+    "compare",
     "hlo/modules",
     "search?q=a",
     "search?q=a&after=0",
@@ -141,4 +145,34 @@ fn rows_are_sorted_filtered_and_cut() {
         found["total"].as_u64() < whole_table["total"].as_u64() && found["rows_total"] == whole_table["rows_total"]
     );
     assert_eq!(page.answer("table/stats/op?sort=nothing").map_err(|refusal| refusal.status), Err(400));
+}
+
+/// The columns of a table by their ids.
+fn column_of(table: &Value, id: &str) -> usize {
+    table["columns"].as_array().expect("columns").iter().position(|column| column["id"] == id).expect("a column")
+}
+
+#[test]
+fn scopes_and_lines_light_what_their_rows_count() {
+    let mut compared = 0;
+    for path in ridge_test::every_fixture() {
+        let Ok(session) = Session::open(std::slice::from_ref(&path), &OpenOptions::default()) else { continue };
+        let page = Page::new(session);
+        for view in ["scope", "source"] {
+            let Some(table) = asked(&page, &format!("table/stats/{view}?limit=60")) else { continue };
+            let events = column_of(&table, "events");
+            let rows =
+                table["rows"].as_array().expect("rows").iter().zip(table["subjects"].as_array().expect("subjects"));
+            for (row, id) in rows.filter_map(|(row, subject)| Some((row, subject["id"].as_str()?))) {
+                let encoded = id.replace('%', "%25").replace('&', "%26").replace('+', "%2B").replace('#', "%23");
+                let lit = whole(&page, &format!("events?subject={encoded}"));
+                // A line that made nothing itself lights what it is around.
+                let counted = row[events].as_u64().expect("a number");
+                let is_same = lit["count"] == counted || (view == "source" && counted == 0);
+                assert!(is_same, "{}: {id} counts {counted} and lights {}", path.display(), lit["count"]);
+                compared += usize::from(counted > 0);
+            }
+        }
+    }
+    assert!(compared > 100, "{compared}");
 }

@@ -3,7 +3,7 @@
 mod support;
 
 use flate2::read::GzDecoder;
-use ridge_web::server::Server;
+use ridge_web::server::{Offer, Server};
 use std::io::{Read as _, Write as _};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use support::page_of;
@@ -21,7 +21,7 @@ impl Running {
     fn start() -> Running {
         let trace = r#"{"traceEvents":[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":5,"name":"<script>alert(1)</script>"}]}"#;
         let page = page_of("trace.json", trace.as_bytes());
-        let server = Server::bind(page, IpAddr::V4(Ipv4Addr::LOCALHOST), 0).expect("a port");
+        let server = Server::bind(page, Offer::default(), IpAddr::V4(Ipv4Addr::LOCALHOST), 0).expect("a port");
         let address = server.address();
         let (at, token) =
             address.strip_prefix("http://").and_then(|rest| rest.split_once("/#token=")).expect("an address");
@@ -33,8 +33,13 @@ impl Running {
 
     /// Status, head and body of the answer to a request with these lines.
     fn ask(&self, lines: &[&str]) -> (u16, String, Vec<u8>) {
+        self.send(lines, "")
+    }
+
+    /// The same with a body.
+    fn send(&self, lines: &[&str], body: &str) -> (u16, String, Vec<u8>) {
         let mut connection = TcpStream::connect(self.at).expect("it listens");
-        let request = format!("{}\r\nConnection: close\r\n\r\n", lines.join("\r\n"));
+        let request = format!("{}\r\nConnection: close\r\n\r\n{body}", lines.join("\r\n"));
         connection.write_all(request.as_bytes()).expect("sent");
         let mut answer = Vec::new();
         connection.read_to_end(&mut answer).expect("answered");
@@ -148,4 +153,54 @@ fn large_answers_are_packed_where_that_is_understood() {
     GzDecoder::new(&packed[..]).read_to_end(&mut unpacked).expect("gzip");
     assert!(status == 200 && head.contains("content-encoding: gzip") && !plain_head.contains("gzip"), "{head}");
     assert!(unpacked == plain && packed.len() < plain.len());
+}
+
+#[test]
+fn a_file_of_the_page_is_opened_beside_the_capture() {
+    let server = Running::start();
+    let (host, token) = (format!("Host: {}", server.at), format!("Authorization: Bearer {}", server.token));
+    let own = format!("Origin: http://{}", server.at);
+    let other = r#"{"traceEvents":[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":5,"name":"other"}]}"#;
+    let length = format!("Content-Length: {}", other.len());
+    let post = |query: &str, lines: &[&str], body: &str| {
+        let request = format!("POST /api/v1/open?{query} HTTP/1.1");
+        let mut all = vec![request.as_str(), host.as_str()];
+        all.extend(lines);
+        server.send(&all, body)
+    };
+    let (status, _, body) = post("name=../../up/other.json", &[&token, &own, &length], other);
+    assert_eq!((status, String::from_utf8_lossy(&body).into_owned()), (200, r#"{"id":1}"#.to_owned()));
+    let document = |path: &str| -> serde_json::Value { serde_json::from_slice(&server.get(path).2).expect("JSON") };
+    let capture = document("/api/v1/at/1/capture");
+    assert_eq!((&capture["title"], &capture["path"]), (&"other.json".into(), &serde_json::Value::Null));
+    assert_eq!(capture["files"][0]["name"], "other.json");
+    assert_eq!(document("/api/v1/at/1/event/0")["name"], "other");
+    assert_eq!(document("/api/v1/capture")["title"], "trace.json");
+    let listed = document("/api/v1/captures");
+    assert_eq!(listed["captures"].as_array().map(Vec::len), Some(2));
+    // What is no capture, what others ask, and what is not there.
+    let (status, _, said) = post("name=x.json", &[&token, &own, "Content-Length: 4"], "nope");
+    let said = String::from_utf8_lossy(&said).into_owned();
+    assert!(status == 404 || status == 400, "{status} {said}");
+    assert!(said.contains("no known capture format") && !said.contains("ridgeline-open"), "{said}");
+    assert_eq!(post("name=x", &[&own, &length], other).0, 401);
+    assert_eq!(post("name=x", &[&token, "Origin: http://evil.example", &length], other).0, 403);
+    assert_eq!(post("session=0", &[&token, &own, "Content-Length: 0"], "").0, 404);
+    assert_eq!(server.get("/api/v1/at/9/capture").0, 404);
+    // Of many, those opened last stay.
+    for _ in 0..3 {
+        assert_eq!(post("name=other.json", &[&token, &own, &length], other).0, 200);
+    }
+    assert_eq!((server.get("/api/v1/at/1/capture").0, server.get("/api/v1/at/4/capture").0), (404, 200));
+}
+
+#[test]
+fn the_capture_goes_to_another_viewer_as_a_file() {
+    let server = Running::start();
+    let (status, _, body) = server.get("/api/v1/export?to=chrome");
+    let trace: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
+    let names = trace["traceEvents"].as_array().expect("events").iter().map(|event| &event["name"]);
+    assert_eq!((status, names.filter(|name| **name == "<script>alert(1)</script>").count()), (200, 1));
+    assert_eq!(server.get("/api/v1/export?to=perfetto").0, 200);
+    assert_eq!(server.get("/api/v1/export?to=elsewhere").0, 400);
 }

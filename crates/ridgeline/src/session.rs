@@ -16,7 +16,6 @@ use ridge_diagnose::CompiledAgain;
 use ridge_import::{Folder, ImportOptions, Imported, Input, Release, Source, import_inputs};
 use ridge_table::{Section, Subject, Table};
 use ridge_trace::{EventKind, Trace};
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -213,11 +212,14 @@ impl Session {
         self.has_hlo() || !self.imported.sources.is_empty() || calls.contains(&(EventKind::PythonCall as u8))
     }
 
-    /// The innermost line of every operation that has one: file and line, by row of the operations.
-    pub fn operation_lines(&self) -> HashMap<u32, (String, u32)> {
-        let lines = self.analysis().lines();
-        let line = |op: u32| lines.of(op)?.stack.first().map(|line| (op, (line.file.clone(), line.line)));
-        (0..self.imported.trace.operations.len() as u32).filter_map(line).collect()
+    /// The events that a line of the program made; those with it on their stack where it made none itself.
+    pub fn rows_of_line(&self, file: &str, line: u32) -> Vec<u32> {
+        self.with_analysis(|analysis| ridge_analysis::rows_of_line(analysis, file, line))
+    }
+
+    /// The events of a scope and of those below it.
+    pub fn rows_of_scope(&self, path: &str) -> Vec<u32> {
+        self.with_analysis(|analysis| ridge_analysis::rows_of_scope(analysis, path))
     }
 
     /// `subject` in words and numbers.

@@ -33,7 +33,7 @@ export interface Placing {
 }
 
 export interface Painter {
-  readonly name: "webgl2" | "canvas2d";
+  readonly name: "webgl2" | "canvas2d" | "svg";
   begin(width: number, height: number, ratio: number): void;
   draw(spans: Spans, placing: Placing): void;
   colors(fills: readonly string[], ground: string): void;

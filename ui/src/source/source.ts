@@ -46,12 +46,27 @@ class Kept {
   }
 }
 
+export interface Captures { captures: { id: number; title: string; session: number | null }[]; sessions: string[]; most_bytes: number }
+
 export class HttpSource implements Source {
   readonly live = true;
   readonly leftOut: readonly string[] = [];
   private readonly kept = new Kept();
 
-  constructor(private readonly token: string) {}
+  /** `at` is the number of the capture: 0 the one that the server began with. */
+  constructor(private readonly token: string, readonly at = 0) {}
+
+  /** What is open, and what can be. */
+  async captures(): Promise<Captures> {
+    return (await this.fetch("captures")).json() as Promise<Captures>;
+  }
+
+  /** Opens a file, or a session of the list, beside the capture; its number. */
+  async open(what: File | number): Promise<number> {
+    const file = typeof what === "number" ? undefined : what;
+    const path = keyOf("open", file === undefined ? { session: what as number } : { name: file.name });
+    return ((await (await this.fetch(path, { method: "POST", body: file ?? null })).json()) as { id: number }).id;
+  }
 
   json<T>(path: string, query?: Query): Promise<T> {
     const key = keyOf(path, query);
@@ -66,10 +81,14 @@ export class HttpSource implements Source {
     return (await this.ask(keyOf(path, query))).text();
   }
 
-  private async ask(key: string): Promise<Response> {
+  private ask(key: string): Promise<Response> {
+    return this.fetch(this.at === 0 ? key : `at/${this.at}/${key}`);
+  }
+
+  private async fetch(key: string, how: RequestInit = {}): Promise<Response> {
     let answer: Response;
     try {
-      answer = await fetch(`/api/v1/${key}`, { headers: { Authorization: `Bearer ${this.token}` } });
+      answer = await fetch(`/api/v1/${key}`, { ...how, headers: { Authorization: `Bearer ${this.token}` } });
     } catch {
       throw new NoAnswer("The server does not answer.", "Is `ridgeline view` still running?");
     }

@@ -2,15 +2,20 @@
 
 import type { ComponentType } from "preact";
 import type { Capture } from "../source/types";
+import Compare from "./compare";
 import Findings from "./findings";
 import Flame from "./flame";
 import Graph from "./graph";
+import Idle from "./idle";
 import Memory from "./memory";
+import Offload from "./offload";
 import Overview from "./overview";
 import Roofline from "./roofline";
+import Scaling from "./scaling";
 import Source from "./source";
 import Tables from "./tables";
 import Timeline from "./timeline";
+import Transfers from "./transfers";
 
 export interface View {
   id: string;
@@ -27,9 +32,14 @@ export const VIEWS: readonly View[] = [
   { id: "timeline", title: "Timeline", about: "What ran when", component: Timeline },
   { id: "tables", title: "Tables", about: "Every sum, by whatever you ask", component: Tables },
   { id: "findings", title: "Findings", about: "What holds the program back, and what to do", component: Findings },
+  { id: "compare", title: "Compare", about: "What changed since another capture, and how sure that is", component: Compare, when: (capture) => capture.has["compare"] === true },
   { id: "roofline", title: "Roofline", about: "How far operations are from what the device allows", component: Roofline },
   { id: "flame", title: "Flame", about: "Time by scope, Python function or module", component: Flame },
   { id: "memory", title: "Memory", about: "What needs memory, and when", component: Memory },
+  { id: "idle", title: "Idle", about: "Why devices were idle, when and for how long", component: Idle, when: (capture) => capture.has["idle"] === true },
+  { id: "transfers", title: "Transfers", about: "What was copied, in which sizes, how fast", component: Transfers, when: (capture) => capture.has["transfers"] === true },
   { id: "source", title: "Source", about: "Your lines, with what each did", component: Source },
   { id: "graph", title: "Graph", about: "The compiled program around one operation", component: Graph, when: (capture) => capture.has["hlo"] !== false },
+  { id: "offload", title: "Offload", about: "Which parts other hardware would speed up", component: Offload, when: (capture) => capture.has["offload"] === true },
+  { id: "scaling", title: "Scaling", about: "How time grows with size, or drifts over steps", component: Scaling, when: (capture) => capture.has["scaling"] === true },
 ];

@@ -32,6 +32,14 @@ export async function open(browser, address, options = {}) {
   return { page, wrong, close: () => context.close() };
 }
 
+/** A page at a view, once it shows something. */
+export async function shown(browser, address, hash, options) {
+  const opened = await open(browser, address, options);
+  await settled(opened.page);
+  await visit(opened.page, hash);
+  return opened;
+}
+
 /** Goes to a view by its address and waits until it shows something. */
 export async function visit(page, hash) {
   await page.evaluate((to) => { location.hash = to; }, hash);

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 
 const AXE = readFileSync(new URL("../../node_modules/axe-core/axe.min.js", import.meta.url), "utf8");
 
-export const VIEWS = ["overview", "timeline", "tables", "findings", "roofline", "flame", "memory", "source", "graph"];
+export const VIEWS = ["overview", "timeline", "tables", "findings", "compare", "roofline", "flame", "memory", "idle", "transfers", "source", "graph", "offload", "scaling"];
 
 /** WCAG 2.1 A and AA by axe-core; contrast too. */
 export async function accessible(page, where) {

@@ -1,7 +1,7 @@
 // The page by keyboard alone.
 
 import assert from "node:assert/strict";
-import { open, settled, visit } from "./browser.mjs";
+import { open, settled, shown } from "./browser.mjs";
 
 const held = (page) => page.evaluate(() => { const at = document.activeElement; return at?.getAttribute("aria-label") ?? at?.textContent?.trim() ?? ""; });
 
@@ -19,9 +19,7 @@ export const TESTS = [
     await close();
   }],
   ["keyboard: timeline", async ({ browser, address }) => {
-    const { page, wrong, close } = await open(browser, address);
-    await settled(page);
-    await visit(page, "#/timeline?from=1000000&to=1400000");
+    const { page, wrong, close } = await shown(browser, address, "#/timeline?from=1000000&to=1400000");
     await page.waitForTimeout(300);
     await page.locator(".tl-box").focus();
     await page.keyboard.press("ArrowRight");
@@ -51,9 +49,7 @@ export const TESTS = [
     await close();
   }],
   ["keyboard: rows of a table", async ({ browser, address }) => {
-    const { page, close } = await open(browser, address);
-    await settled(page);
-    await visit(page, "#/tables");
+    const { page, close } = await shown(browser, address, "#/tables");
     await page.locator("tr[data-row='0']").focus();
     for (const [key, row] of [["ArrowDown", 1], ["End", 2999], ["Home", 0], ["ArrowDown", 1]]) {
       await page.keyboard.press(key);
@@ -64,9 +60,7 @@ export const TESTS = [
     await close();
   }],
   ["keyboard: the icicle", async ({ browser, address }) => {
-    const { page, close } = await open(browser, address);
-    await settled(page);
-    await visit(page, "#/flame");
+    const { page, close } = await shown(browser, address, "#/flame");
     await page.locator(".icicle button").first().focus();
     await page.keyboard.press("ArrowDown");
     assert.match(await held(page), /^all\/a,/);

@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import { answers } from "../../mock/capture.mjs";
-import { open, settled, visit } from "./browser.mjs";
+import { open, settled, shown, visit } from "./browser.mjs";
 import { accessible, harmless, shows, VIEWS } from "./checks.mjs";
 
-const HELD = ["capture", "findings", "timeline", "table/stats/op", "table/memory/module", "chart/roofline", "chart/memory", "flame/scope", "sources", "source?file=%2Fhome%2Fsomebody%2Fsolver.py", "hlo/modules", "hlo/graph?depth=2&module=jit_step", "counter/memory-0", "event/0", ...[0, 1, 2, 3, 4, 5].flatMap((track) => [`tile/${track}/17/0`])];
+const HELD = ["capture", "findings", "timeline", "table/stats/op", "table/memory/module", "chart/roofline", "chart/memory", "chart/idle", "compare", "offload", "scaling", "table/idle/host", "table/transfers/direction", "table/transfers/size", "flame/scope", "sources", "source?file=%2Fhome%2Fsomebody%2Fsolver.py", "hlo/modules", "chart/schedule?module=jit_step", "hlo/graph?depth=2&module=jit_step", "counter/memory-0", "event/0", "idle?device=0", "idle?device=1", ...[0, 1, 2, 3, 4, 5].flatMap((track) => [`tile/${track}/17/0`])];
 
 /** The page with answers of the made-up capture, as `ridgeline report` writes it. */
 export function written() {
@@ -47,9 +47,7 @@ export const TESTS = [
     await close();
   }],
   ["report: coarse tiles stand in for those that were left out, and what is not there is said", async ({ browser }) => {
-    const { page, wrong, close } = await open(browser, written(), { offline: true });
-    await settled(page);
-    await visit(page, "#/timeline?from=1000000&to=9000000");
+    const { page, wrong, close } = await shown(browser, written(), "#/timeline?from=1000000&to=9000000", { offline: true });
     await page.waitForTimeout(300);
     assert.ok((await page.locator(".tl-name").count()) > 5);
     await visit(page, "#/flame?by=python");
@@ -59,9 +57,7 @@ export const TESTS = [
     await close();
   }],
   ["report: tables are sorted and filtered in the page", async ({ browser }) => {
-    const { page, close } = await open(browser, written(), { offline: true });
-    await settled(page);
-    await visit(page, "#/tables?topic=stats&view=op&filter=all-reduce");
+    const { page, close } = await shown(browser, written(), "#/tables?topic=stats&view=op&filter=all-reduce", { offline: true });
     assert.match(await page.locator("tr[data-row='0'] td").first().innerText(), /^all-reduce/);
     await page.getByRole("button", { name: "Events" }).click();
     await page.locator("th[aria-sort='descending']").waitFor();

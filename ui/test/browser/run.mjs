@@ -10,6 +10,7 @@ import { executable, launch } from "./browser.mjs";
 import { serve } from "../../mock/server.mjs";
 import { TESTS as PAGE } from "./page.mjs";
 import { TESTS as KEYBOARD } from "./keyboard.mjs";
+import { TESTS as PICTURES } from "./pictures.mjs";
 import { TESTS as REPORT } from "./report.mjs";
 import { TESTS as REAL } from "./real.mjs";
 
@@ -24,7 +25,7 @@ if (executable() === undefined) {
 const browser = await launch();
 const mock = await serve();
 const at = { browser, address: mock.address, ...options, ridgeline: existsSync(options.ridgeline) ? options.ridgeline : undefined };
-for (const [name, test] of [...PAGE, ...KEYBOARD, ...REPORT, ...REAL(at)]) {
+for (const [name, test] of [...PAGE, ...KEYBOARD, ...PICTURES, ...REPORT, ...REAL(at)]) {
   if (options.only !== undefined && !name.includes(options.only)) continue;
   const begun = Date.now();
   try {

@@ -4,7 +4,7 @@ import { mkdirSync } from "node:fs";
 import { launch, open, settled, visit } from "./browser.mjs";
 
 const [address, folder, ...only] = process.argv.slice(2);
-const VIEWS = ["overview", "timeline", "tables", "findings", "roofline", "flame", "memory", "source", "graph"];
+const VIEWS = ["overview", "timeline", "tables", "findings", "compare", "roofline", "flame", "memory", "idle", "transfers", "source", "graph", "offload", "scaling"];
 const LOOKS = [["wide", { width: 1280, height: 800 }], ["narrow", { width: 400, height: 800 }], ["dark", { width: 1280, height: 800, dark: true }]];
 mkdirSync(folder, { recursive: true });
 const browser = await launch();
@@ -12,7 +12,6 @@ for (const [name, look] of LOOKS) {
   const { page, wrong, close } = await open(browser, address, look);
   await settled(page);
   for (const view of VIEWS.filter((one) => only.length === 0 || only.includes(one.split("?")[0]))) {
-    if (name === "dark" && !["overview", "timeline", "tables"].includes(view)) continue;
     await visit(page, `#/${view}`);
     await page.waitForTimeout(400);
     await page.screenshot({ path: `${folder}/${view}-${name}.png` });

@@ -252,13 +252,67 @@ impl Found {
     }
 
     fn add_path(&mut self, paths: &HostPaths<'_>, path: u32, work: Work) {
-        let parts = paths.parts(path);
-        let frames: Vec<PythonFrame<'_>> = parts.into_iter().rev().filter_map(PythonFrame::of_torch).collect();
-        let own = frames.iter().position(|frame| !frame.is_of_library()).unwrap_or(0);
+        let (frames, own) = frames_of(paths, path);
         let owned = |frame: &PythonFrame<'_>| (frame.file.to_owned(), frame.line, frame.function.to_owned());
         let stack: Vec<Frame> = frames.iter().map(owned).collect();
         self.add(&stack, own, work);
     }
+}
+
+/// The events that the row of a line counts, in order; of a line that made none itself, those with it on their stack.
+pub fn rows_of_line(analysis: &Analysis<'_>, file: &str, line: u32) -> Vec<u32> {
+    let trace = analysis.trace;
+    let is_host = analysis.groups().groups.is_empty();
+    let paths = HostPaths::find(trace, PathOf::Functions);
+    let is_line = |frame: &PythonFrame<'_>| frame.file == file && frame.line == line;
+    // Whether it is the innermost line, and whether it is on the stack at all.
+    let mut of_path: FxHashMap<u32, (bool, bool)> = FxHashMap::default();
+    let mut on_path = |path: u32| {
+        let Some(paths) = paths.as_ref().filter(|_| path != NONE) else { return (false, false) };
+        *of_path.entry(path).or_insert_with(|| {
+            let (frames, own) = frames_of(paths, path);
+            (frames.get(own).is_some_and(is_line), frames.iter().any(is_line))
+        })
+    };
+    let mut of_op: FxHashMap<u32, Option<(bool, bool)>> = FxHashMap::default();
+    let mut on_op = |op: u32| {
+        *of_op.entry(op).or_insert_with(|| {
+            let stack = &analysis.lines().of(op)?.stack;
+            let is_line = |at: &Line| at.file == file && at.line == line;
+            Some((stack.first().is_some_and(is_line), stack.iter().any(is_line)))
+        })
+    };
+    let (mut own, mut around) = (Vec::new(), Vec::new());
+    let mut add = |row: u32, (is_own, is_around): (bool, bool)| {
+        own.extend(is_own.then_some(row));
+        around.extend(is_around.then_some(row));
+    };
+    if is_host {
+        let mut rows: Vec<u32> = own_times_of_operators(trace).map(|(row, _)| row).collect();
+        rows.sort_unstable();
+        rows.into_iter().for_each(|row| add(row, on_path(paths.as_ref().map_or(NONE, |paths| paths.of_row(row)))));
+    } else {
+        for track in trace.device_tracks() {
+            let rows = track.rows.clone();
+            for row in rows.filter(|row| EventKind::from_byte_is_work(trace.events.kind[*row as usize])) {
+                let path = || paths.as_ref().map_or(NONE, |paths| paths.of_row(trace.events.link[row as usize]));
+                let found = match on_op(trace.events.op[row as usize]) {
+                    Some(found) => found,
+                    None if track.kind == TrackKind::Stream => on_path(path()),
+                    None => continue,
+                };
+                add(row, found);
+            }
+        }
+    }
+    if own.is_empty() { around } else { own }
+}
+
+/// The functions of a path, innermost first, and which of them is the program's own.
+fn frames_of<'t>(paths: &HostPaths<'t>, path: u32) -> (Vec<PythonFrame<'t>>, usize) {
+    let frames: Vec<PythonFrame<'_>> = paths.parts(path).into_iter().rev().filter_map(PythonFrame::of_torch).collect();
+    let own = frames.iter().position(|frame| !frame.is_of_library()).unwrap_or(0);
+    (frames, own)
 }
 
 fn count(sums: &mut LineSums, work: Work) {

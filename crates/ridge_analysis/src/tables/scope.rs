@@ -12,7 +12,8 @@ use crate::models::operators::own_times_of_operators;
 use crate::tables::time::table as build;
 use crate::view::{Shown, Topic, View, has_events};
 use ridge_table::{Basis, Column, Rank, Subject, Table, Unit};
-use ridge_trace::{EventKind, StringId};
+use ridge_trace::{EventKind, NONE, StringId};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// The view.
@@ -146,27 +147,73 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
     table
 }
 
+/// The events that the row of `path` counts, in order: device work, or operators of the host where there is none.
+pub fn rows_of_scope(analysis: &Analysis<'_>, path: &str) -> Vec<u32> {
+    let modules = HostPaths::find(analysis.trace, PathOf::Modules);
+    let is_below = |parts: &[String]| {
+        let joined = parts[..parts.len().min(MAX_DEPTH)].join("/");
+        joined.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let events = &analysis.trace.events;
+    let mut known: FxHashMap<(u32, u32), bool> = FxHashMap::default();
+    let Some(modules) = modules else {
+        let mut is_in = |op: u32| *known.entry((NONE, op)).or_insert_with(|| is_below(&compiled_parts(analysis, op)));
+        return device_work(analysis).filter(|row| is_in(events.op[*row as usize])).collect();
+    };
+    if analysis.groups().groups.is_empty() {
+        let mut is_in = |row: u32| {
+            let key = (modules.of_row(row), events.name[row as usize]);
+            *known.entry(key).or_insert_with(|| is_below(&parts(&modules, key.0, analysis.text(StringId(key.1)))))
+        };
+        let mut rows: Vec<u32> = own_times_of_operators(analysis.trace).map(|(row, _)| row).collect();
+        rows.retain(|row| is_in(*row));
+        rows.sort_unstable();
+        return rows;
+    }
+    let mut is_in = |row: u32| {
+        let key = (modules.of_row(events.link[row as usize]), events.op[row as usize]);
+        *known.entry(key).or_insert_with(|| is_below(&parts(&modules, key.0, operator(analysis, key.1))))
+    };
+    device_work(analysis).filter(|row| is_in(*row)).collect()
+}
+
+fn device_work<'a>(analysis: &Analysis<'a>) -> impl Iterator<Item = u32> + 'a {
+    let trace = analysis.trace;
+    let rows = trace.device_tracks().flat_map(|track| track.rows.clone());
+    rows.filter(|row| EventKind::from_byte_is_work(trace.events.kind[*row as usize]))
+}
+
 /// Device work by the scope that the compiler noted for its operation.
 fn compiled_entries(analysis: &Analysis<'_>) -> Vec<Entry> {
-    let entry = |group: &Group| {
-        let path = analysis.operation(group.op).map_or("", |op| analysis.text(op.scope));
-        let path = if path.is_empty() { "(no scope known)" } else { path };
-        Entry { parts: split(path).map(str::to_owned).collect(), self_ns: group.self_ns, events: group.count() }
+    let entry = |group: &Group| Entry {
+        parts: compiled_parts(analysis, group.op),
+        self_ns: group.self_ns,
+        events: group.count(),
     };
     analysis.groups().groups.iter().map(entry).collect()
+}
+
+fn compiled_parts(analysis: &Analysis<'_>, op: u32) -> Vec<String> {
+    let path = analysis.operation(op).map_or("", |op| analysis.text(op.scope));
+    let path = if path.is_empty() { "(no scope known)" } else { path };
+    split(path).map(str::to_owned).collect()
 }
 
 /// Device work by the modules and the operator that launched it.
 fn launched_entries(analysis: &Analysis<'_>, modules: &HostPaths<'_>) -> Vec<Entry> {
     let events = &analysis.trace.events;
-    let rows = analysis.trace.device_tracks().flat_map(|track| track.rows.start as usize..track.rows.end as usize);
-    let work = rows.filter(|row| EventKind::from_byte_is_work(events.kind[*row]));
+    let work = device_work(analysis).map(|row| row as usize);
     let sums = sum_by(work.map(|row| ((modules.of_row(events.link[row]), events.op[row]), events.dur_ns[row])));
-    let entry = |((path, op), (self_ns, events)): ((u32, u32), (i64, u64))| {
-        let name = analysis.operation(op).map(|op| analysis.text(op.name));
-        Entry { parts: parts(modules, path, name.unwrap_or("(no operator known)")), self_ns, events }
+    let entry = |((path, op), (self_ns, events)): ((u32, u32), (i64, u64))| Entry {
+        parts: parts(modules, path, operator(analysis, op)),
+        self_ns,
+        events,
     };
     sums.into_iter().map(entry).collect()
+}
+
+fn operator<'a>(analysis: &Analysis<'a>, op: u32) -> &'a str {
+    analysis.operation(op).map_or("(no operator known)", |op| analysis.text(op.name))
 }
 
 /// Operators of the host by the modules they ran in.

@@ -26,12 +26,16 @@ pub(crate) struct ReportArguments {
     #[arg(long, short, value_name = "FILE", default_value = "report.html", value_hint = ValueHint::FilePath)]
     output: PathBuf,
 
+    /// Compare with this capture: what changed from it to the one of the report
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    against: Vec<PathBuf>,
+
     /// Keep the file below this size: the timeline ends at the detail that fits
     #[arg(long, value_name = "SIZE", default_value = "20MB", value_parser = crate::quantities::size)]
     max_size: u64,
 
     /// Show these views alone, comma-separated: overview, findings, timeline, operations, flame, roofline, memory, idle,
-    /// graph, source [default: all]
+    /// transfers, graph, source, offload, compare, scaling [default: all]
     #[arg(long, value_name = "VIEW", value_delimiter = ',', value_parser = part)]
     views: Vec<Part>,
 
@@ -54,9 +58,10 @@ Examples:
 pub(crate) fn run(arguments: &ReportArguments, _globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     let session = super::open_with(&arguments.input, arguments.ceilings.choice(), timings)?;
     tell_losses(session.notes());
-    let mut page = Page::new(session);
+    let mut page = Page::new(session).of(&arguments.input.paths).against(&arguments.against);
     if arguments.redact {
-        page = page.redacted(timings.phase("names", || ridgeline::private_words(&arguments.input.paths)));
+        let paths: Vec<PathBuf> = arguments.input.paths.iter().chain(&arguments.against).cloned().collect();
+        page = page.redacted(timings.phase("names", || ridgeline::private_words(&paths)));
     }
     let parts = if arguments.views.is_empty() { Part::ALL.to_vec() } else { arguments.views.clone() };
     let options = ReportOptions { parts, most_bytes: arguments.max_size };

@@ -5,12 +5,12 @@ use crate::arguments::{CeilingsArguments, Globals, InputArguments};
 use crate::failure::Failure;
 use crate::output::{tell_losses, write_stdout};
 use crate::timings::Timings;
-use clap::Args;
+use clap::{Args, ValueHint};
 use ridge_web::Page;
-use ridge_web::server::Server;
+use ridge_web::server::{Offer, Server};
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Look at a capture in the browser: timeline, tables, causes, memory, source
 ///
@@ -31,6 +31,10 @@ pub(crate) struct ViewArguments {
     #[arg(long, value_name = "IP", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     host: IpAddr,
 
+    /// Compare with this capture: what changed from it to the one that is viewed
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    against: Vec<PathBuf>,
+
     /// Print the address and open no browser
     #[arg(long)]
     no_open: bool,
@@ -44,6 +48,7 @@ Examples:
   ridgeline view run/                                  a folder written by `ridgeline record`
   ridgeline view trace.json.gz                         anybody's capture
   ridgeline view logs/                                 the latest session of a TensorBoard log folder, and the list of all
+  ridgeline view after/ --against before/              what changed from one to the other, beside the rest
   ridgeline view run/ --port 8080 --no-open            on a machine without a browser; then, on yours:
   ssh -L 8080:localhost:8080 machine                   and open the address that was printed";
 
@@ -55,8 +60,11 @@ pub(crate) fn run(arguments: &ViewArguments, globals: &Globals, timings: &mut Ti
     }
     let session = super::open_with(&arguments.input, arguments.ceilings.choice(), timings)?;
     tell_losses(session.notes());
-    arguments.input.paths.iter().for_each(|path| tell_sessions(path));
-    let server = Server::bind(Page::new(session), arguments.host, arguments.port)
+    let mut offer =
+        Offer { sessions: Vec::new(), options: super::options(&arguments.input, arguments.ceilings.choice()) };
+    arguments.input.paths.iter().for_each(|path| offer.sessions.extend(told_sessions(path)));
+    let page = Page::new(session).of(&arguments.input.paths).against(&arguments.against);
+    let server = Server::bind(page, offer, arguments.host, arguments.port)
         .map_err(|error| Failure::io(&format!("cannot listen at {}", place(arguments)), &error))?;
     let address = server.address();
     let color = globals.color.choice(&io::stdout());
@@ -79,13 +87,19 @@ fn place(arguments: &ViewArguments) -> String {
     }
 }
 
-/// Which sessions a log folder of TensorBoard has, where there are several: the last of each profile's is shown.
-fn tell_sessions(path: &Path) {
+/// Which sessions a log folder of TensorBoard has, where there are several: the last of each profile's is shown first.
+fn told_sessions(path: &Path) -> Vec<PathBuf> {
     let sessions = if path.is_dir() { ridgeline::sessions_below(path) } else { Vec::new() };
     if let Some((latest, others)) = sessions.split_last() {
-        tell(&format!("{} sessions in {}, shown is {}; the others:", sessions.len(), shown(path), shown(latest)));
+        tell(&format!(
+            "{} sessions in {}, shown is {}; the page lists the others:",
+            sessions.len(),
+            shown(path),
+            shown(latest)
+        ));
         others.iter().for_each(|session| tell(&format!("  ridgeline view {}", shown(session))));
     }
+    sessions
 }
 
 fn shown(path: &Path) -> String {

@@ -12,6 +12,11 @@ pub const DIFF_SCHEMA: &str = "ridgeline.diff.v1";
 
 /// All that is known, as a `ridgeline.diff.v1` document; `changes` are those of the division that was asked for.
 pub fn document(diff: &Diff, options: &Options) -> String {
+    laid_out(&document_value(diff, options))
+}
+
+/// [`document`] before it is text.
+pub fn document_value(diff: &Diff, options: &Options) -> Value {
     let found = &diff.comparison;
     let by = if let Shown::Division(by) = options.by { by } else { By::Part };
     let rows = |by: By| found.changes_by(by).iter().map(change).collect::<Vec<_>>();
@@ -21,7 +26,7 @@ pub fn document(diff: &Diff, options: &Options) -> String {
         .doubts
         .iter()
         .map(|doubt| json!({ "weight": doubt.weight.name(), "message": doubt.message, "command": doubt.command }));
-    laid_out(&json!({
+    json!({
         "schema": DIFF_SCHEMA,
         "notes": diff.notes.iter().map(note).collect::<Vec<_>>(),
         "verdict": {
@@ -57,7 +62,7 @@ pub fn document(diff: &Diff, options: &Options) -> String {
         "divisions": divisions,
         "measures": found.measures.iter().map(measure).collect::<Vec<_>>(),
         "causes": found.causes.as_ref().map(|causes| causes.iter().map(cause).collect::<Vec<_>>()),
-    }))
+    })
 }
 
 fn side(side: &SideFacts) -> Value {

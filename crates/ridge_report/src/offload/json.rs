@@ -10,8 +10,13 @@ pub const OFFLOAD_SCHEMA: &str = "ridgeline.offload.v1";
 
 /// All that is known, as a `ridgeline.offload.v1` document.
 pub fn document(answer: &OffloadAnswer) -> String {
+    laid_out(&document_value(answer))
+}
+
+/// [`document`] before it is text.
+pub fn document_value(answer: &OffloadAnswer) -> Value {
     let found = &answer.found;
-    laid_out(&json!({
+    json!({
         "schema": OFFLOAD_SCHEMA,
         "notes": answer.notes.iter().map(note).collect::<Vec<_>>(),
         "headline": found.headline,
@@ -20,7 +25,7 @@ pub fn document(answer: &OffloadAnswer) -> String {
         "regions": found.regions.iter().map(region).collect::<Vec<_>>(),
         "others": { "regions": found.others.0, "share": found.others.1 },
         "assumptions": found.assumptions,
-    }))
+    })
 }
 
 fn baseline(found: &Offload) -> Value {

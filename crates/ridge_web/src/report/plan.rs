@@ -2,6 +2,7 @@
 
 use crate::Page;
 use crate::timeline::outline;
+use ridgeline::Topic;
 use serde_json::Value;
 
 /// Rows of each table.
@@ -35,6 +36,14 @@ pub enum Part {
     Memory,
     /// Why devices were idle.
     Idle,
+    /// What was copied.
+    Transfers,
+    /// What other hardware would gain.
+    Offload,
+    /// What is otherwise than in another capture.
+    Compare,
+    /// Growth over sizes, or steps over time.
+    Scaling,
     /// Compiled programs.
     Graph,
     /// The program's files.
@@ -43,7 +52,7 @@ pub enum Part {
 
 impl Part {
     /// Every part, in the order of the page.
-    pub const ALL: [Part; 10] = [
+    pub const ALL: [Part; 14] = [
         Part::Overview,
         Part::Findings,
         Part::Timeline,
@@ -52,8 +61,12 @@ impl Part {
         Part::Roofline,
         Part::Memory,
         Part::Idle,
+        Part::Transfers,
         Part::Graph,
         Part::Source,
+        Part::Offload,
+        Part::Compare,
+        Part::Scaling,
     ];
 
     /// Its name on the command line.
@@ -67,6 +80,10 @@ impl Part {
             Part::Roofline => "roofline",
             Part::Memory => "memory",
             Part::Idle => "idle",
+            Part::Transfers => "transfers",
+            Part::Offload => "offload",
+            Part::Compare => "compare",
+            Part::Scaling => "scaling",
             Part::Graph => "graph",
             Part::Source => "source",
         }
@@ -96,8 +113,13 @@ pub(super) fn steps(page: &Page, parts: &[Part]) -> Vec<Step> {
             steps.push(Step::Said(said.to_owned()));
         }
     }
-    if has(Part::Operations) {
-        let tables = tables(page);
+    if has(Part::Compare) && !page.against.is_empty() {
+        steps.push(Step::Answers("the comparison", plain(&["compare"])));
+    }
+    let topics = |topic: &Topic| has(Part::Operations) || part_of(*topic).is_some_and(has);
+    let topics: Vec<Topic> = Topic::ALL.into_iter().filter(topics).collect();
+    if !topics.is_empty() {
+        let tables = tables(page, &topics);
         let long = tables.iter().filter(|(_, address)| is_longer(page, address)).count();
         steps.push(Step::Answers("tables", tables));
         if long > 0 {
@@ -110,8 +132,17 @@ pub(super) fn steps(page: &Page, parts: &[Part]) -> Vec<Step> {
     if has(Part::Idle) {
         steps.push(Step::Answers("idle time", plain(&["chart/idle"])));
     }
+    if has(Part::Scaling) && page.has_scaling() {
+        steps.push(Step::Answers("growth over sizes", plain(&["scaling"])));
+    }
+    if has(Part::Offload) && page.has_offload() {
+        steps.push(Step::Answers("other hardware", plain(&["offload"])));
+    }
     if has(Part::Memory) {
         steps.push(Step::Answers("memory", plain(&["chart/memory"])));
+        if page.session().has_hlo() {
+            steps.push(Step::Answers("memory along schedules", same(schedules(page))));
+        }
     }
     if has(Part::Flame) {
         steps.push(Step::Answers("flames", plain(&["flame/scope", "flame/module", "flame/python", "flame/host"])));
@@ -129,23 +160,37 @@ pub(super) fn steps(page: &Page, parts: &[Part]) -> Vec<Step> {
     }
     if has(Part::Timeline) {
         steps.push(Step::Answers("the timeline", plain(&["timeline"])));
+        let (counters, idle) = beside(page);
+        steps.push(Step::Answers("counters", same(counters)));
+        steps.push(Step::Answers("causes of idle time", same(idle)));
         steps.push(Step::Answers("details of the longest events", same(longest(page))));
         steps.push(Step::Tiles);
         steps.push(Step::Said(format!(
             "timeline: details of events but the {EVENTS} longest, search and sums of a selection; `ridgeline view` has them"
         )));
     }
-    let missing: Vec<&str> = Part::ALL.into_iter().filter(|part| !has(*part)).map(Part::name).collect();
+    let is_missing = |part: &Part| !has(*part) && (*part != Part::Compare || !page.against.is_empty());
+    let missing: Vec<&str> = Part::ALL.into_iter().filter(is_missing).map(Part::name).collect();
     if !missing.is_empty() {
         steps.push(Step::Said(format!("views that were not asked for: {}", missing.join(", "))));
     }
     steps
 }
 
+/// The part whose view shows tables of a topic.
+fn part_of(topic: Topic) -> Option<Part> {
+    match topic {
+        Topic::Time => None,
+        Topic::Roofline => Some(Part::Roofline),
+        Topic::Idle => Some(Part::Idle),
+        Topic::Transfers => Some(Part::Transfers),
+        Topic::Memory => Some(Part::Memory),
+    }
+}
+
 /// The tables that the capture answers, whole up to a bound, by the address without a query.
-fn tables(page: &Page) -> Vec<(String, String)> {
-    let topics = ridgeline::Topic::ALL.into_iter();
-    let views = topics.flat_map(|topic| page.session().answerable(topic));
+fn tables(page: &Page, topics: &[Topic]) -> Vec<(String, String)> {
+    let views = topics.iter().flat_map(|topic| page.session().answerable(*topic));
     views
         .map(|view| {
             let key = format!("table/{}/{}", view.topic.command(), view.id);
@@ -167,17 +212,26 @@ fn sources(page: &Page) -> Vec<(String, String)> {
     std::iter::once("sources".to_owned()).chain(of_files).map(|key| (key.clone(), key)).collect()
 }
 
+/// The modules that memory is planned of, largest first, and their schedules.
+fn schedules(page: &Page) -> Vec<String> {
+    let of_modules = names_of_modules(page).into_iter().take(MODULES);
+    let keys = of_modules.map(|module| key("chart/schedule", &[("module", &module)]));
+    std::iter::once("hlo/modules".to_owned()).chain(keys).collect()
+}
+
+/// What modules are asked by.
+fn names_of_modules(page: &Page) -> Vec<String> {
+    let listed = page.document("hlo/modules").unwrap_or_default();
+    let modules = listed["modules"].as_array().into_iter().flatten();
+    let with_hlo = modules.filter(|module| module["has_hlo"] != false);
+    with_hlo.filter_map(|module| module["id"].as_str().map(str::to_owned)).collect()
+}
+
 /// The modules, and what is around the instructions with most time.
 fn graphs(page: &Page) -> Vec<(String, String)> {
-    let listed = page.document("hlo/modules").unwrap_or_default();
-    let modules = listed["modules"].as_array().cloned().unwrap_or_default();
-    let name = |module: &Value| {
-        let text = |key: &str| module[key].as_str().map(str::to_owned);
-        text("module").or_else(|| text("name"))
-    };
     let depth = DEPTH.to_string();
     let mut keys = vec!["hlo/modules".to_owned()];
-    for module in modules.iter().filter_map(name).take(MODULES) {
+    for module in names_of_modules(page).into_iter().take(MODULES) {
         let whole = key("hlo/graph", &[("depth", &depth), ("module", &module)]);
         let drawn = page.document(&whole).unwrap_or_default();
         keys.push(whole);
@@ -187,6 +241,16 @@ fn graphs(page: &Page) -> Vec<(String, String)> {
         keys.extend(names.map(|op| key("hlo/graph", &[("depth", &depth), ("module", &module), ("op", op)])));
     }
     keys.into_iter().map(|key| (key.clone(), key)).collect()
+}
+
+/// What the timeline shows beside events: its counters, and for each device the causes of its longest gaps.
+fn beside(page: &Page) -> (Vec<String>, Vec<String>) {
+    let outline = outline(page);
+    let counters = outline["counters"].as_array().into_iter().flatten();
+    let counters = counters.filter_map(|counter| Some(format!("counter/{}", counter["id"].as_str()?)));
+    let groups = outline["groups"].as_array().into_iter().flatten();
+    let devices = groups.filter(|group| group["kind"] == "device").filter_map(|group| group["row"].as_u64());
+    (counters.collect(), devices.map(|row| format!("idle?device={row}")).collect())
 }
 
 /// The addresses of the longest events of devices, or of all where there are none.

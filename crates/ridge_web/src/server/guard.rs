@@ -6,6 +6,9 @@
 use crate::Refusal;
 use std::net::IpAddr;
 
+/// Where captures are opened.
+const OPEN: &str = "/api/v1/open";
+
 /// What is decided by.
 #[derive(Debug, Clone)]
 pub(super) struct Door {
@@ -32,13 +35,16 @@ pub(super) enum Wants {
     Page,
     /// The answer to an address.
     Answer(String),
+    /// That a capture is opened beside the others.
+    Open,
 }
 
 impl Door {
     /// What `asked` wants, if it may have it.
     pub(super) fn admits(&self, asked: &Asked<'_>) -> Result<Wants, Refusal> {
         let refuse = |status, message: &str| Err(Refusal { status, message: message.to_owned(), hints: Vec::new() });
-        if !matches!(asked.method, "GET" | "HEAD") {
+        let opens = asked.method == "POST" && asked.path == OPEN;
+        if !opens && !matches!(asked.method, "GET" | "HEAD") {
             return refuse(405, "expected GET: nothing can be changed here");
         }
         let Some(host) = asked.host.filter(|host| self.is_ours(host)) else {
@@ -60,7 +66,7 @@ impl Door {
         if !given.is_some_and(|given| is_same(given, &self.token)) {
             return refuse(401, "expected the token; open the address that the program printed");
         }
-        Ok(Wants::Answer(address.to_owned()))
+        Ok(if opens { Wants::Open } else { Wants::Answer(address.to_owned()) })
     }
 
     /// A name in `Host` that nobody else can make lead here: `localhost`, or an address in numbers. Ports may differ, as
@@ -119,6 +125,14 @@ mod tests {
             ("by an address of another machine", Asked { host: Some("10.0.0.7:8080"), ..GOOD }, 403),
             ("without a host", Asked { host: None, ..GOOD }, 403),
             ("to change something", Asked { method: "POST", ..GOOD }, 405),
+            ("to open a file", Asked { method: "POST", path: OPEN, origin: own, ..GOOD }, 200),
+            ("to open a file without a token", Asked { method: "POST", path: OPEN, authorization: None, ..GOOD }, 401),
+            (
+                "to open a file from another page",
+                Asked { method: "POST", path: OPEN, origin: Some("null"), ..GOOD },
+                403,
+            ),
+            ("to open a file elsewhere", Asked { method: "POST", path: "/api/v1/open/x", ..GOOD }, 405),
             ("to delete something", Asked { method: "DELETE", ..GOOD }, 405),
             ("for a file", Asked { path: "/etc/passwd", ..GOOD }, 404),
             ("for a file above", Asked { path: "/../../etc/passwd", ..GOOD }, 404),

@@ -6,7 +6,9 @@ import { link } from "../../address";
 import { bytes, count, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import { Meter } from "../../parts/bar";
-import { drawingWidth, saveSvg } from "../../parts/save";
+import { drawingWidth } from "../../parts/save";
+import { SaveAs } from "../../parts/save-as";
+import { Schedules } from "./schedule";
 import { Grid } from "../tables/grid";
 
 interface Held { owner: string; stack: string[]; bytes: number; blocks: number; since_ns: number }
@@ -25,6 +27,7 @@ export default function Memory() {
         <>
           {allocators.map((one) => <Use key={one.id} of={one} />)}
           {allocators.length === 0 && <p>This capture has no allocator's events, so no use over time.{views.length > 0 ? " What the compiler planned is below." : ""}</p>}
+          {capture.value?.has["hlo"] !== false && <Schedules />}
           {views[0] !== undefined && (
             <section>
               <h2>By {views[0].title}</h2>
@@ -79,7 +82,7 @@ function Use({ of }: { of: Allocator }) {
         <figcaption>
           {now === undefined ? <span class="quiet">The line is the peak.{reserved > 0 ? " Dashed: what the allocator reserved." : ""}</span>
             : <span>At {time(now[0])}: {bytes(now[2])} in use, most {bytes(now[1])}{now[3] === null ? "" : `, ${bytes(now[3])} reserved`}</span>}
-          <span class="actions"><button type="button" onClick={() => drawing.current !== null && saveSvg(drawing.current, "memory.svg")}>Save as SVG</button></span>
+          <span class="actions"><SaveAs of={drawing} name="memory" rows={() => [["start_ns", "most_bytes", "last_bytes", "reserved_bytes", "events"], ...points]} /></span>
         </figcaption>
       </figure>
       {of.alive_at_peak.length > 0 && (

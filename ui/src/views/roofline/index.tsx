@@ -4,8 +4,10 @@ import { useRef, useState } from "preact/hooks";
 import { go } from "../../address";
 import { count, share, short, show, visible } from "../../format";
 import { Answer } from "../../parts/answer";
-import { drawingWidth, saveSvg } from "../../parts/save";
-import { attainable, decades, type Frame, frame, headroom, type Chart, type Point } from "./scale";
+import { drawingWidth } from "../../parts/save";
+import { SaveAs } from "../../parts/save-as";
+import { decades } from "../../parts/scale";
+import { attainable, type Frame, frame, headroom, type Chart, type Point } from "./scale";
 
 export default function RooflineView() {
   return (
@@ -53,7 +55,7 @@ function OneDevice({ chart }: { chart: Chart }) {
             {point === undefined ? <span class="quiet">Point at an operation, or come to one in the list. <Key /></span> : <Said chart={chart} point={point} />}
             {chart.share_left_out >= 0.0005 && <p class="quiet">{share(chart.share_left_out)} of the time is not drawn: its work is not known or has no arithmetic.</p>}
           </figcaption>
-          <button type="button" onClick={() => drawing.current !== null && saveSvg(drawing.current, "roofline.svg")}>Save as SVG</button>
+          <SaveAs of={drawing} name="roofline" rows={() => [["operation", "flop_per_byte", "flops_per_sec", "share", "bound"], ...chart.points.map((one) => [one.name, one.intensity, one.flops_per_sec, one.share, one.bound])]} />
         </figure>
         <div class="list" role="region" aria-label="Operations" tabIndex={0}>
           <table>

@@ -1,5 +1,7 @@
 // Where points and roofs stand in the drawing: both axes logarithmic.
 
+import { part, span } from "../../parts/scale";
+
 export interface Point {
   name: string;
   intensity: number;
@@ -22,35 +24,15 @@ export interface Chart {
 export interface Box { left: number; right: number; top: number; bottom: number }
 export interface Frame extends Box { xs: [number, number]; ys: [number, number]; x(value: number): number; y(value: number): number }
 
-/** The least span that holds `values`, in whole decades with a little air. */
-function span(values: number[]): [number, number] {
-  const good = values.filter((value) => value > 0 && Number.isFinite(value));
-  if (good.length === 0) return [1, 100];
-  const low = Math.log10(Math.min(...good)) - 0.3;
-  const high = Math.log10(Math.max(...good)) + 0.3;
-  const air = Math.max(0, 2 - (high - low)) / 2;
-  return [10 ** (low - air), 10 ** (high + air)];
-}
-
 export function frame(chart: Chart, box: Box): Frame {
   const ridges = chart.roofs.flatMap((roof) => chart.slopes.map((slope) => roof.flops_per_sec / slope.bytes_per_sec));
   const xs = span([...chart.points.flatMap((point) => [point.intensity, ...point.others.map((other) => other.intensity)]), ...ridges]);
   const ys = span([...chart.points.map((point) => point.flops_per_sec), ...chart.roofs.map((roof) => roof.flops_per_sec)]);
-  const part = (value: number, [from, to]: [number, number]) => Math.log10(value / from) / Math.log10(to / from);
   return {
     ...box, xs, ys,
     x: (value) => box.left + part(Math.max(value, xs[0]), xs) * (box.right - box.left),
     y: (value) => box.bottom - part(Math.max(value, ys[0]), ys) * (box.bottom - box.top),
   };
-}
-
-/** Powers of ten within a span, at most about ten of them. */
-export function decades([from, to]: [number, number]): number[] {
-  const [first, last] = [Math.ceil(Math.log10(from)), Math.floor(Math.log10(to))];
-  const step = Math.max(1, Math.ceil((last - first) / 10));
-  const powers: number[] = [];
-  for (let power = first; power <= last; power += step) powers.push(10 ** power);
-  return powers;
 }
 
 /** The highest rate that any roof allows at this intensity. */

@@ -3,12 +3,12 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { go, keep, place } from "../../address";
 import { reason, say, source } from "../../context";
-import { count, csvCell, plural, show, visible } from "../../format";
+import { count, plural, show, visible } from "../../format";
 import { Awaited, Missing } from "../../parts/answer";
 import { about, Facts } from "../../parts/facts";
 import { Meter } from "../../parts/bar";
 import { Rows } from "../../parts/rows";
-import { copy, save } from "../../parts/save";
+import { copy, csvOf, save } from "../../parts/save";
 import type { Cell, Column, Fact, Note, Section, Subject } from "../../source/types";
 
 const ROW = 26;
@@ -41,8 +41,7 @@ export function Grid(props: { topic: string; view: string; about: string }) {
   const turn = (column: Column) => setSort((now) => (now?.id !== column.id ? { id: column.id, descending: isNumber(column) } : now.descending === isNumber(column) ? { id: column.id, descending: !isNumber(column) } : undefined));
   const csv = async () => {
     const all = await shown.all();
-    const lines = [columns.map(({ column }) => csvCell(column.id)), ...all.map((row) => columns.map(({ at }) => csvCell(row[at] ?? null)))];
-    return `${lines.map((line) => line.join(",")).join("\n")}\n`;
+    return csvOf([columns.map(({ column }) => column.id), ...all.map((row) => columns.map(({ at }) => row[at] ?? null))]);
   };
   return (
     <section class="grid" aria-label={head.title}>

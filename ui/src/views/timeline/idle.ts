@@ -1,6 +1,6 @@
 // Why a device was idle, as a thin strip in the row of its group: each gap in the color of its cause.
 
-import type { Source } from "../../source/source";
+import type { Query, Source } from "../../source/source";
 import type { Group } from "../../source/types";
 import { tileWidth } from "./tile";
 import { levelFor } from "./tiles";
@@ -22,6 +22,7 @@ export class Idle {
   *parts(group: Group, window: Window, width: number): Generator<{ start: number; end: number; cause: string; about: string }> {
     if (group.kind !== "device" || typeof group.row !== "number") return;
     const level = levelFor((window.to - window.from) / width) + 1;
+    if (!this.source.live) return yield* this.whole(group.row);
     const wide = tileWidth(level);
     for (let index = Math.max(0, Math.floor(window.from / wide)); index <= Math.floor(window.to / wide); index += 1) {
       const { causes, parts } = this.answer(group.row, level, index * wide, wide);
@@ -32,14 +33,26 @@ export class Idle {
     }
   }
 
+  /** What a report holds: the longest parts of the whole capture. */
+  private *whole(device: number): Generator<{ start: number; end: number; cause: string; about: string }> {
+    const { causes, parts } = this.ask(String(device), { device });
+    for (const [start, duration, cause] of parts) {
+      const said = causes[cause];
+      if (said !== undefined) yield { start, end: start + duration, cause: said.name, about: said.about };
+    }
+  }
+
   private answer(device: number, level: number, from: number, wide: number): Answer {
-    const key = `${device}/${level}/${from}`;
+    return this.ask(`${device}/${level}/${from}`, { device, from, to: from + wide, least: 2 ** level });
+  }
+
+  private ask(key: string, query: Query): Answer {
     const known = this.held.get(key);
     if (known !== undefined) return known;
     this.held.set(key, NOTHING);
     for (const old of this.held.keys()) if (this.held.size > KEPT) this.held.delete(old);
     this.source
-      .json<Answer>("idle", { device, from, to: from + wide, least: 2 ** level })
+      .json<Answer>("idle", query)
       .then((answer) => {
         this.held.set(key, answer);
         this.changed();

@@ -18,6 +18,7 @@ import { light } from "./state";
 import { ask } from "../../context";
 import type { EventRef } from "../../source/types";
 import { Strip } from "./strip";
+import { Files } from "./files";
 
 export default function TimelineView() {
   return <Answer<Timeline> path="timeline">{(timeline) => timeline.span_ns > 0 ? <Drawn timeline={timeline} /> : (
@@ -109,7 +110,7 @@ function Drawn({ timeline }: { timeline: Timeline }) {
   if (problem !== undefined) return <p class="missing">{problem}</p>;
   return (
     <div class="timeline">
-      <Tools timeline={timeline} />
+      <Tools timeline={timeline} stage={() => stage.current} />
       <Strip timeline={timeline} />
       <div class="tl-main">
         <div class="tl-left">
@@ -334,7 +335,7 @@ function Names(props: { rows: readonly Row[]; scroll: number; height: number }) 
   );
 }
 
-function Tools({ timeline }: { timeline: Timeline }) {
+function Tools({ timeline, stage }: { timeline: Timeline; stage: () => Stage | undefined }) {
   const now = hits.value;
   const window = shown.value;
   return (
@@ -358,6 +359,7 @@ function Tools({ timeline }: { timeline: Timeline }) {
       <button type="button" aria-label="Zoom in" onClick={() => look(zoomed(window, 0.5, (window.from + window.to) / 2, timeline.span_ns), timeline.span_ns)}>+</button>
       <button type="button" aria-label="Zoom out" onClick={() => look(zoomed(window, 2, (window.from + window.to) / 2, timeline.span_ns), timeline.span_ns)}>−</button>
       <button type="button" onClick={() => look({ from: 0, to: timeline.span_ns }, timeline.span_ns)}>All</button>
+      <Files stage={stage} />
     </div>
   );
 }

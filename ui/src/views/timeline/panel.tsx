@@ -6,7 +6,7 @@ import { count, share, show, time, visible } from "../../format";
 import { copy } from "../../parts/save";
 import { Meter } from "../../parts/bar";
 import type { Details, Part, Timeline } from "../../source/types";
-import { causeFill } from "./stage";
+import { causeFill } from "../../draw/causes";
 import { choose, chosen, clear, details, failed, gap, look, numberOf, range, statistics } from "./state";
 import { around } from "./window";
 

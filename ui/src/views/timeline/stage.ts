@@ -4,8 +4,10 @@
 
 import { fill, fills, LABEL_INK } from "../../draw/palette";
 import { type Painter, painterOn } from "../../draw/painter";
+import { causeFill } from "../../draw/causes";
 import { time } from "../../format";
 import type { EventRef, Timeline, Track } from "../../source/types";
+import { SvgContext, SvgPainter } from "../../draw/svg";
 import { type Layout, type Row, rowAt, rowsIn, SUMMARY_TRACKS } from "./layout";
 import { longest, spanAt, type Tile } from "./tile";
 import { levelFor, type Piece, Tiles } from "./tiles";
@@ -48,11 +50,11 @@ export class Stage {
   window: Window = { from: 0, to: 1 };
   scroll = 0;
   marks: Marks = { chosen: undefined, launch: [], gap: undefined, range: undefined, lit: undefined, hits: undefined };
-  readonly painter: Painter;
+  painter: Painter;
   private readonly tiles: Tiles;
   private readonly counters: Counters;
   private readonly idle: Idle;
-  private readonly context: CanvasRenderingContext2D;
+  private context: CanvasRenderingContext2D;
   private readonly colors = new Map<number, number>();
   private planned = 0;
   private closed = false;
@@ -66,7 +68,7 @@ export class Stage {
     private readonly timeline: Timeline,
     source: Source,
     came: (categories: Uint8Array) => void,
-    below: HTMLCanvasElement,
+    private readonly below: HTMLCanvasElement,
     private readonly above: HTMLCanvasElement,
     private readonly ground: HTMLCanvasElement,
     want: string | null,
@@ -120,6 +122,56 @@ export class Stage {
     });
   }
 
+  /** What is shown, with the names of rows at its left; drawn anew, because a graphics card keeps no picture. */
+  picture(names: number): HTMLCanvasElement {
+    const { width, height, ratio } = this.size;
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.round((width + names) * ratio);
+    canvas.height = Math.round(height * ratio);
+    const context = canvas.getContext("2d");
+    if (context === null) return canvas;
+    context.scale(ratio, ratio);
+    context.fillStyle = this.inks.ground;
+    context.fillRect(0, 0, width + names, height);
+    this.draw();
+    for (const layer of [this.ground, this.below, this.above]) context.drawImage(layer, names, 0, width, height);
+    this.rowNames(context, names);
+    return canvas;
+  }
+
+  /** The same as SVG: drawn once more by the same rules, into text. */
+  svg(names: number): string {
+    const { width, height } = this.size;
+    const [beside, ground, below, above] = [new SvgContext(), new SvgContext(), new SvgContext(), new SvgContext()];
+    const [painter, context, size] = [this.painter, this.context, this.size];
+    try {
+      this.painter = new SvgPainter(below);
+      this.painter.colors(fills(this.dark), this.inks.ground);
+      this.context = above as unknown as CanvasRenderingContext2D;
+      this.size = { ...size, ratio: 1 };
+      this.draw(ground as unknown as CanvasRenderingContext2D);
+    } finally {
+      [this.painter, this.context, this.size] = [painter, context, size];
+    }
+    this.rowNames(beside as unknown as CanvasRenderingContext2D, names);
+    const layers = [ground, below, above].map((layer) => layer.group(names)).join("");
+    return `<svg xmlns="http://www.w3.org/2000/svg" width="${width + names}" height="${height}" viewBox="0 0 ${width + names} ${height}" font-family="system-ui, sans-serif"><rect width="100%" height="100%" fill="${this.inks.ground}"/>${layers}${beside.group(0)}</svg>`;
+  }
+
+  private rowNames(context: CanvasRenderingContext2D, width: number): void {
+    const height = this.size.height;
+    context.font = LABEL;
+    context.textBaseline = "middle";
+    for (const row of rowsIn(this.order.rows, this.scroll, this.scroll + height - RULER)) {
+      const top = RULER + row.top - this.scroll;
+      if (top < RULER - 8) continue;
+      context.fillStyle = row.kind === "group" ? this.inks.ink : this.inks.quiet;
+      context.fillText(short(row.name, Math.floor((width - 14) / LETTER)), row.kind === "group" ? 6 : 12, top + 13, width - 10);
+      context.fillStyle = this.inks.line;
+      context.fillRect(0, Math.round(top + row.height) - 1, width, 1);
+    }
+  }
+
   close(): void {
     this.closed = true;
     cancelAnimationFrame(this.planned);
@@ -138,13 +190,13 @@ export class Stage {
     return this.window.from + x / this.pixelsPerNs;
   }
 
-  private draw(): void {
+  private draw(ground = this.ground.getContext("2d")): void {
     const begun = performance.now();
     const { width, height, ratio } = this.size;
     this.painter.begin(width, height, ratio);
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.context.clearRect(0, 0, width, height);
-    this.steps();
+    this.steps(ground);
     const level = levelFor(1 / this.pixelsPerNs);
     for (const row of rowsIn(this.order.rows, this.scroll, this.scroll + height - RULER)) this.row(row, level);
     this.drawMarks();
@@ -240,8 +292,7 @@ export class Stage {
     }
   }
 
-  private steps(): void {
-    const context = this.ground.getContext("2d");
+  private steps(context: CanvasRenderingContext2D | null): void {
     if (context === null || this.timeline.steps.length === 0) return;
     context.setTransform(this.size.ratio, 0, 0, this.size.ratio, 0, 0);
     context.clearRect(0, 0, this.size.width, this.size.height);
@@ -464,13 +515,6 @@ export class Stage {
     }
     return prev >= 0 && next >= 0 ? { prev, next, start, end } : undefined;
   }
-}
-
-/** A cause of idle time always has the same color. */
-export function causeFill(cause: string | undefined, dark: boolean): string {
-  const known = ["host late", "launch", "copy", "wait", "inside", "queue", "unknown"];
-  const at = known.findIndex((word) => (cause ?? "").toLowerCase().includes(word));
-  return fill([3, 7, 8, 4, 5, 2, 15][at] ?? 15, dark);
 }
 
 /** A time on the ruler, with as many digits as its neighbors need. */

@@ -1,7 +1,7 @@
 //! Compiled programs with the memory that they were planned to need.
 
 use super::helpers::is_of_library;
-use super::plan::Plan;
+use super::plan::{Held, Plan};
 use crate::Analysis;
 use ridge_hlo::HloModule;
 use ridge_hlo::memory::{Liveness, MissedDonation, Schedule, missed_donations};
@@ -38,6 +38,13 @@ impl PlannedModule {
     /// Its HLO.
     pub fn hlo<'a>(&self, analysis: &Analysis<'a>) -> &'a HloModule {
         &analysis.hlo[self.hlo as usize]
+    }
+
+    /// Everything that takes memory at some time of a run, each with its first and last position in the schedule, largest
+    /// first.
+    pub fn course(&self, analysis: &Analysis<'_>) -> Vec<Held> {
+        let hlo = self.hlo(analysis);
+        Plan::course(hlo, &self.schedule, &Liveness::new(hlo, &self.schedule))
     }
 
     /// Name of the module.

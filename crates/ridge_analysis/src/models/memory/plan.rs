@@ -27,6 +27,10 @@ pub enum Class {
 }
 
 impl Class {
+    /// Every class, in the order that they are stacked.
+    pub const ALL: [Class; 6] =
+        [Class::Parameter, Class::Donated, Class::Output, Class::Constant, Class::Temporary, Class::Unused];
+
     /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
@@ -84,6 +88,14 @@ impl Plan {
         plan.held.retain(|held| held.bytes > 0);
         plan.held.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| (a.class, a.lives).cmp(&(b.class, b.lives))));
         Some(plan)
+    }
+
+    /// Everything that takes memory at some time, each with its first and last position in the schedule, largest first.
+    pub(crate) fn course(module: &HloModule, schedule: &Schedule, liveness: &Liveness) -> Vec<Held> {
+        let mut all = Planner { module, schedule, liveness }.course();
+        all.retain(|held| held.bytes > 0 && held.lives.is_some());
+        all.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| (a.class, a.lives).cmp(&(b.class, b.lives))));
+        all
     }
 
     /// Bytes of `class` over the whole program.
@@ -195,18 +207,56 @@ impl Planner<'_> {
         }
     }
 
+    /// Everything that takes memory at some time, with its first and last position in the schedule.
+    fn course(&self) -> Vec<Held> {
+        let Some(buffers) = self.module.buffers.as_ref().filter(|buffers| !buffers.allocations.is_empty()) else {
+            return self.modelled_values().iter().map(|(class, value)| self.held_value(*class, value)).collect();
+        };
+        let by_id: FxHashMap<i64, &LogicalBuffer> = buffers.buffers.iter().map(|buffer| (buffer.id, buffer)).collect();
+        let throughout = Some((0, self.schedule.len().saturating_sub(1)));
+        let mut all: Vec<Held> = Vec::new();
+        for allocation in counted(buffers) {
+            if class_of_allocation(allocation) != Class::Temporary {
+                self.in_allocation(allocation, &by_id, None, &mut all);
+                all.iter_mut().rev().take(1).for_each(|held| held.lives = throughout);
+                continue;
+            }
+            let mut places: Vec<(i64, i64, Held)> = placed(allocation, &by_id)
+                .into_iter()
+                .map(|(place, buffer)| {
+                    (place.offset, place.size, self.held(Class::Temporary, buffer, Some(bytes_of(place.size))))
+                })
+                .filter(|(_, _, held)| held.lives.is_some())
+                .collect();
+            places.sort_by_key(|(offset, size, held)| (*offset, *size, held.lives));
+            // Values that have the same memory one upon the other, as what is updated in place, are one.
+            let mut last: Option<(i64, i64)> = None;
+            for (offset, size, held) in places {
+                let lives = held.lives.unwrap_or_default();
+                match all.last_mut().filter(|_| last == Some((offset, size))).and_then(|before| before.lives.as_mut()) {
+                    Some(before) if lives.0 <= before.1 => before.1 = before.1.max(lives.1),
+                    _ => all.push(held),
+                }
+                last = Some((offset, size));
+            }
+        }
+        all
+    }
+
+    /// Every value while it lives; what is not temporary throughout.
+    fn modelled_values(&self) -> Vec<(Class, Value)> {
+        let end = self.schedule.len().saturating_sub(1);
+        let with_class = |value: &Value| {
+            let class = self.class_of(value);
+            let lives = if class == Class::Temporary { (value.from, value.to) } else { (0, end) };
+            (class, Value { from: lives.0, to: lives.1, ..*value })
+        };
+        self.liveness.values().map(with_class).collect()
+    }
+
     /// The plan where the compiler's is not known: what is alive takes memory, and so do parameters throughout.
     fn modelled(&self) -> Plan {
-        let end = self.schedule.len().saturating_sub(1);
-        let values: Vec<(Class, Value)> = self
-            .liveness
-            .values()
-            .map(|value| {
-                let class = self.class_of(value);
-                let lives = if class == Class::Temporary { (value.from, value.to) } else { (0, end) };
-                (class, Value { from: lives.0, to: lives.1, ..*value })
-            })
-            .collect();
+        let values = self.modelled_values();
         let ranges = values.iter().map(|(_, value)| (value.from, value.to, value.bytes));
         let (moment, peak_bytes) = busiest(ranges, self.schedule.len()).unwrap_or((0, 0));
         let mut class_bytes: FxHashMap<Class, u64> = FxHashMap::default();

@@ -1,0 +1,51 @@
+// The timeline as files, and to Perfetto.
+
+import { useRef } from "preact/hooks";
+import { capture, reason, say, source } from "../../context";
+import { handOver } from "../../parts/perfetto";
+import { save, saveCanvas } from "../../parts/save";
+import type { Stage } from "./stage";
+
+/** Width of the names of rows in a picture. */
+const NAMES = 200;
+const FORMS = [["perfetto", "Perfetto", ".pftrace"], ["chrome", "Chrome trace", ".chrome.json"], ["csv", "every event as CSV", ".csv"]] as const;
+
+export function Files({ stage }: { stage: () => Stage | undefined }) {
+  const asked = useRef<HTMLDialogElement>(null);
+  const menu = useRef<HTMLDetailsElement>(null);
+  const shut = () => { if (menu.current !== null) menu.current.open = false; };
+  const file = (to: string, suffix: string) => {
+    shut();
+    say("making the file …");
+    source().bytes("export", { to })
+      .then((bytes) => save(`ridgeline${suffix}`, bytes, "application/octet-stream"))
+      .catch((error: unknown) => say([reason(error).text, reason(error).hint ?? ""].join(" ")));
+  };
+  const picture = (make: (of: Stage) => void) => {
+    shut();
+    const now = stage();
+    if (now !== undefined) make(now);
+  };
+  return (
+    <>
+      <details class="menu" ref={menu} onKeyDown={(event) => { if (event.key === "Escape") { shut(); menu.current?.querySelector("summary")?.focus(); } }}>
+        <summary>Save as</summary>
+        <div class="sheet">
+          <button type="button" class="plain" onClick={() => picture((of) => void saveCanvas(of.picture(NAMES), "timeline"))}>what is shown, as PNG</button>
+          <button type="button" class="plain" onClick={() => picture((of) => save("timeline.svg", of.svg(NAMES), "image/svg+xml"))}>what is shown, as SVG</button>
+          {source().live && FORMS.map(([to, title, suffix]) => <button key={to} type="button" class="plain" onClick={() => file(to, suffix)}>{title}</button>)}
+          {source().live && <button type="button" class="plain" onClick={() => { shut(); asked.current?.showModal(); }}>Open in Perfetto …</button>}
+        </div>
+      </details>
+      <dialog ref={asked} aria-label="Open in Perfetto">
+        <h2>Open in Perfetto</h2>
+        <p>This hands the capture to <code>ui.perfetto.dev</code>, a page of another host that runs in your own browser. Ridgeline sends nothing to anybody; what that page does with the data is its own.</p>
+        <p class="quiet">Names of hosts, users and processes, home folders and tokens are taken out of it.</p>
+        <div class="actions">
+          <button type="button" onClick={() => { asked.current?.close(); handOver(capture.value?.title ?? "capture"); }}>Open ui.perfetto.dev</button>
+          <button type="button" onClick={() => asked.current?.close()}>Cancel</button>
+        </div>
+      </dialog>
+    </>
+  );
+}
