@@ -19,6 +19,7 @@ const FILES: &[PackageFile] = package_files![
     "endings.py",
     "environment.py",
     "flags.py",
+    "imports.py",
     "jax_tracer.py",
     "limits.py",
     "main_thread.py",
