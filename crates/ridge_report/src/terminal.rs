@@ -16,6 +16,7 @@ mod growth;
 mod line;
 mod matrix;
 mod roofline;
+mod shorten;
 mod spark;
 mod table;
 mod theme;

@@ -41,7 +41,7 @@ fn last_columns(text: &str, room: usize) -> String {
     take_columns(text.chars().rev(), room).chars().rev().collect()
 }
 
-fn take_columns(chars: impl Iterator<Item = char>, room: usize) -> String {
+pub(super) fn take_columns(chars: impl Iterator<Item = char>, room: usize) -> String {
     let mut used = 0;
     chars
         .take_while(|c| {
