@@ -14,6 +14,7 @@
 
 mod archive;
 mod choice;
+mod demangle;
 mod folder;
 mod formats;
 mod import;
@@ -21,6 +22,7 @@ mod note;
 mod packed;
 mod parquet;
 mod ranks;
+mod recorder;
 mod redact;
 mod xla;
 
@@ -33,4 +35,4 @@ pub use import::{
 };
 pub use note::{ImportNote, Severity};
 pub use packed::{Packed, PackedReader};
-pub use redact::{Foreign, Redacted, learn, redact};
+pub use redact::{Foreign, Redacted, RedactedFolder, learn, redact};
