@@ -71,7 +71,8 @@ const ANSWERS: [(Topic, &str); 6] = [
 /// The rows of a table, in an order of their own where several are equal in what they are sorted by.
 fn answer(session: &Session, topic: Topic, by: &str) -> Result<Vec<String>, String> {
     let table = session.table(topic, by).map_err(|error| error.to_string())?;
-    let columns: Vec<&str> = table.columns.iter().map(|column| column.key).collect();
+    let schema = table.batch.schema();
+    let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
     let mut lines: Vec<String> = ridge_test::render(&table, &columns).lines().map(str::to_owned).collect();
     lines.sort();
     Ok(lines)

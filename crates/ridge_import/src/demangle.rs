@@ -13,7 +13,7 @@ const MOST_MANGLED: usize = 8 << 10;
 ///
 /// Of what the demangler does not know, such as the parameters of templates that newer compilers write (`Tn`), the name and
 /// what stands in its template arguments are told, and what is left out is `…`.
-pub(crate) fn readable(name: &str) -> Option<String> {
+pub fn readable(name: &str) -> Option<String> {
     let mangled = name.strip_suffix(".kd").unwrap_or(name);
     if !mangled.starts_with("_Z") || mangled.len() > MOST_MANGLED {
         return None;

@@ -27,6 +27,7 @@ mod redact;
 mod xla;
 
 pub use choice::{Claimed, InFolder, choose, claim};
+pub use demangle::readable as demangled;
 pub use folder::Folder;
 pub use formats::{FORMATS, Format};
 pub use import::{

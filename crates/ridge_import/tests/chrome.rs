@@ -127,7 +127,13 @@ fn waits_and_copies_of_mtia_are_no_kernels() {
          "args": {"stream": 108, "direction": "DEVICE_TO_HOST", "size": 1024}},
         {"ph": "X", "cat": "mtia_ccp_events", "name": "fc-dtype_Float", "pid": 17, "tid": 3774, "ts": 110, "dur": 50,
          "args": {"stream": 108, "correlation": 18}}]}"#,
-        expect![""],
+        expect![[r#"
+            Stream #108 of /device:GPU:17
+              0 +100000 event_wait (synchronization)
+              100000 +5000 dma_request (copy device to host)
+              110000 +50000 fc-dtype_Float (kernel)
+            Info x2: 2 of 2 pieces of device work have no launch in the file, 100.0 % of device time: they began before it or their calls were left out; they count in all totals
+        "#]],
     );
 }
 

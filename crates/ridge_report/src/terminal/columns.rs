@@ -67,7 +67,7 @@ pub(super) fn text_columns(listing: &Listing, layout: &Layout) -> Vec<TextColumn
     let mut columns: Vec<TextColumn> = fields
         .map(|(field, column)| {
             let meaning = Table::meaning(field);
-            let values = || (0..batch.num_rows()).map(|row| cell(column, row));
+            let values = || (0..batch.num_rows()).map(move |row| cell(column, row));
             let shown = values().map(|value| show_in_column(value, &meaning));
             let words = matches!(meaning.unit, Unit::Text | Unit::Flag);
             let mut cells = if words { names(shown, layout.glyphs) } else { aligned(shown.collect(), layout.glyphs) };

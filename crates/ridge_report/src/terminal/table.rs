@@ -56,7 +56,7 @@ pub(super) fn lines(
 }
 
 fn header(columns: &[TextColumn], fit: &Fit, bars: Option<&BarColumn>, layout: &Layout) -> String {
-    let mut line = Line::new(layout.glyphs);
+    let mut line = Line::new();
     for &(index, width) in &fit.columns {
         let column = &columns[index];
         let title = shorten_middle(&column.title, width, layout.glyphs);
@@ -77,7 +77,7 @@ fn row_line(
     bars: Option<&BarColumn>,
     layout: &Layout,
 ) -> String {
-    let mut line = Line::new(layout.glyphs);
+    let mut line = Line::new();
     for (&(index, width), names) in fit.columns.iter().zip(names) {
         let column = &columns[index];
         let cell = names.get(row).unwrap_or(&column.cells[row]);
