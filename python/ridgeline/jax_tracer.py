@@ -6,6 +6,7 @@ Starting, stopping and snapshots are in the files named so; here they are one `T
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,11 @@ class JaxTracer:
 
     def may_stop_here(self, running: RunningProfiler) -> bool:
         return True
+
+    def annotation(self, name: str) -> AbstractContextManager[Any]:
+        import jax  # noqa: PLC0415 - the program's
+
+        return jax.profiler.TraceAnnotation(name)
 
     def drain(self, deadline: float) -> None:
         """Wait until the arrays that exist have been computed."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from . import memory
+from .imports import ImportWatch
 from .limits import Limits, LimitWatch
 from .main_thread import call_in_main_thread
 from .manifest import Piece
@@ -56,6 +57,7 @@ class Session:
         self._busy_thread: int | None = None
         self._running: Any = None
         self._limits: LimitWatch | None = None
+        self._imports = ImportWatch(tracer.annotation)
         self._window_began = self._part_began = self._traced_s = 0.0
         self._first_step = 0
         self._windows = 0
@@ -108,9 +110,12 @@ class Session:
             self._compilations["kept"] += 1
             self._compilations["kept_bytes"] += entry["bytes"]
             self._piece.add_module(entry)
+        sources_started = time.perf_counter()
         self._keep_sources(module.after_proto or (module.after_text or "").encode())
-        write_s = time.perf_counter() - started
-        self._forms_s += module.forms_s + write_s
+        ended = time.perf_counter()
+        write_s = ended - started
+        # Without forms nothing names sources.
+        self._forms_s += module.forms_s + (ended - sources_started)
         self._piece.content["module_forms_s"] = round(self._forms_s, 6)
         self._piece.add_time("modules_s", module.collect_s + write_s)
 
@@ -151,6 +156,8 @@ class Session:
     def abandon(self) -> None:
         """Stop a profiler that could not be stopped in order, because it must not outlive the interpreter; never raises."""
         running, self._running = self._running, None
+        with contextlib.suppress(Exception):
+            self._imports.stop()
         if running is not None:
             with contextlib.suppress(Exception):
                 self._tracer.abandon(running)
@@ -236,6 +243,7 @@ class Session:
         if self._running is None:
             return False
         self._part_began = time.perf_counter()
+        self.parts.run("imports", self._imports.start)
         self._piece.set(state="tracing")
         return True
 
@@ -249,6 +257,7 @@ class Session:
     def _stop_tracer(self, why: str) -> Written | None:
         """Stop the profiler and write what it has; the entry is in the piece."""
         running, self._running = self._running, None
+        self.parts.run("imports", self._imports.stop)
         self._traced_s = time.perf_counter() - self._part_began
         self._piece.set(state="writing", writing_since_unix_s=time.time())
         with self._piece.timed("stop_trace_s"):

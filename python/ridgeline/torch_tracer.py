@@ -7,11 +7,13 @@ What a trace holds is for readers; here it is only looked at to see whether anyt
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import sys
 import threading
 import time
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,6 +99,9 @@ class TorchTracer:
 
     def may_stop_here(self, running: RunningTorchTrace) -> bool:
         return running.thread in (None, threading.get_ident())
+
+    def annotation(self, name: str) -> AbstractContextManager[Any]:
+        return contextlib.nullcontext()
 
     def drain(self, deadline: float) -> None:
         """Wait until each GPU has done what it was given."""

@@ -6,6 +6,7 @@ Every method is called inside a guarded part, so it may raise.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -46,6 +47,9 @@ class Tracer(Protocol):
 
     def may_stop_here(self, running: Any) -> bool:
         """False if the profiler belongs to another thread, which alone can stop it."""
+
+    def annotation(self, name: str) -> AbstractContextManager[Any]:
+        """A range in the capture; one that leaves nothing where the library has none that is cheap."""
 
     def drain(self, deadline: float) -> None:
         """Wait for device work, until `deadline` of `time.perf_counter` at the latest."""

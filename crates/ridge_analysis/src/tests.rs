@@ -564,7 +564,7 @@ fn what_steps_caused_on_devices_that_nobody_recorded_is_not_nothing() {
 fn what_the_recorder_did_is_no_work_of_the_program() {
     check_overview(
         "thread python
-           0 +100 call range
+           0 +100 call
            10 +40 compile compile
            30 +10 \"ridgeline: collect module\" overhead
            60 +5 \"ridgeline: collect module\" overhead
@@ -576,8 +576,8 @@ fn what_the_recorder_did_is_no_work_of_the_program() {
               busy_ns              10  0.1
               idle_recorder_ns     15  0.15
               idle_compile_ns      30  0.3
-              idle_host_ns         0  0
-              idle_unknown_ns      45  0.45
+              idle_host_ns         45  0.45
+              idle_unknown_ns      0  0
               compile_ns           40  0.4
               device_work_ns       10
               overlap_ns           0  0

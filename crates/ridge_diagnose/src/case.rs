@@ -3,7 +3,8 @@
 use crate::finding::Place;
 use crate::fitness::CannotTell;
 use crate::known::Known;
-use ridge_analysis::{Activity, Analysis, Cause, Frame, Holds, PythonFrame, StepRow, Wall, WallRow};
+use ridge_analysis::models::idle::IdlePart;
+use ridge_analysis::{Activity, Analysis, Cause, Frame, Holds, IdleGaps, PythonFrame, Spans, StepRow, Wall, WallRow};
 use ridge_hlo::{HloModule, Instruction, InstructionId};
 use ridge_replay::{Action, Edit};
 use ridge_table::{Basis, Quantity, Unit};
@@ -264,6 +265,27 @@ impl<'a> Case<'a> {
             let wanted = Rc::clone(&wanted);
             track.rows.clone().filter(move |row| wanted.contains(&(device, Holds::work(trace, *row as usize))))
         })
+    }
+
+    /// The idle time of the device at `position` of the idle gaps that lies within `spans`, where `sorted` takes it: what that
+    /// says of each part, its row of the wall, and nanoseconds.
+    pub(crate) fn idle_of<T: Clone + Send>(
+        &self,
+        position: usize,
+        spans: &Spans,
+        sorted: impl Fn(&IdlePart) -> Option<T> + Sync,
+    ) -> Vec<(T, usize, i64)> {
+        let (idle, per) = (self.analysis.get::<IdleGaps>(), self.frame().per);
+        let device = DeviceRow(idle.devices[position].device);
+        let add = |found: &mut Vec<(T, usize, i64)>, gap: &[IdlePart]| {
+            for part in gap {
+                let ns = spans.within_ns(part.start_ns, part.end_ns());
+                let holds = Holds::Idle { cause: part.cause_per(per), activity: part.activity, name: part.name };
+                let said = sorted(part).filter(|_| ns > 0).zip(self.wall().place(device, holds));
+                found.extend(said.map(|(said, at)| (said, at, ns)));
+            }
+        };
+        idle.visit(self.trace(), position, 0, Vec::new, add).concat()
     }
 
     /// The change that takes the work of these rows of the wall away.

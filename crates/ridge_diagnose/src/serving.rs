@@ -5,8 +5,7 @@
 
 use crate::case::Case;
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Holds, IdleGaps, Spans, StepRow};
-use ridge_trace::DeviceRow;
+use ridge_analysis::{IdleGaps, Spans, StepRow};
 
 /// What one step of a server did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,21 +58,14 @@ impl<'a> Case<'a> {
         spans: &Spans,
         wanted: impl Fn(&IdlePart) -> bool + Sync,
     ) -> (Vec<(usize, f32)>, i64) {
-        let (trace, idle, per) = (self.trace(), self.analysis.get::<IdleGaps>(), self.frame().per);
+        let (trace, idle) = (self.trace(), self.analysis.get::<IdleGaps>());
         let mut held: Vec<(usize, f64)> = Vec::new();
         for (position, device) in idle.devices.iter().map(|device| device.device).enumerate() {
             let process = trace.devices.get(device as usize).map_or(0, |device| device.process);
             let Some(frame) = self.frame().spans.get(process as usize) else { continue };
             let judged = frame.without(&frame.without(spans));
-            let found = idle.visit(trace, position, 0, Vec::new, |found: &mut Vec<(usize, f64)>, gap| {
-                for part in gap.iter().filter(|part| wanted(part)) {
-                    let ns = judged.within_ns(part.start_ns, part.end_ns());
-                    let holds = Holds::Idle { cause: part.cause_per(per), activity: part.activity, name: part.name };
-                    let place = self.wall().place(DeviceRow(device), holds).filter(|_| ns > 0);
-                    found.extend(place.map(|at| (at, ns as f64)));
-                }
-            });
-            held.extend(found.concat());
+            let found = self.idle_of(position, &judged, |part| wanted(part).then_some(()));
+            held.extend(found.into_iter().map(|((), at, ns)| (at, ns as f64)));
         }
         let ns = held.iter().map(|(_, ns)| *ns).sum::<f64>() as i64;
         (self.parts_of(held), ns)

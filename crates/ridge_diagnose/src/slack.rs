@@ -7,8 +7,7 @@ use crate::case::{Case, IdleTime};
 use crate::collectives::{Meeting, meetings};
 use crate::known::Known;
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Analysis, Cause, Holds, IdleGaps, Need, Shared, Wall};
-use ridge_trace::DeviceRow;
+use ridge_analysis::{Analysis, Cause, IdleGaps, Need, Shared, Wall};
 use rustc_hash::FxHashMap;
 
 /// The part of rows of the wall that is slack, 0 to 1, by their place; what is not there has none.
@@ -78,17 +77,11 @@ fn idle_before(case: &Case<'_>, process: u32, met: &[Met], part: impl Fn(&Met, i
         if trace.devices.get(device as usize).is_none_or(|device| device.process != process) {
             continue;
         }
-        let add = |found: &mut Vec<(usize, usize, i64)>, gap: &[IdlePart]| {
-            for part in gap {
-                let next = met.partition_point(|met| met.start_ns < part.start_ns);
-                let ns = spans.within_ns(part.start_ns, part.end_ns());
-                let cause = part.cause_per(per);
-                let holds = Holds::Idle { cause, activity: part.activity, name: part.name };
-                let place = case.wall().place(DeviceRow(device), holds).filter(|_| ns > 0 && cause != Cause::Unknown);
-                found.extend(place.filter(|_| next < met.len()).map(|at| (next, at, ns)));
-            }
+        let next = |part: &IdlePart| {
+            let next = met.partition_point(|met| met.start_ns < part.start_ns);
+            (next < met.len() && part.cause_per(per) != Cause::Unknown).then_some(next)
         };
-        let parts: Vec<(usize, usize, i64)> = idle.visit(trace, position, 0, Vec::new, add).concat();
+        let parts = case.idle_of(position, spans, next);
         let mut sums = vec![0_i64; met.len()];
         parts.iter().for_each(|(next, _, ns)| sums[*next] = sums[*next].saturating_add(*ns));
         let taken = |next: usize| part(&met[next], sums[next]).clamp(0.0, 1.0);

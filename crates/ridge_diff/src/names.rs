@@ -1,44 +1,5 @@
 //! What of a name stays the same from one compilation, build or library version to the next.
 
-use cpp_demangle::{DemangleNodeType, DemangleOptions, DemangleWrite, Symbol};
-use std::borrow::Cow;
-use std::fmt;
-
-/// Letters of a readable name at most: a few letters of a mangled one can stand for any number.
-const MOST_READABLE: usize = 16 << 10;
-/// Letters of a mangled name that is made readable at most.
-const MOST_MANGLED: usize = 8 << 10;
-
-/// A kernel's name as it was written, where the capture has it as the compiler mangled it: `_ZN2at6native…` or, from AMD's
-/// code objects, the same with `.kd` behind it.
-pub(crate) fn readable(kernel: &str) -> Cow<'_, str> {
-    let mangled = kernel.strip_suffix(".kd").unwrap_or(kernel);
-    if !mangled.starts_with("_Z") || mangled.len() > MOST_MANGLED {
-        return Cow::Borrowed(kernel);
-    }
-    let mut text = Bounded(String::new());
-    let options = DemangleOptions::default().hide_expression_literal_types();
-    let made = Symbol::new(mangled).map(|symbol| symbol.structured_demangle(&mut text, &options));
-    if matches!(made, Ok(Ok(()))) { Cow::Owned(text.0) } else { Cow::Borrowed(kernel) }
-}
-
-/// A text that takes no more than [`MOST_READABLE`] letters.
-struct Bounded(String);
-
-impl DemangleWrite for Bounded {
-    fn push_demangle_node(&mut self, _: DemangleNodeType) {}
-
-    fn write_string(&mut self, part: &str) -> fmt::Result {
-        if self.0.len() + part.len() > MOST_READABLE {
-            return Err(fmt::Error);
-        }
-        self.0.push_str(part);
-        Ok(())
-    }
-
-    fn pop_demangle_node(&mut self) {}
-}
-
 /// An HLO instruction's name without what tells it from its likes: `fusion.12` → `fusion`, `add.3.clone.1` → `add`.
 pub(crate) fn base(name: &str) -> &str {
     let mut base = name;
@@ -99,20 +60,6 @@ mod tests {
         ] {
             assert_eq!(base(name), expected, "{name}");
         }
-    }
-
-    #[test]
-    fn mangled_names_become_readable() {
-        for (name, expected) in [
-            ("_ZN2at6native13reduce_kernelILi512ELi1EEEvi", "void at::native::reduce_kernel<512, 1>(int)"),
-            ("_ZN2at6native13reduce_kernelILi512ELi1EEEvi.kd", "void at::native::reduce_kernel<512, 1>(int)"),
-            ("_ZN12_GLOBAL__N_16kernelEPf", "(anonymous namespace)::kernel(float*)"),
-            ("Cijk_Ailk_Bljk", "Cijk_Ailk_Bljk"),
-            ("_Znonsense", "_Znonsense"),
-        ] {
-            assert_eq!(readable(name), expected);
-        }
-        assert_eq!(template(&readable("_ZN2at6native13reduce_kernelILi512ELi1EEEvi")), "at::native::reduce_kernel");
     }
 
     #[test]

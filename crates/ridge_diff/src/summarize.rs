@@ -6,7 +6,6 @@ use crate::{names, structure};
 use ridge_analysis::{Analysis, Course, Group, Holds, Lines, Need, Per, WallRow};
 use ridge_trace::{EventKind, NONE, StringId, TrackKind};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::borrow::Cow;
 
 /// The text of a line of a file, where the file can be read.
 pub type LineText<'t> = dyn FnMut(&str, u32) -> Option<String> + 't;
@@ -145,16 +144,15 @@ fn work(analysis: &Analysis<'_>, key: WorkKey, groups: &[&Group], line_text: &mu
     let instruction = analysis.instruction(op);
     let copies = kind.is_copy() || kind == EventKind::Memset;
     let is_copy = copies || instruction.is_some_and(|(module, id)| is_copying(&module.instruction(id).opcode));
-    let own =
-        if copies { Cow::Borrowed(kind.name()) } else { op_name.map_or_else(|| names::readable(name), Cow::Borrowed) };
+    let own = if copies { kind.name() } else { op_name.unwrap_or(name) };
     Item {
         module: module.map(|module| analysis.text(module.name).to_owned()),
         structure: instruction.map(|(module, id)| structure::structure(module, id)),
-        kernel: (kind == EventKind::Kernel).then(|| names::readable(name).into_owned()),
+        kernel: (kind == EventKind::Kernel).then(|| name.to_owned()),
         launch: most.and_then(|group| launch(analysis, group)),
         category,
         place: place(analysis, op, line_text),
-        ..Item::named(if is_copy { Kind::Copy } else { Kind::Work }, &own)
+        ..Item::named(if is_copy { Kind::Copy } else { Kind::Work }, own)
     }
 }
 

@@ -53,6 +53,7 @@ pub(crate) fn args<'a>(
         each("bytes", Arg::Whole(i64::try_from(transfer.bytes).unwrap_or(i64::MAX)));
         each("source", Arg::Text(transfer.source.name()));
         each("destination", Arg::Text(transfer.destination.name()));
+        transfer.is_async.into_iter().for_each(|is_async| each("async", Arg::Whole(is_async.into())));
     }
 }
 

@@ -4,21 +4,25 @@
 //! Kineto where it has them, so that readers of its traces find kernels, copies and launches.
 //! Times are microseconds with three decimals, which is to the nanosecond.
 
+use crate::Programs;
 use crate::args::{Arg, args, category};
 use crate::names::Names;
 use crate::tracks::{Progress, Tracks};
 use ridgeline::Trace;
-use ridgeline::trace::{EventKind, NONE, Track, TrackKind};
+use ridgeline::trace::{Attribution, EventKind, NONE, StringId, Track, TrackKind};
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// Writes `trace` to `out`.
 pub(crate) fn write(
     trace: &Trace,
+    programs: &Programs<'_>,
     names: &Names<'_>,
     out: &mut impl Write,
     progress: &mut Progress<'_>,
 ) -> io::Result<()> {
-    let mut writer = Writer { trace, names, tracks: Tracks::new(trace), out, is_first: true };
+    let same_names = modules_of_same_names(trace);
+    let mut writer = Writer { trace, names, tracks: Tracks::new(trace), same_names, out, is_first: true };
     writer.out.write_all(b"{\"displayTimeUnit\":\"ns\",")?;
     writer.devices()?;
     writer.out.write_all(b"\"traceEvents\":[")?;
@@ -30,13 +34,24 @@ pub(crate) fn write(
         }
     }
     writer.counters()?;
-    writer.out.write_all(b"\n]}\n")
+    writer.out.write_all(b"\n]")?;
+    writer.modules(programs)?;
+    writer.out.write_all(b"}\n")
+}
+
+/// Whether other modules are called as each is, by the rows of the modules.
+fn modules_of_same_names(trace: &Trace) -> Vec<bool> {
+    let mut counts: HashMap<StringId, u32> = HashMap::new();
+    trace.modules.iter().for_each(|module| *counts.entry(module.name).or_default() += 1);
+    trace.modules.iter().map(|module| counts[&module.name] > 1).collect()
 }
 
 struct Writer<'a, W> {
     trace: &'a Trace,
     names: &'a Names<'a>,
     tracks: Tracks<'a>,
+    /// By module, whether its name alone does not say which it is.
+    same_names: Vec<bool>,
     out: &'a mut W,
     is_first: bool,
 }
@@ -66,12 +81,37 @@ impl<W: Write> Writer<'_, W> {
 
     /// What each device is: the format has no place for it, and readers of ours find it here.
     fn devices(&mut self) -> io::Result<()> {
-        let devices =
-            self.trace.devices.iter().map(
-                |device| serde_json::json!({ "plane": device.plane, "vendor": device.vendor, "model": device.model }),
-            );
+        let devices = self.trace.devices.iter().map(|device| {
+            serde_json::json!({
+                "plane": device.plane,
+                "vendor": device.vendor,
+                "model": device.model,
+                "cores": device.cores,
+                "clock_khz": device.clock_khz,
+                "memory_bytes": device.memory_bytes,
+                "memory_bytes_per_sec": device.memory_bytes_per_sec,
+                "compute_capability": device.compute_capability,
+            })
+        });
         let devices: Vec<serde_json::Value> = devices.collect();
         write!(self.out, "\"ridgeline\":{},", serde_json::json!({ "devices": devices }))
+    }
+
+    /// The programs that ran, which say what the operations are and cost: the format has no place for them, either.
+    fn modules(&mut self, programs: &Programs<'_>) -> io::Result<()> {
+        let mut separator = ",\"ridgeline modules\":[";
+        for (row, module) in self.trace.modules.iter().enumerate() {
+            let id = module.program_id;
+            write!(self.out, "{separator}\n{{\"id\":{row},\"program_id\":{id},\"name\":")?;
+            self.text(self.names.get(module.name))?;
+            if let Some(text) = programs(row) {
+                self.out.write_all(b",\"hlo\":")?;
+                self.text(&self.names.shown(&text))?;
+            }
+            self.out.write_all(b"}")?;
+            separator = ",";
+        }
+        self.out.write_all(if self.trace.modules.is_empty() { b"" } else { b"\n]" })
     }
 
     /// Names of processes, devices and tracks.
@@ -136,6 +176,15 @@ impl<W: Write> Writer<'_, W> {
         let last = steps.partition_point(|step| step.event as usize <= row).checked_sub(1).map(|last| &steps[last]);
         if let Some(step) = last.filter(|step| step.event as usize == row) {
             known.push(("step_num", Arg::Whole(step.number)));
+        }
+        if let Some(operation) = self.trace.operation(row) {
+            let is_ambiguous = self.same_names.get(operation.module as usize).is_some_and(|same| *same);
+            known.extend(is_ambiguous.then_some(("module id", Arg::Whole(operation.module.into()))));
+            let is_named = !self.names.get(operation.name).is_empty();
+            let usual = if is_named { Attribution::ByStat } else { Attribution::ModuleOnly };
+            let how = Attribution::from_byte(self.trace.events.attribution[row]);
+            let is_unusual = kind.is_device_work() && how != usual;
+            known.extend(is_unusual.then_some(("attribution", Arg::Text(how.name()))));
         }
         args(self.trace, self.names, row, |key, value| known.push((key, value)));
         let mut separator = ",\"args\":{";

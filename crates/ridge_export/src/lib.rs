@@ -12,7 +12,7 @@
 //! use ridge_export::{Form, Privacy, export};
 //! let trace = ridge_test::trace("stream 7 on gpu\n 1500 +250 gemm");
 //! let mut out = Vec::new();
-//! export(&trace, Form::Csv, Privacy::Removed, &mut out, &mut |_rows| {})?;
+//! export(&trace, &|_| None, Form::Csv, Privacy::Removed, &mut out, &mut |_rows| {})?;
 //! assert!(String::from_utf8_lossy(&out).contains("gemm,1500,250"));
 //! # Ok::<(), std::io::Error>(())
 //! ```
@@ -74,12 +74,18 @@ pub enum Privacy<'a> {
     Kept,
 }
 
+/// The HLO text of the module at a row of the trace's modules, where the capture has it.
+pub type Programs<'a> = dyn Fn(usize) -> Option<String> + 'a;
+
 /// Writes `trace` to `out`; `progress` hears now and then how many of its events have been passed.
+///
+/// A Chrome trace brings the `programs` along, so that read back it has its categories, costs and lines.
 ///
 /// # Errors
 /// Whatever `out` says.
 pub fn export(
     trace: &Trace,
+    programs: &Programs<'_>,
     form: Form,
     privacy: Privacy<'_>,
     out: &mut dyn Write,
@@ -89,7 +95,7 @@ pub fn export(
     let progress = &mut Progress::new(progress);
     let mut out = BufWriter::with_capacity(1 << 18, out);
     match form {
-        Form::Chrome => chrome::write(trace, &names, &mut out, progress)?,
+        Form::Chrome => chrome::write(trace, programs, &names, &mut out, progress)?,
         Form::Perfetto => perfetto::write(trace, &names, &mut out, progress)?,
         Form::Speedscope => speedscope::write(trace, &names, &mut out, progress)?,
         Form::Csv => events_csv::write(trace, &names, &mut out, progress)?,

@@ -10,7 +10,8 @@ use std::borrow::Cow;
 #[derive(Debug)]
 pub(crate) struct Names<'a> {
     texts: Vec<Cow<'a, str>>,
-    keeps_private: bool,
+    /// What is private; `None` where it stays.
+    words: Option<Words>,
 }
 
 impl<'a> Names<'a> {
@@ -20,11 +21,13 @@ impl<'a> Names<'a> {
             Privacy::Removed | Privacy::Kept => Words::default(),
         };
         trace.processes.iter().for_each(|process| words.add_host(trace.strings.get(process.name)));
-        let clean = |text: &'a str| match privacy {
-            Privacy::Kept => Cow::Borrowed(text),
-            Privacy::Removed | Privacy::RemovedWith(_) => words.clean(text, &mut Removed::default()),
-        };
-        Names { texts: trace.strings.iter().map(clean).collect(), keeps_private: matches!(privacy, Privacy::Kept) }
+        let words = if matches!(privacy, Privacy::Kept) { None } else { Some(words) };
+        Names { texts: trace.strings.iter().map(|text| clean(words.as_ref(), text)).collect(), words }
+    }
+
+    /// `text`, which is not among the names, as it may be shown.
+    pub(crate) fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        clean(self.words.as_ref(), text)
     }
 
     /// The text of `id`, empty for one of another table.
@@ -40,7 +43,7 @@ impl<'a> Names<'a> {
     /// The name of the process at `row`: its own only where what is private stays.
     pub(crate) fn process(&self, trace: &Trace, row: usize) -> String {
         let name = trace.processes.get(row).map_or("", |process| self.get(process.name));
-        if !self.keeps_private || name.is_empty() { format!("process {row}") } else { name.to_owned() }
+        if self.words.is_some() || name.is_empty() { format!("process {row}") } else { name.to_owned() }
     }
 
     /// The name of the device at `row`: its plane and its model.
@@ -51,4 +54,8 @@ impl<'a> Names<'a> {
             None => device.plane.clone(),
         }
     }
+}
+
+fn clean<'t>(words: Option<&Words>, text: &'t str) -> Cow<'t, str> {
+    words.map_or(Cow::Borrowed(text), |words| words.clean(text, &mut Removed::default()))
 }

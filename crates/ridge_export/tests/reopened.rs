@@ -1,7 +1,7 @@
 //! What is exported as a Chrome trace opens again, with the same device work.
 
 use ridge_export::{Form, Privacy, export};
-use ridgeline::{OpenOptions, Session, Trace};
+use ridgeline::{OpenOptions, Session, Topic, Trace};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -49,9 +49,33 @@ fn check(path: PathBuf) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let copy = folder.path().join("copy.json");
     let mut file = std::fs::File::create(&copy).expect("a file");
-    export(session.trace(), Form::Chrome, Privacy::Removed, &mut file, &mut |_| {}).expect("written");
+    let programs = |module: usize| session.program_text(module);
+    export(session.trace(), &programs, Form::Chrome, Privacy::Removed, &mut file, &mut |_| {}).expect("written");
     let again = open(&copy);
     assert_eq!(work(&again), work(&session), "{}", path.display());
+    for (topic, by) in ANSWERS {
+        assert_eq!(answer(&again, topic, by), answer(&session, topic, by), "{} --by {by}", path.display());
+    }
+}
+
+/// What is asked of a capture and of its copy: categories, shapes of launches, FLOPs and bytes.
+const ANSWERS: [(Topic, &str); 6] = [
+    (Topic::Time, "op"),
+    (Topic::Time, "category"),
+    (Topic::Time, "kernel"),
+    (Topic::Time, "module"),
+    (Topic::Transfers, "direction"),
+    (Topic::Roofline, "op"),
+];
+
+/// The rows of a table, in an order of their own where several are equal in what they are sorted by.
+fn answer(session: &Session, topic: Topic, by: &str) -> Result<Vec<String>, String> {
+    let table = session.table(topic, by).map_err(|error| error.to_string())?;
+    let schema = table.batch.schema();
+    let columns: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    let mut lines: Vec<String> = ridge_test::render(&table, &columns).lines().map(str::to_owned).collect();
+    lines.sort();
+    Ok(lines)
 }
 
 #[test]

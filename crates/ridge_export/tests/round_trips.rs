@@ -29,7 +29,7 @@ fn written(trace: &Trace, form: Form, privacy: Privacy) -> String {
 
 fn bytes(trace: &Trace, form: Form, privacy: Privacy) -> Vec<u8> {
     let mut out = Vec::new();
-    export(trace, form, privacy, &mut out, &mut |_| {}).expect("memory");
+    export(trace, &|_| None, form, privacy, &mut out, &mut |_| {}).expect("memory");
     out
 }
 

@@ -1,10 +1,12 @@
 //! The way from sources to an immutable trace.
 
+use crate::demangle;
 use crate::folder::Folder;
 use crate::formats::{FORMATS, Format, Window};
 use crate::note::{ImportNote, Severity};
 use crate::packed::Packed;
 use crate::ranks;
+use crate::recorder;
 use crate::xla::kernels;
 use ridge_hlo::HloModule;
 use ridge_trace::{OutOfBounds, Trace, TraceBuilder};
@@ -334,6 +336,9 @@ fn named_format(name: &str) -> Result<&'static dyn Format, ImportError> {
 fn finish(mut import: Import) -> Imported {
     kernels::attribute(&mut import);
     ranks::align(&mut import);
+    import.builder.recorder_names = recorder::names(&import.builder.strings);
+    // What the compilers of modules call their kernels was compared as they write it.
+    import.builder.strings.rename(demangle::readable);
     let Import { mut builder, hlo, mut notes, mut captures, sources, .. } = import;
     let earliest = captures.iter().map(|capture| capture.start_ns).min().filter(|start| *start < 0);
     if let Some(earliest) = earliest {

@@ -14,6 +14,7 @@
 
 mod archive;
 mod choice;
+mod demangle;
 mod folder;
 mod formats;
 mod import;
@@ -21,10 +22,12 @@ mod note;
 mod packed;
 mod parquet;
 mod ranks;
+mod recorder;
 mod redact;
 mod xla;
 
 pub use choice::{Claimed, InFolder, choose, claim};
+pub use demangle::readable as demangled;
 pub use folder::Folder;
 pub use formats::{FORMATS, Format};
 pub use import::{
@@ -33,4 +36,4 @@ pub use import::{
 };
 pub use note::{ImportNote, Severity};
 pub use packed::{Packed, PackedReader};
-pub use redact::{Foreign, Redacted, learn, redact};
+pub use redact::{Foreign, Redacted, RedactedFolder, learn, redact};

@@ -7,7 +7,10 @@
 //! [`Format::redactor`]: crate::Format::redactor
 
 mod archive;
+mod export;
 mod table;
+
+pub use export::RedactedFolder;
 
 use crate::import::{HEAD_BYTES, Source, sniff_plain};
 use crate::packed::{Packed, PackedReader, Packing, allowed_bytes};

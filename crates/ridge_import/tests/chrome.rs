@@ -118,6 +118,26 @@ fn arrows_link_where_no_correlation_does() {
 }
 
 #[test]
+fn waits_and_copies_of_mtia_are_no_kernels() {
+    check(
+        r#"{"traceEvents": [
+        {"ph": "X", "cat": "mtia_ccp_events", "name": "event_wait", "pid": 17, "tid": 3774, "ts": 0, "dur": 100,
+         "args": {"stream": 108, "wait_on_stream": 104, "seq_num": 550218}},
+        {"ph": "X", "cat": "mtia_ccp_events", "name": "dma_request", "pid": 17, "tid": 3774, "ts": 100, "dur": 5,
+         "args": {"stream": 108, "direction": "DEVICE_TO_HOST", "size": 1024}},
+        {"ph": "X", "cat": "mtia_ccp_events", "name": "fc-dtype_Float", "pid": 17, "tid": 3774, "ts": 110, "dur": 50,
+         "args": {"stream": 108, "correlation": 18}}]}"#,
+        expect![[r#"
+            Stream #108 of /device:GPU:17
+              0 +100000 event_wait (synchronization)
+              100000 +5000 dma_request (copy device to host)
+              110000 +50000 fc-dtype_Float (kernel)
+            Info x2: 2 of 2 pieces of device work have no launch in the file, 100.0 % of device time: they began before it or their calls were left out; they count in all totals
+        "#]],
+    );
+}
+
+#[test]
 fn what_is_no_work_is_no_kernel() {
     check(
         r#"[{"ph": "X", "cat": "gpu_user_annotation", "name": "step", "pid": 0, "tid": 7, "ts": 0, "dur": 50},

@@ -1,7 +1,7 @@
 //! Real PyTorch traces against numbers that were computed without this project, to the nanosecond.
 
 use ridge_analysis::{Ask, Prepared, Topic, VIEWS, overview};
-use ridge_import::{Imported, Source, import};
+use ridge_import::{Imported, Source, demangled, import};
 use ridge_table::FactValue;
 use ridge_trace::{EventKind, NONE, Trace, TrackKind};
 use serde_json::Value;
@@ -107,6 +107,8 @@ fn check_kernels(trace: &Trace, device: &str, truth: &Value, name: &str) {
     let top = truth["top10_kernels"].as_array().expect("a list");
     for (found, expected) in ranked.iter().zip(top) {
         let text = expected["name"].as_str().expect("a name");
+        let demangled = demangled(text);
+        let text = demangled.as_deref().unwrap_or(text);
         let count = expected["count"].as_u64().expect("a count");
         let sums = Sums(count, ns(&expected["sum_us"]), ns(&expected["min_us"]), ns(&expected["max_us"]));
         assert_eq!(*found, (text, sums), "{name}");

@@ -21,6 +21,7 @@ const FILES: &[PackageFile] = package_files![
     "environment.py",
     "flags.py",
     "golden.py",
+    "imports.py",
     "jax_tracer.py",
     "limits.py",
     "main_thread.py",

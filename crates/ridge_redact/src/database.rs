@@ -159,7 +159,7 @@ fn fitted(encoding: Encoding, text: &str, length: usize) -> Vec<u8> {
 }
 
 /// `text` with stars for the letters of each word that may be a path, an address or a setting.
-fn without_paths(text: &str) -> String {
+pub(crate) fn without_paths(text: &str) -> String {
     let hide = |word: &str| -> String {
         if !word.contains(['/', '\\', '@', '=']) {
             return word.to_owned();

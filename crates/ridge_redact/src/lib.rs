@@ -44,6 +44,7 @@ mod xplane;
 pub use error::RedactError;
 pub use json::{learn_json, redact_json};
 pub use keys::{is_secret_name, without_secret};
+pub use nsys::{ExportTables, ExportTexts, Held};
 pub use redactor::Redactor;
 pub use removed::{GONE, Removed, What};
 pub use words::Words;

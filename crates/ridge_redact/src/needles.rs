@@ -5,7 +5,7 @@ use regex::bytes::Regex;
 
 /// What every text that is private by its shape has in it.
 const SHAPES: &str = concat!(
-    r"/home|/Users|/users|/root|/afs|/global|%2[Ff]|%40|%5[Cc]|\\\\",
+    r"/home|/Users|/users|/root|/afs|/global|%2[Ff]|%40|%5[Cc]|\\\\|__home|__Users|__users",
     r"|[\\/][Uu]sers|[\\/]USERS|[\\/][Dd]ocuments|[\\/][Hh]ome",
     r"|[^ \t\r\n]@[0-9A-Za-z\[]",
     r"|[0-9]\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]",

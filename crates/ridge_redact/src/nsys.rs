@@ -5,11 +5,12 @@
 //! texts, such as names of ranges and kernels, are searched for private words.
 //! Tables and columns are those of schemas 2.9 to 3.25.
 
+use crate::database::without_paths;
 use crate::keys::{is_secret_name, is_serial, private_key};
-use crate::removed::What;
+use crate::removed::{Removed, What};
 use crate::words::Words;
 use ridge_sqlite::layout::{PlacedRow, Tree};
-use ridge_sqlite::{Database, Encoding};
+use ridge_sqlite::{Database, Encoding, Row};
 use std::collections::{HashMap, HashSet};
 
 /// What is to become of a text.
@@ -101,11 +102,95 @@ pub(crate) struct Said {
     gone: HashMap<i64, What>,
 }
 
+/// A value of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Held {
+    /// Nothing that is asked for.
+    Nothing,
+    /// A whole number.
+    Int(i64),
+    /// A text.
+    Text(String),
+}
+
+impl Held {
+    fn int(&self) -> Option<i64> {
+        if let Held::Int(number) = self { Some(*number) } else { None }
+    }
+
+    fn text(self) -> Option<String> {
+        if let Held::Text(text) = self { Some(text) } else { None }
+    }
+}
+
+/// The tables of an export, however it is written.
+pub trait ExportTables {
+    /// The values of two columns of a table, row by row; none where there is no such table.
+    fn pairs(&self, table: &str, columns: [&str; 2]) -> Vec<[Held; 2]>;
+}
+
+impl ExportTables for Database<'_> {
+    fn pairs(&self, table: &str, columns: [&str; 2]) -> Vec<[Held; 2]> {
+        let Some(schema) = self.table(table) else { return Vec::new() };
+        let held = |row: &Row<'_>, at: usize| match row.int(at) {
+            Some(number) => Held::Int(number),
+            None => row.text(at).map_or(Held::Nothing, |text| Held::Text(text.into_owned())),
+        };
+        let found = self.scan(schema, &schema.columns_called(&columns), |pairs: &mut Vec<_>, row| {
+            pairs.push([held(row, 0), held(row, 1)]);
+        });
+        found.parts.concat()
+    }
+}
+
+/// What takes out of the tables of an export what is private, where each is a file of its own.
+#[derive(Debug)]
+pub struct ExportTexts {
+    said: Said,
+    words: Words,
+}
+
+impl ExportTexts {
+    /// Knows what the tables say of each other's texts; `words` are known before.
+    pub fn of(tables: &dyn ExportTables, words: &Words) -> ExportTexts {
+        let mut words = words.clone();
+        let said = Said::read(tables, &mut words);
+        ExportTexts { said, words }
+    }
+
+    /// What stands in `table` for the texts of a row with these `columns`: each that changes, by its place.
+    pub fn clean(
+        &self,
+        table: &str,
+        columns: &[String],
+        row: &dyn Fn(usize) -> Held,
+        removed: &mut Removed,
+    ) -> Vec<(usize, String)> {
+        let text = |at: usize| row(at).text().unwrap_or_default();
+        let verdicts = self.said.verdicts_of(table, columns, &text, &|at| row(at).int());
+        let texts = (0..columns.len()).filter_map(|at| Some((at, row(at).text().filter(|text| !text.is_empty())?)));
+        let clean = texts.filter_map(|(at, text)| {
+            let clean = match verdicts[at] {
+                Verdict::Gone(what) if text == what.stand_in() => return None,
+                Verdict::Gone(what) => {
+                    removed.add(what);
+                    what.stand_in().to_owned()
+                }
+                Verdict::HidePaths => self.words.clean(&without_paths(&text), removed).into_owned(),
+                Verdict::Clean => self.words.clean(&text, removed).into_owned(),
+            };
+            (clean != text).then_some((at, clean))
+        });
+        clean.collect()
+    }
+}
+
 impl Said {
     /// Looks which texts are private because of what refers to them; adds names of machines and accounts to `words`.
-    pub(crate) fn read(database: &Database<'_>, words: &mut Words) -> Said {
+    pub(crate) fn read(tables: &dyn ExportTables, words: &mut Words) -> Said {
         for (table, shown) in SETTINGS {
-            for (key, value) in pairs(database, table, "name", "value") {
+            for [key, value] in tables.pairs(table, ["name", "value"]) {
+                let Some((key, value)) = key.text().zip(value.text()) else { continue };
                 if is_private(&key, &value, shown) {
                     words.learn(of_setting(&key), &value);
                 }
@@ -113,14 +198,15 @@ impl Said {
         }
         let mut gone: HashMap<i64, What> = HashMap::new();
         for (table, column) in REFERENCES {
-            gone.extend(ids(database, table, column).into_iter().map(|id| (id, What::Output)));
+            gone.extend(ids(tables, table, column).into_iter().map(|id| (id, What::Output)));
         }
         // The first thread of a process has its name, and so has any that is called as a program; a name that the program
         // gave to a range, too, is its own.
-        let programs = programs(database);
-        let ranges = ids(database, "NVTX_EVENTS", "textId");
-        let threads = threads(database);
-        for (id, text) in texts(database) {
+        let programs = programs(tables);
+        let ranges = ids(tables, "NVTX_EVENTS", "textId");
+        let threads = threads(tables);
+        for [id, text] in tables.pairs(TEXTS, ["id", "value"]) {
+            let Some((id, text)) = id.int().zip(text.text()) else { continue };
             let of_process = threads.get(&id).is_some_and(|is_first| *is_first || programs.contains(&text));
             if of_process && !ranges.contains(&id) {
                 gone.insert(id, What::ProcessName);
@@ -140,21 +226,33 @@ impl Said {
             let verdict = if is_private { Verdict::Gone(What::Machine) } else { Verdict::Clean };
             return vec![verdict; row.values.len()];
         }
-        let mut verdicts: Vec<Verdict> = table.columns.iter().map(|column| of_column(&table.name, column)).collect();
+        let text = |at: usize| encoding.decoded(row.bytes(at)).into_owned();
+        self.verdicts_of(&table.name, &table.columns, &text, &|at| row.int(at))
+    }
+
+    /// The same of a row of `table` with these columns, whose values are asked for by their places.
+    fn verdicts_of(
+        &self,
+        table: &str,
+        columns: &[String],
+        text: &dyn Fn(usize) -> String,
+        int: &dyn Fn(usize) -> Option<i64>,
+    ) -> Vec<Verdict> {
+        let mut verdicts: Vec<Verdict> = columns.iter().map(|column| of_column(table, column)).collect();
         for (at, verdict) in verdicts.iter_mut().enumerate() {
-            if *verdict == Verdict::Gone(What::HostName) && encoding.decoded(row.bytes(at)) == THIS_MACHINE {
+            if *verdict == Verdict::Gone(What::HostName) && text(at) == THIS_MACHINE {
                 *verdict = Verdict::Clean;
             }
         }
-        let place = |name: &str| table.columns.iter().position(|column| column.eq_ignore_ascii_case(name));
-        if let (Some(shown), Some(key), Some(value)) = (settings(&table.name), place("name"), place("value")) {
-            let text = |at: usize| encoding.decoded(row.bytes(at));
-            if is_private(&text(key), &text(value), shown) {
-                verdicts[value] = Verdict::Gone(of_setting(&text(key)));
+        let place = |name: &str| columns.iter().position(|column| column.eq_ignore_ascii_case(name));
+        if let (Some(shown), Some(key), Some(value)) = (settings(table), place("name"), place("value")) {
+            let key = text(key);
+            if is_private(&key, &text(value), shown) {
+                verdicts[value] = Verdict::Gone(of_setting(&key));
             }
         }
-        if let (true, Some(id), Some(value)) = (table.name.eq_ignore_ascii_case(TEXTS), place("id"), place("value"))
-            && let Some(what) = row.int(id).and_then(|id| self.gone.get(&id))
+        if let (true, Some(id), Some(value)) = (table.eq_ignore_ascii_case(TEXTS), place("id"), place("value"))
+            && let Some(what) = int(id).and_then(|id| self.gone.get(&id))
         {
             verdicts[value] = Verdict::Gone(*what);
         }
@@ -210,58 +308,31 @@ fn of_setting(key: &str) -> What {
     }
 }
 
-/// The texts in two columns of a small table.
-fn pairs(database: &Database<'_>, table: &str, first: &str, second: &str) -> Vec<(String, String)> {
-    let Some(schema) = database.table(table) else { return Vec::new() };
-    let found = database.scan(schema, &schema.columns_called(&[first, second]), |pairs: &mut Vec<_>, row| {
-        pairs.extend(row.text(0).zip(row.text(1)).map(|(first, second)| (first.into_owned(), second.into_owned())));
-    });
-    found.parts.concat()
-}
-
 /// The ids in a column.
-fn ids(database: &Database<'_>, table: &str, column: &str) -> HashSet<i64> {
-    let Some(schema) = database.table(table) else { return HashSet::new() };
-    let found = database.scan(schema, &schema.columns_called(&[column]), |ids: &mut HashSet<i64>, row| {
-        ids.extend(row.int(0));
-    });
-    found.parts.into_iter().flatten().collect()
+fn ids(tables: &dyn ExportTables, table: &str, column: &str) -> HashSet<i64> {
+    tables.pairs(table, [column, column]).into_iter().filter_map(|[id, _]| id.int()).collect()
 }
 
 /// Ids of the names of threads, and whether one of them is the first of its process.
-fn threads(database: &Database<'_>) -> HashMap<i64, bool> {
-    let Some(schema) = database.table("ThreadNames") else { return HashMap::new() };
-    let columns = schema.columns_called(&["nameId", "globalTid"]);
-    let found = database.scan(schema, &columns, |threads: &mut Vec<(i64, bool)>, row| {
-        // Process and thread are 24 bits each; the first thread of a process has its number.
-        let is_first = row.int(1).is_some_and(|id| id & 0xff_ffff == id >> 24 & 0xff_ffff);
-        threads.extend(row.int(0).map(|name| (name, is_first)));
-    });
+fn threads(tables: &dyn ExportTables) -> HashMap<i64, bool> {
     let mut threads = HashMap::new();
-    for (name, is_first) in found.parts.into_iter().flatten() {
-        *threads.entry(name).or_default() |= is_first;
+    for [name, id] in tables.pairs("ThreadNames", ["nameId", "globalTid"]) {
+        let Some(name) = name.int() else { continue };
+        // Process and thread are 24 bits each; the first thread of a process has its number.
+        *threads.entry(name).or_default() |= id.int().is_some_and(|id| id & 0xff_ffff == id >> 24 & 0xff_ffff);
     }
     threads
 }
 
-fn texts(database: &Database<'_>) -> Vec<(i64, String)> {
-    let Some(schema) = database.table(TEXTS) else { return Vec::new() };
-    let found = database.scan(schema, &schema.columns_called(&["id", "value"]), |texts: &mut Vec<_>, row| {
-        texts.extend(row.int(0).zip(row.text(1)).map(|(id, text)| (id, text.into_owned())));
-    });
-    found.parts.concat()
-}
-
 /// The names of the machine's processes, as a path, without folders, and cut as a thread's.
-fn programs(database: &Database<'_>) -> HashSet<String> {
-    let Some(schema) = database.table("PROCESSES") else { return HashSet::new() };
-    let found = database.scan(schema, &schema.columns_called(&["name"]), |names: &mut HashSet<String>, row| {
-        let Some(path) = row.text(0).filter(|path| !path.is_empty()) else { return };
+fn programs(tables: &dyn ExportTables) -> HashSet<String> {
+    let paths = tables.pairs("PROCESSES", ["name", "name"]).into_iter().filter_map(|[path, _]| path.text());
+    let names = paths.flat_map(|path| {
         let name = path.rsplit('/').next().unwrap_or_default().to_owned();
         let end = (0..=THREAD_NAME_BYTES.min(name.len())).rev().find(|end| name.is_char_boundary(*end)).unwrap_or(0);
-        names.extend([name[..end].to_owned(), name, path.into_owned()].into_iter().filter(|name| !name.is_empty()));
+        [name[..end].to_owned(), name, path]
     });
-    found.parts.into_iter().flatten().collect()
+    names.filter(|name| !name.is_empty()).collect()
 }
 
 #[cfg(test)]

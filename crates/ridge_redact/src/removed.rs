@@ -69,7 +69,7 @@ impl What {
                 "fields and keys such as `hostname`, the names of captures, Windows shares (`\\\\NAME\\share`); the machine that Ridgeline runs on. A name under a key or in a field is then taken out of every text of the file"
             }
             What::UserName => {
-                "keys such as `user`, `ssh://NAME@`; the user who runs Ridgeline. A name under a key is then taken out of every text of the file"
+                "keys such as `user`, `ssh://NAME@`, `NAME@HOST` where either is known; `__home_NAME_` in symbols that were made of paths; the user who runs Ridgeline. A name under a key is then taken out of every text of the file"
             }
             What::HomeFolder => {
                 "`/home/NAME`, `/Users/NAME`, `/root/`, also on network paths, NERSC's and AFS's homes, `C:\\Users\\NAME`; `HOME` of the user"

@@ -78,9 +78,17 @@ static WINDOWS_HOME: LazyLock<Regex> = LazyLock::new(|| {
 static ROOT_HOME: LazyLock<Regex> =
     LazyLock::new(|| compiled(&format!("{SLASH}users{SLASH}{NAME}|{SLASH}root(?:{SLASH})")));
 
+/// The home in a path that became part of a symbol, as in the names that JAX gives modules: `jit__home_ada_train`.
+///
+/// Two `_` before it are what the end of a word and the path's first `/` leave; `_home_page` is a name of its own.
+static HOME_IN_SYMBOL: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r"_(?:_home|_Users|_users|_homes)_([0-9A-Za-z.-]+)"));
+
 /// Adds what is private in `text` by its shape.
 pub(crate) fn find(text: &str, context: Context, found: &mut Vec<Found>) {
     homes(text, found);
+    let in_symbols = HOME_IN_SYMBOL.captures_iter(text).filter_map(|found| found.get(1));
+    found.extend(in_symbols.map(|name| Found { place: name.range(), what: What::UserName }));
     tokens(text, found);
     if text.contains('@') || text.contains("%40") {
         logins(text, found);

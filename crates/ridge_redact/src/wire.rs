@@ -8,7 +8,7 @@ use crate::keys::private_key;
 use crate::needles::Needles;
 use crate::removed::{Removed, What};
 use crate::words::Words;
-use crate::xplane::{MAP_VALUE, PrivateStats, STAT_NAME, STAT_NAME_ENTRY, STAT_TEXT, XSTAT};
+use crate::xplane::{MAP_VALUE, PrivateStats, STAT_BYTES, STAT_NAME, STAT_NAME_ENTRY, STAT_NUMBERS, STAT_TEXT, XSTAT};
 
 /// Messages nested deeper are not looked into, and refused where they hold something private.
 const MAX_DEPTH: usize = 64;
@@ -242,7 +242,7 @@ impl<'a> Rewriter<'a> {
             Some(Field::Message(shape)) => self.message(bytes, shape, depth + 1),
             Some(Field::Text | Field::Drop(_)) => Ok(self.text(bytes)),
             Some(Field::Stat) => match self.stats.of_stat(bytes) {
-                Some(what) => self.field_gone(bytes, &[STAT_TEXT], what),
+                Some(what) => self.stat_gone(bytes, what),
                 None => self.message(bytes, &XSTAT, depth + 1),
             },
             Some(Field::StatName) => match self.stats.of_name(bytes) {
@@ -255,6 +255,29 @@ impl<'a> Rewriter<'a> {
             None if is_message(bytes) => self.message(bytes, &Shape(&[]), depth + 1),
             None => Ok(self.text(bytes)),
         }
+    }
+
+    /// An XStat without its text or bytes; of a secret without its number, too.
+    fn stat_gone(&mut self, stat: &[u8], what: What) -> Result<Option<Vec<u8>>, RedactError> {
+        let drops_numbers = self.stats.is_secret_number(stat);
+        let (mut out, mut is_changed) = (Vec::with_capacity(stat.len()), false);
+        for record in Records::new(stat) {
+            let record = record?;
+            let clean = match (record.number, record.bytes) {
+                (STAT_TEXT | STAT_BYTES, Some(bytes)) => self.gone(&String::from_utf8_lossy(bytes), what),
+                _ => None,
+            };
+            if drops_numbers && STAT_NUMBERS.contains(&record.number) {
+                self.removed.add(what);
+                is_changed = true;
+            } else if let Some(clean) = clean {
+                push_record(record.number, clean.as_bytes(), &mut out);
+                is_changed = true;
+            } else {
+                out.extend_from_slice(record.raw);
+            }
+        }
+        Ok(is_changed.then_some(out))
     }
 
     /// `message` with the text gone that the field at `path` is.

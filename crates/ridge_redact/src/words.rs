@@ -113,7 +113,13 @@ impl Words {
     }
 
     /// Learns `value`, which a capture calls the name of a machine or account, if it is a plain name and no common word.
+    ///
+    /// An account on a machine, `ada@vm7`, is both.
     pub(crate) fn learn(&mut self, what: What, value: &str) {
+        if let Some((user, host)) = value.split_once('@') {
+            self.learn(What::UserName, user);
+            return self.learn(What::HostName, host);
+        }
         let is_plain = value.chars().all(|c| c.is_alphanumeric() || "-._".contains(c));
         let is_number = value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         if value.len() < LEAST_LEARNED || !is_plain || is_number {
@@ -132,6 +138,11 @@ impl Words {
             return;
         }
         self.names.push(Name { text: text.to_owned(), what });
+        // As names of modules and symbols have it, where all but letters, digits and `_` becomes `_`.
+        let rewritten: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
+        if rewritten != text {
+            self.names.push(Name { text: rewritten, what });
+        }
         self.names.sort_by_key(|name| std::cmp::Reverse(name.text.len()));
     }
 
@@ -171,6 +182,7 @@ impl Words {
     fn found(&self, text: &str, context: Context) -> Vec<Found> {
         let mut found = Vec::new();
         self.names.iter().for_each(|name| find_name(text, name, &mut found));
+        logins_of(text, &mut found);
         shapes::find(text, context, &mut found);
         named::find(text, &mut found);
         found
@@ -212,12 +224,35 @@ impl Words {
     }
 }
 
+/// Takes in the other half of an account on a machine, one of which was found: `bob.smith@vm7`.
+fn logins_of(text: &str, found: &mut Vec<Found>) {
+    const MARKS: &str = "._+-";
+    let is_of_name = |c: char| c.is_alphanumeric() || MARKS.contains(c);
+    let mut halves = Vec::new();
+    for Found { place, what } in found.iter().filter(|part| matches!(part.what, What::HostName | What::UserName)) {
+        // The whole of the name on this side, of which a part is known.
+        let start = text[..place.start].trim_end_matches(is_of_name).len();
+        let end = text.len() - text[place.end..].trim_start_matches(is_of_name).len();
+        let (user, host) = if text[end..].starts_with('@') {
+            let host = text[end + 1..].trim_start_matches(is_of_name);
+            (start..end, end + 1..text.len() - host.len())
+        } else if text[..start].ends_with('@') && *what == What::HostName {
+            (text[..start - 1].trim_end_matches(is_of_name).len()..start - 1, start..end)
+        } else {
+            continue;
+        };
+        halves.push(Found { place: user, what: What::UserName });
+        halves.push(Found { place: host, what: What::HostName });
+    }
+    found.extend(halves.into_iter().filter(|half| !half.place.is_empty()));
+}
+
 /// Finds `name` where it stands alone: not inside a longer word.
 ///
 /// `vm7_123` and `job_vm7` are of the machine `vm7`, `vm_allocator` is not of `vm`: only a number, or a name that is no common
-/// word because it has a digit or a mark itself, ends at `_`.
+/// word because it has a digit or a mark itself, ends at `_`; so does the path of a home that became part of a symbol.
 fn find_name(text: &str, name: &Name, found: &mut Vec<Found>) {
-    let is_marked = name.text.contains(|c: char| c.is_ascii_digit() || "-.".contains(c));
+    let is_marked = name.text.contains(|c: char| c.is_ascii_digit() || "-._".contains(c));
     let goes_on = |c: Option<char>, beyond: Option<char>| match c {
         Some('_') => !is_marked && !beyond.is_some_and(|c| c.is_ascii_digit()),
         c => c.is_some_and(char::is_alphanumeric),
@@ -226,11 +261,17 @@ fn find_name(text: &str, name: &Name, found: &mut Vec<Found>) {
         let end = start + name.text.len();
         let (mut back, mut ahead) = (text[..start].chars().rev(), text[end..].chars());
         // A path may follow anything.
-        let begins = name.text.starts_with('/') || !goes_on(back.next(), back.next());
+        let is_path = name.what == What::HomeFolder;
+        let begins = is_path || !goes_on(back.next(), back.next()) || follows_home(&text[..start]);
         if begins && !goes_on(ahead.next(), ahead.next()) {
             found.push(Found { place: start..end, what: name.what });
         }
     }
+}
+
+/// Whether `text` ends as the path before a home does where it became part of a symbol: `jit__home_`.
+fn follows_home(text: &str) -> bool {
+    ["_home_", "_Users_", "_users_", "_homes_"].iter().any(|folder| text.ends_with(folder))
 }
 
 #[cfg(test)]
@@ -256,6 +297,34 @@ mod tests {
             &words,
             "/home/ada/x.py, /home/adams/x, /scratch/ada/y, llvm on vm, vm.lab.example! vm_allocator, vm_12",
         ));
+    }
+
+    #[test]
+    fn names_leave_symbols_that_were_made_of_paths() {
+        let words = Words::of("/home/ada", "ada", "vm.lab.example");
+        expect!["jit_~_train, jit_~ jit__lambda_ jit__scratch_ada_f jit__Users_<user>_f _home_adams_f"].assert_eq(
+            &clean(
+                &words,
+                "jit__home_ada_train, jit__home_ada jit__lambda_ jit__scratch_ada_f jit__Users_ada_f _home_adams_f",
+            ),
+        );
+        // By shape, where nobody said who it is.
+        expect!["jit__home_<user>_train jit_home_page _home_base"]
+            .assert_eq(&clean(&Words::default(), "jit__home_grace_train jit_home_page _home_base"));
+    }
+
+    #[test]
+    fn accounts_on_machines_leave_whole() {
+        let mut words = Words::default();
+        words.learn(What::UserName, "bob.smith@vm7.lab");
+        expect!["<user>@<host> <email>: <user> on <host>, <user>@<host>, f@main <user>@<host> jit_<user>_f"].assert_eq(
+            &clean(
+                &words,
+                "bob.smith@vm7 bob.smith@vm7.lab: bob.smith on vm7, bob.smith@other, f@main eve.x@vm7 jit_bob_smith_f",
+            ),
+        );
+        let words = Words::of("", "bob", "");
+        expect!["<user>@<host> for <user>"].assert_eq(&clean(&words, "bob.smith@box1 for bob"));
     }
 
     #[test]

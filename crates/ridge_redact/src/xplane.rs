@@ -4,12 +4,12 @@
 
 use crate::error::RedactError;
 use crate::found::Replace;
-use crate::keys::private_key;
+use crate::keys::{private_key, private_whole};
 use crate::removed::{Removed, What};
 use crate::wire::Field::{Drop, Message, Stat, StatName, Text};
 use crate::wire::{Records, Rewriter, Shape};
 use crate::words::Words;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Write;
 
 /// `XSpace.planes`, `XSpace.hostnames`.
@@ -20,9 +20,11 @@ const LINES: u32 = 3;
 const EVENT_METADATA: u32 = 4;
 const STAT_METADATA: u32 = 5;
 const PLANE_STATS: u32 = 6;
-/// `XStat.metadata_id`, `.str_value`, `.ref_value`.
+/// `XStat.metadata_id`, `.double_value`, `.uint64_value`, `.int64_value`, `.str_value`, `.bytes_value`, `.ref_value`.
 const STAT_ID: u32 = 1;
+pub(crate) const STAT_NUMBERS: [u32; 3] = [2, 3, 4];
 pub(crate) const STAT_TEXT: u32 = 5;
+pub(crate) const STAT_BYTES: u32 = 6;
 const STAT_REFERENCE: u32 = 7;
 /// `XStatMetadata.name`.
 pub(crate) const STAT_NAME: u32 = 2;
@@ -79,6 +81,8 @@ pub(crate) fn learn(space: &[u8], words: &mut Words) {
 #[derive(Debug, Default)]
 pub(crate) struct PrivateStats {
     stats: HashMap<u64, What>,
+    /// Those of them whose numbers are secrets, too.
+    numbers: HashSet<u64>,
     /// Names of stats that are in truth texts which private stats refer to.
     names: HashMap<u64, What>,
 }
@@ -93,7 +97,9 @@ impl PrivateStats {
             names.extend(number_of(entry, MAP_KEY).zip(name));
         }
         let stats = names.iter().filter_map(|(id, name)| Some((*id, private_key(name)?))).collect();
-        let mut private = PrivateStats { stats, names: HashMap::new() };
+        let is_secret = |name: &str| private_whole(name) == Some(What::Secret);
+        let numbers = names.iter().filter(|(_, name)| is_secret(name)).map(|(id, _)| *id).collect();
+        let mut private = PrivateStats { stats, numbers, names: HashMap::new() };
         if !private.stats.is_empty() {
             each_stat(plane, &mut |stat| private.follow(stat, &names, said));
         }
@@ -118,6 +124,11 @@ impl PrivateStats {
     /// What the text of an XStat is, by its name.
     pub(crate) fn of_stat(&self, stat: &[u8]) -> Option<What> {
         if self.stats.is_empty() { None } else { self.stats.get(&number_of(stat, STAT_ID)?).copied() }
+    }
+
+    /// Whether the number of an XStat is a secret.
+    pub(crate) fn is_secret_number(&self, stat: &[u8]) -> bool {
+        !self.numbers.is_empty() && number_of(stat, STAT_ID).is_some_and(|id| self.numbers.contains(&id))
     }
 
     /// What an entry of the names of stats is, where private stats refer to it.
@@ -196,6 +207,28 @@ mod tests {
             message(&[(1, &message(&[(4, &message(&[(2, &metadata)]))]))])
         };
         assert_eq!(rewritten(&capture(b"/root/a/b.py")), capture(b"~/a/b.py"));
+    }
+
+    #[test]
+    fn secrets_go_in_whatever_way_a_stat_holds_them() {
+        let named = |id: u8, name: &[u8]| [&[8, id][..], &message(&[(2, &message(&[(2, name)]))])].concat();
+        let pin = 0x7777_1234_u64;
+        let varint: Vec<u8> = (0..5).map(|at| (pin >> (7 * at)) as u8 & 0x7f | if at < 4 { 0x80 } else { 0 }).collect();
+        let stats = [
+            [&[8, 1][..], &message(&[(5, b"text-hunter2")])].concat(),
+            [&[8, 1][..], &message(&[(6, b"bytes-hunter2")])].concat(),
+            [&[8, 1, 0x18][..], &varint].concat(),
+            // A number that is none, by its name: it stays.
+            [&[8, 2, 0x18][..], &varint].concat(),
+        ];
+        let event = |stats: &[Vec<u8>]| message(&stats.iter().map(|stat| (4, &stat[..])).collect::<Vec<_>>());
+        let plane = [
+            message(&[(5, &named(1, b"API_KEY")), (5, &named(2, b"num_tokens"))]),
+            message(&[(3, &message(&[(4, &event(&stats))]))]),
+        ];
+        let clean = rewritten(&message(&[(1, &plane.concat())]));
+        let count = |needle: &[u8]| clean.windows(needle.len()).filter(|window| *window == needle).count();
+        assert_eq!((count(b"hunter2"), count(&varint), count(b"<redacted>")), (0, 1, 2));
     }
 
     #[test]

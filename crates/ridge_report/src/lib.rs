@@ -39,6 +39,7 @@ mod plot;
 #[cfg(feature = "png")]
 mod png;
 pub mod roofline;
+mod sarif;
 pub mod scaling;
 mod select;
 pub mod terminal;

@@ -16,6 +16,7 @@ mod growth;
 mod line;
 mod matrix;
 mod roofline;
+mod shorten;
 mod spark;
 mod table;
 mod theme;
@@ -150,7 +151,7 @@ fn no_rows(empty: &[&crate::Listing], full: &[&crate::Listing], layout: &Layout)
 
 /// A heading on a line of its own.
 fn heading(title: &str, layout: &Layout) -> String {
-    let mut line = Line::new(layout.glyphs);
+    let mut line = Line::new();
     line.push(layout.theme.title, &crate::escape_controls(title));
     line.end()
 }

@@ -22,7 +22,7 @@ use crate::strings::{StringId, Strings};
 use crate::trace::{Trace, process_spans};
 use arrow_buffer::ScalarBuffer;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
 /// Traces with fewer rows are finished on one thread: starting others costs more.
@@ -178,6 +178,15 @@ impl RawColumns {
     }
 }
 
+/// Names of what the recorder did inside the program that it recorded.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecorderNames {
+    /// Its work: on threads of the host it is overhead, with all that happened inside of it.
+    pub work: Vec<StringId>,
+    /// What threads of its own run.
+    pub threads: Vec<StringId>,
+}
+
 /// Collects a trace; [`TraceBuilder::finish`] freezes it.
 #[derive(Debug, Default)]
 pub struct TraceBuilder {
@@ -207,6 +216,8 @@ pub struct TraceBuilder {
     pub collectives: Vec<Collective>,
     /// Operators of the backward pass; both rows are raw ones until the trace is finished.
     pub backwards: Vec<Backward>,
+    /// Names of what the recorder did inside the program.
+    pub recorder_names: RecorderNames,
     processes: Vec<Process>,
     devices: Vec<Device>,
     /// Rows of the devices by process and plane.
@@ -400,11 +411,11 @@ impl TraceBuilder {
         let total = self.tracks.last().map_or(0, |track| track.rows.end as usize);
         let raw = std::mem::take(&mut self.raw);
         let events = match order {
-            None => frozen(raw, &self.tracks),
+            None => frozen(raw, &mut self.tracks, &self.recorder_names),
             Some(order) => {
                 debug_assert_eq!(order.len(), total);
                 self.remap_side_tables(&order, raw.kind.len());
-                frozen(gathered(raw, &order), &self.tracks)
+                frozen(gathered(raw, &order), &mut self.tracks, &self.recorder_names)
             }
         };
         sort_allocations(&mut self.allocations);
@@ -558,11 +569,11 @@ fn gathered(raw: RawColumns, order: &[u32]) -> RawColumns {
     }
 }
 
-fn frozen(raw: RawColumns, tracks: &[Track]) -> Events {
+fn frozen(mut raw: RawColumns, tracks: &mut [Track], recorder_names: &RecorderNames) -> Events {
     let mut parent = vec![NONE; raw.kind.len()];
     let mut parts = Vec::with_capacity(tracks.len());
     let mut rest = parent.as_mut_slice();
-    for track in tracks {
+    for track in &*tracks {
         let (part, after) = rest.split_at_mut(track.rows.len());
         rest = after;
         parts.push((track, part));
@@ -580,6 +591,7 @@ fn frozen(raw: RawColumns, tracks: &[Track]) -> Events {
     } else {
         parts.into_iter().for_each(nest_track);
     }
+    mark_recorder(&mut raw, &parent, tracks, recorder_names);
     Events {
         start_ns: ScalarBuffer::from(raw.start_ns),
         dur_ns: ScalarBuffer::from(raw.dur_ns),
@@ -590,6 +602,32 @@ fn frozen(raw: RawColumns, tracks: &[Track]) -> Events {
         parent: ScalarBuffer::from(parent),
         kind: ScalarBuffer::from(raw.kind),
         attribution: ScalarBuffer::from(raw.attribution),
+    }
+}
+
+/// Makes overhead of what the recorder did on threads of the host, and of the calls inside of it; its own threads are lines
+/// that do not count.
+fn mark_recorder(raw: &mut RawColumns, parent: &[u32], tracks: &mut [Track], names: &RecorderNames) {
+    if names.work.is_empty() && names.threads.is_empty() {
+        return;
+    }
+    let set = |names: &[StringId]| names.iter().map(|name| name.0).collect::<FxHashSet<u32>>();
+    let (names, threads) = (set(&names.work), set(&names.threads));
+    let mut is_ours = vec![false; raw.kind.len()];
+    for track in tracks.iter_mut().filter(|track| track.kind == TrackKind::HostThread) {
+        let rows = track.rows.start as usize..track.rows.end as usize;
+        if !threads.is_empty() && raw.name[rows].iter().any(|name| threads.contains(name)) {
+            track.kind = TrackKind::Derived;
+        }
+        // What encloses comes first.
+        for row in track.rows.start as usize..track.rows.end as usize {
+            let is_inside = is_ours.get(parent[row] as usize).is_some_and(|is_ours| *is_ours);
+            is_ours[row] = is_inside || names.contains(&raw.name[row]);
+            let is_call = [EventKind::PythonCall as u8, EventKind::HostRange as u8].contains(&raw.kind[row]);
+            if is_ours[row] && is_call {
+                raw.kind[row] = EventKind::Overhead as u8;
+            }
+        }
     }
 }
 

@@ -178,6 +178,24 @@ impl Attribution {
             _ => Attribution::NotAsked,
         }
     }
+
+    /// The attribution that [`Attribution::name`] calls so.
+    pub fn from_name(name: &str) -> Option<Attribution> {
+        (0..=6).map(Attribution::from_byte).find(|attribution| attribution.name() == name)
+    }
+
+    /// The name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Attribution::NotAsked => "not asked",
+            Attribution::ByStat => "named",
+            Attribution::ByModule => "by module",
+            Attribution::ModuleOnly => "module only",
+            Attribution::Unattributed => "not attributed",
+            Attribution::ByLaunch => "by launch",
+            Attribution::ByOrder => "by order",
+        }
+    }
 }
 
 /// The columns of all events, row by row; rows of one track are contiguous and sorted by start.
@@ -235,6 +253,10 @@ mod tests {
 
     #[test]
     fn bytes_and_kinds_agree() {
+        for byte in 0..=6 {
+            let attribution = Attribution::from_byte(byte);
+            assert_eq!((attribution as u8, Attribution::from_name(attribution.name())), (byte, Some(attribution)));
+        }
         for kind in EventKind::ALL {
             assert_eq!(EventKind::from_byte(kind as u8), kind);
         }

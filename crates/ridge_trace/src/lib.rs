@@ -38,7 +38,7 @@ mod strings;
 mod trace;
 
 pub use arrow_view::{event_batch, track_batch};
-pub use builder::{EventSlices, NewEvent, OutOfBounds, TraceBuilder};
+pub use builder::{EventSlices, NewEvent, OutOfBounds, RecorderNames, TraceBuilder};
 pub use event::{Attribution, EventKind, Events, NONE};
 pub use framework_tables::{Backward, Collective, OperatorShape};
 pub use memory::{BlockState, Memory, MemoryBlocks, SegmentEventKind, SegmentEvents, Stacks};

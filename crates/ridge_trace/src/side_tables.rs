@@ -25,7 +25,7 @@ pub enum TrackKind {
     Stream,
     /// Operations of a device, properly nested; several lanes where operations overlap.
     OperationLane,
-    /// Lines that a viewer derived; kept out of every sum.
+    /// Lines that a viewer derived, and the recorder's own threads; kept out of every sum.
     Derived,
 }
 

@@ -34,6 +34,16 @@ impl Strings {
         StringId(id)
     }
 
+    /// Gives each text for which `new` has another one that; its id stays.
+    pub fn rename(&mut self, new: impl Fn(&str) -> Option<String>) {
+        for (id, text) in self.texts.iter_mut().enumerate() {
+            if let Some(renamed) = new(text) {
+                *text = Arc::from(renamed);
+                self.ids.entry(Arc::clone(text)).or_insert(id as u32);
+            }
+        }
+    }
+
     /// The id of `text` where it is known.
     pub fn find(&self, text: &str) -> Option<StringId> {
         self.ids.get(text).copied().map(StringId)

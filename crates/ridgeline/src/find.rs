@@ -59,8 +59,9 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, OpenError> {
 }
 
 fn find_in_folder(folder: &Path, found: &mut Found) -> Result<(), OpenError> {
-    let Below { files: all, links, notes, .. } = walk(folder)?;
+    let Below { files: all, links, others, notes, .. } = walk(folder)?;
     found.notes.extend(notes);
+    found.notes.extend(others.iter().map(|(other, what)| not_opened(folder, other, what)));
     found.notes.extend(links.iter().filter_map(|link| lost_link(folder, link)));
     if let Some(whole) = one_capture(folder, &all) {
         found.folders.push(whole);
@@ -108,6 +109,14 @@ fn lost_link(folder: &Path, link: &Path) -> Option<Note> {
     Some(note(Severity::Lost, message.to_owned(), link))
 }
 
+/// What is said of a pipe, a socket or a device: it may have no end, and opening it may wait for ever.
+fn not_opened(folder: &Path, other: &Path, what: &str) -> Note {
+    let is_called_so = ridge_import::claim(&shown_inside(folder, other), b"").is_some();
+    let severity = if is_called_so { Severity::Lost } else { Severity::Info };
+    let hint = if what == "pipe" { "; name the pipe itself to read from it" } else { "" };
+    note(severity, format!("is a {what} and was not opened: in a folder only regular files are{hint}"), other)
+}
+
 fn head_of(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut file = std::fs::File::open(path)?;
     let mut head = Vec::new();
@@ -148,9 +157,10 @@ fn note(severity: Severity, message: String, path: &Path) -> Note {
 pub(crate) struct Below {
     /// Regular files, sorted.
     pub(crate) files: Vec<PathBuf>,
-    /// Links to what is not below the folder, or to nothing: they are never followed, nor are pipes and devices opened. They may have
-    /// no end, or be somebody else's.
+    /// Links to what is not below the folder, or to nothing: they are never followed. They may be somebody else's.
     pub(crate) links: Vec<PathBuf>,
+    /// Pipes, sockets and devices, each with what it is.
+    pub(crate) others: Vec<(PathBuf, &'static str)>,
     /// Folders that could not be listed.
     pub(crate) notes: Vec<Note>,
     entries: usize,
@@ -161,6 +171,7 @@ pub(crate) fn walk(folder: &Path) -> Result<Below, OpenError> {
     let mut below = Below::default();
     list(folder, 0, &mut below)?;
     below.files.sort();
+    below.others.sort();
     let root = folder.canonicalize();
     let leads_in = |link: &PathBuf| Some(link.canonicalize().ok()?.starts_with(root.as_ref().ok()?));
     below.links.retain(|link| leads_in(link) != Some(true));
@@ -191,9 +202,28 @@ fn list(folder: &Path, depth: usize, below: &mut Below) -> Result<(), OpenError>
             below.files.push(entry.path());
         } else if kind.is_symlink() {
             below.links.push(entry.path());
+        } else if let Some(what) = special(kind) {
+            below.others.push((entry.path(), what));
         }
     }
     Ok(())
+}
+
+/// What a file is that is neither regular nor a folder nor a link.
+#[cfg(unix)]
+fn special(kind: std::fs::FileType) -> Option<&'static str> {
+    use std::os::unix::fs::FileTypeExt as _;
+    match kind {
+        _ if kind.is_fifo() => Some("pipe"),
+        _ if kind.is_socket() => Some("socket"),
+        _ if kind.is_char_device() || kind.is_block_device() => Some("device"),
+        _ => None,
+    }
+}
+
+#[cfg(not(unix))]
+fn special(_: std::fs::FileType) -> Option<&'static str> {
+    None
 }
 
 /// The sessions of profiles below `folder`, where it is a log folder of TensorBoard with several, by name and so by time.

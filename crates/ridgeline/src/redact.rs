@@ -5,10 +5,10 @@
 use crate::error::{Details, OpenError};
 use crate::file_map::FileBytes;
 use crate::find::{find, walk};
-use ridge_import::{Foreign, Source};
+use ridge_import::{Folder, Foreign, RedactedFolder, Source};
 use ridge_redact::{RedactError, Removed, What, Words};
 use std::fs::{self, File};
-use std::io::{BufWriter, Write as _};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// How the names of captures end that their tools name for a machine.
@@ -100,13 +100,22 @@ fn folder(input: &Path, output: &Path, words: &Words, redacted: &mut Redacted) -
     };
     let link = |path: &PathBuf| (name(path), why(path).to_owned());
     redacted.left_out.extend(below.links.iter().map(link));
+    redacted.left_out.extend(below.others.iter().map(|(path, what)| (name(path), format!("a {what}"))));
     let mut words = words.clone();
     below.files.iter().for_each(|path| words.add_file_name(&file_name(path)));
     let mut hosts = 0;
+    let whole = export_in(input, &below.files, &words)?;
     for path in below.files {
         let inside = path.strip_prefix(input).unwrap_or(&path);
         let copy = output.join(shareable(inside, &words, &mut hosts, &mut redacted.removed));
-        match file(&path, &copy, Foreign::Refused, &words, redacted) {
+        let name = inside.to_string_lossy();
+        let made = match whole.as_ref().filter(|whole| whole.holds(&name)) {
+            Some(whole) => {
+                write_copy(&path, &copy, redacted, |bytes, out| whole.redact(Source { name: &name, bytes }, out))
+            }
+            None => file(&path, &copy, Foreign::Refused, &words, redacted),
+        };
+        match made {
             Ok(()) => {}
             Err(Failed::Refused(error)) => {
                 redacted.left_out.push((inside.display().to_string(), error.to_string()));
@@ -119,6 +128,19 @@ fn folder(input: &Path, output: &Path, words: &Words, redacted: &mut Redacted) -
         return Err(OpenError::NotACapture(details));
     }
     Ok(())
+}
+
+/// The tables in `files`, where they are an export of Nsight Systems that is a folder.
+fn export_in(input: &Path, files: &[PathBuf], words: &Words) -> Result<Option<RedactedFolder>, OpenError> {
+    let name = |path: &PathBuf| path.strip_prefix(input).unwrap_or(path).to_string_lossy().into_owned();
+    let names: Vec<String> = files.iter().map(name).collect();
+    if ridge_import::sniff_folder(&names.iter().map(String::as_str).collect::<Vec<_>>()).is_none() {
+        return Ok(None);
+    }
+    let opened = files.iter().map(|path| FileBytes::open(path)).collect::<Result<Vec<FileBytes>, OpenError>>()?;
+    let sources = names.iter().zip(&opened).map(|(name, bytes)| Source { name, bytes: bytes.bytes() });
+    let sources: Vec<Source<'_>> = sources.collect();
+    Ok(RedactedFolder::of(Folder { name: "", files: &sources }, words))
 }
 
 /// The path of a copy inside its folder: captures that are named for a machine are numbered instead.
@@ -138,15 +160,26 @@ fn shareable(inside: &Path, words: &Words, hosts: &mut usize, removed: &mut Remo
     }
 }
 
-/// Copies one file; on failure nothing is left of the copy.
+/// Copies one file.
 fn file(input: &Path, output: &Path, foreign: Foreign, words: &Words, redacted: &mut Redacted) -> Result<(), Failed> {
+    let name = input.display().to_string();
+    write_copy(input, output, redacted, |bytes, out| {
+        ridge_import::redact(Source { name: &name, bytes }, foreign, words, out)
+    })
+}
+
+/// Copies one file as `redact` writes it; on failure nothing is left of the copy.
+fn write_copy(
+    input: &Path,
+    output: &Path,
+    redacted: &mut Redacted,
+    redact: impl FnOnce(&[u8], &mut dyn Write) -> Result<ridge_import::Redacted, RedactError>,
+) -> Result<(), Failed> {
     let bytes = FileBytes::open(input).map_err(Failed::Refused)?;
     let partial = output.with_file_name(format!("{}.partial", file_name(output)));
     let mut copy = Copy { path: &partial, file: None };
-    let name = input.display().to_string();
-    let source = Source { name: &name, bytes: bytes.bytes() };
     let mut buffered = BufWriter::new(&mut copy);
-    let made = ridge_import::redact(source, foreign, words, &mut buffered);
+    let made = redact(bytes.bytes(), &mut buffered);
     let made = made.and_then(|made| buffered.flush().map(|()| made).map_err(RedactError::Io));
     // What a failure left in the buffer is not wanted.
     drop(buffered.into_parts());

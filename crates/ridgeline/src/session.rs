@@ -13,6 +13,7 @@ use crate::subject::SubjectText;
 use ridge_analysis::scaling::{CaptureWork, capture_work};
 use ridge_analysis::{Analysis, Ceilings, EventCategories, Prepared, steps_tables};
 use ridge_diagnose::CompiledAgain;
+use ridge_hlo::HloModule;
 use ridge_import::{Folder, ImportOptions, Imported, Input, Release, Source, import_inputs};
 use ridge_table::{Section, Subject, Table};
 use ridge_trace::{EventKind, Trace};
@@ -173,6 +174,12 @@ impl Session {
             None => Ok(hlo.to_text()),
             Some(name) => Ok(hlo.instruction_text(find_instruction(hlo, name)?)),
         }
+    }
+
+    /// The program at a row of the trace's modules as HLO text; `None` where the capture does not have it.
+    pub fn program_text(&self, module: usize) -> Option<String> {
+        let hlo = self.imported.trace.modules.get(module)?.hlo?;
+        self.imported.hlo.get(hlo as usize).map(HloModule::to_text)
     }
 
     /// A module's entry computation, or the computation that `op` calls, as a Graphviz graph.

@@ -1,6 +1,6 @@
 //! Folders whose files are together one capture.
 
-use ridgeline::{OpenOptions, Session, Topic};
+use ridgeline::{Note, OpenOptions, Session, Topic};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -53,6 +53,30 @@ fn a_file_that_opens_alone_opens_as_a_folder_with_nothing_else() {
 }
 
 #[test]
+fn a_copy_of_tables_in_a_folder_keeps_nothing_private() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ridge_import/tests/nsys_parquet");
+    let place = tempfile::tempdir().expect("a temporary folder");
+    let copy = place.path().join("copy");
+    let redacted = ridgeline::redact(&folder, &copy).expect("an export");
+    let bytes = |folder: &Path| -> Vec<u8> {
+        let tables = ridge_test::files(folder, ".parquet");
+        tables.iter().flat_map(|path| fs::read(path).expect("a table")).collect()
+    };
+    // Tables of a copy are not compressed, so what is in them is there to be found.
+    let (given, clean) = (bytes(&folder), bytes(&copy));
+    let holds = |bytes: &[u8], text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    for secret in ["secret-program", "TOKEN=secret", "secret-host", "secret-user"] {
+        assert!(holds(&given, secret) && !holds(&clean, secret), "{secret}");
+    }
+    assert!(holds(&clean, "registered range"), "what is not private stays");
+    assert!(redacted.left_out.iter().all(|(name, _)| name == "make.py"), "{:?}", redacted.left_out);
+    for by in ["op", "kernel", "track"] {
+        let answer = |folder: &Path| open(folder.to_owned()).table(Topic::Time, by).expect("a view").batch;
+        assert_eq!(answer(&copy), answer(&folder), "{by}");
+    }
+}
+
+#[test]
 #[cfg(unix)]
 fn only_regular_files_of_the_folder_are_opened() {
     use std::os::unix::fs::symlink;
@@ -65,6 +89,7 @@ fn only_regular_files_of_the_folder_are_opened() {
     // A pipe that nobody writes to never ends; neither does this device.
     let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe.xplane.pb")).status();
     assert!(made.is_ok_and(|status| status.success()), "mkfifo is in POSIX");
+    let socket = std::os::unix::net::UnixListener::bind(folder.path().join("socket")).expect("a socket");
     for (target, link) in [
         (Path::new("/dev/zero"), "zero.sqlite"),
         (&outside, "outside.xplane.pb"),
@@ -88,6 +113,24 @@ fn only_regular_files_of_the_folder_are_opened() {
     let said: Vec<&str> =
         session.notes().iter().filter(|note| note.message == told).filter_map(|note| note.file.as_deref()).collect();
     assert!(matches!(said[..], [gone] if gone.ends_with("gone.xplane.pb")), "{said:?}");
+    let not_opened = session.notes().iter().filter(|note| note.message.contains("and was not opened"));
+    let name =
+        |note: &Note| note.file.as_deref().and_then(|file| file.rsplit('/').next()).unwrap_or_default().to_owned();
+    let said: Vec<String> =
+        not_opened.map(|note| format!("{:?} {}: {}", note.severity, name(note), note.message)).collect();
+    assert_eq!(
+        said,
+        [
+            "Lost pipe.xplane.pb: is a pipe and was not opened: in a folder only regular files are; name the pipe itself to \
+             read from it",
+            "Info socket: is a socket and was not opened: in a folder only regular files are",
+        ]
+    );
+    let copy = elsewhere.path().join("copy");
+    let left_out = ridgeline::redact(folder.path(), &copy).expect("a capture").left_out;
+    let why = |name: &str| left_out.iter().find(|(file, _)| file == name).map(|(_, why)| why.as_str());
+    assert_eq!((why("pipe.xplane.pb"), why("socket")), (Some("a pipe"), Some("a socket")));
+    drop(socket);
 }
 
 #[test]

@@ -74,7 +74,7 @@ const WORDS: [(&str, &str); 28] = [
     ("copy kernel", "rocclr_copy memcpy copykernel copy_kernel catarraybatchedcopy recat_copy copydevice"),
     ("memset kernel", "rocclr_fill memset fillfunctor fillbuffer"),
     ("rotary embedding", "rotary rope_ _rope"),
-    ("embedding", "embedding pooled_embs bounds_check_indices"),
+    ("embedding", "embedding split_eb_ pooled_embs bounds_check_indices"),
     (
         "normalization",
         "batch_norm batchnorm bn_fw bn_bw layer_norm layernorm ln_fwd ln_bwd rmsnorm rms_norm groupnorm \
@@ -109,7 +109,7 @@ const WORDS: [(&str, &str); 28] = [
     ("fast Fourier transform", "_fft fft_"),
     ("optimizer", "multi_tensor_apply fusedadam adamw adamfunctor"),
     ("random numbers", "philox threefry rng distribution_ curand dropout"),
-    ("loss", "nll_loss nllcriterion crossentropy cross_entropy"),
+    ("loss", "nll_loss nllcriterion crossentropy cross_entropy bce_with_logits"),
     ("data formatting", "transpose nchwtonhwc nhwctonchw permute bucketize_sparse"),
     ("resampling", "upsample interpolate"),
     ("indexing", "index indices gather scatter token_ids clamp_position"),
@@ -121,6 +121,10 @@ const WORDS: [(&str, &str); 28] = [
 
 /// What a kernel's name alone says of its work; libraries put it there.
 pub fn kernel_category(name: &str) -> &'static str {
+    // MTIA's kernels are called as their operators, with the type of what they compute behind.
+    if let Some((operator, _)) = name.split_once("-dtype_") {
+        return operator_category(operator);
+    }
     let name = name.to_ascii_lowercase();
     // Inductor names a kernel after all that it fused, and before that says what kind of loop it is.
     if name.starts_with("triton_poi_") {
@@ -152,18 +156,69 @@ fn convolves(name: &str) -> bool {
 /// What a framework's operator says of the kernels that it launched: `aten::mul`, TensorFlow's `bert/layer_0/einsum/Cast_4`.
 fn operator_category(operator: &str) -> &'static str {
     let name = operator.rsplit([':', '/']).next().unwrap_or(operator).to_ascii_lowercase();
+    // PyTorch's without their overloads: `aten::mul.out`, `aten::gt.Tensor_out`. XLA's `add.3` is a name like any other.
+    let name = if operator.contains("::") { name.split('.').next().unwrap_or_default() } else { &name };
     let name = name.trim_end_matches(|letter: char| letter.is_ascii_digit()).trim_end_matches('_');
     match name {
-        "mm" | "addmm" | "bmm" | "baddbmm" | "linear" | "einsum" | "addbmm" | "mv" | "dot" => "matrix product",
+        // `fc` is Caffe2's fully connected layer.
+        "mm" | "addmm" | "bmm" | "baddbmm" | "linear" | "einsum" | "addbmm" | "mv" | "dot" | "fc" => "matrix product",
         "copy" | "to" | "clone" | "contiguous" | "cat" | "stack" => "copy kernel",
         "fill" | "zero" | "zeros" | "ones" | "full" => "memset kernel",
-        "sum" | "mean" | "max" | "min" | "amax" | "amin" | "any" | "all" | "norm" | "prod" | "var" | "std" => {
-            "reduction"
-        }
-        "add" | "sub" | "mul" | "div" | "neg" | "exp" | "log" | "sqrt" | "rsqrt" | "pow" | "tanh" | "sigmoid"
-        | "relu" | "where" | "clamp" | "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "abs" | "masked_fill"
-        | "threshold_backward" | "cast" | "realdiv" | "truediv" | "biasadd" | "addv" | "greaterequal" | "select"
-        | "selectv" | "squareddifference" => "elementwise",
+        "sum"
+        | "mean"
+        | "max"
+        | "min"
+        | "amax"
+        | "amin"
+        | "any"
+        | "all"
+        | "norm"
+        | "prod"
+        | "var"
+        | "std"
+        | "vector_norm"
+        | "vector_norm_float_order"
+        | "min_dim_min"
+        | "max_dim_max" => "reduction",
+        "add"
+        | "sub"
+        | "mul"
+        | "div"
+        | "neg"
+        | "exp"
+        | "log"
+        | "sqrt"
+        | "rsqrt"
+        | "pow"
+        | "tanh"
+        | "sigmoid"
+        | "relu"
+        | "where"
+        | "clamp"
+        | "eq"
+        | "ne"
+        | "lt"
+        | "le"
+        | "gt"
+        | "ge"
+        | "abs"
+        | "masked_fill"
+        | "threshold_backward"
+        | "cast"
+        | "realdiv"
+        | "truediv"
+        | "biasadd"
+        | "addv"
+        | "greaterequal"
+        | "select"
+        | "selectv"
+        | "squareddifference"
+        | "divide"
+        | "log2"
+        | "clip"
+        | "nan_to_num"
+        | "sigmoid_backward"
+        | "customized_fba_mul_const" => "elementwise",
         _ if name.starts_with("_foreach") => "optimizer",
         // What it is a part of may say more: `batch_norm/gamma/Assign`.
         _ => match kernel_category(name) {
@@ -340,7 +395,25 @@ mod tests {
                     "SubTensorOpWithScalar1d",
                 ],
             ),
-            (UNKNOWN, &["loop_add_kernel", "wrapped_convert", "triton__0d1d2d3d4d5d"]),
+            ("matrix product", &["fc-dtype_Float", "batch_matmul-dtype_Float"]),
+            (
+                "reduction",
+                &["vector_norm_float_order-dtype_Float", "reduce_sum-dtype_Double", "max_dim_max-dtype_Long"],
+            ),
+            ("embedding", &["split_eb_bwd_rowwise_adagrad-dtype_Half", "bounds_check_indices-dtype_Long"]),
+            ("normalization", &["layer_norm_backward-dtype_Float", "native_layer_norm-dtype_Float"]),
+            ("loss", &["bce_with_logits-dtype_Float"]),
+            ("copy kernel", &["aten::cat.out-dtype_Float-extraKey_15"]),
+            (
+                "elementwise",
+                &[
+                    "aten::mul.out-dtype_Float",
+                    "customized_fba_mul_const-dtype_Float",
+                    "aten::gt.Tensor_out-dtype_Bool",
+                ],
+            ),
+            ("data formatting", &["permute_2d_sparse_data-dtype_Int"]),
+            (UNKNOWN, &["loop_add_kernel", "wrapped_convert", "triton__0d1d2d3d4d5d", "pe_exe", "merge"]),
         ] {
             for name in names {
                 assert_eq!(kernel_category(name), category, "{name}");

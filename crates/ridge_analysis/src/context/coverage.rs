@@ -3,6 +3,7 @@
 //! The tracks are merged by start, so each union needs only the time up to which it is covered; nothing is stored
 //! per event.
 
+use crate::context::PythonFrame;
 use crate::context::in_order::InOrder;
 use ridge_trace::{EventKind, Trace, TrackKind};
 
@@ -77,9 +78,11 @@ enum Covers {
     Host,
 }
 
-/// Whether event `row` is what the recorder did in the program's process.
+/// Whether event `row` is what the recorder did in the program's process: a range of its own, or functions of its harness, which
+/// no other profiler's overhead is named after.
 pub(crate) fn is_ours(trace: &Trace, row: usize) -> bool {
-    trace.events.kind[row] == EventKind::Overhead as u8 && trace.name(row).starts_with("ridgeline: ")
+    let is_ours = |name: &str| name.starts_with("ridgeline: ") || PythonFrame::parse(name).is_some();
+    trace.events.kind[row] == EventKind::Overhead as u8 && is_ours(trace.name(row))
 }
 
 fn covers(kind: EventKind) -> Covers {

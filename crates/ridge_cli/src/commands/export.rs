@@ -82,7 +82,9 @@ pub(crate) fn run(arguments: &ExportArguments, globals: &Globals, timings: &mut 
     let path = arguments.output.clone().unwrap_or_else(|| default_output(&arguments.input.paths, form));
     let bar = bar(trace.events.len() as u64);
     timings.phase("export", || {
-        write_streamed(&path, &mut |out| export(trace, form, privacy, out, &mut |rows| bar.set_position(rows)))
+        let programs = |module: usize| session.program_text(module);
+        let told = &mut |rows| bar.set_position(rows);
+        write_streamed(&path, &mut |out| export(trace, &programs, form, privacy, out, told))
     })?;
     bar.finish_and_clear();
     if arguments.output.is_none() {

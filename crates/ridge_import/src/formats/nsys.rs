@@ -132,6 +132,13 @@ fn read<T: Tables>(tables: &T, source: Source<'_>, import: &mut Import) -> Resul
         let message = "the export holds no activity: no kernels, calls or ranges; `nsys profile --trace=cuda,nvtx` \
                        records them";
         import.note(Severity::Partial, source.name, None, 1, message.to_owned());
+    } else if ![device::KERNELS, device::COPIES, device::MEMORY_SETS, device::GRAPHS, host::CALLS]
+        .iter()
+        .any(|name| tables.has(name))
+    {
+        let message = "the export has no tables of CUDA's activity: what devices did is not known; `nsys profile \
+                       --trace=cuda` records it";
+        import.note(Severity::Partial, source.name, None, 1, message.to_owned());
     }
     targets::describe(tables, &placed, import);
     allocations::read(tables, &placed, &mut names, shift_ns, import);

@@ -1,5 +1,5 @@
-//! Tables of nsys-jax in Parquet, written anew without what is private: the same flat columns and rows, as whole numbers, numbers
-//! and texts.
+//! Tables of nsys-jax, and of exports of Nsight Systems, in Parquet, written anew without what is private: the same flat columns and
+//! rows, as whole numbers, numbers and texts.
 //!
 //! They are read by this crate's reader, which trusts no size in the file, and written by the `parquet` crate. Columns that are
 //! lists or structures are not carried.
@@ -7,7 +7,7 @@
 use crate::parquet::{Bound, Parquet};
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
-use ridge_redact::{RedactError, Removed, What, Words};
+use ridge_redact::{ExportTexts, Held, RedactError, Removed, What, Words};
 use ridge_sqlite::{Cell, Row};
 use std::io::Write;
 use std::sync::Arc;
@@ -125,6 +125,41 @@ pub(super) fn redact(
     }
     write(&table, out)?;
     Ok(removed)
+}
+
+/// Writes the table in `bytes`, called `name` in an export of Nsight Systems, to `out`; `texts` knows the others.
+pub(super) fn redact_of_export(
+    name: &str,
+    bytes: &[u8],
+    texts: &ExportTexts,
+    bound: &Bound,
+    out: &mut dyn Write,
+) -> Result<Removed, RedactError> {
+    let mut table = read(bytes, bound)?;
+    let mut removed = Removed::default();
+    for row in &mut table.rows {
+        let clean = texts.clean(name, &table.columns, &|at| held(&row[at]), &mut removed);
+        clean.into_iter().for_each(|(at, text)| row[at] = Value::Text(text));
+    }
+    write(&table, out)?;
+    Ok(removed)
+}
+
+/// Two columns of the table in `bytes`; none where it cannot be read.
+pub(super) fn pairs(bytes: &[u8], columns: [&str; 2], bound: &Bound) -> Vec<[Held; 2]> {
+    let Ok(table) = read(bytes, bound) else { return Vec::new() };
+    let place = |name: &str| table.columns.iter().position(|column| column.eq_ignore_ascii_case(name));
+    let places = columns.map(place);
+    let value = |row: &[Value], place: Option<usize>| place.map_or(Held::Nothing, |at| held(&row[at]));
+    table.rows.iter().map(|row| places.map(|place| value(row, place))).collect()
+}
+
+fn held(value: &Value) -> Held {
+    match value {
+        Value::Nothing | Value::Real(_) => Held::Nothing,
+        Value::Int(number) => Held::Int(*number),
+        Value::Text(text) => Held::Text(text.clone()),
+    }
 }
 
 /// What a text is because of the table that it is in.

@@ -211,6 +211,9 @@ fn mark_steps(line: &Range<u32>, sparse: &[(u32, Sparse)], import: &mut Import) 
     }
 }
 
+/// How the recorder marks what Python imports; the same text is in its harness.
+const IMPORT_MARK: &str = "ridgeline import: ";
+
 /// Says of plain ranges whether they are the user's own, Python's, or compilation.
 fn classify(line: &HostLine, nesting: &Nesting, import: &mut Import) {
     let mut names: FxHashMap<u32, NameKind> = FxHashMap::default();
@@ -223,6 +226,14 @@ fn classify(line: &HostLine, nesting: &Nesting, import: &mut Import) {
         let strings = &import.builder.strings;
         names.entry(name).or_insert_with(|| NameKind::of(strings.get(StringId(name))));
     }
+    let marked = names.iter().filter(|(_, kind)| **kind == NameKind::Import).map(|(name, _)| *name);
+    let marked: Vec<u32> = marked.collect();
+    let shown = |name: u32| {
+        let text = import.builder.strings.get(StringId(name));
+        let shown = format!("import {}", text.trim_start_matches(IMPORT_MARK));
+        (name, import.builder.strings.intern(&shown).0)
+    };
+    let shown: FxHashMap<u32, u32> = marked.into_iter().map(shown).collect();
     let slices = import.builder.slices(line.rows.clone());
     // The user's ranges are those with nothing of the runtime's around them.
     let mut is_outer = vec![true; slices.len()];
@@ -237,11 +248,15 @@ fn classify(line: &HostLine, nesting: &Nesting, import: &mut Import) {
             (EventKind::HostRange, NameKind::Compile) => EventKind::Compile,
             (EventKind::HostRange, NameKind::Python) => EventKind::PythonCall,
             (EventKind::HostRange, NameKind::Recorder) => EventKind::Overhead,
+            (EventKind::HostRange, NameKind::Import) => EventKind::HostRange,
             (EventKind::HostRange, _) if slices.dur_ns[row] == 0 => EventKind::Instant,
             (EventKind::HostRange, NameKind::Free) if line.is_user_thread && inside_user => EventKind::Annotation,
             (kind, _) => kind,
         };
         slices.kind[row] = new as u8;
+        if named == NameKind::Import {
+            slices.name[row] = shown[&slices.name[row]];
+        }
         let is_users = matches!(new, EventKind::Annotation | EventKind::Step | EventKind::PythonCall);
         is_outer[row] = inside_user && is_users;
     }
@@ -291,6 +306,8 @@ enum NameKind {
     Python,
     /// The recorder's own work inside the program.
     Recorder,
+    /// Python loads a library, as the recorder marks it.
+    Import,
     /// Nothing known: the user's, if nothing of the runtime's is around it.
     Free,
 }
@@ -336,6 +353,8 @@ impl NameKind {
             NameKind::Python
         } else if name.starts_with("ridgeline: ") {
             NameKind::Recorder
+        } else if name.starts_with(IMPORT_MARK) {
+            NameKind::Import
         } else if COMPILE.iter().any(|start| name.starts_with(start)) || name.ends_with("::Compile") {
             NameKind::Compile
         } else if name.contains("::") || RUNTIME.iter().any(|start| name.starts_with(start)) {

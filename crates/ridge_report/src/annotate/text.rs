@@ -110,7 +110,7 @@ impl<'p> Page<'p> {
     }
 
     fn header(&self) -> String {
-        let mut line = PlainLine::new(self.layout.glyphs);
+        let mut line = PlainLine::new();
         for (number, width) in &self.numbers {
             line.skip(width.saturating_sub(number.title.len()));
             line.push(self.layout.theme.header, number.title);
@@ -134,7 +134,7 @@ impl<'p> Page<'p> {
         let layout = self.layout;
         let known = self.file.lines.get(&number);
         let style = known.map_or(Style::new(), |line| self.heat(line));
-        let mut line = PlainLine::new(layout.glyphs);
+        let mut line = PlainLine::new();
         for (column, width) in &self.numbers {
             let cell = known.and_then(column.of).map(|cell| plain(&cell, layout)).unwrap_or_default();
             line.right(style, &cell, *width);
@@ -182,7 +182,7 @@ impl<'p> Page<'p> {
         let lines = wrapped(&plain(&all, layout), layout.width.saturating_sub(indent + 2));
         let mut text = String::new();
         for (at, words) in lines.iter().enumerate() {
-            let mut line = PlainLine::new(layout.glyphs);
+            let mut line = PlainLine::new();
             line.skip(if at == 0 { indent } else { indent + 2 });
             line.push(style, words);
             text.push_str(&line.end());
@@ -191,7 +191,7 @@ impl<'p> Page<'p> {
     }
 
     fn fold(&self, lines: u32) -> String {
-        let mut line = PlainLine::new(self.layout.glyphs);
+        let mut line = PlainLine::new();
         line.skip(self.margin().saturating_sub(3 + 1));
         line.push(self.layout.theme.quiet, &plain(&format!("… {lines} lines"), self.layout));
         line.end()
@@ -214,7 +214,7 @@ fn finding(check: &Check, position: usize) -> (String, String) {
 fn sentence(words: &str, style: Style, layout: &Layout) -> String {
     let mut text = String::new();
     for words in wrapped(&plain(&escape_controls(words), layout), layout.width) {
-        let mut line = PlainLine::new(layout.glyphs);
+        let mut line = PlainLine::new();
         line.push(style, &words);
         text.push_str(&line.end());
     }

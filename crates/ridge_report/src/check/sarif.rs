@@ -2,8 +2,8 @@
 
 use super::words::{holds, level_of, saving};
 use super::{Options, causes};
-use crate::json::laid_out;
-use ridgeline::{Check, Rule, rule};
+use crate::sarif;
+use ridgeline::{Check, rule};
 use serde_json::{Value, json};
 
 /// The answer as a SARIF log.
@@ -12,7 +12,7 @@ pub fn log(check: &Check, options: &Options) -> String {
     let mut ids: Vec<&str> = items.iter().map(|item| item.finding.rule).collect();
     ids.sort_unstable();
     ids.dedup();
-    let rules: Vec<&'static Rule> = ids.iter().filter_map(|id| rule(id)).collect();
+    let rules: Vec<(&str, &str)> = ids.iter().filter_map(|id| rule(id)).map(|rule| (rule.id, rule.summary)).collect();
     let results = items.iter().map(|item| {
         let finding = item.finding;
         let mut message = finding.message.clone();
@@ -21,12 +21,7 @@ pub fn log(check: &Check, options: &Options) -> String {
             message.push_str(&format!("\nhelp: {}", finding.help));
         }
         finding.saving.iter().for_each(|found| message.push_str(&format!("\nsaving: {}", saving(found, finding.rule))));
-        let location = finding.place.as_ref().map(|place| {
-            json!({ "physicalLocation": {
-                "artifactLocation": { "uri": uri(&place.file) },
-                "region": { "startLine": place.line.max(1) },
-            } })
-        });
+        let location = finding.place.as_ref().map(|place| sarif::location(&place.file, place.line));
         json!({
             "ruleId": finding.rule,
             "ruleIndex": ids.iter().position(|id| *id == finding.rule),
@@ -37,29 +32,5 @@ pub fn log(check: &Check, options: &Options) -> String {
             "baselineState": if options.accepts(item) { "unchanged" } else { "new" },
         })
     });
-    laid_out(&json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "ridgeline",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": rules.iter().map(|rule| json!({
-                    "id": rule.id,
-                    "shortDescription": { "text": rule.summary },
-                })).collect::<Vec<_>>(),
-            } },
-            "results": results.collect::<Vec<_>>(),
-        }],
-    }))
-}
-
-/// A path as a relative or absolute reference: what a reference may not hold is escaped.
-pub(crate) fn uri(path: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/:".contains(&byte);
-    let escaped: String = path
-        .bytes()
-        .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect();
-    if path.starts_with('/') { format!("file://{escaped}") } else { escaped }
+    sarif::log(&rules, results.collect())
 }

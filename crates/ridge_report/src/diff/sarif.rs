@@ -2,8 +2,7 @@
 
 use super::Options;
 use super::lines::{RULES, remarks_at_lines};
-use crate::check::sarif::uri;
-use crate::json::laid_out;
+use crate::sarif;
 use ridgeline::Diff;
 use serde_json::json;
 
@@ -15,23 +14,9 @@ pub fn log(diff: &Diff, options: &Options) -> String {
             "ruleIndex": RULES.iter().position(|(id, _)| *id == remark.rule),
             "level": if remark.is_error { "error" } else { "warning" },
             "message": { "text": remark.message },
-            "locations": [{ "physicalLocation": {
-                "artifactLocation": { "uri": uri(&remark.place.file) },
-                "region": { "startLine": remark.place.line.max(1) },
-            } }],
+            "locations": [sarif::location(&remark.place.file, remark.place.line)],
             "baselineState": "new",
         })
     });
-    laid_out(&json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": "ridgeline",
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": RULES.map(|(id, says)| json!({ "id": id, "shortDescription": { "text": says } })),
-            } },
-            "results": results.collect::<Vec<_>>(),
-        }],
-    }))
+    sarif::log(&RULES, results.collect())
 }

@@ -86,7 +86,7 @@ impl Canvas {
     }
 
     fn line(&self, row: usize, axes: &Axes, layout: &Layout) -> String {
-        let mut line = Line::new(layout.glyphs);
+        let mut line = Line::new();
         line.right(layout.theme.quiet, &self.power_in(row).map(axes.up).unwrap_or_default(), GUTTER - 2);
         line.skip(1);
         line.push(layout.theme.quiet, if layout.glyphs == Glyphs::Unicode { "│" } else { "|" });
@@ -117,7 +117,7 @@ impl Canvas {
     }
 
     fn lower_axis(&self, axes: &Axes, layout: &Layout) -> String {
-        let mut rule = Line::new(layout.glyphs);
+        let mut rule = Line::new();
         rule.skip(GUTTER - 1);
         let (corner, along) = if layout.glyphs == Glyphs::Unicode { ("└", "─") } else { ("+", "-") };
         rule.push(layout.theme.quiet, &format!("{corner}{}", along.repeat(self.columns)));
@@ -130,10 +130,10 @@ impl Canvas {
                 labels[column..end].iter_mut().zip(label.chars()).for_each(|(to, from)| *to = from);
             }
         }
-        let mut line = Line::new(layout.glyphs);
+        let mut line = Line::new();
         line.skip(GUTTER);
         line.push(layout.theme.quiet, labels.into_iter().collect::<String>().trim_end());
-        let mut title = Line::new(layout.glyphs);
+        let mut title = Line::new();
         title.skip(GUTTER);
         title.push(layout.theme.quiet, &axes.title);
         rule.end() + &line.end() + &title.end()

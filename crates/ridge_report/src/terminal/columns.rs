@@ -7,6 +7,7 @@ use crate::Listing;
 use crate::cell::{Cell, cell};
 use crate::number::{Shown, UNKNOWN, show_in_column};
 use ridgeline::{Rank, Table, Unit};
+use std::collections::HashSet;
 
 /// A column as text.
 pub(super) struct TextColumn {
@@ -63,18 +64,72 @@ pub(super) fn text_columns(listing: &Listing, layout: &Layout) -> Vec<TextColumn
     let batch = &listing.table.batch;
     let schema = batch.schema();
     let fields = schema.fields().iter().zip(batch.columns());
-    fields
+    let mut columns: Vec<TextColumn> = fields
         .map(|(field, column)| {
             let meaning = Table::meaning(field);
-            let shown = (0..batch.num_rows()).map(|row| show_in_column(cell(column, row), &meaning));
+            let values = || (0..batch.num_rows()).map(move |row| cell(column, row));
+            let shown = values().map(|value| show_in_column(value, &meaning));
             let words = matches!(meaning.unit, Unit::Text | Unit::Flag);
-            let cells = if words { names(shown, layout.glyphs) } else { aligned(shown.collect(), layout.glyphs) };
+            let mut cells = if words { names(shown, layout.glyphs) } else { aligned(shown.collect(), layout.glyphs) };
+            if meaning.unit == Unit::Nanos && meaning.rank == Rank::Key && field.name() == MOMENTS {
+                moments(&mut cells, values());
+            }
             let title = crate::escape_controls(meaning.title).into_owned();
             let natural = cells.iter().map(|cell| width(cell)).max().unwrap_or(0).max(width(&title));
             let says = Says::of(&cells, words);
             TextColumn { title, rank: meaning.rank, words, cells, natural, says }
         })
-        .collect()
+        .collect();
+    tell_apart(&mut columns);
+    columns
+}
+
+/// Keeps the columns of words without which rows of one name could not be told apart: `custom-call.1` of several modules.
+fn tell_apart(columns: &mut [TextColumn]) {
+    let Some(names) = columns.first().filter(|column| column.words) else { return };
+    let mut seen: Vec<Vec<&str>> = names.cells.iter().map(|name| vec![name.as_str()]).collect();
+    let mut told = distinct(&seen);
+    let mut kept = Vec::new();
+    while told < seen.len() {
+        let spare = columns.iter().enumerate().skip(1);
+        let spare = spare.filter(|(at, column)| column.words && column.rank < Rank::Key && !kept.contains(at));
+        let with = |column: &TextColumn| {
+            distinct(
+                &seen
+                    .iter()
+                    .zip(&column.cells)
+                    .map(|(row, cell)| [&row[..], &[cell.as_str()]].concat())
+                    .collect::<Vec<_>>(),
+            )
+        };
+        // Of columns that tell as much the first stays.
+        let best = spare.map(|(at, column)| (with(column), std::cmp::Reverse(at))).max();
+        let Some((more, std::cmp::Reverse(at))) = best.filter(|(more, _)| *more > told) else { break };
+        seen.iter_mut().zip(&columns[at].cells).for_each(|(row, cell)| row.push(cell));
+        told = more;
+        kept.push(at);
+    }
+    kept.into_iter().for_each(|at| columns[at].rank = Rank::Key);
+}
+
+fn distinct(rows: &[Vec<&str>]) -> usize {
+    rows.iter().collect::<HashSet<_>>().len()
+}
+
+/// The column of the moments at which something began.
+const MOMENTS: &str = "start_ns";
+
+/// Moments with as many digits as tell them apart, where three do not: late in a capture all are `156 s`.
+fn moments<'a>(cells: &mut [String], values: impl Iterator<Item = Cell<'a>>) {
+    let differ: HashSet<&String> = cells.iter().collect();
+    if differ.len() == cells.len() {
+        return;
+    }
+    for (shown, value) in cells.iter_mut().zip(values) {
+        if let Cell::Int(nanos) = value {
+            *shown = format!("{:.6} s", nanos as f64 / 1e9);
+        }
+    }
 }
 
 /// Words as they are: only the mark for an unknown value is the program's own.

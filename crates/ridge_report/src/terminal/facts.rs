@@ -75,8 +75,8 @@ fn render(section: &Section, edges: &Edges, layout: &Layout) -> String {
     text
 }
 
-fn named(fact: &Fact, edges: &Edges, layout: &Layout) -> Line {
-    let mut line = Line::new(layout.glyphs);
+fn named(fact: &Fact, edges: &Edges) -> Line {
+    let mut line = Line::new();
     line.skip(INDENT);
     line.left(Style::new(), &escape_controls(&fact.title), edges.name);
     line.skip(GAP);
@@ -84,7 +84,7 @@ fn named(fact: &Fact, edges: &Edges, layout: &Layout) -> Line {
 }
 
 fn number(fact: &Fact, edges: &Edges, layout: &Layout) -> String {
-    let mut line = named(fact, edges, layout);
+    let mut line = named(fact, edges);
     let shown = show_fact(&fact.value);
     line.right(Style::new(), &plain_marks(&shown.body, layout.glyphs), edges.number);
     line.skip(1);
@@ -104,9 +104,9 @@ fn words(fact: &Fact, edges: &Edges, layout: &Layout) -> String {
     let value = show_fact(&fact.value).joined();
     let mut text = String::new();
     for (index, words) in wrap(&value, layout.width.saturating_sub(indent)).iter().enumerate() {
-        let mut line = named(fact, edges, layout);
+        let mut line = named(fact, edges);
         if index > 0 {
-            line = Line::new(layout.glyphs);
+            line = Line::new();
             line.skip(indent);
         }
         line.push(Style::new(), words);

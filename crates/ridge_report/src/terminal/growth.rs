@@ -62,7 +62,7 @@ fn key(chart: &GrowthChart, layout: &Layout) -> String {
     let widest = names.iter().map(|name| width(name)).max().unwrap_or(0);
     let mut text = String::new();
     for ((line, sign), name) in chart.lines.iter().zip(SIGNS.chars()).zip(&names) {
-        let mut row = Line::new(layout.glyphs);
+        let mut row = Line::new();
         row.push(layout.theme.title, &sign.to_string());
         row.skip(1);
         row.left(Style::new(), name, widest + 2);

@@ -1,6 +1,5 @@
 //! A line of text that is put together piece by piece: styled, padded by display width, no blanks at its end.
 
-use super::Glyphs;
 use anstyle::Style;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthStr;
@@ -20,13 +19,12 @@ pub(crate) struct Line {
     text: String,
     /// Blanks that are written only if something follows.
     pending: usize,
-    glyphs: Glyphs,
 }
 
 impl Line {
     /// An empty line.
-    pub(crate) fn new(glyphs: Glyphs) -> Line {
-        Line { text: String::new(), pending: 0, glyphs }
+    pub(crate) fn new() -> Line {
+        Line { text: String::new(), pending: 0 }
     }
 
     /// Adds `blanks` blanks.
@@ -59,10 +57,5 @@ impl Line {
     pub(crate) fn end(mut self) -> String {
         self.text.push('\n');
         self.text
-    }
-
-    /// Which glyphs this line may use.
-    pub(super) fn glyphs(&self) -> Glyphs {
-        self.glyphs
     }
 }

@@ -90,7 +90,7 @@ fn key(chart: &Chart, layout: &Layout) -> String {
     let width = names.iter().map(|name| super::line::width(name)).max().unwrap_or(0);
     let mut text = String::new();
     for ((point, sign), name) in named.into_iter().zip(&names) {
-        let mut line = Line::new(layout.glyphs);
+        let mut line = Line::new();
         let style = bound_style(point.bound, layout.theme);
         line.push(style, &sign.to_string());
         line.skip(1);

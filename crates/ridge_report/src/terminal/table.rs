@@ -3,6 +3,7 @@
 use super::columns::{BarColumn, Says, TextColumn, bar_column, text_columns};
 use super::fit::{Fit, GAP, fit};
 use super::line::Line;
+use super::shorten::shortened;
 use super::words::{paragraph, shorten_middle, tagged};
 use super::{Definitions, Layout, bar, heading};
 use crate::Listing;
@@ -45,15 +46,21 @@ pub(super) fn lines(
     layout: &Layout,
 ) -> String {
     let mut text = header(columns, fit, bars, layout);
-    text.extend((0..rows).map(|row| row_line(row, columns, fit, bars, layout)));
+    let names = |&(index, width): &(usize, usize)| {
+        let column: &TextColumn = &columns[index];
+        if column.words { shortened(&column.cells, width, layout.glyphs) } else { Vec::new() }
+    };
+    let names: Vec<Vec<String>> = fit.columns.iter().map(names).collect();
+    text.extend((0..rows).map(|row| row_line(row, columns, &names, fit, bars, layout)));
     text
 }
 
 fn header(columns: &[TextColumn], fit: &Fit, bars: Option<&BarColumn>, layout: &Layout) -> String {
-    let mut line = Line::new(layout.glyphs);
+    let mut line = Line::new();
     for &(index, width) in &fit.columns {
         let column = &columns[index];
-        place(&mut line, layout.theme.header, &column.title, column.words, width);
+        let title = shorten_middle(&column.title, width, layout.glyphs);
+        place(&mut line, layout.theme.header, &title, column.words, width);
         if bar_follows(index, fit, bars) {
             line.skip(fit.bar + GAP);
         }
@@ -61,11 +68,19 @@ fn header(columns: &[TextColumn], fit: &Fit, bars: Option<&BarColumn>, layout: &
     line.end()
 }
 
-fn row_line(row: usize, columns: &[TextColumn], fit: &Fit, bars: Option<&BarColumn>, layout: &Layout) -> String {
-    let mut line = Line::new(layout.glyphs);
-    for &(index, width) in &fit.columns {
+/// One row; `names` are the words of each column that is shown, as they fit.
+fn row_line(
+    row: usize,
+    columns: &[TextColumn],
+    names: &[Vec<String>],
+    fit: &Fit,
+    bars: Option<&BarColumn>,
+    layout: &Layout,
+) -> String {
+    let mut line = Line::new();
+    for (&(index, width), names) in fit.columns.iter().zip(names) {
         let column = &columns[index];
-        let cell = &column.cells[row];
+        let cell = names.get(row).unwrap_or(&column.cells[row]);
         let style = if cell.trim_end() == UNKNOWN { layout.theme.quiet } else { Style::new() };
         place(&mut line, style, cell, column.words, width);
         if let Some(bars) = bars.filter(|_| bar_follows(index, fit, bars)) {
@@ -80,10 +95,10 @@ fn bar_follows(index: usize, fit: &Fit, bars: Option<&BarColumn>) -> bool {
     fit.bar > 0 && bars.is_some_and(|bars| bars.after == index)
 }
 
-/// Words at the left and shortened if need be, numbers at the right and whole.
+/// Words, which are short enough, at the left, and numbers at the right.
 fn place(line: &mut Line, style: Style, text: &str, words: bool, width: usize) {
     if words {
-        line.left(style, &shorten_middle(text, width, line.glyphs()), width);
+        line.left(style, text, width);
     } else {
         // Blanks after a short unit belong to the field but not into the style.
         let shown = text.trim_end();

@@ -41,7 +41,7 @@ fn last_columns(text: &str, room: usize) -> String {
     take_columns(text.chars().rev(), room).chars().rev().collect()
 }
 
-fn take_columns(chars: impl Iterator<Item = char>, room: usize) -> String {
+pub(super) fn take_columns(chars: impl Iterator<Item = char>, room: usize) -> String {
     let mut used = 0;
     chars
         .take_while(|c| {
@@ -80,7 +80,7 @@ pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
 /// `text` wrapped to the layout's width, all in `style`; controls made visible.
 pub(crate) fn paragraph(text: &str, style: Style, layout: &Layout) -> String {
     let text = plain_marks(&crate::escape_controls(text), layout.glyphs);
-    wrap(&text, layout.width).iter().map(|words| styled_line(words, style, layout)).collect()
+    wrap(&text, layout.width).iter().map(|words| styled_line(words, style)).collect()
 }
 
 /// `word: text`, the word in `style`, following lines indented under the text.
@@ -89,7 +89,7 @@ pub(super) fn tagged(word: &str, style: Style, text: &str, layout: &Layout) -> S
     let text = plain_marks(text, layout.glyphs);
     let mut out = String::new();
     for (index, words) in wrap(&text, layout.width.saturating_sub(indent)).iter().enumerate() {
-        let mut line = Line::new(layout.glyphs);
+        let mut line = Line::new();
         if index == 0 {
             line.push(style, &format!("{word}:"));
             line.skip(1);
@@ -112,8 +112,8 @@ pub(crate) fn plain_marks(text: &str, glyphs: Glyphs) -> String {
     }
 }
 
-fn styled_line(words: &str, style: Style, layout: &Layout) -> String {
-    let mut line = Line::new(layout.glyphs);
+fn styled_line(words: &str, style: Style) -> String {
+    let mut line = Line::new();
     line.push(style, words);
     line.end()
 }

@@ -124,3 +124,18 @@ fn many_rows_are_finished_on_many_threads_alike() {
     let second = PARALLEL_ROWS as u32;
     assert_eq!(sorted.events.parent[second as usize..][..6], [NONE, second, second + 1, second + 2, NONE, second + 4]);
 }
+
+#[test]
+fn what_the_recorder_did_is_overhead_with_all_inside_of_it() {
+    // A step with a range of the recorder's, in which a call ran; a thread of its own.
+    let rows = [(0, 0, 100), (0, 10, 50), (0, 20, 10), (0, 70, 10), (1, 0, 100), (1, 5, 10)];
+    let mut builder = built(2, &rows, &rows);
+    let named = |place: &str| builder.strings.find(place).expect("each row is named");
+    builder.recorder_names = RecorderNames { work: vec![named("1"), named("5")], threads: vec![named("4")] };
+    let trace = builder.finish();
+    let kinds: Vec<EventKind> = (0..rows.len()).map(|row| trace.events.kind(row)).collect();
+    let (call, ours) = (EventKind::HostRange, EventKind::Overhead);
+    assert_eq!(kinds, [call, ours, ours, call, call, ours]);
+    let tracks: Vec<TrackKind> = trace.tracks.iter().map(|track| track.kind).collect();
+    assert_eq!(tracks, [TrackKind::HostThread, TrackKind::Derived]);
+}

@@ -115,7 +115,7 @@ impl DoingKey {
             _ if allocates(name) => Activity::Allocating,
             EventKind::Launch => Activity::Launching,
             EventKind::Operator => Activity::Operator,
-            EventKind::PythonCall if self.around & IMPORTING != 0 => Activity::Importing,
+            EventKind::PythonCall | EventKind::HostRange if self.around & IMPORTING != 0 => Activity::Importing,
             EventKind::PythonCall => Activity::Python,
             EventKind::Annotation | EventKind::Step => Activity::Program,
             EventKind::PoolRegion => Activity::Pool,

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 pub(crate) const LOADING: u8 = 1;
 /// Bit of [`Context::around`]: inside a compilation.
 pub(crate) const COMPILING: u8 = 2;
-/// Bit of [`Context::around`]: inside Python's `importlib`, which loads modules.
+/// Bit of [`Context::around`]: inside Python's `importlib`, which loads modules, or an import that the recorder marked.
 pub(crate) const IMPORTING: u8 = 64;
 /// What encloses a row, and everything inside it.
 const ENCLOSES: u8 = LOADING | COMPILING | IMPORTING;
@@ -23,6 +23,8 @@ const COLLECTIVE: u8 = 8;
 const STREAM_WAIT: u8 = 16;
 /// Bit of a name: overhead of the driver, which is there without a profiler, too.
 const DRIVER: u8 = 32;
+/// Bit of a name: that of an import, where it is a range that no program named.
+const IMPORT: u8 = 128;
 
 /// Work of one device for which another may wait.
 #[derive(Debug, Clone, Copy)]
@@ -118,6 +120,7 @@ fn name_bits(name: &str) -> u8 {
         (any(&LOADERS), LOADING),
         (any(&COMPILERS), COMPILING),
         (name.contains("importlib"), IMPORTING),
+        (name.starts_with("import "), IMPORT),
         (name.contains("GraphLaunch"), GRAPH),
         (any(&STREAM_WAITS), STREAM_WAIT),
         (is_drivers(name), DRIVER),
@@ -157,10 +160,12 @@ fn stream_waits(trace: &Trace, names: &[u8]) -> FxHashMap<u32, Vec<u32>> {
 fn around(trace: &Trace, names: &[u8]) -> Vec<u8> {
     let events = &trace.events;
     let own = |row: usize| {
+        let name = names[events.name[row] as usize];
         let compiles = events.kind[row] == EventKind::Compile as u8;
-        (names[events.name[row] as usize] & ENCLOSES) | if compiles { COMPILING } else { 0 }
+        let imports = name & IMPORT != 0 && events.kind[row] == EventKind::HostRange as u8;
+        (name & ENCLOSES) | if compiles { COMPILING } else { 0 } | if imports { IMPORTING } else { 0 }
     };
-    let any_name = names.iter().any(|bits| bits & ENCLOSES != 0);
+    let any_name = names.iter().any(|bits| bits & (ENCLOSES | IMPORT) != 0);
     if !any_name && !events.kind.contains(&(EventKind::Compile as u8)) {
         return Vec::new();
     }

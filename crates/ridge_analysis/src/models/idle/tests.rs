@@ -278,6 +278,27 @@ fn importing_is_told_from_the_programs_own_python() {
     );
 }
 
+/// The recorder marks imports where there is no Python tracer; a range that the program called so is its own.
+#[test]
+fn importing_is_known_without_the_programs_python() {
+    check(
+        "thread python
+           10 +5 cudaLaunchKernel launch id=1
+           20 +50 \"import scipy.signal\"
+             30 +20 Inside
+           72 +6 \"import the data\" annotation
+             73 +2 Inside
+           80 +5 cudaLaunchKernel launch id=2
+         stream 7 on gpu
+           15 +5 a id=1
+           85 +5 b id=2",
+        expect![[r#"
+            gpu
+            20..85 | 10 host late: importing libraries import scipy.signal | 20 host late: importing libraries Inside | 20 host late: importing libraries import scipy.signal | 2 host late: nothing recorded | 1 host late: program's own code import the data | 2 host late: runtime or library Inside | 3 host late: program's own code import the data | 2 host late: nothing recorded | 5 in the launch call: launching cudaLaunchKernel
+        "#]],
+    );
+}
+
 /// Nothing says what launched the second piece of work; the host was in a call that waits all the while.
 #[test]
 fn an_unknown_wait_shows_what_the_host_did() {

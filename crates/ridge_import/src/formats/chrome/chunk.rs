@@ -2,13 +2,15 @@
 //! joined afterwards.
 
 use super::backward::autograd_place;
-use super::classify::{Class, class_of, copy_of, element_bytes, is_collective, is_launch, memset_of};
+use super::classify::{
+    Class, class_of, copy_of, element_bytes, is_collective, is_launch, kind_of_direction, memset_of,
+};
 use super::decimal::{float, nanos, whole};
 use super::event::RawEvent;
 use super::flaws::{Flaw, Flaws};
 use super::json::Cursor;
 use super::names::{NameId, Names};
-use ridge_trace::{EventKind, LaunchShape, MemoryKind, NONE, Transfer};
+use ridge_trace::{Attribution, EventKind, LaunchShape, MemoryKind, NONE, Transfer};
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
@@ -65,6 +67,17 @@ pub(super) enum Extra {
         step: Option<i64>,
         run_id: u64,
         device_ordinal: u32,
+    },
+    /// What an export of this project says.
+    Own {
+        op: NameId,
+        module: NameId,
+        /// Number of the module in the file, where several are called so.
+        module_id: Option<u32>,
+        scope: NameId,
+        step: Option<i64>,
+        /// How the operation is known, where that is not said by what there is of it.
+        attribution: Option<u8>,
     },
 }
 
@@ -135,7 +148,7 @@ struct Ids<'a> {
     tracks: FxHashMap<TrackKey<&'a [u8]>, u32>,
     last_thread: Option<(&'a [u8], &'a [u8], u32)>,
     shapes: FxHashMap<ShapeKey, u32>,
-    transfers: FxHashMap<(NameId, u64, u8, u8), u32>,
+    transfers: FxHashMap<(NameId, u64, u8, u8, Option<bool>), u32>,
     operator_shapes: FxHashMap<(NameId, NameId), u32>,
     extras: FxHashMap<Extra, u32>,
 }
@@ -147,6 +160,8 @@ struct ShapeKey {
     block: [u32; 3],
     registers: Option<u32>,
     shared_bytes: Option<u32>,
+    dynamic_shared_bytes: Option<u32>,
+    /// Its bits.
     occupancy_pct: Option<u32>,
 }
 
@@ -201,7 +216,7 @@ impl<'a> Chunk<'a> {
         if let Some(kind) = own {
             row.kind = kind as u8;
         }
-        if row.extra == NONE && (own == Some(EventKind::Step) || !event.args.own.op.is_empty()) {
+        if row.extra == NONE && (own == Some(EventKind::Step) || event.args.own.names_work()) {
             row.extra = self.own(event);
         }
         self.tracks[track as usize].1.push(row);
@@ -223,7 +238,7 @@ impl<'a> Chunk<'a> {
             Class::Device(EventKind::Kernel) => {
                 row.detail = self.launch_shape(event);
                 // What was written by us says its operation instead.
-                let is_own = !event.args.own.op.is_empty();
+                let is_own = event.args.own.names_work();
                 let is_named = !event.args.collective.name.is_empty();
                 if is_named || !is_own && self.names.has(name, is_collective) {
                     row.extra = self.collective(event);
@@ -393,31 +408,38 @@ impl<'a> Chunk<'a> {
             block: triple(args.block),
             registers: positive(args.registers),
             shared_bytes: positive(args.shared_bytes),
+            dynamic_shared_bytes: positive(args.own.dynamic_shared_bytes),
             // libkineto writes 0 where the estimate rounds to it.
-            occupancy_pct: positive(args.occupancy_pct).filter(|percent| *percent > 0),
+            occupancy_pct: float(args.occupancy_pct)
+                .filter(|percent| *percent > 0.0)
+                .map(|percent| (percent as f32).to_bits()),
         };
         known_or_new(&mut self.ids.shapes, key, &mut self.shapes, || LaunchShape {
             grid: key.grid,
             block: key.block,
             registers: key.registers,
             static_shared_bytes: key.shared_bytes,
-            dynamic_shared_bytes: None,
-            occupancy_pct: key.occupancy_pct.map(|percent| percent as f32),
+            dynamic_shared_bytes: key.dynamic_shared_bytes,
+            occupancy_pct: key.occupancy_pct.map(f32::from_bits),
         })
     }
 
     fn transfer(&mut self, name: NameId, event: &RawEvent<'a>) -> (EventKind, u32) {
-        let bytes = whole(event.args.bytes).and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
+        let by_direction = kind_of_direction(event.args.direction);
+        let bytes = if by_direction.is_some() { event.args.size } else { event.args.bytes };
+        let bytes = whole(bytes).and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
         let text = String::from_utf8_lossy(event.name);
         let is_memset = matches!(event.category, b"gpu_memset" | b"Memset");
         let (kind, transfer) = match is_memset {
             true => (EventKind::Memset, memset_of(&text, bytes)),
             false => copy_of(&text, bytes),
         };
+        let kind = by_direction.unwrap_or(kind);
         let own = [event.args.own.source, event.args.own.destination].map(own_memory);
         let [source, destination] = [own[0].unwrap_or(transfer.source), own[1].unwrap_or(transfer.destination)];
-        let transfer = Transfer { source, destination, ..transfer };
-        let key = (name, bytes, source as u8, destination as u8);
+        let is_async = whole(event.args.own.is_async).map(|said| said != 0).or(transfer.is_async);
+        let transfer = Transfer { source, destination, is_async, ..transfer };
+        let key = (name, bytes, source as u8, destination as u8, is_async);
         (kind, known_or_new(&mut self.ids.transfers, key, &mut self.transfers, || transfer))
     }
 
@@ -458,14 +480,14 @@ impl<'a> Chunk<'a> {
     /// What an export of this project says of an event.
     fn own(&mut self, event: &RawEvent<'a>) -> u32 {
         let found = &event.args.own;
-        let extra = Extra::Xla {
+        let attribution = std::str::from_utf8(found.attribution).ok().and_then(Attribution::from_name);
+        let extra = Extra::Own {
             op: self.names.id(found.op),
             module: self.names.id(found.module),
+            module_id: whole(found.module_id).and_then(|id| u32::try_from(id).ok()),
             scope: self.names.id(found.scope),
-            details: NameId(0),
             step: whole(event.args.xla.step),
-            run_id: 0,
-            device_ordinal: 0,
+            attribution: attribution.map(|attribution| attribution as u8),
         };
         self.extra(extra)
     }

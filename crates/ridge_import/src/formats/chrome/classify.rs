@@ -30,7 +30,8 @@ pub(super) fn class_of(category: &[u8], name: &[u8]) -> Class {
         b"cpu_op" | b"Operator" => Class::Host(EventKind::Operator),
         b"user_annotation" if is_profiler_step(name) => Class::Host(EventKind::Step),
         b"user_annotation" => Class::Host(EventKind::Annotation),
-        b"kernel" | b"Kernel" | b"hpu_op" | b"mtia_ccp_events" => Class::Device(EventKind::Kernel),
+        b"mtia_ccp_events" => class_of_mtia(name),
+        b"kernel" | b"Kernel" | b"hpu_op" => Class::Device(EventKind::Kernel),
         b"gpu_memcpy" | b"Memcpy" => Class::Copy,
         b"gpu_memset" | b"Memset" => Class::Device(EventKind::Memset),
         b"gpu_user_annotation" => Class::Device(EventKind::DeviceRange),
@@ -40,6 +41,27 @@ pub(super) fn class_of(category: &[u8], name: &[u8]) -> Class {
         b"Runtime" => Class::RuntimeCall,
         other if other.ends_with(b"_runtime") || other.ends_with(b"_driver") => Class::RuntimeCall,
         _ => Class::Plain,
+    }
+}
+
+/// What the control processor of an MTIA accelerator did, by the names in traces of Meta's HolisticTraceAnalysis.
+///
+/// `event_wait` says on which stream it waits (`wait_on_stream`), `dma_request` in which direction it copies.
+fn class_of_mtia(name: &[u8]) -> Class {
+    match name {
+        b"event_wait" | b"event_record" => Class::Device(EventKind::Synchronization),
+        b"dma_request" => Class::Copy,
+        _ => Class::Device(EventKind::Kernel),
+    }
+}
+
+/// The kind of a copy whose direction MTIA's traces say: `DEVICE_TO_HOST`.
+pub(super) fn kind_of_direction(direction: &[u8]) -> Option<EventKind> {
+    match direction {
+        b"HOST_TO_DEVICE" => Some(EventKind::CopyHostToDevice),
+        b"DEVICE_TO_HOST" => Some(EventKind::CopyDeviceToHost),
+        b"DEVICE_TO_DEVICE" => Some(EventKind::CopyDeviceToDevice),
+        _ => None,
     }
 }
 

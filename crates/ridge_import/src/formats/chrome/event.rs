@@ -29,6 +29,10 @@ pub(super) struct Args<'a> {
     pub(super) device: &'a [u8],
     pub(super) stream: &'a [u8],
     pub(super) bytes: &'a [u8],
+    /// Of a copy, `DEVICE_TO_HOST` and the like.
+    pub(super) direction: &'a [u8],
+    /// Bytes of such a copy.
+    pub(super) size: &'a [u8],
     pub(super) grid: &'a [u8],
     pub(super) block: &'a [u8],
     pub(super) registers: &'a [u8],
@@ -55,10 +59,24 @@ pub(super) struct OwnArgs<'a> {
     pub(super) kind: &'a [u8],
     pub(super) op: &'a [u8],
     pub(super) module: &'a [u8],
+    /// The module's number in the file, where several are called so.
+    pub(super) module_id: &'a [u8],
     pub(super) scope: &'a [u8],
+    /// How the operation is known.
+    pub(super) attribution: &'a [u8],
     /// Memories that a copy moved between.
     pub(super) source: &'a [u8],
     pub(super) destination: &'a [u8],
+    /// Whether the call of a copy returned before its end.
+    pub(super) is_async: &'a [u8],
+    pub(super) dynamic_shared_bytes: &'a [u8],
+}
+
+impl OwnArgs<'_> {
+    /// Whether it is said whose work the event is.
+    pub(super) fn names_work(&self) -> bool {
+        !self.op.is_empty() || !self.module.is_empty()
+    }
 }
 
 /// What a `[memory]` instant says.
@@ -149,11 +167,15 @@ impl<'a> Args<'a> {
             b"device" => &mut self.device,
             b"stream" => &mut self.stream,
             b"bytes" => &mut self.bytes,
+            b"direction" => &mut self.direction,
+            b"size" => &mut self.size,
             b"grid" => &mut self.grid,
             b"block" => &mut self.block,
             b"registers per thread" => &mut self.registers,
             b"shared memory" | b"static shared memory" => &mut self.shared_bytes,
-            b"est. achieved occupancy %" => &mut self.occupancy_pct,
+            b"est. achieved occupancy %" | b"theoretical occupancy %" => &mut self.occupancy_pct,
+            b"dynamic shared memory" => &mut self.own.dynamic_shared_bytes,
+            b"async" => &mut self.own.is_async,
             b"Input Dims" | b"Input dims" => &mut self.dims,
             b"Input type" => &mut self.types,
             b"Sequence number" => &mut self.sequence,
@@ -175,6 +197,8 @@ impl<'a> Args<'a> {
             b"event kind" => &mut self.own.kind,
             b"operation" => &mut self.own.op,
             b"module" => &mut self.own.module,
+            b"module id" => &mut self.own.module_id,
+            b"attribution" => &mut self.own.attribution,
             b"scope" => &mut self.own.scope,
             b"source" => &mut self.own.source,
             b"destination" => &mut self.own.destination,

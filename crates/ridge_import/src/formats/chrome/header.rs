@@ -27,6 +27,8 @@ pub(super) struct Header {
     devices: Vec<Value>,
     /// Devices by their process ids, where the file is an export of this project.
     pub(super) own_devices: Option<Vec<Value>>,
+    /// The modules of such a file, by the numbers that its events name them by.
+    pub(super) own_modules: Vec<Value>,
     pub(super) rank: Option<u32>,
     logs: Vec<(Severity, String)>,
 }
@@ -51,10 +53,11 @@ const SHOWN: [&str; 13] = [
 impl Header {
     /// Takes in one member as written.
     pub(super) fn take(&mut self, key: &[u8], value: &[u8]) {
-        if value.len() > LARGEST_MEMBER {
+        if value.len() > LARGEST_MEMBER && key != b"ridgeline modules" {
             return;
         }
         match key {
+            b"ridgeline modules" => self.own_modules = list(value),
             b"baseTimeNanoseconds" => self.base_ns = whole(value),
             b"ridgeline" => {
                 let own = serde_json::from_slice::<Value>(value).ok();
@@ -78,6 +81,7 @@ impl Header {
         self.has_events |= other.has_events;
         self.base_ns = self.base_ns.or(other.base_ns);
         self.own_devices = self.own_devices.take().or(other.own_devices);
+        self.own_modules.extend(other.own_modules);
         self.facts.extend(other.facts);
         self.rank = self.rank.or(other.rank);
         self.logs.extend(other.logs);

@@ -5,8 +5,10 @@ use super::chunk::{Extra, Row, TrackKey};
 use super::link::Placed;
 use super::store::Store;
 use crate::import::Import;
+use crate::note::Severity;
 use crate::xla::operations::Operations;
-use ridge_trace::{Attribution, EventKind, NONE, Step, StringId, TrackKind};
+use ridge_hlo::HloModule;
+use ridge_trace::{Attribution, EventKind, Module, NONE, Step, StringId, TrackKind};
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
@@ -25,6 +27,11 @@ pub(super) fn home_of(
     let device = import.builder.device(process, &text("plane")?);
     let known = import.builder.device_mut(device);
     (known.vendor, known.model) = (text("vendor"), text("model"));
+    (known.cores, known.clock_khz) = (said["cores"].as_u64(), said["clock_khz"].as_u64());
+    (known.memory_bytes, known.memory_bytes_per_sec) =
+        (said["memory_bytes"].as_u64(), said["memory_bytes_per_sec"].as_u64());
+    let version = |at: usize| said["compute_capability"][at].as_u64().and_then(|part| u32::try_from(part).ok());
+    known.compute_capability = version(0).zip(version(1));
     let has_operations = rows.iter().any(|row| row.kind == EventKind::DeviceOp as u8);
     let kind = if has_operations { TrackKind::OperationLane } else { TrackKind::Stream };
     let find = |number: i64| import.builder.strings.find(&number.to_string());
@@ -33,26 +40,69 @@ pub(super) fn home_of(
     Some(import.builder.add_track(process, Some(device), kind, &name, id))
 }
 
-/// Gives rows their causes, operations and step numbers.
-pub(super) fn interpret(store: &Store, placed: &Placed, import: &mut Import) {
+/// Gives rows their causes, operations and step numbers; `modules` are those that the file brings along.
+pub(super) fn interpret(store: &Store, placed: &Placed, modules: &[Value], source: &str, import: &mut Import) {
     import.builder.link_launches(placed.first_row);
+    let modules = add_modules(modules, placed.process, source, import);
     let mut operations = Operations::new(placed.process, import);
-    let mut known: FxHashMap<[u32; 3], u32> = FxHashMap::default();
+    let mut known: FxHashMap<([u32; 3], Option<u32>), u32> = FxHashMap::default();
     for track in placed.threads().chain(placed.streams()) {
         for (row, stored) in track.rows.clone().zip(&track.stored) {
-            let Some(Extra::Xla { op, module, scope, step, .. }) = store.extras.get(stored.extra as usize) else {
+            let Some(Extra::Own { op, module, module_id, scope, step, attribution }) =
+                store.extras.get(stored.extra as usize)
+            else {
                 continue;
             };
             if let Some(number) = step.filter(|_| stored.kind == EventKind::Step as u8) {
                 import.builder.steps.push(Step { event: row, number });
             }
             let texts = [op.0, module.0, scope.0];
-            let op = *known.entry(texts).or_insert_with(|| operations.of_texts(texts, import));
+            let op = *known.entry((texts, *module_id)).or_insert_with(|| {
+                let numbered = module_id.and_then(|id| modules.get(&id)).copied();
+                operation(texts, numbered, &mut operations, import)
+            });
+            let is_named = !import.builder.strings.get(StringId(texts[0])).is_empty();
+            let usual = if is_named { Attribution::ByStat } else { Attribution::ModuleOnly } as u8;
             let slices = import.builder.slices(row..row + 1);
             slices.op[0] = op;
             if op != NONE && EventKind::from_byte_is_work(slices.kind[0]) {
-                slices.attribution[0] = Attribution::ByStat as u8;
+                slices.attribution[0] = attribution.unwrap_or(usual);
             }
         }
     }
+}
+
+/// The row of the operation of these texts, its name, its module's and its scope, in the module at row `numbered` where
+/// its name alone does not say which; one without a name stands for the module as a whole.
+fn operation(texts: [u32; 3], numbered: Option<u32>, operations: &mut Operations, import: &mut Import) -> u32 {
+    let [name, module, scope] = texts.map(|text| import.builder.strings.get(StringId(text)).to_owned());
+    let module = match numbered {
+        Some(row) => row,
+        None if module.is_empty() => NONE,
+        None => operations.module(None, &module, import),
+    };
+    if name.is_empty() && module == NONE { NONE } else { operations.operation(module, &name, &scope, import) }
+}
+
+/// Adds what the file says of modules; their rows by their numbers in it.
+fn add_modules(modules: &[Value], process: u32, source: &str, import: &mut Import) -> FxHashMap<u32, u32> {
+    let mut rows = FxHashMap::default();
+    for said in modules {
+        let Some(id) = said["id"].as_u64().and_then(|id| u32::try_from(id).ok()) else { continue };
+        let name = said["name"].as_str().unwrap_or_default();
+        let hlo = said["hlo"].as_str().and_then(|text| match HloModule::from_text(text) {
+            Ok(module) => {
+                import.hlo.push(module);
+                Some(import.hlo.len() as u32 - 1)
+            }
+            Err(error) => {
+                import.note(Severity::Partial, source, None, 1, format!("the HLO of {name} cannot be read: {error}"));
+                None
+            }
+        });
+        rows.insert(id, import.builder.modules.len() as u32);
+        let (name, program_id) = (import.builder.strings.intern(name), said["program_id"].as_u64().unwrap_or(0));
+        import.builder.modules.push(Module { process, name, program_id, hlo });
+    }
+    rows
 }

@@ -53,7 +53,7 @@ pub(super) fn place(mut store: Store, header: &Header, name: &str, bytes: u64, i
     let tracks = write_tracks(&mut store, header, process, &clock, is_xla, import);
     let placed = Placed { first_row, process, tracks };
     if is_own {
-        own::interpret(&store, &placed, import);
+        own::interpret(&store, &placed, &header.own_modules, name, import);
     } else if is_xla {
         xla::interpret(&store, &placed, import);
     } else {

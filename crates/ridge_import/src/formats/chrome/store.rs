@@ -31,12 +31,12 @@ pub(super) struct Store {
     track_ids: FxHashMap<TrackKey<StringId>, u32>,
     extra_ids: FxHashMap<Extra, u32>,
     shape_ids: FxHashMap<ShapeBits, u32>,
-    transfer_ids: FxHashMap<(u64, u8, u8), u32>,
+    transfer_ids: FxHashMap<(u64, u8, u8, Option<bool>), u32>,
     operator_shape_ids: FxHashMap<OperatorShape, u32>,
 }
 
 /// A launch shape as bits that can be compared.
-type ShapeBits = ([u32; 3], [u32; 3], [Option<u32>; 3]);
+type ShapeBits = ([u32; 3], [u32; 3], [Option<u32>; 4]);
 
 impl Store {
     /// Takes in one stretch; stretches come in the order of the file.
@@ -113,7 +113,8 @@ impl Store {
     }
 
     fn shape(&mut self, shape: LaunchShape, builder: &mut TraceBuilder) -> u32 {
-        let rest = [shape.registers, shape.static_shared_bytes, shape.occupancy_pct.map(f32::to_bits)];
+        let occupancy = shape.occupancy_pct.map(f32::to_bits);
+        let rest = [shape.registers, shape.static_shared_bytes, shape.dynamic_shared_bytes, occupancy];
         *self.shape_ids.entry((shape.grid, shape.block, rest)).or_insert_with(|| {
             builder.launch_shapes.push(shape);
             builder.launch_shapes.len() as u32 - 1
@@ -121,7 +122,7 @@ impl Store {
     }
 
     fn transfer(&mut self, transfer: Transfer, builder: &mut TraceBuilder) -> u32 {
-        let key = (transfer.bytes, transfer.source as u8, transfer.destination as u8);
+        let key = (transfer.bytes, transfer.source as u8, transfer.destination as u8, transfer.is_async);
         *self.transfer_ids.entry(key).or_insert_with(|| {
             builder.transfers.push(transfer);
             builder.transfers.len() as u32 - 1
@@ -181,6 +182,9 @@ fn renamed(extra: Extra, names: &[u32]) -> Extra {
         Extra::Xla { op, module, scope, details, step, run_id, device_ordinal } => {
             let (op, module, scope, details) = (new(op), new(module), new(scope), new(details));
             Extra::Xla { op, module, scope, details, step, run_id, device_ordinal }
+        }
+        Extra::Own { op, module, module_id, scope, step, attribution } => {
+            Extra::Own { op: new(op), module: new(module), module_id, scope: new(scope), step, attribution }
         }
     }
 }

@@ -261,3 +261,14 @@ fn a_broken_table_costs_itself_alone() {
     assert!(crate::sniff_folder(&["StringIds.parquet"]).is_none());
     assert!(open_folder(&files).is_err());
 }
+
+#[test]
+fn an_export_without_cudas_tables_says_so() {
+    let all = parquet_tables();
+    let without: Vec<(String, Vec<u8>)> = all.iter().filter(|(name, _)| !name.starts_with("CUPTI_")).cloned().collect();
+    let says_so = |files: &[(String, Vec<u8>)]| {
+        let notes = open_folder(files).expect("ranges can be read").notes;
+        notes.iter().any(|note| note.message.contains("no tables of CUDA's activity"))
+    };
+    assert_eq!((says_so(&all), says_so(&without)), (false, true));
+}
