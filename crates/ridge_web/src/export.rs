@@ -29,7 +29,8 @@ pub(crate) fn export(page: &Page, request: &Request) -> Result<Answer, Refusal> 
     }
     let words = ridgeline::private_words(&page.paths);
     let mut file = Vec::new();
-    let made = written(trace, form, Privacy::RemovedWith(&words), &mut file, &mut |_| {});
+    let programs = |module: usize| page.session().program_text(module);
+    let made = written(trace, &programs, form, Privacy::RemovedWith(&words), &mut file, &mut |_| {});
     made.map_err(|error| Refusal::bad(format!("the file could not be made: {error}")))?;
     Ok(Answer::file(file))
 }
