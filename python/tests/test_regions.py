@@ -97,6 +97,7 @@ def test_modules_are_told_apart_by_their_code() -> None:
     assert module_code.is_same_code(text(lowered), text(lowered).replace('"result[0]"', '"result"'))
     assert not module_code.is_same_code(text(lowered), text(other))
     assert module_code.are_same_instructions(hlo(lowered), hlo(lowered))
+    assert not module_code.are_same_instructions(hlo(lowered), hlo(other))
     assert not module_code.are_same_instructions(hlo(lowered), hlo(third))
 
 
