@@ -20,7 +20,7 @@ TYPES = {
 }  # fmt: skip
 
 _RESULT_INFO = re.compile(r' \{jax\.result_info = "[^"]*"\}')
-_INSTRUCTION = re.compile(r"^\s*(?:ROOT )?%?[\w.\-]+ = (\([^=]*?\)|\S+) ([a-z][\w\-]*)\(", re.MULTILINE)
+_INSTRUCTION = re.compile(r"^\s*(?:ROOT )?%?[\w.\-]+ = (\([^=]*?\)|\S+) ([a-z][\w\-]*)\((.*)", re.MULTILINE)
 _LAYOUT = re.compile(r"\{[^{}]*\}|/\*.*?\*/")
 
 
@@ -40,12 +40,17 @@ def is_same_code(one: str, other: str) -> bool:
 
 
 def are_same_instructions(one: str, other: str) -> bool:
-    """Whether two texts of HLO have the same operations with the same shapes."""
+    """Whether two texts of HLO have the same operations with the same shapes, and the same constants."""
     return bool(instructions := _instructions(one)) and instructions == _instructions(other)
 
 
-def _instructions(text: str) -> Counter[tuple[str, str]]:
-    return Counter((_LAYOUT.sub("", shape), operation) for shape, operation in _INSTRUCTION.findall(text))
+def _instructions(text: str) -> Counter[tuple[str, str, str]]:
+    found = _INSTRUCTION.findall(text)
+    return Counter((_LAYOUT.sub("", shape), operation, _value(rest) if operation == "constant" else "") for shape, operation, rest in found)
+
+
+def _value(rest: str) -> str:
+    return rest.partition(")")[0].replace(" ", "")
 
 
 def ports_of(module: Any) -> tuple[list[str], list[str]]:

@@ -81,6 +81,26 @@ def test_a_recording_keeps_the_first_calls_and_powers_of_two(record: Recorder) -
     assert "custom_call" not in module.read_text()
 
 
+def test_modules_are_told_apart_by_their_code() -> None:
+    import jax  # noqa: PLC0415 - the other tests need none here
+    import jax.numpy as jnp  # noqa: PLC0415
+
+    from ridgeline import module_code  # noqa: PLC0415
+
+    x = jax.ShapeDtypeStruct((3, 4), jnp.float32)
+    lowered = jax.jit(lambda x: (x + 1, x.sum(axis=0) > 0)).lower(x)
+    other = jax.jit(lambda x: (x + 2, x.sum(axis=0) > 0)).lower(x)
+    third = jax.jit(lambda x: (x * x, x.max(axis=0) > 0)).lower(x)
+    text = lambda one: module_code.text_of(one.compiler_ir("stablehlo"))  # noqa: E731 - one line says it
+    hlo = lambda one: one.compile().as_text()  # noqa: E731
+    assert module_code.ports_of(lowered.compiler_ir("stablehlo")) == (["f32[3,4]"], ["f32[3,4]", "pred[4]"])
+    assert module_code.is_same_code(text(lowered), text(lowered).replace('"result[0]"', '"result"'))
+    assert not module_code.is_same_code(text(lowered), text(other))
+    assert module_code.are_same_instructions(hlo(lowered), hlo(lowered))
+    assert not module_code.are_same_instructions(hlo(lowered), hlo(other))
+    assert not module_code.are_same_instructions(hlo(lowered), hlo(third))
+
+
 def test_what_is_not_there_is_said(record: Recorder) -> None:
     recorded = record(PROGRAM, {"golden": "nothing_so"})
     assert "missing inputs and outputs of regions: no compiled module came from nothing_so; ridgeline.region" in recorded.told()

@@ -127,6 +127,10 @@ fn typed(report: &Report, text: &mut String) {
         format!("{} of {} values of the region have other bits than XLA's{tiny}", all.0 - all.1, all.0)
     };
     fact("as typed", &region, text);
+    if all.0 != all.1 {
+        fact("", "sums in another order and contracted operations do that; `record --golden` and", text);
+        fact("", "`handoff verify` hold each value against its own bound", text);
+    }
     for result in &run.results {
         let name = escape_controls(&result.name);
         let line = match &result.difference {
@@ -192,6 +196,8 @@ fn row(name: &str, format: Option<Fixed>, found: &Difference, text: &mut String)
         "all".to_owned()
     } else if found.same == 0 {
         "none".to_owned()
+    } else if part < 0.01 {
+        "<0.01 %".to_owned()
     } else {
         format!("{part:.2} %")
     };
