@@ -72,6 +72,8 @@ def main(bundle):
         return [values.reshape(port["dims"]) for values, port in zip(read, ports)]
 
     def write(name, engine, outputs):
+        if len(outputs) != len(interface["outputs"]):
+            raise ValueError(f"{len(outputs)} outputs where {len(interface['outputs'])} were expected")
         for at, values in enumerate(outputs):
             np.ascontiguousarray(values).tofile(os.path.join(bundle, "golden", name, f"{engine}.out{at}.bin"))
 
@@ -92,8 +94,9 @@ def main(bundle):
     # For other tools, in the oldest form that holds it.
     for version in (stablehlo.get_minimum_version(), stablehlo.get_current_version()):
         try:
+            # A module of its own: what is written is changed on the way.
             with context:
-                portable = stablehlo.serialize_portable_artifact(module, version)
+                portable = stablehlo.serialize_portable_artifact(ir.Module.parse(text), version)
             with open(os.path.join(bundle, "spec", "module.vhlo.mlirbc"), "wb") as file:
                 file.write(portable)
             said["stablehlo"]["portable"] = f"StableHLO {version}, from {origin}"

@@ -171,9 +171,11 @@ fn captures_of_pytorch_are_not_asked_for_modules() {
             ridgeline memory LARGER
 
         offload verdict[missing]: which parts other hardware would speed up
-          there is no work to divide into regions
+          no verdict: it is given on parts of compiled modules, and PyTorch leaves none;
+          a part that matters, written in JAX, has one
           to know it:
-            ridgeline record -o RUN -- python PROGRAM.py
+            ridgeline record -o RUN -- python PART_IN_JAX.py
+            ridgeline offload RUN
 
         hand-off[missing]: what the engineers get, and what of it is checked
           no region has a specification to hand over

@@ -288,6 +288,11 @@ pub(super) fn offload_asked(session: &Session, options: &GuideOptions) -> Result
 pub(super) fn offload(answer: &OffloadAnswer, commands: &Commands, origin: Origin) -> Stage {
     let mut stage = stage("offload verdict", "which parts other hardware would speed up");
     let found = &answer.found;
+    if origin.framework == Framework::Torch {
+        stage.answer = NO_MODULE.to_owned();
+        stage.next = vec![commands.in_jax(), "ridgeline offload RUN".to_owned()];
+        return stage;
+    }
     if found.regions.is_empty() {
         stage.answer = "there is no work to divide into regions".to_owned();
         stage.next = vec![commands.record("")];
@@ -297,11 +302,6 @@ pub(super) fn offload(answer: &OffloadAnswer, commands: &Commands, origin: Origi
         found.regions.iter().filter(|one| one.verdict == verdict).map(|one| one.region.share).sum()
     };
     let unsaid = share(Verdict::NoSpecification);
-    if origin.framework == Framework::Torch {
-        stage.answer = NO_MODULE.to_owned();
-        stage.next = vec![commands.in_jax(), "ridgeline offload RUN".to_owned()];
-        return stage;
-    }
     if unsaid >= NEARLY_ALL {
         stage.answer = format!("no verdict: of {} nothing says what it computes", Share(unsaid));
         stage.shown_by = Some(commands.offload());
