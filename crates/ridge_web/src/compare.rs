@@ -5,7 +5,7 @@ use crate::page::Page;
 use ridge_report::diff::{Options, json as report};
 use ridgeline::comparison::compare as compared;
 use ridgeline::{CausesAsked, Diff, DiffOptions, summaries_of};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// `compare`: the document of `ridgeline diff -f json`, the page's capture being the side after; all of its changes.
 pub(crate) fn compare(page: &Page) -> Result<Value, Refusal> {
@@ -19,5 +19,19 @@ pub(crate) fn compare(page: &Page) -> Result<Value, Refusal> {
     notes.extend(page.session().notes().iter().cloned());
     notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
     let comparison = compared(&before, &after, &options.compare);
-    Ok(report::document_value(&Diff { comparison, notes, summaries: (before, after) }, &Options::default()))
+    let mut document =
+        report::document_value(&Diff { comparison, notes, summaries: (before, after) }, &Options::default());
+    if page.hides_folders() {
+        ["before", "after"].into_iter().for_each(|side| without_folders(&mut document[side]["names"]));
+    }
+    Ok(document)
+}
+
+/// Leaves the last part of each path.
+fn without_folders(names: &mut Value) {
+    for name in names.as_array_mut().into_iter().flatten() {
+        let last =
+            name.as_str().map(|path| path.trim_end_matches('/').rsplit('/').next().unwrap_or_default().to_owned());
+        *name = json!(last);
+    }
 }
