@@ -2,6 +2,7 @@
 
 use crate::answer::Refusal;
 use crate::page::Page;
+use crate::scaling;
 use ridge_report::diff::{Options, json as report};
 use ridgeline::comparison::compare as compared;
 use ridgeline::{CausesAsked, Diff, DiffOptions, summaries_of};
@@ -15,8 +16,12 @@ pub(crate) fn compare(page: &Page) -> Result<Value, Refusal> {
     }
     let options = DiffOptions::default();
     let (before, mut notes) = summaries_of(&page.against, &options)?;
-    let after = vec![page.session().summary(CausesAsked::Usually)];
-    notes.extend(page.session().notes().iter().cloned());
+    // A benchmark is compared by its times; of anything else the capture is open already.
+    let (after, more) = match scaling::has_sizes(page) {
+        true => summaries_of(&page.paths, &options)?,
+        false => (vec![page.session().summary(CausesAsked::Usually)], page.session().notes().to_vec()),
+    };
+    notes.extend(more);
     notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
     let comparison = compared(&before, &after, &options.compare);
     let mut document =
