@@ -122,3 +122,19 @@ fn the_file_asks_nobody() {
     let made = all_of(&page_of("trace.json", trace(10).as_bytes()), 20_000_000);
     assert!(made.html.contains("default-src 'none'") && !made.html.contains("connect-src"), "no address may be asked");
 }
+
+#[test]
+fn a_comparison_is_in_a_report_and_names_no_folder_where_that_is_private() {
+    let before = ridge_test::real("xplane").join("mi300_gemm.xplane.pb");
+    let page = || page_of("trace.json", trace(200).as_bytes()).against(std::slice::from_ref(&before));
+    let names = |page: &Page| {
+        let made =
+            report(page, &ReportOptions { parts: vec![Part::Compare], most_bytes: 20_000_000 }).expect("a report");
+        let (_, answers) = unpacked(&made.html);
+        let document: Value = serde_json::from_slice(&answers["compare"]).expect("JSON");
+        assert_eq!(document["schema"], "ridgeline.diff.v1");
+        document["before"]["names"][0].as_str().expect("a name").to_owned()
+    };
+    assert_eq!(names(&page()), before.display().to_string());
+    assert_eq!(names(&page().redacted(Words::default())), "mi300_gemm.xplane.pb");
+}

@@ -7,7 +7,7 @@ import { causeFill } from "../../draw/causes";
 import { count, plural, share, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import { Stacked } from "../../parts/bar";
-import { Columns, Keys } from "../../parts/columns";
+import { Columns } from "../../parts/columns";
 import { SaveAs } from "../../parts/save-as";
 import { Grid } from "../tables/grid";
 
@@ -81,7 +81,6 @@ function OverTime({ causes, of, color }: { causes: Cause[]; of: Course; color: (
   const columns = Array.from({ length: of.columns }, () => [] as { value: number; color: string; cause: number }[]);
   for (const [column, cause, ns] of of.cells) columns[column]?.push({ value: ns, color: color(name(cause)), cause });
   const start = (column: number) => of.start_ns + column * of.column_ns;
-  const there = [...new Set(of.cells.map(([, cause]) => cause))].sort((a, b) => a - b);
   const words = (column: number) => `${time(start(column))}: ${columns[column]?.length === 0 ? "busy throughout" : columns[column]?.map((part) => `${name(part.cause)} ${time(part.value)}`).join(", ")}`;
   return (
     <section aria-label="Over time">
@@ -94,7 +93,6 @@ function OverTime({ causes, of, color }: { causes: Cause[]; of: Course; color: (
           go={(column) => go("timeline", { from: Math.round(start(column) - of.column_ns), to: Math.round(start(column) + 2 * of.column_ns) })}
         />
         <figcaption>
-          <Keys of={there.map((cause) => ({ name: name(cause), color: color(name(cause)), about: causes[cause]?.about ?? "" }))} />
           <p class="said-here">{at === undefined ? <span class="quiet">A click goes to the timeline there.</span> : words(at)}</p>
           <SaveAs of={drawing} name="idle" rows={() => [["start_ns", "cause", "idle_ns"], ...of.cells.map(([column, cause, ns]) => [start(column), name(cause), ns])]} />
         </figcaption>
