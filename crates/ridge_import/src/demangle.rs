@@ -71,7 +71,9 @@ fn source_names(mangled: &str) -> impl Iterator<Item = &str> {
             }
             let skipped = match letter {
                 // `S3_`, `T0_`, and `Li64E` but not `L_Z4silu…`, which is the address of something named.
-                'S' | 'T' => rest[1..].find(|c: char| !c.is_ascii_digit() && !c.is_ascii_uppercase()).map_or(1, |at| at + 1),
+                'S' | 'T' => {
+                    rest[1..].find(|c: char| !c.is_ascii_digit() && !c.is_ascii_uppercase()).map_or(1, |at| at + 1)
+                }
                 'L' if !rest[1..].starts_with('_') => rest.find('E').map_or(rest.len(), |end| end + 1),
                 other => other.len_utf8(),
             };

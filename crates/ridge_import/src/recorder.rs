@@ -38,9 +38,8 @@ const FILES: [(&str, &str); 16] = [
 
 /// The names among `strings` of what the recorder did, with all that happened inside of it, and of its own threads.
 pub(crate) fn names(strings: &Strings) -> RecorderNames {
-    let is_harness = strings.iter().filter_map(of_xla).any(|(file, function)| {
-        file == "profiler.py" && STOPS.contains(&function)
-    });
+    let is_harness =
+        strings.iter().filter_map(of_xla).any(|(file, function)| file == "profiler.py" && STOPS.contains(&function));
     let functions = if is_harness { functions() } else { FxHashSet::default() };
     let is_ours = |name: &str| {
         name.starts_with(RANGE)
@@ -80,7 +79,13 @@ mod tests {
 
     #[test]
     fn frames_of_the_harness_are_told_from_others_of_their_names() {
-        let frames = ["$session.py:9 _tick_until_over", "$session.py:3 __init__", "$session.py:12 predict", "$profiler.py:506 trace", "$train.py:1 run"];
+        let frames = [
+            "$session.py:9 _tick_until_over",
+            "$session.py:3 __init__",
+            "$session.py:12 predict",
+            "$profiler.py:506 trace",
+            "$train.py:1 run",
+        ];
         check(&frames, &[], &[]);
         check(
             &[&frames[..], &["$profiler.py:69 _stop_for_bytes"]].concat(),

@@ -5,8 +5,8 @@
 //! texts, such as names of ranges and kernels, are searched for private words.
 //! Tables and columns are those of schemas 2.9 to 3.25.
 
-use crate::keys::{is_secret_name, is_serial, private_key};
 use crate::database::without_paths;
+use crate::keys::{is_secret_name, is_serial, private_key};
 use crate::removed::{Removed, What};
 use crate::words::Words;
 use ridge_sqlite::layout::{PlacedRow, Tree};

@@ -8,9 +8,7 @@ use crate::keys::private_key;
 use crate::needles::Needles;
 use crate::removed::{Removed, What};
 use crate::words::Words;
-use crate::xplane::{
-    MAP_VALUE, PrivateStats, STAT_BYTES, STAT_NAME, STAT_NAME_ENTRY, STAT_NUMBERS, STAT_TEXT, XSTAT,
-};
+use crate::xplane::{MAP_VALUE, PrivateStats, STAT_BYTES, STAT_NAME, STAT_NAME_ENTRY, STAT_NUMBERS, STAT_TEXT, XSTAT};
 
 /// Messages nested deeper are not looked into, and refused where they hold something private.
 const MAX_DEPTH: usize = 64;

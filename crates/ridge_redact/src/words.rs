@@ -302,10 +302,12 @@ mod tests {
     #[test]
     fn names_leave_symbols_that_were_made_of_paths() {
         let words = Words::of("/home/ada", "ada", "vm.lab.example");
-        expect!["jit_~_train, jit_~ jit__lambda_ jit__scratch_ada_f jit__Users_<user>_f _home_adams_f"].assert_eq(&clean(
-            &words,
-            "jit__home_ada_train, jit__home_ada jit__lambda_ jit__scratch_ada_f jit__Users_ada_f _home_adams_f",
-        ));
+        expect!["jit_~_train, jit_~ jit__lambda_ jit__scratch_ada_f jit__Users_<user>_f _home_adams_f"].assert_eq(
+            &clean(
+                &words,
+                "jit__home_ada_train, jit__home_ada jit__lambda_ jit__scratch_ada_f jit__Users_ada_f _home_adams_f",
+            ),
+        );
         // By shape, where nobody said who it is.
         expect!["jit__home_<user>_train jit_home_page _home_base"]
             .assert_eq(&clean(&Words::default(), "jit__home_grace_train jit_home_page _home_base"));

@@ -110,7 +110,9 @@ fn folder(input: &Path, output: &Path, words: &Words, redacted: &mut Redacted) -
         let copy = output.join(shareable(inside, &words, &mut hosts, &mut redacted.removed));
         let name = inside.to_string_lossy();
         let made = match whole.as_ref().filter(|whole| whole.holds(&name)) {
-            Some(whole) => write_copy(&path, &copy, redacted, |bytes, out| whole.redact(Source { name: &name, bytes }, out)),
+            Some(whole) => {
+                write_copy(&path, &copy, redacted, |bytes, out| whole.redact(Source { name: &name, bytes }, out))
+            }
             None => file(&path, &copy, Foreign::Refused, &words, redacted),
         };
         match made {

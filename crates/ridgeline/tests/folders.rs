@@ -114,7 +114,8 @@ fn only_regular_files_of_the_folder_are_opened() {
         session.notes().iter().filter(|note| note.message == told).filter_map(|note| note.file.as_deref()).collect();
     assert!(matches!(said[..], [gone] if gone.ends_with("gone.xplane.pb")), "{said:?}");
     let not_opened = session.notes().iter().filter(|note| note.message.contains("and was not opened"));
-    let name = |note: &Note| note.file.as_deref().and_then(|file| file.rsplit('/').next()).unwrap_or_default().to_owned();
+    let name =
+        |note: &Note| note.file.as_deref().and_then(|file| file.rsplit('/').next()).unwrap_or_default().to_owned();
     let said: Vec<String> =
         not_opened.map(|note| format!("{:?} {}: {}", note.severity, name(note), note.message)).collect();
     assert_eq!(

@@ -164,12 +164,60 @@ fn operator_category(operator: &str) -> &'static str {
         "mm" | "addmm" | "bmm" | "baddbmm" | "linear" | "einsum" | "addbmm" | "mv" | "dot" | "fc" => "matrix product",
         "copy" | "to" | "clone" | "contiguous" | "cat" | "stack" => "copy kernel",
         "fill" | "zero" | "zeros" | "ones" | "full" => "memset kernel",
-        "sum" | "mean" | "max" | "min" | "amax" | "amin" | "any" | "all" | "norm" | "prod" | "var" | "std"
-        | "vector_norm" | "vector_norm_float_order" | "min_dim_min" | "max_dim_max" => "reduction",
-        "add" | "sub" | "mul" | "div" | "neg" | "exp" | "log" | "sqrt" | "rsqrt" | "pow" | "tanh" | "sigmoid"
-        | "relu" | "where" | "clamp" | "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "abs" | "masked_fill"
-        | "threshold_backward" | "cast" | "realdiv" | "truediv" | "biasadd" | "addv" | "greaterequal" | "select"
-        | "selectv" | "squareddifference" | "divide" | "log2" | "clip" | "nan_to_num" | "sigmoid_backward"
+        "sum"
+        | "mean"
+        | "max"
+        | "min"
+        | "amax"
+        | "amin"
+        | "any"
+        | "all"
+        | "norm"
+        | "prod"
+        | "var"
+        | "std"
+        | "vector_norm"
+        | "vector_norm_float_order"
+        | "min_dim_min"
+        | "max_dim_max" => "reduction",
+        "add"
+        | "sub"
+        | "mul"
+        | "div"
+        | "neg"
+        | "exp"
+        | "log"
+        | "sqrt"
+        | "rsqrt"
+        | "pow"
+        | "tanh"
+        | "sigmoid"
+        | "relu"
+        | "where"
+        | "clamp"
+        | "eq"
+        | "ne"
+        | "lt"
+        | "le"
+        | "gt"
+        | "ge"
+        | "abs"
+        | "masked_fill"
+        | "threshold_backward"
+        | "cast"
+        | "realdiv"
+        | "truediv"
+        | "biasadd"
+        | "addv"
+        | "greaterequal"
+        | "select"
+        | "selectv"
+        | "squareddifference"
+        | "divide"
+        | "log2"
+        | "clip"
+        | "nan_to_num"
+        | "sigmoid_backward"
         | "customized_fba_mul_const" => "elementwise",
         _ if name.starts_with("_foreach") => "optimizer",
         // What it is a part of may say more: `batch_norm/gamma/Assign`.
@@ -348,14 +396,21 @@ mod tests {
                 ],
             ),
             ("matrix product", &["fc-dtype_Float", "batch_matmul-dtype_Float"]),
-            ("reduction", &["vector_norm_float_order-dtype_Float", "reduce_sum-dtype_Double", "max_dim_max-dtype_Long"]),
+            (
+                "reduction",
+                &["vector_norm_float_order-dtype_Float", "reduce_sum-dtype_Double", "max_dim_max-dtype_Long"],
+            ),
             ("embedding", &["split_eb_bwd_rowwise_adagrad-dtype_Half", "bounds_check_indices-dtype_Long"]),
             ("normalization", &["layer_norm_backward-dtype_Float", "native_layer_norm-dtype_Float"]),
             ("loss", &["bce_with_logits-dtype_Float"]),
             ("copy kernel", &["aten::cat.out-dtype_Float-extraKey_15"]),
             (
                 "elementwise",
-                &["aten::mul.out-dtype_Float", "customized_fba_mul_const-dtype_Float", "aten::gt.Tensor_out-dtype_Bool"],
+                &[
+                    "aten::mul.out-dtype_Float",
+                    "customized_fba_mul_const-dtype_Float",
+                    "aten::gt.Tensor_out-dtype_Bool",
+                ],
             ),
             ("data formatting", &["permute_2d_sparse_data-dtype_Int"]),
             (UNKNOWN, &["loop_add_kernel", "wrapped_convert", "triton__0d1d2d3d4d5d", "pe_exe", "merge"]),

@@ -94,7 +94,13 @@ fn tell_apart(columns: &mut [TextColumn]) {
         let spare = columns.iter().enumerate().skip(1);
         let spare = spare.filter(|(at, column)| column.words && column.rank < Rank::Key && !kept.contains(at));
         let with = |column: &TextColumn| {
-            distinct(&seen.iter().zip(&column.cells).map(|(row, cell)| [&row[..], &[cell.as_str()]].concat()).collect::<Vec<_>>())
+            distinct(
+                &seen
+                    .iter()
+                    .zip(&column.cells)
+                    .map(|(row, cell)| [&row[..], &[cell.as_str()]].concat())
+                    .collect::<Vec<_>>(),
+            )
         };
         // Of columns that tell as much the first stays.
         let best = spare.map(|(at, column)| (with(column), std::cmp::Reverse(at))).max();

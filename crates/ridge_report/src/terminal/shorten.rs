@@ -98,7 +98,11 @@ mod tests {
                 "(anonymous namespace)",
             ],
             40,
-            expect![""],
+            expect![[r#"
+                cudnn::bn_bw_1C11_ke…oat2, 512, true, 1>
+                Memcpy HtoD (Pageable -> Device)
+                f<int>(int)
+                (anonymous namespace)"#]],
         );
     }
 
@@ -112,7 +116,11 @@ mod tests {
                 "short",
             ],
             36,
-            expect![""],
+            expect![[r#"
+                sm80_xmma_g…ize32x32x8_stage3_warps…
+                sm80_xmma_g…ize64x64x8_stage3_warps…
+                sm80_xmma_g…ize64x64x8_stage3_warps…
+                short"#]],
         );
     }
 }

@@ -265,8 +265,7 @@ fn a_broken_table_costs_itself_alone() {
 #[test]
 fn an_export_without_cudas_tables_says_so() {
     let all = parquet_tables();
-    let without: Vec<(String, Vec<u8>)> =
-        all.iter().filter(|(name, _)| !name.starts_with("CUPTI_")).cloned().collect();
+    let without: Vec<(String, Vec<u8>)> = all.iter().filter(|(name, _)| !name.starts_with("CUPTI_")).cloned().collect();
     let says_so = |files: &[(String, Vec<u8>)]| {
         let notes = open_folder(files).expect("ranges can be read").notes;
         notes.iter().any(|note| note.message.contains("no tables of CUDA's activity"))
