@@ -45,7 +45,9 @@ fn function(text: &str) -> Cow<'_, str> {
         };
         depth == 0
     });
-    let name = opens.map_or("", |(at, _)| text[..at].trim_start_matches("void ").trim_end());
+    // Parameters follow at once; what stands behind a space is a remark of ours: `operator (aten::mm)`.
+    let name = opens.map_or("", |(at, _)| &text[..at]);
+    let name = if name.ends_with(' ') { "" } else { name.trim_start_matches("void ") };
     Cow::Borrowed(if name.is_empty() { text } else { name })
 }
 
@@ -96,13 +98,15 @@ mod tests {
                 "Memcpy HtoD (Pageable -> Device)",
                 "f<int>(int)",
                 "(anonymous namespace)",
+                "before the first work: operator (aten::mm)",
             ],
             40,
             expect![[r#"
                 cudnn::bn_bw_1C11_ke…oat2, 512, true, 1>
                 Memcpy HtoD (Pageable -> Device)
                 f<int>(int)
-                (anonymous namespace)"#]],
+                (anonymous namespace)
+                before the first wor…operator (aten::mm)"#]],
         );
     }
 
