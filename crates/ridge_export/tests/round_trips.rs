@@ -42,7 +42,7 @@ fn chrome() {
     check(
         Form::Chrome,
         expect![[r#"
-        {"displayTimeUnit":"ns","ridgeline":{"devices":[{"plane":"gpu","vendor":null,"model":null}]},"traceEvents":[
+        {"displayTimeUnit":"ns","ridgeline":{"devices":[{"plane":"gpu","vendor":null,"model":null,"cores":null,"clock_khz":null,"memory_bytes":null,"memory_bytes_per_sec":null,"compute_capability":null}]},"traceEvents":[
         {"ph":"M","name":"process_name","pid":100000,"tid":0,"args":{"name":"process 0"}},
         {"ph":"M","name":"process_name","pid":0,"tid":0,"args":{"name":"gpu"}},
         {"ph":"M","name":"thread_name","pid":100000,"tid":0,"args":{"name":"python"}},
@@ -55,6 +55,8 @@ fn chrome() {
         {"ph":"f","bp":"e","id":3,"cat":"ac2g","name":"ac2g","pid":0,"tid":1,"ts":2.000},
         {"ph":"X","cat":"kernel","pid":0,"tid":1,"ts":2.500,"dur":1.000,"name":"relu","args":{"device":0,"stream":1}},
         {"ph":"X","cat":"gpu_memcpy","pid":0,"tid":1,"ts":4.000,"dur":0.010,"name":"MemcpyH2D","args":{"device":0,"stream":1,"event kind":"copy host to device","bytes":1024,"source":"pinned","destination":"device"}}
+        ],"ridgeline modules":[
+        {"id":0,"program_id":15,"name":"jit_f"}
         ]}
     "#]],
     );

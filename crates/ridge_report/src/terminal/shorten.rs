@@ -45,7 +45,9 @@ fn function(text: &str) -> Cow<'_, str> {
         };
         depth == 0
     });
-    let name = opens.map_or("", |(at, _)| text[..at].trim_start_matches("void ").trim_end());
+    // Parameters follow at once; what stands behind a space is a remark of ours: `operator (aten::mm)`.
+    let name = opens.map_or("", |(at, _)| &text[..at]);
+    let name = if name.ends_with(' ') { "" } else { name.trim_start_matches("void ") };
     Cow::Borrowed(if name.is_empty() { text } else { name })
 }
 
@@ -96,9 +98,15 @@ mod tests {
                 "Memcpy HtoD (Pageable -> Device)",
                 "f<int>(int)",
                 "(anonymous namespace)",
+                "before the first work: operator (aten::mm)",
             ],
             40,
-            expect![""],
+            expect![[r#"
+                cudnn::bn_bw_1C11_ke…oat2, 512, true, 1>
+                Memcpy HtoD (Pageable -> Device)
+                f<int>(int)
+                (anonymous namespace)
+                before the first wor…operator (aten::mm)"#]],
         );
     }
 
@@ -112,7 +120,11 @@ mod tests {
                 "short",
             ],
             36,
-            expect![""],
+            expect![[r#"
+                sm80_xmma_g…ize32x32x8_stage3_warps…
+                sm80_xmma_g…ize64x64x8_stage3_warps…
+                sm80_xmma_g…ize64x64x8_stage3_warps…
+                short"#]],
         );
     }
 }
