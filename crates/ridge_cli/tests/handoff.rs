@@ -137,7 +137,9 @@ fn values_that_nobody_captured_are_said_to_be_made_up() {
     let readme = fs::read_to_string(out.join("README.md")).expect("a page");
     let lines: Vec<&str> = readme.lines().skip_while(|line| !line.contains("nobody has run")).collect();
     let end = lines.iter().position(|line| line.contains("Fixed point")).unwrap_or(lines.len());
-    check(&(lines[..end].join("\n") + "\n"), expect![[r#"
+    check(
+        &(lines[..end].join("\n") + "\n"),
+        expect![[r#"
         ## What nobody has run
 
         - Nothing in here has been on a board, and no vendor's synthesis has seen it: clock, initiation interval and resources after place and route are not known.
@@ -151,7 +153,8 @@ fn values_that_nobody_captured_are_said_to_be_made_up() {
         - buffer assignment: record with `--hlo proto`.
         - copies between host and device: record on the accelerator.
 
-    "#]]);
+    "#]],
+    );
     let interface = fs::read_to_string(out.join("spec/interface.json")).expect("a document");
     assert!(interface.contains("\"values_captured\": false") && interface.contains("\"observed_range\": null"));
 }

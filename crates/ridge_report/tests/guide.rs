@@ -135,7 +135,9 @@ fn captures_of_pytorch_are_not_asked_for_modules() {
         let advice: Vec<&String> = guide.stages.iter().flat_map(|stage| &stage.next).collect();
         assert!(!advice.iter().any(|command| command.contains("--hlo")), "{capture}: {advice:?}");
     }
-    check(&shown(&asked("fixtures/chrome/torch_mlp.json", None)), expect![[r#"
+    check(
+        &shown(&asked("fixtures/chrome/torch_mlp.json", None)),
+        expect![[r#"
         1 of 7 stages answered, 1 in part, 5 missing; next: timeline
 
         timeline[missing]: what ran on the device, and for how long
@@ -180,7 +182,8 @@ fn captures_of_pytorch_are_not_asked_for_modules() {
           to know it:
             ridgeline record -o RUN -- python PART_IN_JAX.py
             ridgeline handoff RUN --region 1 -o REGION.handoff
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
