@@ -33,6 +33,7 @@ pub(crate) const WORKER_FILES: &[PackageFile] = package_files![
     "module_files.py",
     "modules.py",
     "profiler.py",
+    "regions.py",
     "safely.py",
     "suite.py",
     "tracer.py",
