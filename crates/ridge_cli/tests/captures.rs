@@ -239,7 +239,7 @@ fn stats_say_rates_and_headroom() {
     let columns = json["tables"][0]["columns"].as_array().expect("columns");
     let basis = |key: &str| columns.iter().find(|column| column["key"] == key).map(|column| column["basis"].clone());
     assert_eq!(basis("headroom"), Some(Value::from("modelled")));
-    let table = run(&["stats", &capture, "--by", "op", "--width", "160", "--ceilings", "none"]).stdout;
+    let table = run(&["stats", &capture, "--by", "op", "--width", "180", "--ceilings", "none"]).stdout;
     assert!(table.contains("FLOP/s"), "{table}");
 }
 

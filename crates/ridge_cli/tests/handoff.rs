@@ -140,20 +140,20 @@ fn values_that_nobody_captured_are_said_to_be_made_up() {
     check(
         &(lines[..end].join("\n") + "\n"),
         expect![[r#"
-        ## What nobody has run
+            ## What nobody has run
 
-        - Nothing in here has been on a board, and no vendor's synthesis has seen it: clock, initiation interval and resources after place and route are not known.
-        - The vectors are made from a fixed seed; no values of the real program were captured, so ranges of real data are not known.
+            - Nothing in here has been on a board, and no vendor's synthesis has seen it: clock, initiation interval and resources after place and route are not known.
+            - The vectors are made from a fixed seed; no values of the real program were captured, so ranges of real data are not known: `ridgeline record --golden` keeps them.
 
-        ## What was not recorded
+            ## What was not recorded
 
-        - HLO before optimization: record with `--hlo before`.
-        - StableHLO: record with `--hlo stablehlo`.
-        - StableHLO as portable bytecode: name a Python with JAX by `--python`.
-        - buffer assignment: record with `--hlo proto`.
-        - copies between host and device: record on the accelerator.
+            - HLO before optimization: record with `--hlo before`.
+            - StableHLO: record with `--hlo stablehlo`.
+            - StableHLO as portable bytecode: name a Python with JAX by `--python`.
+            - buffer assignment: record with `--hlo proto`.
+            - copies between host and device: record on the accelerator.
 
-    "#]],
+        "#]],
     );
     let interface = fs::read_to_string(out.join("spec/interface.json")).expect("a document");
     assert!(interface.contains("\"values_captured\": false") && interface.contains("\"observed_range\": null"));

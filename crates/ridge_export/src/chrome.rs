@@ -81,7 +81,11 @@ impl<W: Write> Writer<'_, W> {
 
     /// What each device is: the format has no place for it, and readers of ours find it here.
     fn devices(&mut self) -> io::Result<()> {
-        let devices = self.trace.devices.iter().map(|device| {
+        let streams = |row: usize| -> Vec<usize> {
+            let of_device = |track: &Track| track.kind == TrackKind::Stream && track.device == u32::try_from(row).ok();
+            self.tracks.all.iter().filter(|(_, track)| of_device(track)).map(|(position, _)| *position).collect()
+        };
+        let devices = self.trace.devices.iter().enumerate().map(|(row, device)| {
             serde_json::json!({
                 "plane": device.plane,
                 "vendor": device.vendor,
@@ -91,6 +95,7 @@ impl<W: Write> Writer<'_, W> {
                 "memory_bytes": device.memory_bytes,
                 "memory_bytes_per_sec": device.memory_bytes_per_sec,
                 "compute_capability": device.compute_capability,
+                "streams": streams(row),
             })
         });
         let devices: Vec<serde_json::Value> = devices.collect();

@@ -42,23 +42,23 @@ fn chrome() {
     check(
         Form::Chrome,
         expect![[r#"
-        {"displayTimeUnit":"ns","ridgeline":{"devices":[{"plane":"gpu","vendor":null,"model":null,"cores":null,"clock_khz":null,"memory_bytes":null,"memory_bytes_per_sec":null,"compute_capability":null}]},"traceEvents":[
-        {"ph":"M","name":"process_name","pid":100000,"tid":0,"args":{"name":"process 0"}},
-        {"ph":"M","name":"process_name","pid":0,"tid":0,"args":{"name":"gpu"}},
-        {"ph":"M","name":"thread_name","pid":100000,"tid":0,"args":{"name":"python"}},
-        {"ph":"M","name":"thread_name","pid":0,"tid":1,"args":{"name":"Stream #7"}},
-        {"ph":"X","cat":"user_annotation","pid":100000,"tid":0,"ts":1.000,"dur":9.000,"name":"train","args":{"event kind":"step","step_num":3}},
-        {"ph":"X","cat":"cuda_runtime","pid":100000,"tid":0,"ts":1.500,"dur":0.200,"name":"cudaLaunchKernel","args":{"correlation":2,"event kind":"launch"}},
-        {"ph":"i","s":"t","cat":"instant","pid":100000,"tid":0,"ts":1.800,"name":"mark"},
-        {"ph":"X","cat":"kernel","pid":0,"tid":1,"ts":2.000,"dur":1.001,"name":"gemm","args":{"device":0,"stream":1,"correlation":2,"event kind":"kernel","operation":"dot.1","module":"jit_f","scope":"jit(f)/dot","grid":[2,1,1],"block":[64,1,1]}},
-        {"ph":"s","id":3,"cat":"ac2g","name":"ac2g","pid":100000,"tid":0,"ts":1.500},
-        {"ph":"f","bp":"e","id":3,"cat":"ac2g","name":"ac2g","pid":0,"tid":1,"ts":2.000},
-        {"ph":"X","cat":"kernel","pid":0,"tid":1,"ts":2.500,"dur":1.000,"name":"relu","args":{"device":0,"stream":1}},
-        {"ph":"X","cat":"gpu_memcpy","pid":0,"tid":1,"ts":4.000,"dur":0.010,"name":"MemcpyH2D","args":{"device":0,"stream":1,"event kind":"copy host to device","bytes":1024,"source":"pinned","destination":"device"}}
-        ],"ridgeline modules":[
-        {"id":0,"program_id":15,"name":"jit_f"}
-        ]}
-    "#]],
+            {"displayTimeUnit":"ns","ridgeline":{"devices":[{"plane":"gpu","vendor":null,"model":null,"cores":null,"clock_khz":null,"memory_bytes":null,"memory_bytes_per_sec":null,"compute_capability":null,"streams":[1]}]},"traceEvents":[
+            {"ph":"M","name":"process_name","pid":100000,"tid":0,"args":{"name":"process 0"}},
+            {"ph":"M","name":"process_name","pid":0,"tid":0,"args":{"name":"gpu"}},
+            {"ph":"M","name":"thread_name","pid":100000,"tid":0,"args":{"name":"python"}},
+            {"ph":"M","name":"thread_name","pid":0,"tid":1,"args":{"name":"Stream #7"}},
+            {"ph":"X","cat":"user_annotation","pid":100000,"tid":0,"ts":1.000,"dur":9.000,"name":"train","args":{"event kind":"step","step_num":3}},
+            {"ph":"X","cat":"cuda_runtime","pid":100000,"tid":0,"ts":1.500,"dur":0.200,"name":"cudaLaunchKernel","args":{"correlation":2,"event kind":"launch"}},
+            {"ph":"i","s":"t","cat":"instant","pid":100000,"tid":0,"ts":1.800,"name":"mark"},
+            {"ph":"X","cat":"kernel","pid":0,"tid":1,"ts":2.000,"dur":1.001,"name":"gemm","args":{"device":0,"stream":1,"correlation":2,"event kind":"kernel","operation":"dot.1","module":"jit_f","scope":"jit(f)/dot","grid":[2,1,1],"block":[64,1,1]}},
+            {"ph":"s","id":3,"cat":"ac2g","name":"ac2g","pid":100000,"tid":0,"ts":1.500},
+            {"ph":"f","bp":"e","id":3,"cat":"ac2g","name":"ac2g","pid":0,"tid":1,"ts":2.000},
+            {"ph":"X","cat":"kernel","pid":0,"tid":1,"ts":2.500,"dur":1.000,"name":"relu","args":{"device":0,"stream":1}},
+            {"ph":"X","cat":"gpu_memcpy","pid":0,"tid":1,"ts":4.000,"dur":0.010,"name":"MemcpyH2D","args":{"device":0,"stream":1,"event kind":"copy host to device","bytes":1024,"source":"pinned","destination":"device"}}
+            ],"ridgeline modules":[
+            {"id":0,"program_id":15,"name":"jit_f"}
+            ]}
+        "#]],
     );
 }
 

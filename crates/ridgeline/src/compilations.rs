@@ -97,7 +97,7 @@ pub(crate) fn recompiled(folder: &Path) -> (Vec<Note>, Vec<CompiledAgain>) {
     let Ok(parsed) = read_document::<BenchResults>(&file) else { return Default::default() };
     let again: Vec<CompiledAgain> = parsed.document.summary.iter().filter_map(compiled_again).collect();
     let name = Some(file.display().to_string());
-    let note = |message| Note { severity: Severity::Info, message, file: name.clone(), offset: None, count: 1 };
+    let note = |message| Note { severity: Severity::Partial, message, file: name.clone(), offset: None, count: 1 };
     let told = again.iter().map(|again| again.says.clone()).map(note);
     (told.chain(parsed.damaged.iter().map(|damage| damaged(damage, &file))).collect(), again)
 }

@@ -50,7 +50,11 @@ pub(crate) fn summed(parts: impl Iterator<Item = (String, i64)>) -> Vec<(String,
 
 /// A kernel's name without return type, namespaces, template arguments and parameters, as `ncu` filters by default.
 pub(crate) fn base_name(name: &str) -> &str {
-    let end = name.find(['<', '(']).unwrap_or(name.len());
+    // Demanglers write a namespace without a name in the signs that otherwise end a name.
+    const UNNAMED: [&str; 2] = ["(anonymous namespace)", "<unnamed>"];
+    let mut ends = name.match_indices(['<', '(']).map(|(at, _)| at);
+    let is_end = |at: &usize| !UNNAMED.iter().any(|unnamed| name[*at..].starts_with(unnamed));
+    let end = ends.find(is_end).unwrap_or(name.len());
     let start = name[..end].rfind([':', ' ']).map_or(0, |at| at + 1);
     if start < end { &name[start..end] } else { name }
 }
@@ -66,6 +70,7 @@ mod tests {
             ("loop_fusion_3", "loop_fusion_3"),
             ("sm90_gemm(float*)", "sm90_gemm"),
             ("void (anonymous namespace)::copy<int>(int*)", "copy"),
+            ("void <unnamed>::copy<int>(int*)", "copy"),
             ("<odd>", "<odd>"),
         ] {
             assert_eq!(base_name(name), base);

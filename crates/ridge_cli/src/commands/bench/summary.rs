@@ -80,7 +80,7 @@ fn compile(status: &BenchStatus) -> Option<f64> {
 fn recompiled(outcome: &BenchOutcome) -> Vec<Note> {
     let of_row = |row: &BenchRow| row.cells.iter().filter_map(|cell| told(&row.operation, cell)).collect::<Vec<_>>();
     let messages = outcome.rows.iter().flat_map(of_row);
-    messages.map(|message| Note { severity: Severity::Info, message, file: None, offset: None, count: 1 }).collect()
+    messages.map(|message| Note { severity: Severity::Partial, message, file: None, offset: None, count: 1 }).collect()
 }
 
 fn told(operation: &str, cell: &BenchCell) -> Option<String> {

@@ -32,8 +32,12 @@ pub(super) fn home_of(
         (said["memory_bytes"].as_u64(), said["memory_bytes_per_sec"].as_u64());
     let version = |at: usize| said["compute_capability"][at].as_u64().and_then(|part| u32::try_from(part).ok());
     known.compute_capability = version(0).zip(version(1));
-    let has_operations = rows.iter().any(|row| row.kind == EventKind::DeviceOp as u8);
-    let kind = if has_operations { TrackKind::OperationLane } else { TrackKind::Stream };
+    // Exports before they named the streams had operations on lanes alone.
+    let is_stream = match said["streams"].as_array() {
+        Some(streams) => streams.iter().any(|stream| stream.as_i64() == Some(id)),
+        None => !rows.iter().any(|row| row.kind == EventKind::DeviceOp as u8),
+    };
+    let kind = if is_stream { TrackKind::Stream } else { TrackKind::OperationLane };
     let find = |number: i64| import.builder.strings.find(&number.to_string());
     let name = find(pid).zip(find(id)).and_then(|thread| store.thread_names.get(&thread));
     let name = name.map_or_else(|| format!("Stream #{id}"), |name| import.builder.strings.get(*name).to_owned());
