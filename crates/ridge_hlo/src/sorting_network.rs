@@ -87,8 +87,8 @@ mod tests {
         for word in (1..11).flat_map(words) {
             let mut sorted = word.clone();
             sorted.sort_unstable();
-            for place in 0..word.len() {
-                assert_eq!(exchanged(word.clone(), Some(&[place]))[place], sorted[place], "{place} {word:?}");
+            for (place, value) in sorted.into_iter().enumerate() {
+                assert_eq!(exchanged(word.clone(), Some(&[place]))[place], value, "{place} {word:?}");
             }
         }
     }
