@@ -28,7 +28,7 @@ const LEAST: f64 = 0.05;
 /// Elements of an axis that a vector register holds or nearly: a sum over more is a loop worth its start.
 const NARROW: i64 = 8;
 /// They are slow where they move bytes at less than this part of the rate of the program's other work.
-const SLOW: f64 = 0.25;
+const SLOW: f64 = 1.0 / 3.0;
 /// The rest of the program must have this part of the time to be a measure.
 const OTHERS: f64 = 0.02;
 
@@ -66,10 +66,12 @@ fn finding(
     if case.share(program.ns_of(&others)) < OTHERS {
         return None;
     }
-    let (own, usual) = (rate(program, sums, held)?, rate(program, sums, &others)?);
+    let (own, usual) = (rate(program, sums, reductions)?, usual_rate(program, sums, &others)?);
     if own >= SLOW * usual {
         return None;
     }
+    // What feeds them is made for them, and part of it would be done in any case.
+    let with_feeders = rate(program, sums, held)?;
     let ns = program.ns_of(held);
     let longest = program.longest_first(reductions);
     let message = format!(
@@ -98,7 +100,7 @@ fn finding(
         finding
             .why("a sum along the axis whose elements lie side by side starts a loop for every few of them, and is not fused with what makes and reads them")
             .help("write the sum out (`a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + …`), or keep the short axis first and not last")
-            .claims(program.claim(held, (1.0 - own / usual) as f32)),
+            .claims(program.claim(held, (1.0 - with_feeders / usual).max(0.0) as f32)),
     )
 }
 
@@ -114,6 +116,22 @@ fn rate(program: &Program<'_>, sums: &FxHashMap<u32, WorkSums>, ids: &[Instructi
         }
     }
     (ns > 0.0 && ns >= 0.5 * all).then(|| bytes / ns)
+}
+
+/// The rate at which half of the bytes of some instructions are moved, or faster.
+///
+/// A mean would be that of what is slow for reasons of its own, because slow operations take most of the time.
+fn usual_rate(program: &Program<'_>, sums: &FxHashMap<u32, WorkSums>, ids: &[InstructionId]) -> Option<f64> {
+    let known = ids.iter().flat_map(|id| program.work(*id)).filter_map(|work| sums.get(&work.op));
+    let mut rates: Vec<(f64, f64)> =
+        known.filter_map(|sum| sum.bytes_per_sec().map(|rate| (rate, rate * sum.self_ns()))).collect();
+    rates.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let half = rates.iter().map(|(_, bytes)| bytes).sum::<f64>() / 2.0;
+    let mut moved = 0.0;
+    rates.into_iter().find(|(_, bytes)| {
+        moved += bytes;
+        moved >= half
+    }).map(|(rate, _)| rate)
 }
 
 /// How many elements an instruction sums at a time, where it does so along an axis of a few that lie side by side.
