@@ -2,7 +2,14 @@
 //!
 //! Over the time that is judged ([`Frame`]) the rows of a device add up to that time exactly. A moment in which several
 //! streams or lanes worked is divided among them, and one of nested work is the innermost's. So what is claimed by
-//! naming rows can never add up to more than there is.
+//! naming rows can never add up to more than there is. On a processor, events that go on after their work has ended have
+//! nothing while other work runs ([`succession`]).
+
+mod succession;
+mod sums;
+mod sweep;
+#[cfg(test)]
+mod tests;
 
 use super::idle::{Activity, Cause};
 use crate::context::Shared;
@@ -11,6 +18,9 @@ use crate::{Analysis, Frame, IdleGaps, Need, Spans};
 use rayon::prelude::*;
 use ridge_trace::{DeviceRow, EventKind, EventRow, StringId, Trace, Track};
 use rustc_hash::FxHashMap;
+use succession::Succession;
+use sums::Sums;
+use sweep::{Open, Sweep};
 
 /// What has a moment of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,15 +46,6 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// A number below [`SLOTS`] that is quick to make and seldom the same for two.
-    fn slot(self) -> usize {
-        let mixed = match self {
-            Holds::Work { op, name, .. } => op.wrapping_mul(31).wrapping_add(name.0),
-            Holds::Idle { cause, name, .. } => name.map_or(0, |name| name.0).wrapping_mul(31) ^ (cause as u32),
-        };
-        mixed as usize % SLOTS
-    }
-
     /// What the work at event `row` is.
     pub fn work(trace: &Trace, row: usize) -> Holds {
         let events = &trace.events;
@@ -174,8 +175,8 @@ fn of_device(
     let spans = time.spans.get(process).filter(|spans| spans.total_ns() > 0)?;
     let cuts = time.cuts.get(process).map_or(&[][..], Vec::as_slice);
     let tracks: Vec<&Track> = trace.tracks_of_device(device.0).filter(|track| !track.rows.is_empty()).collect();
-    let (mut rows, idle_rows) =
-        rayon::join(|| work_rows(trace, spans, cuts, &tracks), || idle_rows(analysis, spans, cuts, idle, position));
+    let work = || work_rows(trace, spans, cuts, &tracks, Succession::new(analysis, device.0, &tracks));
+    let (mut rows, idle_rows) = rayon::join(work, || idle_rows(analysis, spans, cuts, idle, position));
     let busy_ns = rows.iter().fold(0_i64, |sum, (row, _)| sum.saturating_add(row.ns));
     rows.extend(idle_rows);
     rows.retain(|(row, _)| row.ns > 0 || row.events > 0);
@@ -188,19 +189,29 @@ fn of_device(
 type CutRow = (WallRow, Vec<i64>);
 
 /// What each piece of work has of the moments in `spans`.
-fn work_rows(trace: &Trace, spans: &Spans, cuts: &[i64], tracks: &[&Track]) -> Vec<CutRow> {
+fn work_rows(
+    trace: &Trace,
+    spans: &Spans,
+    cuts: &[i64],
+    tracks: &[&Track],
+    succession: Option<Succession>,
+) -> Vec<CutRow> {
     let mut sums = Sums::default();
-    let mut sweep =
-        Sweep { spans, cuts, stretch: 0, active: vec![Vec::new(); tracks.len()], working: Vec::new(), now: i64::MIN };
+    let mut sweep = Sweep::new(spans, cuts, tracks.len());
     let rows = tracks.iter().enumerate().map(|(at, track)| (track.rows.clone(), at));
     InOrder::with(trace, rows).for_each_with(|row, track| {
         if EventKind::from_byte_is_work(trace.events.kind[row]) {
             let (start, end) = (trace.events.start_ns[row], trace.events.end_ns(row));
             sweep.until(start, &mut sums);
             let at = sums.row(Holds::work(trace, row));
-            sums.rows[at].row.events += u64::from(spans.contains(start));
-            sums.rows[at].row.lengthen(spans.within_ns(start, end), EventRow::known(row as u32));
-            sweep.begin(track, end, at);
+            sums.seen(at, spans.contains(start), spans.within_ns(start, end), EventRow::known(row as u32));
+            let op = trace.events.op[row];
+            let mut open = Open { end, row: at, op, yields: false };
+            if let Some(succession) = &succession {
+                sweep.end_before(op, succession);
+                open.yields = succession.runs_others(op);
+            }
+            sweep.begin(track, open);
         }
     });
     sweep.until(i64::MAX, &mut sums);
@@ -218,14 +229,12 @@ fn idle_rows(analysis: &Analysis<'_>, spans: &Spans, cuts: &[i64], idle: &IdleGa
                 let holds = Holds::Idle { cause, activity: part.activity, name: part.name };
                 let at = sums.row(holds);
                 add_cut(sums, at, spans, cuts, (part.start_ns, part.end_ns()), ns);
-                let row = &mut sums.rows[at].row;
-                row.events += 1;
-                row.lengthen(ns, part.row);
+                sums.seen(at, true, ns, part.row);
             }
         }
     });
     let mut sums = Sums::default();
-    visited.into_iter().flat_map(|part| part.rows).for_each(|row| sums.merge(row));
+    visited.into_iter().for_each(|part| sums.merge(part));
     sums.rows(cuts)
 }
 
@@ -243,228 +252,5 @@ fn add_cut(sums: &mut Sums, at: usize, spans: &Spans, cuts: &[i64], (start, end)
             break;
         }
         from = until;
-    }
-}
-
-/// The rows of one device so far.
-#[derive(Debug, Default)]
-struct Sums {
-    rows: Vec<Sum>,
-    places: FxHashMap<Holds, usize>,
-    /// Rows that were asked for lately, by [`Holds::slot`]: millions of events are of a few things.
-    lately: Vec<Option<(Holds, usize)>>,
-}
-
-/// Slots for rows that were asked for lately.
-const SLOTS: usize = 256;
-
-/// A row, and what it has of each stretch that it has anything of, earliest first.
-#[derive(Debug)]
-struct Sum {
-    row: WallRow,
-    stretches: Vec<(usize, i64)>,
-}
-
-impl Sum {
-    fn add(&mut self, stretch: usize, ns: i64) {
-        match self.stretches.last_mut() {
-            Some((last, sum)) if *last == stretch => *sum = sum.saturating_add(ns),
-            _ => self.stretches.push((stretch, ns)),
-        }
-    }
-}
-
-impl Sums {
-    fn row(&mut self, holds: Holds) -> usize {
-        if self.lately.is_empty() {
-            self.lately = vec![None; SLOTS];
-        }
-        let slot = holds.slot();
-        match self.lately[slot] {
-            Some((known, at)) if known == holds => at,
-            _ => {
-                let at = self.looked_up(holds);
-                self.lately[slot] = Some((holds, at));
-                at
-            }
-        }
-    }
-
-    fn looked_up(&mut self, holds: Holds) -> usize {
-        *self.places.entry(holds).or_insert_with(|| {
-            let row = WallRow { device: DeviceRow(0), holds, ns: 0, events: 0, longest_ns: 0, example: None };
-            self.rows.push(Sum { row, stretches: Vec::new() });
-            self.rows.len() - 1
-        })
-    }
-
-    /// Row `at` has `ns` more, in that stretch.
-    fn add(&mut self, at: usize, stretch: usize, ns: i64) {
-        let sum = &mut self.rows[at];
-        sum.row.ns = sum.row.ns.saturating_add(ns);
-        sum.add(stretch, ns);
-    }
-
-    /// Adds the sums of a later time.
-    fn merge(&mut self, later: Sum) {
-        let at = self.row(later.row.holds);
-        let sum = &mut self.rows[at];
-        sum.row.ns = sum.row.ns.saturating_add(later.row.ns);
-        sum.row.events += later.row.events;
-        sum.row.lengthen(later.row.longest_ns, later.row.example);
-        later.stretches.into_iter().for_each(|(stretch, ns)| sum.add(stretch, ns));
-    }
-
-    /// The rows, each with what it has of every stretch, where the time was cut.
-    fn rows(self, cuts: &[i64]) -> Vec<CutRow> {
-        let stretches = if cuts.is_empty() { 0 } else { cuts.len() + 1 };
-        let of_row = |sum: Sum| {
-            let mut parts = vec![0_i64; stretches];
-            for (stretch, ns) in sum.stretches {
-                if let Some(part) = parts.get_mut(stretch) {
-                    *part = part.saturating_add(ns);
-                }
-            }
-            (sum.row, parts)
-        };
-        self.rows.into_iter().map(of_row).collect()
-    }
-}
-
-/// A walk through time that knows what is at work.
-#[derive(Debug)]
-struct Sweep<'s> {
-    spans: &'s Spans,
-    cuts: &'s [i64],
-    /// Cuts that are behind.
-    stretch: usize,
-    /// What is open on each track, innermost last: when it ends, and its row.
-    active: Vec<Vec<(i64, usize)>>,
-    /// Tracks on which something is open.
-    working: Vec<usize>,
-    now: i64,
-}
-
-impl Sweep<'_> {
-    fn begin(&mut self, track: usize, end: i64, row: usize) {
-        if end <= self.now {
-            return;
-        }
-        if self.active[track].is_empty() {
-            self.working.push(track);
-        }
-        self.active[track].push((end, row));
-    }
-
-    /// Goes on to `time`, giving each moment to what is at work in it.
-    fn until(&mut self, time: i64, sums: &mut Sums) {
-        while !self.working.is_empty() && self.now < time {
-            self.pass_cuts();
-            let ends = self.working.iter().filter_map(|track| self.active[*track].last()).map(|(end, _)| *end);
-            let cut = self.cuts.get(self.stretch).copied().unwrap_or(i64::MAX);
-            let next = ends.min().unwrap_or(time).min(time).min(cut);
-            self.divide(next, sums);
-            self.now = next;
-            let Sweep { active, working, .. } = self;
-            working.retain(|track| {
-                let open = &mut active[*track];
-                while open.last().is_some_and(|(end, _)| *end <= next) {
-                    open.pop();
-                }
-                !open.is_empty()
-            });
-        }
-        self.now = self.now.max(time);
-    }
-
-    fn pass_cuts(&mut self) {
-        while self.cuts.get(self.stretch).is_some_and(|cut| *cut <= self.now) {
-            self.stretch += 1;
-        }
-    }
-
-    fn divide(&self, until: i64, sums: &mut Sums) {
-        let ns = self.spans.within_ns(self.now, until);
-        let count = self.working.len() as i64;
-        for (at, track) in (0..).zip(&self.working) {
-            let Some(&(_, row)) = self.active[*track].last() else { continue };
-            let part = ns / count + i64::from(at < ns % count);
-            sums.add(row, self.stretch, part);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Prepared;
-    use expect_test::{Expect, expect};
-
-    #[track_caller]
-    fn check(text: &str, expected: Expect) {
-        let trace = ridge_test::trace(text);
-        let prepared = Prepared::with_sheets(&trace);
-        let wall = prepared.analysis(&trace, &[]).wall().clone();
-        let line = |row: &WallRow| {
-            let what = match row.holds {
-                Holds::Work { name, .. } => trace.strings.get(name).to_owned(),
-                Holds::Idle { cause, activity, name } => {
-                    let name = name.map_or("", |name| trace.strings.get(name));
-                    format!("idle: {}, {} {name}", cause.name(), activity.name())
-                }
-            };
-            format!("{} × {what}: {}\n", row.events, row.ns)
-        };
-        let lines: String = wall.rows.iter().map(line).collect();
-        let of_device = |device: &DeviceWall| format!("{} of {} busy\n", device.busy_ns, device.whole_ns);
-        expected.assert_eq(&(wall.devices.iter().map(of_device).collect::<String>() + &lines));
-        let sum: i64 = wall.rows.iter().map(|row| row.ns).sum();
-        assert_eq!(sum, wall.whole_ns());
-    }
-
-    #[test]
-    fn moments_are_divided_and_gaps_have_reasons() {
-        check(
-            "thread python
-               0 +100 train step=1
-               100 +100 train step=2
-               110 +40 load
-               150 +10 launch launch id=1
-               200 +100 train step=3
-             stream 1 on gpu
-               50 +10 first
-               160 +30 gemm id=1
-               250 +50 tail
-             stream 2 on gpu
-               170 +40 copy h2d",
-            expect![[r#"
-                100 of 200 busy
-                1 × tail: 50
-                1 × idle: host late, runtime or library load: 40
-                1 × idle: unknown, nothing recorded : 40
-                1 × copy: 30
-                1 × gemm: 20
-                1 × idle: host late, program's own code train: 10
-                1 × idle: in the launch call, launching launch: 10
-            "#]],
-        );
-    }
-
-    #[test]
-    fn nested_work_is_the_innermosts() {
-        check(
-            "lane 0 on cpu
-               0 +100 while.1
-               10 +20 body.1
-               40 +20 body.1
-             lane 1 on cpu
-               50 +10 other",
-            expect![[r#"
-                100 of 100 busy
-                1 × while.1: 60
-                2 × body.1: 35
-                1 × other: 5
-            "#]],
-        );
     }
 }
