@@ -32,6 +32,11 @@ const SLOW: f64 = 1.0 / 3.0;
 /// The rest of the program must have this part of the time to be a measure.
 const OTHERS: f64 = 0.02;
 
+const WHY: &str = "a sum along the axis whose elements lie side by side starts a loop for every few of them, and is not fused \
+                   with what makes and reads them";
+const HELP: &str = "write the sum out (`a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + …`), or keep the short axis first \
+                    and not last";
+
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     case.needs_hlo()?;
     let mut sums: Option<FxHashMap<u32, WorkSums>> = None;
@@ -61,8 +66,8 @@ fn finding(
     extent: i64,
 ) -> Option<Finding> {
     let of_held: FxHashSet<InstructionId> = held.iter().copied().collect();
-    let others: Vec<InstructionId> = program.ran.keys().copied().filter(|id| !of_held.contains(id)).collect();
-    let others: Vec<InstructionId> = others.into_iter().filter(|id| program.module.instruction(*id).is_fusion()).collect();
+    let is_other = |id: &InstructionId| !of_held.contains(id) && program.module.instruction(*id).is_fusion();
+    let others: Vec<InstructionId> = program.ran.keys().copied().filter(is_other).collect();
     if case.share(program.ns_of(&others)) < OTHERS {
         return None;
     }
@@ -98,8 +103,8 @@ fn finding(
     }
     Some(
         finding
-            .why("a sum along the axis whose elements lie side by side starts a loop for every few of them, and is not fused with what makes and reads them")
-            .help("write the sum out (`a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + …`), or keep the short axis first and not last")
+            .why(WHY)
+            .help(HELP)
             .claims(program.claim(held, (1.0 - with_feeders / usual).max(0.0) as f32)),
     )
 }
@@ -126,12 +131,14 @@ fn usual_rate(program: &Program<'_>, sums: &FxHashMap<u32, WorkSums>, ids: &[Ins
     let mut rates: Vec<(f64, f64)> =
         known.filter_map(|sum| sum.bytes_per_sec().map(|rate| (rate, rate * sum.self_ns()))).collect();
     rates.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let half = rates.iter().map(|(_, bytes)| bytes).sum::<f64>() / 2.0;
-    let mut moved = 0.0;
-    rates.into_iter().find(|(_, bytes)| {
-        moved += bytes;
-        moved >= half
-    }).map(|(rate, _)| rate)
+    let mut left = rates.iter().map(|(_, bytes)| bytes).sum::<f64>() / 2.0;
+    for (rate, bytes) in rates {
+        left -= bytes;
+        if left <= 0.0 {
+            return Some(rate);
+        }
+    }
+    None
 }
 
 /// How many elements an instruction sums at a time, where it does so along an axis of a few that lie side by side.

@@ -134,10 +134,8 @@ fn of_benchmark(case: &Case<'_>, again: &CompiledAgain) -> Finding {
     let trace = case.trace();
     let is_it = |module: &Module| again.module.as_deref() == Some(trace.strings.get(module.name));
     let module = (0..).zip(&trace.modules).find(|(_, module)| is_it(module)).map(|(row, _)| ModuleRow(row));
-    let waits = case.idle().filter(|idle| idle.activity == Activity::Compiling);
-    let longest = waits.max_by_key(|idle| idle.row.ns).and_then(|idle| idle.row.example);
+    // The captures' longest wait for the compiler may be another operation's, so no line is named.
     let finding = Finding::new(again.says.clone())
-        .at(longest.and_then(|row| case.line_of_row(row.0)))
         .about(module.map(Subject::Module))
         .number("compiling in each call", Quantity::nanos(again.compile_ns, Basis::Measured))
         .beside(again.compile_ns);
@@ -207,12 +205,16 @@ fn processes(trace: &Trace, rows: &[u32]) -> usize {
     rows.iter().filter_map(of).collect::<BTreeSet<u32>>().len()
 }
 
+/// The instructions of the program at `row`, where they were recorded.
+fn hlo<'a>(case: &Case<'a>, row: u32) -> Option<&'a HloModule> {
+    case.analysis.hlo.get(case.trace().modules.get(row as usize)?.hlo? as usize)
+}
+
 /// How the parameters of the programs differ; nothing where they have other parameters, and so are other functions.
 fn changes(case: &Case<'_>, rows: &[u32]) -> Vec<String> {
-    let hlo = |row: &u32| case.analysis.hlo.get(case.trace().modules.get(*row as usize)?.hlo? as usize);
     let mut shapes: BTreeMap<i64, (String, Vec<String>)> = BTreeMap::new();
     let mut count = None;
-    for module in rows.iter().filter_map(hlo) {
+    for module in rows.iter().filter_map(|row| hlo(case, *row)) {
         let found = parameters(module);
         if *count.get_or_insert(found.len()) != found.len() {
             return Vec::new();
@@ -231,8 +233,7 @@ fn changes(case: &Case<'_>, rows: &[u32]) -> Vec<String> {
 /// Whether the programs at `rows`, two or more, are one and the same, instruction by instruction; values of constants aside, which
 /// may be what the function was made of.
 fn are_the_same(case: &Case<'_>, rows: &[u32]) -> bool {
-    let hlo = |row: &u32| case.analysis.hlo.get(case.trace().modules.get(*row as usize)?.hlo? as usize);
-    let all: Option<Vec<&HloModule>> = rows.iter().map(hlo).collect();
+    let all: Option<Vec<&HloModule>> = rows.iter().map(|row| hlo(case, *row)).collect();
     let same = |a: &Instruction, b: &Instruction| {
         (&a.opcode, &a.shape, &a.operands, &a.called) == (&b.opcode, &b.shape, &b.operands, &b.called)
             && a.metadata.op_name == b.metadata.op_name
