@@ -23,6 +23,7 @@ mod fitness;
 mod kernels;
 mod known;
 mod launched;
+mod orders;
 mod pauses;
 mod products;
 mod profiled;

@@ -3,11 +3,13 @@
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
+use crate::orders::{moves_and_computes, only_moves};
 use crate::programs::{Program, programs};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{count, list, percent};
 use ridge_analysis::{Lines, Need};
 use ridge_hlo::{HloModule, InstructionId, OpcodeClass, Users};
+use ridge_table::{Basis, Quantity, Unit};
 use rustc_hash::FxHashMap;
 
 pub(crate) static RULE: Rule = Rule {
@@ -23,6 +25,8 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Below this part of the time some change of layout is the price of the fastest products.
 const LEAST: f64 = 0.05;
+/// Passes that compute, too, are slow where they move bytes at less than this part of the rate of those that do not.
+const SLOW: f64 = 0.5;
 /// Instructions that are looked at to find who reads a value.
 const NEARBY: usize = 16;
 
@@ -49,61 +53,69 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let mut kinds: Vec<&str> = moves.iter().filter_map(|id| readers.get(id)).map(|id| kind(module, *id)).collect();
     kinds.dedup();
     kinds.truncate(1);
-    let claim = program.claim(&moves, 1.0);
+    let mut claim = program.claim(&moves, 1.0);
+    let edit = case.without(claim.iter().map(|(at, _)| *at));
     let moved = count(moves.len() as u64, "copy or transpose", "copies and transposes");
-    let found = Finding::new(format!(
-        "{} of the time moves arrays of `{}` into the layout of {} that reads them",
-        percent(case.share(ns)),
+    let slowed = slowed(case, program, &readers, &moves);
+    let lost_ns: f64 = slowed.iter().map(|(id, part)| f64::from(*part) * program.ns(*id) as f64).sum();
+    let mut found = Finding::new(format!(
+        "{} of the time moves arrays of `{}` into the layout of {} that reads them{}",
+        percent(case.share(ns.saturating_add(lost_ns as i64))),
         program.function(case),
         kinds.first().copied().unwrap_or("the operation"),
+        if slowed.is_empty() { "" } else { ", and back" },
     ));
+    found = program
+        .located(case, found, moves.first().copied())
+        .number(format!("in {moved}: {}", list(&program.names(&moves), 3)), case.per_unit(ns));
+    for (id, part) in slowed {
+        let rate = |ids: &[InstructionId]| Quantity::new(rate(program, ids), Unit::BytesPerSec, Basis::Modelled);
+        let name = &program.module.instruction(id).name;
+        found = found
+            .number(format!("in `{name}`, which moves as it computes"), case.per_unit(program.ns(id)))
+            .number("bytes moved per second there", rate(&[id]))
+            .number("where nothing is computed", rate(&moves));
+        claim.extend(program.claim(&[id], part));
+    }
     Some(
-        program
-            .located(case, found, moves.first().copied())
-            .number(format!("in {moved}: {}", list(&program.names(&moves), 3)), case.per_unit(ns))
+        found
             .why("the array is made in one order and read in another, so every element is moved before the work begins")
             .help("make it in the order in which it is read: name the contracted dimensions in one `jnp.einsum` instead of `transpose` and `reshape`, keep convolutions in NHWC, store weights as they are used")
-            .edit(case.without(claim.iter().map(|(at, _)| *at)))
+            .edit(edit)
             .claims(claim),
     )
 }
 
-/// Whether an operation changes the order of elements in memory and does nothing else.
-fn only_moves(module: &HloModule, id: InstructionId) -> bool {
-    let instruction = module.instruction(id);
-    let is_move = |id: &InstructionId| matches!(&*module.instruction(*id).opcode, "copy" | "transpose");
-    if !instruction.is_fusion() {
-        return is_move(&id) && changes_order(module, id);
+/// On processors, passes over what the readers make or read that also compute, and the part of their time that is beyond what
+/// the same bytes take where they are only moved: there every element is fetched alone. Accelerators turn tiles of an array.
+fn slowed(
+    case: &Case<'_>,
+    program: &Program<'_>,
+    readers: &FxHashMap<InstructionId, InstructionId>,
+    moves: &[InstructionId],
+) -> Vec<(InstructionId, f32)> {
+    let usual = rate(program, moves);
+    if !case.is_on_processors() || usual <= 0.0 {
+        return Vec::new();
     }
-    let Some(body) = instruction.called.first() else { return false };
-    let inside = || module.computation(*body).instruction_ids();
-    // A transpose is often followed by the copy into the layout that makes it one.
-    let moves_only = inside().all(|id| {
-        let opcode = &*module.instruction(id).opcode;
-        is_move(&id) || matches!(opcode, "parameter" | "bitcast" | "tuple" | "get-tuple-element")
-    });
-    moves_only && inside().filter(is_move).any(|id| changes_order(module, id))
+    let reads_result = |id: &InstructionId| {
+        program.module.instruction(*id).operands.iter().any(|operand| readers.values().any(|reader| reader == operand))
+    };
+    let ids = program.ran.keys().copied().filter(|id| moves_and_computes(program.module, *id) && reads_result(id));
+    let parts = ids.map(|id| (id, rate(program, &[id]) / usual));
+    parts.filter(|(_, of_usual)| *of_usual < SLOW).map(|(id, of_usual)| (id, (1.0 - of_usual) as f32)).collect()
 }
 
-/// Whether the elements of a copy or transpose lie in another order than its operand's, extents of one aside.
-fn changes_order(module: &HloModule, id: InstructionId) -> bool {
-    let instruction = module.instruction(id);
-    let Some(&operand) = instruction.operands.first() else { return false };
-    let order = |id: InstructionId| -> Option<Vec<i64>> {
-        let shape = &module.instruction(id).shape;
-        let order = shape.layout.as_ref()?.minor_to_major.iter().copied();
-        let is_wide = |dimension: &i64| {
-            usize::try_from(*dimension).ok().and_then(|at| shape.dimensions.get(at)).is_some_and(|extent| *extent > 1)
-        };
-        Some(order.filter(is_wide).collect())
+/// Bytes that instructions read and write in each second that they have of the devices' time.
+fn rate(program: &Program<'_>, ids: &[InstructionId]) -> f64 {
+    let bytes = |id: InstructionId| {
+        let instruction = program.module.instruction(id);
+        let shapes = instruction.operands.iter().map(|operand| program.module.instruction(*operand));
+        shapes.chain([instruction]).filter_map(|of| of.shape.byte_size().ok()).fold(0_u64, u64::saturating_add)
     };
-    let Some((from, to)) = order(operand).zip(order(id)) else { return false };
-    if instruction.opcode != "transpose" {
-        return from != to;
-    }
-    // Dimension i of the result is dimension `dimensions[i]` of the operand.
-    let origin = |at: &i64| usize::try_from(*at).ok().and_then(|at| instruction.dimensions.get(at)).copied();
-    to.iter().map(origin).collect::<Option<Vec<i64>>>().is_some_and(|to| to != from)
+    let moved = ids.iter().map(|id| bytes(*id) as f64 * program.events(*id) as f64).sum::<f64>();
+    let ns = program.ns_of(ids) as f64;
+    if ns > 0.0 { 1e9 * moved / ns } else { 0.0 }
 }
 
 /// The product, convolution or sum that reads a value, through what only passes it by.
