@@ -3,8 +3,6 @@
 //! A gain can be held against a prediction only where it is that prediction's alone: one finding vanished, the verdict is of
 //! captures, because findings are parts of their time, and an amount was predicted at all.
 
-use crate::diff::{CausesAsked, DiffOptions, summaries_of};
-use crate::session::OpenOptions;
 use crate::trial::{Judged, TrialRun};
 use ridge_diff::{CauseChange, Fate, FoundCause, PredictedSaving, State};
 use serde::{Deserialize, Serialize};
@@ -51,10 +49,7 @@ pub struct TestedPredictions {
 pub fn tested(runs: &[TrialRun], judged: Option<&Judged>, named: Option<&str>) -> TestedPredictions {
     let found = |is_after: bool| -> Option<Vec<FoundCause>> {
         let of_side = runs.iter().filter(|run| run.counts && run.is_after == is_after);
-        let captures: Vec<_> = of_side.filter_map(|run| run.capture.clone()).collect();
-        let how = DiffOptions { open: OpenOptions::default(), causes: CausesAsked::Always, ..DiffOptions::default() };
-        let (summaries, _) = summaries_of(&captures, &how).ok()?;
-        let findings: Vec<_> = summaries.into_iter().filter_map(|summary| summary.findings).collect();
+        let findings: Vec<_> = of_side.filter_map(|run| run.summary.as_ref()?.findings.clone()).collect();
         (!findings.is_empty()).then(|| usual(findings))
     };
     let (Some(judged), Some(before), Some(after)) = (judged, found(false), found(true)) else {

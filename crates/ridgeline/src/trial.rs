@@ -40,7 +40,7 @@ pub struct TrialRun {
     pub capture: Option<PathBuf>,
     /// What it wrote to its standard output and error.
     pub log: PathBuf,
-    /// What of its capture is compared, once it was opened.
+    /// What of its capture is compared, and what `check` finds in it, once it was opened.
     pub summary: Option<Summary>,
 }
 
@@ -168,16 +168,13 @@ impl Trial {
 /// What `runs` come to; captures that were not opened yet are opened now. `None` where a side has no run that counts.
 pub fn judge(runs: &mut [TrialRun], measure: TrialMeasure, options: &Options) -> Option<Judged> {
     let mut notes: Vec<Note> = Vec::new();
-    if measure != TrialMeasure::Program {
-        let how = DiffOptions { compare: *options, open: OpenOptions::default(), causes: CausesAsked::Never };
-        for run in runs.iter_mut().filter(|run| run.counts && run.summary.is_none()) {
-            // A capture that cannot be opened is none: then the program's time decides, which is said.
-            let opened =
-                run.capture.iter().map(|path| summaries_of(std::slice::from_ref(path), &how)).find_map(Result::ok);
-            let Some((summaries, said)) = opened else { continue };
-            run.summary = summaries.into_iter().next();
-            notes.extend(said);
-        }
+    let how = DiffOptions { compare: *options, open: OpenOptions::default(), causes: CausesAsked::Always };
+    for run in runs.iter_mut().filter(|run| run.counts && run.summary.is_none()) {
+        // A capture that cannot be opened is none: then the program's time decides, which is said.
+        let opened = run.capture.iter().map(|path| summaries_of(std::slice::from_ref(path), &how)).find_map(Result::ok);
+        let Some((summaries, said)) = opened else { continue };
+        run.summary = summaries.into_iter().next();
+        notes.extend(said);
     }
     let counting = |is_after: bool| runs.iter().filter(move |run| run.counts && run.is_after == is_after);
     if counting(false).next().is_none() || counting(true).next().is_none() {
@@ -189,7 +186,7 @@ pub fn judge(runs: &mut [TrialRun], measure: TrialMeasure, options: &Options) ->
     };
     let program = compare(&of_program(false), &of_program(true), options);
     let all = |is_after: bool| -> Option<Vec<Summary>> { counting(is_after).map(|run| run.summary.clone()).collect() };
-    let captures = all(false).zip(all(true)).map(|(before, after)| {
+    let captures = all(false).zip(all(true)).filter(|_| measure != TrialMeasure::Program).map(|(before, after)| {
         let comparison = compare(&before, &after, options);
         Diff { comparison, notes, summaries: (before, after) }
     });
