@@ -204,7 +204,8 @@ fn closing(check: &Check, options: &Options, layout: &Layout) -> String {
         parts.push(format!("cannot tell: {names}{more}"));
     }
     if !parts.is_empty() {
-        let line = format!("{}; `--all` shows them", parts.join("; "));
+        let object = if accepted + minor + unsure.len() == 1 { "it" } else { "them" };
+        let line = format!("{}; `--all` shows {object}", parts.join("; "));
         text.push_str(&paragraph(&line, layout.theme.quiet, layout));
     }
     if check.diagnosis.causes().next().is_some() {
