@@ -1,9 +1,10 @@
 """How soon `ridgeline view` can draw a capture: from the command to the tiles of the first screen, then tiles at random.
 
-    python3 benches/view.py CAPTURE [--ridgeline PATH] [--rounds N]
+    python3 benches/view.py CAPTURE [--ridgeline PATH] [--rounds N] [--xprof PYTHON]
 
 The server is a fresh process on a file that is in the page cache. Drawing in the browser is not in these times:
-`node ui/test/browser/measure.mjs ADDRESS` measures that.
+`node ui/test/browser/measure.mjs ADDRESS` measures that. With a Python that has XProf (`pip install xprof`), what its trace
+viewer answers first and after zooming in is timed beside it, in a fresh process and an empty folder.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import random
 import re
 import signal
 import subprocess
+import sys
+import tempfile
 import time
 from pathlib import Path
 from urllib.request import Request, urlopen
@@ -22,6 +26,22 @@ from urllib.request import Request, urlopen
 ROOT = Path(__file__).resolve().parents[1]
 # Tracks that one screen holds, columns of a tile, tiles asked for at random.
 SCREEN, COLUMNS, AT_RANDOM = 60, 1024, 400
+# Asks XProf what its page asks: the events of the first screen, then those of a thousandth of the time, at the resolution of
+# its page. Prints the seconds of both.
+XPROF = """
+import json, sys, time
+from xprof.convert.raw_to_tool_data import xspace_to_tool_data
+path, answers, window = sys.argv[1], [], {}
+for _ in range(2):
+    options = {"resolution": "8000", "full_dma": "false"} | window
+    begun = time.monotonic()
+    text, _ = xspace_to_tool_data([path], "trace_viewer@", {"hosts": ["host0"], "host": "host0", "trace_viewer_options": options})
+    answers.append(time.monotonic() - begun)
+    times = [event["ts"] / 1e3 for event in json.loads(text)["traceEvents"] if "ts" in event]
+    middle, width = (min(times) + max(times)) / 2, (max(times) - min(times)) / 1000
+    window = {"start_time_ms": str(middle), "end_time_ms": str(middle + width)}
+print(*answers)
+"""
 
 
 def main() -> None:
@@ -30,9 +50,12 @@ def main() -> None:
     parser.add_argument("capture", type=Path)
     parser.add_argument("--ridgeline", type=Path, default=ROOT / "target" / "release" / "ridgeline")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--xprof", metavar="PYTHON", help="an interpreter that has xprof")
     arguments = parser.parse_args()
     for _ in range(arguments.rounds):
         measure(arguments.ridgeline, arguments.capture)
+        if arguments.xprof:
+            measure_xprof(arguments.xprof, arguments.capture)
 
 
 def measure(ridgeline: Path, capture: Path) -> None:
@@ -73,6 +96,21 @@ def measure(ridgeline: Path, capture: Path) -> None:
         f"tiles at random: median {times[len(times) // 2]:.1f} ms, p95 {times[len(times) * 95 // 100]:.1f} ms; "
         f"peak memory {int(peak[1]) / 1000 if peak else 0:.0f} MB"
     )
+
+
+def measure_xprof(python: str, capture: Path) -> None:
+    """Has XProf answer as its page asks, and prints the times."""
+    with tempfile.TemporaryDirectory() as folder:
+        link = Path(folder) / "host0.xplane.pb"
+        link.symlink_to(capture.resolve())
+        process = subprocess.Popen([python, "-c", XPROF, str(link)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        said = process.stdout.read() if process.stdout else ""
+        _, status, usage = os.wait4(process.pid, 0)
+    if status:
+        print(f"XProf failed with status {os.waitstatus_to_exitcode(status)}", file=sys.stderr)
+        return
+    first, zoomed = (float(word) for word in said.split())
+    print(f"XProf: first screen {first:.1f} s, zoomed in {zoomed:.2f} s; peak memory {usage.ru_maxrss / 1000:.0f} MB")
 
 
 if __name__ == "__main__":
