@@ -107,8 +107,8 @@ def quick(arguments: argparse.Namespace) -> int:
         return 0
     begun, failed = time.monotonic(), 0
     for name in arguments.pairs or QUICK:
-        rule = name.split("--")[0]
-        fires, silent = (bool(own(check(name, kind, arguments), rule)) is (kind == "bad") for kind in ("bad", "good"))
+        before, after = said(name, arguments)
+        fires, silent = bool(before), not after
         failed += not (fires and silent)
         print(f"{name}: {'speaks' if fires else 'DOES NOT SPEAK'} before, {'silent' if silent else 'NOT SILENT'} after", flush=True)
     passed = len(arguments.pairs or QUICK) - failed
@@ -128,14 +128,13 @@ def parsed() -> argparse.Namespace:
 
 
 def measured(name: str, arguments: argparse.Namespace) -> Result:
-    rule = name.split("--")[0]
     runs = [[seconds(arguments.python, PAIRS / name / f"{kind}.py") for kind in KINDS] for _ in range(arguments.runs)]
     before_s, after_s = (statistics.median(times) for times in zip(*runs))
-    found = [own(check(name, kind, arguments), rule) for kind in KINDS]
+    found = said(name, arguments)
     savings = [finding["saving"] for finding in found[0] if finding["saving"]]
     return Result(
         pair=name,
-        rule=rule,
+        rule=name.split("--")[0],
         fires=bool(found[0]),
         silent=not found[1],
         before_s=before_s,
@@ -148,9 +147,12 @@ def measured(name: str, arguments: argparse.Namespace) -> Result:
     )
 
 
-def own(findings: list[dict], rule: str) -> list[dict]:
-    """The causes worth mending that `rule` found."""
-    return [finding for finding in findings if finding["rule"] == rule and finding["level"] != "info"]
+def said(name: str, arguments: argparse.Namespace) -> list[list[dict]]:
+    """What a pair's rule found before and after: causes worth mending, or what it tells where it names none."""
+    rule = name.split("--")[0]
+    both = [[finding for finding in check(name, kind, arguments) if finding["rule"] == rule] for kind in KINDS]
+    causes = [[finding for finding in found if finding["level"] != "info"] for found in both]
+    return causes if any(causes) else both
 
 
 def seconds(python: str, program: Path) -> float:
