@@ -140,7 +140,7 @@ def measured(name: str, arguments: argparse.Namespace) -> Result:
         before_s=before_s,
         after_s=after_s,
         # Several findings of one rule are of different places; mending the program mends them all.
-        claimed=min(1.0, sum(finding["holds_share"] for finding in found[0])),
+        claimed=min(1.0, sum(finding["holds_share"] or 0.0 for finding in found[0])),
         low=min(1.0, sum(saving["share_low"] for saving in savings)) if savings else None,
         high=min(1.0, sum(saving["share_high"] for saving in savings)) if savings else None,
         basis=savings[0]["basis"] if savings else None,

@@ -116,7 +116,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         let ns = if traced_ns > 0 { Some(traced_ns) } else { most.compile_ns };
         let Some(ns) = ns.map(|ns| ns.min(case.frame().compilation_ns)) else { return Ok(vec![finding.information()]) };
         let others: Vec<&str> = again.iter().map(|(name, _)| *name).filter(|name| *name != function).collect();
-        let with = if others.is_empty() { String::new() } else { format!(", and {} that makes or takes its arrays", list(&others, 3)) };
+        let verb = if others.len() == 1 { "makes or takes" } else { "make or take" };
+        let with = if others.is_empty() { String::new() } else { format!(", and {} that {verb} its arrays", list(&others, 3)) };
         let finding = finding.number(format!("compiling `{function}` again{with}"), Quantity::nanos(ns, Basis::Measured));
         let held_ns = (case.share_of(launching.iter().copied()) * case.wall().whole_ns() as f64) as i64;
         let finding = match held_ns {
