@@ -30,7 +30,7 @@ pub(super) fn interval_times(interval: &Interval) -> String {
 pub(super) fn forbidden(best: &BoardAnswer, known: &Known, device: &str) -> String {
     let call = known.call_s.p50;
     match best.least {
-        _ if best.is_gpu => format!("{} is {} as fast", best.name, interval_times(&best.speedup)),
+        _ if best.is_gpu() => format!("{} is {} as fast", best.name, interval_times(&best.speedup)),
         Some((least, by)) if least > call => format!(
             "even with everything at its best and data on the board, {} holds a call on {} at {}; {} takes {}",
             bound_words(by),
@@ -148,11 +148,11 @@ pub(super) fn assumptions(regions: &[RegionAnswer], ask: &Ask) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if regions.iter().any(|one| one.boards.iter().any(|board| board.is_gpu)) {
-        all.push(
-            "between GPUs, each operation keeps the part of its roof that it reached; waves of blocks are not modelled"
-                .to_owned(),
-        );
+    if regions.iter().any(|one| one.boards.iter().any(BoardAnswer::is_gpu)) {
+        all.push(match ask.baseline.host {
+            Host::Measured => "between GPUs, work keeps what it reached of its device: kernels whose launch is known are scaled by the waves of their blocks, others by their roofs; grids and kernels are taken to be the same on both".to_owned(),
+            _ => "nothing was measured on a GPU: each operation takes its time at the roof of the target's data sheet, at 30 to 90 % of it, and 2 to 4 µs at least".to_owned(),
+        });
     }
     let mut unverified: Vec<String> = regions
         .iter()
