@@ -4,6 +4,7 @@ use crate::import::Import;
 use crate::xla::command_buffer::is_command_buffer;
 use ridge_trace::{Module, NONE, Operation, StringId};
 use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Rows of the modules and operations of one process.
 #[derive(Debug)]
@@ -11,8 +12,12 @@ pub(crate) struct Operations {
     process: u32,
     by_program: FxHashMap<u64, u32>,
     by_module_name: FxHashMap<StringId, u32>,
+    by_both: FxHashMap<(u64, StringId), u32>,
     ids: FxHashMap<(u32, StringId), u32>,
 }
+
+/// The modules that ran, as their events name them: program id and name, with the operations that did.
+pub(crate) type Ran = BTreeMap<(u64, String), BTreeSet<String>>;
 
 impl Operations {
     /// Knows the modules that `import` has of `process`.
@@ -21,12 +26,14 @@ impl Operations {
             process,
             by_program: FxHashMap::default(),
             by_module_name: FxHashMap::default(),
+            by_both: FxHashMap::default(),
             ids: FxHashMap::default(),
         };
         for (row, module) in import.builder.modules.iter().enumerate() {
             if module.process == process {
                 table.by_program.entry(module.program_id).or_insert(row as u32);
                 table.by_module_name.entry(module.name).or_insert(row as u32);
+                table.by_both.entry((module.program_id, module.name)).or_insert(row as u32);
             }
         }
         // Earlier windows of the process have brought some of its operations.
@@ -49,23 +56,63 @@ impl Operations {
         table
     }
 
-    /// The row of a module, by its program id where that is known, else by its name.
-    pub(crate) fn module(&mut self, program_id: Option<u64>, name: &str, import: &mut Import) -> u32 {
-        if let Some(&row) = program_id.and_then(|id| self.by_program.get(&id)) {
-            return row;
+    /// Finds the modules that ran under another program id than the one their HLO is kept under, which is so of
+    /// executables from a compilation cache: they name the id that they had where they were compiled, and that may be
+    /// another module's here. Such a module is the one of its name that has all operations that ran, and that nothing ran
+    /// of under its own id.
+    ///
+    /// Gives how many were found, and of how many several may be it.
+    pub(crate) fn find_renumbered(&mut self, ran: &Ran, import: &mut Import) -> (u64, u64) {
+        let (mut found, mut unclear) = (0, 0);
+        for ((program_id, name), operations) in ran {
+            let name_id = import.builder.strings.intern(name);
+            let known = self.by_both.get(&(*program_id, name_id));
+            if known.is_some_and(|row| import.builder.modules[*row as usize].hlo.is_some()) {
+                continue;
+            }
+            let may_be_it = |module: &Module| {
+                let hlo = module.hlo.and_then(|hlo| import.hlo.get(hlo as usize));
+                module.process == self.process
+                    && module.name == name_id
+                    && !ran.contains_key(&(module.program_id, name.clone()))
+                    && hlo.is_some_and(|hlo| operations.iter().all(|op| hlo.instruction_named(op).is_some()))
+            };
+            let modules = import.builder.modules.iter().enumerate();
+            let mut rows = modules.filter(|(_, module)| may_be_it(module)).map(|(row, _)| row as u32);
+            match (rows.next(), rows.next()) {
+                (Some(row), None) => {
+                    self.by_both.insert((*program_id, name_id), row);
+                    found += 1;
+                }
+                (Some(_), Some(_)) => unclear += 1,
+                (None, _) => {}
+            }
         }
-        let name = import.builder.strings.intern(name);
-        if program_id.is_none()
-            && let Some(&row) = self.by_module_name.get(&name)
-        {
+        (found, unclear)
+    }
+
+    /// The row of a module, by its program id and name where both are known, else by the one that is.
+    pub(crate) fn module(&mut self, program_id: Option<u64>, name: &str, import: &mut Import) -> u32 {
+        let name_id = import.builder.strings.intern(name);
+        let known = match program_id {
+            Some(id) => self.by_both.get(&(id, name_id)).or_else(|| {
+                // An id alone is one only where a name is missing: another module may have it by chance.
+                let row = self.by_program.get(&id)?;
+                let other = import.builder.modules[*row as usize].name;
+                (name.is_empty() || import.builder.strings.get(other).is_empty()).then_some(row)
+            }),
+            None => self.by_module_name.get(&name_id),
+        };
+        if let Some(&row) = known {
             return row;
         }
         // The capture ran a module whose HLO it does not have.
         let row = import.builder.modules.len() as u32;
         let program_id = program_id.unwrap_or(0);
-        import.builder.modules.push(Module { process: self.process, name, program_id, hlo: None });
+        import.builder.modules.push(Module { process: self.process, name: name_id, program_id, hlo: None });
         self.by_program.entry(program_id).or_insert(row);
-        self.by_module_name.entry(name).or_insert(row);
+        self.by_module_name.entry(name_id).or_insert(row);
+        self.by_both.entry((program_id, name_id)).or_insert(row);
         row
     }
 
