@@ -143,10 +143,14 @@ pub(super) fn assumptions(regions: &[RegionAnswer], ask: &Ask) -> Vec<String> {
     }
     all.push("every time on a board is predicted; docs/offload-validation.md says how far to trust it".to_owned());
     if !ask.what_if.is_streamed && !ask.boards.is_empty() {
-        all.push(
-            "input and output cross the host's link in each call, unless `--what-if resident=N` or `stream=yes` says otherwise"
-                .to_owned(),
-        );
+        let stays = |one: &RegionAnswer| {
+            let work = one.region.specification.as_ref().ok().map(|spec| &spec.workload);
+            work.is_some_and(|work| work.kept_input.0 + work.kept_output.0 > 0.0)
+        };
+        let but = if regions.iter().any(stays) { ", but for what a loop around it leaves alone" } else { "" };
+        all.push(format!(
+            "input and output cross the host's link in each call{but}, unless `--what-if resident=N` or `stream=yes` says otherwise"
+        ));
     }
     if regions.iter().any(|one| one.boards.iter().any(BoardAnswer::is_gpu)) {
         all.push(match ask.baseline.host {

@@ -71,6 +71,7 @@ fn region(one: &RegionAnswer) -> Value {
         "bytes": spec.map(|spec| json!({
             "input": spec.workload.input.0.round() as u64,
             "output": spec.workload.output.0.round() as u64,
+            "kept_between_calls": (spec.workload.kept_input.0 + spec.workload.kept_output.0).round() as u64,
             "kept": spec.workload.kept_bytes.round() as u64,
             "line_buffers": spec.workload.line_buffer_bytes.round() as u64,
             "compulsory": spec.compulsory_bytes.round() as u64,

@@ -132,8 +132,11 @@ fn block(one: &RegionAnswer, options: Options, layout: &Layout) -> String {
     }
     text.push_str(&entry("why", &one.why, layout));
     let module = match (&one.region.in_loop, &one.region.inside) {
-        (Some(of_loop), _) => format!("loop `{of_loop}` of `{}`", one.region.module),
-        (None, Some(around)) => format!("each iteration of loop `{around}` of `{}`", one.region.module),
+        (Some(of_loop), None) => format!("loop `{of_loop}` of `{}`", one.region.module),
+        (Some(of_loop), Some(around)) => {
+            format!("loop `{of_loop}`, in each iteration of loop `{around}` of `{}`", one.region.module)
+        }
+        (None, Some(around)) => format!("in each iteration of loop `{around}` of `{}`", one.region.module),
         (None, None) => format!("`{}`", one.region.module),
     };
     let class = one.class.map_or(String::new(), |class| format!(", {}", class.name()));

@@ -54,8 +54,13 @@ pub(super) fn bytes(answer: &RegionAnswer) -> Option<String> {
     let of = |bytes: f64| Bytes(bytes.round() as u64).to_string();
     let times =
         |bytes: f64| if crossing > 0.0 { format!(" ({} times)", factor(bytes / crossing)) } else { String::new() };
+    let kept = spec.workload.kept_input.0 + spec.workload.kept_output.0;
+    let kept = match kept.round() {
+        kept if kept > 0.0 => format!(", {} of them at the ends of the loop around it only", of(kept)),
+        _ => String::new(),
+    };
     Some(format!(
-        "{} enter and leave a call; its operations carry {}{} at least, XLA counts {}{}",
+        "{} enter and leave a call{kept}; its operations carry {}{} at least, XLA counts {}{}",
         of(crossing),
         of(spec.compulsory_bytes),
         times(spec.compulsory_bytes),
