@@ -177,3 +177,63 @@ fn is_buffer(operation: &Operation, import: &Import) -> bool {
         None => is_command_buffer(import.builder.strings.get(operation.name)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ridge_hlo::HloModule;
+
+    /// A process with modules of one operation each: name, program id, operation.
+    fn import(modules: &[(&str, u64, &str)]) -> Import {
+        let mut import = Import::default();
+        let process = import.builder.add_process("host", None);
+        for (name, program_id, op) in modules {
+            let text =
+                format!("HloModule {name}\n\nENTRY %e {{\n  ROOT %{op} = f32[8]{{0}} iota(), iota_dimension=0\n}}\n");
+            import.hlo.push(HloModule::from_text(&text).expect("HLO text of the test"));
+            let (name, hlo) = (import.builder.strings.intern(name), Some(import.hlo.len() as u32 - 1));
+            import.builder.modules.push(Module { process, name, program_id: *program_id, hlo });
+        }
+        import
+    }
+
+    /// Where what ran is found: the program id of the module that has its HLO, or that there is none.
+    #[track_caller]
+    fn check(modules: &[(&str, u64, &str)], ran: &[(&str, u64, &str)], counted: (u64, u64), expected: &[Option<u64>]) {
+        let mut import = import(modules);
+        let mut operations = Operations::new(0, &import);
+        let of = |(name, id, op): &(&str, u64, &str)| ((*id, (*name).to_owned()), BTreeSet::from([(*op).to_owned()]));
+        let all: Ran = ran.iter().map(of).collect();
+        assert_eq!(operations.find_renumbered(&all, &mut import), counted);
+        let found: Vec<Option<u64>> = ran
+            .iter()
+            .map(|(name, id, _)| {
+                let row = operations.module(Some(*id), name, &mut import);
+                let module = &import.builder.modules[row as usize];
+                module.hlo.map(|_| module.program_id)
+            })
+            .collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn executables_from_a_cache_run_under_an_id_that_may_be_another_modules() {
+        // As JAX's compilation cache leaves it: alpha ran as 6, which is delta's, and has its HLO under 17.
+        let modules = [("delta", 6, "mul"), ("alpha", 17, "add"), ("beta", 14, "cos")];
+        check(
+            &modules,
+            &[("delta", 6, "mul"), ("alpha", 6, "add"), ("beta", 9, "cos")],
+            (2, 0),
+            &[Some(6), Some(17), Some(14)],
+        );
+        // Another program of that name, and one whose HLO ran under its own id, are not it.
+        check(
+            &modules,
+            &[("alpha", 6, "sub"), ("beta", 9, "cos"), ("beta", 14, "cos")],
+            (0, 0),
+            &[None, None, Some(14)],
+        );
+        // Of two that may be it none is taken.
+        check(&[("f", 3, "add"), ("f", 5, "add")], &[("f", 9, "add")], (0, 1), &[None]);
+    }
+}
