@@ -79,10 +79,15 @@ impl Manifest {
         if self.document.complete == Some(false) && notes.is_empty() {
             notes.push(note(&self.folder, Severity::Lost, "the recording did not end properly".to_owned()));
         }
-        let is_of_the_capture = |said: &&Value| said["what"] == "steps" || said["what"] == "compilation cache";
-        let said = self.document.notes.iter().flatten().filter(is_of_the_capture);
-        let said = said.filter_map(|said| said["why"].as_str());
-        notes.extend(said.map(|why| note(&self.folder, Severity::Info, why.to_owned())));
+        let severity = |what: &Value| match what.as_str()? {
+            "steps" => Some(Severity::Info),
+            // What lines and compile times say is of another run.
+            "compilation cache" => Some(Severity::Partial),
+            _ => None,
+        };
+        let said = self.document.notes.iter().flatten();
+        let said = said.filter_map(|said| Some((severity(&said["what"])?, said["why"].as_str()?)));
+        notes.extend(said.map(|(severity, why)| note(&self.folder, severity, why.to_owned())));
         notes
     }
 
