@@ -33,11 +33,15 @@ _MOST_PENDING_JAXPRS = 64
 _LARGEST_PRINTED_CONSTANT = 1024
 
 
+#: What JAX says where an executable came from its persistent compilation cache.
+_CACHE_HIT = "/jax/compilation_cache/cache_hits"
+
+
 @dataclass
 class CompiledModule:
     """One compilation: bytes and texts of the module, and what XLA says of its cost.
 
-    `compile_s` is in seconds and includes a hit in the compilation cache.
+    `compile_s` is in seconds; of a module from the compilation cache it is what reading it took.
     `memory` is in bytes; `cost` holds XLA's own keys (`flops`, `bytes accessed`, …).
     `collect_s` is what collecting cost, in seconds; `forms_s` is what making and writing the forms took, which nobody pays who wants none.
     """
@@ -45,6 +49,7 @@ class CompiledModule:
     index: int
     name: str
     compile_s: float
+    is_from_cache: bool = False
     after_proto: bytes | None = None
     buffer_assignment: bytes | None = None
     after_text: str | None = None
@@ -83,6 +88,7 @@ class ModuleWatch:
         self._lock = threading.Lock()
         self._jaxprs: OrderedDict[int, tuple[Any, Any]] = OrderedDict()
         self._originals: list[tuple[Any, str, Any]] = []
+        self._cache = threading.local()
 
     def install(self) -> None:
         """Wrap the two functions; `jax` must be imported.
@@ -90,6 +96,7 @@ class ModuleWatch:
         Raises AttributeError or ImportError if this JAX keeps them elsewhere.
         """
         self._parts.run("source_exclusion", _exclude_own_frames)
+        self._parts.run("compilation_cache", self._listen)
         self._wrap("jax._src.compiler", "compile_or_get_cached", self._compiling)
         self._parts.run("jaxpr", self._wrap, "jax._src.interpreters.pxla", "lower_sharding_computation", self._lowering)
 
@@ -98,6 +105,15 @@ class ModuleWatch:
         while self._originals:
             owner, name, original = self._originals.pop()
             setattr(owner, name, original)
+        with contextlib.suppress(Exception):
+            importlib.import_module("jax._src.monitoring").unregister_event_listener(self._heard)
+
+    def _listen(self) -> None:
+        importlib.import_module("jax.monitoring").register_event_listener(self._heard)
+
+    def _heard(self, event: str, **_about: Any) -> None:
+        if event == _CACHE_HIT:
+            self._cache.is_hit = True
 
     def _wrap(self, module_name: str, name: str, replacement: Callable[..., Any]) -> None:
         owner = importlib.import_module(module_name)
@@ -127,6 +143,7 @@ class ModuleWatch:
 
     def _compiling(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         self._parts.run("before_compile", self._before_compile)
+        self._cache.is_hit = False
         started = time.perf_counter()
         executable = original(*args, **kwargs)
         compile_s = time.perf_counter() - started
@@ -141,7 +158,7 @@ class ModuleWatch:
             (hlo, *_) = executable.hlo_modules()
             with self._lock:
                 self._count += 1
-                module = CompiledModule(self._count, hlo.name, compile_s)
+                module = CompiledModule(self._count, hlo.name, compile_s, self._cache.is_hit)
                 _, jaxpr = self._jaxprs.pop(id(stablehlo), (None, None))
             forms_started = time.perf_counter()
             for part, collect in self._collectors(module, hlo, stablehlo, jaxpr):

@@ -31,6 +31,12 @@ from .tracer import Tracer, Written
 #: Longest wait for device work before a capture stops, in seconds.
 _DRAIN_LIMIT_S = 10.0
 
+#: What is not as in other recordings where executables come from JAX's persistent compilation cache.
+_FROM_CACHE = (
+    "modules came from JAX's persistent compilation cache: their source lines are those of the program that compiled them, how long "
+    "that took is not known, and two modules of one name may be mixed up; JAX_ENABLE_COMPILATION_CACHE=false records without it"
+)
+
 #: How often warm-up and limits are looked at, in seconds.
 _TICK_S = 0.25
 
@@ -69,6 +75,7 @@ class Session:
         self._ticker: threading.Thread | None = None
         self._last_compile: float | None = None
         self._forms_s = 0.0
+        self._is_cache_said = False
         self._compilations = {"count": 0, "seconds": 0.0, "kept": 0, "kept_bytes": 0}
 
     # What the program does, in the order in which it can happen.
@@ -102,6 +109,9 @@ class Session:
     def module_compiled(self, module: CompiledModule) -> None:
         """A module was compiled and collected; raises OSError if it cannot be written."""
         self._last_compile = time.perf_counter()
+        if module.is_from_cache and not self._is_cache_said:
+            self._is_cache_said = True
+            self._piece.append("notes", {"what": "compilation cache", "why": _FROM_CACHE})
         self._compilations["count"] += 1
         self._compilations["seconds"] += module.compile_s
         started = time.perf_counter()

@@ -93,6 +93,17 @@ def test_everything_is_collected(record: Recorder) -> None:
     assert sorted(entry.name for entry in run.out.iterdir()) == ["hlo", "manifest.json", "memory", "sources", "trace"]
 
 
+def test_modules_from_the_compilation_cache_are_said_once(record: Recorder) -> None:
+    cache = {
+        "JAX_COMPILATION_CACHE_DIR": str(record.folder / "cache"),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+    }
+    notes = [record(STEP, env=env).manifest["notes"] for env in (cache, cache, cache | {"JAX_ENABLE_COMPILATION_CACHE": "false"})]
+    assert [[note["what"] for note in said] for said in notes] == [[], ["compilation cache"], []]
+    assert "JAX_ENABLE_COMPILATION_CACHE=false" in notes[1][0]["why"]
+
+
 def test_nothing_private_is_told(record: Recorder) -> None:
     env = {"HOME": str(record.folder), "USER": "ada", "HF_TOKEN": "hf_abcdefghijklmnopqrstuvwxyz"}
     program = record.folder / "program.py"

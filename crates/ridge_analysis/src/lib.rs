@@ -37,7 +37,7 @@ pub use device::{
     processor_ceilings, processor_sheets, sheet_of, sheets, sheets_named,
 };
 pub use models::course::{Course, Stretch};
-pub use models::elsewhere::{Elsewhere, ScaledBy};
+pub use models::elsewhere::{Elsewhere, Factor, Factors, KernelWork, ScaledBy};
 pub use models::frame::{Frame, Per};
 pub use models::idle::{Activity, Cause, Idle, IdleGaps};
 pub use models::memory::Memory;

@@ -18,6 +18,7 @@ mod pprof;
 mod torch_snapshot;
 mod xplane;
 
+pub(crate) use hlo_dump::module;
 pub(crate) use xplane::Window;
 
 /// A kind of capture: how it is recognized and read.
@@ -58,6 +59,11 @@ pub trait Format: Sync {
     /// What a file of this format is among the other files of a folder.
     fn in_folder(&self) -> InFolder {
         InFolder::Alone(&[])
+    }
+
+    /// Whether captures of this format name the modules that they ran and do not hold them.
+    fn takes_modules(&self) -> bool {
+        false
     }
 
     /// What the user can do about `error`, if it is about what this format's tool makes.

@@ -2,7 +2,7 @@
 
 use crate::demangle;
 use crate::folder::Folder;
-use crate::formats::{FORMATS, Format, Window};
+use crate::formats::{self, FORMATS, Format, Window};
 use crate::note::{ImportNote, Severity};
 use crate::packed::Packed;
 use crate::ranks;
@@ -83,6 +83,8 @@ pub struct Import {
     pub sources: Vec<SourceFile>,
     /// What one compressed source may grow to, in bytes; `None` for as much as captures do.
     pub max_unpacked_bytes: Option<u64>,
+    /// Modules that were kept beside captures which have none, until a capture says that it ran one.
+    pub(crate) kept: Vec<HloModule>,
     /// When the processes of XPlane captures were captured.
     pub(crate) windows: Vec<Window>,
     /// What is done with bytes that were read.
@@ -212,6 +214,8 @@ pub struct ImportOptions<'a> {
     pub max_unpacked_bytes: Option<u64>,
     /// What is done with bytes of a source that were read; nothing where this is `None`.
     pub release: Option<Release>,
+    /// Dumps of modules that were kept beside the captures, for those that [take them](takes_modules).
+    pub modules: &'a [Source<'a>],
 }
 
 /// The format whose content `bytes` begins with, compressed or not.
@@ -250,6 +254,17 @@ pub enum Input<'a> {
     Folder(Folder<'a>),
 }
 
+/// Whether any of `inputs` names the modules that it ran and does not hold them.
+pub fn takes_modules(inputs: &[Input<'_>]) -> bool {
+    inputs.iter().any(|input| {
+        let format = match input {
+            Input::File(source) => sniff(source.bytes),
+            Input::Folder(folder) => sniff_folder(&folder.files.iter().map(|file| file.name).collect::<Vec<_>>()),
+        };
+        format.is_some_and(Format::takes_modules)
+    })
+}
+
 /// [`import`] of files and folders, with all that can be chosen.
 ///
 /// # Errors
@@ -261,6 +276,7 @@ pub fn import_inputs(inputs: &[Input<'_>], options: ImportOptions<'_>) -> Result
         max_unpacked_bytes: options.max_unpacked_bytes,
         ..Import::default()
     };
+    options.modules.iter().for_each(|source| keep(*source, &mut import));
     let mut failures = Vec::new();
     for input in inputs {
         let (name, read) = match input {
@@ -279,6 +295,14 @@ pub fn import_inputs(inputs: &[Input<'_>], options: ImportOptions<'_>) -> Result
         import.note(Severity::Lost, name, None, 1, format!("the whole file could not be read: {error}"));
     }
     Ok(finish(import))
+}
+
+/// Keeps a module for the capture that ran it.
+fn keep(source: Source<'_>, import: &mut Import) {
+    match formats::module(source) {
+        Ok(module) => import.kept.push(module),
+        Err(error) => import.note(Severity::Partial, source.name, None, 1, error.to_string()),
+    }
 }
 
 fn import_folder(

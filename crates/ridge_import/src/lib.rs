@@ -32,7 +32,7 @@ pub use folder::Folder;
 pub use formats::{FORMATS, Format};
 pub use import::{
     CaptureFacts, Import, ImportError, ImportOptions, Imported, Input, Release, Source, SourceFile, import,
-    import_inputs, is_lfs_pointer, sniff, sniff_folder,
+    import_inputs, is_lfs_pointer, sniff, sniff_folder, takes_modules,
 };
 pub use note::{ImportNote, Severity};
 pub use packed::{Packed, PackedReader};

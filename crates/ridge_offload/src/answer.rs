@@ -4,33 +4,21 @@ mod boards;
 mod judge;
 mod words;
 
-pub use boards::{BoardAnswer, Cut, Energy, Swing};
+pub use boards::{BoardAnswer, Cut, Energy, OpenedCut, Swing};
 
 use crate::baseline::{Baseline, Host};
 use crate::draw::Draw;
 use crate::predict::Interval;
 use crate::regions::{Region, regions};
+use crate::target::{Target, TargetGpu};
 use crate::{Board, Class, Fix, Verdict, WhatIf, constants};
-use ridge_analysis::{Analysis, Ceilings};
+use ridge_analysis::{Analysis, DeviceSheet, Factors, Group};
 
 /// Draws for the answer; the quantiles of twice as many differ by less than 2 %.
 const DRAWS: usize = 500;
 
 /// Regions below this part of the device time are counted together.
 const LEAST_SHARE: f64 = 0.01;
-
-/// Another GPU that a region may move to.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TargetGpu {
-    /// Its name in the answer, `h200`.
-    pub id: String,
-    /// The maker's name.
-    pub name: String,
-    /// Its roofs.
-    pub ceilings: Ceilings,
-    /// Its design power, watts.
-    pub tdp_w: Option<f64>,
-}
 
 /// What is asked.
 #[derive(Debug, Clone)]
@@ -41,6 +29,8 @@ pub struct Ask {
     pub boards: Vec<&'static Board>,
     /// Other GPUs to lay beside it.
     pub targets: Vec<TargetGpu>,
+    /// The sheet of what was captured, where the capture does not name it.
+    pub captured_on: Option<&'static DeviceSheet>,
     /// What is taken to be otherwise.
     pub what_if: WhatIf,
 }
@@ -94,7 +84,11 @@ pub fn offload(analysis: &Analysis<'_>, ask: &Ask) -> Offload {
     let draws: Vec<Draw> = Draw::many(constants(), DRAWS).into_iter().map(|draw| ask.what_if.apply(draw)).collect();
     let (shown, others): (Vec<Region>, Vec<Region>) =
         regions(analysis).into_iter().partition(|region| region.share >= LEAST_SHARE);
-    let regions: Vec<RegionAnswer> = shown.into_iter().map(|region| judge::answer(region, ask, &draws)).collect();
+    let is_measured = ask.baseline.host == Host::Measured;
+    let factors = |gpu: &TargetGpu| is_measured.then(|| Factors::new(analysis, gpu.sheet, ask.captured_on));
+    let targets = ask.targets.iter().map(|gpu| Target { gpu, factors: factors(gpu) }).collect();
+    let asked = Asked { ask, draws: &draws, targets, groups: &analysis.groups().groups };
+    let regions: Vec<RegionAnswer> = shown.into_iter().map(|region| judge::answer(region, &asked)).collect();
     let others = (others.len(), others.iter().map(|region| region.share).sum());
     Offload {
         headline: words::headline(&regions, ask),
@@ -104,6 +98,14 @@ pub fn offload(analysis: &Analysis<'_>, ask: &Ask) -> Offload {
         others,
         what_if: ask.what_if.clone(),
     }
+}
+
+/// What is asked of every region, and what all of them need.
+struct Asked<'a> {
+    ask: &'a Ask,
+    draws: &'a [Draw],
+    targets: Vec<Target<'a>>,
+    groups: &'a [Group],
 }
 
 impl Offload {

@@ -44,6 +44,33 @@ pub(crate) fn best_set(gains: &[f64], values: &[Value]) -> Vec<usize> {
     (0..nodes).filter(|at| reached[*at].is_some()).collect()
 }
 
+/// What moving `set` is worth, seconds: gains inside less each value that crosses its border, once for each way.
+pub(crate) fn worth(gains: &[f64], values: &[Value], set: &[usize]) -> f64 {
+    let inside = Inside::new(gains.len(), set);
+    let crossing = values.iter().filter(|(maker, readers, _)| inside.is_crossed(*maker, readers));
+    set.iter().map(|at| gains[*at]).sum::<f64>() - crossing.map(|(_, _, cost)| cost).sum::<f64>()
+}
+
+/// A set of nodes; places past the last are the outside.
+pub(crate) struct Inside(Vec<bool>);
+
+impl Inside {
+    pub(crate) fn new(nodes: usize, set: &[usize]) -> Inside {
+        let mut inside = vec![false; nodes];
+        set.iter().for_each(|at| inside[*at] = true);
+        Inside(inside)
+    }
+
+    fn holds(&self, at: usize) -> bool {
+        self.0.get(at).copied().unwrap_or(false)
+    }
+
+    /// Whether a value is made on one side of the set's border and read on the other.
+    pub(crate) fn is_crossed(&self, maker: usize, readers: &[usize]) -> bool {
+        readers.iter().any(|reader| self.holds(*reader) != self.holds(maker))
+    }
+}
+
 /// More than any sum of gains, picoseconds.
 const MOST: i64 = 1_000_000_000_000_000;
 
@@ -129,17 +156,6 @@ impl Flow {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// What a set is worth: gains inside less each value that crosses its border, once for each way.
-    fn worth(gains: &[f64], values: &[Value], set: &[usize]) -> f64 {
-        let is_in = |at: &usize| set.contains(at);
-        let cost = |(maker, readers, cost): &Value| {
-            let leaves = is_in(maker) && readers.iter().any(|reader| !is_in(reader));
-            let enters = !is_in(maker) && readers.iter().any(is_in);
-            if leaves || enters { *cost } else { 0.0 }
-        };
-        set.iter().map(|at| gains[*at]).sum::<f64>() - values.iter().map(cost).sum::<f64>()
-    }
 
     #[test]
     fn a_loss_between_two_gains_is_taken_along_where_the_link_costs_more() {

@@ -58,7 +58,7 @@ pub(crate) fn value_bytes(module: &HloModule, (id, element): Value) -> f64 {
 }
 
 /// Whether an instruction makes its value of nothing, or is small enough to be part of a design.
-fn is_made(module: &HloModule, id: InstructionId) -> bool {
+pub(crate) fn is_made(module: &HloModule, id: InstructionId) -> bool {
     matches!(&*module.instruction(id).opcode, "constant" | "iota" | "partition-id" | "replica-id")
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn boundary(module: &HloModule, users: &Users, members: &FxHashSet<In
             let outside = |value: &Value| !members.contains(&value.0) && !is_made(module, value.0);
             inputs.extend(sources(module, operand).into_iter().filter(outside));
         }
-        leaving(module, users, members, member, &mut outputs);
+        outputs.extend(leaving(module, users, members, member).into_iter().map(|(value, _)| value));
     }
     let sum = |values: &FxHashSet<Value>| {
         let mut sorted: Vec<&Value> = values.iter().collect();
@@ -86,14 +86,23 @@ pub(crate) fn boundary(module: &HloModule, users: &Users, members: &FxHashSet<In
     Boundary { input: sum(&inputs), output: sum(&outputs) }
 }
 
-/// The values of `member` that somebody outside reads, or that are the computation's result.
-fn leaving(
+/// How a value leaves a set of instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Way {
+    /// Somebody else in the computation reads it.
+    Read,
+    /// It is the computation's result, or an element of it.
+    Result,
+}
+
+/// The values of `member` that somebody outside reads, or that are the computation's result; each way once.
+pub(crate) fn leaving(
     module: &HloModule,
     users: &Users,
     members: &FxHashSet<InstructionId>,
     member: InstructionId,
-    outputs: &mut FxHashSet<Value>,
-) {
+) -> Vec<(Value, Way)> {
+    let mut found: Vec<(Value, Way)> = Vec::new();
     let mut open: Vec<Value> = vec![(member, None)];
     let mut seen: FxHashSet<Value> = FxHashSet::default();
     while let Some((id, element)) = open.pop() {
@@ -101,20 +110,21 @@ fn leaving(
             continue;
         }
         if module.is_root(id) {
-            outputs.insert((member, element));
+            found.push(((member, element), Way::Result));
         }
         for &user in users.of(id) {
             let using = module.instruction(user);
             match &*using.opcode {
                 "get-tuple-element" => open.push((user, element.or(using.tuple_index))),
                 "tuple" | "bitcast" => open.push((user, element)),
-                _ if !members.contains(&user) => {
-                    outputs.insert((member, element));
-                }
+                _ if !members.contains(&user) => found.push(((member, element), Way::Read)),
                 _ => {}
             }
         }
     }
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 /// `members` in connected sets: two are together where one reads what the other makes.

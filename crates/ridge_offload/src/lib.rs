@@ -23,6 +23,8 @@ mod cut;
 mod draw;
 mod fix;
 mod flow;
+pub mod gpus;
+mod loop_state;
 mod operators;
 mod predict;
 pub mod published;
@@ -36,7 +38,7 @@ mod verdict;
 mod what_if;
 mod workload;
 
-pub use answer::{Ask, BoardAnswer, Cut, Energy, Offload, RegionAnswer, Swing, TargetGpu, offload};
+pub use answer::{Ask, BoardAnswer, Cut, Energy, Offload, OpenedCut, RegionAnswer, Swing, offload};
 pub use baseline::{Baseline, Host};
 pub use board::{Board, BoardError, Family, Figure, Link, Memory, MemoryKind, boards};
 pub use class::Class;
@@ -47,6 +49,9 @@ pub use fix::Fix;
 pub use operators::{Format, Operator, OperatorCost};
 pub use predict::{Interval, Prediction, predict};
 pub use regions::{Flow, Location, Node, Opened, Region, RegionOp, Specification, regions};
+/// By what a time on another GPU is found.
+pub use ridge_analysis::ScaledBy;
+pub use target::TargetGpu;
 pub use time::{BoundBy, Parts, time};
 pub use verdict::Verdict;
 pub use what_if::{WhatIf, WhatIfError};

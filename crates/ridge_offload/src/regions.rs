@@ -5,7 +5,9 @@
 //! specification, such as a loop with an opaque call in it, its inner loops and the connected rest are looked at for
 //! themselves, and what is opaque stays apart with the reason.
 
-use crate::flow::{self, boundary};
+mod parts;
+
+use crate::flow;
 use crate::specification::{Source, refusal, refuses, workload};
 use crate::workload::Workload;
 use ridge_analysis::{Analysis, module_costs};
@@ -33,6 +35,8 @@ pub struct Region {
     pub module: String,
     /// The loop that it is, where it is one.
     pub in_loop: Option<String>,
+    /// The loop that it is in, called anew in each iteration.
+    pub inside: Option<String>,
     /// Exclusive time of all calls, nanoseconds.
     pub self_ns: f64,
     /// That over all device work.
@@ -73,6 +77,8 @@ pub struct RegionOp {
     pub cost: Option<ridge_hlo::cost::Cost>,
     /// Compare-exchanges of one execution, where it is a short sort.
     pub exchanges: f64,
+    /// Its device work: positions among the capture's groups.
+    pub groups: Vec<usize>,
 }
 
 /// What one call has to do.
@@ -88,12 +94,23 @@ pub struct Specification {
     pub xla_bytes: f64,
     /// Its parts for a cut: what each has to do alone, and what flows.
     pub nodes: Vec<Node>,
-    /// What flows: the node that makes it, those that read it, bytes. A node past the last is the outside.
+    /// What flows between them.
     pub values: Vec<Flow>,
 }
 
-/// A value that flows: the node that makes it, those that read it, bytes. A node past the last is the outside.
-pub type Flow = (usize, Vec<usize>, f64);
+/// A value that flows between nodes; a node past the last is the outside.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Flow {
+    /// The node that makes it.
+    pub maker: usize,
+    /// Those that read it.
+    pub readers: Vec<usize>,
+    /// Its bytes.
+    pub bytes: f64,
+    /// How often it is sent in a call, or of a loop in an iteration: less than once where a loop leaves it alone, or asks
+    /// for it at the end only.
+    pub times: f64,
+}
 
 /// One iteration of a loop.
 #[derive(Debug, Clone)]
@@ -154,7 +171,8 @@ fn ops_by_module(analysis: &Analysis<'_>) -> Vec<(Option<u32>, Vec<Timed>)> {
     let mut places: FxHashMap<Option<u32>, usize> = FxHashMap::default();
     let mut all: Vec<OfModule> = Vec::new();
     let mut counted: FxHashSet<(u32, u8)> = FxHashSet::default();
-    for group in analysis.groups().groups.iter().filter(|group| group.self_ns > 0 || group.op != NONE) {
+    let groups = analysis.groups().groups.iter().enumerate();
+    for (position, group) in groups.filter(|(_, group)| group.self_ns > 0 || group.op != NONE) {
         let operation = analysis.operation(group.op);
         let module = operation.map(|op| op.module).filter(|module| *module != NONE);
         let place = *places.entry(module).or_insert_with(|| {
@@ -169,11 +187,13 @@ fn ops_by_module(analysis: &Analysis<'_>) -> Vec<(Option<u32>, Vec<Timed>)> {
                 .to_owned();
             let instruction = analysis.instruction(group.op).map(|(_, instruction)| instruction);
             let row = OpRow::known(group.op);
-            let op = RegionOp { name, row, self_ns: 0.0, executions: 0.0, cost: None, exchanges: 0.0 };
+            let op =
+                RegionOp { name, row, self_ns: 0.0, executions: 0.0, cost: None, exchanges: 0.0, groups: Vec::new() };
             ops.push(Timed { instruction, op });
             ops.len() - 1
         });
         ops[at].op.self_ns += group.self_ns as f64;
+        ops[at].op.groups.push(position);
         if counted.insert((group.op, group.attribution as u8)) {
             ops[at].op.executions += analysis.executions().with_work(group.op, group.attribution) as f64;
         }
@@ -199,6 +219,7 @@ fn without_hlo(analysis: &Analysis<'_>, module: &str, has_module: bool, ops: Vec
         scope,
         module: module.to_owned(),
         in_loop: None,
+        inside: None,
         self_ns,
         share: self_ns / total,
         calls,
@@ -239,6 +260,8 @@ struct Piece {
     members: Vec<InstructionId>,
     /// The loop that it is.
     of_loop: Option<InstructionId>,
+    /// The loop whose body it is a part of.
+    inside: Option<InstructionId>,
     because: Option<String>,
 }
 
@@ -258,7 +281,7 @@ impl Module<'_, '_> {
         let whole: f64 = times.values().sum();
         let mut pieces = Vec::new();
         match self.module.entry {
-            Some(entry) => self.divide(entry, whole, &inside, &mut pieces, 0),
+            Some(entry) => self.divide(entry, None, whole, &inside, &mut pieces, 0),
             None => return found.push(without_hlo(self.analysis, self.name, true, ops, self.total)),
         }
         // Each operation goes to the innermost piece that holds it, itself or through a loop.
@@ -300,10 +323,11 @@ impl Module<'_, '_> {
         inside
     }
 
-    /// Divides a computation into pieces that can be specified and those that cannot.
+    /// Divides a computation, which is the body of the loop `of`, into pieces that can be specified and those that cannot.
     fn divide(
         &self,
         computation: ComputationId,
+        of: Option<InstructionId>,
         whole: f64,
         inside: &FxHashMap<InstructionId, f64>,
         pieces: &mut Vec<Piece>,
@@ -323,23 +347,24 @@ impl Module<'_, '_> {
                 }
                 (true, Some(_)) if depth < DEEPEST => {
                     for &called in &self.module.instruction(id).called {
-                        self.divide(called, whole, inside, pieces, depth + 1);
+                        self.divide(called, Some(id), whole, inside, pieces, depth + 1);
                     }
                     // The loop's own time stays with the loop.
                     let because = refuses(self.source(), id);
-                    pieces.push(Piece { members: vec![id], of_loop: Some(id), because });
+                    pieces.push(Piece { members: vec![id], of_loop: Some(id), inside: of, because });
                 }
-                (_, because) => pieces.push(Piece { members: vec![id], of_loop: None, because }),
+                (_, because) => pieces.push(Piece { members: vec![id], of_loop: None, inside: of, because }),
             }
         }
         for id in loops {
-            pieces.push(Piece { members: vec![id], of_loop: Some(id), because: None });
+            pieces.push(Piece { members: vec![id], of_loop: Some(id), inside: of, because: None });
         }
         let is_cut = pieces.iter().any(|piece| piece.because.is_some());
         let sets = if is_cut { flow::components(self.module, &rest) } else { vec![rest] };
         pieces.extend(sets.into_iter().filter(|set| !set.is_empty()).map(|members| Piece {
             members,
             of_loop: None,
+            inside: of,
             because: None,
         }));
     }
@@ -389,6 +414,7 @@ impl Module<'_, '_> {
             scope,
             module: self.name.to_owned(),
             in_loop,
+            inside: piece.inside.map(|id| self.module.instruction(id).name.clone()),
             self_ns,
             share: self_ns / self.total,
             calls,
@@ -418,76 +444,5 @@ impl Module<'_, '_> {
         // A loop without events of its own: what is in its body, by its trips.
         let trips = piece.of_loop.map_or(1.0, |id| self.costs.trips(id)).max(1.0);
         (executions.values().copied().fold(0.0, f64::max) / trips).max(1.0)
-    }
-
-    fn specification(&self, piece: &Piece, times: &FxHashMap<InstructionId, f64>, calls: f64) -> Specification {
-        let source = self.source();
-        let set: FxHashSet<InstructionId> = piece.members.iter().copied().collect();
-        let flows = boundary(self.module, self.users, &set);
-        let costs = || piece.members.iter().map(|&id| self.costs.of(id));
-        let (nodes, values) = self.nodes(piece, times, calls);
-        Specification {
-            workload: workload(source, &piece.members, &flows),
-            opened: piece.of_loop.and_then(|id| self.opened(id)),
-            compulsory_bytes: costs().map(|cost| cost.compulsory.total()).sum(),
-            xla_bytes: costs().map(|cost| cost.bytes_accessed.total()).sum(),
-            nodes,
-            values,
-        }
-    }
-
-    fn opened(&self, id: InstructionId) -> Option<Opened> {
-        let &body = self.module.instruction(id).called.first()?;
-        let members = self.timed_members(body);
-        let moved = self.costs.boundary(body);
-        let flows = flow::Boundary { input: (moved.read, 1.0), output: (moved.written, 1.0) };
-        Some(Opened { trips: self.costs.trips(id), workload: workload(self.source(), &members, &flows) })
-    }
-
-    fn timed_members(&self, computation: ComputationId) -> Vec<InstructionId> {
-        let all = self.module.computation(computation).instruction_ids();
-        all.filter(|&id| !flow::is_silent(self.module, id)).collect()
-    }
-
-    /// The parts that a cut may take apart: the members, or of a loop what is in its body.
-    fn nodes(&self, piece: &Piece, times: &FxHashMap<InstructionId, f64>, calls: f64) -> (Vec<Node>, Vec<Flow>) {
-        let body = piece.of_loop.and_then(|id| self.module.instruction(id).called.first().copied());
-        let members = body.map_or_else(|| piece.members.clone(), |body| self.timed_members(body));
-        let times = self.times_inside(times);
-        let calls = calls * piece.of_loop.map_or(1.0, |id| self.costs.trips(id)).max(1.0);
-        let places: FxHashMap<InstructionId, usize> = members.iter().enumerate().map(|(at, id)| (*id, at)).collect();
-        let mut nodes = Vec::with_capacity(members.len());
-        let mut readers: FxHashMap<flow::Value, Vec<usize>> = FxHashMap::default();
-        let mut results: Vec<Flow> = Vec::new();
-        for (at, &id) in members.iter().enumerate() {
-            nodes.push(Node {
-                name: self.module.instruction(id).name.clone(),
-                self_ns: times.get(&id).copied().unwrap_or(0.0) / calls,
-                workload: workload(self.source(), &[id], &flow::Boundary::default()),
-            });
-            for &operand in &self.module.instruction(id).operands {
-                for value in flow::sources(self.module, operand) {
-                    let is_made = matches!(&*self.module.instruction(value.0).opcode, "constant" | "iota");
-                    let known = readers.entry(value).or_default();
-                    if !is_made && !known.contains(&at) {
-                        known.push(at);
-                    }
-                }
-            }
-            let only = FxHashSet::from_iter([id]);
-            let leaves = boundary(self.module, self.users, &only).output;
-            let is_result = self.users.of(id).iter().all(|user| !places.contains_key(user));
-            if is_result && leaves.0 > 0.0 {
-                results.push((at, vec![members.len()], leaves.0));
-            }
-        }
-        let mut values: Vec<(flow::Value, Vec<usize>)> = readers.into_iter().collect();
-        values.sort_unstable_by_key(|(value, _)| *value);
-        let flows = values.into_iter().filter(|(_, readers)| !readers.is_empty()).map(|(value, readers)| {
-            let maker = places.get(&value.0).copied().unwrap_or(members.len());
-            (maker, readers, flow::value_bytes(self.module, value))
-        });
-        results.extend(flows);
-        (nodes, results)
     }
 }

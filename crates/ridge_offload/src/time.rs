@@ -137,13 +137,13 @@ pub fn time(workload: &Workload, board: &Board, draw: &Draw, constants: &Constan
     let (compute_s, compute_by) = on.compute(workload, fold)?;
     let tables = on.tables(&workload.tables, room - if fits { workload.kept_bytes } else { 0.0 }, bandwidth);
     let mut parts = Parts {
-        input_s: on.transfer(workload.input, "to_board_setup", "to_board_rate"),
+        input_s: on.transfer(workload.sent(), "to_board_setup", "to_board_rate"),
         launch_s: draw.get(Parameter::Launch),
         fill_s: on.fill(workload) + workload.line_buffer_bytes.min(room) / bandwidth,
         compute_s,
         memory_s: (bytes + tables.loaded_bytes) / bandwidth,
         onchip_s: tables.onchip_s,
-        output_s: on.transfer(workload.output, "from_board_setup", "from_board_rate"),
+        output_s: on.transfer(workload.sent_back(), "from_board_setup", "from_board_rate"),
         compute_by,
         memory_by,
     };

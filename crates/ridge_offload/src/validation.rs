@@ -125,6 +125,7 @@ impl Validation {
                 page.push_str(&format!("| {} | {rival} | {words} |\n", row.kernel.name));
             }
         }
+        page.push_str(&crate::gpus::section());
         page.push_str("\n## Looked at and not scored\n\n");
         for kernel in not_scored() {
             page.push_str(&format!("- {} ({}): {}.\n", kernel.name, kernel.source, kernel.because));

@@ -34,6 +34,10 @@ pub struct Workload {
     pub input: (f64, f64),
     /// Bytes that go back, and in how many buffers.
     pub output: (f64, f64),
+    /// The part of the input that a loop around it leaves alone, so that it is sent once for all its iterations.
+    pub kept_input: (f64, f64),
+    /// The part of the output that nobody asks for before the loop around it ends.
+    pub kept_output: (f64, f64),
     /// Iterations that follow one another.
     pub iterations: f64,
     /// Clocks of the operators on the longest path of an iteration.
@@ -61,6 +65,8 @@ impl Default for Workload {
             line_buffer_bytes: 0.0,
             input: (0.0, 0.0),
             output: (0.0, 0.0),
+            kept_input: (0.0, 0.0),
+            kept_output: (0.0, 0.0),
             iterations: 1.0,
             path_clocks: 0.0,
             stencil: None,
@@ -155,6 +161,8 @@ impl Workload {
             &mut changed.line_buffer_bytes,
             &mut changed.input.0,
             &mut changed.output.0,
+            &mut changed.kept_input.0,
+            &mut changed.kept_output.0,
         ] {
             *bytes *= factor;
         }
@@ -168,6 +176,16 @@ impl Workload {
             table.bytes *= factor;
         });
         changed
+    }
+
+    /// What is really sent to the board in a call: bytes, and in how many buffers.
+    pub fn sent(&self) -> (f64, f64) {
+        (self.input.0 - self.kept_input.0, self.input.1 - self.kept_input.1)
+    }
+
+    /// What is really sent back.
+    pub fn sent_back(&self) -> (f64, f64) {
+        (self.output.0 - self.kept_output.0, self.output.1 - self.kept_output.1)
     }
 
     /// How often `operator` is done, in any format.

@@ -3,7 +3,7 @@
 use expect_test::{Expect, expect};
 use ridge_analysis::{Analysis, Prepared, sheets};
 use ridge_hlo::HloModule;
-use ridge_offload::{Ask, Baseline, Board, Host, RegionAnswer, WhatIf, offload, regions};
+use ridge_offload::{Ask, Baseline, Board, Host, RegionAnswer, TargetGpu, WhatIf, offload, regions};
 
 fn with<T>(trace: &str, hlo: &str, ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
     let trace = ridge_test::trace(trace);
@@ -56,7 +56,7 @@ fn verdict(trace: &str, hlo: &str, what_if: &str, expected: Expect) {
         };
         let what_if = WhatIf::parse(what_if).expect("changes");
         let boards = vec![Board::named("u55c").expect("a board")];
-        let answer = offload(analysis, &Ask { baseline, boards, targets: Vec::new(), what_if });
+        let answer = offload(analysis, &Ask { baseline, boards, targets: Vec::new(), captured_on: None, what_if });
         let line = |one: &RegionAnswer| format!("{}: {}\n", one.verdict.name(), one.why);
         format!("{}\n{}", answer.headline, answer.regions.iter().map(line).collect::<String>())
     });
@@ -310,5 +310,255 @@ fn a_loop_of_small_steps_is_a_latency_candidate() {
         nothing here is known to run faster elsewhere than on H100: undecided 100.0 %
         undecided: AMD Alveo U55C is 1.04 times (0.59 to 1.96) as fast: the interval holds both a gain and a loss
     "#]],
+    );
+}
+
+/// A region of an A100 on an H200: by what its time there was found, the time in parts of that here, and the verdict.
+#[track_caller]
+fn on_h200(work: &str, hlo: &str, expected: Expect) {
+    let device = "device gpu model=\"NVIDIA A100-SXM4-80GB\" vendor=Nvidia cores=108 capability=8.0\n";
+    let said = with(&format!("{device}{work}"), hlo, |analysis| {
+        let sheet = |name: &str| sheets().iter().find(|sheet| sheet.name == name).expect("its sheet");
+        let a100 = sheet("NVIDIA A100 SXM4 80GB");
+        let baseline =
+            Baseline { device: "A100".to_owned(), host: Host::Measured, ceilings: a100.ceilings.clone(), tdp_w: None };
+        let targets = vec![TargetGpu { id: "h200".to_owned(), sheet: sheet("NVIDIA H200") }];
+        let what_if = WhatIf::default();
+        let ask = Ask { baseline, boards: Vec::new(), targets, captured_on: None, what_if };
+        let line = |one: &RegionAnswer| {
+            let Some(there) = one.boards.first() else { return format!("nothing: {}\n", one.why) };
+            let bases = there.scaled_by.iter().map(|(by, share)| format!("{} {:.0} %", by.name(), 100.0 * share));
+            let part = |secs: f64| secs * 1e9 * one.region.calls / one.region.self_ns;
+            format!(
+                "{}: {:.2} ({:.2} to {:.2}) of its time: {}: {}\n",
+                bases.collect::<Vec<_>>().join(", "),
+                part(there.total_s.p50),
+                part(there.total_s.p10),
+                part(there.total_s.p90),
+                one.verdict.name(),
+                one.why
+            )
+        };
+        offload(analysis, &ask).regions.iter().map(line).collect::<String>()
+    });
+    expected.assert_eq(&said);
+}
+
+#[test]
+fn another_gpu_is_by_waves_where_launches_are_known_and_by_roofs_elsewhere() {
+    let kernel =
+        |shape: &str| format!("module jit_f 1 hlo=0\nstream 1 on gpu\n  0 +500000 k op=add.1 in=jit_f at=2 {shape}");
+    // 805 MB, by 2.04 TB/s here and 4.8 there: 0.42 of the time, once by the roofs, once by full waves.
+    on_h200(
+        &kernel(""),
+        STREAM,
+        expect![[r#"
+        roof 100 %: 0.43 (0.18 to 1.00) of its time: undecided: NVIDIA H200 is 2.34 times (1.00 to 5.49) as fast: the interval holds both a gain and a loss
+    "#]],
+    );
+    on_h200(
+        &kernel("grid=262144,1,1 block=256,1,1 registers=16"),
+        STREAM,
+        expect![[r#"
+        waves 100 %: 0.43 (0.23 to 0.79) of its time: latency candidate: NVIDIA H200 answers 2.34 times (1.27 to 4.30) as fast
+    "#]],
+    );
+    // 900 blocks of 256: two waves of 864 here, one of 1056 there.
+    on_h200(
+        &kernel("grid=900,1,1 block=256,1,1 registers=16"),
+        STREAM,
+        expect![[r#"
+        waves 100 %: 0.26 (0.14 to 0.48) of its time: latency candidate: NVIDIA H200 answers 3.80 times (2.07 to 7.00) as fast
+    "#]],
+    );
+}
+
+#[test]
+fn work_without_hlo_has_a_time_on_another_gpu() {
+    on_h200(
+        "stream 1 on gpu
+           0 +500000 gemm_kernel grid=4096,1,1 block=128,1,1 registers=128
+           600000 +100000 Memcpy-D2D d2d",
+        "",
+        expect![[r#"
+            waves 83 %, memory 17 %: 0.36 (0.20 to 0.66) of its time: latency candidate: NVIDIA H200 answers 2.77 times (1.51 to 5.07) as fast
+        "#]],
+    );
+    // Nothing says what the device was, nor what the kernel did.
+    on_h200(
+        "stream 1 on other\n  0 +500000 kernel",
+        "",
+        expect![[r#"
+        nothing: no specification, because no compiled module is known of this work, so that nothing says what it computes; nor is its time on another GPU known: no data sheet says what A100 can do (`--as` names the one that it is)
+    "#]],
+    );
+}
+
+/// The best part of the longest region on a U55C, beside an H100 that was measured.
+#[track_caller]
+fn best_part(trace: &str, hlo: &str, expected: Expect) {
+    let said = with(trace, hlo, |analysis| {
+        let sheet = sheets().iter().find(|sheet| sheet.name == "NVIDIA H100 SXM5 80GB").expect("its sheet");
+        let baseline =
+            Baseline { device: "H100".to_owned(), host: Host::Measured, ceilings: sheet.ceilings.clone(), tdp_w: None };
+        let boards = vec![Board::named("u55c").expect("a board")];
+        let what_if = WhatIf::default();
+        let answer = offload(analysis, &Ask { baseline, boards, targets: Vec::new(), captured_on: None, what_if });
+        let one = &answer.regions[0];
+        let cut = one.boards[0].cut.as_ref().expect("a cut");
+        let opened = cut.opened.map_or(String::new(), |opened| {
+            format!(", in each of {} iterations {} B, once {} B", opened.trips, opened.sent_bytes, opened.kept_bytes)
+        });
+        let whole = if cut.is_whole_loop { ", the loop" } else { "" };
+        format!(
+            "{} of {}{whole}{opened}: saves {:.0} of {:.0} µs\n",
+            cut.ops.join(", "),
+            cut.of,
+            1e6 * cut.saves_s,
+            1e6 * one.call_s.expect("a time").p50
+        )
+    });
+    expected.assert_eq(&said);
+}
+
+/// A thousand iterations of `sort.1`, which a board is good at, and `dot.1`, which it is not.
+///
+/// The sort reads a table that the loop leaves alone, and nobody but itself asks for what it makes.
+const SORT_AND_PRODUCT: &str = "HloModule jit_f, is_scheduled=true
+
+%less (p: f32[], q: f32[]) -> pred[] {
+  %p = f32[] parameter(0)
+  %q = f32[] parameter(1)
+  ROOT %l = pred[] compare(%p, %q), direction=LT
+}
+
+%body (s: (s32[], f32[27,16384], f32[2048,2048], f32[27,16384])) -> (s32[], f32[27,16384], f32[2048,2048], f32[27,16384]) {
+  %s = (s32[], f32[27,16384], f32[2048,2048], f32[27,16384]) parameter(0)
+  %i = s32[] get-tuple-element(%s), index=0
+  %table = f32[27,16384]{1,0} get-tuple-element(%s), index=1
+  %x = f32[2048,2048]{1,0} get-tuple-element(%s), index=2
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  %sort.1 = f32[27,16384]{1,0} sort(%table), dimensions={0}, to_apply=%less
+  %dot.1 = f32[2048,2048]{1,0} dot(%x, %x), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT %t = (s32[], f32[27,16384], f32[2048,2048], f32[27,16384]) tuple(%next, %table, %dot.1, %sort.1)
+}
+
+%cond (s: (s32[], f32[27,16384], f32[2048,2048], f32[27,16384])) -> pred[] {
+  %s = (s32[], f32[27,16384], f32[2048,2048], f32[27,16384]) parameter(0)
+  %i = s32[] get-tuple-element(%s), index=0
+  %many = s32[] constant(1000)
+  ROOT %less.1 = pred[] compare(%i, %many), direction=LT
+}
+
+ENTRY %main (a: f32[27,16384], b: f32[2048,2048]) -> f32[2048,2048] {
+  %a = f32[27,16384]{1,0} parameter(0)
+  %b = f32[2048,2048]{1,0} parameter(1)
+  %zero = s32[] constant(0)
+  %init = (s32[], f32[27,16384], f32[2048,2048], f32[27,16384]) tuple(%zero, %a, %b, %a)
+  %while.1 = (s32[], f32[27,16384], f32[2048,2048], f32[27,16384]) while(%init), condition=%cond, body=%body
+  ROOT %out = f32[2048,2048]{1,0} get-tuple-element(%while.1), index=2
+}
+";
+
+/// A thousand iterations of kernels: name, position in the HLO, duration.
+fn iterations(kernels: &[(&str, u32, u32)]) -> String {
+    let mut trace = "module jit_f 1 hlo=0\nstream 1 on gpu\n".to_owned();
+    let mut at = 0;
+    for _ in 0..1000 {
+        for (op, position, ns) in kernels {
+            trace.push_str(&format!("  {at} +{ns} k op={op} in=jit_f at={position}\n"));
+            at += ns;
+        }
+    }
+    trace
+}
+
+#[test]
+fn a_loop_competes_with_parts_of_its_body() {
+    // All of it: what goes from one iteration to the next stays on the board.
+    best_part(
+        &iterations(&[("mul.1", 5, 2500)]),
+        LOOP,
+        expect![[r#"
+        mul.1 of 1, the loop: saves 2442 of 2500 µs
+    "#]],
+    );
+    // The sort alone, called a thousand times with its table there; the product stays on the GPU.
+    let both = [("sort.1", 9, 400_000), ("dot.1", 10, 100_000)];
+    best_part(
+        &iterations(&both),
+        SORT_AND_PRODUCT,
+        expect![[r#"
+        sort.1 of 2, in each of 1000 iterations 0 B, once 3538944 B: saves 391320 of 500000 µs
+    "#]],
+    );
+    // Where a piece of the product goes into the table, that piece is sent in each iteration, and the table stays.
+    let changed = "  %piece = f32[27,2048]{1,0} slice(%dot.1), slice={[0:27], [0:2048]}
+  %zero.1 = s32[] constant(0)
+  %changed = f32[27,16384]{1,0} dynamic-update-slice(%table, %piece, %zero.1, %zero.1)
+  ROOT %t =";
+    let carried = SORT_AND_PRODUCT.replace("tuple(%next, %table, %dot.1", "tuple(%next, %changed, %dot.1");
+    best_part(
+        &iterations(&both),
+        &carried.replace("  ROOT %t =", changed),
+        expect![[r#"
+        sort.1, changed of 4, in each of 1000 iterations 221184 B, once 5308416 B: saves 349036 of 500000 µs
+    "#]],
+    );
+    // And where each is short: nothing gains.
+    best_part(
+        &iterations(&[("sort.1", 9, 4000), ("dot.1", 10, 100_000)]),
+        SORT_AND_PRODUCT,
+        expect![[r#"
+         of 2: saves 0 of 104000 µs
+    "#]],
+    );
+}
+
+#[test]
+fn what_a_loop_leaves_alone_is_sent_once() {
+    // A loop with an opaque call in it is called by iterations: its table, 4 KiB, is sent once for ten of them.
+    let hlo = "HloModule jit_f, is_scheduled=true
+
+%body (s: (s32[], f32[1024], f32[1024])) -> (s32[], f32[1024], f32[1024]) {
+  %s = (s32[], f32[1024], f32[1024]) parameter(0)
+  %i = s32[] get-tuple-element(%s), index=0
+  %table = f32[1024]{0} get-tuple-element(%s), index=1
+  %x = f32[1024]{0} get-tuple-element(%s), index=2
+  %one = s32[] constant(1)
+  %next = s32[] add(%i, %one)
+  %mul.1 = f32[1024]{0} multiply(%x, %table)
+  %magic = f32[1024]{0} custom-call(%mul.1), custom_call_target=\"magic\"
+  ROOT %t = (s32[], f32[1024], f32[1024]) tuple(%next, %table, %magic)
+}
+
+%cond (s: (s32[], f32[1024], f32[1024])) -> pred[] {
+  %s = (s32[], f32[1024], f32[1024]) parameter(0)
+  %i = s32[] get-tuple-element(%s), index=0
+  %ten = s32[] constant(10)
+  ROOT %less = pred[] compare(%i, %ten), direction=LT
+}
+
+ENTRY %main (a: f32[1024], b: f32[1024]) -> f32[1024] {
+  %a = f32[1024]{0} parameter(0)
+  %b = f32[1024]{0} parameter(1)
+  %zero = s32[] constant(0)
+  %init = (s32[], f32[1024], f32[1024]) tuple(%zero, %a, %b)
+  %while.1 = (s32[], f32[1024], f32[1024]) while(%init), condition=%cond, body=%body
+  ROOT %out = f32[1024]{0} get-tuple-element(%while.1), index=2
+}
+";
+    let trace = "module jit_f 1 hlo=0\nstream 1 on gpu\n  0 +100 k op=mul.1 in=jit_f at=6";
+    let found = with(trace, hlo, |analysis| {
+        let found = regions(analysis);
+        let work = &found[0].specification.as_ref().expect("a specification").workload;
+        let [input, sent, back] = [work.input, work.sent(), work.sent_back()]
+            .map(|(bytes, buffers)| format!("{bytes:.1} B in {buffers:.1} buffers"));
+        format!("{:?}: of {input}, {sent}; back {back}", found[0].inside)
+    });
+    assert_eq!(
+        found,
+        "Some(\"while.1\"): of 8192.0 B in 2.0 buffers, 4505.6 B in 1.1 buffers; back 4096.0 B in 1.0 buffers"
     );
 }

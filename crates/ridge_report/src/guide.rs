@@ -24,6 +24,7 @@ pub fn json(guide: &Guide) -> String {
             "lacks": stage.lacks,
             "shown_by": stage.shown_by,
             "next": stage.next,
+            "then": stage.then.as_ref().map(|then| json!({ "what": then.what, "command": then.command })),
         })
     });
     laid_out(&json!({
@@ -73,6 +74,10 @@ fn block(stage: &Stage, layout: &Layout) -> String {
     if !stage.next.is_empty() {
         text.push_str(&indented("to know it:", MARGIN, layout));
         stage.next.iter().for_each(|command| text.push_str(&command_line(command, layout)));
+    }
+    if let Some(then) = &stage.then {
+        text.push_str(&indented(&format!("then: {}", then.what), MARGIN, layout));
+        text.push_str(&command_line(&then.command, layout));
     }
     text
 }

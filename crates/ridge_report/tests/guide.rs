@@ -80,6 +80,9 @@ fn a_capture_of_a_processor() {
               no bundle of `jit_iterate: ynn_fusion`, which is a candidate
               to know it:
                 ridgeline handoff fixtures/xplane/train_steps.xplane.pb --region 1 -o REGION.handoff
+              then: run the program with the bundle's code in the region's place, as typed
+              and in each number format, before any hardware exists
+                ridgeline handoff emulate REGION.handoff -- python PROGRAM.py
         "#]],
     );
 }

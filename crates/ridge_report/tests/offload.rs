@@ -66,7 +66,7 @@ fn text_for_a_terminal() {
              out        13.5 µs  ███████████████████▎
            = break-even: AMD Alveo U55C gains after 2 calls with data on it; a call
              replaces 12 launches, and its setup alone costs as much as 16
-           = best part: no part of its 3 operations gains on AMD Alveo U55C
+           = best part: no part of its 2 operations gains on AMD Alveo U55C
            what its time on AMD Alveo U55C depends on, each from its 10th to its 90th
            percentile
              calls with data on the board, 1 or 100  ●──────●    51.5 µs   3.73 µs
@@ -155,7 +155,7 @@ fn markdown_for_a_report() {
         - AMD Alveo U55C is slower, and takes 4.45 times (1.92 to 6.19) less energy (a part of each device's design power; the board's is unverified)
         - 18 KiB enter and leave a call; its operations carry 144 KiB (8.00 times) at least, XLA counts 144 KiB (8.01 times)
         - AMD Alveo U55C gains after 2 calls with data on it; a call replaces 12 launches, and its setup alone costs as much as 16
-        - no part of its 3 operations gains on AMD Alveo U55C
+        - no part of its 2 operations gains on AMD Alveo U55C
 
         | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
         |---|---|---|---|---|---|---|---|

@@ -59,6 +59,17 @@ pub struct Stage {
     pub shown_by: Option<String>,
     /// Commands that answer the rest, in the order to run them; what the user has to fill in is in capitals.
     pub next: Vec<String>,
+    /// What the answer asks for, beyond the question.
+    pub then: Option<FollowUp>,
+}
+
+/// What follows from an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FollowUp {
+    /// What to do, as a sentence without a period.
+    pub what: String,
+    /// The command that does it.
+    pub command: String,
 }
 
 /// The answer.

@@ -57,7 +57,7 @@ pub use error::{Details, OpenError};
 pub use event::{EventDetails, EventWork};
 pub use file_map::explain_lost_files;
 pub use find::sessions_below;
-pub use guide::{Guide, GuideOptions, Stage, StageState};
+pub use guide::{FollowUp, Guide, GuideOptions, Stage, StageState};
 pub use handoff::{Handoff, HandoffOptions};
 pub use hlo::HloStage;
 pub use hlo_graph::{GraphAsked, GraphNode, HloGraph};

@@ -8,13 +8,16 @@ use ridge_documents::{self as documents, DocumentError};
 use ridge_table::FactValue;
 use serde::Serialize;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Its name.
 const FILE: &str = "manifest.json";
 
 /// Folders above a file in which its manifest may be, the file's own included.
 const MOST_FOLDERS: usize = 4;
+
+/// Modules of one recording that are read beside a capture without any.
+const MOST_MODULES: usize = 4096;
 
 /// A run folder's manifest.
 #[derive(Debug, Default)]
@@ -31,6 +34,19 @@ impl Manifest {
         let folders = start.into_iter().flat_map(|start| start.ancestors().take(MOST_FOLDERS));
         let found = folders.filter(|folder| folder.join(FILE).is_file()).find_map(Manifest::in_folder);
         found.unwrap_or_default()
+    }
+
+    /// The folder of one of its modules.
+    pub(crate) fn folder_of(&self, module: &documents::Module) -> Option<PathBuf> {
+        let dir = Path::new(module.dir.as_deref()?);
+        let is_inside = dir.components().all(|part| matches!(part, Component::Normal(_)));
+        is_inside.then(|| self.folder.join(dir))
+    }
+
+    /// The HLO protos that the recorder kept, optimized and with their buffers.
+    pub(crate) fn module_protos(&self) -> Vec<PathBuf> {
+        let folders = self.document.modules.iter().filter_map(|module| self.folder_of(module)).take(MOST_MODULES);
+        folders.map(|folder| folder.join("after.hlo.pb")).filter(|path| path.is_file()).collect()
     }
 
     /// Whether `path` is the folder of a benchmark, and not one capture in it.
@@ -63,9 +79,15 @@ impl Manifest {
         if self.document.complete == Some(false) && notes.is_empty() {
             notes.push(note(&self.folder, Severity::Lost, "the recording did not end properly".to_owned()));
         }
-        let said = self.document.notes.iter().flatten().filter(|said| said["what"] == "steps");
-        let said = said.filter_map(|said| said["why"].as_str());
-        notes.extend(said.map(|why| note(&self.folder, Severity::Info, why.to_owned())));
+        let severity = |what: &Value| match what.as_str()? {
+            "steps" => Some(Severity::Info),
+            // What lines and compile times say is of another run.
+            "compilation cache" => Some(Severity::Partial),
+            _ => None,
+        };
+        let said = self.document.notes.iter().flatten();
+        let said = said.filter_map(|said| Some((severity(&said["what"])?, said["why"].as_str()?)));
+        notes.extend(said.map(|(severity, why)| note(&self.folder, severity, why.to_owned())));
         notes
     }
 

@@ -41,8 +41,13 @@ impl Session {
         let targets = options.gpus.iter().map(|name| target(name)).collect::<Result<Vec<_>, _>>()?;
         let meant = options.meant.as_deref().map(sheet_called).transpose()?;
         let found = self.with_analysis(|analysis| {
-            let ask =
-                Ask { baseline: baseline(analysis, meant), boards: chosen, targets, what_if: options.what_if.clone() };
+            let ask = Ask {
+                baseline: baseline(analysis, meant),
+                boards: chosen,
+                targets,
+                captured_on: meant,
+                what_if: options.what_if.clone(),
+            };
             offload(analysis, &ask)
         });
         Ok(OffloadAnswer { notes: self.notes().to_vec(), found, path: self.root().display().to_string() })
@@ -65,13 +70,7 @@ fn unknown_board(name: &str) -> OpenError {
 }
 
 fn target(name: &str) -> Result<TargetGpu, OpenError> {
-    let sheet = sheet_called(name)?;
-    Ok(TargetGpu {
-        id: name.to_ascii_lowercase(),
-        name: sheet.name.clone(),
-        ceilings: sheet.ceilings.clone(),
-        tdp_w: sheet.tdp_watts.as_ref().map(|figure| figure.value),
-    })
+    Ok(TargetGpu { id: name.to_ascii_lowercase(), sheet: sheet_called(name)? })
 }
 
 /// The data sheet of this name, or the one that has it as a word: of several, the one for SXM sockets, else the first.

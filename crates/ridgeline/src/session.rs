@@ -14,7 +14,7 @@ use ridge_analysis::scaling::{CaptureWork, capture_work};
 use ridge_analysis::{Analysis, Ceilings, EventCategories, Prepared, steps_tables};
 use ridge_diagnose::CompiledAgain;
 use ridge_hlo::HloModule;
-use ridge_import::{Folder, ImportOptions, Imported, Input, Release, Source, import_inputs};
+use ridge_import::{Folder, ImportOptions, Imported, Input, Release, Source, import_inputs, takes_modules};
 use ridge_table::{Section, Subject, Table};
 use ridge_trace::{EventKind, Trace};
 use std::path::{Path, PathBuf};
@@ -59,15 +59,18 @@ impl Session {
         let mut inputs: Vec<Input<'_>> = sources(&files).into_iter().map(Input::File).collect();
         let named = folders.iter().zip(&members);
         inputs.extend(named.map(|((name, _), files)| Input::Folder(Folder { name, files })));
+        let root = paths.first().cloned().unwrap_or_default();
+        let (manifest, manifest_notes) = Manifest::of(&root);
+        let protos = manifest.as_ref().filter(|_| takes_modules(&inputs)).map(Manifest::module_protos);
+        let modules = open_modules(&protos.unwrap_or_default(), &mut unreadable);
         let mapped = Arc::clone(&files);
         let how = ImportOptions {
             format: options.format.as_deref(),
             max_unpacked_bytes: options.max_unpacked_bytes,
             release: Some(Release::new(move |part| mapped.iter().for_each(|(_, file)| file.release(part)))),
+            modules: &sources(&modules),
         };
         let mut imported = import_inputs(&inputs, how)?;
-        let root = paths.first().cloned().unwrap_or_default();
-        let (manifest, manifest_notes) = Manifest::of(&root);
         let mut notes: Vec<Note> =
             std::mem::take(&mut imported.notes).into_iter().map(crate::note::of_reader).collect();
         notes.extend(found.notes);
@@ -254,6 +257,24 @@ fn with_what_is_missing(error: OpenError, paths: &[PathBuf]) -> OpenError {
 
 /// Opened files with their names, and what could not be opened.
 type Opened = (Vec<(String, FileBytes)>, Vec<Note>);
+
+/// Opens modules that were kept beside a capture, which opens without them, too.
+fn open_modules(protos: &[PathBuf], notes: &mut Vec<Note>) -> Vec<(String, FileBytes)> {
+    let mut opened = Vec::with_capacity(protos.len());
+    for path in protos {
+        match FileBytes::open(path) {
+            Ok(bytes) => opened.push((path.display().to_string(), bytes)),
+            Err(error) => notes.push(Note {
+                severity: Severity::Partial,
+                message: error.to_string(),
+                file: Some(path.display().to_string()),
+                offset: None,
+                count: 1,
+            }),
+        }
+    }
+    opened
+}
 
 /// A folder that is one capture: its name, and its files by their paths inside it.
 type OpenedFolder = (String, Vec<(String, FileBytes)>);

@@ -10,8 +10,8 @@ mod ends;
 mod waves;
 
 use super::work::Known;
-use crate::{Analysis, Ceilings, DeviceSheet, Group, Limit, Store, sheet_of};
-use ends::{Pair, Range};
+use crate::{Analysis, Ceilings, ComputeUnit, DeviceSheet, Group, Limit, NumberType, Store, sheet_of};
+use ends::{AtRoofs, Pair, Range, Roof, STAYS};
 use ridge_trace::{Device, EventKind, LaunchShape, MemoryKind, NONE};
 use rustc_hash::FxHashMap;
 
@@ -23,10 +23,10 @@ const FLOOR_NS: i64 = 2_000;
 /// On which basis work is scaled; the best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ScaledBy {
-    /// Its operations and bytes, at the roofs of both devices.
-    Roof,
     /// The waves of its blocks, by registers, shared memory and multiprocessors of both devices.
     Waves,
+    /// Its operations and bytes, at the roofs of both devices.
+    Roof,
     /// The ratio of the devices' memory and arithmetic.
     Ratio,
     /// The bandwidth of memory: copies and sets within a device.
@@ -56,6 +56,96 @@ impl ScaledBy {
     /// Whether its time is taken to stay.
     pub fn is_unscaled(self) -> bool {
         matches!(self, ScaledBy::Devices | ScaledBy::Nothing)
+    }
+}
+
+/// Which part of its time work takes on the other device.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Factor {
+    /// On which basis.
+    pub by: ScaledBy,
+    /// The part that it takes at least.
+    pub low: f32,
+    /// The part that it takes at most.
+    pub high: f32,
+}
+
+/// The time stays as it is.
+const UNSCALED: Factor = Factor { by: ScaledBy::Nothing, low: 1.0, high: 1.0 };
+
+/// The [`Factor`] of each piece of a capture's work.
+#[derive(Debug, Clone, Default)]
+pub struct Factors {
+    of: FxHashMap<Key, Factor>,
+}
+
+impl Factors {
+    /// Those of `analysis` on `to`; `said` is what was captured where the capture does not name it.
+    ///
+    /// Work of a device without a sheet is scaled where its roofs are known from elsewhere.
+    pub fn new(analysis: &Analysis<'_>, to: &'static DeviceSheet, said: Option<&'static DeviceSheet>) -> Factors {
+        Factors::between(analysis, to, &captured(analysis, said))
+    }
+
+    fn between(analysis: &Analysis<'_>, to: &'static DeviceSheet, from: &[Option<&'static DeviceSheet>]) -> Factors {
+        let ceilings_of = |(row, sheet): (usize, &Option<&'static DeviceSheet>)| match sheet {
+            Some(sheet) => sheet.ceilings.clone(),
+            None => analysis.ceilings.get(row).cloned().unwrap_or_default(),
+        };
+        let ceilings: Vec<Ceilings> = from.iter().enumerate().map(ceilings_of).collect();
+        let others = vec![to.ceilings.clone(); ceilings.len()];
+        let (store, other_store) = (Store::default(), Store::default());
+        let here = Analysis { ceilings: &ceilings, store: &store, ..*analysis };
+        let there = Analysis { ceilings: &others, store: &other_store, ..*analysis };
+        let floors = floors(analysis);
+        let scaling = Scaling { here: &here, there: &there };
+        let mut of = FxHashMap::default();
+        for group in &analysis.groups().groups {
+            let device = group.device as usize;
+            let pair = from.get(device).copied().flatten().map(|from| Pair { from, to });
+            let (by, range) = scaling.of(group, pair.as_ref());
+            let (low, high) = above_floor(range, group, floors.get(device).copied().unwrap_or(0));
+            of.insert(key(group), Factor { by, low, high });
+        }
+        Factors { of }
+    }
+
+    /// That of the events of `group`.
+    pub fn of(&self, group: &Group) -> Factor {
+        self.of.get(&key(group)).copied().unwrap_or(UNSCALED)
+    }
+}
+
+/// A kernel of ordinary 32-bit arithmetic of which launch, operations and bytes are known from elsewhere than a capture.
+#[derive(Debug, Clone)]
+pub struct KernelWork {
+    /// How it is launched.
+    pub shape: LaunchShape,
+    /// Operations of a launch.
+    pub operations: f64,
+    /// Bytes between memory and the device that a launch moves.
+    pub bytes: f64,
+}
+
+impl KernelWork {
+    /// Which part of its time on `from` it takes on `to`, by the waves of its blocks.
+    pub fn by_waves(&self, from: &'static DeviceSheet, to: &'static DeviceSheet) -> Option<f64> {
+        let range = Pair { from, to }.by_waves(&self.shape, "", "", Some(&self.at_roofs(from, to)?))?;
+        Some((range.0 * range.1).sqrt())
+    }
+
+    /// The same by the roofs of both alone.
+    pub fn by_roofs(&self, from: &'static DeviceSheet, to: &'static DeviceSheet) -> Option<f64> {
+        Some(self.at_roofs(from, to)?.ratio())
+    }
+
+    fn at_roofs(&self, from: &DeviceSheet, to: &DeviceSheet) -> Option<AtRoofs> {
+        let roof = |sheet: &DeviceSheet| {
+            let rate = sheet.ceilings.value(Limit::Rate(NumberType::F32, ComputeUnit::Plain))?;
+            let memory = sheet.ceilings.value(Limit::Memory)?;
+            Some(Roof { compute_secs: self.operations / rate, memory_secs: self.bytes / memory })
+        };
+        Some(AtRoofs { here: roof(from)?, there: roof(to)? })
     }
 }
 
@@ -95,22 +185,16 @@ impl Elsewhere {
         to: &'static DeviceSheet,
         said: Option<&'static DeviceSheet>,
     ) -> Result<Elsewhere, Vec<String>> {
-        let trace = analysis.trace;
-        let worked = |device: u32| analysis.groups().groups.iter().any(|group| group.device == device);
-        let mut from: Vec<Option<&'static DeviceSheet>> = Vec::new();
-        let mut unknown = Vec::new();
-        for (row, device) in trace.devices.iter().enumerate() {
-            let sheet = said.filter(|_| !device.is_processor()).or_else(|| sheet_of(device));
-            if sheet.is_none() && worked(row as u32) {
-                unknown.push(name_of(device));
-            }
-            from.push(sheet);
-        }
+        let worked = |device: usize| analysis.groups().groups.iter().any(|group| group.device as usize == device);
+        let from = captured(analysis, said);
+        let unknown = from.iter().zip(&analysis.trace.devices).enumerate();
+        let unknown = unknown.filter(|(row, (sheet, _))| sheet.is_none() && worked(*row));
+        let mut unknown: Vec<String> = unknown.map(|(_, (_, device))| name_of(device)).collect();
         unknown.dedup();
         if !unknown.is_empty() {
             return Err(unknown);
         }
-        let parts = parts(analysis, to, &from);
+        let parts = parts(analysis, &Factors::between(analysis, to, &from));
         let mut known: Vec<&'static DeviceSheet> = Vec::new();
         for sheet in from.into_iter().flatten() {
             if !known.iter().any(|other| other.name == sheet.name) {
@@ -119,6 +203,12 @@ impl Elsewhere {
         }
         Ok(Elsewhere { to, from: known, parts })
     }
+}
+
+/// The sheet of each device of a capture: that which is `said` of accelerators, else by what the capture says itself.
+fn captured(analysis: &Analysis<'_>, said: Option<&'static DeviceSheet>) -> Vec<Option<&'static DeviceSheet>> {
+    let sheet = |device: &Device| said.filter(|_| !device.is_processor()).or_else(|| sheet_of(device));
+    analysis.trace.devices.iter().map(sheet).collect()
 }
 
 fn name_of(device: &Device) -> String {
@@ -131,23 +221,8 @@ fn name_of(device: &Device) -> String {
 /// What makes work alike: device, operation, name, detail, kind and attribution.
 type Key = (u32, u32, u32, u32, u8, u8);
 
-fn parts(analysis: &Analysis<'_>, to: &'static DeviceSheet, from: &[Option<&'static DeviceSheet>]) -> Vec<Scaled> {
+fn parts(analysis: &Analysis<'_>, factors: &Factors) -> Vec<Scaled> {
     let trace = analysis.trace;
-    let ceilings: Vec<Ceilings> =
-        from.iter().map(|sheet| sheet.map(|sheet| sheet.ceilings.clone()).unwrap_or_default()).collect();
-    let others = vec![to.ceilings.clone(); trace.devices.len()];
-    let (store, other_store) = (Store::default(), Store::default());
-    let here = Analysis { ceilings: &ceilings, store: &store, ..*analysis };
-    let there = Analysis { ceilings: &others, store: &other_store, ..*analysis };
-    let floors = floors(analysis);
-    let scaling = Scaling { here: &here, there: &there };
-    let mut factors: FxHashMap<Key, (ScaledBy, f32, f32)> = FxHashMap::default();
-    for group in &analysis.groups().groups {
-        let Some(sheet) = from.get(group.device as usize).copied().flatten() else { continue };
-        let (by, range) = scaling.of(group, &Pair { from: sheet, to });
-        let (low, high) = above_floor(range, group, floors.get(group.device as usize).copied().unwrap_or(0));
-        factors.insert(key(group), (by, low, high));
-    }
     let mut found: FxHashMap<(ScaledBy, u32, u32), Scaled> = FxHashMap::default();
     for track in trace.device_tracks() {
         let device = track.device.unwrap_or(NONE);
@@ -159,7 +234,7 @@ fn parts(analysis: &Analysis<'_>, to: &'static DeviceSheet, from: &[Option<&'sta
             }
             let key =
                 (device, events.op[at], events.name[at], events.detail[at], events.kind[at], events.attribution[at]);
-            let (by, low, high) = factors.get(&key).copied().unwrap_or((ScaledBy::Nothing, 1.0, 1.0));
+            let Factor { by, low, high } = factors.of.get(&key).copied().unwrap_or(UNSCALED);
             let part = found.entry((by, low.to_bits(), high.to_bits())).or_insert_with(|| Scaled {
                 by,
                 low,
@@ -216,64 +291,69 @@ struct Scaling<'s, 'a> {
 }
 
 impl Scaling<'_, '_> {
-    fn of(&self, group: &Group, pair: &Pair) -> (ScaledBy, Range) {
+    /// `pair` is absent where the captured device has no sheet: then only its roofs may be known.
+    fn of(&self, group: &Group, pair: Option<&Pair>) -> (ScaledBy, Range) {
         let one = |by: ScaledBy, ratio: Option<f64>| match ratio {
             Some(ratio) => (by, (ratio, ratio)),
-            None => (ScaledBy::Nothing, (1.0, 1.0)),
+            None => (ScaledBy::Nothing, STAYS),
         };
         match group.kind {
             EventKind::CopyHostToDevice => self.over_link(group, pair, Limit::HostToDevice),
             EventKind::CopyDeviceToHost => self.over_link(group, pair, Limit::DeviceToHost),
-            EventKind::CopyDeviceToDevice | EventKind::Memset => one(ScaledBy::Memory, pair.memory()),
-            EventKind::CopyPeer => (ScaledBy::Devices, (1.0, 1.0)),
+            EventKind::CopyDeviceToDevice | EventKind::Memset => one(ScaledBy::Memory, pair.and_then(Pair::memory)),
+            EventKind::CopyPeer => (ScaledBy::Devices, STAYS),
             EventKind::Kernel | EventKind::DeviceOp | EventKind::GraphLaunch => self.of_kernel(group, pair),
             _ => one(ScaledBy::Nothing, None),
         }
     }
 
     /// Copies to and from memory that is not page-locked wait for the host, too.
-    fn over_link(&self, group: &Group, pair: &Pair, limit: Limit) -> (ScaledBy, Range) {
-        let Some(ratio) = pair.link(limit) else { return (ScaledBy::Nothing, (1.0, 1.0)) };
+    fn over_link(&self, group: &Group, pair: Option<&Pair>, limit: Limit) -> (ScaledBy, Range) {
+        let Some(ratio) = pair.and_then(|pair| pair.link(limit)) else { return (ScaledBy::Nothing, STAYS) };
         let transfer = self.here.trace.transfers.get(group.detail as usize);
         let ends = transfer.map_or([MemoryKind::Unknown; 2], |transfer| [transfer.source, transfer.destination]);
         let is_pinned = ends.contains(&MemoryKind::Pinned);
         (ScaledBy::Link, if is_pinned { (ratio, ratio) } else { (ratio.min(1.0), ratio.max(1.0)) })
     }
 
-    fn of_kernel(&self, group: &Group, pair: &Pair) -> (ScaledBy, Range) {
+    fn of_kernel(&self, group: &Group, pair: Option<&Pair>) -> (ScaledBy, Range) {
         let category = self.here.category_of(group);
         if matches!(&*category, "collective" | "all-reduce" | "all-gather" | "reduce-scatter" | "all-to-all")
             || category.starts_with("collective")
             || category.starts_with("all-")
         {
-            return (ScaledBy::Devices, (1.0, 1.0));
+            return (ScaledBy::Devices, STAYS);
         }
-        if let Some(ratio) = self.at_roofs(group) {
-            return (ScaledBy::Roof, (ratio, ratio));
-        }
+        let roofs = self.at_roofs(group);
         let name = self.here.text(ridge_trace::StringId(group.name));
         let shape = self.shape(group).filter(|_| group.kind == EventKind::Kernel);
-        if let Some(range) = shape.and_then(|shape| pair.by_waves(shape, &category, name)) {
+        let by_waves = || pair?.by_waves(shape?, &category, name, roofs.as_ref());
+        let by_ratio = || pair?.by_ratio(shape, &category, name);
+        if let Some(range) = by_waves() {
             return (ScaledBy::Waves, range);
         }
-        pair.by_ratio(shape, &category, name).map_or((ScaledBy::Nothing, (1.0, 1.0)), |range| (ScaledBy::Ratio, range))
+        if let Some(ratio) = roofs.map(|roofs| roofs.ratio()) {
+            return (ScaledBy::Roof, (ratio, ratio));
+        }
+        by_ratio().map_or((ScaledBy::Nothing, STAYS), |range| (ScaledBy::Ratio, range))
     }
 
     fn shape(&self, group: &Group) -> Option<&LaunchShape> {
         self.here.trace.launch_shapes.get(group.detail as usize)
     }
 
-    /// Time at the roof there by time at the roof here, where both are known.
+    /// Time at the roofs of both devices, where operations and bytes are known.
     ///
     /// Traffic is taken to go to memory on both: what a cache keeps of it depends on what ran before.
-    fn at_roofs(&self, group: &Group) -> Option<f64> {
-        let secs = |analysis: &Analysis<'_>| {
+    fn at_roofs(&self, group: &Group) -> Option<AtRoofs> {
+        let roof = |analysis: &Analysis<'_>| {
             let work = analysis.workload().of_group(group)?;
             let Known::Counted(Some(light)) = &work.known else { return None };
             let memory = analysis.ceilings.get(group.device as usize)?.value(Limit::Memory)?;
-            Some(light.compute_secs.max(work.bytes / memory)).filter(|secs| *secs > 0.0)
+            let roof = Roof { compute_secs: light.compute_secs, memory_secs: work.bytes / memory };
+            Some(roof).filter(|roof| roof.secs() > 0.0)
         };
-        Some(secs(self.there)? / secs(self.here)?)
+        Some(AtRoofs { here: roof(self.here)?, there: roof(self.there)? })
     }
 }
 

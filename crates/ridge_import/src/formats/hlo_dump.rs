@@ -33,15 +33,7 @@ impl Format for HloDump {
     }
 
     fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {
-        let parsed = match std::str::from_utf8(source.bytes) {
-            Ok(text) if is_text(source.bytes) => HloModule::from_text(text),
-            _ => HloModule::from_proto(source.bytes),
-        };
-        let module = parsed.map_err(|error| ImportError::Broken {
-            source_name: source.name.to_owned(),
-            offset: 0,
-            what: error.to_string(),
-        })?;
+        let module = module(source)?;
         if let Some(first) = module.notes.first() {
             let message = format!("HLO module {}: {}", module.name, first.what);
             import.note(Severity::Partial, source.name, None, module.notes.len() as u64, message);
@@ -60,6 +52,22 @@ impl Format for HloDump {
         });
         Ok(())
     }
+}
+
+/// The module of a dump.
+///
+/// # Errors
+/// [`ImportError::Broken`] where it cannot be read.
+pub(crate) fn module(source: Source<'_>) -> Result<HloModule, ImportError> {
+    let parsed = match std::str::from_utf8(source.bytes) {
+        Ok(text) if is_text(source.bytes) => HloModule::from_text(text),
+        _ => HloModule::from_proto(source.bytes),
+    };
+    parsed.map_err(|error| ImportError::Broken {
+        source_name: source.name.to_owned(),
+        offset: 0,
+        what: error.to_string(),
+    })
 }
 
 fn is_text(head: &[u8]) -> bool {

@@ -8,7 +8,7 @@
 //! GPU metrics become counters, memory events allocations.
 //!
 //! Ranges of PyTorch's `emit_nvtx` become framework operators, and XLA's own ranges (`TSL:Thunk`) name the operation
-//! of the work they launched.
+//! of the work they launched; where its modules were kept beside the export, the operation is one of their HLO.
 //! The environment, users, hosts, command lines and process names that such a file holds are never read.
 //! Enum values are those of the `ENUM_*` tables inside the exports, which differ from CUPTI's.
 
@@ -17,6 +17,7 @@ mod counters;
 mod device;
 mod facts;
 mod host;
+mod kept;
 mod names;
 mod parquet_tables;
 mod place;
@@ -45,6 +46,10 @@ impl Format for Nsys {
 
     fn in_folder(&self) -> InFolder {
         InFolder::Capture(&[".sqlite"])
+    }
+
+    fn takes_modules(&self) -> bool {
+        true
     }
 
     fn hint(&self, error: &ImportError) -> Option<String> {

@@ -16,7 +16,16 @@ pub(crate) enum XlaRange {
 
 /// Reads the name of a range, with its domain in front.
 pub(crate) fn range(name: &str) -> Option<XlaRange> {
-    let said = name.strip_prefix("TSL:")?;
+    said(name.strip_prefix("TSL:")?)
+}
+
+/// Reads the name of a range that was written without its domain: XLA's own is known by its grammar.
+pub(crate) fn range_without_domain(name: &str) -> Option<XlaRange> {
+    let is_its = ["Thunk:#", "XlaModule:#", "XlaCompile:#"].iter().any(|start| name.starts_with(start));
+    if is_its { said(name) } else { None }
+}
+
+fn said(said: &str) -> Option<XlaRange> {
     if said.starts_with("XlaCompile") || said.starts_with("XlaPass") || said.starts_with("XlaAutotuner") {
         return Some(XlaRange::Compile);
     }
@@ -69,6 +78,9 @@ mod tests {
             ("Thunk:#hlo_op=x#", None),
         ] {
             assert_eq!(range(name), expected, "{name}");
+            let without = name.strip_prefix("TSL:").filter(|without| without.contains(":#"));
+            assert_eq!(without.and_then(range_without_domain), expected, "{name}");
         }
+        assert_eq!(range_without_domain("Thunk"), None);
     }
 }

@@ -1,14 +1,15 @@
 //! One region on one board or GPU.
 
-use super::{Ask, TargetGpu};
+use super::{Ask, Asked};
 use crate::baseline::Known;
 use crate::bounds::{self, Forbids};
 use crate::draw::{Draw, Parameter};
 use crate::predict::{Interval, Prediction, predict};
-use crate::regions::{Region, Specification};
+use crate::regions::{Flow, Region, Specification};
+use crate::target::{self, Target};
 use crate::time::{BoundBy, Parts, time};
-use crate::{Board, Calibration, WhatIf, Workload, constants, cut, target};
-use ridge_analysis::least_secs;
+use crate::{Board, Calibration, WhatIf, Workload, constants, cut};
+use ridge_analysis::{ScaledBy, least_secs};
 
 /// A region on one board or GPU.
 #[derive(Debug, Clone)]
@@ -41,7 +42,15 @@ pub struct BoardAnswer {
     pub cut: Option<Cut>,
     /// Which of its figures nobody has checked against a source.
     pub unverified: Vec<&'static str>,
-    pub(crate) is_gpu: bool,
+    /// Of a GPU: by what its time was found, with the part of the region's time that was; most first. Empty of a board.
+    pub scaled_by: Vec<(ScaledBy, f64)>,
+}
+
+impl BoardAnswer {
+    /// Whether it is another GPU.
+    pub fn is_gpu(&self) -> bool {
+        !self.scaled_by.is_empty()
+    }
 }
 
 /// Energy of a call, with what the powers rest on.
@@ -60,6 +69,23 @@ pub struct Cut {
     pub ops: Vec<String>,
     /// How many operations there are.
     pub of: usize,
+    /// What a call saves by it, seconds, with everything in the middle.
+    pub saves_s: f64,
+    /// Where it is a part of a loop's body: what that means in each iteration.
+    pub opened: Option<OpenedCut>,
+    /// Whether it is a loop as a whole.
+    pub is_whole_loop: bool,
+}
+
+/// A part of a loop's body that is called in each iteration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OpenedCut {
+    /// Bytes over the link in each iteration, both ways.
+    pub sent_bytes: f64,
+    /// Bytes that are sent once a call, because the loop leaves them alone or asks for them at the end only.
+    pub kept_bytes: f64,
+    /// Iterations of a call.
+    pub trips: f64,
 }
 
 /// What one unknown changes.
@@ -77,7 +103,7 @@ pub struct Swing {
 pub(super) fn asked(workload: &Workload, what_if: &WhatIf) -> Workload {
     let mut asked = what_if.format.map_or_else(|| workload.clone(), |format| workload.in_format(format));
     if what_if.is_streamed {
-        asked.input = (0.0, 0.0);
+        (asked.input, asked.kept_input) = ((0.0, 0.0), (0.0, 0.0));
     }
     asked
 }
@@ -118,27 +144,21 @@ pub(super) fn on_board(
         opened_s: opened,
         least: least.map(|least| (least.least_s, least.by)),
         energy: energy(known, &found, board, ask, draws, &widening),
-        cut: cut_of(region, spec, board, ask),
+        cut: cut_of(region, spec, known, found.total_s.p50, board, ask),
         unverified: board.unverified(),
-        is_gpu: false,
+        scaled_by: Vec::new(),
     })
 }
 
 /// The region on another GPU.
-pub(super) fn on_gpu(
-    region: &Region,
-    known: &Known,
-    gpu: &TargetGpu,
-    ask: &Ask,
-    draws: &[Draw],
-) -> Option<BoardAnswer> {
-    let (total_s, draws_s) = target::time(region, &ask.baseline, &gpu.ceilings, draws)?;
-    let ratios = known.draws_s.iter().zip(&draws_s).map(|(here, there)| here / there).collect();
+pub(super) fn on_gpu(region: &Region, known: &Known, target: &Target<'_>, asked: &Asked<'_>) -> Option<BoardAnswer> {
+    let there = target::time(region, &asked.ask.baseline, target, asked.groups, asked.draws)?;
+    let ratios = known.draws_s.iter().zip(&there.draws_s).map(|(here, there)| here / there).collect();
     let speedup = Interval::of(ratios)?;
     Some(BoardAnswer {
-        id: gpu.id.clone(),
-        name: gpu.name.clone(),
-        total_s,
+        id: target.gpu.id.clone(),
+        name: target.gpu.sheet.name.clone(),
+        total_s: there.total_s,
         resident_s: None,
         parts: None,
         bound: None,
@@ -150,7 +170,7 @@ pub(super) fn on_gpu(
         energy: None,
         cut: None,
         unverified: Vec::new(),
-        is_gpu: true,
+        scaled_by: there.scaled_by,
     })
 }
 
@@ -185,13 +205,15 @@ fn energy(
     })
 }
 
-/// The best part of the region on `board`, each of its operations at the median.
-fn cut_of(region: &Region, spec: &Specification, board: &Board, ask: &Ask) -> Option<Cut> {
+/// The best part of the region on `board`, each of its operations at the median: all of it, which takes `whole_s`, or a
+/// minimum cut of its operations, in each iteration where it is a loop.
+fn cut_of(region: &Region, spec: &Specification, known: &Known, whole_s: f64, board: &Board, ask: &Ask) -> Option<Cut> {
     if spec.nodes.len() > cut::MOST_NODES {
         return None;
     }
     let median = ask.what_if.apply(Draw::at(constants(), 0.5));
-    let calls = region.calls * spec.opened.as_ref().map_or(1.0, |opened| opened.trips).max(1.0);
+    let trips = spec.opened.as_ref().map_or(1.0, |opened| opened.trips).max(1.0);
+    let calls = region.calls * trips;
     let gains: Vec<f64> = spec
         .nodes
         .iter()
@@ -208,11 +230,34 @@ fn cut_of(region: &Region, spec: &Specification, board: &Board, ask: &Ask) -> Op
     let resident = ask.what_if.resident.unwrap_or(1.0);
     let rate = constants().fixed("to_board_rate").value * 1e9 * board.link.times_gen3x16();
     let setup = constants().fixed("to_board_setup").value * 1e-6;
-    let cost = |bytes: f64| (setup + bytes / rate) / resident;
+    let cost = |flow: &Flow| (setup + flow.bytes / rate) * flow.times / resident;
     let values: Vec<cut::Value> =
-        spec.values.iter().map(|(maker, readers, bytes)| (*maker, readers.clone(), cost(*bytes))).collect();
+        spec.values.iter().map(|flow| (flow.maker, flow.readers.clone(), cost(flow))).collect();
     let set = cut::best_set(&gains, &values);
-    Some(Cut { ops: set.into_iter().map(|at| spec.nodes[at].name.clone()).collect(), of: spec.nodes.len() })
+    let launch = median.get(Parameter::Launch) / resident;
+    let part_s = if set.is_empty() { 0.0 } else { trips * (cut::worth(&gains, &values, &set) - launch) };
+    let whole_s = known.call_s.p50 - whole_s;
+    let of = spec.nodes.len();
+    let name = |at: usize| spec.nodes[at].name.clone();
+    let is_loop = spec.opened.is_some();
+    Some(if whole_s > 0.0 && whole_s >= part_s {
+        Cut { ops: (0..of).map(name).collect(), of, saves_s: whole_s, opened: None, is_whole_loop: is_loop }
+    } else if part_s > 0.0 {
+        let opened = is_loop.then(|| opened_cut(&spec.values, &cut::Inside::new(of, &set), trips));
+        Cut { ops: set.into_iter().map(name).collect(), of, saves_s: part_s, opened, is_whole_loop: false }
+    } else {
+        Cut { ops: Vec::new(), of, saves_s: 0.0, opened: None, is_whole_loop: false }
+    })
+}
+
+/// What crosses the link where the `set` of a loop's body is on the board.
+fn opened_cut(values: &[Flow], set: &cut::Inside, trips: f64) -> OpenedCut {
+    let crosses = |flow: &&Flow| set.is_crossed(flow.maker, &flow.readers);
+    let bytes = |is_each: bool| {
+        let flows = values.iter().filter(crosses).filter(|flow| (flow.times >= 1.0) == is_each);
+        flows.fold(0.0, |sum, flow| sum + flow.bytes)
+    };
+    OpenedCut { sent_bytes: bytes(true), kept_bytes: bytes(false), trips }
 }
 
 fn least_of(region: &Region, name: &str, ask: &Ask, draw: &Draw, calls: f64) -> f64 {

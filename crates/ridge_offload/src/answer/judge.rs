@@ -1,7 +1,7 @@
 //! From times to a verdict.
 
 use super::boards::{BoardAnswer, asked, on_board, on_gpu, swings};
-use super::{Ask, RegionAnswer, words};
+use super::{Ask, Asked, RegionAnswer, words};
 use crate::baseline::{Host, Known};
 use crate::draw::{Draw, Parameter};
 use crate::regions::{Region, Specification};
@@ -11,7 +11,8 @@ use crate::{Board, BoundBy, Fix, Verdict, constants};
 const GPU_FIRST: f64 = 3.0;
 
 /// The verdict of one region.
-pub(super) fn answer(region: Region, ask: &Ask, draws: &[Draw]) -> RegionAnswer {
+pub(super) fn answer(region: Region, asked: &Asked<'_>) -> RegionAnswer {
+    let (ask, draws) = (asked.ask, asked.draws);
     let known = ask.baseline.known(&region, draws);
     let mut answer = RegionAnswer {
         verdict: Verdict::NoSpecification,
@@ -30,6 +31,9 @@ pub(super) fn answer(region: Region, ask: &Ask, draws: &[Draw]) -> RegionAnswer 
         Ok(spec) => spec.clone(),
         Err(because) => {
             answer.why = format!("no specification, because {because}");
+            if let Some(known) = known.filter(|_| ask.baseline.host == Host::Measured) {
+                by_measured_time(&mut answer, &known, asked);
+            }
             return answer;
         }
     };
@@ -41,11 +45,10 @@ pub(super) fn answer(region: Region, ask: &Ask, draws: &[Draw]) -> RegionAnswer 
     };
     answer.headroom = ask.baseline.headroom(&answer.region, &known);
     let boards = ask.boards.iter().filter_map(|board| on_board(&answer.region, &spec, &known, board, ask, draws));
-    let gpus = ask.targets.iter().filter_map(|gpu| on_gpu(&answer.region, &known, gpu, ask, draws));
-    let mut all: Vec<BoardAnswer> = boards.chain(gpus).collect();
-    all.sort_by(|one, other| other.speedup.p50.total_cmp(&one.speedup.p50));
+    let mut all: Vec<BoardAnswer> = boards.chain(on_gpus(&answer.region, &known, asked)).collect();
+    sort(&mut all);
     answer.launches_to_replace = (ask.baseline.host != Host::MeasuredOnProcessor).then(|| to_replace(&spec));
-    if let Some(board) = all.iter().find(|board| !board.is_gpu).and_then(|best| Board::named(&best.id)) {
+    if let Some(board) = all.iter().find(|board| !board.is_gpu()).and_then(|best| Board::named(&best.id)) {
         answer.swings = swings(&spec, board, ask);
     }
     answer.boards = all;
@@ -53,10 +56,39 @@ pub(super) fn answer(region: Region, ask: &Ask, draws: &[Draw]) -> RegionAnswer 
     answer
 }
 
+fn on_gpus(region: &Region, known: &Known, asked: &Asked<'_>) -> Vec<BoardAnswer> {
+    asked.targets.iter().filter_map(|target| on_gpu(region, known, target, asked)).collect()
+}
+
+/// The fastest first.
+fn sort(boards: &mut [BoardAnswer]) {
+    boards.sort_by(|one, other| other.speedup.p50.total_cmp(&one.speedup.p50));
+}
+
+/// A GPU needs no specification where its kernels were measured on another; the verdict is on GPUs where no board was
+/// asked for.
+fn by_measured_time(answer: &mut RegionAnswer, known: &Known, asked: &Asked<'_>) {
+    answer.boards = on_gpus(&answer.region, known, asked);
+    sort(&mut answer.boards);
+    if answer.boards.is_empty() && !asked.targets.is_empty() {
+        let device = &asked.ask.baseline.device;
+        answer.why.push_str(&format!(
+            "; nor is its time on another GPU known: no data sheet says what {device} can do (`--as` names the one that it is)"
+        ));
+    }
+    let Some(best) = answer.boards.first().filter(|_| asked.ask.boards.is_empty()) else { return };
+    let how = words::interval_times(&best.speedup);
+    (answer.verdict, answer.why) = match best.speedup {
+        speedup if speedup.p10 > 1.0 => (Verdict::LatencyCandidate, format!("{} answers {how} as fast", best.name)),
+        speedup if speedup.p90 < 1.0 => (Verdict::NeverOnThroughput, format!("{} is {how} as fast", best.name)),
+        _ => (Verdict::Undecided, format!("{} is {how} as fast: the interval holds both a gain and a loss", best.name)),
+    };
+}
+
 /// Setup of both transfers and a launch, in launches of a GPU.
 fn to_replace(spec: &Specification) -> f64 {
     let micros = |name: &str| constants().fixed(name).value * 1e-6;
-    let (input, output) = (spec.workload.input.1.max(1.0), spec.workload.output.1.max(1.0));
+    let (input, output) = (spec.workload.sent().1.max(1.0), spec.workload.sent_back().1.max(1.0));
     let launch = Draw::value(constants(), Parameter::Launch, 0.5);
     let setup = input * micros("to_board_setup") + output * micros("from_board_setup") + launch;
     setup / Draw::value(constants(), Parameter::GpuLaunch, 0.5)

@@ -30,7 +30,7 @@ pub(super) fn interval_times(interval: &Interval) -> String {
 pub(super) fn forbidden(best: &BoardAnswer, known: &Known, device: &str) -> String {
     let call = known.call_s.p50;
     match best.least {
-        _ if best.is_gpu => format!("{} is {} as fast", best.name, interval_times(&best.speedup)),
+        _ if best.is_gpu() => format!("{} is {} as fast", best.name, interval_times(&best.speedup)),
         Some((least, by)) if least > call => format!(
             "even with everything at its best and data on the board, {} holds a call on {} at {}; {} takes {}",
             bound_words(by),
@@ -143,16 +143,20 @@ pub(super) fn assumptions(regions: &[RegionAnswer], ask: &Ask) -> Vec<String> {
     }
     all.push("every time on a board is predicted; docs/offload-validation.md says how far to trust it".to_owned());
     if !ask.what_if.is_streamed && !ask.boards.is_empty() {
-        all.push(
-            "input and output cross the host's link in each call, unless `--what-if resident=N` or `stream=yes` says otherwise"
-                .to_owned(),
-        );
+        let stays = |one: &RegionAnswer| {
+            let work = one.region.specification.as_ref().ok().map(|spec| &spec.workload);
+            work.is_some_and(|work| work.kept_input.0 + work.kept_output.0 > 0.0)
+        };
+        let but = if regions.iter().any(stays) { ", but for what a loop around it leaves alone" } else { "" };
+        all.push(format!(
+            "input and output cross the host's link in each call{but}, unless `--what-if resident=N` or `stream=yes` says otherwise"
+        ));
     }
-    if regions.iter().any(|one| one.boards.iter().any(|board| board.is_gpu)) {
-        all.push(
-            "between GPUs, each operation keeps the part of its roof that it reached; waves of blocks are not modelled"
-                .to_owned(),
-        );
+    if regions.iter().any(|one| one.boards.iter().any(BoardAnswer::is_gpu)) {
+        all.push(match ask.baseline.host {
+            Host::Measured => "between GPUs, work keeps what it reached of its device: kernels whose launch is known are scaled by the waves of their blocks, others by their roofs; grids and kernels are taken to be the same on both".to_owned(),
+            _ => "nothing was measured on a GPU: each operation takes its time at the roof of the target's data sheet, at 30 to 90 % of it, and 2 to 4 µs at least".to_owned(),
+        });
     }
     let mut unverified: Vec<String> = regions
         .iter()

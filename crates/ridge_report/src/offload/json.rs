@@ -2,7 +2,7 @@
 
 use crate::json::{laid_out, note};
 use ridgeline::OffloadAnswer;
-use ridgeline::offloading::{BoardAnswer, Interval, Offload, Parts, RegionAnswer, Swing, WhatIf};
+use ridgeline::offloading::{BoardAnswer, Cut, Interval, Offload, Parts, RegionAnswer, Swing, WhatIf};
 use serde_json::{Value, json};
 
 /// Name and version of the schema of [`document`].
@@ -56,6 +56,7 @@ fn region(one: &RegionAnswer) -> Value {
         "scope": region.scope,
         "module": region.module,
         "loop": region.in_loop,
+        "inside_loop": region.inside,
         "share": region.share,
         "self_ns": region.self_ns.round() as i64,
         "calls": region.calls,
@@ -70,6 +71,7 @@ fn region(one: &RegionAnswer) -> Value {
         "bytes": spec.map(|spec| json!({
             "input": spec.workload.input.0.round() as u64,
             "output": spec.workload.output.0.round() as u64,
+            "kept_between_calls": (spec.workload.kept_input.0 + spec.workload.kept_output.0).round() as u64,
             "kept": spec.workload.kept_bytes.round() as u64,
             "line_buffers": spec.workload.line_buffer_bytes.round() as u64,
             "compulsory": spec.compulsory_bytes.round() as u64,
@@ -98,8 +100,23 @@ fn board(board: &BoardAnswer) -> Value {
         "parts": board.parts.as_ref().map(parts),
         "least": board.least.map(|(secs, by)| json!({ "ns": nanos(secs), "bound": by.name() })),
         "energy": board.energy.as_ref().map(|energy| json!({ "ratio": factors(&energy.ratio), "basis": energy.basis })),
-        "cut": board.cut.as_ref().map(|cut| json!({ "operations": cut.ops, "of": cut.of })),
+        "cut": board.cut.as_ref().map(cut),
         "unverified": board.unverified,
+        "scaled_by": board.scaled_by.iter().map(|(by, share)| json!({ "by": by.name(), "share": share })).collect::<Vec<_>>(),
+    })
+}
+
+fn cut(cut: &Cut) -> Value {
+    json!({
+        "operations": cut.ops,
+        "of": cut.of,
+        "saves_ns": nanos(cut.saves_s),
+        "whole_loop": cut.is_whole_loop,
+        "each_iteration": cut.opened.map(|opened| json!({
+            "iterations": opened.trips,
+            "sent_bytes": opened.sent_bytes.round() as u64,
+            "kept_bytes": opened.kept_bytes.round() as u64,
+        })),
     })
 }
 

@@ -1,7 +1,7 @@
 //! The answer for a report.
 
 use super::Options;
-use super::words::{between, break_even, bytes, cut, factor, marked, place, secs, share};
+use super::words::{between, break_even, bytes, cut, factor, marked, place, scaled_by, secs, share};
 use ridgeline::OffloadAnswer;
 use ridgeline::escape::escape_controls;
 use ridgeline::offloading::{BoardAnswer, RegionAnswer};
@@ -64,7 +64,13 @@ fn section(one: &RegionAnswer, options: Options) -> String {
             board.bound.map_or("–", |bound| bound.name()),
         )
     };
-    one.boards.iter().take(options.boards()).for_each(|board| text.push_str(&line(board)));
+    let shown = || one.boards.iter().take(options.boards());
+    shown().for_each(|board| text.push_str(&line(board)));
+    let bases: Vec<String> = shown().filter_map(scaled_by).collect();
+    if !bases.is_empty() {
+        text.push('\n');
+        bases.iter().for_each(|basis| text.push_str(&format!("- {}\n", escaped(basis))));
+    }
     text
 }
 

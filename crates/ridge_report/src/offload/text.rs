@@ -1,7 +1,7 @@
 //! The answer for a terminal: one line, a table, and for each of the first regions what it rests on.
 
 use super::Options;
-use super::words::{between, break_even, bytes, count, cut, factor, marked, place, secs, share};
+use super::words::{between, break_even, bytes, count, cut, factor, marked, place, scaled_by, secs, share};
 use crate::note_line;
 use crate::terminal::{Glyphs, Layout, bar, shortened, wrapped};
 use anstyle::Style;
@@ -131,9 +131,13 @@ fn block(one: &RegionAnswer, options: Options, layout: &Layout) -> String {
         text.push_str(&indented(&format!("--> {}", escape_controls(&place)), "   ", "       ", layout));
     }
     text.push_str(&entry("why", &one.why, layout));
-    let module = match &one.region.in_loop {
-        Some(of_loop) => format!("loop `{of_loop}` of `{}`", one.region.module),
-        None => format!("`{}`", one.region.module),
+    let module = match (&one.region.in_loop, &one.region.inside) {
+        (Some(of_loop), None) => format!("loop `{of_loop}` of `{}`", one.region.module),
+        (Some(of_loop), Some(around)) => {
+            format!("loop `{of_loop}`, in each iteration of loop `{around}` of `{}`", one.region.module)
+        }
+        (None, Some(around)) => format!("in each iteration of loop `{around}` of `{}`", one.region.module),
+        (None, None) => format!("`{}`", one.region.module),
     };
     let class = one.class.map_or(String::new(), |class| format!(", {}", class.name()));
     let operations = one.region.ops.len();
@@ -147,6 +151,8 @@ fn block(one: &RegionAnswer, options: Options, layout: &Layout) -> String {
         return text;
     }
     text.push_str(&boards(one, options, layout));
+    let shown = one.boards.iter().take(options.boards());
+    shown.filter_map(scaled_by).for_each(|basis| text.push_str(&entry("basis", &basis, layout)));
     if let Some(best) = one.boards.iter().find(|board| board.parts.is_some()) {
         best.parts.iter().for_each(|parts| text.push_str(&tax(best, parts, layout)));
         text.push_str(&entry("break-even", &break_even(one, best), layout));

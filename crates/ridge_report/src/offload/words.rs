@@ -1,6 +1,6 @@
 //! Numbers and sentences that several forms share.
 
-use ridgeline::offloading::{BoardAnswer, Interval, RegionAnswer};
+use ridgeline::offloading::{BoardAnswer, Interval, RegionAnswer, ScaledBy};
 use ridgeline::units::{Bytes, Count, Nanos, three_digits};
 
 /// A time.
@@ -54,8 +54,13 @@ pub(super) fn bytes(answer: &RegionAnswer) -> Option<String> {
     let of = |bytes: f64| Bytes(bytes.round() as u64).to_string();
     let times =
         |bytes: f64| if crossing > 0.0 { format!(" ({} times)", factor(bytes / crossing)) } else { String::new() };
+    let kept = spec.workload.kept_input.0 + spec.workload.kept_output.0;
+    let kept = match kept.round() {
+        kept if kept > 0.0 => format!(", {} of them at the ends of the loop around it only", of(kept)),
+        _ => String::new(),
+    };
     Some(format!(
-        "{} enter and leave a call; its operations carry {}{} at least, XLA counts {}{}",
+        "{} enter and leave a call{kept}; its operations carry {}{} at least, XLA counts {}{}",
         of(crossing),
         of(spec.compulsory_bytes),
         times(spec.compulsory_bytes),
@@ -84,13 +89,49 @@ pub(super) fn break_even(answer: &RegionAnswer, board: &BoardAnswer) -> String {
 /// Which part of the region a board should take.
 pub(super) fn cut(board: &BoardAnswer) -> Option<String> {
     let cut = board.cut.as_ref()?;
-    Some(match cut.ops.len() {
-        0 => format!("no part of its {} operations gains on {}", cut.of, board.name),
-        all if all == cut.of => format!("all of its {all} operations gain most together on {}", board.name),
+    let of_loop = if cut.is_whole_loop { " and the loop around them" } else { "" };
+    let best = match cut.ops.len() {
+        0 => return Some(format!("no part of its {} operations gains on {}", cut.of, board.name)),
+        all if all == cut.of && cut.opened.is_none() => {
+            format!("all of its {all} operations{of_loop} gain most together on {}", board.name)
+        }
         some => {
             let named: Vec<&str> = cut.ops.iter().take(6).map(String::as_str).collect();
             let more = if some > 6 { format!(" and {} more", some - 6) } else { String::new() };
             format!("{some} of its {} operations gain most on {}: {}{more}", cut.of, board.name, named.join(", "))
         }
-    })
+    };
+    let opened = cut.opened.as_ref().map_or(String::new(), |opened| {
+        let of = |bytes: f64| Bytes(bytes.round() as u64).to_string();
+        let kept = match opened.kept_bytes {
+            kept if kept > 0.0 => format!(", and {} are sent once and stay there", of(kept)),
+            _ => String::new(),
+        };
+        format!(
+            "; they are called in each of {} iterations, with {} over the link{kept}",
+            count(opened.trips),
+            of(opened.sent_bytes)
+        )
+    });
+    Some(format!("{best}{opened}; a call saves {}", secs(cut.saves_s)))
+}
+
+/// By what the time on another GPU was found; `None` of a board.
+pub(super) fn scaled_by(board: &BoardAnswer) -> Option<String> {
+    let words = |by: ScaledBy| match by {
+        ScaledBy::Waves => "by the waves of its thread blocks",
+        ScaledBy::Roof => "by its roofs",
+        ScaledBy::Ratio => "by memory and arithmetic of both devices",
+        ScaledBy::Memory => "by the rate of memory",
+        ScaledBy::Link => "by the link to the host",
+        ScaledBy::Devices => "unchanged, because it moves between devices",
+        ScaledBy::Nothing => "unchanged, because nothing is known of it",
+    };
+    let (first, _) = board.scaled_by.first()?;
+    let shown: Vec<&(ScaledBy, f64)> = board.scaled_by.iter().filter(|(_, part)| *part >= 0.0005).collect();
+    let parts: Vec<String> = match &shown[..] {
+        [] | [_] => vec![words(*first).to_owned()],
+        several => several.iter().map(|(by, part)| format!("{} of it {}", share(*part), words(*by))).collect(),
+    };
+    Some(format!("its time on {} is found {}", board.name, parts.join(", ")))
 }

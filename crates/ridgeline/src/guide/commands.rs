@@ -80,11 +80,25 @@ impl Commands {
     /// Counting what the `top` longest kernels do, and looking at it.
     pub(super) fn count(&self, top: usize) -> Vec<String> {
         let folder = if self.is_recording { self.path.as_str() } else { "RUN" };
-        let program = if self.suite.is_some() { PROGRAM } else { &self.program };
         vec![
-            format!("ridgeline record --with ncu:top={top} -o {folder} -- {program}"),
+            format!("ridgeline record --with ncu:top={top} -o {folder} -- {}", self.program()),
             format!("ridgeline roofline {folder} --by profile"),
         ]
+    }
+
+    /// Running the program with the code of a bundle in the place of its region.
+    pub(super) fn emulate(&self, bundle: &str) -> String {
+        format!("ridgeline handoff emulate {} -- {}", typed(bundle), self.program())
+    }
+
+    /// Running the program with a change and without it, one beside the other.
+    pub(super) fn try_fix(&self) -> String {
+        format!("ridgeline try --patch FIX.diff -- {}", self.program())
+    }
+
+    /// The program; that of a suite is not known.
+    fn program(&self) -> &str {
+        if self.suite.is_some() { PROGRAM } else { &self.program }
     }
 
     /// Recording a part of the program that somebody wrote in JAX.
@@ -94,10 +108,7 @@ impl Commands {
 
     /// The program under another tool.
     pub(super) fn under(&self, tool: &str) -> String {
-        match &self.suite {
-            Some(_) => format!("{tool} {PROGRAM}"),
-            None => format!("{tool} {}", self.program),
-        }
+        format!("{tool} {}", self.program())
     }
 
     /// Recording the program with more to do.

@@ -2,7 +2,7 @@
 
 use super::commands::Commands;
 use super::origin::{Framework, Origin};
-use super::{GuideOptions, Stage, StageState};
+use super::{FollowUp, GuideOptions, Stage, StageState};
 use crate::error::OpenError;
 use crate::kernels::{base_name, longest, summed};
 use crate::note::Severity;
@@ -47,6 +47,7 @@ fn stage(name: &'static str, question: &'static str) -> Stage {
         lacks: None,
         shown_by: None,
         next: Vec::new(),
+        then: None,
     }
 }
 
@@ -326,7 +327,26 @@ pub(super) fn offload(answer: &OffloadAnswer, commands: &Commands, origin: Origi
     }
     stage.state = if lacks.is_empty() { StageState::Answered } else { StageState::Partly };
     stage.lacks = (!lacks.is_empty()).then(|| lacks.join("; "));
+    stage.then = mended(answer, commands);
     stage
+}
+
+/// The change of the program that is worth more than other hardware, and how to measure what it saves.
+fn mended(answer: &OffloadAnswer, commands: &Commands) -> Option<FollowUp> {
+    let found = &answer.found;
+    let (one, fix) = found.regions.iter().find_map(|one| Some((one, one.fix?)))?;
+    let on = match found.baseline.host {
+        Host::Sheet => format!(", on a machine with {}", found.baseline.device),
+        Host::Measured | Host::MeasuredOnProcessor => String::new(),
+    };
+    Some(FollowUp {
+        what: format!(
+            "mend `{}` in the program first ({}), and measure what that saves{on}",
+            one.region.name,
+            fix.words()
+        ),
+        command: commands.try_fix(),
+    })
 }
 
 /// Whether a checked bundle of a region is there.
@@ -349,6 +369,7 @@ pub(super) fn hand_off(session: &Session, answer: &OffloadAnswer, commands: &Com
             stage.lacks = Some("a check that did not run, or failed, says nothing".to_owned());
             stage.next = vec![format!("ridgeline handoff verify {path}")];
         }
+        stage.then = bundle.has_code.then(|| emulated("its code", &bundle.path, commands));
         return stage;
     }
     let specified = |at: &usize| regions[*at].region.specification.is_ok();
@@ -370,7 +391,18 @@ pub(super) fn hand_off(session: &Session, answer: &OffloadAnswer, commands: &Com
         false => format!("no bundle, and no region is a candidate; `{}` takes most time", regions[best].region.name),
     };
     stage.next = vec![commands.show_with("handoff", &format!("--region {} -o REGION.handoff", best + 1))];
+    stage.then = Some(emulated("the bundle's code", "REGION.handoff", commands));
     stage
+}
+
+/// What shows before any hardware exists what the region's number formats do to the program's results.
+fn emulated(code: &str, bundle: &str, commands: &Commands) -> FollowUp {
+    FollowUp {
+        what: format!(
+            "run the program with {code} in the region's place, as typed and in each number format, before any hardware exists"
+        ),
+        command: commands.emulate(bundle),
+    }
 }
 
 /// A bundle that was found beside the capture.
@@ -379,6 +411,8 @@ struct Bundle {
     module: String,
     /// Checks that passed, failed, did not run.
     checks: [usize; 3],
+    /// Whether there is code of the region, and not its specification alone.
+    has_code: bool,
 }
 
 /// Bundles in the capture's folder and beside it.
@@ -412,6 +446,7 @@ fn bundle(path: &Path) -> Option<Bundle> {
         path: path.display().to_string(),
         module: document["source"]["module"].as_str()?.to_owned(),
         checks: [count("passed"), count("failed"), count("not run")],
+        has_code: path.join("hls/kernel.cpp").is_file(),
     })
 }
 

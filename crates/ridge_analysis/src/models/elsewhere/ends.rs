@@ -14,6 +14,54 @@ pub(super) struct Pair {
 /// A time on the other device as a part of that on the captured one: at least and at most.
 pub(super) type Range = (f64, f64);
 
+/// The same time.
+pub(super) const STAYS: Range = (1.0, 1.0);
+
+/// What a kernel has to do, at the roofs of one device.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Roof {
+    pub(super) compute_secs: f64,
+    pub(super) memory_secs: f64,
+}
+
+impl Roof {
+    pub(super) fn secs(self) -> f64 {
+        self.compute_secs.max(self.memory_secs)
+    }
+}
+
+/// The same at the roofs of both.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AtRoofs {
+    pub(super) here: Roof,
+    pub(super) there: Roof,
+}
+
+impl AtRoofs {
+    pub(super) fn ratio(&self) -> f64 {
+        self.there.secs() / self.here.secs()
+    }
+
+    /// How far memory decides, 1 where it alone does: the exponent that wave scaling calls gamma.
+    ///
+    /// With x the kernel's operations per byte and R those at which the other device's roofs meet: 1 - x / 2R up to R, and
+    /// R / 2x above (Yu et al., "Habitat", USENIX ATC 2021; `_roofline_gamma` of its published code). x / R is the time of
+    /// its arithmetic there over that of its traffic.
+    fn memory_part(&self) -> f64 {
+        let Roof { compute_secs, memory_secs } = self.there;
+        if compute_secs <= memory_secs {
+            1.0 - 0.5 * compute_secs / memory_secs
+        } else {
+            0.5 * memory_secs / compute_secs
+        }
+    }
+
+    /// Time by the rates of the arithmetic that the kernel really does.
+    fn arithmetic(&self) -> Option<f64> {
+        (self.here.compute_secs > 0.0).then(|| self.there.compute_secs / self.here.compute_secs)
+    }
+}
+
 /// Kinds of work whose time is that of the memory they move, where they fill the device.
 const OF_MEMORY: [&str; 13] = [
     "elementwise",
@@ -74,30 +122,47 @@ impl Pair {
     /// By the waves that its blocks run in.
     ///
     /// Wave scaling of Yu et al., "Habitat: a runtime-based computational performance predictor for deep neural network
-    /// training", USENIX ATC 2021, with multiprocessors in the place of resident blocks, as its published code has it: the
-    /// exponent that divides time between memory and arithmetic is not in captures, so both ends are given.
-    pub(super) fn by_waves(&self, shape: &LaunchShape, category: &str, name: &str) -> Option<Range> {
+    /// training", USENIX ATC 2021, section 3, with multiprocessors in the place of resident blocks, as its published code
+    /// has it. The exponent that divides time between memory and arithmetic follows from operations and bytes; where
+    /// those are not known (no HLO), both ends are given.
+    pub(super) fn by_waves(
+        &self,
+        shape: &LaunchShape,
+        category: &str,
+        name: &str,
+        roofs: Option<&AtRoofs>,
+    ) -> Option<Range> {
         let (before, after) = (Waves::of(shape, self.from)?, Waves::of(shape, self.to)?);
-        let arithmetic = if OF_MATRICES.contains(&category) {
-            self.arithmetic(category, name)?
-        } else {
-            let clocks = self.from.clock_mhz.value / self.to.clock_mhz.value;
-            let both = clocks * self.from.cores.value / self.to.cores.value;
-            (both, both)
-        };
-        if before.is_one() && after.is_one() {
+        let is_small = before.is_one() && after.is_one();
+        let (low, high) = self.arithmetic_of_waves(category, name, roofs)?;
+        let (memory, factor) = if is_small {
             // It fills neither: bandwidth is nothing to it, and each multiprocessor is as fast as it is.
             let cores = self.to.cores.value / self.from.cores.value;
             let share = |sheet: &DeviceSheet| (before.blocks / sheet.cores.value).ceil();
-            let each = cores * share(self.to) / share(self.from);
-            return Some(around((1.0, 1.0), (arithmetic.0 * each, arithmetic.1 * each)));
+            (1.0, cores * share(self.to) / share(self.from))
+        } else {
+            let tail = after.tail() / before.tail();
+            (self.memory()? * tail, tail)
+        };
+        let arithmetic = (low * factor, high * factor);
+        if let Some(roofs) = roofs {
+            let part = roofs.memory_part();
+            let between = |arithmetic: f64| memory.powf(part) * arithmetic.powf(1.0 - part);
+            return Some((between(arithmetic.0), between(arithmetic.1)));
         }
-        let tail = after.tail() / before.tail();
-        let memory = self.memory()? * tail;
-        if OF_MEMORY.contains(&category) {
-            return Some((memory, memory));
+        let is_memory = !is_small && OF_MEMORY.contains(&category);
+        Some(if is_memory { (memory, memory) } else { around((memory, memory), arithmetic) })
+    }
+
+    /// Time of full waves by arithmetic: clock and multiprocessors, of products the rates of their types.
+    fn arithmetic_of_waves(&self, category: &str, name: &str, roofs: Option<&AtRoofs>) -> Option<Range> {
+        if OF_MATRICES.contains(&category) {
+            let exact = roofs.and_then(AtRoofs::arithmetic).map(|ratio| (ratio, ratio));
+            return exact.or_else(|| self.arithmetic(category, name));
         }
-        Some(around((memory, memory), (arithmetic.0 * tail, arithmetic.1 * tail)))
+        let clocks = self.from.clock_mhz.value / self.to.clock_mhz.value;
+        let both = clocks * self.from.cores.value / self.to.cores.value;
+        Some((both, both))
     }
 }
 
@@ -142,7 +207,7 @@ mod tests {
     #[track_caller]
     fn waves(grid: u32, category: &str) -> String {
         let shape = LaunchShape { grid: [grid, 1, 1], block: [256, 1, 1], ..LaunchShape::default() };
-        let (low, high) = pair().by_waves(&shape, category, "k").expect("both are known");
+        let (low, high) = pair().by_waves(&shape, category, "k", None).expect("both are known");
         format!("{low:.3} to {high:.3}")
     }
 
@@ -157,5 +222,26 @@ mod tests {
         // 312 / 989 of 16 bits, 19.5 / 66.9 of 32; memory is the other end.
         assert_eq!(waves(2_000_000, "matrix product"), "0.291 to 0.608");
         assert_eq!(waves(2_000_000, "kernel, unknown"), "0.583 to 0.608");
+    }
+
+    #[test]
+    fn operations_and_bytes_choose_between_the_ends() {
+        let by = |grid: u32, category: &str, compute: f64, memory: f64| {
+            let here = Roof { compute_secs: 2.0 * compute, memory_secs: memory / 0.608 };
+            let roofs = AtRoofs { here, there: Roof { compute_secs: compute, memory_secs: memory } };
+            let shape = LaunchShape { grid: [grid, 1, 1], block: [256, 1, 1], ..LaunchShape::default() };
+            let (low, high) = pair().by_waves(&shape, category, "k", Some(&roofs)).expect("both are known");
+            assert_eq!(low, high);
+            format!("{low:.3}")
+        };
+        // gamma 1, 0.75, 0.5 and 0.25 between 0.608 of memory and 0.583 of clock and multiprocessors.
+        assert_eq!(by(2_000_000, "kernel, unknown", 0.0, 1.0), "0.608");
+        assert_eq!(by(2_000_000, "kernel, unknown", 0.5, 1.0), "0.602");
+        assert_eq!(by(2_000_000, "kernel, unknown", 1.0, 1.0), "0.595");
+        assert_eq!(by(2_000_000, "kernel, unknown", 2.0, 1.0), "0.589");
+        // A product: the rates that it really runs at, 2 to 1, in the place of its name's.
+        assert_eq!(by(2_000_000, "matrix product", 1e9, 1.0), "0.500");
+        // One wave of each: 0.712 by the clock to the power of 1 - gamma.
+        assert_eq!(by(100, "kernel, unknown", 1.0, 1.0), "0.844");
     }
 }

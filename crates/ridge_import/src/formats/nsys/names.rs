@@ -65,7 +65,7 @@ impl Names {
         let text = self.text(key);
         let readable = if style == NameStyle::Api { without_version(&text) } else { &text };
         let id = import.builder.strings.intern(readable);
-        if let Some(range) = ranges::range(readable) {
+        if let Some(range) = ranges::range(readable).or_else(|| ranges::range_without_domain(readable)) {
             self.xla.insert(id.0, range);
         }
         self.known.insert(place, id);

@@ -67,7 +67,7 @@ pub(super) fn place(
         let process = import.builder.add_process(&name, Some(number));
         placed.processes.insert(pid, process);
         if !names.xla.is_empty() {
-            xla::attribute(&mut timeline, &lanes, process, &names.xla, import);
+            xla::attribute(&mut timeline, &lanes, process, &names.xla, source, import);
         }
         unlinked += place_process(&mut timeline, lanes, pid, process, shift_ns, &mut placed, import);
     }

@@ -96,6 +96,70 @@ fn ranges_own_the_work_they_launched() {
     );
 }
 
+/// The module that the first process runs, as a recorder keeps it beside the export.
+const KEPT: &str = "HloModule jit_f, is_scheduled=true
+
+ENTRY %main (a: f32[64,64]) -> f32[64,64] {
+  %a = f32[64,64]{1,0} parameter(0)
+  ROOT %dot.1 = f32[64,64]{1,0} dot(%a, %a), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name=\"jit(f)/dot\" source_file=\"/home/f.py\" source_line=7}
+}
+";
+
+fn open_with(modules: &[&str]) -> Imported {
+    let modules: Vec<Source<'_>> = modules.iter().map(|text| Source { name: "kept", bytes: text.as_bytes() }).collect();
+    let options = ImportOptions { modules: &modules, ..ImportOptions::default() };
+    import_inputs(&[Input::File(Source { name: "capture", bytes: TWO_PROCESSES })], options).expect("it can be read")
+}
+
+#[test]
+fn modules_that_were_kept_say_what_their_operations_compute() {
+    // 2 * 64^3 operations in 400 ns, and two matrices of 16 KiB: one read, one written.
+    let columns = ["op", "module", "self_ns", "flops_per_sec", "bytes_per_sec"];
+    let imported = open_with(&[KEPT]);
+    check(
+        &imported,
+        "op",
+        &columns,
+        expect![[r#"
+        op                     module  self_ns  flops_per_sec  bytes_per_sec
+        (unattributed)         -       600      -              -
+        (copy host to device)  -       400      -              -
+        dot.1                  jit_f   400      1310720000000  81920000000
+        (unattributed)         -       170      -              -
+        (copy device to host)  -       100      -              -
+        (memset)               -       10       -              -
+        * the work of 65.8 % of the time is not known: kernels of no known operation (65.8 %)
+        * : its ceilings are not known, so it has no bound and no headroom; `ridgeline calibrate` measures them
+    "#]],
+    );
+    check(
+        &imported,
+        "source",
+        &["source", "self_ns"],
+        expect![[r#"
+        source                  self_ns
+        (no source line known)  1280
+        /home/f.py:7            400
+    "#]],
+    );
+    let said: Vec<&str> = imported.notes.iter().map(|note| note.message.as_str()).collect();
+    assert!(
+        said.iter().any(|message| message.starts_with("modules are those of their name that were kept")),
+        "{said:?}"
+    );
+    // One that has not what ran is another one of that name, and two that have it are one too many.
+    let other = KEPT.replace("dot.1", "dot.2");
+    for kept in [&[&*other][..], &[KEPT, KEPT], &[&KEPT.replace("jit_f", "jit_g")]] {
+        let imported = open_with(kept);
+        assert!(imported.hlo.is_empty());
+        let said: Vec<&str> = imported.notes.iter().map(|note| note.message.as_str()).collect();
+        assert!(said.iter().any(|message| message.starts_with("modules ran of which no HLO was kept")), "{said:?}");
+    }
+    // A dump that is damaged costs itself alone.
+    let damaged = open_with(&["HloModule jit_f\n\nENTRY", KEPT]);
+    assert_eq!(damaged.hlo.len(), 1);
+}
+
 #[test]
 fn ranges_of_frameworks_are_told_from_the_programs() {
     let imported = open(TWO_PROCESSES);

@@ -1,6 +1,6 @@
 //! The whole way of one XPlane file into the trace.
 
-use super::attribute::resolve;
+use super::attribute::{add_ran, resolve};
 use super::decode::{Allocation, ChunkTables, DetailKey, EventClass, LineContext, Sample, decode};
 use super::id_map::IdMap;
 use super::metadata::{describe_device, space_facts};
@@ -14,7 +14,7 @@ use crate::note::Severity;
 use crate::xla::details::{launch_shape, transfer};
 use crate::xla::host::{HostLine, SparseRole, SparseStat, interpret};
 use crate::xla::lanes;
-use crate::xla::operations::Operations;
+use crate::xla::operations::{Operations, Ran};
 use crate::xla::role::{LineRole, PlaneRole, device_kind, host_role, line_role};
 use crate::xla::tpu::{self, CoreLine};
 use rayon::prelude::*;
@@ -130,6 +130,12 @@ impl<'a, 'p> Reader<'a, 'p> {
         let chunks = self.decode_all(&lines, first_row, import);
         let mut operations = Operations::new(self.program, import);
         name_modules_of_cores(self.planes, &mut operations, import);
+        let mut ran = Ran::default();
+        for (line, chunk) in &chunks {
+            let stats = &tables[lines[*line].plane];
+            chunk.tables.ops.iter().for_each(|(key, _)| add_ran(&mut ran, key, stats));
+        }
+        self.note_renumbered(operations.find_renumbered(&ran, import), import);
         let mut extras = Vec::new();
         let resolved: Vec<ChunkRows> = (chunks.iter())
             .map(|(line, chunk)| ChunkRows::resolve(chunk, &tables[lines[*line].plane], &mut operations, import))
@@ -151,6 +157,20 @@ impl<'a, 'p> Reader<'a, 'p> {
         import.builder.link_launches(first_row);
         tpu::interpret(&cores, import);
         self.drop_graphs_with_nodes(&extras, first_row, import);
+    }
+
+    fn note_renumbered(&self, (found, unclear): (u64, u64), import: &mut Import) {
+        if found > 0 {
+            let message = "modules ran under a program id that is not that of their HLO, as those of JAX's compilation \
+                           cache do: they are known by their name and operations";
+            import.note(Severity::Info, self.source.name, None, found, message.to_owned());
+        }
+        if unclear > 0 {
+            let message = "modules ran under a program id that is not that of their HLO, as those of JAX's compilation \
+                           cache do, and several of their name may be it: what they compute is not known; \
+                           JAX_ENABLE_COMPILATION_CACHE=false records it";
+            import.note(Severity::Partial, self.source.name, None, unclear, message.to_owned());
+        }
     }
 
     /// Finds every line's track and reserves its rows, so that decoding only fills them.
