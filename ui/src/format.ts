@@ -2,7 +2,7 @@
 
 import type { Cell } from "./source/types";
 
-export const UNKNOWN = "–";
+const UNKNOWN = "–";
 
 /** Three digits: 14.3, 143, 1.43; no zeros at the end. */
 export function threeDigits(value: number): string {

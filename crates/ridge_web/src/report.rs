@@ -3,17 +3,22 @@
 //! It holds the same answers as the server gives, by the same addresses, packed. What is asked for most comes first; tiles
 //! are added from the whole capture down, level by level, as far as the size allows. What is left out is said in it.
 
+mod keys;
 mod packed;
+mod part;
 mod plan;
+mod programs;
+mod tiles;
 
-pub use plan::Part;
+pub use part::Part;
 
 use crate::answer::Refusal;
 use crate::server::inline_policy;
 use crate::{INDEX, Page};
 use packed::Packed;
-use plan::{Step, Tiles, steps};
+use plan::{Step, steps};
 use serde_json::Value;
+use tiles::Tiles;
 
 /// What a report shall hold.
 #[derive(Debug, Clone)]
@@ -44,25 +49,22 @@ fn room(most_bytes: u64) -> u64 {
 /// [`Refusal`] where even what every report holds does not fit, or the capture answers nothing.
 pub fn report(page: &Page, options: &ReportOptions) -> Result<Report, Refusal> {
     let room = room(options.most_bytes);
-    let mut packed = Packed::new(room);
+    let mut packed = Packed::new();
     let mut capture = page.document("capture")?;
     capture["has"]["report"] = Value::Bool(true);
-    let has_room = packed.add("capture", "application/json", capture.to_string().as_bytes());
+    let has_room = packed.add("capture", "application/json", capture.to_string().as_bytes(), room);
     if !has_room {
         return Err(Refusal::bad(format!("expected room for a report, found {} bytes", options.most_bytes)));
     }
     let mut left_out: Vec<String> = Vec::new();
     for step in steps(page, &options.parts) {
         match step {
-            Step::Answers(said, addresses) => {
-                let all = addresses.len();
-                let missing =
-                    addresses.into_iter().filter(|(key, address)| !put(page, &mut packed, key, address)).count();
-                if missing > 0 {
-                    left_out.push(format!("{said}: {missing} of {all} did not fit"));
-                }
+            Step::Answers(said, addresses) => left_out.extend(put_all(page, &mut packed, said, addresses, room)),
+            Step::Details(said, addresses) => {
+                let most = packed.bytes() + room / DETAILS;
+                left_out.extend(put_all(page, &mut packed, said, addresses, most.min(room)));
             }
-            Step::Tiles => left_out.extend(put_tiles(page, &mut packed)),
+            Step::Tiles => left_out.extend(put_tiles(page, &mut packed, room)),
             Step::Said(said) => left_out.push(said),
         }
     }
@@ -70,20 +72,33 @@ pub fn report(page: &Page, options: &ReportOptions) -> Result<Report, Refusal> {
     Ok(Report { html, left_out })
 }
 
-/// Adds the answer to `address`; one that the capture does not have is nothing that is missing.
-fn put(page: &Page, packed: &mut Packed, key: &str, address: &str) -> bool {
-    match page.answer(address) {
-        Ok(answer) => packed.add(key, answer.kind.media_type(), &answer.body),
+/// The part of the room that details of one kind may take.
+const DETAILS: u64 = 8;
+
+/// Adds answers as far as they fit into `most` packed bytes; says how many did not.
+fn put_all(
+    page: &Page,
+    packed: &mut Packed,
+    said: &str,
+    addresses: Vec<(String, String)>,
+    most: u64,
+) -> Option<String> {
+    let all = addresses.len();
+    let mut put = |(key, address): &(String, String)| match page.answer(address) {
+        Ok(answer) => packed.add(key, answer.kind.media_type(), &answer.body, most),
+        // What the capture does not have is nothing that is missing.
         Err(_) => true,
-    }
+    };
+    let missing = addresses.iter().filter(|asked| !put(asked)).count();
+    (missing > 0).then(|| format!("{said}: {missing} of {all} did not fit; a larger --max-size has more of them"))
 }
 
 /// Adds tiles level by level, until those of a level do not fit or all events are there.
-fn put_tiles(page: &Page, packed: &mut Packed) -> Option<String> {
+fn put_tiles(page: &Page, packed: &mut Packed, room: u64) -> Option<String> {
     let mut tiles = Tiles::new(page);
     while let Some(level) = tiles.next_level() {
         let level_tiles = tiles.of_level(page);
-        let all_fit = level_tiles.iter().all(|(key, body)| packed.add(key, "application/octet-stream", body));
+        let all_fit = level_tiles.iter().all(|(key, body)| packed.add(key, "application/octet-stream", body, room));
         if !all_fit {
             return Some(format!(
                 "the timeline closer than {} a column: it did not fit; a larger --max-size has more of it",

@@ -1,5 +1,8 @@
 //! Which answers a report holds, in which order.
 
+use super::keys::{key, same};
+use super::part::Part;
+use super::programs;
 use crate::Page;
 use crate::timeline::outline;
 use ridgeline::Topic;
@@ -9,91 +12,15 @@ use serde_json::Value;
 const ROWS: usize = 1_000;
 /// Source files.
 const FILES: usize = 30;
-/// Modules whose drawings are there, and instructions of each, those with most time.
-const MODULES: usize = 8;
-const INSTRUCTIONS: usize = 12;
-/// The levels of detail that the page draws a module at.
-const DEPTH: usize = 2;
 /// Events whose details are there: the longest.
 const EVENTS: usize = 200;
-
-/// A part of the page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    /// What the capture is and where its time went; always there.
-    Overview,
-    /// What holds the program back.
-    Findings,
-    /// The timeline.
-    Timeline,
-    /// The tables.
-    Operations,
-    /// Flames.
-    Flame,
-    /// The roofline.
-    Roofline,
-    /// Memory over time.
-    Memory,
-    /// Why devices were idle.
-    Idle,
-    /// What was copied.
-    Transfers,
-    /// What other hardware would gain.
-    Offload,
-    /// What is otherwise than in another capture.
-    Compare,
-    /// Growth over sizes, or steps over time.
-    Scaling,
-    /// Compiled programs.
-    Graph,
-    /// The program's files.
-    Source,
-}
-
-impl Part {
-    /// Every part, in the order of the page.
-    pub const ALL: [Part; 14] = [
-        Part::Overview,
-        Part::Findings,
-        Part::Timeline,
-        Part::Operations,
-        Part::Flame,
-        Part::Roofline,
-        Part::Memory,
-        Part::Idle,
-        Part::Transfers,
-        Part::Graph,
-        Part::Source,
-        Part::Offload,
-        Part::Compare,
-        Part::Scaling,
-    ];
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Part::Overview => "overview",
-            Part::Findings => "findings",
-            Part::Timeline => "timeline",
-            Part::Operations => "operations",
-            Part::Flame => "flame",
-            Part::Roofline => "roofline",
-            Part::Memory => "memory",
-            Part::Idle => "idle",
-            Part::Transfers => "transfers",
-            Part::Offload => "offload",
-            Part::Compare => "compare",
-            Part::Scaling => "scaling",
-            Part::Graph => "graph",
-            Part::Source => "source",
-        }
-    }
-}
 
 /// Something that is put into the report.
 pub(super) enum Step {
     /// Answers, what they are called together, each with its key and its address.
     Answers(&'static str, Vec<(String, String)>),
+    /// The same of what few look at: a part of the room is theirs, so that the rest stays for the timeline.
+    Details(&'static str, Vec<(String, String)>),
     /// Tiles, as far as they fit.
     Tiles,
     /// A sentence on what is left out.
@@ -103,7 +30,6 @@ pub(super) enum Step {
 /// What goes into the report of `page`, what matters most first.
 pub(super) fn steps(page: &Page, parts: &[Part]) -> Vec<Step> {
     let has = |part: Part| parts.contains(&part);
-    let same = |addresses: Vec<String>| addresses.into_iter().map(|address| (address.clone(), address)).collect();
     let plain = |addresses: &[&str]| same(addresses.iter().map(|address| (*address).to_owned()).collect());
     let mut steps = Vec::new();
     if has(Part::Findings) {
@@ -140,8 +66,9 @@ pub(super) fn steps(page: &Page, parts: &[Part]) -> Vec<Step> {
     }
     if has(Part::Memory) {
         steps.push(Step::Answers("memory", plain(&["chart/memory"])));
+        steps.push(Step::Details("what is alive in allocators over time", same(alive(page))));
         if page.session().has_hlo() {
-            steps.push(Step::Answers("memory along schedules", same(schedules(page))));
+            steps.push(Step::Answers("memory along schedules", same(programs::schedules(page))));
         }
     }
     if has(Part::Flame) {
@@ -153,10 +80,11 @@ pub(super) fn steps(page: &Page, parts: &[Part]) -> Vec<Step> {
         steps.push(Step::Answers("source files", sources(page)));
     }
     if has(Part::Graph) && page.session().has_hlo() {
-        steps.push(Step::Answers("compiled programs", graphs(page)));
-        steps.push(Step::Said(format!(
-            "compiled programs: drawings are there of up to {INSTRUCTIONS} instructions of {MODULES} modules, those with most time"
-        )));
+        let drawings = programs::drawings(page);
+        steps.push(Step::Answers("compiled programs", same(drawings.addresses)));
+        steps.push(Step::Said(programs::drawn()));
+        steps.push(Step::Details("what is inside of fusions and calls", same(drawings.insides)));
+        steps.push(Step::Details("texts of compiled programs", same(programs::texts(page, &drawings.cut_texts))));
     }
     if has(Part::Timeline) {
         steps.push(Step::Answers("the timeline", plain(&["timeline"])));
@@ -209,38 +137,18 @@ fn sources(page: &Page) -> Vec<(String, String)> {
     let listed = page.document("sources").unwrap_or_default();
     let files = listed["files"].as_array().into_iter().flatten().filter_map(|file| file["name"].as_str()).take(FILES);
     let of_files = files.map(|file| key("source", &[("file", file)]));
-    std::iter::once("sources".to_owned()).chain(of_files).map(|key| (key.clone(), key)).collect()
+    same(std::iter::once("sources".to_owned()).chain(of_files).collect())
 }
 
-/// The modules that memory is planned of, largest first, and their schedules.
-fn schedules(page: &Page) -> Vec<String> {
-    let of_modules = names_of_modules(page).into_iter().take(MODULES);
-    let keys = of_modules.map(|module| key("chart/schedule", &[("module", &module)]));
-    std::iter::once("hlo/modules".to_owned()).chain(keys).collect()
-}
-
-/// What modules are asked by.
-fn names_of_modules(page: &Page) -> Vec<String> {
-    let listed = page.document("hlo/modules").unwrap_or_default();
-    let modules = listed["modules"].as_array().into_iter().flatten();
-    let with_hlo = modules.filter(|module| module["has_hlo"] != false);
-    with_hlo.filter_map(|module| module["id"].as_str().map(str::to_owned)).collect()
-}
-
-/// The modules, and what is around the instructions with most time.
-fn graphs(page: &Page) -> Vec<(String, String)> {
-    let depth = DEPTH.to_string();
-    let mut keys = vec!["hlo/modules".to_owned()];
-    for module in names_of_modules(page).into_iter().take(MODULES) {
-        let whole = key("hlo/graph", &[("depth", &depth), ("module", &module)]);
-        let drawn = page.document(&whole).unwrap_or_default();
-        keys.push(whole);
-        let mut nodes: Vec<&Value> = drawn["nodes"].as_array().into_iter().flatten().collect();
-        nodes.sort_by_key(|node| std::cmp::Reverse(node["self_ns"].as_i64().unwrap_or(-1)));
-        let names = nodes.iter().take(INSTRUCTIONS).filter_map(|node| node["name"].as_str());
-        keys.extend(names.map(|op| key("hlo/graph", &[("depth", &depth), ("module", &module), ("op", op)])));
-    }
-    keys.into_iter().map(|key| (key.clone(), key)).collect()
+/// What is alive in each allocator at the end of each stretch that is drawn of it.
+fn alive(page: &Page) -> Vec<String> {
+    let drawn = page.document("chart/memory").unwrap_or_default();
+    let of_allocator = |allocator: &Value| {
+        let id = allocator["id"].as_str().unwrap_or_default().to_owned();
+        let ends = allocator["ends_ns"].as_array().cloned().unwrap_or_default();
+        ends.into_iter().map(move |end| key("chart/alive", &[("allocator", &id), ("at", &end.to_string())]))
+    };
+    drawn["allocators"].as_array().into_iter().flatten().flat_map(of_allocator).collect()
 }
 
 /// What the timeline shows beside events: its counters, and for each device the causes of its longest gaps.
@@ -270,56 +178,4 @@ fn longest(page: &Page) -> Vec<String> {
         rows.truncate(EVENTS);
     }
     rows.iter().map(|row| format!("event/{row}")).collect()
-}
-
-/// `path?query` as the page writes it: in the order of names, encoded as browsers do.
-fn key(path: &str, query: &[(&str, &str)]) -> String {
-    let pairs: Vec<String> = query.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
-    format!("{path}?{}", pairs.join("&"))
-}
-
-/// As `encodeURIComponent`.
-fn encoded(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.!~*'()".contains(&byte);
-    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
-}
-
-/// Tiles from the whole capture down; below one that holds its events there is nothing more to know.
-pub(super) struct Tiles {
-    level: Option<u32>,
-    open: Vec<(u32, u64)>,
-}
-
-impl Tiles {
-    pub(super) fn new(page: &Page) -> Tiles {
-        let outline = outline(page);
-        let tracks = outline["groups"].as_array().into_iter().flatten();
-        let tracks = tracks.flat_map(|group| group["tracks"].as_array().into_iter().flatten());
-        let open = tracks.filter_map(|track| Some((track["id"].as_u64()? as u32, 0))).collect();
-        Tiles { level: Some(page.timeline().top_level()), open }
-    }
-
-    /// The level whose tiles come next.
-    pub(super) fn next_level(&self) -> Option<u32> {
-        self.level.filter(|_| !self.open.is_empty())
-    }
-
-    /// Its tiles, by their keys.
-    pub(super) fn of_level(&mut self, page: &Page) -> Vec<(String, Vec<u8>)> {
-        let Some(level) = self.level else { return Vec::new() };
-        let mut below = Vec::new();
-        let mut made = Vec::with_capacity(self.open.len());
-        for (track, index) in self.open.drain(..) {
-            let key = format!("tile/{track}/{level}/{index}");
-            let Ok(answer) = page.answer(&key) else { continue };
-            const MODE: usize = 4;
-            if answer.body.get(MODE) == Some(&0) {
-                below.extend([(track, index * 2), (track, index * 2 + 1)]);
-            }
-            made.push((key, answer.body));
-        }
-        self.open = below;
-        self.level = level.checked_sub(1);
-        made
-    }
 }

@@ -67,7 +67,7 @@ function Drawn({ of, module }: { of: Schedule; module: string }) {
           <SaveAs of={drawing} name="schedule" rows={() => [["position", ...of.classes], ...of.columns.map((one, n) => [n * of.width, ...one])]} />
         </figcaption>
       </figure>
-      <div class="list tall" role="region" aria-label="Alive" tabIndex={0}>
+      <div class="list tall" role="region" aria-label="Alive in the program" tabIndex={0}>
         <table>
           <thead><tr><th class="n">Bytes</th><th>Value</th><th>Class</th><th class="n">Positions</th><th>Made at</th></tr></thead>
           <tbody>

@@ -1,7 +1,7 @@
 // What a stranger needs first: what was lost, where the time went, what holds it back.
 
 import { link } from "../../address";
-import { capture, dark } from "../../context";
+import { capture, dark, source } from "../../context";
 import { fill } from "../../draw/palette";
 import { plural, share, show, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
@@ -25,6 +25,12 @@ export default function Overview() {
         <Sections sections={now.overview.length > 0 ? [first as Section, ...others] : []} />
         <Files capture={now} />
       </div>
+      {(now.info ?? []).length > 0 && (
+        <details class="about-capture">
+          <summary>More of the capture: what recorded it, versions, devices, contents</summary>
+          <div class="cards"><Sections sections={now.info ?? []} /></div>
+        </details>
+      )}
     </>
   );
 }
@@ -41,6 +47,11 @@ function Lost(props: { capture: Capture }) {
       {rest.length > 0 && (
         <details><summary>{rest.length === 1 ? "One thing to know" : `${rest.length} things to know`}</summary>
           <ul>{rest.map((note) => <li>{visible(note.text)}</li>)}</ul>
+        </details>
+      )}
+      {source().leftOut.length > 0 && (
+        <details><summary>What this report leaves out</summary>
+          <ul>{source().leftOut.map((line) => <li>{visible(line)}</li>)}</ul>
         </details>
       )}
     </section>

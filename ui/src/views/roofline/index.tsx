@@ -8,6 +8,7 @@ import { drawingWidth } from "../../parts/save";
 import { SaveAs } from "../../parts/save-as";
 import { decades } from "../../parts/scale";
 import { attainable, type Frame, frame, headroom, type Chart, type Point } from "./scale";
+import "./style.css";
 
 export default function RooflineView() {
   return (

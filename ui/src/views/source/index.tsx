@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { keep, place } from "../../address";
 import { count, share, show, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
+import "./style.css";
 
 interface Line {
   line: number; text: string | null; function: string | null; self_ns: number; inferred_ns: number; share: number; inclusive_ns: number;

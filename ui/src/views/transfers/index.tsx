@@ -2,7 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { link } from "../../address";
-import { capture, dark } from "../../context";
+import { dark } from "../../context";
 import { fill } from "../../draw/palette";
 import { bytes, count, show, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
@@ -13,7 +13,7 @@ import { drawingWidth } from "../../parts/save";
 import { SaveAs } from "../../parts/save-as";
 import { decades, part, span } from "../../parts/scale";
 import type { Cell, Fact, Section, TableAnswer } from "../../source/types";
-import { Grid } from "../tables/grid";
+import { answered, TableAmong } from "../tables/among";
 
 type Row = Record<string, Cell>;
 
@@ -25,21 +25,14 @@ function rowsOf(table: TableAnswer): Row[] {
 const number = (row: Row, key: string) => (typeof row[key] === "number" ? row[key] : 0);
 
 export default function Transfers() {
-  const views = (capture.value?.topics.find((topic) => topic.id === "transfers")?.views ?? []).filter((view) => view.answered !== false);
+  const views = answered("transfers");
   const has = (id: string) => views.some((view) => view.id === id);
-  const shown = views.find((view) => view.id === "cause") ?? views[0];
   if (views.length === 0) return <div class="missing"><p>This capture has no copies.</p></div>;
   return (
     <>
       {has("direction") && <Answer<TableAnswer> path="table/transfers/direction">{(table) => <Directions table={table} />}</Answer>}
       {has("size") && <Answer<TableAnswer> path="table/transfers/size">{(table) => <Sizes rows={rowsOf(table)} />}</Answer>}
-      {shown !== undefined && (
-        <section aria-label={shown.about}>
-          <h2>{shown.about.charAt(0).toUpperCase()}{shown.about.slice(1)}</h2>
-          <Grid topic="transfers" view={shown.id} about="" />
-          <p>More tables: {views.filter((view) => view !== shown).map((view) => <><a href={link("tables", { topic: "transfers", view: view.id })}>{view.title}</a>{" "}</>)}</p>
-        </section>
-      )}
+      <TableAmong topic="transfers" views={views} first="cause" />
     </>
   );
 }
