@@ -47,7 +47,7 @@ export function Columns(props: Props) {
             {column.parts.map((part, n) => {
               const tall = high(part.value);
               top -= tall;
-              return <rect key={n} x={LEFT + at * step + (props.gap ?? 0) / 2} y={top} width={Math.max(0.5, step - (props.gap ?? 0))} height={Math.max(tall, part.value > 0 ? 0.7 : 0)} fill={part.color} />;
+              return <rect key={n} shape-rendering="crispEdges" x={LEFT + at * step + (props.gap ?? 0) / 2} y={top} width={Math.max(0.5, step - (props.gap ?? 0))} height={Math.max(tall, part.value > 0 ? 0.7 : 0)} fill={part.color} />;
             })}
           </g>
         );

@@ -42,8 +42,8 @@ export interface Column {
   rank?: string;
 }
 
-/** `id` is what `events?subject=` takes. */
-export interface Subject { kind: string; text: string | null; id: string }
+/** `id` is what `events?subject=` takes; what has no events has none. */
+export interface Subject { kind: string; text: string | null; id: string | null }
 
 export interface TableAnswer {
   title: string;
@@ -116,6 +116,8 @@ export interface Counter { id: number | string; name: string; unit: string; of?:
 
 export interface Timeline {
   span_ns: number;
+  /** First start and last end of what ran on devices. */
+  work?: [number, number] | null;
   groups: Group[];
   categories: Category[];
   steps: [number, number, string][];

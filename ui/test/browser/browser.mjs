@@ -1,7 +1,8 @@
 // A browser to test with: the system's Chromium or Firefox, driven by Playwright's library. Nothing is downloaded.
 
 import { existsSync, readFileSync } from "node:fs";
-import { chromium, firefox } from "playwright-core";
+import { chromium } from "playwright-core";
+import older from "playwright-core-esr";
 
 const PAGE = new URL("../../../crates/ridge_web/page/index.html", import.meta.url);
 
@@ -16,8 +17,9 @@ const BROWSERS = {
   },
   firefox: {
     places: [process.env.FIREFOX, "/usr/bin/firefox-esr", "/usr/bin/firefox"],
-    // By WebDriver BiDi, which every Firefox speaks; without a channel Playwright asks for a build of its own.
-    start: (executablePath) => firefox.launch({ channel: "moz-firefox", executablePath, headless: true }),
+    // By WebDriver BiDi, which every Firefox speaks, while Playwright's own Firefox would have to be downloaded. Since 1.56
+    // Playwright asks for `network.addDataCollector`, which Debian's Firefox (ESR 140) has not: the release before is for it.
+    start: (executablePath) => older._bidiFirefox.launch({ channel: "bidi-firefox-stable", executablePath, headless: true }),
   },
 };
 
@@ -60,8 +62,17 @@ export async function visit(page, hash) {
 
 export async function settled(page) {
   await page.waitForSelector("main");
-  await page.waitForFunction(() => document.querySelector('main [aria-busy="true"]') === null);
+  await until(page, () => document.querySelector('main [aria-busy="true"]') === null);
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60)))));
+}
+
+/** Waits until a function says yes in the page, also while it is loaded anew. */
+export async function until(page, holds, argument) {
+  for (const end = Date.now() + 30_000; Date.now() < end;) {
+    if (await page.evaluate(holds, argument).catch(() => false)) return;
+    await new Promise((done) => setTimeout(done, 25));
+  }
+  throw new Error(`it never held that ${holds}`);
 }
 
 /** The text of the file that `act` saves. */

@@ -38,7 +38,7 @@ function captures(given) {
 /** Whether this binary has the command at all: a build without the page has not. */
 export const hasView = (ridgeline) => spawnSync(ridgeline, ["view", "--help"]).status === 0;
 
-export const TESTS = (at) => [...views(at), ...tables(at), ...reports(at)];
+export const TESTS = (at) => (at.name !== "chromium" ? [] : [...views(at), ...tables(at), ...reports(at)]);
 
 const TABLED = ["fixtures/real/kineto/h100_qwen15_0.5b_infer.json.gz", "fixtures/real/xplane/mi300_gemm.xplane.pb", "fixtures/torch-snapshot/train_step.pickle"];
 
@@ -58,16 +58,19 @@ const tables = ({ ridgeline }) => TABLED.map((capture) => [`real: every table of
     assert.ok(all.length > 2, `${all.length} tables`);
     const { page, wrong, close } = await open(browser, address);
     await settled(page);
-    let lit = false;
+    let [lit, filled] = [false, 0];
     for (const [topic, view] of all) {
       await visit(page, `#/tables?topic=${topic}&view=${view}`);
-      await page.locator("tr[data-row='0']").waitFor({ timeout: 5000 }).catch(() => assert.fail(`no row by ${view} of ${topic}`));
+      // Rows, or a sentence that there are none.
+      await page.locator("tr[data-row='0'], .scroller .empty").first().waitFor({ timeout: 5000 }).catch(() => assert.fail(`nothing by ${view} of ${topic}`));
+      filled += Math.min(1, await page.locator("tr[data-row='0']").count());
       const link = page.locator("tr[data-row='0'] .go button");
       if (lit || (await link.count()) === 0) continue;
       await link.click();
-      await page.locator(".lit-now", { hasText: /event/ }).waitFor();
+      await page.locator(".lit-now", { hasText: /event/ }).waitFor({ timeout: 5000 });
       lit = true;
     }
+    assert.ok(filled > 2, `${filled} of ${all.length} tables have rows`);
     assert.deepEqual(wrong, []);
     await close();
   } finally {
@@ -121,8 +124,8 @@ const views = ({ captures: given, ridgeline }) => captures(given).map((capture) 
       await harmless(page, view);
       await accessible(page, `${view} of ${basename(capture)}`);
     }
-    // What a capture does not have is answered by 404, which the browser notes as an error of loading.
-    assert.deepEqual(wrong.filter((one) => !one.includes("status of 404")), []);
+    // Not even a 404: what a capture does not have is not asked.
+    assert.deepEqual(wrong, []);
     await close();
   } finally {
     await stop();

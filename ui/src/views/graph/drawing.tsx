@@ -9,6 +9,9 @@ import { Beside } from "./beside";
 import { type Box, drawn, type GraphAnswer, type GraphNode } from "./drawn";
 import { opens } from "./insides";
 
+/** Letters of a name and its time that a box has room for. */
+const LETTERS = 25;
+
 interface Props {
   graph: GraphAnswer;
   insides: ReadonlyMap<string, GraphAnswer>;
@@ -64,13 +67,14 @@ export function Drawing(props: Props) {
 
 function Operation({ box, most, turn }: { box: Box; most: number; turn: (() => void) | undefined }) {
   const { node, width, height, isOpen } = box;
+  const spent = node.self_ns !== null && node.self_ns > 0 ? time(node.self_ns) : "";
   return (
     <>
       <title>{visible(node.name)}</title>
       <rect width={width} height={height} rx={4} style={{ fill: heat(node, most) }} />
-      <text x={8} y={16} class="title">{visible(short(node.name, 25))}</text>
+      <text x={8} y={16} class="title">{visible(short(node.name, LETTERS - spent.length))}</text>
       <text x={8} y={31}>{visible(short(node.opcode + (node.shape === undefined || node.shape === null ? "" : ` ${node.shape}`), 28))}</text>
-      {node.self_ns !== null && node.self_ns > 0 && <text x={width - 8} y={16} text-anchor="end" class="title">{time(node.self_ns)}</text>}
+      {spent !== "" && <text x={width - 8} y={16} text-anchor="end" class="title">{spent}</text>}
       {turn !== undefined && (
         <g class="turn" transform={`translate(${width - 20} 22)`} onClick={(event) => { event.stopPropagation(); turn(); }}>
           <rect width={14} height={14} rx={3} /><text x={7} y={11} text-anchor="middle">{isOpen ? "−" : "+"}</text>

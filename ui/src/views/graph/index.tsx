@@ -14,13 +14,15 @@ import "./style.css";
 type Module = Record<string, unknown>;
 /** What the server knows a module by. */
 const nameOf = (module: Module) => String(module["id"] ?? module["module"] ?? "");
+/** Those that can be drawn, each once: ranks run the same program. */
+const modulesOf = (all: Module[]) => all.filter((one, at) => one["has_hlo"] !== false && all.findIndex((other) => nameOf(other) === nameOf(one)) === at);
 
 export default function GraphView() {
   return (
     <Answer<{ modules: Module[] }> path="hlo/modules">
-      {({ modules }) => modules.length === 0
+      {({ modules: all }) => modulesOf(all).length === 0
         ? <div class="missing"><p>This capture holds no compiled modules.</p><p class="quiet">`ridgeline record` keeps them, and captures of XLA mostly hold them.</p></div>
-        : <Modules modules={modules} />}
+        : <Modules modules={modulesOf(all)} />}
     </Answer>
   );
 }

@@ -1,7 +1,7 @@
 // Who holds an allocator's memory at one time, most bytes first.
 
 import { useRef } from "preact/hooks";
-import { bytes, count, time, visible } from "../../format";
+import { bytes, count, instant, time, visible } from "../../format";
 import { Awaited, Missing, useAnswer } from "../../parts/answer";
 import { Meter } from "../../parts/bar";
 import { useSettled } from "../../parts/settled";
@@ -13,14 +13,14 @@ interface Answer { at_ns: number; bytes: number; alive: Held[]; unknown_bytes: n
 const STAYS = 120;
 const LISTED = 60;
 
-/** At a time; what was shown before stays until the answer is there, so that nothing jumps under the cursor. */
-export function AliveAt({ allocator, at }: { allocator: string; at: number }) {
+/** At a time, told as exactly as others that are `step` apart need; what was shown before stays until the answer is there, so that nothing jumps under the cursor. */
+export function AliveAt({ allocator, at, step }: { allocator: string; at: number; step: number }) {
   const state = useAnswer<Answer>("chart/alive", { allocator, at: useSettled(at, STAYS) });
   const before = useRef<Answer | undefined>(undefined);
   if (state.is === "there") before.current = state.value;
   if (state.is === "missing") return <Missing text={state.text} hint={state.hint} />;
   const shown = before.current;
-  return shown === undefined ? <Awaited /> : <Alive title={`Alive at ${time(shown.at_ns)}`} held={shown.alive} unknown={shown.unknown_bytes} />;
+  return shown === undefined ? <Awaited /> : <Alive title={`Alive at ${instant(shown.at_ns, step)}`} held={shown.alive} unknown={shown.unknown_bytes} />;
 }
 
 export function Alive({ title, held, unknown }: { title: string; held: readonly Held[]; unknown: number }) {

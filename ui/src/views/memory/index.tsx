@@ -18,9 +18,10 @@ export default function Memory() {
       {({ allocators }) => (
         <>
           {allocators.map((one) => <Use key={one.id} of={one} />)}
-          {allocators.length === 0 && <p>This capture has no allocator's events, so no use over time.{views.length > 0 ? " What the compiler planned is below." : ""}</p>}
-          {hasPlans && <Schedules />}
-          <TableAmong topic="memory" views={views} />
+          {allocators.length === 0 && hasPlans && <p>This capture has no allocator's events, so no use over time. What the compiler planned is below.</p>}
+          {capture.value?.has["memory"] === false ? (
+            <div class="missing"><p>This capture says nothing of memory.</p><p class="quiet">`ridgeline record` keeps it; PyTorch's profiler does with `profile_memory=True`.</p></div>
+          ) : <>{hasPlans && <Schedules />}<TableAmong topic="memory" views={views} /></>}
         </>
       )}
     </Answer>

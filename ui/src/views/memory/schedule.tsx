@@ -19,7 +19,7 @@ interface Schedule {
 export function Schedules() {
   return (
     <Answer<{ modules: Record<string, unknown>[] }> path="hlo/modules">
-      {({ modules }) => modules.every((one) => one["has_hlo"] === false) ? null : <OfModules names={modules.filter((one) => one["has_hlo"] !== false).map((one) => String(one["id"] ?? one["module"] ?? ""))} />}
+      {({ modules }) => modules.every((one) => one["has_hlo"] === false) ? null : <OfModules names={[...new Set(modules.filter((one) => one["has_hlo"] !== false).map((one) => String(one["id"] ?? one["module"] ?? "")))]} />}
     </Answer>
   );
 }

@@ -7,7 +7,7 @@ import { plural, share, show, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import { Stacked } from "../../parts/bar";
 import { Sections } from "../../parts/facts";
-import type { Capture, Findings, Section } from "../../source/types";
+import type { Capture, Findings, Note, Section } from "../../source/types";
 import { Asked } from "../findings/asked";
 import { Cause } from "../findings/cause";
 
@@ -42,11 +42,11 @@ function Lost(props: { capture: Capture }) {
   return (
     <section class="lost" aria-label="What was lost">
       {grave.length === 0 ? <p class="fine">Nothing of this capture was lost in reading it.</p> : (
-        <ul>{grave.map((note) => <li class={note.severity}><b>{note.severity}</b> {visible(note.text)}</li>)}</ul>
+        <ul>{grave.map((note) => <li class={note.severity}><b>{note.severity}</b> {visible(wordsOf(note))}</li>)}</ul>
       )}
       {rest.length > 0 && (
         <details><summary>{rest.length === 1 ? "One thing to know" : `${rest.length} things to know`}</summary>
-          <ul>{rest.map((note) => <li>{visible(note.text)}</li>)}</ul>
+          <ul>{rest.map((note) => <li>{visible(wordsOf(note))}</li>)}</ul>
         </details>
       )}
       {source().leftOut.length > 0 && (
@@ -57,6 +57,9 @@ function Lost(props: { capture: Capture }) {
     </section>
   );
 }
+
+/** A note as a line begins with its severity, which is shown by itself. */
+const wordsOf = (note: Note) => (note.text.startsWith(`${note.severity}: `) ? note.text.slice(note.severity.length + 2) : note.text);
 
 function Headline(props: { findings: Findings }) {
   return <p class="headline">{visible(props.findings.headline)}</p>;

@@ -28,7 +28,7 @@ export function Body(props: { rows: Rows; columns: Placed[]; title: string; sort
     setActive(0);
     if (box.current !== null) box.current.scrollTop = 0;
   }, [rows]);
-  const hasLinks = rows.head?.subjects?.some((subject) => subject !== null) ?? false;
+  const hasLinks = rows.head?.subjects?.some(hasEvents) ?? false;
   const reach = useMemo(() => greatest(rows), [rows.head]);
 
   const to = (at: number) => {
@@ -51,7 +51,7 @@ export function Body(props: { rows: Rows; columns: Placed[]; title: string; sort
       event.preventDefault();
       to(next);
     }
-    if (event.key === "Enter") light(rows.row(active)?.subject ?? null);
+    if (event.key === "Enter") light(rows.row(active)?.subject);
   };
   return (
     <div class="scroller" ref={box} onKeyDown={keys}>
@@ -64,7 +64,7 @@ export function Body(props: { rows: Rows; columns: Placed[]; title: string; sort
             return (
               <tr key={at} data-row={at} tabIndex={at === active ? 0 : -1} aria-rowindex={at + 2} onFocus={(event) => event.target === event.currentTarget && setActive(at)}>
                 {columns.map(({ column, at: place }) => <CellShown key={column.id} value={row?.cells[place]} column={column} most={reach.get(place)} />)}
-                {hasLinks && <td class="go">{row?.subject !== null && row?.subject !== undefined && <button type="button" tabIndex={at === active ? 0 : -1} onClick={() => light(row.subject)} aria-label={`Show ${visible(row.subject.text ?? "it")} in the timeline`}>⇥</button>}</td>}
+                {hasLinks && <td class="go">{hasEvents(row?.subject) && <button type="button" tabIndex={at === active ? 0 : -1} onClick={() => light(row?.subject)} aria-label={`Show ${visible(row?.subject?.text ?? "it")} in the timeline`}>⇥</button>}</td>}
               </tr>
             );
           })}
@@ -119,7 +119,9 @@ function greatest(rows: Rows): Map<number, number> {
   return most;
 }
 
-function light(subject: Subject | null): void {
-  if (subject === null) return say("This row has no events of its own.");
+const hasEvents = (subject: Subject | null | undefined): subject is Subject & { id: string } => typeof subject?.id === "string";
+
+function light(subject: Subject | null | undefined): void {
+  if (!hasEvents(subject)) return say("This row has no events of its own.");
   go("timeline", { subject: subject.id, title: subject.text ?? subject.kind });
 }

@@ -64,12 +64,16 @@ export function layout(timeline: Timeline, folded: ReadonlySet<string>): Layout 
 
 const isOf = (counter: Counter, group: Group) => group.kind === "device" && counter.device !== undefined && counter.device !== null && counter.device === group.row;
 
-/** The groups that begin folded: those of the host, once everything open would fill more than a screen. */
+/** About the height of a screen, without what is around the rows. */
+const SCREEN = 560;
+
+/** What begins folded beside a device, so that a screen holds the rest: threads of hosts, else hosts. */
 export function foldedAtFirst(timeline: Timeline): Set<string> {
-  const open = layout(timeline, new Set()).height;
   const hosts = timeline.groups.filter((group) => group.kind !== "device");
-  if (open <= 700 || hosts.length === timeline.groups.length) return new Set();
-  return new Set(hosts.filter((group) => group.tracks.length > 2 || hosts.length > 4).map(groupKey));
+  const fits = (folded: Set<string>) => layout(timeline, folded).height <= SCREEN;
+  const threads = new Set(hosts.flatMap((group) => group.tracks).filter((track) => track.lanes > 1).map(trackKey));
+  if (hosts.length === timeline.groups.length || fits(new Set())) return new Set();
+  return fits(threads) ? threads : new Set(hosts.map(groupKey));
 }
 
 /** The row at height `y`. */

@@ -2,11 +2,12 @@
 
 import { place } from "../../address";
 import { ask, lit, reason, say } from "../../context";
+import { time } from "../../format";
 import type { Details, EventRef, Timeline } from "../../source/types";
 import { numberOf, trackOf } from "./details";
 import { foldedAtFirst } from "./layout";
 import { choose, chooseGap, choosePart, chosen, clear, find, folded, hits, light, lookAround, NONE_FOLDED, outline, seen, shown } from "./state";
-import { within } from "./window";
+import { around, type Window, within } from "./window";
 
 /** Once for a capture, and again whenever somebody comes to the view by a link. */
 export function restore(timeline: Timeline): void {
@@ -23,7 +24,8 @@ export function restore(timeline: Timeline): void {
   hits.value = undefined;
   seen.value = new Set();
   folded.value = fold === null ? foldedAtFirst(timeline) : new Set(fold === NONE_FOLDED ? [] : fold.split(","));
-  shown.value = within(isPlaced ? { from, to } : { from: 0, to: span }, span);
+  const isChosen = [a, row, subject, gap].some((one) => one !== undefined && one !== null);
+  shown.value = isPlaced ? within({ from, to }, span) : isChosen ? within({ from: 0, to: span }, span) : firstLook(timeline);
   if (a !== undefined && b !== undefined) void choosePart(a, b);
   if (row !== undefined) void choose(row).then(() => {
     const event = chosen.value;
@@ -32,6 +34,17 @@ export function restore(timeline: Timeline): void {
   if (gap !== null) void restoreGap(gap);
   if (text !== null && text !== "") void find(text);
   if (subject !== null) void lightSubject(subject, params.get("title"));
+}
+
+/** Where devices worked for a small part of the time, that is looked at first: on the whole it would not be seen. */
+const SMALL = 1 / 8;
+
+/** What is shown first: the whole, else where devices worked. */
+function firstLook({ span_ns: span, work }: Timeline): Window {
+  const [start, end] = work ?? [0, span];
+  if (end - start >= span * SMALL) return within({ from: 0, to: span }, span);
+  say(`Shown is where devices worked, ${time(end - start)} of ${time(span)}; “All” shows the rest.`);
+  return around(start, end, span);
 }
 
 /** A gap is kept as the rows of the events at its ends. */

@@ -72,7 +72,7 @@ function drawLength(sheet: Sheet, range: { from: number; to: number }): void {
   context.fillText(text, middle - wide / 2 + 5, 21);
 }
 
-/** A time on the ruler, with as many digits as its neighbors need. */
+/** A time on the ruler: all in one unit, with as many digits as neighbors need. */
 export function clock(at: number, step: number): string {
   const [unit, size] = step >= 1e9 ? ["s", 1e9] : step >= 1e6 ? ["ms", 1e6] : step >= 1e3 ? ["µs", 1e3] : ["ns", 1];
   const [larger, by] = Math.abs(at) >= 1e9 ? ["s", 1e9] : [unit, size];
