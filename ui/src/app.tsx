@@ -21,7 +21,8 @@ export function App() {
     if (!first.current) main.current?.focus({ preventScroll: true });
     first.current = false;
     // In a narrow window the views are a line that scrolls.
-    nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const link = nav.current?.querySelector<HTMLElement>("[aria-current]");
+    if (link !== null && link !== undefined) nav.current?.scrollTo({ left: link.offsetLeft - nav.current.offsetLeft - (nav.current.clientWidth - link.clientWidth) / 2 });
   }, [chosen?.id]);
   if (now === undefined || chosen === undefined) return null;
   const View = chosen.component;

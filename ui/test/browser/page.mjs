@@ -150,6 +150,8 @@ export const TESTS = [
     await title("dropped.json");
     await page.getByLabel("Capture", { exact: true }).selectOption("2026_02");
     await title("solver");
+    // The list is there once the page listens.
+    await page.getByLabel("Capture", { exact: true }).waitFor();
     await page.evaluate(() => {
       const brought = new DataTransfer();
       brought.items.add(new File(["{}"], "dropped.json"));

@@ -153,8 +153,9 @@ export const TESTS = [
     const { page, close } = await shown(browser, address, "#/timeline?from=20000000&to=20400000");
     await page.locator(".tl-box").focus();
     const after = async (key) => {
+      const before = String(await windowOf(page));
       await page.keyboard.press(key);
-      await page.waitForTimeout(350);
+      for (let n = 0; n < 200 && String(await windowOf(page)) === before; n += 1) await page.waitForTimeout(25);
       return windowOf(page);
     };
     const [zoomed, left, right, wide] = [await after("w"), await after("a"), await after("d"), await after("s")];
