@@ -154,7 +154,7 @@ fn programs_are_in_a_report_with_what_is_inside_and_their_text_as_far_as_they_fi
     let mut opened = 0;
     for (key, body) in answers.iter().filter(|(key, _)| key.starts_with("hlo/graph?")) {
         let drawing: Value = serde_json::from_slice(body).expect("JSON");
-        let module = drawing["module"].as_str().expect("a name");
+        let module = key.split("module=").nth(1).and_then(|rest| rest.split('&').next()).expect("a module");
         for node in drawing["nodes"].as_array().expect("nodes") {
             let has_inside = node["inside"].as_array().expect("a list").iter().any(|one| !one["root"].is_null());
             let inside = format!("hlo/inside?module={module}&op={}", node["name"].as_str().expect("a name"));

@@ -15,8 +15,9 @@ const PICTURES = [
     // A kernel with the call that launched it, found by its name.
     await page.getByLabel("Find events").fill("MT256x240x64");
     await page.keyboard.press("Enter");
-    await page.locator(".panel .pairs").waitFor();
+    await page.getByText(/^1 of /).waitFor();
     await page.getByRole("button", { name: "Next hit" }).click();
+    await page.locator(".panel .pairs").first().waitFor();
     await page.waitForTimeout(300);
   }],
   ["idle", "kineto/h100_qwen15_0.5b_infer.json.gz", "idle"],
