@@ -57,40 +57,53 @@ pub fn report(page: &Page, options: &ReportOptions) -> Result<Report, Refusal> {
         return Err(Refusal::bad(format!("expected room for a report, found {} bytes", options.most_bytes)));
     }
     let mut left_out: Vec<String> = Vec::new();
+    let mut waiting = Vec::new();
     for step in steps(page, &options.parts) {
         match step {
-            Step::Answers(said, addresses) => left_out.extend(put_all(page, &mut packed, said, addresses, room)),
-            Step::Details(said, addresses) => {
-                let most = packed.bytes() + room / DETAILS;
-                left_out.extend(put_all(page, &mut packed, said, addresses, most.min(room)));
+            Step::Answers(what, addresses) => left_out.extend(put_all(page, &mut packed, addresses, room).said(what)),
+            Step::Within(parts, what, addresses) => {
+                let most = packed.bytes() + room / 100 * parts;
+                waiting.push((what, put_all(page, &mut packed, addresses, most.min(room))));
             }
             Step::Tiles => left_out.extend(put_tiles(page, &mut packed, room)),
             Step::Said(said) => left_out.push(said),
         }
     }
+    // What was held back for the timeline may be free now.
+    for (what, Put { all, missing }) in waiting {
+        let still = put_all(page, &mut packed, missing, room).missing;
+        left_out.extend(Put { all, missing: still }.said(what));
+    }
     let html = embedded(&packed.finish(&left_out));
     Ok(Report { html, left_out })
 }
 
-/// The part of the room that details of one kind may take.
-const DETAILS: u64 = 8;
+/// How many answers of a kind there are, and those that did not fit.
+struct Put {
+    all: usize,
+    missing: Vec<(String, String)>,
+}
 
-/// Adds answers as far as they fit into `most` packed bytes; says how many did not.
-fn put_all(
-    page: &Page,
-    packed: &mut Packed,
-    said: &str,
-    addresses: Vec<(String, String)>,
-    most: u64,
-) -> Option<String> {
-    let all = addresses.len();
-    let mut put = |(key, address): &(String, String)| match page.answer(address) {
-        Ok(answer) => packed.add(key, answer.kind.media_type(), &answer.body, most),
+impl Put {
+    /// What is to be said, where something is missing.
+    fn said(&self, what: &str) -> Option<String> {
+        let (all, missing) = (self.all, self.missing.len());
+        (missing > 0).then(|| format!("{what}: {missing} of {all} did not fit; a larger --max-size has more of them"))
+    }
+}
+
+/// Adds answers as far as they fit into `most` packed bytes.
+fn put_all(page: &Page, packed: &mut Packed, addresses: Vec<(String, String)>, most: u64) -> Put {
+    let mut put = Put { all: 0, missing: Vec::new() };
+    for (key, address) in addresses {
         // What the capture does not have is nothing that is missing.
-        Err(_) => true,
-    };
-    let missing = addresses.iter().filter(|asked| !put(asked)).count();
-    (missing > 0).then(|| format!("{said}: {missing} of {all} did not fit; a larger --max-size has more of them"))
+        let Ok(answer) = page.answer(&address) else { continue };
+        put.all += 1;
+        if !packed.add(&key, answer.kind.media_type(), &answer.body, most) {
+            put.missing.push((key, address));
+        }
+    }
+    put
 }
 
 /// Adds tiles level by level, until those of a level do not fit or all events are there.

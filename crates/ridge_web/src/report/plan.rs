@@ -19,79 +19,53 @@ const EVENTS: usize = 200;
 pub(super) enum Step {
     /// Answers, what they are called together, each with its key and its address.
     Answers(&'static str, Vec<(String, String)>),
-    /// The same of what few look at: a part of the room is theirs, so that the rest stays for the timeline.
-    Details(&'static str, Vec<(String, String)>),
+    /// The same of what can be much: so many parts of the room in a hundred are theirs.
+    Within(u64, &'static str, Vec<(String, String)>),
     /// Tiles, as far as they fit.
     Tiles,
     /// A sentence on what is left out.
     Said(String),
 }
 
-/// What goes into the report of `page`, what matters most first.
+/// Parts of the room in a hundred: of tables, and of each kind of detail. At least a fifth stays for the timeline.
+const TABLES: u64 = 30;
+const DETAILS: u64 = 8;
+
+/// What goes into the report of `page`: first what every view begins with, then what can be much, each within bounds.
 pub(super) fn steps(page: &Page, parts: &[Part]) -> Vec<Step> {
     let has = |part: Part| parts.contains(&part);
-    let plain = |addresses: &[&str]| same(addresses.iter().map(|address| (*address).to_owned()).collect());
-    let mut steps = Vec::new();
-    if has(Part::Findings) {
-        steps.push(Step::Answers("findings", plain(&["findings"])));
-        if !page.judges_unasked() {
-            let said = "findings: the capture is large and judging it takes long; `ridgeline check` says them";
-            steps.push(Step::Said(said.to_owned()));
-        }
-    }
-    if has(Part::Compare) && !page.against.is_empty() {
-        steps.push(Step::Answers("the comparison", plain(&["compare"])));
-    }
+    let mut steps = beginnings(page, parts);
     let topics = |topic: &Topic| has(Part::Operations) || part_of(*topic).is_some_and(has);
     let topics: Vec<Topic> = Topic::ALL.into_iter().filter(topics).collect();
     if !topics.is_empty() {
         let tables = tables(page, &topics);
         let long = tables.iter().filter(|(_, address)| is_longer(page, address)).count();
-        steps.push(Step::Answers("tables", tables));
+        steps.push(Step::Within(TABLES, "tables", tables));
         if long > 0 {
             steps.push(Step::Said(format!("tables end after {ROWS} rows, those that matter most first: {long} do")));
         }
     }
-    if has(Part::Roofline) {
-        steps.push(Step::Answers("the roofline", plain(&["chart/roofline"])));
-    }
-    if has(Part::Idle) {
-        steps.push(Step::Answers("idle time", plain(&["chart/idle"])));
-    }
-    if has(Part::Scaling) && page.has_scaling() {
-        steps.push(Step::Answers("growth over sizes", plain(&["scaling"])));
-    }
-    if has(Part::Offload) && page.has_offload() {
-        steps.push(Step::Answers("other hardware", plain(&["offload"])));
-    }
-    if has(Part::Memory) {
-        steps.push(Step::Answers("memory", plain(&["chart/memory"])));
-        steps.push(Step::Details("what is alive in allocators over time", same(alive(page))));
-        if page.session().has_hlo() {
-            steps.push(Step::Answers("memory along schedules", same(programs::schedules(page))));
-        }
-    }
-    if has(Part::Flame) {
-        steps.push(Step::Answers("flames", plain(&["flame/scope", "flame/module", "flame/python", "flame/host"])));
-    }
     if has(Part::Source) && page.is_redacted() {
         steps.push(Step::Said("source files: they are left out of a redacted report".to_owned()));
     } else if has(Part::Source) {
-        steps.push(Step::Answers("source files", sources(page)));
+        steps.push(Step::Within(DETAILS, "source files", sources(page)));
+    }
+    if has(Part::Memory) {
+        steps.push(Step::Within(DETAILS, "what is alive in allocators over time", same(alive(page))));
+        if page.session().has_hlo() {
+            steps.push(Step::Within(DETAILS, "memory along schedules", same(programs::schedules(page))));
+        }
     }
     if has(Part::Graph) && page.session().has_hlo() {
         let drawings = programs::drawings(page);
-        steps.push(Step::Answers("compiled programs", same(drawings.addresses)));
+        let texts = programs::texts(page, &drawings.cut_texts);
+        steps.push(Step::Within(DETAILS, "drawings of compiled programs", same(drawings.addresses)));
         steps.push(Step::Said(programs::drawn()));
-        steps.push(Step::Details("what is inside of fusions and calls", same(drawings.insides)));
-        steps.push(Step::Details("texts of compiled programs", same(programs::texts(page, &drawings.cut_texts))));
+        steps.push(Step::Within(DETAILS, "what is inside of fusions and calls", same(drawings.insides)));
+        steps.push(Step::Within(DETAILS, "texts of compiled programs", same(texts)));
     }
     if has(Part::Timeline) {
-        steps.push(Step::Answers("the timeline", plain(&["timeline"])));
-        let (counters, idle) = beside(page);
-        steps.push(Step::Answers("counters", same(counters)));
-        steps.push(Step::Answers("causes of idle time", same(idle)));
-        steps.push(Step::Answers("details of the longest events", same(longest(page))));
+        steps.push(Step::Within(DETAILS, "details of the longest events", same(longest(page))));
         steps.push(Step::Tiles);
         steps.push(Step::Said(format!(
             "timeline: details of events but the {EVENTS} longest, search and sums of a selection; `ridgeline view` has them"
@@ -101,6 +75,38 @@ pub(super) fn steps(page: &Page, parts: &[Part]) -> Vec<Step> {
     let missing: Vec<&str> = Part::ALL.into_iter().filter(is_missing).map(Part::name).collect();
     if !missing.is_empty() {
         steps.push(Step::Said(format!("views that were not asked for: {}", missing.join(", "))));
+    }
+    steps
+}
+
+/// What views begin with.
+fn beginnings(page: &Page, parts: &[Part]) -> Vec<Step> {
+    let has = |part: Part| parts.contains(&part);
+    let plain = |addresses: &[&str]| same(addresses.iter().map(|address| (*address).to_owned()).collect());
+    let mut steps = Vec::new();
+    let mut add = |is_there: bool, said, addresses: &[&str]| {
+        if is_there {
+            steps.push(Step::Answers(said, plain(addresses)));
+        }
+    };
+    add(has(Part::Findings), "findings", &["findings"]);
+    add(has(Part::Compare) && !page.against.is_empty(), "the comparison", &["compare"]);
+    add(has(Part::Roofline), "the roofline", &["chart/roofline"]);
+    add(has(Part::Idle), "idle time", &["chart/idle"]);
+    add(has(Part::Scaling) && page.has_scaling(), "growth over sizes", &["scaling"]);
+    add(has(Part::Offload) && page.has_offload(), "other hardware", &["offload"]);
+    add(has(Part::Memory), "memory", &["chart/memory"]);
+    add(has(Part::Flame), "flames", &["flame/scope", "flame/module", "flame/python", "flame/host"]);
+    add(has(Part::Graph) && page.session().has_hlo(), "the list of compiled programs", &["hlo/modules"]);
+    add(has(Part::Timeline), "the timeline", &["timeline"]);
+    if has(Part::Timeline) {
+        let (counters, idle) = beside(page);
+        steps.push(Step::Answers("counters", same(counters)));
+        steps.push(Step::Answers("causes of idle time", same(idle)));
+    }
+    if has(Part::Findings) && !page.judges_unasked() {
+        let said = "findings: the capture is large and judging it takes long; `ridgeline check` says them";
+        steps.push(Step::Said(said.to_owned()));
     }
     steps
 }
