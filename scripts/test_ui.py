@@ -1,10 +1,10 @@
 """Tests of the page in ui/: types, units, that the committed page is what its source builds, and every view in a browser.
 
-    python scripts/test_ui.py [--install] [--only TEXT]
+    python scripts/test_ui.py [--install] [--browser NAME] [--only TEXT]
 
 Needs Node 20.19 or newer with npm, and Debian's Chromium for the tests in a browser; what is missing is said, and skipped.
 With --install, what can be installed by name is: chromium, and Node where the system's is new enough, by apt; then the
-packages of ui/package-lock.json by `npm ci`.
+packages of ui/package-lock.json by `npm ci`. With --browser firefox, the tests in a browser run in Debian's Firefox.
 """
 
 from __future__ import annotations
@@ -22,33 +22,35 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 UI = ROOT / "ui"
 LEAST_NODE = (20, 19)
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+BROWSERS = {"chromium": ("chromium", "chromium-browser", "google-chrome"), "firefox": ("firefox-esr", "firefox")}
 
 
 def main() -> int:
     """Runs what this machine can run; 1 if a test failed."""
     parser = argparse.ArgumentParser(description="test the page")
-    parser.add_argument("--install", action="store_true", help="install Chromium, and Node's packages, by name")
+    parser.add_argument("--install", action="store_true", help="install the browser, and Node's packages, by name")
+    parser.add_argument("--browser", choices=tuple(BROWSERS), default="chromium", help="which browser (default: chromium)")
     parser.add_argument("--only", help="only the tests in the browser whose name has this text")
     arguments = parser.parse_args()
     if arguments.install:
-        install()
+        install(arguments.browser)
     if why := node_lacks():
         return skip("the page: types, units, build, browser", why)
     if why := packages_lack():
         return skip("the page: types, units, build, browser", why)
     steps = [types, units, committed] if arguments.only is None else []
     failed = [step.__name__ for step in steps if not step()]
-    if not browser(arguments.only):
+    if not in_browser(arguments.browser, arguments.only):
         failed.append("browser")
     if failed:
         print(f"failed: {', '.join(failed)}")
     return 1 if failed else 0
 
 
-def install() -> None:
+def install(browser: str) -> None:
     """Installs by name what apt has; says what it does."""
-    wanted = [] if any(map(shutil.which, BROWSERS)) else ["chromium"]
+    names = BROWSERS[browser]
+    wanted = [] if any(map(shutil.which, names)) else [names[0]]
     if shutil.which("node") is None:
         wanted += ["nodejs", "npm"]
     if not wanted:
@@ -117,9 +119,9 @@ def committed() -> bool:
     return alone("the committed page", ["node", "scripts/committed.mjs"])
 
 
-def browser(only: str | None) -> bool:
+def in_browser(name: str, only: str | None) -> bool:
     """Every view in a browser; says itself what it counts."""
-    command = ["node", "test/browser/run.mjs", *(["--only", only] if only else [])]
+    command = ["node", "test/browser/run.mjs", "--browser", name, *(["--only", only] if only else [])]
     return subprocess.run(command, cwd=UI, check=False).returncode == 0
 
 

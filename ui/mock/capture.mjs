@@ -105,6 +105,7 @@ const padded = (bytes) => Buffer.concat([bytes, Buffer.alloc((4 - (bytes.length 
 export function answers({ count = 6, per = 4000, span = 80_000_000 } = {}) {
   const all = tracks(count, per, span);
   const byRow = new Map(all.flatMap((track) => track.events.map((event) => [event.row, { ...event, track: track.id }])));
+  const place = (event) => ({ row: event.row, start_ns: event.start, duration_ns: event.duration, track: byRow.get(event.row).track });
   const ref = (event) => [event.row, event.start, event.duration, event.track];
   const fact = (key, title, value, unit, share = null) => ({ key, title, value, unit, share, definition: `what ${title.toLowerCase()} means`, basis: "measured" });
   const category = NAMES.map((name, id) => ({ id, name: ["matmul", "copy", "softmax", HOSTILE, "collective", "elementwise", "gemm"][id], color_index: id }));
@@ -125,7 +126,7 @@ export function answers({ count = 6, per = 4000, span = 80_000_000 } = {}) {
     };
   };
   const finding = (rule, level, message, share) => ({
-    rule, level, message, location: { file: "/home/somebody/solver.py", line: 22, inferred: false, text: "solver.py:22" }, subjects: [{ kind: "op", text: NAMES[0], id: "op:1", count: 2 }],
+    rule, level, message, location: { file: "/home/somebody/solver.py", line: 22, inferred: false, text: "solver.py:22" }, subjects: [{ kind: "operation", text: NAMES[0], id: "op:1", count: 2 }],
     evidence: [{ says: "in copies of `copy.12`", value: 891e6, unit: "ns", basis: "measured" }], because: { rule: "host-pause", finding: 0 }, why: "each update copies the array", help: "write `jnp.concatenate` once",
     holds_share: share, saving: { low_ns: 0, high_ns: 5e6, share_low: 0, share_high: 0.1, per: "step", basis: "bound", refused: null },
   });
@@ -166,7 +167,11 @@ export function answers({ count = 6, per = 4000, span = 80_000_000 } = {}) {
       case "idle": return { causes: [{ name: "host late", about: "the host came late" }, { name: "launch latency", about: "the launch took its time" }], parts: Array.from({ length: 30 }, (_, n) => [(span / 30) * n, span / 90, n % 2, null]), total: 30, left_out_ns: 0 };
       case "gap": return { cause: "host late", prev: Number(query.get("prev")), next: Number(query.get("next")), parts: [{ cause: "host late", duration_ns: 4000, name: HOSTILE }] };
       case "chart/roofline": return { charts: [{ device: "Maker X1", basis: "data sheet", intensity: "operations per byte of compulsory traffic", slopes: [{ name: "memory", bytes_per_sec: 3.35e12 }], roofs: [{ name: "bf16 matrix", flops_per_sec: 9.9e14 }, { name: "f32 plain", flops_per_sec: 6.7e13 }], points: NAMES.map((name, n) => ({ name, intensity: 0.4 * 4 ** n, flops_per_sec: 4e11 * 3.2 ** n, share: 0.3 / (n + 1), bound: n < 4 ? "memory" : "compute", others: [{ label: "XLA's count", intensity: 0.1 * 4 ** n }] })), share_left_out: 0.12 }] };
-      case "chart/memory": return { allocators: [{ id: "memory-0", name: "cuda:0", points: Array.from({ length: 400 }, (_, n) => [(span / 400) * n, 1e9 + 8e8 * Math.sin(n / 40), 1e9, 2e9, 3]), peak_bytes: 1.8e9, peak_ns: (span / 400) * 63, alive_at_peak: [{ owner: HOSTILE, stack: [HOSTILE], bytes: 9e8, blocks: 3, since_ns: 100 }], unknown_at_peak_bytes: 1e8 }] };
+      case "chart/memory": return { allocators: [{ id: "memory-0", name: "cuda:0", points: Array.from({ length: 400 }, (_, n) => [(span / 400) * n, 1e9 + 8e8 * Math.sin(n / 40), 1e9, 2e9, 3]), ends_ns: Array.from({ length: 400 }, (_, n) => (span / 400) * (n + 1) - 1), peak_bytes: 1.8e9, peak_ns: (span / 400) * 63, alive_at_peak: [{ owner: HOSTILE, stack: [HOSTILE], bytes: 9e8, blocks: 3, since_ns: 100 }], unknown_at_peak_bytes: 1e8 }] };
+      case "chart/alive": {
+        const at = Number(query.get("at"));
+        return { allocator: query.get("allocator"), at_ns: at, bytes: 1e9, alive: [{ owner: `held at ${Math.round(at / 1e6)}`, stack: [HOSTILE], bytes: 9e8, blocks: 2, since_ns: 5 }], unknown_bytes: 0 };
+      }
       case "chart/idle": return {
         causes: CAUSES, devices: [0, 1].map((row) => ({
           row, name: `/device:GPU:${row} ${HOSTILE}`, capture_ns: span,
@@ -198,8 +203,9 @@ export function answers({ count = 6, per = 4000, span = 80_000_000 } = {}) {
         return { totals: { all_ns: 8e7 }, findings: [{ rule: "hot-line", level: "info", message: "one line has 63 % of the time" }], footnotes: [], files: [{ name: query.get("file"), text: "ran", self_ns: 6e7, inferred_ns: 0, idle_ns: 0, lines: [line(4, 0.6), line(30, 0.1)], source: Array.from({ length: 60 }, (_, n) => (n === 3 ? `y = ${HOSTILE}` : `    line ${n + 1}`)) }] };
       }
       case "hlo/modules": return { modules: [{ module: "jit_step", instructions: 300, self_ns: 5e7 }] };
-      case "hlo/graph": return { module: "jit_step", nodes: Array.from({ length: 24 }, (_, id) => ({ id, name: id === 5 ? HOSTILE : `fusion.${id}`, opcode: "fusion", x: id % 4, y: Math.floor(id / 4), text: `%fusion.${id} = f32[8] fusion(%p)`, shape: "f32[8,128]", self_ns: id % 3 === 0 ? 1000 * id : null, distance: Math.abs(id - 9), subject: `op:${id}`, source: { file: "/home/somebody/solver.py", line: 4 }, scope: "jit(f)/while", inside: id === 9 ? [{ computation: "fused", root: "add.1" }] : [], ...(id === 9 && (query.get("open") ?? "").includes("fusion.9") ? { wide: 2.25, tall: 2.75, inner: { computation: "fused", edges: [[0, 1]], nodes: [0, 1].map((n) => ({ id: n, name: `inner.${n}`, opcode: "add", x: n, y: n, text: "%inner", shape: "f32[8]", self_ns: null, inside: [] })) } } : {}) })), edges: Array.from({ length: 20 }, (_, id) => [id, id + 4]), cut: true };
-      case "hlo/text": return { module: "jit_step", text: `HloModule jit_step\n\n${Array.from({ length: 10000 }, (_, n) => `  %fusion.${n} = f32[8] fusion(%p) ${HOSTILE}`).join("\n")}` };
+      case "hlo/graph": return { module: "jit_step", nodes: Array.from({ length: 24 }, (_, id) => ({ id, name: id === 5 ? HOSTILE : `fusion.${id}`, opcode: "fusion", x: id % 4, y: Math.floor(id / 4), text: `%fusion.${id} = f32[8] fusion(%p)`, shape: "f32[8,128]", self_ns: id % 3 === 0 ? 1000 * id : null, distance: Math.abs(id - 9), subject: `op:${id}`, source: { file: "/home/somebody/solver.py", line: 4 }, scope: "jit(f)/while", inside: id === 9 ? [{ computation: "fused", root: "add.1" }] : [] })), edges: Array.from({ length: 20 }, (_, id) => [id, id + 4]), cut: true };
+      case "hlo/inside": return query.get("op") !== "fusion.9" ? undefined : { module: "jit_step", op: "fusion.9", computation: "fused", cut: false, edges: [[0, 1]], nodes: [0, 1].map((n) => ({ id: n, name: `inner.${n}`, opcode: "add", x: n, y: n, text: "%inner", shape: "f32[8]", self_ns: null, inside: [] })) };
+      case "hlo/text": return query.has("op") ? { module: "jit_step", op: query.get("op"), text: "%whole" } : { module: "jit_step", text: `HloModule jit_step\n\n${Array.from({ length: 10000 }, (_, n) => `  %fusion.${n} = f32[8] fusion(%p) ${HOSTILE}`).join("\n")}` };
       case "chart/schedule": return { module: "jit_step", basis: "counted", positions: 300, peak_bytes: 3e9, peak_at: { position: 150, op: "fusion.5" }, width: 3, classes: ["parameter", "donated parameter", "output", "constant", "temporary", "unused"], columns: Array.from({ length: 100 }, (_, n) => [1e9, 0, 5e8, 0, 1.5e9 * Math.sin((n / 100) * Math.PI), 0]), values: [{ name: "fusion.5{1}", op: "fusion.5", class: 4, bytes: 1e9, from: 40, to: 260, source: { file: "/home/somebody/solver.py", line: 4 }, scope: HOSTILE }, { name: HOSTILE, op: null, class: 0, bytes: 1e9, from: 0, to: 299, source: null, scope: "x" }], others: 3 };
       default: break;
     }
@@ -209,7 +215,7 @@ export function answers({ count = 6, per = 4000, span = 80_000_000 } = {}) {
     if (first === "event") {
       const event = byRow.get(Number(rest[0]));
       if (event === undefined) return undefined;
-      return { row: event.row, name: event.name, category: category[event.category].name, track: event.track, track_name: all[event.track].name, start_ns: event.start, duration_ns: event.duration, operation: { name: event.name, id: "op:1" }, source: { file: "/home/somebody/solver.py", line: 4 }, launch: event.track % 3 === 2 ? undefined : { row: all[2].events[0].row, start_ns: Math.max(0, event.start - 40000), duration_ns: 900, track: 2, name: "cudaLaunchKernel" }, flops: { value: 3.2e9, unit: "flop", basis: "counted" }, headroom: { value: 4.2, unit: "number", basis: "modelled" }, shape: { grid: [64, 1, 1], block: [128, 1, 1], registers: 40 } };
+      return { row: event.row, name: event.name, category: category[event.category].name, track: event.track, track_name: all[event.track].name, start_ns: event.start, duration_ns: event.duration, operation: { name: event.name, id: "op:1" }, source: { file: "/home/somebody/solver.py", line: 4 }, launched: event.track % 3 === 2 ? { count: 2, events: [0, 1].map((n) => ({ ...place(all[0].events[40 + n]), name: all[0].events[40 + n].name })) } : undefined, launch: event.track % 3 === 2 ? undefined : { row: all[2].events[0].row, start_ns: Math.max(0, event.start - 40000), duration_ns: 900, track: 2, name: "cudaLaunchKernel" }, flops: { value: 3.2e9, unit: "flop", basis: "counted" }, headroom: { value: 4.2, unit: "number", basis: "modelled" }, shape: { grid: [64, 1, 1], block: [128, 1, 1], registers: 40 } };
     }
     if (first === "tile") {
       const track = all[Number(rest[0])];

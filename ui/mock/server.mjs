@@ -8,8 +8,9 @@ import { answers } from "./capture.mjs";
 const PAGE = new URL("../../crates/ridge_web/page/index.html", import.meta.url);
 export const TOKEN = "mock";
 
-/** Listens on `port`, any free one by default; says its address. */
-export function serve({ port = 0, ...size } = {}) {
+/** Listens on `port`, any free one by default; says its address. `evals`: the page may be asked by `eval`. */
+export function serve({ port = 0, evals = false, ...size } = {}) {
+  const policy = `default-src 'none'; script-src 'unsafe-inline'${evals ? " 'unsafe-eval'" : ""}; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'self'`;
   const answer = answers(size);
   const answered = (path, query, beside) => {
     if (path === "captures") return { captures: [{ id: 0, title: "first", session: 1 }, { id: 1, title: "dropped.json", session: null }], sessions: ["2026_01", "2026_02"], most_bytes: 2 ** 32 };
@@ -20,7 +21,7 @@ export function serve({ port = 0, ...size } = {}) {
   const server = createServer((request, response) => {
     const url = new URL(request.url, "http://127.0.0.1");
     if (url.pathname === "/") {
-      response.writeHead(200, { "content-type": "text/html; charset=utf-8", "content-security-policy": "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'self'" });
+      response.writeHead(200, { "content-type": "text/html; charset=utf-8", "content-security-policy": policy });
       return response.end(readFileSync(PAGE));
     }
     const beside = /^\/api\/v1\/at\/1\//.test(url.pathname);

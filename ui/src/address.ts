@@ -1,11 +1,10 @@
 // Where the page is, kept in the address after `#/`: the view, and its state as parameters.
 
-import { computed, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 
 export interface Place { view: string; params: URLSearchParams }
 
 export const place = signal<Place>(read(location.hash));
-export const view = computed(() => place.value.view);
 
 function read(hash: string): Place {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);

@@ -13,12 +13,16 @@ import { VIEWS } from "./views/registry";
 export function App() {
   const now = capture.value;
   const main = useRef<HTMLElement>(null);
+  const nav = useRef<HTMLElement>(null);
   const first = useRef(true);
   const views = VIEWS.filter((view) => now === undefined || view.when === undefined || view.when(now));
   const chosen = views.find((view) => view.id === place.value.view) ?? views[0];
   useEffect(() => {
     if (!first.current) main.current?.focus({ preventScroll: true });
     first.current = false;
+    // In a narrow window the views are a line that scrolls.
+    const link = nav.current?.querySelector<HTMLElement>("[aria-current]");
+    if (link !== null && link !== undefined) nav.current?.scrollTo({ left: link.offsetLeft - nav.current.offsetLeft - (nav.current.clientWidth - link.clientWidth) / 2 });
   }, [chosen?.id]);
   if (now === undefined || chosen === undefined) return null;
   const View = chosen.component;
@@ -44,7 +48,7 @@ export function App() {
         <Opener />
         <button type="button" class="plain theme" onClick={turn} aria-label={dark.value ? "Light colors" : "Dark colors"}>{dark.value ? "☀" : "☾"}</button>
       </header>
-      <nav class="views" aria-label="Views">
+      <nav class="views" aria-label="Views" ref={nav}>
         {views.map((view) => (
           <a key={view.id} href={link(view.id)} aria-current={view.id === chosen.id ? "page" : undefined} title={view.about}>{view.title}</a>
         ))}

@@ -42,6 +42,6 @@ export function reason(error: unknown): { text: string; hint?: string } {
 }
 
 /** Events that the timeline lights, and whose they are. */
-export interface Lit { title: string; count: number; events: readonly EventRef[] }
+interface Lit { title: string; count: number; events: readonly EventRef[] }
 
 export const lit = signal<Lit | undefined>(undefined);

@@ -2,7 +2,7 @@
 
 import type { Cell } from "./source/types";
 
-export const UNKNOWN = "–";
+const UNKNOWN = "–";
 
 /** Three digits: 14.3, 143, 1.43; no zeros at the end. */
 export function threeDigits(value: number): string {
@@ -27,6 +27,14 @@ export function time(ns: number): string {
   const size = Math.abs(ns);
   if (size >= 120e9) return long(ns);
   return scaled(ns, 1000, ["ns", "µs", "ms", "s"]);
+}
+
+/** A moment in its largest unit, with as many digits as tell it from another `step` nanoseconds later. */
+export function instant(at: number, step: number): string {
+  const size = Math.abs(at);
+  const [unit, by] = size >= 1e9 ? ["s", 1e9] as const : size >= 1e6 ? ["ms", 1e6] as const : size >= 1e3 ? ["µs", 1e3] as const : ["ns", 1] as const;
+  const decimals = Math.max(0, Math.min(9, Math.ceil(-Math.log10(Math.max(1, step) / by))));
+  return `${(at / by).toFixed(decimals)} ${unit}`;
 }
 
 export const seconds = (value: number) => time(value * 1e9);

@@ -1,5 +1,8 @@
 // Starts the page: takes the token, or unpacks the report, and draws.
 
+import "./style/base.css";
+import "./style/frame.css";
+import "./style/parts.css";
 import { render } from "preact";
 import { takeToken } from "./address";
 import { App } from "./app";
@@ -9,7 +12,6 @@ import type { Capture } from "./source/types";
 import { followTheme } from "./theme";
 import { numberOfCapture } from "./parts/open";
 import { watchTips } from "./parts/tip";
-import "./style.css";
 
 const root = document.getElementById("page") as HTMLElement;
 

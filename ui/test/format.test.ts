@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { count, csvCell, share, short, show, threeDigits, time, visible } from "../src/format";
+import { count, csvCell, instant, share, short, show, threeDigits, time, visible } from "../src/format";
 
 test("values read with their unit, as the terminal shows them", () => {
   for (const [value, unit, text] of [
@@ -32,4 +32,8 @@ test("what turns text around or hides is made visible", () => {
 
 test("cells of CSV are quoted, and none is a formula", () => {
   expect(['a"b', "a,b", "=HYPERLINK(1)", "plain", null, -3].map((cell) => csvCell(cell))).toEqual(['"a""b"', '"a,b"', "'=HYPERLINK(1)", "plain", "", "-3"]);
+});
+
+test("a moment has the digits that tell it from the next", () => {
+  expect([[9_722_400_000, 6e6], [39_612_345, 2e5], [0, 1e3], [812, 100], [1_500, 1]].map(([at, step]) => instant(at!, step!))).toEqual(["9.722 s", "39.6 ms", "0 ns", "812 ns", "1.500 µs"]);
 });

@@ -53,19 +53,22 @@ test("an icicle's parts stay within what they are in, also where they add up to 
   expect(find({ ...leaf("aa", 10), children: [leaf("a", 4)] }, "A")).toMatchObject({ nodes: 2, ns: 10 });
 });
 
-test("an opened box holds what is inside of it", () => {
-  const node = (id: number, x: number, y: number, more = {}) => ({ id, name: `n${id}`, opcode: "add", x, y, text: "", self_ns: null, ...more });
-  const inner = { computation: "c", nodes: [node(0, 0, 0), node(1, 1, 1)], edges: [[0, 1]] as [number, number][] };
-  const { boxes, edges } = drawn({ nodes: [node(0, 0, 0), node(1, 0, 1, { inner, wide: 2.25, tall: 2.75 })], edges: [[0, 1]] });
-  const [, open, ...inside] = boxes;
-  expect(boxes.map((box) => box.node.id)).toEqual([0, 1, "1/0", "1/1"]);
-  expect(edges.length).toBe(2);
-  for (const box of inside) {
-    expect(box.x).toBeGreaterThan(open!.x);
-    expect(box.y).toBeGreaterThan(open!.y);
-    expect(box.x + box.width).toBeLessThan(open!.x + open!.width);
-    expect(box.y + box.height).toBeLessThan(open!.y + open!.height);
-  }
+test("an opened box holds what is inside of it, and nobody stands on another", () => {
+  const node = (id: number, x: number, y: number, name = `n${id}`) => ({ id, name, opcode: "add", x, y, text: "", self_ns: null });
+  const graph = { nodes: [node(0, 0.5, 0), node(1, 0, 1), node(2, 1, 1), node(3, 0.5, 2)], edges: [[0, 1], [0, 2], [1, 3], [2, 3]] as [number, number][] };
+  const wide = { nodes: [node(0, 0, 0, "a"), node(1, 1, 1, "b"), node(2, 2, 1, "c")], edges: [[0, 1]] as [number, number][] };
+  const deep = { nodes: [node(0, 0, 0, "d"), node(1, 0, 1, "n1")], edges: [] };
+  const { boxes, edges, width, height } = drawn(graph, new Map([["n1", wide], ["b", deep], ["n3", { nodes: [node(0, 0, 0, "e"), node(1, 0, 1, "f")], edges: [] }]]));
+  const of = (id: number | string) => boxes.find((box) => box.node.id === id)!;
+  const holds = (outer: (typeof boxes)[0], inner: (typeof boxes)[0]) => inner.x > outer.x && inner.y > outer.y && inner.x + inner.width < outer.x + outer.width && inner.y + inner.height < outer.y + outer.height;
+  const apart = (one: (typeof boxes)[0], other: (typeof boxes)[0]) => one.x + one.width <= other.x || other.x + other.width <= one.x || one.y + one.height <= other.y || other.y + other.height <= one.y;
+  for (const [outer, inner] of [[1, "1/0"], [1, "1/1"], [1, "1/1/0"], ["1/1", "1/1/1"], [3, "3/1"]] as const) expect(holds(of(outer), of(inner)), `${inner} in ${outer}`).toBe(true);
+  for (const level of [[0, 1, 2, 3], ["1/0", "1/1", "1/2"]]) for (const one of level) for (const other of level) if (one !== other) expect(apart(of(one), of(other)), `${one} and ${other}`).toBe(true);
+  // What seems to run itself is opened once.
+  expect(boxes.length).toBe(4 + 3 + 2 + 2);
+  expect(boxes.filter((box) => box.isOpen).map((box) => box.node.id)).toEqual([1, 3, "1/1"]);
+  expect(edges.length).toBe(5);
+  for (const box of boxes) expect(box.x + box.width <= width && box.y + box.height <= height).toBe(true);
 });
 
 test("the line of an operation is the one that defines it", () => {

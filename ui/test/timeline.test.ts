@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Timeline } from "../src/source/types";
+import { flowsOf } from "../src/views/timeline/details";
 import { foldedAtFirst, layout, rowAt, rowsIn } from "../src/views/timeline/layout";
 import { around, moved, ticks, within, zoomed } from "../src/views/timeline/window";
 import { levelFor } from "../src/views/timeline/tiles";
@@ -17,6 +18,22 @@ test("rows stand under one another without a gap", () => {
   const { rows, height } = layout(timeline, new Set(["g1"]));
   expect(rows.map((row) => `${row.key} ${row.top}+${row.height}`)).toEqual(["g0 0+26", "t0 26+25", "t1 51+53", "g1 104+26", "c0 130+40"]);
   expect(height).toBe(170);
+});
+
+test("a folded track has its lanes on one, and a counter stands below the device that it is of", () => {
+  expect(layout(timeline, new Set(["g1", "t1"])).rows.map((row) => `${row.key} ${row.top}+${row.height}`)).toEqual(["g0 0+26", "t0 26+25", "t1 51+25", "g1 76+26", "c0 102+40"]);
+  const [gpu, host] = timeline.groups;
+  const counters = [{ id: "a", name: "power", unit: "W", of: "GPU", device: 0 }, { id: "b", name: "load", unit: "", of: "host", device: null }];
+  const { rows } = layout({ ...timeline, groups: [{ ...gpu!, row: 0 }, { ...host!, row: 0 }], counters }, new Set(["g1"]));
+  expect(rows.map((row) => row.name)).toEqual(["GPU", "t0", "t1", "power", "host", "host: load"]);
+});
+
+test("an event leads to its launch, and a launch to all that it launched", () => {
+  const place = (start_ns: number, track: number) => ({ row: 1, start_ns, duration_ns: 5, track });
+  const flows = (found: Record<string, unknown>) => flowsOf(found, { start: 50, track: 3 }).map(({ from, to }) => `${from.track}@${from.at} to ${to.track}@${to.at}`);
+  expect(flows({ launch: place(10, 7) })).toEqual(["7@10 to 3@50"]);
+  expect(flows({ launched: { count: 9, events: [place(60, 0), place(70, 1)] } })).toEqual(["3@50 to 0@60", "3@50 to 1@70"]);
+  expect(flows({ launch: null, launched: { count: 0 } })).toEqual([]);
 });
 
 test("the row at a height, and the rows in view", () => {

@@ -1,11 +1,11 @@
-//! Drawings as numbers: the roofline, memory over time, sampled counters.
+//! Drawings as numbers: the roofline, sampled counters.
 
 use crate::answer::Refusal;
 use crate::page::Page;
 use crate::request::{Request, number};
 use crate::tables;
 use ridgeline::trace::StringId;
-use ridgeline::{Chart, ChartPoint, MemorySeries, ScheduledValue};
+use ridgeline::{Chart, ChartPoint};
 use serde_json::{Value, json};
 
 /// Points of a series where no level was asked for.
@@ -45,76 +45,6 @@ fn point(point: &ChartPoint) -> Value {
         "bound": point.bound.map(|bound| bound.name()),
         "others": others.collect::<Vec<_>>(),
     })
-}
-
-/// `chart/memory`: use of each allocator over time, and what is alive at its peak.
-pub(crate) fn memory(page: &Page) -> Value {
-    let series = page.session().memory_series();
-    let lines = series.iter().enumerate().map(|(at, series)| {
-        let points = series.points.iter().map(|point| json!([page.timeline().relative(point.time_ns), point.most]));
-        json!({ "id": format!("memory-{at}"), "name": series.name, "unit": "bytes", "points": points.collect::<Vec<_>>() })
-    });
-    let peak = series.iter().max_by_key(|series| series.peak_bytes).map(|series| {
-        json!({ "at_ns": page.timeline().relative(series.peak_ns), "bytes": series.peak_bytes, "title": series.name })
-    });
-    json!({ "series": lines.collect::<Vec<_>>(), "peak": peak, "allocators": series.iter().enumerate().map(|(at, series)| of_allocator(page, at, series)).collect::<Vec<_>>() })
-}
-
-fn of_allocator(page: &Page, at: usize, series: &MemorySeries) -> Value {
-    let relative = |time: i64| page.timeline().relative(time);
-    let points = series.points.iter().map(|point| {
-        json!([
-            relative(point.time_ns),
-            point.most,
-            point.last,
-            (point.reserved >= 0).then_some(point.reserved),
-            point.events
-        ])
-    });
-    let alive = series.alive_at_peak.iter().map(|held| {
-        json!({ "owner": held.owner, "stack": held.stack, "bytes": held.bytes, "blocks": held.blocks,
-            "since_ns": relative(held.since_ns) })
-    });
-    json!({
-        "id": format!("memory-{at}"),
-        "name": series.name,
-        "point": ["start_ns", "most_bytes", "last_bytes", "reserved_bytes", "events"],
-        "points": points.collect::<Vec<_>>(),
-        "peak_bytes": series.peak_bytes,
-        "peak_ns": relative(series.peak_ns),
-        "alive_at_peak": alive.collect::<Vec<_>>(),
-        "unknown_at_peak_bytes": series.unknown_at_peak_bytes,
-    })
-}
-
-/// `chart/schedule?module=M`: what a compiled program has in memory along its schedule.
-pub(crate) fn schedule(page: &Page, request: &Request) -> Result<Value, Refusal> {
-    let module = request.get("module").ok_or_else(|| Refusal::bad("expected `module=NAME`, found none"))?;
-    let schedule = page.session().memory_schedule(module)?;
-    let value = |value: &ScheduledValue| {
-        json!({
-            "name": value.name,
-            "op": value.op,
-            "class": value.class,
-            "bytes": value.bytes,
-            "from": value.lives.0,
-            "to": value.lives.1,
-            "source": value.source.as_ref().map(|(file, line)| json!({ "file": file, "line": line })),
-            "scope": value.scope,
-        })
-    };
-    Ok(json!({
-        "module": module,
-        "basis": schedule.basis.name(),
-        "positions": schedule.positions,
-        "peak_bytes": schedule.peak_bytes,
-        "peak_at": schedule.peak_at.map(|(position, name)| json!({ "position": position, "op": name })),
-        "width": schedule.width,
-        "classes": schedule.classes,
-        "columns": schedule.columns,
-        "values": schedule.values.iter().map(value).collect::<Vec<_>>(),
-        "others": schedule.others,
-    }))
 }
 
 /// `counter/{id}?level=…`: `[start, least, most, last]` of each column that has a sample, 2^level nanoseconds wide.

@@ -7,7 +7,7 @@ use crate::page::Page;
 use crate::request::Request;
 use crate::subjects;
 use ridge_report::json as report;
-use ridgeline::{GraphAsked, GraphNode, HloStage};
+use ridgeline::{GraphAsked, GraphNode, HloGraph, HloStage};
 use serde_json::{Map, Value, json};
 
 /// Nodes of one answer: more cannot be looked at.
@@ -16,6 +16,8 @@ const MOST_NODES: usize = 400;
 const DEPTH: usize = 2;
 /// The most that may be asked.
 const MOST_DEPTH: usize = 64;
+/// Nodes inside of one.
+const MOST_INSIDE: usize = 150;
 
 /// `hlo/modules`: the rows of `ridgeline hlo`, each with its key and, as `id`, what it is asked by: its name, with its
 /// program where several have the name.
@@ -40,70 +42,48 @@ pub(crate) fn modules(page: &Page) -> Value {
     json!({ "modules": modules, "notes": table.footnotes })
 }
 
-/// `hlo/graph?module=M&op=NAME&depth=2&open=A,B`: nodes with their places, and edges between them; nodes that are opened
-/// have what is inside them.
+/// `hlo/graph?module=M&op=NAME&depth=2`: nodes with their places, and edges between them.
 pub(crate) fn graph(page: &Page, request: &Request) -> Result<Value, Refusal> {
-    let module = request.get("module").ok_or_else(|| Refusal::bad("expected `module=NAME`, found none"))?;
+    let module = module_of(request)?;
     let depth = request.number::<usize>("depth")?.unwrap_or(DEPTH).min(MOST_DEPTH);
     let most = request.number::<usize>("most")?.unwrap_or(MOST_NODES).clamp(1, MOST_NODES);
     let graph = page.session().hlo_graph(GraphAsked { module, op: request.get("op"), depth, most })?;
-    let open: Vec<&str> = request.get("open").into_iter().flat_map(|names| names.split(',')).take(MOST_OPEN).collect();
-    let inside: Vec<Option<Inside>> = graph
-        .nodes
-        .iter()
-        .map(|node| if open.contains(&node.name.as_str()) { inside(page, module, node) } else { None })
-        .collect();
-    let size = |inside: &Option<Inside>| inside.as_ref().map_or((1.0, 1.0), |inside| inside.size);
-    let sizes: Vec<(f64, f64)> = inside.iter().map(size).collect();
-    let places = layout::places(&sizes, &graph.edges);
-    let nodes = graph.nodes.iter().zip(&places).enumerate().map(|(id, (node, place))| {
-        let mut value = described(id, node, *place);
-        if let Some(inside) = &inside[id] {
-            value["inner"] = inside.drawing.clone();
-            (value["wide"], value["tall"]) = (json!(inside.size.0), json!(inside.size.1));
-        }
-        value
-    });
-    Ok(json!({
-        "module": graph.module,
+    let mut drawing = drawing(&graph);
+    drawing["module"] = json!(graph.module);
+    drawing["depth"] = json!(depth);
+    drawing["op"] = json!(graph.nodes.first().map(|node| &node.name));
+    Ok(drawing)
+}
+
+/// `hlo/inside?module=M&op=NAME`: the computation that an instruction runs, drawn like a graph of its own.
+pub(crate) fn inside(page: &Page, request: &Request) -> Result<Value, Refusal> {
+    let module = module_of(request)?;
+    let op = request.get("op").ok_or_else(|| Refusal::bad("expected `op=NAME`, found none"))?;
+    let caller = page.session().hlo_graph(GraphAsked { module, op: Some(op), depth: 0, most: 1 })?;
+    let inside = caller.nodes.first().and_then(|node| node.inside.first());
+    let root = inside.and_then(|(_, root)| root.as_deref());
+    let root = root.ok_or_else(|| Refusal::absent(format!("nothing is inside of `{op}`")))?;
+    let asked = GraphAsked { module, op: Some(root), depth: MOST_DEPTH, most: MOST_INSIDE };
+    let mut drawing = drawing(&page.session().hlo_graph(asked)?);
+    (drawing["module"], drawing["op"]) = (json!(module), json!(op));
+    Ok(drawing)
+}
+
+fn module_of(request: &Request) -> Result<&str, Refusal> {
+    request.get("module").ok_or_else(|| Refusal::bad("expected `module=NAME`, found none"))
+}
+
+/// A graph with the places of its nodes, in columns and layers.
+fn drawing(graph: &HloGraph) -> Value {
+    let places = layout::places(graph.nodes.len(), &graph.edges);
+    let nodes = graph.nodes.iter().zip(&places).enumerate().map(|(id, (node, place))| described(id, node, *place));
+    json!({
         "computation": graph.computation,
-        "depth": depth,
         "nodes": nodes.collect::<Vec<_>>(),
         "edges": graph.edges,
-        "op": graph.nodes.first().map(|node| &node.name),
         "cut": graph.is_cut,
         "omitted": graph.omitted,
-    }))
-}
-
-/// Nodes that are opened at once.
-const MOST_OPEN: usize = 12;
-/// Nodes inside one.
-const MOST_INSIDE: usize = 150;
-
-/// What is inside a node, in columns and layers.
-struct Inside {
-    drawing: Value,
-    /// What it takes with its frame.
-    size: (f64, f64),
-}
-
-/// The computation that a node runs, drawn by itself; nothing where it runs none.
-fn inside(page: &Page, module: &str, node: &GraphNode) -> Option<Inside> {
-    let (name, root) = node.inside.first()?;
-    let asked = GraphAsked { module, op: Some(root.as_deref()?), depth: MOST_DEPTH, most: MOST_INSIDE };
-    let graph = page.session().hlo_graph(asked).ok()?;
-    let places = layout::places(&vec![(1.0, 1.0); graph.nodes.len()], &graph.edges);
-    let end = |of: fn(&(f64, f64)) -> f64| places.iter().map(of).fold(0.0, f64::max) + 1.0;
-    let nodes = graph.nodes.iter().zip(&places).enumerate().map(|(id, (node, place))| described(id, node, *place));
-    let drawing = json!({
-        "computation": name,
-        "nodes": nodes.collect::<Vec<_>>(),
-        "edges": graph.edges,
-        "cut": graph.is_cut,
-    });
-    // The frame has a line for its title, and an edge around.
-    Some(Inside { drawing, size: (end(|place| place.0) + 0.25, end(|place| place.1) + 0.75) })
+    })
 }
 
 fn described(id: usize, node: &GraphNode, (x, y): (f64, f64)) -> Value {
@@ -132,7 +112,7 @@ fn described(id: usize, node: &GraphNode, (x, y): (f64, f64)) -> Value {
 
 /// `hlo/text?module=M&op=NAME&stage=after`: a module, or an instruction of it, as text.
 pub(crate) fn text(page: &Page, request: &Request) -> Result<Value, Refusal> {
-    let module = request.get("module").ok_or_else(|| Refusal::bad("expected `module=NAME`, found none"))?;
+    let module = module_of(request)?;
     let stage = match request.get("stage") {
         None | Some("after") => HloStage::After,
         Some("before") => HloStage::Before,

@@ -15,6 +15,7 @@ mod findings;
 mod flame;
 mod hlo;
 mod idle;
+mod memory;
 mod offload;
 mod page;
 mod privacy;

@@ -6,8 +6,8 @@ use crate::request::Request;
 use crate::tables::KnownTables;
 use crate::timeline::Timeline;
 use crate::{
-    capture, charts, compare, event, export, findings, flame, hlo, idle, offload, scaling, search, selection, source,
-    subjects, tables, timeline,
+    capture, charts, compare, event, export, findings, flame, hlo, idle, memory, offload, scaling, search, selection,
+    source, subjects, tables, timeline,
 };
 use ridge_redact::Words;
 use ridgeline::{Check, Session};
@@ -143,8 +143,9 @@ impl Page {
             ["selection"] => selection::selection(self, request),
             ["chart", "roofline"] => charts::roofline(self, request),
             ["chart", "idle"] => Ok(idle::causes(self)),
-            ["chart", "schedule"] => charts::schedule(self, request),
-            ["chart", "memory"] => Ok(charts::memory(self)),
+            ["chart", "memory"] => Ok(memory::memory(self)),
+            ["chart", "alive"] => memory::alive(self, request),
+            ["chart", "schedule"] => memory::schedule(self, request),
             ["compare"] => self.compared.get_or_init(|| compare::compare(self)).clone(),
             ["offload"] if request.is_plain() => self.offload.get_or_init(|| offload::offload(self, request)).clone(),
             ["offload"] => offload::offload(self, request),
@@ -156,6 +157,7 @@ impl Page {
             ["hlo", "modules"] => Ok(hlo::modules(self)),
             ["hlo", "text"] => hlo::text(self, request),
             ["hlo", "graph"] => hlo::graph(self, request),
+            ["hlo", "inside"] => hlo::inside(self, request),
             ref other => Err(Refusal::absent(format!("nothing is called `{}`", other.join("/")))),
         }
     }

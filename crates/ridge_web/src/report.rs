@@ -3,17 +3,22 @@
 //! It holds the same answers as the server gives, by the same addresses, packed. What is asked for most comes first; tiles
 //! are added from the whole capture down, level by level, as far as the size allows. What is left out is said in it.
 
+mod keys;
 mod packed;
+mod part;
 mod plan;
+mod programs;
+mod tiles;
 
-pub use plan::Part;
+pub use part::Part;
 
 use crate::answer::Refusal;
 use crate::server::inline_policy;
 use crate::{INDEX, Page};
 use packed::Packed;
-use plan::{Step, Tiles, steps};
+use plan::{Step, steps};
 use serde_json::Value;
+use tiles::Tiles;
 
 /// What a report shall hold.
 #[derive(Debug, Clone)]
@@ -44,46 +49,69 @@ fn room(most_bytes: u64) -> u64 {
 /// [`Refusal`] where even what every report holds does not fit, or the capture answers nothing.
 pub fn report(page: &Page, options: &ReportOptions) -> Result<Report, Refusal> {
     let room = room(options.most_bytes);
-    let mut packed = Packed::new(room);
+    let mut packed = Packed::new();
     let mut capture = page.document("capture")?;
     capture["has"]["report"] = Value::Bool(true);
-    let has_room = packed.add("capture", "application/json", capture.to_string().as_bytes());
+    let has_room = packed.add("capture", "application/json", capture.to_string().as_bytes(), room);
     if !has_room {
         return Err(Refusal::bad(format!("expected room for a report, found {} bytes", options.most_bytes)));
     }
     let mut left_out: Vec<String> = Vec::new();
+    let mut waiting = Vec::new();
     for step in steps(page, &options.parts) {
         match step {
-            Step::Answers(said, addresses) => {
-                let all = addresses.len();
-                let missing =
-                    addresses.into_iter().filter(|(key, address)| !put(page, &mut packed, key, address)).count();
-                if missing > 0 {
-                    left_out.push(format!("{said}: {missing} of {all} did not fit"));
-                }
+            Step::Answers(what, addresses) => left_out.extend(put_all(page, &mut packed, addresses, room).said(what)),
+            Step::Within(parts, what, addresses) => {
+                let most = packed.bytes() + room / 100 * parts;
+                waiting.push((what, put_all(page, &mut packed, addresses, most.min(room))));
             }
-            Step::Tiles => left_out.extend(put_tiles(page, &mut packed)),
+            Step::Tiles => left_out.extend(put_tiles(page, &mut packed, room)),
             Step::Said(said) => left_out.push(said),
         }
+    }
+    // What was held back for the timeline may be free now.
+    for (what, Put { all, missing }) in waiting {
+        let still = put_all(page, &mut packed, missing, room).missing;
+        left_out.extend(Put { all, missing: still }.said(what));
     }
     let html = embedded(&packed.finish(&left_out));
     Ok(Report { html, left_out })
 }
 
-/// Adds the answer to `address`; one that the capture does not have is nothing that is missing.
-fn put(page: &Page, packed: &mut Packed, key: &str, address: &str) -> bool {
-    match page.answer(address) {
-        Ok(answer) => packed.add(key, answer.kind.media_type(), &answer.body),
-        Err(_) => true,
+/// How many answers of a kind there are, and those that did not fit.
+struct Put {
+    all: usize,
+    missing: Vec<(String, String)>,
+}
+
+impl Put {
+    /// What is to be said, where something is missing.
+    fn said(&self, what: &str) -> Option<String> {
+        let (all, missing) = (self.all, self.missing.len());
+        (missing > 0).then(|| format!("{what}: {missing} of {all} did not fit; a larger --max-size has more of them"))
     }
 }
 
+/// Adds answers as far as they fit into `most` packed bytes.
+fn put_all(page: &Page, packed: &mut Packed, addresses: Vec<(String, String)>, most: u64) -> Put {
+    let mut put = Put { all: 0, missing: Vec::new() };
+    for (key, address) in addresses {
+        // What the capture does not have is nothing that is missing.
+        let Ok(answer) = page.answer(&address) else { continue };
+        put.all += 1;
+        if !packed.add(&key, answer.kind.media_type(), &answer.body, most) {
+            put.missing.push((key, address));
+        }
+    }
+    put
+}
+
 /// Adds tiles level by level, until those of a level do not fit or all events are there.
-fn put_tiles(page: &Page, packed: &mut Packed) -> Option<String> {
+fn put_tiles(page: &Page, packed: &mut Packed, room: u64) -> Option<String> {
     let mut tiles = Tiles::new(page);
     while let Some(level) = tiles.next_level() {
         let level_tiles = tiles.of_level(page);
-        let all_fit = level_tiles.iter().all(|(key, body)| packed.add(key, "application/octet-stream", body));
+        let all_fit = level_tiles.iter().all(|(key, body)| packed.add(key, "application/octet-stream", body, room));
         if !all_fit {
             return Some(format!(
                 "the timeline closer than {} a column: it did not fit; a larger --max-size has more of it",

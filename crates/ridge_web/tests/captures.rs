@@ -8,7 +8,7 @@ use serde_json::Value;
 use support::whole;
 
 /// Addresses without a choice to make.
-const PLAIN: [&str; 26] = [
+const PLAIN: [&str; 28] = [
     "capture",
     "findings",
     "timeline",
@@ -16,6 +16,7 @@ const PLAIN: [&str; 26] = [
     "chart/roofline?by=kernel",
     "chart/memory",
     "chart/idle",
+    "chart/alive?allocator=memory-0&at=1000000",
     "flame/scope",
     "flame/module",
     "flame/python",
@@ -26,6 +27,7 @@ const PLAIN: [&str; 26] = [
     "scaling",
     "compare",
     "hlo/modules",
+    "hlo/inside?module=jit_f&op=fusion",
     "search?q=a",
     "search?q=a&after=0",
     "selection?from=0&to=1000000000000",
@@ -175,4 +177,28 @@ fn scopes_and_lines_light_what_their_rows_count() {
         }
     }
     assert!(compared > 100, "{compared}");
+}
+
+#[test]
+fn what_is_alive_at_a_time_is_what_is_in_use_then() {
+    let mut compared = 0;
+    for path in ridge_test::every_fixture() {
+        let Ok(session) = Session::open(std::slice::from_ref(&path), &OpenOptions::default()) else { continue };
+        let page = Page::new(session);
+        for allocator in whole(&page, "chart/memory")["allocators"].as_array().expect("a list") {
+            let id = allocator["id"].as_str().expect("text");
+            let (points, ends) = (allocator["points"].as_array().expect("points"), &allocator["ends_ns"]);
+            for (at, point) in points.iter().enumerate().step_by(9) {
+                let alive = whole(&page, &format!("chart/alive?allocator={id}&at={}", ends[at]));
+                assert_eq!(alive["bytes"], point[2], "{} {id} until {}", path.display(), ends[at]);
+                let held: i64 =
+                    alive["alive"].as_array().expect("a list").iter().filter_map(|one| one["bytes"].as_i64()).sum();
+                let known = held + alive["unknown_bytes"].as_i64().expect("a number");
+                let is_cut = alive["alive"].as_array().is_some_and(|all| all.len() == 200);
+                assert!(is_cut || Some(known) >= alive["bytes"].as_i64(), "{} {id}: {alive}", path.display());
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 30, "{compared}");
 }

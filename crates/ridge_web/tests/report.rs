@@ -7,6 +7,7 @@ use flate2::read::GzDecoder;
 use ridge_redact::Words;
 use ridge_web::Page;
 use ridge_web::report::{Part, Report, ReportOptions, report};
+use ridgeline::{OpenOptions, Session};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -137,4 +138,38 @@ fn a_comparison_is_in_a_report_and_names_no_folder_where_that_is_private() {
     };
     assert_eq!(names(&page()), before.display().to_string());
     assert_eq!(names(&page().redacted(Words::default())), "mi300_gemm.xplane.pb");
+}
+
+#[test]
+fn programs_are_in_a_report_with_what_is_inside_and_their_text_as_far_as_they_fit() {
+    let path = ridge_test::real("xplane").join("mi300_te_fused_attn.xplane.pb");
+    let page = Page::new(Session::open(&[path], &OpenOptions::default()).expect("a capture"));
+    let of = |most_bytes: u64| {
+        let options = ReportOptions { parts: vec![Part::Graph], most_bytes };
+        let made = report(&page, &options).expect("a report");
+        (unpacked(&made.html).1, made.left_out)
+    };
+    let (answers, left_out) = of(20_000_000);
+    assert!(left_out.iter().all(|said| !said.contains("did not fit")), "{left_out:?}");
+    let mut opened = 0;
+    for (key, body) in answers.iter().filter(|(key, _)| key.starts_with("hlo/graph?")) {
+        let drawing: Value = serde_json::from_slice(body).expect("JSON");
+        let module = key.split("module=").nth(1).and_then(|rest| rest.split('&').next()).expect("a module");
+        for node in drawing["nodes"].as_array().expect("nodes") {
+            let has_inside = node["inside"].as_array().expect("a list").iter().any(|one| !one["root"].is_null());
+            let inside = format!("hlo/inside?module={module}&op={}", node["name"].as_str().expect("a name"));
+            assert_eq!(answers.contains_key(&inside), has_inside, "{inside} of {key}");
+            opened += usize::from(has_inside);
+        }
+        assert!(answers.contains_key(&format!("hlo/text?module={module}&stage=after")), "the text of {module}");
+    }
+    assert!(opened > 0, "no node has anything inside");
+    let smallest = (1..).map(|kib| kib * 8192).find(|most| {
+        let options = ReportOptions { parts: vec![Part::Graph], most_bytes: *most };
+        report(&page, &options).is_ok()
+    });
+    let (answers, left_out) = of(smallest.expect("a size") + 16_384);
+    let insides = answers.keys().filter(|key| key.starts_with("hlo/inside?")).count();
+    let said = left_out.iter().find(|said| said.starts_with("what is inside of fusions and calls: "));
+    assert!(insides < opened && said.is_some_and(|said| said.contains("did not fit")), "{insides}: {left_out:?}");
 }

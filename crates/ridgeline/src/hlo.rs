@@ -41,8 +41,12 @@ pub(crate) fn module_row(imported: &Imported, name: &str) -> Result<u32, OpenErr
     let exact =
         matching(&|row| text(row) == name || full(row) == name || trace.modules[row].program_id.to_string() == name);
     let candidates = if exact.is_empty() { matching(&|row| text(row).contains(name)) } else { exact };
+    // Ranks run the same program under the same number, so any of them stands for it; best one that has its HLO.
+    let is_one = candidates.windows(2).all(|two| full(two[0]) == full(two[1]));
     match candidates[..] {
-        [row] => Ok(row as u32),
+        [row, ..] if is_one => {
+            Ok(candidates.iter().copied().find(|row| trace.modules[*row].hlo.is_some()).unwrap_or(row) as u32)
+        }
         [] => Err(OpenError::UnknownName(
             Details::new(format!("no module is called `{name}`"))
                 .hint("`ridgeline hlo PATH` without --module lists the modules"),

@@ -63,7 +63,7 @@ pub use hlo::HloStage;
 pub use hlo_graph::{GraphAsked, GraphNode, HloGraph};
 pub use idle::{ByCause, GapsOfLength, IdleCauses, IdleCourse};
 pub use memory_schedule::{MemorySchedule, ScheduledValue};
-pub use memory_series::{Held, MemorySeries};
+pub use memory_series::{Alive, Held, MemorySeries};
 pub use note::{Note, Severity};
 pub use offload::{OffloadAnswer, OffloadOptions};
 pub use redact::{Redacted, private_words, redact};

@@ -36,7 +36,20 @@ pub struct Held {
     pub since_ns: i64,
 }
 
-/// Holders of one peak.
+/// What was alive at one time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alive {
+    /// When the last event until then was, nanoseconds on the trace clock.
+    pub time_ns: i64,
+    /// Bytes in use after it.
+    pub in_use_bytes: u64,
+    /// Who held them, most bytes first, up to 200 holders.
+    pub held: Vec<Held>,
+    /// Bytes in use that no event made.
+    pub unknown_bytes: u64,
+}
+
+/// Holders at one time.
 const MOST_HOLDERS: usize = 200;
 
 /// Frames of a stack.
@@ -65,6 +78,20 @@ impl Session {
         self.allocators().iter().map(|allocator| (allocator.label.clone(), allocator.rows.len() as u64)).collect()
     }
 
+    /// What was alive in an allocator at a time, nanoseconds on the trace clock; `None` where there is no such allocator, or
+    /// before its first event.
+    pub fn memory_alive_at(&self, allocator: usize, time_ns: i64) -> Option<Alive> {
+        let (trace, allocator) = (self.trace(), self.allocators().get(allocator)?);
+        let position = allocator.last_until(trace, time_ns)?;
+        let (alive, unknown_bytes) = allocator.alive_after(trace, position);
+        Some(Alive {
+            time_ns: trace.allocations.time_ns[allocator.rows[position]],
+            in_use_bytes: allocator.in_use_after(trace, position),
+            held: self.held(&alive),
+            unknown_bytes,
+        })
+    }
+
     fn allocators(&self) -> &[Allocator] {
         // Plans of modules are made beside them, which takes time that a capture without allocators need not spend.
         if self.trace().allocations.is_empty() { &[] } else { &self.analysis().memory().allocators }
@@ -73,6 +100,18 @@ impl Session {
     fn series(&self, allocator: &Allocator) -> MemorySeries {
         let trace = self.trace();
         let (alive, unknown) = allocator.alive_at_peak(trace);
+        MemorySeries {
+            name: allocator.label.clone(),
+            points: allocator.line(trace),
+            peak_bytes: allocator.peak_bytes(trace),
+            peak_ns: allocator.peak_ns(trace),
+            alive_at_peak: self.held(&alive),
+            unknown_at_peak_bytes: unknown,
+        }
+    }
+
+    fn held(&self, alive: &[(Holder, Holding)]) -> Vec<Held> {
+        let trace = self.trace();
         let held = |(holder, holding): &(Holder, Holding)| Held {
             owner: trace.strings.get(holder.owner).to_owned(),
             stack: stack_lines(trace, holder.stack),
@@ -80,13 +119,6 @@ impl Session {
             blocks: holding.blocks,
             since_ns: holding.since_ns,
         };
-        MemorySeries {
-            name: allocator.label.clone(),
-            points: allocator.line(trace),
-            peak_bytes: allocator.peak_bytes(trace),
-            peak_ns: allocator.peak_ns(trace),
-            alive_at_peak: alive.iter().take(MOST_HOLDERS).map(held).collect(),
-            unknown_at_peak_bytes: unknown,
-        }
+        alive.iter().take(MOST_HOLDERS).map(held).collect()
     }
 }

@@ -4,7 +4,8 @@ import { Canvas2dPainter } from "./canvas2d";
 import type { Painter, Placing, Spans } from "./painter";
 
 const round = (value: number) => Math.round(value * 100) / 100;
-const escaped = (text: string) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd");
+const escaped = (text: string) => text.replace(/[&<>"]/g, (letter) => `&#${letter.charCodeAt(0)};`)
+  .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd");
 
 /** Takes what is drawn and keeps it as text. What is not used here does nothing. */
 export class SvgContext {
@@ -57,6 +58,11 @@ export class SvgContext {
   setTransform() { /* One unit is one pixel. */ }
   clearRect() { /* Nothing is below. */ }
 
+  /** This as what draws on canvases takes it; the methods that it lacks are not used here. */
+  asContext(): CanvasRenderingContext2D {
+    return this as unknown as CanvasRenderingContext2D;
+  }
+
   /** What was drawn, moved to the right. */
   group(right: number): string {
     return `<g transform="translate(${right} 0)">${this.parts.join("\n")}</g>`;
@@ -69,7 +75,7 @@ export class SvgPainter implements Painter {
   private readonly inner: Canvas2dPainter;
 
   constructor(readonly context: SvgContext) {
-    this.inner = new Canvas2dPainter(context as unknown as CanvasRenderingContext2D);
+    this.inner = new Canvas2dPainter(context.asContext());
   }
 
   begin(width: number, height: number): void { this.inner.begin(width, height, 1); }

@@ -1,6 +1,6 @@
 // A part of a whole as a bar, with the number beside it where there is room.
 
-export interface Stretch { name: string; value: number; color: string; text: string }
+interface Stretch { name: string; value: number; color: string; text: string }
 
 /** Several parts of one whole, side by side, and their names below. */
 export function Stacked(props: { parts: readonly Stretch[]; whole: number; label: string }) {

@@ -4,12 +4,12 @@ import type { Ref } from "preact";
 import { visible } from "../format";
 import { drawingWidth } from "./save";
 
-export interface Stacked { title: string; parts: { value: number; color: string }[] }
+export interface Column { title: string; parts: { value: number; color: string }[] }
 
 const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [210, 80, 10, 10, 28];
 
 interface Props {
-  columns: readonly Stacked[];
+  columns: readonly Column[];
   /** What a height means. */
   show: (value: number) => string;
   /** The greatest height; else the highest column's. */
@@ -27,7 +27,7 @@ interface Props {
 export function Columns(props: Props) {
   const { columns } = props;
   const width = drawingWidth(900);
-  const sum = (column: Stacked) => column.parts.reduce((all, part) => all + part.value, 0);
+  const sum = (column: Column) => column.parts.reduce((all, part) => all + part.value, 0);
   const most = Math.max(1e-12, props.most ?? Math.max(0, ...columns.map(sum)));
   const step = (width - LEFT - RIGHT) / Math.max(1, columns.length);
   const high = (value: number) => (value / most) * (HEIGHT - TOP - BOTTOM);
@@ -47,7 +47,7 @@ export function Columns(props: Props) {
             {column.parts.map((part, n) => {
               const tall = high(part.value);
               top -= tall;
-              return <rect key={n} x={LEFT + at * step + (props.gap ?? 0) / 2} y={top} width={Math.max(0.5, step - (props.gap ?? 0))} height={Math.max(tall, part.value > 0 ? 0.7 : 0)} fill={part.color} />;
+              return <rect key={n} shape-rendering="crispEdges" x={LEFT + at * step + (props.gap ?? 0) / 2} y={top} width={Math.max(0.5, step - (props.gap ?? 0))} height={Math.max(tall, part.value > 0 ? 0.7 : 0)} fill={part.color} />;
             })}
           </g>
         );

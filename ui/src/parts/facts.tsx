@@ -25,7 +25,7 @@ export function about(definition: string, basis: string | null | undefined): str
 }
 
 /** Words that say more of themselves; the tip is drawn by `Tip`. */
-export function About(props: { text: string; children: preact.ComponentChildren }) {
+function About(props: { text: string; children: preact.ComponentChildren }) {
   if (props.text === "") return <>{props.children}</>;
   return <button type="button" class="about" data-about={props.text}>{props.children}</button>;
 }

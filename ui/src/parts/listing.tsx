@@ -23,8 +23,8 @@ export function Listing({ of }: { of: Listed }) {
               const subject = of.subjects[n];
               return <tr key={n}>{columns.map(({ column, at }, place) => {
                 const text = show(row[at] ?? null, column.unit);
-                const leads = place === 0 && subject !== null && subject !== undefined && typeof subject.id === "string";
-                return <td key={column.id} class={column.unit === "text" ? "name" : "n"} title={column.unit === "text" ? text : undefined}>{leads ? <a href={link("timeline", { subject: subject.id, title: subject.text ?? text })}>{text}</a> : text}</td>;
+                const id = place === 0 ? subject?.id : undefined;
+                return <td key={column.id} class={column.unit === "text" ? "name" : "n"} title={column.unit === "text" ? text : undefined}>{typeof id === "string" ? <a href={link("timeline", { subject: id, title: subject?.text ?? text })}>{text}</a> : text}</td>;
               })}</tr>;
             })}
           </tbody>

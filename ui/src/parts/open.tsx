@@ -16,7 +16,7 @@ const over = signal(false);
 export const numberOfCapture = () => Number(recall(KEY) ?? 0) || 0;
 
 /** Shows another capture: everything begins anew with it. */
-export function turnTo(id: number): void {
+function turnTo(id: number): void {
   remember(KEY, String(id));
   history.replaceState(null, "", "#/overview");
   location.reload();

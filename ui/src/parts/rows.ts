@@ -3,9 +3,9 @@
 import type { Source } from "../source/source";
 import type { Cell, Subject, TableAnswer } from "../source/types";
 
-export const BLOCK = 200;
+const BLOCK = 200;
 
-export interface Wish { sort: string | undefined; descending: boolean; filter: string }
+interface Wish { sort: string | undefined; descending: boolean; filter: string }
 
 export class Rows {
   head: TableAnswer | undefined;

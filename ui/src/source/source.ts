@@ -7,9 +7,10 @@ export interface Source {
   readonly live: boolean;
   /** What a report left out, in sentences. */
   readonly leftOut: readonly string[];
+  /** Whether a question can have an answer here; a report knows what it holds. */
+  holds(path: string, query?: Query): boolean;
   json<T>(path: string, query?: Query): Promise<T>;
   bytes(path: string, query?: Query): Promise<ArrayBuffer>;
-  text(path: string, query?: Query): Promise<string>;
 }
 
 /** A question that has no answer here; `hint` says what to do. */
@@ -68,6 +69,10 @@ export class HttpSource implements Source {
     return ((await (await this.fetch(path, { method: "POST", body: file ?? null })).json()) as { id: number }).id;
   }
 
+  holds(): boolean {
+    return true;
+  }
+
   json<T>(path: string, query?: Query): Promise<T> {
     const key = keyOf(path, query);
     return this.kept.get(key, async () => (await this.ask(key)).json() as Promise<T>);
@@ -75,10 +80,6 @@ export class HttpSource implements Source {
 
   async bytes(path: string, query?: Query): Promise<ArrayBuffer> {
     return (await this.ask(keyOf(path, query))).arrayBuffer();
-  }
-
-  async text(path: string, query?: Query): Promise<string> {
-    return (await this.ask(keyOf(path, query))).text();
   }
 
   private ask(key: string): Promise<Response> {
@@ -135,6 +136,10 @@ export class EmbeddedSource implements Source {
     return new EmbeddedSource(index, all.subarray(4 + length));
   }
 
+  holds(path: string, query?: Query): boolean {
+    return Object.hasOwn(this.index.answers, keyOf(path, query));
+  }
+
   json<T>(path: string, query?: Query): Promise<T> {
     const key = keyOf(path, query);
     return this.kept.get(key, async () => JSON.parse(new TextDecoder().decode(this.find(key))) as T);
@@ -142,10 +147,6 @@ export class EmbeddedSource implements Source {
 
   async bytes(path: string, query?: Query): Promise<ArrayBuffer> {
     return this.find(keyOf(path, query)).slice().buffer as ArrayBuffer;
-  }
-
-  async text(path: string, query?: Query): Promise<string> {
-    return new TextDecoder().decode(this.find(keyOf(path, query)));
   }
 
   private find(key: string): Uint8Array {

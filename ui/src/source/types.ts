@@ -42,8 +42,8 @@ export interface Column {
   rank?: string;
 }
 
-/** `id` is what `events?subject=` takes. */
-export interface Subject { kind: string; text: string | null; id: string }
+/** `id` is what `events?subject=` takes; what has no events has none. */
+export interface Subject { kind: string; text: string | null; id: string | null }
 
 export interface TableAnswer {
   title: string;
@@ -58,7 +58,7 @@ export interface TableAnswer {
 /** Row, start, duration, track. */
 export type EventRef = [number, number, number, number | string];
 
-export interface FindingSubject { kind: string; text: string; id?: string; count?: number; events?: EventRef[] }
+interface FindingSubject { kind: string; text: string; id?: string; count?: number; events?: EventRef[] }
 
 export interface Evidence { says: string; value: number | null; unit: string | null; basis: string | null }
 
@@ -85,7 +85,7 @@ export interface Finding {
   } | null;
 }
 
-export interface RuleState { rule: string; state: string; findings: number; why: string | null; command: string | null }
+interface RuleState { rule: string; state: string; findings: number; why: string | null; command: string | null }
 
 export interface Findings {
   /** Set where the capture is so large that rules are held against it only when asked. */
@@ -105,17 +105,19 @@ export interface Track {
   lanes: number;
   events: number;
   levels: [number, number];
-  busy_share?: number;
 }
 
-export interface Group { id: number | string; name: string; kind: string; tracks: Track[]; busy_share?: number; row?: number | null }
+export interface Group { id: number | string; name: string; kind: string; tracks: Track[]; row?: number | null }
 
 export interface Category { id: number; name: string; color_index: number }
 
-export interface Counter { id: number | string; name: string; unit: string }
+/** `device` is the row of the device that it is of, `of` whose it is in words. */
+export interface Counter { id: number | string; name: string; unit: string; of?: string; device?: number | null }
 
 export interface Timeline {
   span_ns: number;
+  /** First start and last end of what ran on devices. */
+  work?: [number, number] | null;
   groups: Group[];
   categories: Category[];
   steps: [number, number, string][];

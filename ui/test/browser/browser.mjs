@@ -1,25 +1,39 @@
-// A browser to test with: the system's Chromium, driven by Playwright's library. Nothing is downloaded.
+// A browser to test with: the system's Chromium or Firefox, driven by Playwright's library. Nothing is downloaded.
 
 import { existsSync, readFileSync } from "node:fs";
 import { chromium } from "playwright-core";
+import older from "playwright-core-esr";
 
 const PAGE = new URL("../../../crates/ridge_web/page/index.html", import.meta.url);
-const KNOWN = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
-export const executable = () => KNOWN.find((path) => path !== undefined && existsSync(path));
+const BROWSERS = {
+  chromium: {
+    places: [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"],
+    start: (executablePath) => chromium.launch({
+      executablePath,
+      headless: true,
+      args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--no-first-run", "--disable-component-update"],
+    }),
+  },
+  firefox: {
+    places: [process.env.FIREFOX, "/usr/bin/firefox-esr", "/usr/bin/firefox"],
+    // By WebDriver BiDi, which every Firefox speaks, while Playwright's own Firefox would have to be downloaded. Since 1.56
+    // Playwright asks for `network.addDataCollector`, which Debian's Firefox (ESR 140) has not: the release before is for it.
+    start: (executablePath) => older._bidiFirefox.launch({ channel: "bidi-firefox-stable", executablePath, headless: true }),
+  },
+};
 
-export async function launch() {
-  return chromium.launch({
-    executablePath: executable(),
-    headless: true,
-    args: ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--no-first-run", "--disable-component-update"],
-  });
-}
+export const NAMES = Object.keys(BROWSERS);
+
+/** Where a browser is on this machine, if it is. */
+export const executable = (name = "chromium") => BROWSERS[name].places.find((path) => path !== undefined && existsSync(path));
+
+export const launch = (name = "chromium") => BROWSERS[name].start(executable(name));
 
 /** A page that notes what goes wrong in it: errors, and requests to other hosts. */
 export async function open(browser, address, options = {}) {
-  const { width = 1280, height = 800, dark = false, offline = false } = options;
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", offline });
+  const { width = 1280, height = 800, dark = false, offline = false, hasTouch = false } = options;
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? "dark" : "light", offline, hasTouch });
   const page = await context.newPage();
   const wrong = [];
   page.on("console", (message) => { if (message.type() === "error") wrong.push(`console: ${message.text()}`); });
@@ -48,6 +62,21 @@ export async function visit(page, hash) {
 
 export async function settled(page) {
   await page.waitForSelector("main");
-  await page.waitForFunction(() => document.querySelector('main [aria-busy="true"]') === null);
+  await until(page, () => document.querySelector('main [aria-busy="true"]') === null);
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 60)))));
+}
+
+/** Waits until a function says yes in the page, also while it is loaded anew. */
+export async function until(page, holds, argument) {
+  for (const end = Date.now() + 30_000; Date.now() < end;) {
+    if (await page.evaluate(holds, argument).catch(() => false)) return;
+    await new Promise((done) => setTimeout(done, 25));
+  }
+  throw new Error(`it never held that ${holds}`);
+}
+
+/** The text of the file that `act` saves. */
+export async function downloaded(page, act) {
+  const [download] = await Promise.all([page.waitForEvent("download"), act()]);
+  return readFileSync(await download.path(), "utf8");
 }

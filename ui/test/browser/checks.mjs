@@ -7,6 +7,9 @@ const AXE = readFileSync(new URL("../../node_modules/axe-core/axe.min.js", impor
 
 export const VIEWS = ["overview", "timeline", "tables", "findings", "compare", "roofline", "flame", "memory", "idle", "transfers", "source", "graph", "offload", "scaling"];
 
+/** Why files that are saved are looked at in Chromium alone. */
+export const SAVES = "Firefox's driver does not tell of files that are saved";
+
 /** WCAG 2.1 A and AA by axe-core; contrast too. */
 export async function accessible(page, where) {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(AXE);

@@ -1,7 +1,7 @@
 // The page by keyboard alone.
 
 import assert from "node:assert/strict";
-import { open, settled, shown } from "./browser.mjs";
+import { open, settled, shown, until } from "./browser.mjs";
 
 const held = (page) => page.evaluate(() => { const at = document.activeElement; return at?.getAttribute("aria-label") ?? at?.textContent?.trim() ?? ""; });
 
@@ -53,7 +53,7 @@ export const TESTS = [
     await page.locator("tr[data-row='0']").focus();
     for (const [key, row] of [["ArrowDown", 1], ["End", 2999], ["Home", 0], ["ArrowDown", 1]]) {
       await page.keyboard.press(key);
-      await page.waitForFunction((wanted) => document.activeElement?.getAttribute("data-row") === String(wanted), row);
+      await until(page, (wanted) => document.activeElement?.getAttribute("data-row") === String(wanted), row);
     }
     await page.keyboard.press("Enter");
     await page.getByText("40 events").waitFor();

@@ -1,14 +1,16 @@
 // The page in a real browser: on the made-up capture, and on real ones where the binary is there.
 //
-//     node test/browser/run.mjs [--ridgeline PATH] [--capture PATH …] [--only TEXT]
+//     node test/browser/run.mjs [--browser NAME] [--ridgeline PATH] [--capture PATH …] [--only TEXT]
 //
 // Says each test's result and ends with the counts, in the form that `make test` reads.
 
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { executable, launch } from "./browser.mjs";
+import { executable, launch, NAMES } from "./browser.mjs";
 import { serve } from "../../mock/server.mjs";
 import { TESTS as PAGE } from "./page.mjs";
+import { TESTS as TIMELINE } from "./timeline.mjs";
+import { TESTS as TABLES } from "./tables.mjs";
 import { TESTS as KEYBOARD } from "./keyboard.mjs";
 import { TESTS as PICTURES } from "./pictures.mjs";
 import { TESTS as REPORT } from "./report.mjs";
@@ -17,15 +19,16 @@ import { TESTS as REAL } from "./real.mjs";
 const options = parse(process.argv.slice(2));
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
-if (executable() === undefined) {
-  console.log("skipped: page in a browser: no Chromium is here; `make test-ui` installs it");
+if (executable(options.browser) === undefined) {
+  console.log(`skipped: page in a browser: no ${options.browser} is here; \`make test-ui\` installs Chromium`);
   console.log("test result: ok. 1 passed; 0 failed; 0 ignored");
   process.exit(0);
 }
-const browser = await launch();
-const mock = await serve();
-const at = { browser, address: mock.address, ...options, ridgeline: existsSync(options.ridgeline) ? options.ridgeline : undefined };
-for (const [name, test] of [...PAGE, ...KEYBOARD, ...PICTURES, ...REPORT, ...REAL(at)]) {
+const browser = await launch(options.browser);
+// Playwright asks Firefox by `eval`, which the page's own policy forbids; what needs that policy is tested in Chromium.
+const mock = await serve({ evals: options.browser !== "chromium" });
+const at = { ...options, browser, name: options.browser, address: mock.address, ridgeline: existsSync(options.ridgeline) ? options.ridgeline : undefined };
+for (const [name, test] of [...PAGE, ...TIMELINE, ...TABLES, ...KEYBOARD, ...PICTURES(at), ...REPORT(at), ...REAL(at)]) {
   if (options.only !== undefined && !name.includes(options.only)) continue;
   const begun = Date.now();
   try {
@@ -55,12 +58,13 @@ function limited(work, milliseconds) {
 }
 
 function parse(words) {
-  const found = { ridgeline: fileURLToPath(new URL("../../../target/debug/ridgeline", import.meta.url)), captures: [], only: undefined };
+  const found = { ridgeline: fileURLToPath(new URL("../../../target/debug/ridgeline", import.meta.url)), captures: [], only: undefined, browser: "chromium" };
   for (let n = 0; n < words.length; n += 1) {
     if (words[n] === "--ridgeline") found.ridgeline = words[++n];
     else if (words[n] === "--capture") found.captures.push(words[++n]);
     else if (words[n] === "--only") found.only = words[++n];
-    else throw new Error(`expected --ridgeline, --capture or --only, found ${words[n]}`);
+    else if (words[n] === "--browser" && NAMES.includes(words[n + 1])) found.browser = words[++n];
+    else throw new Error(`expected --browser ${NAMES.join(" or ")}, --ridgeline, --capture or --only, found ${words[n]}`);
   }
   return found;
 }

@@ -2,9 +2,9 @@
 
 import { mkdirSync } from "node:fs";
 import { launch, open, settled, visit } from "./browser.mjs";
+import { VIEWS } from "./checks.mjs";
 
 const [address, folder, ...only] = process.argv.slice(2);
-const VIEWS = ["overview", "timeline", "tables", "findings", "compare", "roofline", "flame", "memory", "idle", "transfers", "source", "graph", "offload", "scaling"];
 const LOOKS = [["wide", { width: 1280, height: 800 }], ["narrow", { width: 400, height: 800 }], ["dark", { width: 1280, height: 800, dark: true }]];
 mkdirSync(folder, { recursive: true });
 const browser = await launch();

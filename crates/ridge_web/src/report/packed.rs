@@ -9,7 +9,7 @@ use serde_json::{Map, json};
 use std::io::Write as _;
 
 /// Bytes that a packer may hold back before it writes.
-const HELD_BACK: u64 = 64 << 10;
+const HELD_BACK: usize = 64 << 10;
 
 /// Answers that were added so far.
 #[derive(Debug)]
@@ -19,42 +19,41 @@ pub(super) struct Packed {
     /// Packs everything once already, to know how large it becomes.
     measure: GzEncoder<Vec<u8>>,
     known: FxHashSet<String>,
-    room: u64,
-    is_full: bool,
 }
 
 impl Packed {
-    /// Nothing yet, and room for so many packed bytes.
-    pub(super) fn new(room: u64) -> Packed {
+    /// Nothing yet.
+    pub(super) fn new() -> Packed {
         Packed {
             bodies: Vec::new(),
             index: Map::new(),
             measure: GzEncoder::new(Vec::new(), Compression::fast()),
             known: FxHashSet::default(),
-            room,
-            is_full: false,
         }
     }
 
-    /// Adds an answer, unless it does not fit any more; whether it is there.
-    pub(super) fn add(&mut self, key: &str, media_type: &str, body: &[u8]) -> bool {
+    /// Adds an answer, unless all of it would then be more than `most` packed bytes; whether it is there.
+    pub(super) fn add(&mut self, key: &str, media_type: &str, body: &[u8], most: u64) -> bool {
         if self.known.contains(key) {
             return true;
         }
-        if self.is_full {
-            return false;
-        }
         // A packer for speed makes more of it than the one that writes the file, so what fits here fits there.
-        if self.measure.write_all(body).and_then(|()| self.measure.write_all(key.as_bytes())).is_err() {
+        let so_far = self.bytes() + key.len() as u64;
+        let fits = |bytes: usize| so_far.saturating_add(bytes as u64) <= most;
+        if !fits(body.len()) && !fits(packed_alone(body)) {
             return false;
         }
-        if self.measure.get_ref().len() as u64 + HELD_BACK.min(body.len() as u64) > self.room {
-            self.is_full = true;
+        if self.measure.write_all(body).and_then(|()| self.measure.write_all(key.as_bytes())).is_err() {
             return false;
         }
         self.index.insert(key.to_owned(), json!([self.bodies.len(), body.len(), media_type]));
         self.bodies.extend(body);
         self.known.insert(key.to_owned())
+    }
+
+    /// About how many packed bytes there are so far, rather too many than too few.
+    pub(super) fn bytes(&self) -> u64 {
+        (self.measure.get_ref().len() + HELD_BACK.min(self.bodies.len())) as u64
     }
 
     /// All of it as base64.
@@ -67,4 +66,10 @@ impl Packed {
         let packed = written.and_then(|()| encoder.finish()).expect("writing to memory cannot fail");
         STANDARD.encode(packed)
     }
+}
+
+/// What is made of `body` by itself, bytes: no less than what it adds to others.
+fn packed_alone(body: &[u8]) -> usize {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(body).and_then(|()| encoder.finish()).map_or(usize::MAX, |packed| packed.len())
 }

@@ -17,6 +17,7 @@ pub(crate) fn outline(page: &Page) -> Value {
     json!({
         "origin_ns": span.0,
         "span_ns": span.1.saturating_sub(span.0),
+        "work": work(trace).map(|(start, end)| [timeline.relative(start), timeline.relative(end)]),
         "tile_columns": super::COLUMNS,
         "groups": groups(page),
         "categories": named.map(|(id, name)| json!({ "id": id, "name": name, "color_index": color(name) })).collect::<Vec<_>>(),
@@ -24,6 +25,14 @@ pub(crate) fn outline(page: &Page) -> Value {
         "steps_total": trace.steps.len(),
         "counters": counters(page),
     })
+}
+
+/// First start and last end of what ran on devices.
+fn work(trace: &Trace) -> Option<(i64, i64)> {
+    let rows =
+        trace.device_tracks().filter(|track| track.kind != TrackKind::Derived).flat_map(|track| track.rows.clone());
+    let spans = rows.map(|row| (trace.events.start_ns[row as usize], trace.events.end_ns(row as usize)));
+    spans.reduce(|all, one| (all.0.min(one.0), all.1.max(one.1)))
 }
 
 /// Colors that the page has, the last for what nothing is known of.

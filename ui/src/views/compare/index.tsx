@@ -6,6 +6,7 @@ import { count, share, short, show, threeDigits, time, visible } from "../../for
 import { Answer } from "../../parts/answer";
 import { csvOf, save } from "../../parts/save";
 import { Ticked } from "../findings/cause";
+import "./style.css";
 
 interface Place { file: string | null; line: number | null; inferred?: boolean; text: string | null }
 interface Change {
@@ -15,7 +16,7 @@ interface Change {
 interface Side { names: string[]; units: number; devices: number; total_ns: number; busy_share: number | null; steps: { count: number; median_ns: number; quartile_ns: number; third_quartile_ns: number } | null }
 interface Measure { key: string; title: string; unit: string; about: string; before: number | null; after: number | null }
 interface Cause { fate: string; rule: string; message: string; location: Place | null; before_share: number | null; after_share: number | null }
-export interface Diff {
+interface Diff {
   verdict: { state: string; reasons: string[]; command: string | null };
   headline: string; doubts: { weight: string; message: string; command: string | null }[];
   per: string | null; before: Side; after: Side;
@@ -79,7 +80,7 @@ const rowsOf = (changes: Change[]) => [
 ];
 
 const percent = (part: number) => `${part > 0 ? "+" : ""}${threeDigits(part * 100)} %`;
-export const signed = (ns: number) => `${ns > 0 ? "+" : ns < 0 ? "−" : ""}${time(Math.abs(ns))}`;
+const signed = (ns: number) => `${ns > 0 ? "+" : ns < 0 ? "−" : ""}${time(Math.abs(ns))}`;
 
 /** The whole: a line from before to after, with the interval of the change. */
 function Whole({ diff }: { diff: Diff }) {

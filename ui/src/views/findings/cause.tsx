@@ -4,6 +4,7 @@ import { link } from "../../address";
 import { count, share, show, time, visible } from "../../format";
 import { Meter } from "../../parts/bar";
 import type { Finding } from "../../source/types";
+import { answered } from "../tables/among";
 
 export function Cause(props: { finding: Finding; short?: boolean }) {
   const { finding } = props;
@@ -40,6 +41,19 @@ function Saving(props: { finding: Finding }) {
   return <p><b>Saves:</b> {range} per {saving.per} <span class="quiet">({saving.basis})</span></p>;
 }
 
+/** The table that has a row for each of a kind. */
+const TABLES: Record<string, readonly [topic: string, view: string]> = {
+  operation: ["stats", "op"], module: ["stats", "module"], range: ["stats", "range"], name: ["stats", "kernel"], line: ["stats", "source"],
+  scope: ["stats", "scope"], category: ["stats", "category"], copies: ["stats", "copy"], device: ["idle", "device"],
+};
+
+/** To the rows of a subject, where this capture has a table of its kind. */
+function ToTable({ subject }: { subject: { kind: string; text: string } }) {
+  const [topic, view] = TABLES[subject.kind] ?? [];
+  if (topic === undefined || !answered(topic).some((one) => one.id === view)) return null;
+  return <a class="chip" href={link("tables", { topic, view, filter: subject.text })} aria-label={`Table: ${visible(subject.text)}`}>Table</a>;
+}
+
 /** Ways to what the finding stands on. */
 function Evidence(props: { finding: Finding }) {
   const links = props.finding.subjects.filter((one) => one.id !== undefined && (one.count ?? one.events?.length ?? 0) > 0).slice(0, 6);
@@ -47,9 +61,12 @@ function Evidence(props: { finding: Finding }) {
   return (
     <p class="links">
       {links.map((one) => (
-        <a key={one.id} class="chip" href={link("timeline", { subject: one.id, title: one.text })} title={visible(one.text)}>
-          Timeline: {clipped(one.text)}{(one.count ?? 0) > 1 ? ` × ${count(one.count ?? 0)}` : ""}
-        </a>
+        <span key={one.id} class="ways">
+          <a class="chip" href={link("timeline", { subject: one.id, title: one.text })} title={visible(one.text)}>
+            Timeline: {clipped(one.text)}{(one.count ?? 0) > 1 ? ` × ${count(one.count ?? 0)}` : ""}
+          </a>
+          <ToTable subject={one} />
+        </span>
       ))}
     </p>
   );

@@ -1,13 +1,13 @@
 // An icicle: time by scope, Python function or module, callers above callees.
 
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { keep, place } from "../../address";
 import { dark } from "../../context";
 import { fill } from "../../draw/palette";
 import { count, share, time, visible } from "../../format";
-import { useAnswer } from "../../parts/answer";
-import { Awaited, Missing } from "../../parts/answer";
+import { Awaited, Missing, useAnswer } from "../../parts/answer";
 import { boxes, type Box, find, type Node } from "./boxes";
+import "./style.css";
 
 const KINDS: [id: string, title: string][] = [["scope", "Scope"], ["module", "Module"], ["python", "Python"], ["host", "Host"]];
 const ROW = 21;
@@ -18,7 +18,7 @@ export default function Flame() {
   return (
     <div class="flame">
       <div class="tabs" role="group" aria-label="By">
-        {KINDS.map(([id, title]) => <button key={id} type="button" aria-pressed={id === by} onClick={() => { setBy(id); keep({ by: id, at: undefined }); }}>{title}</button>)}
+        {KINDS.map(([id, title]) => <button key={id} type="button" aria-pressed={id === by} onClick={() => { setBy(id); keep({ by: id, at: undefined, find: undefined }); }}>{title}</button>)}
       </div>
       {answer.is === "awaited" ? <Awaited /> : answer.is === "missing" ? <Missing text={answer.text} hint={answer.hint} />
         : answer.value.root.total_ns <= 0 ? <p class="missing">This capture has nothing to show by {by}: no event names one.</p>
@@ -28,8 +28,10 @@ export default function Flame() {
 }
 
 function Icicle({ root, of }: { root: Node; of: string }) {
-  const [path, setPath] = useState<number[]>([]);
-  const [text, setText] = useState("");
+  const params = place.peek().params;
+  const [path, setPath] = useState<readonly number[]>((params.get("at") ?? "").split(".").filter((step) => step !== "").map(Number));
+  const [text, setText] = useState(params.get("find") ?? "");
+  useEffect(() => keep({ at: path.join("."), find: text }), [path, text]);
   const [active, setActive] = useState("");
   const top = path.reduce<Node>((node, at) => node.children[at] ?? node, root);
   const shown = useMemo(() => boxes(top), [top]);
@@ -48,7 +50,7 @@ function Icicle({ root, of }: { root: Node; of: string }) {
   return (
     <>
       <div class="tools">
-        <input type="search" placeholder="Search" aria-label="Search names" onInput={(event) => setText(event.currentTarget.value)} />
+        <input type="search" placeholder="Search" aria-label="Search names" defaultValue={text} onInput={(event) => setText(event.currentTarget.value)} />
         {found !== undefined && <span class="quiet nowrap">{count(found.nodes)} found, {time(found.ns)} ({share(found.ns / root.total_ns)})</span>}
         <span class="push" />
         {path.length > 0 && <button type="button" onClick={() => setPath([])}>Show all</button>}

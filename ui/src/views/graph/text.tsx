@@ -1,13 +1,18 @@
 // The text of a module as it was compiled, or before: only the lines in view are in the page, however many there are.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { source } from "../../context";
 import { visible } from "../../format";
 import { Answer } from "../../parts/answer";
+import { useRowsInView } from "../../parts/in-view";
 import { copy } from "../../parts/save";
 
 const ROW = 18;
 const SPARE = 20;
-export const STAGES = [["after", "as it ran"], ["before", "before XLA"], ["stablehlo", "StableHLO"], ["jaxpr", "jaxpr"]] as const;
+const STAGES = [["after", "as it ran"], ["before", "before XLA"], ["stablehlo", "StableHLO"], ["jaxpr", "jaxpr"]] as const;
+
+/** The forms of a module that there may be here. */
+export const stagesOf = (module: string) => STAGES.filter(([stage]) => source().holds("hlo/text", { module, stage }));
 
 export function ModuleText(props: { module: string; stage: string; op: string | undefined }) {
   return <Answer<{ text: string }> path="hlo/text" query={{ module: props.module, stage: props.stage }}>{({ text }) => <Lines text={text} op={props.op} />}</Answer>;
@@ -16,26 +21,12 @@ export function ModuleText(props: { module: string; stage: string; op: string | 
 function Lines({ text, op }: { text: string; op: string | undefined }) {
   const box = useRef<HTMLDivElement>(null);
   const lines = useMemo(() => text.split("\n"), [text]);
-  const [view, setView] = useState({ top: 0, height: 400 });
+  const { first, last } = useRowsInView(box, lines.length, ROW, SPARE);
   const wanted = useMemo(() => placeOf(lines, op), [lines, op]);
   const widest = useMemo(() => lines.reduce((most, line) => Math.max(most, Math.min(line.length, 2000)), 0), [lines]);
   useEffect(() => {
-    const on = box.current;
-    if (on === null) return;
-    const see = () => setView({ top: on.scrollTop, height: on.clientHeight });
-    const watch = new ResizeObserver(see);
-    watch.observe(on);
-    on.addEventListener("scroll", see, { passive: true });
-    return () => {
-      watch.disconnect();
-      on.removeEventListener("scroll", see);
-    };
-  }, []);
-  useEffect(() => {
     if (wanted >= 0 && box.current !== null) box.current.scrollTop = Math.max(0, wanted * ROW - box.current.clientHeight / 3);
   }, [wanted]);
-  const first = Math.max(0, Math.floor(view.top / ROW) - SPARE);
-  const last = Math.min(lines.length, Math.ceil((view.top + view.height) / ROW) + SPARE);
   return (
     <>
       <div class="module-text" ref={box} role="region" aria-label="Text of the module" tabIndex={0}>

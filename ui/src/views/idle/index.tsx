@@ -2,14 +2,14 @@
 
 import { useRef, useState } from "preact/hooks";
 import { go, keep, link, place } from "../../address";
-import { capture, dark } from "../../context";
+import { dark } from "../../context";
 import { causeFill } from "../../draw/causes";
 import { count, plural, share, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import { Stacked } from "../../parts/bar";
 import { Columns } from "../../parts/columns";
 import { SaveAs } from "../../parts/save-as";
-import { Grid } from "../tables/grid";
+import { answered, TableAmong } from "../tables/among";
 
 interface Cause { name: string; about: string }
 interface Course { start_ns: number; column_ns: number; columns: number; cells: [column: number, cause: number, ns: number][] }
@@ -30,8 +30,6 @@ function Devices(props: { causes: Cause[]; devices: Device[] }) {
   const [row, setRow] = useState(Number(place.peek().params.get("device") ?? props.devices[0]?.row));
   const device = props.devices.find((one) => one.row === row) ?? props.devices[0];
   if (device === undefined) return null;
-  const views = (capture.value?.topics.find((topic) => topic.id === "idle")?.views ?? []).filter((view) => view.answered !== false);
-  const first = views.find((view) => view.id === "host") ?? views[0];
   return (
     <>
       {props.devices.length > 1 && (
@@ -42,13 +40,7 @@ function Devices(props: { causes: Cause[]; devices: Device[] }) {
         </label></div>
       )}
       <OneDevice key={device.row} causes={props.causes} of={device} />
-      {first !== undefined && (
-        <section aria-label={first.about}>
-          <h2>{first.about.charAt(0).toUpperCase()}{first.about.slice(1)}</h2>
-          <Grid topic="idle" view={first.id} about="" />
-          <p>More tables: {views.filter((view) => view !== first).map((view) => <><a href={link("tables", { topic: "idle", view: view.id })}>{view.title}</a>{" "}</>)}</p>
-        </section>
-      )}
+      <TableAmong topic="idle" views={answered("idle")} first="host" />
     </>
   );
 }

@@ -19,7 +19,7 @@ interface Schedule {
 export function Schedules() {
   return (
     <Answer<{ modules: Record<string, unknown>[] }> path="hlo/modules">
-      {({ modules }) => modules.every((one) => one["has_hlo"] === false) ? null : <OfModules names={modules.filter((one) => one["has_hlo"] !== false).map((one) => String(one["id"] ?? one["module"] ?? ""))} />}
+      {({ modules }) => modules.every((one) => one["has_hlo"] === false) ? null : <OfModules names={[...new Set(modules.filter((one) => one["has_hlo"] !== false).map((one) => String(one["id"] ?? one["module"] ?? "")))]} />}
     </Answer>
   );
 }
@@ -67,7 +67,7 @@ function Drawn({ of, module }: { of: Schedule; module: string }) {
           <SaveAs of={drawing} name="schedule" rows={() => [["position", ...of.classes], ...of.columns.map((one, n) => [n * of.width, ...one])]} />
         </figcaption>
       </figure>
-      <div class="list tall" role="region" aria-label="Alive" tabIndex={0}>
+      <div class="list tall" role="region" aria-label="Alive in the program" tabIndex={0}>
         <table>
           <thead><tr><th class="n">Bytes</th><th>Value</th><th>Class</th><th class="n">Positions</th><th>Made at</th></tr></thead>
           <tbody>

@@ -10,6 +10,7 @@ import { drawingWidth } from "../../parts/save";
 import { SaveAs } from "../../parts/save-as";
 import { decades, part, span } from "../../parts/scale";
 import { Ticked } from "../findings/cause";
+import "./style.css";
 
 interface Times { p10_ns: number; p50_ns: number; p90_ns: number }
 interface Factors { p10: number; p50: number; p90: number }

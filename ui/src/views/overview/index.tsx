@@ -1,13 +1,13 @@
 // What a stranger needs first: what was lost, where the time went, what holds it back.
 
 import { link } from "../../address";
-import { capture, dark } from "../../context";
+import { capture, dark, source } from "../../context";
 import { fill } from "../../draw/palette";
 import { plural, share, show, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import { Stacked } from "../../parts/bar";
 import { Sections } from "../../parts/facts";
-import type { Capture, Findings, Section } from "../../source/types";
+import type { Capture, Findings, Note, Section } from "../../source/types";
 import { Asked } from "../findings/asked";
 import { Cause } from "../findings/cause";
 
@@ -25,6 +25,12 @@ export default function Overview() {
         <Sections sections={now.overview.length > 0 ? [first as Section, ...others] : []} />
         <Files capture={now} />
       </div>
+      {(now.info ?? []).length > 0 && (
+        <details class="about-capture">
+          <summary>More of the capture: what recorded it, versions, devices, contents</summary>
+          <div class="cards"><Sections sections={now.info ?? []} /></div>
+        </details>
+      )}
     </>
   );
 }
@@ -36,16 +42,24 @@ function Lost(props: { capture: Capture }) {
   return (
     <section class="lost" aria-label="What was lost">
       {grave.length === 0 ? <p class="fine">Nothing of this capture was lost in reading it.</p> : (
-        <ul>{grave.map((note) => <li class={note.severity}><b>{note.severity}</b> {visible(note.text)}</li>)}</ul>
+        <ul>{grave.map((note) => <li class={note.severity}><b>{note.severity}</b> {visible(wordsOf(note))}</li>)}</ul>
       )}
       {rest.length > 0 && (
         <details><summary>{rest.length === 1 ? "One thing to know" : `${rest.length} things to know`}</summary>
-          <ul>{rest.map((note) => <li>{visible(note.text)}</li>)}</ul>
+          <ul>{rest.map((note) => <li>{visible(wordsOf(note))}</li>)}</ul>
+        </details>
+      )}
+      {source().leftOut.length > 0 && (
+        <details><summary>What this report leaves out</summary>
+          <ul>{source().leftOut.map((line) => <li>{visible(line)}</li>)}</ul>
         </details>
       )}
     </section>
   );
 }
+
+/** A note as a line begins with its severity, which is shown by itself. */
+const wordsOf = (note: Note) => (note.text.startsWith(`${note.severity}: `) ? note.text.slice(note.severity.length + 2) : note.text);
 
 function Headline(props: { findings: Findings }) {
   return <p class="headline">{visible(props.findings.headline)}</p>;

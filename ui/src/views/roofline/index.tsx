@@ -8,6 +8,7 @@ import { drawingWidth } from "../../parts/save";
 import { SaveAs } from "../../parts/save-as";
 import { decades } from "../../parts/scale";
 import { attainable, type Frame, frame, headroom, type Chart, type Point } from "./scale";
+import "./style.css";
 
 export default function RooflineView() {
   return (
@@ -39,7 +40,7 @@ function OneDevice({ chart }: { chart: Chart }) {
         <figure class="wide">
           <svg ref={drawing} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`Roofline of ${chart.device}, ${count(chart.points.length)} operations`}>
             <Axes box={box} intensity={chart.intensity} />
-            <Roofs chart={chart} box={box} />
+            <Roofs chart={chart} box={box} draw="lines" />
             {point !== undefined && <Headroom chart={chart} point={point} box={box} />}
             {[...chart.points.keys()].reverse().map((index) => {
               const one = chart.points[index] as Point;
@@ -50,9 +51,11 @@ function OneDevice({ chart }: { chart: Chart }) {
                 />
               );
             })}
+            <Roofs chart={chart} box={box} draw="names" />
           </svg>
           <figcaption>
-            {point === undefined ? <span class="quiet">Point at an operation, or come to one in the list. <Key /></span> : <Said chart={chart} point={point} />}
+            {point === undefined ? <span class="quiet">Point at an operation, or come to one in the list. {chart.roofs.length > 0 && <Key />}</span> : <Said chart={chart} point={point} />}
+            {chart.roofs.length === 0 && <p class="quiet">Its ceilings are not known, so it has no bound and no headroom; `ridgeline calibrate` measures them.</p>}
             {chart.share_left_out >= 0.0005 && <p class="quiet">{share(chart.share_left_out)} of the time is not drawn: its work is not known or has no arithmetic.</p>}
           </figcaption>
           <SaveAs of={drawing} name="roofline" rows={() => [["operation", "flop_per_byte", "flops_per_sec", "share", "bound"], ...chart.points.map((one) => [one.name, one.intensity, one.flops_per_sec, one.share, one.bound])]} />
@@ -109,7 +112,8 @@ function Axes({ box, intensity }: { box: Frame; intensity: string }) {
   );
 }
 
-function Roofs({ chart, box }: { chart: Chart; box: Frame }) {
+/** Lines are below the points, their names above. */
+function Roofs({ chart, box, draw }: { chart: Chart; box: Frame; draw: "lines" | "names" }) {
   const fastest = chart.slopes[0]?.bytes_per_sec;
   return (
     <g class="roofs">
@@ -119,11 +123,13 @@ function Roofs({ chart, box }: { chart: Chart; box: Frame }) {
         const to = Math.min(box.xs[1], top / slope.bytes_per_sec);
         const [x, y] = [box.x(from) + 6, box.y(from * slope.bytes_per_sec)];
         const turn = (Math.atan2(box.y(to * slope.bytes_per_sec) - y, box.x(to) - x + 6) * 180) / Math.PI;
-        return <g key={slope.name}><line x1={box.x(from)} y1={y} x2={box.x(to)} y2={box.y(to * slope.bytes_per_sec)} /><text transform={`translate(${x + 14} ${y - 12}) rotate(${turn})`}>{slope.name} {show(slope.bytes_per_sec, "bytes/s")}</text></g>;
+        return draw === "lines" ? <line key={slope.name} x1={box.x(from)} y1={y} x2={box.x(to)} y2={box.y(to * slope.bytes_per_sec)} />
+          : <text key={slope.name} transform={`translate(${x + 14} ${y - 12}) rotate(${turn})`}>{slope.name} {show(slope.bytes_per_sec, "bytes/s")}</text>;
       })}
       {chart.roofs.map((roof) => {
         const from = fastest === undefined ? box.xs[0] : Math.max(box.xs[0], roof.flops_per_sec / fastest);
-        return <g key={roof.name}><line x1={box.x(from)} x2={box.right} y1={box.y(roof.flops_per_sec)} y2={box.y(roof.flops_per_sec)} /><text x={box.right - 4} y={box.y(roof.flops_per_sec) - 5} text-anchor="end">{roof.name} {show(roof.flops_per_sec, "flop/s")}</text></g>;
+        return draw === "lines" ? <line key={roof.name} x1={box.x(from)} x2={box.right} y1={box.y(roof.flops_per_sec)} y2={box.y(roof.flops_per_sec)} />
+          : <text key={roof.name} x={box.right - 4} y={box.y(roof.flops_per_sec) - 5} text-anchor="end">{roof.name} {show(roof.flops_per_sec, "flop/s")}</text>;
       })}
     </g>
   );

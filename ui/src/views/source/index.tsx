@@ -2,8 +2,11 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { keep, place } from "../../address";
+import { capture } from "../../context";
 import { count, share, show, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
+import { Ticked } from "../findings/cause";
+import "./style.css";
 
 interface Line {
   line: number; text: string | null; function: string | null; self_ns: number; inferred_ns: number; share: number; inclusive_ns: number;
@@ -15,14 +18,17 @@ interface Annotated { totals: { all_ns: number }; files: File[]; findings: { rul
 interface Listed { all_ns: number; unknown_ns: number; files: { name: string; device_ns: number; idle_ns: number }[] }
 
 export default function SourceView() {
+  if (capture.value?.has["source"] === false) return <None />;
   return <Answer<Listed> path="sources">{(listed) => <Files listed={listed} />}</Answer>;
+}
+
+function None() {
+  return <div class="missing"><p>Nothing in this capture says which line of a program its work came from.</p><p class="quiet">`ridgeline record` keeps that; PyTorch's profiler does with `with_stack=True`.</p></div>;
 }
 
 function Files({ listed }: { listed: Listed }) {
   const [name, setName] = useState(place.peek().params.get("file") ?? listed.files[0]?.name);
-  if (name === undefined || listed.files.length === 0) {
-    return <div class="missing"><p>Nothing in this capture says which line of a program its work came from.</p><p class="quiet">`ridgeline record` keeps that; PyTorch's profiler does with `with_stack=True`.</p></div>;
-  }
+  if (name === undefined || listed.files.length === 0) return <None />;
   const known = listed.files.some((file) => file.name === name) ? listed.files : [{ name, device_ns: 0, idle_ns: 0 }, ...listed.files];
   return (
     <div class="source">
@@ -51,6 +57,7 @@ function Lines({ document: said, file }: { document: Annotated; file: File }) {
   const numbers = total > 0 ? Array.from({ length: total }, (_, at) => at + 1) : [...known.keys()];
   const near = (n: number) => Array.from({ length: 2 * AROUND + 1 }, (_, at) => n - AROUND + at).some((other) => known.has(other) || other === wanted);
   const shown = all ? numbers : numbers.filter(near);
+  const hasInferred = file.lines.some((line) => line.inferred_ns > 0);
   const hasIdle = file.lines.some((line) => (line.idle_ns ?? 0) > 0);
   const hasWork = file.lines.some((line) => (line.flops ?? 0) > 0);
   const most = Math.max(...file.lines.map((line) => line.share), 0.0001);
@@ -67,10 +74,11 @@ function Lines({ document: said, file }: { document: Annotated; file: File }) {
         <table>
           <thead><tr>
             <th class="n"><button type="button" data-about="time of work whose innermost line it is, measured">Self</button></th>
-            <th class="n"><button type="button" data-about="time of work with this line anywhere on its stack, measured">Inclusive</button></th>
-            {hasIdle && <th class="n"><button type="button" data-about="time in which a device was idle while the host was in that function">Idle</button></th>}
-            <th class="n"><button type="button" data-about="kernels and operations that ran, without copies">Launches</button></th>
-            {hasWork && <th class="n"><button type="button" data-about="floating-point operations of the line's own work, counted">Work</button></th>}
+            <th class="n wide"><button type="button" data-about="time of work with this line anywhere on its stack, measured">Inclusive</button></th>
+            {hasInferred && <th class="n wide"><button type="button" data-about="time of work that is the line's by what ran around it, inferred">Inferred</button></th>}
+            {hasIdle && <th class="n wide"><button type="button" data-about="time in which a device was idle while the host was in that function">Idle</button></th>}
+            <th class="n wide"><button type="button" data-about="kernels and operations that ran, without copies">Launches</button></th>
+            {hasWork && <th class="n wide"><button type="button" data-about="floating-point operations of the line's own work, counted">Work</button></th>}
             <th class="n">Line</th><th class="t">Text</th>
           </tr></thead>
           <tbody>
@@ -80,17 +88,18 @@ function Lines({ document: said, file }: { document: Annotated; file: File }) {
               before = number;
               const heat = line === undefined ? 0 : Math.sqrt(line.share / most);
               return <>
-                {skipped && <tr class="cut" aria-hidden="true"><td colSpan={7}>…</td></tr>}
+                {skipped && <tr class="cut" aria-hidden="true"><td colSpan={8}>…</td></tr>}
                 <tr id={`line-${number}`} class={number === wanted ? "wanted" : ""} style={{ "--heat": heat.toFixed(3) }}>
-                  <td class="n">{line !== undefined && line.self_ns + line.inferred_ns > 0 ? time(line.self_ns + line.inferred_ns) : ""}</td>
-                  <td class="n quiet">{line !== undefined && line.inclusive_ns > 0 ? time(line.inclusive_ns) : ""}</td>
-                  {hasIdle && <td class="n" title={(line?.idle ?? []).map((part) => `${part.cause}, ${part.activity}: ${time(part.ns)}`).join("\n")}>{line !== undefined && (line.idle_ns ?? 0) > 0 ? time(line.idle_ns ?? 0) : ""}</td>}
-                  <td class="n quiet">{line !== undefined && line.launches > 0 ? count(line.launches) : ""}</td>
-                  {hasWork && <td class="n quiet">{line !== undefined && (line.flops ?? 0) > 0 ? show(line.flops, "flop") : ""}</td>}
+                  <td class="n">{line !== undefined && line.self_ns > 0 ? time(line.self_ns) : ""}</td>
+                  <td class="n quiet wide">{line !== undefined && line.inclusive_ns > 0 ? time(line.inclusive_ns) : ""}</td>
+                  {hasInferred && <td class="n quiet wide">{line !== undefined && line.inferred_ns > 0 ? time(line.inferred_ns) : ""}</td>}
+                  {hasIdle && <td class="n wide" title={(line?.idle ?? []).map((part) => `${part.cause}, ${part.activity}: ${time(part.ns)}`).join("\n")}>{line !== undefined && (line.idle_ns ?? 0) > 0 ? time(line.idle_ns ?? 0) : ""}</td>}
+                  <td class="n quiet wide">{line !== undefined && line.launches > 0 ? count(line.launches) : ""}</td>
+                  {hasWork && <td class="n quiet wide">{line !== undefined && (line.flops ?? 0) > 0 ? show(line.flops, "flop") : ""}</td>}
                   <td class="n lineno">{number}</td>
                   <td class="t text">{visibleLine(file.source?.[number - 1] ?? line?.text ?? "")}</td>
                 </tr>
-                {(line?.findings ?? []).map((at) => said.findings[at] === undefined ? null : <tr class="found"><td colSpan={7}>{said.findings[at].level} <code>{said.findings[at].rule}</code>: {visible(said.findings[at].message)}</td></tr>)}
+                {(line?.findings ?? []).map((at) => said.findings[at] === undefined ? null : <tr class="found"><td colSpan={8}>{said.findings[at].level} <code>{said.findings[at].rule}</code>: <Ticked text={said.findings[at].message} /></td></tr>)}
               </>;
             })}
           </tbody>

@@ -3,7 +3,7 @@
 import { show } from "../../format";
 import type { Source } from "../../source/source";
 import type { Counter } from "../../source/types";
-import type { Inks } from "./stage";
+import type { Inks } from "./sheet";
 import { levelFor } from "./tiles";
 import type { Window } from "./window";
 

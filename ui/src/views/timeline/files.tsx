@@ -4,10 +4,9 @@ import { useRef } from "preact/hooks";
 import { capture, reason, say, source } from "../../context";
 import { handOver } from "../../parts/perfetto";
 import { save, saveCanvas } from "../../parts/save";
+import { asCanvas, asSvg } from "./picture";
 import type { Stage } from "./stage";
 
-/** Width of the names of rows in a picture. */
-const NAMES = 200;
 const FORMS = [["perfetto", "Perfetto", ".pftrace"], ["chrome", "Chrome trace", ".chrome.json"], ["csv", "every event as CSV", ".csv"]] as const;
 
 export function Files({ stage }: { stage: () => Stage | undefined }) {
@@ -31,8 +30,8 @@ export function Files({ stage }: { stage: () => Stage | undefined }) {
       <details class="menu" ref={menu} onKeyDown={(event) => { if (event.key === "Escape") { shut(); menu.current?.querySelector("summary")?.focus(); } }}>
         <summary>Save as</summary>
         <div class="sheet">
-          <button type="button" class="plain" onClick={() => picture((of) => void saveCanvas(of.picture(NAMES), "timeline"))}>what is shown, as PNG</button>
-          <button type="button" class="plain" onClick={() => picture((of) => save("timeline.svg", of.svg(NAMES), "image/svg+xml"))}>what is shown, as SVG</button>
+          <button type="button" class="plain" onClick={() => picture((of) => void saveCanvas(asCanvas(of), "timeline"))}>what is shown, as PNG</button>
+          <button type="button" class="plain" onClick={() => picture((of) => save("timeline.svg", asSvg(of), "image/svg+xml"))}>what is shown, as SVG</button>
           {source().live && FORMS.map(([to, title, suffix]) => <button key={to} type="button" class="plain" onClick={() => file(to, suffix)}>{title}</button>)}
           {source().live && <button type="button" class="plain" onClick={() => { shut(); asked.current?.showModal(); }}>Open in Perfetto …</button>}
         </div>

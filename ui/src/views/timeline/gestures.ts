@@ -7,8 +7,10 @@ export interface Meant {
   click(x: number, y: number): void;
   hover(x: number, y: number): void;
   leave(): void;
-  /** A range is being drawn from one x to another; `done` with the last. */
-  select(from: number, to: number, done: boolean, y: number): void;
+  /** A range is being drawn from one x to another. */
+  selecting(from: number, to: number): void;
+  /** It is drawn. */
+  selected(from: number, to: number): void;
 }
 
 const STILL = 4;
@@ -51,7 +53,7 @@ export function listen(on: HTMLElement, ruler: number, meant: Meant): () => void
     if (fingers.size === 2) pinch(event.pointerId, before, at);
     else {
       drag.moved ||= Math.hypot(at.x - drag.x, at.y - drag.y) > STILL;
-      if (drag.moved && drag.kind === "select") meant.select(drag.x, at.x, false, drag.y);
+      if (drag.moved && drag.kind === "select") meant.selecting(drag.x, at.x);
       if (drag.moved && drag.kind === "pan") {
         meant.pan(drag.last.x - at.x);
         meant.scroll(drag.last.y - at.y);
@@ -75,7 +77,7 @@ export function listen(on: HTMLElement, ruler: number, meant: Meant): () => void
     fingers.delete(event.pointerId);
     if (drag !== undefined && fingers.size === 0) {
       if (!drag.moved) meant.click(at.x, at.y);
-      else if (drag.kind === "select") meant.select(drag.x, at.x, true, drag.y);
+      else if (drag.kind === "select") meant.selected(drag.x, at.x);
       drag = undefined;
     }
   };

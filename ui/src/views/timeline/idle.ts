@@ -6,6 +6,8 @@ import { tileWidth } from "./tile";
 import { levelFor } from "./tiles";
 import type { Window } from "./window";
 
+export interface IdlePart { start: number; end: number; cause: string; about: string }
+
 /** Start, duration, number of the cause, row of the event that explains it. */
 type Part = [number, number, number, number | null];
 interface Answer { causes: { name: string; about: string }[]; parts: Part[] }
@@ -19,31 +21,16 @@ export class Idle {
   constructor(private readonly source: Source, private readonly changed: () => void) {}
 
   /** The idle parts of `group` in `window` that are at least about a pixel wide. */
-  *parts(group: Group, window: Window, width: number): Generator<{ start: number; end: number; cause: string; about: string }> {
+  *parts(group: Group, window: Window, width: number): Generator<IdlePart> {
     if (group.kind !== "device" || typeof group.row !== "number") return;
+    // A report holds one answer for each device: its longest parts.
+    if (!this.source.live) return yield* partsOf(this.ask(String(group.row), { device: group.row }));
     const level = levelFor((window.to - window.from) / width) + 1;
-    if (!this.source.live) return yield* this.whole(group.row);
     const wide = tileWidth(level);
     for (let index = Math.max(0, Math.floor(window.from / wide)); index <= Math.floor(window.to / wide); index += 1) {
-      const { causes, parts } = this.answer(group.row, level, index * wide, wide);
-      for (const [start, duration, cause] of parts) {
-        const said = causes[cause];
-        if (said !== undefined) yield { start, end: start + duration, cause: said.name, about: said.about };
-      }
+      const from = index * wide;
+      yield* partsOf(this.ask(`${group.row}/${level}/${from}`, { device: group.row, from, to: from + wide, least: 2 ** level }));
     }
-  }
-
-  /** What a report holds: the longest parts of the whole capture. */
-  private *whole(device: number): Generator<{ start: number; end: number; cause: string; about: string }> {
-    const { causes, parts } = this.ask(String(device), { device });
-    for (const [start, duration, cause] of parts) {
-      const said = causes[cause];
-      if (said !== undefined) yield { start, end: start + duration, cause: said.name, about: said.about };
-    }
-  }
-
-  private answer(device: number, level: number, from: number, wide: number): Answer {
-    return this.ask(`${device}/${level}/${from}`, { device, from, to: from + wide, least: 2 ** level });
   }
 
   private ask(key: string, query: Query): Answer {
@@ -59,5 +46,12 @@ export class Idle {
       })
       .catch(() => undefined);
     return NOTHING;
+  }
+}
+
+function* partsOf({ causes, parts }: Answer): Generator<IdlePart> {
+  for (const [start, duration, cause] of parts) {
+    const said = causes[cause];
+    if (said !== undefined) yield { start, end: start + duration, cause: said.name, about: said.about };
   }
 }

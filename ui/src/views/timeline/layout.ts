@@ -29,6 +29,7 @@ export function laneHeight(lanes: number): number {
 }
 
 export const groupKey = (group: Group) => `g${group.id}`;
+const trackKey = (track: Track) => `t${track.id}`;
 
 export function layout(timeline: Timeline, folded: ReadonlySet<string>): Layout {
   const rows: Row[] = [];
@@ -37,29 +38,42 @@ export function layout(timeline: Timeline, folded: ReadonlySet<string>): Layout 
     rows.push({ ...row, top });
     top += row.height;
   };
+  const putTracks = (group: Group) => {
+    for (const track of group.tracks) {
+      const key = trackKey(track);
+      // A folded track has all its lanes on one.
+      const lanes = folded.has(key) ? 1 : Math.max(1, track.lanes);
+      const lane = laneHeight(lanes);
+      put({ key, kind: "track", name: track.name, height: lanes * lane + PADDING, laneHeight: lane, group, track, folded: folded.has(key) });
+    }
+  };
+  const putCounter = (counter: Counter, name: string) => put({ key: `c${counter.id}`, kind: "counter", name, height: COUNTER_HEIGHT, laneHeight: COUNTER_HEIGHT, counter });
   for (const group of timeline.groups) {
     const key = groupKey(group);
     const shut = folded.has(key);
     put({ key, kind: "group", name: group.name, height: GROUP_HEIGHT, laneHeight: 18, group, folded: shut });
     if (shut) continue;
-    for (const track of group.tracks) {
-      const lanes = Math.max(1, track.lanes);
-      const lane = laneHeight(lanes);
-      put({ key: `t${track.id}`, kind: "track", name: track.name, height: lanes * lane + PADDING, laneHeight: lane, group, track });
-    }
+    putTracks(group);
+    timeline.counters.filter((counter) => isOf(counter, group)).forEach((counter) => putCounter(counter, counter.name));
   }
-  for (const counter of timeline.counters) {
-    put({ key: `c${counter.id}`, kind: "counter", name: counter.name, height: COUNTER_HEIGHT, laneHeight: COUNTER_HEIGHT, counter });
-  }
+  // Of no device that is here: memory, the host.
+  const others = timeline.counters.filter((counter) => !timeline.groups.some((group) => isOf(counter, group)));
+  others.forEach((counter) => putCounter(counter, counter.of === undefined ? counter.name : `${counter.of}: ${counter.name}`));
   return { rows, height: top };
 }
 
-/** The groups that begin folded: those of the host, once everything open would fill more than a screen. */
+const isOf = (counter: Counter, group: Group) => group.kind === "device" && counter.device !== undefined && counter.device !== null && counter.device === group.row;
+
+/** About the height of a screen, without what is around the rows. */
+const SCREEN = 560;
+
+/** What begins folded beside a device, so that a screen holds the rest: threads of hosts, else hosts. */
 export function foldedAtFirst(timeline: Timeline): Set<string> {
-  const open = layout(timeline, new Set()).height;
   const hosts = timeline.groups.filter((group) => group.kind !== "device");
-  if (open <= 700 || hosts.length === timeline.groups.length) return new Set();
-  return new Set(hosts.filter((group) => group.tracks.length > 2 || hosts.length > 4).map(groupKey));
+  const fits = (folded: Set<string>) => layout(timeline, folded).height <= SCREEN;
+  const threads = new Set(hosts.flatMap((group) => group.tracks).filter((track) => track.lanes > 1).map(trackKey));
+  if (hosts.length === timeline.groups.length || fits(new Set())) return new Set();
+  return fits(threads) ? threads : new Set(hosts.map(groupKey));
 }
 
 /** The row at height `y`. */

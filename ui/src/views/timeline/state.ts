@@ -3,12 +3,17 @@
 import { batch, signal } from "@preact/signals";
 import { keep } from "../../address";
 import { ask, lit, read, reason, say } from "../../context";
-import type { Details, EventRef, Hit, SearchAnswer, Selection, Timeline, Track } from "../../source/types";
 import { count, short, time } from "../../format";
-import { around, type Window, within } from "./window";
+import type { Details, EventRef, Hit, SearchAnswer, Selection, Timeline } from "../../source/types";
+import { numberOf, trackOf } from "./details";
+import type { IdlePart } from "./idle";
+import { groupKey } from "./layout";
+import type { TrackId } from "./sheet";
+import { around, moved, type Window, within, zoomed } from "./window";
 
-export interface Chosen { row: number; start: number; end: number; track: number | string; name: string }
-export interface Gap { prev: number; next: number; start: number; end: number; track: number | string; cause?: string; details?: Details }
+export interface Chosen { row: number; start: number; end: number; track: TrackId; name: string }
+/** Between two events, by their rows; idle time of a device is between no two of one track. */
+export interface Gap { prev?: number; next?: number; start: number; end: number; track: TrackId; cause?: string; details?: Details }
 export interface Range { from: number; to: number }
 
 export const shown = signal<Window>({ from: 0, to: 1 });
@@ -23,11 +28,24 @@ export const hits = signal<{ text: string; count: number; hits: Hit[]; at: numbe
 export const seen = signal<ReadonlySet<number>>(new Set());
 export const folded = signal<ReadonlySet<string>>(new Set());
 
-export function look(window: Window, span: number): void {
-  const next = within(window, span);
+/** What there is to show. */
+export const outline = signal<Timeline>({ span_ns: 1, groups: [], categories: [], steps: [], counters: [] });
+const span = () => outline.peek().span_ns;
+
+/** Shows a part of time, as much of it as there is. */
+export function look(window: Window): void {
+  const next = within(window, span());
   shown.value = next;
   keep({ from: Math.round(next.from), to: Math.round(next.to) });
 }
+
+export const lookAtAll = () => look({ from: 0, to: span() });
+/** Shows a stretch with air around. */
+export const lookAround = (from: number, to: number) => look(around(from, to, span()));
+/** Zooms by `factor`, below 1 to see less, and keeps `at` where it is; the middle unless given. */
+export const zoom = (factor: number, at = (shown.value.from + shown.value.to) / 2) => look(zoomed(shown.value, factor, at, span()));
+/** Moves by a part of what is shown. */
+export const pan = (part: number) => look(moved(shown.value, part, span()));
 
 export function clear(): void {
   batch(() => {
@@ -38,7 +56,7 @@ export function clear(): void {
     statistics.value = undefined;
     failed.value = undefined;
   });
-  keep({ event: undefined, a: undefined, b: undefined });
+  keep({ event: undefined, gap: undefined, a: undefined, b: undefined });
 }
 
 /** Shows what is known of an event. */
@@ -61,23 +79,11 @@ export async function choose(row: number, known?: Partial<Chosen>): Promise<void
   }
 }
 
-/** A number that may come with its unit. */
-export function numberOf(value: unknown): number | undefined {
-  if (typeof value === "number") return value;
-  if (typeof value === "object" && value !== null && "value" in value && typeof value.value === "number") return value.value;
-  return undefined;
-}
-
-export function trackOf(found: Details): number | string | undefined {
-  const track = found["track_id"] ?? found["track"];
-  if (typeof track === "number" || typeof track === "string") return track;
-  if (typeof track === "object" && track !== null && "id" in track) return track.id as number | string;
-  return undefined;
-}
-
-export async function chooseGap(found: Gap): Promise<void> {
+/** Shows why nothing ran between two events of a track. */
+export async function chooseGap(found: Gap & { prev: number; next: number }): Promise<void> {
   clear();
   gap.value = found;
+  keep({ gap: `${found.prev}-${found.next}` });
   try {
     const answer = await ask<Details>("gap", { prev: found.prev, next: found.next });
     gap.value = { ...found, cause: String(answer["cause"] ?? ""), details: answer };
@@ -87,14 +93,21 @@ export async function chooseGap(found: Gap): Promise<void> {
   }
 }
 
-export async function chooseRange(from: number, to: number, tracks: readonly Track[]): Promise<void> {
+/** Shows why a device was idle, which its strip says already. */
+export function chooseIdle(part: IdlePart): void {
+  clear();
+  gap.value = { start: part.start, end: part.end, track: "", cause: part.cause, details: { about: part.about } };
+}
+
+/** Chooses a part of time, and asks what is in it, on every track. */
+export async function choosePart(from: number, to: number): Promise<void> {
   clear();
   const picked = { from: Math.max(0, Math.round(Math.min(from, to))), to: Math.round(Math.max(from, to)) };
   range.value = picked;
   keep({ a: picked.from, b: picked.to });
   try {
-    const names = tracks.map((track) => track.id).join(",");
-    const answer = await ask<Selection>("selection", { ...picked, tracks: names });
+    const tracks = outline.value.groups.flatMap((group) => group.tracks).map((track) => track.id).join(",");
+    const answer = await ask<Selection>("selection", { ...picked, tracks });
     if (range.value !== picked) return;
     statistics.value = answer;
     read(`${time(picked.to - picked.from)} chosen, ${count(answer.events)} events, busy ${time(answer.busy_ns)}`);
@@ -119,7 +132,7 @@ export async function find(text: string): Promise<void> {
 }
 
 /** Goes to the next hit, or the one before; asks for more where the first ones are used up. */
-export async function nextHit(by: 1 | -1, timeline: Timeline): Promise<void> {
+export async function nextHit(by: 1 | -1): Promise<void> {
   const now = hits.value;
   if (now === undefined || now.count === 0) return;
   let { hits: list, at } = now;
@@ -132,34 +145,60 @@ export async function nextHit(by: 1 | -1, timeline: Timeline): Promise<void> {
   at = (at + list.length) % list.length;
   hits.value = { ...now, hits: list, at };
   const hit = list[at];
-  if (hit !== undefined) show(hit, timeline);
+  if (hit === undefined) return;
+  const event = { start: hit.start_ns, end: hit.start_ns + hit.duration_ns, track: hit.track, name: hit.name };
+  bringIntoView(event);
+  void choose(hit.row, event);
 }
 
-/** Brings an event into view and chooses it. */
-export function show(hit: Hit, timeline: Timeline): void {
-  unfold(hit.track, timeline);
-  const window = shown.value;
-  const inside = hit.start_ns >= window.from && hit.start_ns + hit.duration_ns <= window.to;
-  const wide = hit.duration_ns / (window.to - window.from) > 0.004;
-  if (!inside || !wide) look(around(hit.start_ns - hit.duration_ns * 4, hit.start_ns + hit.duration_ns * 5, timeline.span_ns), timeline.span_ns);
-  void choose(hit.row, { start: hit.start_ns, end: hit.start_ns + hit.duration_ns, track: hit.track, name: hit.name });
+/** Chooses an event that may be anywhere, and goes there. */
+export async function goTo(row: number): Promise<void> {
+  await choose(row);
+  if (chosen.value?.row === row) bringIntoView(chosen.value);
 }
 
-export function unfold(track: number | string, timeline: Timeline): void {
-  const group = timeline.groups.find((one) => one.tracks.some((other) => other.id === track));
-  if (group !== undefined && folded.value.has(`g${group.id}`)) {
-    const open = new Set(folded.value);
-    open.delete(`g${group.id}`);
-    folded.value = open;
-  }
+/** Shows an event unless it is seen already. */
+function bringIntoView({ start, end, track }: { start: number; end: number; track: TrackId }): void {
+  unfold(track);
+  const { from, to } = shown.value;
+  const length = end - start;
+  const isSeen = start >= from && end <= to && length / (to - from) > 0.004;
+  if (!isSeen) lookAround(start - length * 4, start + length * 5);
+}
+
+/** Folds a group, or opens it. */
+export function fold(key: string): void {
+  const next = new Set(folded.value);
+  if (!next.delete(key)) next.add(key);
+  setFolded(next);
+}
+
+export const unfoldAll = () => setFolded(new Set());
+
+function unfold(track: TrackId): void {
+  const group = outline.value.groups.find((one) => one.tracks.some((other) => other.id === track));
+  if (group !== undefined && folded.value.has(groupKey(group))) fold(groupKey(group));
+}
+
+/** In the address for no group folded, where an empty text would be no text. */
+export const NONE_FOLDED = "none";
+
+function setFolded(next: ReadonlySet<string>): void {
+  folded.value = next;
+  keep({ fold: next.size === 0 ? NONE_FOLDED : [...next].join(",") });
 }
 
 /** Lights events, and shows the part of time that they are in. */
-export function light(title: string, total: number, events: readonly EventRef[], timeline: Timeline): void {
+export function light(title: string, total: number, events: readonly EventRef[]): void {
   lit.value = { title, count: total, events };
   if (events.length === 0) return;
   const from = Math.min(...events.map((event) => event[1]));
   const to = Math.max(...events.map((event) => event[1] + event[2]));
-  for (const event of events.slice(0, 50)) unfold(event[3], timeline);
-  look(around(from, to, timeline.span_ns), timeline.span_ns);
+  for (const event of events.slice(0, 50)) unfold(event[3]);
+  lookAround(from, to);
+}
+
+export function putOut(): void {
+  lit.value = undefined;
+  keep({ subject: undefined, title: undefined });
 }

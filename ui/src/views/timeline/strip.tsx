@@ -3,7 +3,7 @@
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { dark, source } from "../../context";
-import { fill } from "../../draw/palette";
+import { fill, NO_CATEGORY } from "../../draw/palette";
 import type { Timeline } from "../../source/types";
 import { look, shown } from "./state";
 import { levelFor, Tiles } from "./tiles";
@@ -19,7 +19,7 @@ export function Strip({ timeline }: { timeline: Timeline }) {
     const context = on?.getContext("2d");
     if (on === null || context === null || context === undefined) return;
     const colors = new Map(timeline.categories.map((category) => [category.id, category.color_index]));
-    const tiles = new Tiles(source(), (category) => colors.get(category) ?? 15, () => draw.current(), () => {});
+    const tiles = new Tiles(source(), (category) => colors.get(category) ?? NO_CATEGORY, () => draw.current(), () => {});
     const devices = timeline.groups.filter((group) => group.kind === "device");
     const tracks = (devices.length > 0 ? devices : timeline.groups).flatMap((group) => group.tracks).slice(0, MOST_TRACKS);
     let planned = 0;
@@ -67,7 +67,7 @@ export function Strip({ timeline }: { timeline: Timeline }) {
     const box = event.currentTarget.getBoundingClientRect();
     const at = ((event.clientX - box.left) / box.width) * span;
     const half = (shown.value.to - shown.value.from) / 2;
-    look({ from: at - half, to: at + half }, span);
+    look({ from: at - half, to: at + half });
   };
   return (
     <div class="strip" onPointerDown={(event) => { event.currentTarget.setPointerCapture(event.pointerId); move(event); }} onPointerMove={move}>

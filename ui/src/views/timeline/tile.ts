@@ -1,21 +1,21 @@
 // One tile as the server cuts it, decoded: spans to draw, and the events where it holds them.
 //
-// Layout: docs/web-api.md. A tile of columns has one entry per lane and column that is not empty; nothing is dropped.
+// The layout is that of docs/web-api.md. A tile of columns has one entry per lane and column that is not empty; nothing is dropped.
 
 import type { Spans } from "../../draw/painter";
 import { NO_CATEGORY } from "../../draw/palette";
 
 const MAGIC = 0x31544c52; // "RLT1", little-endian
-export const COLUMNS = 1024;
+const COLUMNS = 1024;
 
 export interface Tile {
   start: number;
   spans: Spans;
   /** Numbers of categories, one per span. */
   category: Uint8Array;
-  /** What single spans stand for: events, or columns that hold several. */
   /** The longest of its spans. */
   most: number;
+  /** What single spans stand for: events, or columns that hold several. */
   events?: { row: Uint32Array; start: Float64Array; duration: Float64Array; name: Uint32Array; names: string[] };
   columns?: { count: Uint32Array; share: Float32Array; width: number };
   /** Spans by duration, longest first; made when labels first need it. */
@@ -79,6 +79,7 @@ function events(from: Reader, start: number, length: number, colorOf: (category:
 }
 
 const paint = (color: number, shade: number) => (color < 0 || color > NO_CATEGORY ? NO_CATEGORY : color) | (shade << 4);
+
 /** Neighbors of one category differ a little, by name; the same name is the same in every tile. */
 function shade(name: string): number {
   let sum = 0;
@@ -86,13 +87,15 @@ function shade(name: string): number {
   return 3 + ((Math.imul(sum, 0x9e3779b1) >>> 16) % 11);
 }
 
+export const ANY_LANE = -1;
+
 /** The span of events or columns that covers `at` on `lane`; among several the shortest. */
 export function spanAt(tile: Tile, at: number, lane: number, slack: number): number {
   const [offset, { ends, length }] = [at - tile.start, tile.spans];
   let best = -1;
   let least = Infinity;
   for (let i = 0; i < length; i += 1) {
-    if (tile.spans.lane[i] !== lane && lane >= 0) continue;
+    if (lane !== ANY_LANE && tile.spans.lane[i] !== lane) continue;
     const [left, right] = [ends[2 * i] as number, ends[2 * i + 1] as number];
     if (offset < left - slack || offset > right + slack) continue;
     const apart = offset < left ? left - offset : offset > right ? offset - right : 0;

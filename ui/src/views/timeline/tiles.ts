@@ -1,6 +1,6 @@
 // Tiles that were fetched, and fetching of those that a picture lacks; meanwhile a coarser one stands in.
 
-import { COLUMNS, decode, split, tileWidth, type Tile } from "./tile";
+import { decode, split, tileWidth, type Tile } from "./tile";
 import type { Source } from "../../source/source";
 import type { Track } from "../../source/types";
 import type { Spans } from "../../draw/painter";
@@ -136,5 +136,3 @@ const key = (track: number | string, level: number, index: number) => `${track}/
 export function levelFor(nanosPerPixel: number): number {
   return Math.max(0, Math.floor(Math.log2(Math.max(1, nanosPerPixel))));
 }
-
-export { COLUMNS };

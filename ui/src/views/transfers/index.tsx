@@ -2,7 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { link } from "../../address";
-import { capture, dark } from "../../context";
+import { dark } from "../../context";
 import { fill } from "../../draw/palette";
 import { bytes, count, show, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
@@ -12,8 +12,8 @@ import { Facts } from "../../parts/facts";
 import { drawingWidth } from "../../parts/save";
 import { SaveAs } from "../../parts/save-as";
 import { decades, part, span } from "../../parts/scale";
-import type { Cell, Fact, Section, TableAnswer } from "../../source/types";
-import { Grid } from "../tables/grid";
+import type { Cell, Fact, TableAnswer } from "../../source/types";
+import { answered, TableAmong } from "../tables/among";
 
 type Row = Record<string, Cell>;
 
@@ -25,29 +25,33 @@ function rowsOf(table: TableAnswer): Row[] {
 const number = (row: Row, key: string) => (typeof row[key] === "number" ? row[key] : 0);
 
 export default function Transfers() {
-  const views = (capture.value?.topics.find((topic) => topic.id === "transfers")?.views ?? []).filter((view) => view.answered !== false);
+  const views = answered("transfers");
   const has = (id: string) => views.some((view) => view.id === id);
-  const shown = views.find((view) => view.id === "cause") ?? views[0];
   if (views.length === 0) return <div class="missing"><p>This capture has no copies.</p></div>;
   return (
     <>
-      {has("direction") && <Answer<TableAnswer> path="table/transfers/direction">{(table) => <Directions table={table} />}</Answer>}
-      {has("size") && <Answer<TableAnswer> path="table/transfers/size">{(table) => <Sizes rows={rowsOf(table)} />}</Answer>}
-      {shown !== undefined && (
-        <section aria-label={shown.about}>
-          <h2>{shown.about.charAt(0).toUpperCase()}{shown.about.slice(1)}</h2>
-          <Grid topic="transfers" view={shown.id} about="" />
-          <p>More tables: {views.filter((view) => view !== shown).map((view) => <><a href={link("tables", { topic: "transfers", view: view.id })}>{view.title}</a>{" "}</>)}</p>
-        </section>
-      )}
+      {has("direction") && <Answer<TableAnswer> path="table/transfers/direction">{(table) => table.total === 0 ? <None table={table} /> : (
+        <>
+          <Directions table={table} />
+          {has("size") && <Answer<TableAnswer> path="table/transfers/size">{(sizes) => <Sizes rows={rowsOf(sizes)} />}</Answer>}
+          <TableAmong topic="transfers" views={views} first="cause" />
+        </>
+      )}</Answer>}
     </>
   );
 }
 
+/** The capture may say why it has none. */
+function None({ table }: { table: TableAnswer }) {
+  const why = factsOf(table).find((fact) => fact.unit === "text");
+  return <div class="missing"><p>This capture has no copies{why === undefined ? "" : `: ${visible(String(why.value))}`}.</p></div>;
+}
+
+const factsOf = (table: TableAnswer): Fact[] => (table.facts ?? []).flatMap((one) => ("facts" in one ? one.facts : [one]));
+
 function Directions({ table }: { table: TableAnswer }) {
   const rows = rowsOf(table);
-  const sections = (table.facts ?? []).filter((one): one is Section => "facts" in one);
-  const facts = [...sections.flatMap((section) => section.facts), ...(table.facts ?? []).filter((one): one is Fact => !("facts" in one))];
+  const facts = factsOf(table);
   const most = Math.max(1, ...rows.map((row) => number(row, "total_ns")));
   const subject = (at: number) => table.subjects?.[at];
   return (
@@ -60,7 +64,7 @@ function Directions({ table }: { table: TableAnswer }) {
             <tbody>
               {rows.map((row, at) => (
                 <tr>
-                  <td>{subject(at) === null || subject(at) === undefined ? visible(String(row["direction"] ?? "")) : <a href={link("timeline", { subject: subject(at)?.id, title: String(row["direction"] ?? "") })}>{visible(String(row["direction"] ?? ""))}</a>}</td>
+                  <td>{typeof subject(at)?.id !== "string" ? visible(String(row["direction"] ?? "")) : <a href={link("timeline", { subject: subject(at)?.id ?? "", title: String(row["direction"] ?? "") })}>{visible(String(row["direction"] ?? ""))}</a>}</td>
                   <td class="quiet">{show(row["from"] ?? null, "text")} → {show(row["to"] ?? null, "text")}</td>
                   <td class="n">{show(row["transfers"] ?? null, "count")}</td>
                   <td class="n">{show(row["bytes"] ?? null, "bytes")}</td>

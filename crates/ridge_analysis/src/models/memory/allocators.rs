@@ -145,14 +145,30 @@ impl Allocator {
     }
 
     /// What is alive right after the peak, most bytes first; and bytes in use then that no event made.
+    pub fn alive_at_peak(&self, trace: &Trace) -> (Vec<(Holder, Holding)>, u64) {
+        self.alive_after(trace, self.peak)
+    }
+
+    /// The last event until a time, nanoseconds on the trace clock, as its position in the rows; `None` before the first.
+    pub fn last_until(&self, trace: &Trace, time_ns: i64) -> Option<usize> {
+        self.rows.partition_point(|row| trace.allocations.time_ns[*row] <= time_ns).checked_sub(1)
+    }
+
+    /// Bytes in use after the event at a position of the rows.
+    pub fn in_use_after(&self, trace: &Trace, position: usize) -> u64 {
+        whole(trace.allocations.in_use_bytes[self.rows[position]])
+    }
+
+    /// What is alive right after the event at a position of the rows, most bytes first; and bytes in use then that no
+    /// event made.
     ///
     /// Where events have addresses a free ends what was allocated there; where they have none (a timeline by category)
     /// it ends as much of its own holder.
-    pub fn alive_at_peak(&self, trace: &Trace) -> (Vec<(Holder, Holding)>, u64) {
+    pub fn alive_after(&self, trace: &Trace, position: usize) -> (Vec<(Holder, Holding)>, u64) {
         let table = &trace.allocations;
         let mut alive: FxHashMap<u64, usize> = FxHashMap::default();
         let mut holdings: FxHashMap<Holder, Holding> = FxHashMap::default();
-        for &row in &self.rows[..=self.peak] {
+        for &row in &self.rows[..=position] {
             match (table.address[row], table.delta_bytes[row] >= 0) {
                 (0, _) => hold(&mut holdings, trace, row),
                 (address, true) => {
@@ -168,7 +184,7 @@ impl Allocator {
             holdings.into_iter().filter(|(_, holding)| holding.bytes > 0).collect();
         holdings.sort_by_key(|(holder, holding)| (std::cmp::Reverse(holding.bytes), *holder));
         let known = holdings.iter().fold(0i64, |sum, (_, holding)| sum.saturating_add(holding.bytes));
-        (holdings, whole(table.in_use_bytes[self.rows[self.peak]].saturating_sub(known)))
+        (holdings, whole(table.in_use_bytes[self.rows[position]].saturating_sub(known)))
     }
 
     /// Most bytes that the allocator held without using them, and when; `None` where events do not say what it held.

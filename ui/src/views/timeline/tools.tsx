@@ -1,0 +1,64 @@
+// Above and below the timeline: search, zoom, files; what the colors mean, and which keys do what.
+
+import { place } from "../../address";
+import { dark } from "../../context";
+import { fill } from "../../draw/palette";
+import { count, time, visible } from "../../format";
+import type { Timeline } from "../../source/types";
+import { Files } from "./files";
+import type { Stage } from "./stage";
+import { find, hits, lookAtAll, nextHit, seen, shown, zoom } from "./state";
+
+export function Tools({ timeline, stage }: { timeline: Timeline; stage: () => Stage | undefined }) {
+  const window = shown.value;
+  const span = timeline.span_ns;
+  return (
+    <div class="tools">
+      <Search />
+      <span class="push" />
+      <span class="quiet nowrap">{time(Math.min(span, window.to - window.from))} of {time(span)}</span>
+      <button type="button" aria-label="Zoom in" onClick={() => zoom(0.5)}>+</button>
+      <button type="button" aria-label="Zoom out" onClick={() => zoom(2)}>−</button>
+      <button type="button" onClick={lookAtAll}>All</button>
+      <Files stage={stage} />
+    </div>
+  );
+}
+
+function Search() {
+  const now = hits.value;
+  return (
+    <form role="search" class="find" onSubmit={(event) => {
+      event.preventDefault();
+      const text = (event.currentTarget.elements.namedItem("find") as HTMLInputElement).value.trim();
+      if (now !== undefined && now.text === text) void nextHit(1);
+      else void find(text).then(() => nextHit(1));
+    }}>
+      <input id="tl-find" name="find" type="search" placeholder="Find events" aria-label="Find events" defaultValue={place.peek().params.get("find") ?? ""} onInput={(event) => event.currentTarget.value === "" && void find("")} />
+      <button type="submit">Find</button>
+      {now !== undefined && <span class="quiet">{now.count === 0 ? "none" : `${now.at < 0 ? "" : `${count(now.at + 1)} of `}${count(now.count)}`}</span>}
+      {now !== undefined && now.count > 0 && <>
+        <button type="button" aria-label="Hit before" onClick={() => void nextHit(-1)}>‹</button>
+        <button type="button" aria-label="Next hit" onClick={() => void nextHit(1)}>›</button>
+      </>}
+    </form>
+  );
+}
+
+export function Legend({ timeline }: { timeline: Timeline }) {
+  const there = seen.value;
+  return (
+    <ul class="legend" aria-label="Colors" tabIndex={0}>
+      {timeline.categories.filter((category) => there.has(category.id)).map((category) => <li key={category.id}><i class="swatch" style={{ background: fill(category.color_index, dark.value) }} />{visible(category.name)}</li>)}
+    </ul>
+  );
+}
+
+export function Keys({ id }: { id: string }) {
+  return (
+    <p id={id} class="quiet hint">
+      <kbd>W</kbd> <kbd>S</kbd> zoom, <kbd>A</kbd> <kbd>D</kbd> pan, arrows go from event to event, drag chooses a range, <kbd>Ctrl</kbd> + wheel zooms,{" "}
+      <kbd>0</kbd> shows all, <kbd>F</kbd> the chosen event, <kbd>/</kbd> searches, <kbd>N</kbd> next hit, <kbd>M</kbd> its range, <kbd>Esc</kbd> clears.
+    </p>
+  );
+}
