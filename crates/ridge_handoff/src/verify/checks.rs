@@ -30,7 +30,7 @@ pub(super) fn xls(bundle: &Opened, folder: &Path) -> Check {
 const XLS: &str = "Icarus Verilog XLS";
 
 /// The check of the Verilog of single precision.
-pub(super) const RTL_F32: (&str, u8, Run) = ("Icarus Verilog f32", 3, icarus_f32);
+pub(super) const RTL_F32: [(&str, u8, Run); 1] = [("Icarus Verilog f32", 3, icarus_f32)];
 
 pub(super) fn not_run(name: &str, why: &str) -> Check {
     Check {
