@@ -309,6 +309,8 @@ pub enum CheckState {
     Passed,
     /// It was run and does not hold.
     Failed,
+    /// It was begun and took too long: that says nothing.
+    NotFinished,
     /// Nobody ran it.
     NotRun,
 }
@@ -319,6 +321,7 @@ impl CheckState {
         match self {
             CheckState::Passed => "passed",
             CheckState::Failed => "failed",
+            CheckState::NotFinished => "not finished",
             CheckState::NotRun => "not run",
         }
     }

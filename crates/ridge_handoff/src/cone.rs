@@ -12,9 +12,13 @@ use crate::{Refusal, cpp};
 use ridge_hlo::ElementType;
 use ridge_hlo::sorting_network::{LARGEST, exchanges};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 /// Operations of one element.
 const MOST: usize = 20_000;
+
+/// The same where loops are unrolled: what needs more wants one trip as hardware, and the loop around it.
+const MOST_UNROLLED: usize = 500;
 
 /// Calls of the walk inside one another: each node is visited once on a path.
 const DEEPEST: usize = 4_000;
@@ -91,10 +95,16 @@ pub(crate) fn window(program: &Program, reals: Reals) -> Result<WindowCode, Refu
         return refuse("it has several results");
     }
     let unrolled = unrolled::unrolled(program)?;
-    let program = &*unrolled;
+    let (program, has_loops) = (&*unrolled, matches!(unrolled, Cow::Owned(_)));
     let dims = &program.nodes[program.outputs[0]].dims;
     let middle: Vec<usize> = dims.iter().map(|extent| extent / 2).collect();
     let cone = Walk::cone(program, reals, &middle)?;
+    if has_loops && cone.nodes.len() > MOST_UNROLLED {
+        let count = cone.nodes.len();
+        return refuse(&format!(
+            "one element takes {count} operations with its loops unrolled, more than {MOST_UNROLLED}"
+        ));
+    }
     if cone.taps.is_empty() {
         return refuse("its result does not depend on its inputs");
     }

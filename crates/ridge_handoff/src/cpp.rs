@@ -15,6 +15,7 @@ use crate::vectors;
 use expression::{Index, linear};
 use ridge_hlo::ElementType;
 use ridge_hlo::sorting_network::{LARGEST, exchanges};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -67,7 +68,8 @@ pub fn kernel(program: &Program) -> String {
         "// Reference of the region, made from its HLO; the order of operations is part of it.\n#include \"kernel.h\"\n\n",
     );
     let inputs = (0..program.inputs.len()).map(|number| format!("in{number}")).collect();
-    let code = Code { program, in_memory: in_memory(program), inputs, scope: String::new() };
+    let code =
+        Code { program, in_memory: in_memory(program), inputs, scope: String::new(), in_place: FxHashMap::default() };
     let _ = writeln!(text, "{} {{", signature(program));
     code.arrays(&mut text);
     for (number, &output) in program.outputs.iter().enumerate() {
@@ -148,6 +150,8 @@ pub(crate) struct Code<'a> {
     inputs: Vec<String>,
     /// What names of its arrays begin with: the loops that it is in.
     scope: String,
+    /// Of a trip, the updates that are done where the state lies, with the number of that.
+    in_place: FxHashMap<NodeId, usize>,
 }
 
 impl Code<'_> {
@@ -155,6 +159,7 @@ impl Code<'_> {
         let node = &self.program.nodes[at];
         match node.op {
             Op::Input(number) => self.inputs[number].clone(),
+            _ if self.in_place.contains_key(&at) => self.inputs[self.in_place[&at]].clone(),
             Op::State(number) => self.state(node.of[0], number),
             _ => format!("v{}{at}", self.scope),
         }
@@ -184,7 +189,9 @@ impl Code<'_> {
         if let Op::Loop(inner) = &node.op {
             return self.repeated(at, node, inner, text);
         }
-        let _ = writeln!(text, "  static {ty} {name}[{}];", node.elements());
+        if !self.in_place.contains_key(&at) {
+            let _ = writeln!(text, "  static {ty} {name}[{}];", node.elements());
+        }
         match &node.op {
             Op::Sort(dim, order) => self.sort(at, node, *dim, *order, text),
             Op::DynamicUpdateSlice => self.update(at, node, text),
@@ -334,9 +341,11 @@ impl Code<'_> {
 
     fn update(&self, at: NodeId, node: &Node, text: &mut String) {
         let name = self.array(at);
-        let index = loops(&node.dims, "i", 1, text);
-        let _ = writeln!(text, "    {name}[{}] = {};", linear(&index, &node.dims), self.value(node.of[0], &index));
-        close(text);
+        if !self.in_place.contains_key(&at) {
+            let index = loops(&node.dims, "i", 1, text);
+            let _ = writeln!(text, "    {name}[{}] = {};", linear(&index, &node.dims), self.value(node.of[0], &index));
+            close(text);
+        }
         let part = &self.program.nodes[node.of[1]].dims;
         let starts: Vec<String> =
             (0..part.len()).map(|dim| self.start(node.of[2 + dim], node.dims[dim] - part[dim])).collect();

@@ -4,6 +4,7 @@
 
 mod checks;
 mod opened;
+mod proofs;
 pub(crate) mod tools;
 
 pub use opened::{BrokenBundle, Opened, open};
@@ -32,7 +33,7 @@ pub fn verify(bundle: &Opened, running: Running, mut tell: impl FnMut(&Progress)
     let place = Place::new(bundle, running);
     let mut jobs = of_code(bundle, &place);
     jobs.extend(of_engines(bundle, &place));
-    ledger.extend(side_by_side(jobs, usize::MAX, &mut tell));
+    ledger.extend(side_by_side(jobs, usize::MAX, &mut tell).into_iter().flatten());
     ledger
 }
 
@@ -71,33 +72,34 @@ impl Place {
 }
 
 /// The checks of what the bundle's own code does.
-pub fn of_code<'a>(bundle: &'a Opened, place: &'a Place) -> Vec<Job<'a, Check>> {
+pub fn of_code<'a>(bundle: &'a Opened, place: &'a Place) -> Vec<Job<'a, Vec<Check>>> {
     if !bundle.has_program() {
         return Vec::new();
     }
-    let mut jobs = vec![Job::new("the interpreter", 4, || checks::interpreter(bundle))];
+    let mut jobs = vec![Job::new("the interpreter", 4, || vec![checks::interpreter(bundle)])];
     let folder = match place.folder() {
         Ok(folder) => folder,
         Err(why) => {
-            jobs.push(Job::new("C++", 0, move || checks::not_run("c++", why)));
+            jobs.push(Job::new("C++", 0, move || vec![checks::not_run("c++", why)]));
             return jobs;
         }
     };
     let formats =
         bundle.json("spec/numerics.json").map(|document| crate::bundle::usable(&document)).unwrap_or_default();
-    jobs.push(Job::new("C++", 2, || checks::cpp(bundle, folder, None)));
+    jobs.push(Job::new("C++", 2, || vec![checks::cpp(bundle, folder, None)]));
     for slug in formats {
-        jobs.push(Job::new(format!("C++ {slug}"), 2, move || checks::cpp(bundle, folder, Some(&slug))));
+        jobs.push(Job::new(format!("C++ {slug}"), 2, move || vec![checks::cpp(bundle, folder, Some(&slug))]));
     }
     let designs = [("rtl/kernel.v", checks::RTL.as_slice()), ("rtl_f32/kernel.v", &checks::RTL_F32)];
-    for (name, takes, run) in designs.iter().filter(|(file, _)| bundle.files.contains_key(*file)).flat_map(|one| one.1) {
-        jobs.push(Job::new(*name, *takes, move || run(bundle, folder)));
+    for (name, takes, run) in designs.iter().filter(|(file, _)| bundle.files.contains_key(*file)).flat_map(|one| one.1)
+    {
+        jobs.push(Job::new(*name, *takes, move || run(folder)));
     }
     jobs
 }
 
 /// The checks of what other engines gave when the bundle was made.
-pub fn of_engines<'a>(bundle: &'a Opened, place: &'a Place) -> Vec<Job<'a, Check>> {
+pub fn of_engines<'a>(bundle: &'a Opened, place: &'a Place) -> Vec<Job<'a, Vec<Check>>> {
     if !bundle.has_program() {
         return Vec::new();
     }
@@ -108,13 +110,15 @@ pub fn of_engines<'a>(bundle: &'a Opened, place: &'a Place) -> Vec<Job<'a, Check
         ("program", "the program while it ran"),
     ] {
         if engine != "program" || !bundle.manifest["engines"][engine].is_null() {
-            jobs.push(Job::new(format!("values of {words}"), 1, || checks::agreement(bundle, engine, words)));
+            jobs.push(Job::new(format!("values of {words}"), 1, move || {
+                vec![checks::agreement(bundle, engine, words)]
+            }));
         }
     }
     if let Ok(folder) = place.folder()
         && bundle.files.contains_key("xls/kernel.x")
     {
-        jobs.push(Job::new("XLS", 2, || checks::xls(bundle, folder)));
+        jobs.push(Job::new("XLS", 2, || vec![checks::xls(bundle, folder)]));
     }
     jobs
 }

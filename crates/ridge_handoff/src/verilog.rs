@@ -17,6 +17,9 @@ use crate::{Refusal, vectors, xls};
 use ridge_hlo::ElementType;
 use std::fmt::Write as _;
 
+/// Cells that have no state, for the proof of a netlist.
+pub(crate) const WIRES: &str = include_str!("verilog/wires.v");
+
 /// Vectors of the test bench.
 const MOST_VECTORS: usize = 2048;
 
@@ -132,6 +135,7 @@ pub(crate) fn files(program: &Program, numbers: Numbers, golden: &Files) -> Resu
     put("tb.v", design.test_bench(expected.len(), design.latency()));
     if numbers != Numbers::Single {
         put("sim.cpp", design.simulation(expected.len()));
+        put("wires.v", WIRES.to_owned());
     }
     put("x.hex", stimuli);
     put("y.hex", expected.iter().map(|value| format!("{value:x}\n")).collect());

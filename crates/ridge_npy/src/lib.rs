@@ -110,7 +110,8 @@ impl<'b> Array<'b> {
         let header = header::read(text)?;
         let wrong = || NoArray::Elements(format!("`{}`", header.descr));
         let (kind, parts) = plain(&header.descr).ok_or_else(wrong)?;
-        let bytes = header.shape.iter().try_fold(parts * kind.width() as u64, |bytes, extent| bytes.checked_mul(*extent));
+        let bytes =
+            header.shape.iter().try_fold(parts * kind.width() as u64, |bytes, extent| bytes.checked_mul(*extent));
         if bytes != Some(body.len() as u64) {
             return Err(NoArray::Length);
         }
@@ -182,14 +183,24 @@ mod tests {
     #[test]
     fn arrays_are_read_as_numpy_writes_them() {
         for (header, body, said, values) in [
-            (whole("'<f4'", "(2,)"), [1.5_f32.to_le_bytes(), (-2.0_f32).to_le_bytes()].concat(), "<f4(2)", vec![1.5, -2.0]),
+            (
+                whole("'<f4'", "(2,)"),
+                [1.5_f32.to_le_bytes(), (-2.0_f32).to_le_bytes()].concat(),
+                "<f4(2)",
+                vec![1.5, -2.0],
+            ),
             (whole("'<f8'", "()"), 0.1_f64.to_le_bytes().to_vec(), "<f8()", vec![0.1]),
             (whole("'<i2'", "(1, 2)"), vec![0xff, 0xff, 2, 0], "<i2(1, 2)", vec![-1.0, 2.0]),
             (whole("'|u1'", "(2, 1)"), vec![255, 0], "|u1(2, 1)", vec![255.0, 0.0]),
             (whole("'<c8'", "(1,)"), [1.0_f32.to_le_bytes(), 3.0_f32.to_le_bytes()].concat(), "<c8(1)", vec![1.0, 3.0]),
             (whole("'|b1'", "(0, 7)"), vec![], "|b1(0, 7)", vec![]),
             // In another order, without the last comma, in Fortran's order.
-            ("{ 'shape':(1 ,1), 'fortran_order':True,'descr':'|i1'}".to_owned(), vec![0x80], "|i1(1, 1) in Fortran's order", vec![-128.0]),
+            (
+                "{ 'shape':(1 ,1), 'fortran_order':True,'descr':'|i1'}".to_owned(),
+                vec![0x80],
+                "|i1(1, 1) in Fortran's order",
+                vec![-128.0],
+            ),
         ] {
             for version in 1..=3 {
                 let bytes = file(version, &header, &body);
@@ -216,7 +227,10 @@ mod tests {
             (file(1, &whole("'<f2'", "(1,)"), &[0; 2]), "its elements are `<f2`, which are not compared"),
             (file(1, &whole("[('a', '<f4')]", "(1,)"), &[0; 4]), "its elements are records, which are not compared"),
             (file(1, &whole("'<i4'", "(2,)"), &[0; 4]), "it has another length than its header says"),
-            (file(1, &whole("'<i4'", "(9999999999999,9999999999999)"), &[0; 4]), "it has another length than its header says"),
+            (
+                file(1, &whole("'<i4'", "(9999999999999,9999999999999)"), &[0; 4]),
+                "it has another length than its header says",
+            ),
             (
                 file(1, &whole("'<i4'", "(99999999999999999999999)"), &[0; 4]),
                 "its header is none of NumPy's: expected an extent, found `99999999999999999999999)` at byte 51",

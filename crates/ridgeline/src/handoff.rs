@@ -51,11 +51,7 @@ impl Session {
     ///
     /// # Errors
     /// [`OpenError`] where nothing, or more than one thing, has the name that was given, or the capture has no HLO of it.
-    pub fn handoff(
-        &self,
-        options: &HandoffOptions,
-        tell: &mut dyn FnMut(&Progress),
-    ) -> Result<Handoff, OpenError> {
+    pub fn handoff(&self, options: &HandoffOptions, tell: &mut dyn FnMut(&Progress)) -> Result<Handoff, OpenError> {
         let asked = OffloadOptions { meant: options.meant.clone(), ..OffloadOptions::default() };
         let offload = self.offload(&asked)?;
         let region = match &options.region {

@@ -155,7 +155,9 @@ fn progress(what: &'static str) -> impl FnMut(&Progress) {
     let mut told = began;
     move |progress| {
         let now = Instant::now();
-        if now - began < WORTH_A_WORD || now - told < BETWEEN_WORDS || progress.running.is_empty() {
+        // Seldomer the longer it takes.
+        let pause = BETWEEN_WORDS.max((now - began) / 8);
+        if now - began < WORTH_A_WORD || now - told < pause || progress.running.is_empty() {
             return;
         }
         told = now;
@@ -176,16 +178,19 @@ const BETWEEN_WORDS: Duration = Duration::from_secs(3);
 
 /// A line for each check, and one for all.
 fn lines(ledger: &[Check]) -> String {
+    let states = ledger.iter().map(|check| check.state.name().len()).max().unwrap_or(0);
     let width = ledger.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for check in ledger {
         let time = if check.state == CheckState::NotRun { String::new() } else { format!(" ({:.1} s)", check.wall_s) };
         let found = escape_controls(&check.found).into_owned();
-        text.push_str(&format!("{:7}  {:width$}  {found}{time}\n", check.state.name(), check.name));
+        text.push_str(&format!("{:states$}  {:width$}  {found}{time}\n", check.state.name(), check.name));
     }
     let count = |state| ledger.iter().filter(|check| check.state == state).count();
     let [passed, failed, not_run] = [CheckState::Passed, CheckState::Failed, CheckState::NotRun].map(count);
-    text.push_str(&format!("{passed} checks passed, {failed} failed, {not_run} not run\n"));
+    let late = count(CheckState::NotFinished);
+    let late = if late > 0 { format!("{late} not finished, ") } else { String::new() };
+    text.push_str(&format!("{passed} checks passed, {failed} failed, {late}{not_run} not run\n"));
     text
 }
 

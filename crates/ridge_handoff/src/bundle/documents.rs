@@ -85,13 +85,18 @@ impl Access {
 
 fn access(node: &Node, operand: NodeId) -> Access {
     match &node.op {
-        Op::Gather(_) | Op::DynamicSlice | Op::DynamicUpdateSlice if node.of.first() == Some(&operand) => Access::ByData,
+        Op::Gather(_) | Op::DynamicSlice | Op::DynamicUpdateSlice if node.of.first() == Some(&operand) => {
+            Access::ByData
+        }
         Op::Loop(inner) => {
             let nodes = &inner.body.nodes;
             let is_it = |number: usize| node.of.get(number) == Some(&operand);
-            let inside = nodes.iter().enumerate().filter(|(_, one)| matches!(one.op, Op::Input(number) if is_it(number)));
+            let inside =
+                nodes.iter().enumerate().filter(|(_, one)| matches!(one.op, Op::Input(number) if is_it(number)));
             let by_data = inside
-                .flat_map(|(at, _)| nodes.iter().filter(move |one| one.of.contains(&at)).map(move |one| access(one, at)))
+                .flat_map(|(at, _)| {
+                    nodes.iter().filter(move |one| one.of.contains(&at)).map(move |one| access(one, at))
+                })
                 .any(|access| access == Access::ByData);
             if by_data { Access::ByData } else { Access::Fixed }
         }

@@ -30,6 +30,7 @@ impl Code<'_> {
             in_memory: in_memory(&inner.body),
             inputs: (0..node.of.len()).map(|number| self.state(at, number)).collect(),
             scope: format!("{}{at}_", self.scope),
+            in_place: inner.changing().filter_map(|(number, _)| Some((in_place(inner, number)?, number))).collect(),
         };
         let mut trip = String::new();
         code.arrays(&mut trip);
@@ -50,14 +51,16 @@ impl Code<'_> {
     /// Puts what a trip made in the place of the state; nothing is overwritten that is still to be read.
     fn next(&self, inner: &Loop, text: &mut String) {
         let outputs = &self.program.outputs;
-        for (number, state) in inner.changing() {
+        let moved = || inner.changing().filter(|(number, _)| !self.in_place.contains_key(&outputs[*number]));
+        for (number, state) in moved() {
             let (ty, count, name) = (type_name(state.element_type), state.elements(), self.array(outputs[number]));
             if matches!(state.op, Op::Input(_)) {
                 let _ = writeln!(text, "  static {ty} n{}{number}[{count}];", self.scope);
-                let _ = writeln!(text, "  for (int64_t i = 0; i < {count}; ++i) n{}{number}[i] = {name}[i];", self.scope);
+                let _ =
+                    writeln!(text, "  for (int64_t i = 0; i < {count}; ++i) n{}{number}[i] = {name}[i];", self.scope);
             }
         }
-        for (number, state) in inner.changing() {
+        for (number, state) in moved() {
             let name = match state.op {
                 Op::Input(_) => format!("n{}{number}", self.scope),
                 _ => self.array(outputs[number]),
@@ -71,4 +74,14 @@ impl Code<'_> {
     fn is_of_scalars(&self) -> bool {
         self.program.nodes.iter().all(|node| node.elements() == 1 && !matches!(node.op, Op::Loop(_)))
     }
+}
+
+/// The update that makes the next of an array of the state, where nothing else reads what was there before.
+fn in_place(inner: &Loop, number: usize) -> Option<NodeId> {
+    let (nodes, outputs) = (&inner.body.nodes, &inner.body.outputs);
+    let update = outputs[number];
+    let before = *nodes[update].of.first().filter(|_| nodes[update].op == Op::DynamicUpdateSlice)?;
+    let reads = nodes.iter().flat_map(|node| &node.of).chain(outputs).filter(|read| **read == before).count();
+    let gives = outputs.iter().filter(|output| **output == update).count();
+    (nodes[before].op == Op::Input(number) && reads == 1 && gives == 1).then_some(update)
 }

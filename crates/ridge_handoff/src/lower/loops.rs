@@ -4,10 +4,10 @@
 //! that they begin with.
 
 use super::{Leaves, Lowering, MOST_ELEMENTS, Refusal, refuse, work};
+use crate::Cell;
 use crate::arithmetic::Strict;
 use crate::interpret::{Cells, interpret};
 use crate::program::{Loop, Node, NodeId, Op, Program, part};
-use crate::Cell;
 use ridge_hlo::{ComputationId, ElementType, HloModule, Instruction};
 
 impl Lowering<'_> {
@@ -64,13 +64,7 @@ impl Lowering<'_> {
     }
 
     /// The body or the condition of a loop, as a program of its own.
-    fn trip(
-        &mut self,
-        id: ComputationId,
-        begin: &Leaves,
-        stays: &[bool],
-        depth: usize,
-    ) -> Result<Program, Refusal> {
+    fn trip(&mut self, id: ComputationId, begin: &Leaves, stays: &[bool], depth: usize) -> Result<Program, Refusal> {
         let module = self.module;
         let name = &module.computation(id).name;
         let mut parameters = module.instructions_of(id).iter().filter(|one| one.opcode == "parameter");
@@ -132,7 +126,9 @@ impl Lowering<'_> {
                 self.to_count = left;
                 Ok(())
             }
-            None => refuse(format!("how often `{name}` runs takes too long to count; hand over its body by `--op {name}`")),
+            None => {
+                refuse(format!("how often `{name}` runs takes too long to count; hand over its body by `--op {name}`"))
+            }
         };
         let refused = |error: crate::CannotCompute| Refusal(error.to_string());
         let of = |state: &[Cells<Strict>], numbers: &[usize]| -> Vec<Cells<Strict>> {

@@ -11,8 +11,7 @@ use ridge_hlo::ElementType;
 use std::fmt::Write as _;
 use std::fs;
 
-const RELATIONS: [Relation; 6] =
-    [Relation::Eq, Relation::Ne, Relation::Lt, Relation::Le, Relation::Gt, Relation::Ge];
+const RELATIONS: [Relation; 6] = [Relation::Eq, Relation::Ne, Relation::Lt, Relation::Le, Relation::Gt, Relation::Ge];
 
 /// Bit patterns besides pairs of special ones.
 const DRAWN: usize = 3000;
@@ -23,7 +22,14 @@ type Case = (Each, Vec<ElementType>, ElementType);
 fn program((each, from, ty): &Case) -> Program {
     let mut nodes = Vec::new();
     let mut inputs = Vec::new();
-    let node = |op, of, element_type| Node { name: "n".to_owned(), op, of, element_type, dims: vec![1], source: String::new() };
+    let node = |op, of, element_type| Node {
+        name: "n".to_owned(),
+        op,
+        of,
+        element_type,
+        dims: vec![1],
+        source: String::new(),
+    };
     for (number, from) in from.iter().enumerate() {
         inputs.push(Port { name: "x".to_owned(), element_type: *from, dims: vec![1] });
         nodes.push(node(Op::Input(number), Vec::new(), *from));
@@ -66,7 +72,8 @@ fn wrong<A: Arithmetic>(
     let folder = tempfile::tempdir().expect("a folder");
     let patterns = patterns(special);
     let count = patterns.len();
-    let (mut kernels, mut declared, mut read, mut fed, mut held, mut said) = <(String, String, String, String, String, String)>::default();
+    let (mut kernels, mut declared, mut read, mut fed, mut held, mut said) =
+        <(String, String, String, String, String, String)>::default();
     for (at, case) in cases.iter().enumerate() {
         let program = program(case);
         let code = window(&program, numbers.reals()).expect("a window");
@@ -101,13 +108,21 @@ fn wrong<A: Arithmetic>(
             declared,
             "  reg [{bus}:0] s{at} [0:{last}];\n  reg [{out}:0] e{at} [0:{last}];\n  reg [{bus}:0] x{at};\n  wire [{out}:0] y{at};\n  integer w{at};\n  kernel_{at} k{at}(.clk(clk), .x(x{at}), .y(y{at}));"
         );
-        let _ = writeln!(read, "    w{at} = 0;\n    $readmemh(\"x{at}.hex\", s{at});\n    $readmemh(\"y{at}.hex\", e{at});");
+        let _ = writeln!(
+            read,
+            "    w{at} = 0;\n    $readmemh(\"x{at}.hex\", s{at});\n    $readmemh(\"y{at}.hex\", e{at});"
+        );
         let _ = writeln!(fed, "      x{at} = s{at}[at % {count}];");
         let same = match case.2 == ElementType::F32 && numbers.is_single() {
-            true => format!("y{at} !== e{at}[at + 1 - {latency}] && !(is_nan(y{at}) === 1 && is_nan(e{at}[at + 1 - {latency}]))"),
+            true => format!(
+                "y{at} !== e{at}[at + 1 - {latency}] && !(is_nan(y{at}) === 1 && is_nan(e{at}[at + 1 - {latency}]))"
+            ),
             false => format!("y{at} !== e{at}[at + 1 - {latency}]"),
         };
-        let _ = writeln!(held, "      if (at + 1 >= {latency} && at + 1 - {latency} < {count} && {same}) w{at} = w{at} + 1;");
+        let _ = writeln!(
+            held,
+            "      if (at + 1 >= {latency} && at + 1 - {latency} < {count} && {same}) w{at} = w{at} + 1;"
+        );
         let from: Vec<&str> = case.1.iter().map(|ty| ty.name()).collect();
         let _ = writeln!(said, "    $display(\"%0d {} {} {}\", w{at});", case.0.name(), from.join(","), case.2.name());
     }
@@ -140,10 +155,43 @@ use ElementType::{F32, Pred, S8, S16, S32, S64, U8, U16, U32, U64};
 /// Zeros, denormals, ends, infinities, what is no number, whole ones and halves, and what does not fit other types, of both signs.
 fn special() -> Vec<u64> {
     let reals = [
-        0.0, f32::MIN_POSITIVE, f32::MAX, f32::INFINITY, 1.0, 0.5, 1.5, 2.5, 3.0, 0.1, 127.5, 255.0, 256.0, 65536.0,
-        8_388_607.5, 8_388_608.0, 16_777_216.0, 2_147_483_648.0, 4_294_967_296.0, 9.223_372e18, 1.844_674_4e19, 1e-20, 1e20,
+        0.0,
+        f32::MIN_POSITIVE,
+        f32::MAX,
+        f32::INFINITY,
+        1.0,
+        0.5,
+        1.5,
+        2.5,
+        3.0,
+        0.1,
+        127.5,
+        255.0,
+        256.0,
+        65536.0,
+        8_388_607.5,
+        8_388_608.0,
+        16_777_216.0,
+        2_147_483_648.0,
+        4_294_967_296.0,
+        9.223_372e18,
+        1.844_674_4e19,
+        1e-20,
+        1e20,
     ];
-    let bits = [1, 2, 0x007f_ffff, 0x0080_0001, 0x3f7f_ffff, 0x3eff_ffff, 0x4f7f_ffff, 0x5eff_ffff, 0x7f80_0001, 0x7fc0_0000, 0x7fff_ffff];
+    let bits = [
+        1,
+        2,
+        0x007f_ffff,
+        0x0080_0001,
+        0x3f7f_ffff,
+        0x3eff_ffff,
+        0x4f7f_ffff,
+        0x5eff_ffff,
+        0x7f80_0001,
+        0x7fc0_0000,
+        0x7fff_ffff,
+    ];
     let all = reals.iter().map(|value| value.to_bits()).chain(bits);
     all.flat_map(|bits| [u64::from(bits), u64::from(bits | 0x8000_0000)]).collect()
 }
@@ -214,8 +262,18 @@ fn whole_numbers_are_those_of_the_interpreter() {
     for ty in [S8, S32, S64, U8, U32, U64] {
         cases.extend([Each::Negate, Each::Sign, Each::Not, Each::Abs].map(|each| (each, vec![ty], ty)));
         let two = [
-            Each::Add, Each::Subtract, Each::Multiply, Each::Divide, Each::Remainder, Each::Minimum, Each::Maximum, Each::And, Each::Or,
-            Each::Xor, Each::ShiftLeft, Each::ShiftRightLogical,
+            Each::Add,
+            Each::Subtract,
+            Each::Multiply,
+            Each::Divide,
+            Each::Remainder,
+            Each::Minimum,
+            Each::Maximum,
+            Each::And,
+            Each::Or,
+            Each::Xor,
+            Each::ShiftLeft,
+            Each::ShiftRightLogical,
         ];
         cases.extend(two.map(|each| (each, vec![ty, ty], ty)));
         if matches!(ty, S8 | S32 | S64) {

@@ -59,6 +59,8 @@ pub(super) fn made(
     let place = Place::new(&bundle, Running::Everything);
     ledger.extend(timings.phase("checks", || {
         side_by_side(of_engines(&bundle, &place), usize::MAX, &mut progress("checks of other engines"))
+            .into_iter()
+            .flatten()
     }));
     let page = readme(&handoff.files, &handoff.source, handoff.refused.as_ref(), &ledger);
     put(folder.path(), "README.md", page.clone())?;
@@ -84,7 +86,7 @@ pub(super) fn made(
 enum Done {
     Engines(Value),
     Xls(Value),
-    Check(Check),
+    Checks(Vec<Check>),
 }
 
 /// What other engines say of themselves, where there is a Python to ask, and what the checks of the code say.
@@ -92,7 +94,7 @@ fn asked(bundle: &Opened, python: Option<PathBuf>, folder: &Path) -> (Value, Vec
     let place = Place::new(bundle, Running::Everything);
     let checks = of_code(bundle, &place).into_iter();
     let mut jobs: Vec<Job<'_, Done>> =
-        checks.map(|job| Job::new(job.name, job.takes, || Done::Check((job.run)()))).collect();
+        checks.map(|job| Job::new(job.name, job.takes, || Done::Checks((job.run)()))).collect();
     if let Some(python) = &python {
         // The interpreter takes minutes for what a processor does in milliseconds.
         let name = "XLA and the StableHLO interpreter";
@@ -106,7 +108,7 @@ fn asked(bundle: &Opened, python: Option<PathBuf>, folder: &Path) -> (Value, Vec
         match done {
             Done::Engines(all) => said = all,
             Done::Xls(one) => of_xls = Some(one),
-            Done::Check(check) => ledger.push(check),
+            Done::Checks(checks) => ledger.extend(checks),
         }
     }
     if let Some(one) = of_xls {
