@@ -11,22 +11,24 @@ module wire_dff(CLK, D, Q);
 endmodule
 
 module FDRE(output Q, input C, input CE, input D, input R);
-  parameter [0:0] INIT = 0;
-  assign Q = CE && !R && D;
+  parameter [0:0] INIT = 0, IS_C_INVERTED = 0, IS_D_INVERTED = 0, IS_R_INVERTED = 0;
+  assign Q = CE && !(R ^ IS_R_INVERTED) && (D ^ IS_D_INVERTED);
 endmodule
 
 module FDSE(output Q, input C, input CE, input D, input S);
-  parameter [0:0] INIT = 0;
-  assign Q = CE && (S || D);
+  parameter [0:0] INIT = 0, IS_C_INVERTED = 0, IS_D_INVERTED = 0, IS_S_INVERTED = 0;
+  assign Q = CE && ((S ^ IS_S_INVERTED) || (D ^ IS_D_INVERTED));
 endmodule
 
 module SRL16E(output Q, input A0, A1, A2, A3, CE, CLK, D);
   parameter [15:0] INIT = 0;
+  parameter [0:0] IS_CLK_INVERTED = 0;
   assign Q = CE && D;
 endmodule
 
 module SRLC32E(output Q, output Q31, input [4:0] A, input CE, CLK, D);
   parameter [31:0] INIT = 0;
+  parameter [0:0] IS_CLK_INVERTED = 0;
   assign Q = CE && D;
   assign Q31 = CE && D;
 endmodule
