@@ -12,6 +12,7 @@ const PURE: &[&str] = &[
     "ridge_diff",
     "ridge_hlo",
     "ridge_import",
+    "ridge_npy",
     "ridge_offload",
     "ridge_redact",
     "ridge_replay",

@@ -5,7 +5,7 @@ mod run;
 mod schema;
 
 use ridge_hlo::HloModule;
-use ridgeline::handing_over::bundle::{MANIFEST, Source, files, manifest};
+use ridgeline::handing_over::bundle::{MANIFEST, Source, files, manifest, write};
 use ridgeline::handing_over::lower;
 use run::{Ran, finish, ridgeline};
 use serde_json::{Value, json};
@@ -76,12 +76,8 @@ impl Place {
             ..Source::default()
         };
         let program = lower(&module, module.entry.expect("an entry")).expect("a program");
-        let files = files(&program, &source, &["fixed<16,8>".parse().expect("a format")]).expect("files");
-        for (path, bytes) in &files {
-            let target = place.bundle().join(path);
-            fs::create_dir_all(target.parent().expect("a folder")).expect("made");
-            fs::write(target, bytes).expect("written");
-        }
+        let files = files(&program, &source, &["fixed<16,8>".parse().expect("a format")], &mut |_| {}).expect("files");
+        write(&files, &place.bundle()).expect("written");
         fs::write(place.bundle().join(MANIFEST), manifest(&files, &source, None, &json!({}), &[])).expect("written");
         place
     }

@@ -3,13 +3,11 @@
 
 mod bounded;
 mod fixed;
-mod flushed;
 mod strict;
 
 pub(crate) use bounded::Bound;
 pub use bounded::Bounded;
 pub use fixed::{Fixed, FormatError};
-pub(crate) use flushed::Flushed;
 pub use strict::Strict;
 
 use crate::program::{Each, Relation};
@@ -25,6 +23,8 @@ pub enum Cell<R> {
 }
 
 /// A way to compute with real numbers; whole numbers are computed alike by all.
+///
+/// What is provided is for those that keep no account of the error.
 pub trait Arithmetic {
     /// A real number.
     type Real: Copy + std::fmt::Debug;
@@ -48,11 +48,17 @@ pub trait Arithmetic {
     /// A real number as a whole one, cut towards zero: it, and whether rounding may have made it another.
     fn to_whole(&self, real: Self::Real, ty: ElementType) -> (i64, bool);
     /// The first of two that nobody can choose between for sure.
-    fn join(&self, chosen: Self::Real, other: Self::Real) -> Self::Real;
+    fn join(&self, chosen: Self::Real, _other: Self::Real) -> Self::Real {
+        chosen
+    }
     /// A number of which nothing is known for sure.
-    fn unsure(&self, real: Self::Real) -> Self::Real;
+    fn unsure(&self, real: Self::Real) -> Self::Real {
+        real
+    }
     /// What a sum of so many numbers adds to the error, whatever its order; `magnitude` is the sum without signs.
-    fn after_sum(&self, sum: Self::Real, count: usize, magnitude: f64, ty: ElementType) -> Self::Real;
+    fn after_sum(&self, sum: Self::Real, _count: usize, _magnitude: f64, _ty: ElementType) -> Self::Real {
+        sum
+    }
 }
 
 /// Keeps the bits of `ty`: two's complement, or what is below 2^bits; 64 bits unsigned as their pattern.

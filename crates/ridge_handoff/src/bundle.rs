@@ -7,6 +7,7 @@ mod readme;
 pub use readme::readme;
 
 use crate::arithmetic::Fixed;
+use crate::jobs::{Job, Progress, side_by_side};
 use crate::program::Program;
 use crate::vectors::{self, Vectors};
 use crate::verilog::{self, Numbers};
@@ -14,6 +15,8 @@ use crate::{Refusal, cpp, xls};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 /// Name and version of a bundle's manifest.
 pub const SCHEMA: &str = "ridgeline.handoff.v1";
@@ -79,11 +82,16 @@ impl Recorded {
     }
 }
 
-/// All files that follow from the program alone.
+/// All files that follow from the program alone; `tell` hears how far the vectors and the designs are.
 ///
 /// # Errors
 /// [`Refusal`] where vectors cannot be computed.
-pub fn files(program: &Program, source: &Source, formats: &[Fixed]) -> Result<Files, Refusal> {
+pub fn files(
+    program: &Program,
+    source: &Source,
+    formats: &[Fixed],
+    tell: &mut dyn FnMut(&Progress),
+) -> Result<Files, Refusal> {
     let mut files = specification(source);
     let mut put = |path: &str, text: String| files.insert(path.to_owned(), text.into_bytes());
     put("spec/interface.json", documents::laid_out(&documents::interface(program, source)));
@@ -100,16 +108,9 @@ pub fn files(program: &Program, source: &Source, formats: &[Fixed]) -> Result<Fi
     put("golden/engines.py", include_str!("engines.py").to_owned());
     let mut sets = vectors::sets(program);
     sets.extend(recorded(program, source, &mut files)?);
-    let numerics = golden(program, &sets, formats, &mut files)?;
-    let fixed = design_format(formats).map(Numbers::Fixed);
-    for numbers in fixed.into_iter().chain([Numbers::Single]) {
-        if let Err(Refusal(why)) = verilog::add(program, numbers, &mut files) {
-            files.insert(numbers.refusal().to_owned(), format!("no Verilog, because {why}\n").into_bytes());
-        }
-    }
-    if let Err(Refusal(why)) = xls::add(program, &mut files) {
-        files.insert(Numbers::Flushed.refusal().to_owned(), format!("not for XLS, because {why}\n").into_bytes());
-    }
+    let numerics = golden(program, &sets, formats, &mut files, tell)?;
+    let designs = designs(program, formats, &files, tell);
+    files.extend(designs);
     let names: Vec<Value> = sets.iter().map(|set| json!({ "name": set.name })).collect();
     let mut put = |path: &str, text: String| files.insert(path.to_owned(), text.into_bytes());
     put(
@@ -142,6 +143,35 @@ pub fn specification(source: &Source) -> Files {
     files
 }
 
+/// Verilog and its like, or why there is none.
+fn designs(program: &Program, formats: &[Fixed], files: &Files, tell: &mut dyn FnMut(&Progress)) -> Files {
+    let fixed = design_format(formats).map(Numbers::Fixed);
+    let all: Vec<Numbers> = fixed.into_iter().chain([Numbers::Single, Numbers::Flushed]).collect();
+    let jobs = all.iter().map(|numbers| {
+        Job::new(numbers.name(), 1, move || match numbers {
+            Numbers::Flushed => (numbers, xls::files(program, files)),
+            _ => (numbers, verilog::files(program, *numbers, files)),
+        })
+    });
+    let made = side_by_side(jobs.collect(), at_once(program), tell);
+    let files_of = |(numbers, made): (&Numbers, Result<Files, Refusal>)| {
+        made.unwrap_or_else(|Refusal(why)| {
+            let words = if *numbers == Numbers::Flushed { "not for XLS" } else { "no Verilog" };
+            Files::from([(numbers.refusal().to_owned(), format!("{words}, because {why}\n").into_bytes())])
+        })
+    };
+    made.into_iter().flat_map(files_of).collect()
+}
+
+/// Bytes of memory that computing a program several times at once may take.
+const MOST_MEMORY: usize = 4 << 30;
+
+/// How often a program may be computed at once, by what its values take; each is a number with an account of its error.
+fn at_once(program: &Program) -> usize {
+    let elements = program.nodes.iter().fold(1_usize, |all, node| all.saturating_add(node.elements()));
+    (MOST_MEMORY / elements.saturating_mul(24).max(1)).max(1)
+}
+
 /// The format of the Verilog: the narrowest that was asked for.
 fn design_format(formats: &[Fixed]) -> Option<Fixed> {
     formats.iter().copied().min_by_key(|format| format.width)
@@ -153,9 +183,35 @@ pub(crate) fn usable(numerics: &Value) -> Vec<String> {
     rows.filter(|row| row["why_not"].is_null()).filter_map(|row| row["slug"].as_str().map(str::to_owned)).collect()
 }
 
+/// What one of our own engines made of one set.
+enum Made {
+    Strict(Vec<Vec<u8>>),
+    Bounded(Vec<vectors::Bounds>),
+    Fixed(Result<Vec<vectors::InFormat>, String>),
+}
+
 /// Vectors with what comes out by our own engines, and what that says of numbers.
-fn golden(program: &Program, sets: &[Vectors], formats: &[Fixed], files: &mut Files) -> Result<Value, Refusal> {
+fn golden(
+    program: &Program,
+    sets: &[Vectors],
+    formats: &[Fixed],
+    files: &mut Files,
+    tell: &mut dyn FnMut(&Progress),
+) -> Result<Value, Refusal> {
     let refused = |error: crate::CannotCompute| Refusal(error.to_string());
+    let inputs: Vec<_> =
+        sets.iter().map(|set| vectors::inputs_of(program, &set.inputs)).collect::<Result<_, _>>().map_err(refused)?;
+    let mut jobs: Vec<Job<'_, Result<Made, crate::CannotCompute>>> = Vec::new();
+    for (set, inputs) in sets.iter().zip(&inputs) {
+        let name = |engine: &str| format!("`{}` {engine}", set.name);
+        jobs.push(Job::new(name("as typed"), 1, || vectors::strict(program, inputs).map(Made::Strict)));
+        jobs.push(Job::new(name("with bounds"), 2, || vectors::bounded(program, inputs).map(Made::Bounded)));
+        for format in formats {
+            let made = || vectors::fixed(program, inputs, *format).map_err(|error| error.to_string());
+            jobs.push(Job::new(name(&format!("in {format}")), 1, move || Ok(Made::Fixed(made()))));
+        }
+    }
+    let mut made = side_by_side(jobs, at_once(program), tell).into_iter();
     let mut tolerances = Vec::new();
     let mut rows: Vec<documents::FormatRow> = formats.iter().map(|format| documents::FormatRow::new(*format)).collect();
     for set in sets {
@@ -163,15 +219,22 @@ fn golden(program: &Program, sets: &[Vectors], formats: &[Fixed], files: &mut Fi
         for (at, bytes) in set.inputs.iter().enumerate() {
             files.insert(format!("{folder}/in{at}.bin"), bytes.clone());
         }
-        let inputs = vectors::inputs_of(program, &set.inputs).map_err(refused)?;
-        for (at, bytes) in vectors::strict(program, &inputs).map_err(refused)?.into_iter().enumerate() {
-            files.insert(format!("{folder}/strict.out{at}.bin"), bytes);
+        let (mut references, mut of_formats) = (Vec::new(), Vec::new());
+        for one in made.by_ref().take(2 + formats.len()) {
+            match one.map_err(refused)? {
+                Made::Strict(outputs) => {
+                    let named = |(at, bytes)| (format!("{folder}/strict.out{at}.bin"), bytes);
+                    files.extend(outputs.into_iter().enumerate().map(named));
+                }
+                Made::Bounded(outputs) => references = outputs,
+                Made::Fixed(outputs) => of_formats.push(outputs),
+            }
         }
-        let references = vectors::bounded(program, &inputs).map_err(refused)?;
-        for row in rows.iter_mut().filter(|row| row.why_not.is_none()) {
-            match vectors::fixed(program, &inputs, row.format) {
-                Ok(outputs) => row.add(&set.name, &outputs, &references, files),
-                Err(error) => row.why_not = Some(error.to_string()),
+        for (row, outputs) in rows.iter_mut().zip(of_formats) {
+            match outputs {
+                Ok(outputs) if row.why_not.is_none() => row.add(&set.name, &outputs, &references, files),
+                Ok(_) => {}
+                Err(why) => row.why_not = Some(why),
             }
         }
         for (at, (values, errors)) in references.into_iter().enumerate() {
@@ -205,6 +268,18 @@ fn recorded(program: &Program, source: &Source, files: &mut Files) -> Result<Vec
     Ok(sets)
 }
 
+/// Writes files into a folder, which is made where it is missing.
+///
+/// # Errors
+/// The path of the first file that cannot be written, and why.
+pub fn write(files: &Files, folder: &Path) -> Result<(), (PathBuf, io::Error)> {
+    files.iter().try_for_each(|(name, bytes)| {
+        let path = folder.join(name);
+        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+        made.and_then(|()| fs::write(&path, bytes)).map_err(|error| (path, error))
+    })
+}
+
 /// SHA-256 in hexadecimal.
 pub fn hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
@@ -234,6 +309,8 @@ pub enum CheckState {
     Passed,
     /// It was run and does not hold.
     Failed,
+    /// It was begun and took too long: that says nothing.
+    NotFinished,
     /// Nobody ran it.
     NotRun,
 }
@@ -244,6 +321,7 @@ impl CheckState {
         match self {
             CheckState::Passed => "passed",
             CheckState::Failed => "failed",
+            CheckState::NotFinished => "not finished",
             CheckState::NotRun => "not run",
         }
     }

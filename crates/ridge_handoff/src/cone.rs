@@ -3,15 +3,22 @@
 //! A region is a window where that code is the same all over the result. It is compared at a sample of places: every
 //! combination of first, second, middle, last but one and last along each dimension, and others drawn from a fixed seed.
 
-use crate::arithmetic::wrapped;
+mod unrolled;
+
+use crate::arithmetic::{real_of_whole, whole, wrapped};
+use crate::interpret::clampable;
 use crate::program::{Each, Node, NodeId, Number, Op, Order, Program, Relation};
 use crate::{Refusal, cpp};
 use ridge_hlo::ElementType;
 use ridge_hlo::sorting_network::{LARGEST, exchanges};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 /// Operations of one element.
 const MOST: usize = 20_000;
+
+/// The same where loops are unrolled: what needs more wants one trip as hardware, and the loop around it.
+const MOST_UNROLLED: usize = 500;
 
 /// Calls of the walk inside one another: each node is visited once on a path.
 const DEEPEST: usize = 4_000;
@@ -87,9 +94,17 @@ pub(crate) fn window(program: &Program, reals: Reals) -> Result<WindowCode, Refu
     if program.outputs.len() != 1 {
         return refuse("it has several results");
     }
+    let unrolled = unrolled::unrolled(program)?;
+    let (program, has_loops) = (&*unrolled, matches!(unrolled, Cow::Owned(_)));
     let dims = &program.nodes[program.outputs[0]].dims;
     let middle: Vec<usize> = dims.iter().map(|extent| extent / 2).collect();
     let cone = Walk::cone(program, reals, &middle)?;
+    if has_loops && cone.nodes.len() > MOST_UNROLLED {
+        let count = cone.nodes.len();
+        return refuse(&format!(
+            "one element takes {count} operations with its loops unrolled, more than {MOST_UNROLLED}"
+        ));
+    }
     if cone.taps.is_empty() {
         return refuse("its result does not depend on its inputs");
     }
@@ -289,15 +304,45 @@ impl Walk<'_> {
                 return Ok(joined);
             }
             Op::Sort(dim, order) => return self.sorted(node, at, *dim, *order, index, depth),
+            Op::DynamicSlice => match self.starts(node, 1, &node.dims, depth)? {
+                Some(starts) => index.iter().zip(starts).map(|(here, start)| here + start).collect(),
+                None => return Err(decided_by_data(node)),
+            },
+            Op::DynamicUpdateSlice => {
+                let part = dims(1).to_vec();
+                let Some(starts) = self.starts(node, 2, &part, depth)? else { return Err(decided_by_data(node)) };
+                let inside = index.iter().zip(&starts).map(|(here, start)| here.checked_sub(*start));
+                let inside: Option<Vec<usize>> = inside.collect();
+                if let Some(inside) = inside.filter(|inside| inside.iter().zip(&part).all(|(at, extent)| at < extent)) {
+                    return self.element(node.of[1], inside, depth);
+                }
+                index.to_vec()
+            }
+            Op::Gather(_) => return Err(decided_by_data(node)),
             op => {
-                return Err(Refusal(format!(
-                    "`{}` is a {}, whose place or number data decide or nobody unrolled",
-                    node.name,
-                    op.name()
-                )));
+                return Err(Refusal(format!("`{}` is a {}, which is not unrolled here", node.name, op.name())));
             }
         };
         self.element(node.of[0], place, depth)
+    }
+
+    /// Where a part of an array begins, held so that all of it lies inside; `None` where data decide that.
+    fn starts(
+        &mut self,
+        node: &Node,
+        first: usize,
+        part: &[usize],
+        depth: usize,
+    ) -> Result<Option<Vec<usize>>, Refusal> {
+        let program = self.program;
+        let all = &program.nodes[node.of[0]].dims;
+        let mut starts = Vec::with_capacity(part.len());
+        for ((&of, all), part) in node.of[first..].iter().zip(all).zip(part) {
+            let at = self.element(of, vec![0; program.nodes[of].dims.len()], depth)?;
+            let Scalar::Whole(start) = self.nodes[at].0 else { return Ok(None) };
+            starts.push(clampable(start, program.nodes[of].element_type).clamp(0, (all - part) as i64) as usize);
+        }
+        Ok(Some(starts))
     }
 
     fn constant(&mut self, number: Number, ty: ElementType) -> Result<At, Refusal> {
@@ -351,10 +396,17 @@ impl Walk<'_> {
 
     /// An operation, without what is known of it.
     fn each(&mut self, each: Each, of: Vec<At>, ty: ElementType) -> Result<At, Refusal> {
-        let whole = |at: At| match self.nodes[at].0 {
+        let known = |at: At| match self.nodes[at].0 {
             Scalar::Whole(value) => Some(value),
             _ => None,
         };
+        // Counters of loops, and what follows from them alone.
+        let values: Option<Vec<i64>> = of.iter().map(|at| known(*at)).collect();
+        if let Some(values) = values
+            && let Some(folded) = folded(each, &values, self.nodes[of[0]].1, ty)
+        {
+            return self.constant(folded, ty);
+        }
         match (each, of.as_slice()) {
             (Each::Compare(relation), [a, b])
                 if a == b && (self.reals == Reals::Fixed || !self.nodes[*a].1.is_float()) =>
@@ -363,7 +415,7 @@ impl Walk<'_> {
                     .put(Scalar::Whole(i64::from(matches!(relation, Relation::Eq | Relation::Le | Relation::Ge))), ty);
             }
             (Each::IsFinite, _) if self.reals == Reals::Fixed => return self.put(Scalar::Whole(1), ty),
-            (Each::Select, [choice, yes, no]) => match whole(*choice) {
+            (Each::Select, [choice, yes, no]) => match known(*choice) {
                 Some(0) => return Ok(*no),
                 Some(_) => return Ok(*yes),
                 None if yes == no => return Ok(*yes),
@@ -372,7 +424,7 @@ impl Walk<'_> {
             (Each::Or | Each::And, [a, b]) if ty == ElementType::Pred => {
                 let neutral = i64::from(each == Each::And);
                 for (one, other) in [(a, b), (b, a)] {
-                    match whole(*one) {
+                    match known(*one) {
                         Some(value) if value == neutral => return Ok(*other),
                         Some(value) => return self.put(Scalar::Whole(value), ty),
                         None => {}
@@ -382,13 +434,29 @@ impl Walk<'_> {
             (Each::Convert, [a]) if ty.is_float() && self.nodes[*a].1.is_float() && self.reals == Reals::Fixed => {
                 return Ok(*a);
             }
-            (Each::Clamp, [low, value, high]) if self.reals == Reals::Fixed || !ty.is_float() => {
+            (Each::Clamp, [low, value, high]) => {
                 let least = self.each(Each::Maximum, vec![*value, *low], ty)?;
                 return self.each(Each::Minimum, vec![least, *high], ty);
             }
             _ => {}
         }
         self.put(Scalar::Each(each, of), ty)
+    }
+}
+
+fn decided_by_data(node: &Node) -> Refusal {
+    Refusal(format!("`{}` is a {}, whose place data decide", node.name, node.op.name()))
+}
+
+/// What an operation on whole numbers that are known gives; `None` where it is none of two or one.
+fn folded(each: Each, values: &[i64], from: ElementType, ty: ElementType) -> Option<Number> {
+    match (each, values) {
+        (Each::Convert, [value]) if ty.is_float() => Some(Number::Real(real_of_whole(*value, from, ty))),
+        (Each::Convert, [value]) => Some(Number::Whole(*value)),
+        (Each::Compare(_), [a, b]) => whole(each, *a, *b, from).map(Number::Whole),
+        (_, [a]) if !ty.is_float() => whole(each, *a, 0, ty).map(Number::Whole),
+        (_, [a, b]) if !ty.is_float() => whole(each, *a, *b, ty).map(Number::Whole),
+        _ => None,
     }
 }
 

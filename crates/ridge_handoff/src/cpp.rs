@@ -3,16 +3,19 @@
 //! What only moves elements becomes an index; what is read once becomes a part of the expression that reads it.
 
 mod expression;
+mod repeated;
 mod test_bench;
 mod xla_call;
 
 pub use test_bench::test_bench;
 pub use xla_call::{XLA_CALL, xla_call};
 
-use crate::program::{Each, Node, NodeId, Op, Order, Program};
+use crate::program::{Node, NodeId, Op, Order, Program};
+use crate::vectors;
 use expression::{Index, linear};
 use ridge_hlo::ElementType;
 use ridge_hlo::sorting_network::{LARGEST, exchanges};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -64,13 +67,11 @@ pub fn kernel(program: &Program) -> String {
     let mut text = String::from(
         "// Reference of the region, made from its HLO; the order of operations is part of it.\n#include \"kernel.h\"\n\n",
     );
-    let code = Code { program, in_memory: in_memory(program) };
+    let inputs = (0..program.inputs.len()).map(|number| format!("in{number}")).collect();
+    let code =
+        Code { program, in_memory: in_memory(program), inputs, scope: String::new(), in_place: FxHashMap::default() };
     let _ = writeln!(text, "{} {{", signature(program));
-    for (at, node) in program.nodes.iter().enumerate() {
-        if code.in_memory[at] && !matches!(node.op, Op::Input(_)) {
-            code.node(at, node, &mut text);
-        }
-    }
+    code.arrays(&mut text);
     for (number, &output) in program.outputs.iter().enumerate() {
         let node = &program.nodes[output];
         let count = node.elements();
@@ -84,8 +85,15 @@ pub fn kernel(program: &Program) -> String {
 /// Arrays that the kernel keeps between its loops, in bytes.
 pub(crate) fn kept_bytes(program: &Program) -> usize {
     let kept = in_memory(program);
-    let arrays = program.nodes.iter().enumerate().filter(|(at, node)| kept[*at] && !matches!(node.op, Op::Input(_)));
-    arrays.map(|(_, node)| node.elements() * node.element_type.bits().map_or(8, |bits| bits.div_ceil(8) as usize)).sum()
+    let bytes = |node: &Node| node.elements() * vectors::width(node.element_type);
+    let arrays = program.nodes.iter().enumerate().filter(|(at, _)| kept[*at]);
+    arrays
+        .map(|(_, node)| match &node.op {
+            Op::Input(_) | Op::State(_) => 0,
+            Op::Loop(inner) => inner.changing().map(|state| bytes(state.1)).sum::<usize>() + kept_bytes(&inner.body),
+            _ => bytes(node),
+        })
+        .sum()
 }
 
 /// Which values are arrays in memory.
@@ -105,7 +113,9 @@ fn in_memory(program: &Program) -> Vec<bool> {
                 Op::Broadcast(_) => node.elements() > program.nodes[*operand].elements(),
                 _ => false,
             };
-            is_kept[*operand] |= random && !expression::is_cheap(program, *operand);
+            // What stays the same in a loop is read there where it is.
+            let stays = matches!(&node.op, Op::Loop(inner) if inner.keeps(place));
+            is_kept[*operand] |= stays || random && !expression::is_cheap(program, *operand);
         }
     }
     for (at, node) in program.nodes.iter().enumerate() {
@@ -117,6 +127,8 @@ fn in_memory(program: &Program) -> Vec<bool> {
                 | Op::Sort(..)
                 | Op::Dot { .. }
                 | Op::DynamicUpdateSlice
+                | Op::Loop(_)
+                | Op::State(_)
                 | Op::Input(_)
         );
         let is_table = matches!(&node.op, Op::Constant(values) if values.len() > 1);
@@ -134,29 +146,52 @@ fn in_memory(program: &Program) -> Vec<bool> {
 pub(crate) struct Code<'a> {
     pub(crate) program: &'a Program,
     pub(crate) in_memory: Vec<bool>,
+    /// The arrays that its inputs are.
+    inputs: Vec<String>,
+    /// What names of its arrays begin with: the loops that it is in.
+    scope: String,
+    /// Of a trip, the updates that are done where the state lies, with the number of that.
+    in_place: FxHashMap<NodeId, usize>,
 }
 
 impl Code<'_> {
     pub(crate) fn array(&self, at: NodeId) -> String {
-        match self.program.nodes[at].op {
-            Op::Input(number) => format!("in{number}"),
-            _ => format!("v{at}"),
+        let node = &self.program.nodes[at];
+        match node.op {
+            Op::Input(number) => self.inputs[number].clone(),
+            _ if self.in_place.contains_key(&at) => self.inputs[self.in_place[&at]].clone(),
+            Op::State(number) => self.state(node.of[0], number),
+            _ => format!("v{}{at}", self.scope),
+        }
+    }
+
+    /// All that is in memory, in order.
+    fn arrays(&self, text: &mut String) {
+        for (at, node) in self.program.nodes.iter().enumerate() {
+            if self.in_memory[at] && !matches!(node.op, Op::Input(_) | Op::State(_)) {
+                self.node(at, node, text);
+            }
         }
     }
 
     /// The loops that make one array.
     fn node(&self, at: NodeId, node: &Node, text: &mut String) {
-        let ty = type_name(node.element_type);
+        let (ty, name) = (type_name(node.element_type), self.array(at));
         let source = if node.source.is_empty() { String::new() } else { format!(" // {}", one_line(&node.source)) };
         let _ = writeln!(text, "  // {} = {}{source}", one_line(&node.name), node.op.name());
         if let Op::Constant(values) = &node.op
             && values.len() > 1
         {
             let all: Vec<String> = values.iter().map(|value| expression::literal(*value, node.element_type)).collect();
-            let _ = writeln!(text, "  static const {ty} v{at}[{}] = {{{}}};", values.len(), all.join(", "));
+            let _ = writeln!(text, "  static const {ty} {name}[{}] = {{{}}};", values.len(), all.join(", "));
             return;
         }
-        let _ = writeln!(text, "  static {ty} v{at}[{}];", node.elements());
+        if let Op::Loop(inner) = &node.op {
+            return self.repeated(at, node, inner, text);
+        }
+        if !self.in_place.contains_key(&at) {
+            let _ = writeln!(text, "  static {ty} {name}[{}];", node.elements());
+        }
         match &node.op {
             Op::Sort(dim, order) => self.sort(at, node, *dim, *order, text),
             Op::DynamicUpdateSlice => self.update(at, node, text),
@@ -170,7 +205,7 @@ impl Code<'_> {
                     }
                     _ => self.made(at, &index),
                 };
-                let _ = writeln!(text, "    v{at}[{place}] = {value};");
+                let _ = writeln!(text, "    {name}[{place}] = {value};");
                 close(text);
             }
         }
@@ -255,7 +290,7 @@ impl Code<'_> {
     }
 
     fn sort(&self, at: NodeId, node: &Node, dim: usize, order: Order, text: &mut String) {
-        let ty = type_name(node.element_type);
+        let (ty, name) = (type_name(node.element_type), self.array(at));
         let extent = node.dims[dim];
         let mut outer = node.dims.clone();
         outer[dim] = 1;
@@ -294,7 +329,7 @@ impl Code<'_> {
         }
         for place in wanted {
             index[dim] = Index::At(place as i64);
-            let _ = writeln!(text, "    v{at}[{}] = c[{place}];", linear(&index, &node.dims));
+            let _ = writeln!(text, "    {name}[{}] = c[{place}];", linear(&index, &node.dims));
         }
         close(text);
     }
@@ -305,16 +340,19 @@ impl Code<'_> {
     }
 
     fn update(&self, at: NodeId, node: &Node, text: &mut String) {
-        let index = loops(&node.dims, "i", 1, text);
-        let _ = writeln!(text, "    v{at}[{}] = {};", linear(&index, &node.dims), self.value(node.of[0], &index));
-        close(text);
+        let name = self.array(at);
+        if !self.in_place.contains_key(&at) {
+            let index = loops(&node.dims, "i", 1, text);
+            let _ = writeln!(text, "    {name}[{}] = {};", linear(&index, &node.dims), self.value(node.of[0], &index));
+            close(text);
+        }
         let part = &self.program.nodes[node.of[1]].dims;
         let starts: Vec<String> =
             (0..part.len()).map(|dim| self.start(node.of[2 + dim], node.dims[dim] - part[dim])).collect();
         let index = loops(part, "i", 1, text);
         let place: Vec<Index> =
             index.iter().zip(&starts).map(|(at, start)| Index::Text(format!("({at}+{start})"))).collect();
-        let _ = writeln!(text, "    v{at}[{}] = {};", linear(&place, &node.dims), self.value(node.of[1], &index));
+        let _ = writeln!(text, "    {name}[{}] = {};", linear(&place, &node.dims), self.value(node.of[1], &index));
         close(text);
     }
 
@@ -383,6 +421,12 @@ pub(crate) fn counts(program: &Program) -> Vec<(String, u64)> {
             }
             Op::Reduce(..) => program.nodes[node.of[0]].elements() as u64,
             Op::Gather(_) => node.elements() as u64,
+            Op::Loop(inner) => {
+                for (name, count) in counts(&inner.body) {
+                    *all.entry(name).or_default() += count.saturating_mul(inner.trips as u64);
+                }
+                continue;
+            }
             _ => continue,
         };
         *all.entry(node.op.name().to_owned()).or_default() += count;
@@ -392,9 +436,10 @@ pub(crate) fn counts(program: &Program) -> Vec<(String, u64)> {
 
 /// Whether an operation is of real numbers that a designer cannot build from adders and multipliers alone.
 pub(crate) fn transcendental(program: &Program) -> Vec<&'static str> {
-    let named = program.nodes.iter().filter_map(|node| match node.op {
-        Op::Each(each) if each.is_transcendental() || each == Each::Divide => Some(node.op.name()),
-        _ => None,
+    let named = program.nodes.iter().flat_map(|node| match &node.op {
+        Op::Each(each) if each.is_transcendental() => vec![node.op.name()],
+        Op::Loop(inner) => transcendental(&inner.body),
+        _ => Vec::new(),
     });
     named.collect::<BTreeSet<_>>().into_iter().collect()
 }

@@ -4,7 +4,7 @@ mod movement;
 
 use crate::arithmetic::{Arithmetic, Cell, related, whole, wrapped};
 use crate::program::{Each, Node, Number, Op, Order, Program, Relation};
-use movement::{places, position, strides};
+use movement::{Walk, along, places, position, strides};
 use ridge_hlo::ElementType;
 use ridge_hlo::sorting_network::exchanges;
 
@@ -59,10 +59,11 @@ fn compute<A: Arithmetic>(
 ) -> Result<Cells<A>, CannotCompute> {
     let of = |at: usize| &values[node.of[at]];
     let dims = |at: usize| program.nodes[node.of[at]].dims.as_slice();
-    let moved = |at: usize, map: &dyn Fn(&[usize]) -> usize| -> Cells<A> {
-        let from = of(at);
-        places(&node.dims).map(|index| from[map(&index)]).collect()
+    let moved = |steps: Vec<isize>, first: isize| -> Cells<A> {
+        let (from, mut walk) = (of(0), Walk::new(&node.dims, steps, first));
+        (0..node.elements()).map(|_| from[walk.step()]).collect()
     };
+    let all_along = |of: usize| along(&(0..dims(of).len()).collect::<Vec<_>>(), dims(of));
     Ok(match &node.op {
         Op::Input(number) => match inputs[*number].len() == node.elements() {
             true => inputs[*number].clone(),
@@ -81,53 +82,50 @@ fn compute<A: Arithmetic>(
         }
         Op::Each(each) => return elementwise(program, node, *each, values, by),
         Op::Broadcast(to) => {
-            let steps = strides(dims(0));
-            moved(0, &|index| to.iter().zip(&steps).map(|(dim, step)| index[*dim] * step).sum())
+            let mut steps = vec![0; node.dims.len()];
+            to.iter().zip(all_along(0)).for_each(|(dim, step)| steps[*dim] += step);
+            moved(steps, 0)
         }
         Op::Reshape => of(0).clone(),
-        Op::Transpose(from) => {
-            let steps = strides(dims(0));
-            moved(0, &|index| from.iter().zip(index).map(|(dim, at)| at * steps[*dim]).sum())
-        }
+        Op::Transpose(from) => moved(along(from, dims(0)), 0),
         Op::Slice(starts) => {
-            let steps = strides(dims(0));
-            moved(0, &|index| {
-                starts
-                    .iter()
-                    .zip(index)
-                    .zip(&steps)
-                    .map(|(((start, stride), at), step)| (start + at * stride) * step)
-                    .sum()
-            })
+            let steps = all_along(0);
+            let first = starts.iter().zip(&steps).map(|((start, _), step)| start.cast_signed() * step).sum();
+            moved(starts.iter().zip(&steps).map(|((_, stride), step)| stride.cast_signed() * step).collect(), first)
         }
         Op::Reverse(turned) => {
-            let (steps, all) = (strides(dims(0)), dims(0));
-            moved(0, &|index| {
-                let at = |dim: usize| if turned.contains(&dim) { all[dim] - 1 - index[dim] } else { index[dim] };
-                (0..index.len()).map(|dim| at(dim) * steps[dim]).sum()
-            })
+            let (mut steps, mut first) = (all_along(0), 0);
+            for dim in turned {
+                first += (dims(0)[*dim].cast_signed() - 1) * steps[*dim];
+                steps[*dim] = -steps[*dim];
+            }
+            moved(steps, first)
         }
         Op::Pad(edges) => {
             let (from, fill, all) = (of(0), of(1)[0], dims(0));
             places(&node.dims).map(|index| movement::padded(&index, edges, all).map_or(fill, |at| from[at])).collect()
         }
         Op::Concatenate(dim) => {
-            let part = |index: Vec<usize>| {
-                let (at, inside) = movement::part(index[*dim], (0..node.of.len()).map(|at| dims(at)[*dim]));
-                let index = index.iter().enumerate().map(|(of, here)| if of == *dim { inside } else { *here });
-                of(at)[position(index, dims(at))]
-            };
-            places(&node.dims).map(part).collect()
+            let inside: usize = node.dims[dim + 1..].iter().product();
+            let mut cells = Vec::with_capacity(node.elements());
+            for outside in 0..node.dims[..*dim].iter().product() {
+                for at in 0..node.of.len() {
+                    let run = dims(at)[*dim] * inside;
+                    cells.extend_from_slice(&of(at)[outside * run..][..run]);
+                }
+            }
+            cells
         }
         Op::Reduce(gone, reducer) => {
             let kept: Vec<usize> = (0..dims(0).len()).filter(|dim| !gone.contains(dim)).collect();
             let inner: Vec<usize> = gone.iter().map(|dim| dims(0)[*dim]).collect();
-            let (steps, from) = (strides(dims(0)), of(0));
+            let mut outer = Walk::new(&node.dims, along(&kept, dims(0)), 0);
+            let mut within = Walk::new(&inner, along(gone, dims(0)), 0);
+            let (from, count) = (of(0), inner.iter().product());
             let mut cells = Vec::with_capacity(node.elements());
-            for index in places(&node.dims) {
-                let base: usize = kept.iter().zip(&index).map(|(dim, at)| at * steps[*dim]).sum();
-                let read = places(&inner)
-                    .map(|inner| from[base + gone.iter().zip(&inner).map(|(dim, at)| at * steps[*dim]).sum::<usize>()]);
+            for _ in 0..node.elements() {
+                let base = outer.step();
+                let read = (0..count).map(|_: usize| from[base + within.step()]);
                 cells.push(folded(of(1)[0], read, reducer.each(), node.element_type, by)?);
             }
             cells
@@ -135,10 +133,12 @@ fn compute<A: Arithmetic>(
         Op::ReduceWindow(windows, reducer) => {
             let (from, all) = (of(0), dims(0));
             let inner: Vec<usize> = windows.iter().map(|window| window.size).collect();
+            let inner: Vec<Vec<usize>> = places(&inner).collect();
             let mut cells = Vec::with_capacity(node.elements());
             for index in places(&node.dims) {
-                let read = places(&inner)
-                    .filter_map(|inner| movement::in_window(&index, &inner, windows, all))
+                let read = inner
+                    .iter()
+                    .filter_map(|inner| movement::in_window(&index, inner, windows, all))
                     .map(|at| from[at]);
                 cells.push(folded(of(1)[0], read, reducer.each(), node.element_type, by)?);
             }
@@ -146,13 +146,13 @@ fn compute<A: Arithmetic>(
         }
         Op::Sort(dim, order) => sorted(of(0).clone(), &node.dims, *dim, *order, by),
         Op::Dot { contract, batch } => {
-            let map = movement::Contraction::new(dims(0), dims(1), contract, batch);
+            let mut map = movement::Contraction::new(dims(0), dims(1), contract, batch, &node.dims);
             let (left, right) = (of(0), of(1));
             let zero = cell(zero(node.element_type), node.element_type, by);
             let mut cells = Vec::with_capacity(node.elements());
-            for index in places(&node.dims) {
+            for _ in 0..node.elements() {
                 let mut products = Vec::new();
-                for (at, to) in map.pairs(&index) {
+                for (at, to) in map.pairs() {
                     products.push(binary(Each::Multiply, left[at], right[to], node.element_type, by)?);
                 }
                 cells.push(folded(zero, products.into_iter(), Each::Add, node.element_type, by)?);
@@ -177,8 +177,9 @@ fn compute<A: Arithmetic>(
         }
         Op::DynamicSlice => {
             let (starts, is_sure) = starts(program, node, values, 1, &node.dims);
-            let steps = strides(dims(0));
-            let cells = moved(0, &|index| (0..index.len()).map(|dim| (starts[dim] + index[dim]) * steps[dim]).sum());
+            let steps = all_along(0);
+            let first = starts.iter().zip(&steps).map(|(start, step)| start.cast_signed() * step).sum();
+            let cells = moved(steps, first);
             cells.into_iter().map(|cell| doubted(cell, is_sure, by)).collect()
         }
         Op::DynamicUpdateSlice => {
@@ -189,6 +190,17 @@ fn compute<A: Arithmetic>(
             }
             cells.into_iter().map(|cell| doubted(cell, is_sure, by)).collect()
         }
+        Op::Loop(inner) => {
+            let mut state: Vec<Cells<A>> = (0..node.of.len()).map(|at| of(at).clone()).collect();
+            for _ in 0..inner.trips {
+                state = interpret(&inner.body, &state, by)?;
+            }
+            state.concat()
+        }
+        Op::State(number) => match &program.nodes[node.of[0]].op {
+            Op::Loop(inner) => of(0)[inner.before(*number)..][..node.elements()].to_vec(),
+            _ => return cannot(format!("`{}` is of no loop", node.name)),
+        },
     })
 }
 
@@ -204,7 +216,7 @@ fn cell<A: Arithmetic>(number: Number, ty: ElementType, by: &A) -> Cell<A::Real>
 }
 
 /// A start that is unsigned and large is beyond every array.
-fn clampable(start: i64, ty: ElementType) -> i64 {
+pub(crate) fn clampable(start: i64, ty: ElementType) -> i64 {
     if ty == ElementType::U64 && start < 0 { i64::MAX } else { start }
 }
 

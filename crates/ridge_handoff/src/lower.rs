@@ -5,6 +5,7 @@
 
 mod attributes;
 mod comparator;
+mod loops;
 
 use crate::program::{Each, Node, NodeId, Number, Op, Port, Program, Relation};
 use attributes::{dims_of, gather, reducer, sizes, slice, windows};
@@ -23,6 +24,9 @@ const MOST_ELEMENTS: usize = 1 << 26;
 /// Elements that are read to compute a program once: what takes longer cannot be checked.
 const MOST_WORK: u64 = 1 << 31;
 
+/// Elements that are read to find how often all loops run.
+const MOST_COUNTED: u64 = 1 << 22;
+
 /// Why a region has no specification: a sentence's part, to stand behind "because".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
@@ -35,10 +39,10 @@ pub(crate) fn refuse<T>(why: impl Into<String>) -> Result<T, Refusal> {
 /// The program of a computation.
 ///
 /// # Errors
-/// [`Refusal`] where something in it has no specification: dynamic shapes, opaque calls, loops, values that the
-/// capture does not hold, operations and types that the generator does not know.
+/// [`Refusal`] where something in it has no specification: dynamic shapes, opaque calls, loops that run as often as data
+/// say, values that the capture does not hold, operations and types that the generator does not know.
 pub fn lower(module: &HloModule, computation: ComputationId) -> Result<Program, Refusal> {
-    let mut lowering = Lowering { module, nodes: Vec::new(), inputs: Vec::new() };
+    let mut lowering = Lowering::new(module);
     let mut parameters: Vec<InstructionId> = module
         .computation(computation)
         .instruction_ids()
@@ -56,16 +60,20 @@ pub fn lower(module: &HloModule, computation: ComputationId) -> Result<Program, 
     }
     let name = module.computation(computation).name.clone();
     let Lowering { nodes, inputs, .. } = lowering;
-    let program = pruned(Program { name, inputs, outputs, nodes });
-    let work = program.nodes.iter().fold(0_u64, |all, node| all.saturating_add(work(&program, node)));
-    if work > MOST_WORK {
+    let program = Program { name, inputs, outputs, nodes }.pruned();
+    if work(&program) > MOST_WORK {
         return refuse(format!("to compute it once reads more than {MOST_WORK} elements; record a smaller size"));
     }
     Ok(program)
 }
 
+/// Elements that a program reads.
+fn work(program: &Program) -> u64 {
+    program.nodes.iter().fold(0, |all, node| all.saturating_add(work_of(program, node)))
+}
+
 /// Elements that a node reads.
-fn work(program: &Program, node: &Node) -> u64 {
+fn work_of(program: &Program, node: &Node) -> u64 {
     let each = |extents: &mut dyn Iterator<Item = usize>| {
         extents.fold(1, |all: u64, extent| all.saturating_mul(extent as u64))
     };
@@ -74,6 +82,7 @@ fn work(program: &Program, node: &Node) -> u64 {
         Op::ReduceWindow(windows, _) => each(&mut windows.iter().map(|window| window.size)),
         Op::Reduce(gone, _) => each(&mut gone.iter().map(|dim| program.nodes[node.of[0]].dims[*dim])),
         Op::Sort(dim, _) => node.dims[*dim].min(64) as u64,
+        Op::Loop(inner) => return work(&inner.body).saturating_add(1).saturating_mul(inner.trips as u64),
         _ => 1,
     };
     inner.saturating_mul(node.elements() as u64)
@@ -83,12 +92,20 @@ struct Lowering<'a> {
     module: &'a HloModule,
     nodes: Vec<Node>,
     inputs: Vec<Port>,
+    /// Nodes that may still be made, here and in the loops inside.
+    left: usize,
+    /// Elements that may still be read to find how often loops run.
+    to_count: u64,
 }
 
 /// The arrays that a value is made of.
 type Leaves = Vec<NodeId>;
 
 impl Lowering<'_> {
+    fn new(module: &HloModule) -> Lowering<'_> {
+        Lowering { module, nodes: Vec::new(), inputs: Vec::new(), left: MOST_NODES, to_count: MOST_COUNTED }
+    }
+
     fn port(&mut self, instruction: &Instruction, shape: &Shape, name: &str) -> Result<Leaves, Refusal> {
         if shape.is_tuple() {
             let parts = shape.tuple.iter().enumerate();
@@ -103,9 +120,10 @@ impl Lowering<'_> {
     }
 
     fn push(&mut self, node: Node) -> Result<NodeId, Refusal> {
-        if self.nodes.len() >= MOST_NODES {
+        let Some(left) = self.left.checked_sub(1) else {
             return refuse(format!("it has more than {MOST_NODES} operations"));
-        }
+        };
+        self.left = left;
         self.nodes.push(node);
         Ok(self.nodes.len() - 1)
     }
@@ -154,6 +172,10 @@ impl Lowering<'_> {
                 };
                 let given: Vec<Leaves> = operands.into_iter().cloned().collect();
                 return self.computation(called, &given, depth + 1);
+            }
+            "while" => {
+                let begin: Leaves = operands.into_iter().flatten().copied().collect();
+                return self.repeated(instruction, begin, depth + 1);
             }
             "optimization-barrier" | "opt-barrier" => return Ok(operands.into_iter().flatten().copied().collect()),
             _ => {}
@@ -305,7 +327,7 @@ fn checked(instruction: &Instruction, shape: &Shape) -> Result<(ElementType, Vec
     let name = &instruction.name;
     if shape.is_tuple() {
         return refuse(match &*instruction.opcode {
-            "while" | "conditional" | "custom-call" => unknown(instruction),
+            "conditional" | "custom-call" => unknown(instruction),
             opcode => format!("`{name}` is a {opcode} with several results"),
         });
     }
@@ -331,7 +353,6 @@ fn unknown(instruction: &Instruction) -> String {
     match (&*instruction.opcode, &instruction.custom_call_target) {
         ("custom-call", Some(target)) => format!("`{name}` is an opaque custom call of `{target}`"),
         ("custom-call", None) => format!("`{name}` is an opaque custom call"),
-        ("while", _) => format!("`{name}` is a loop; hand over its body by `--op {name}`"),
         (opcode, _) => format!("`{name}` is an operation that the generator does not know, `{opcode}`"),
     }
 }
@@ -384,24 +405,4 @@ fn constant(instruction: &Instruction, element_type: ElementType, dims: &[usize]
     };
     let values: Option<Vec<Number>> = literal.values.iter().map(number).collect();
     values.map_or_else(|| refuse(format!("constant `{}` is of another type", instruction.name)), Ok)
-}
-
-/// The program without operations that no output needs; inputs stay.
-fn pruned(program: Program) -> Program {
-    let mut is_needed: Vec<bool> = program.nodes.iter().map(|node| matches!(node.op, Op::Input(_))).collect();
-    program.outputs.iter().for_each(|output| is_needed[*output] = true);
-    for at in (0..program.nodes.len()).rev() {
-        if is_needed[at] {
-            program.nodes[at].of.iter().for_each(|operand| is_needed[*operand] = true);
-        }
-    }
-    let mut places = vec![0; program.nodes.len()];
-    let mut nodes: Vec<Node> = Vec::new();
-    for (at, mut node) in program.nodes.into_iter().enumerate().filter(|(at, _)| is_needed[*at]) {
-        places[at] = nodes.len();
-        node.of.iter_mut().for_each(|operand| *operand = places[*operand]);
-        nodes.push(node);
-    }
-    let outputs = program.outputs.into_iter().map(|output| places[output]).collect();
-    Program { nodes, outputs, ..program }
 }

@@ -54,6 +54,15 @@ impl Node {
     pub fn elements(&self) -> usize {
         self.dims.iter().product()
     }
+
+    /// What it is, in a few words: `add f32[4,6]`, `while, 10 trips`.
+    pub(crate) fn words(&self) -> String {
+        if let Op::Loop(inner) = &self.op {
+            return format!("{}, {} trips", self.op.name(), inner.trips);
+        }
+        let dims: Vec<String> = self.dims.iter().map(ToString::to_string).collect();
+        format!("{} {}[{}]", self.op.name(), self.element_type.name(), dims.join(","))
+    }
 }
 
 /// What a node does.
@@ -95,6 +104,85 @@ pub enum Op {
     DynamicSlice,
     /// Operands are the array, the update and a start for each dimension.
     DynamicUpdateSlice,
+    /// Operands are what the state begins with, array by array; the value is all of the state in the end, one array behind
+    /// the other.
+    Loop(Box<Loop>),
+    /// The array of this number of a loop's state.
+    State(usize),
+}
+
+/// A loop that runs a known number of times.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loop {
+    /// One trip: from the state to the next, array by array.
+    pub body: Program,
+    /// How often it runs.
+    pub trips: usize,
+}
+
+impl Loop {
+    /// Whether an array of the state stays as it is.
+    pub(crate) fn keeps(&self, number: usize) -> bool {
+        self.body.nodes[self.body.outputs[number]].op == Op::Input(number)
+    }
+
+    /// The arrays of the state that do not stay as they are, with what makes the next of each.
+    pub(crate) fn changing(&self) -> impl Iterator<Item = (usize, &Node)> {
+        let outputs = self.body.outputs.iter().map(|output| &self.body.nodes[*output]);
+        outputs.enumerate().filter(|(number, node)| node.op != Op::Input(*number))
+    }
+
+    /// Elements of the state before an array of it.
+    pub(crate) fn before(&self, number: usize) -> usize {
+        self.body.outputs[..number].iter().map(|output| self.body.nodes[*output].elements()).sum()
+    }
+}
+
+impl Program {
+    /// Without operations that no output needs; inputs stay.
+    pub(crate) fn pruned(self) -> Program {
+        let mut is_needed = needed(&self.nodes, &self.outputs);
+        self.nodes.iter().zip(&mut is_needed).for_each(|(node, keep)| *keep |= matches!(node.op, Op::Input(_)));
+        let (nodes, outputs) = only(&self.nodes, &is_needed, &self.outputs);
+        Program { nodes, outputs, ..self }
+    }
+}
+
+/// What makes these of all nodes, as a program of its own, with only the inputs that it reads; and the numbers of those.
+pub(crate) fn part(nodes: &[Node], outputs: &[NodeId]) -> (Program, Vec<usize>) {
+    let (mut nodes, outputs) = only(nodes, &needed(nodes, outputs), outputs);
+    let (mut inputs, mut numbers) = (Vec::new(), Vec::new());
+    for node in &mut nodes {
+        if let Op::Input(number) = &mut node.op {
+            inputs.push(Port { name: node.name.clone(), element_type: node.element_type, dims: node.dims.clone() });
+            numbers.push(std::mem::replace(number, numbers.len()));
+        }
+    }
+    (Program { name: String::new(), inputs, outputs, nodes }, numbers)
+}
+
+/// Which nodes these need, themselves among them.
+fn needed(nodes: &[Node], outputs: &[NodeId]) -> Vec<bool> {
+    let mut is_needed = vec![false; nodes.len()];
+    outputs.iter().for_each(|output| is_needed[*output] = true);
+    for at in (0..nodes.len()).rev() {
+        if is_needed[at] {
+            nodes[at].of.iter().for_each(|operand| is_needed[*operand] = true);
+        }
+    }
+    is_needed
+}
+
+/// The nodes that are kept, which read no others, and where the outputs are among them.
+fn only(nodes: &[Node], is_kept: &[bool], outputs: &[NodeId]) -> (Vec<Node>, Vec<NodeId>) {
+    let mut places = vec![0; nodes.len()];
+    let mut kept: Vec<Node> = Vec::new();
+    for (at, node) in nodes.iter().enumerate().filter(|(at, _)| is_kept[*at]) {
+        places[at] = kept.len();
+        let of = node.of.iter().map(|operand| places[*operand]).collect();
+        kept.push(Node { of, ..node.clone() });
+    }
+    (kept, outputs.iter().map(|output| places[*output]).collect())
 }
 
 /// A constant's element.
@@ -358,6 +446,8 @@ impl Op {
             Op::Gather(_) => "gather",
             Op::DynamicSlice => "dynamic-slice",
             Op::DynamicUpdateSlice => "dynamic-update-slice",
+            Op::Loop(_) => "while",
+            Op::State(_) => "state",
         }
     }
 }

@@ -186,7 +186,7 @@ fn mapped<R>(inputs: &[Vec<Cell<f64>>], real: impl Fn(f64) -> R) -> Vec<Vec<Cell
 /// # Errors
 /// [`CannotCompute`] where an operation has no meaning.
 pub fn strict(program: &Program, inputs: &[Vec<Cell<f64>>]) -> Result<Vec<Vec<u8>>, CannotCompute> {
-    by(program, inputs, &Strict)
+    by(program, inputs, &Strict::default())
 }
 
 /// Output files of an engine whose numbers are doubles.

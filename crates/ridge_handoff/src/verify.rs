@@ -4,17 +4,17 @@
 
 mod checks;
 mod opened;
+mod proofs;
 pub(crate) mod tools;
 
 pub use opened::{BrokenBundle, Opened, open};
 
-use crate::bundle::{Check, CheckState};
+use crate::bundle::{Check, CheckState, write};
+use crate::jobs::{Job, Progress, side_by_side};
 use crate::vectors;
 use serde_json::Value;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use tempfile::TempDir;
 
 /// What to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,142 +25,102 @@ pub enum Running {
     NothingOfIt,
 }
 
-/// How far the checks are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Progress {
-    /// Checks that are over.
-    pub done: usize,
-    /// All of them.
-    pub of: usize,
-    /// Those that run now, in the order in which they began.
-    pub running: Vec<String>,
-}
-
-/// A check that was not begun.
-type Job<'a> = Box<dyn FnOnce() -> Check + Send + 'a>;
-
-/// All checks of an opened bundle, in order; `tell` hears of each that begins or ends, and every [`BREATH`] meanwhile.
+/// All checks of an opened bundle, in order; `tell` hears of each that begins or ends, and now and then meanwhile.
 ///
 /// They run side by side, as many as there are processors, those that take longest first; each has its own clock.
 pub fn verify(bundle: &Opened, running: Running, mut tell: impl FnMut(&Progress)) -> Vec<Check> {
-    let mut ledger = vec![Check {
+    let mut ledger = vec![hashes(bundle)];
+    let place = Place::new(bundle, running);
+    let mut jobs = of_code(bundle, &place);
+    jobs.extend(of_engines(bundle, &place));
+    ledger.extend(side_by_side(jobs, usize::MAX, &mut tell).into_iter().flatten());
+    ledger
+}
+
+/// That every file is what was handed over: what [`open`] found.
+pub fn hashes(bundle: &Opened) -> Check {
+    Check {
         name: "hashes".to_owned(),
         state: CheckState::Passed,
         found: format!("{} files are what MANIFEST.json says", bundle.files.len()),
         command: "sha256".to_owned(),
         version: String::new(),
         wall_s: bundle.wall_s,
-    }];
-    if !bundle.has_program() {
-        return ledger;
     }
-    let folder = tempfile::tempdir();
-    let copy = match (&folder, running) {
-        (_, Running::NothingOfIt) => Err("nothing of the bundle is to be run"),
-        (Err(_), _) => Err("no temporary folder can be made"),
-        (Ok(folder), Running::Everything) if copied(bundle, folder.path()) => Ok(folder.path()),
-        (Ok(_), Running::Everything) => Err("no copy can be made"),
-    };
-    ledger.extend(side_by_side(jobs(bundle, copy), &mut tell));
-    ledger
 }
 
-/// The checks after the hashes, in the order of the ledger, each with how long it takes beside the others.
-fn jobs<'a>(bundle: &'a Opened, copy: Result<&'a Path, &'static str>) -> Vec<(String, u8, Job<'a>)> {
-    let mut jobs: Vec<(String, u8, Job<'a>)> = vec![
-        ("the interpreter".to_owned(), 4, Box::new(|| checks::interpreter(bundle))),
-        ("XLA's values".to_owned(), 1, Box::new(|| checks::agreement(bundle, "xla", "XLA's processor backend"))),
-        (
-            "StableHLO's values".to_owned(),
-            1,
-            Box::new(|| checks::agreement(bundle, "stablehlo", "the StableHLO reference interpreter")),
-        ),
-    ];
-    if !bundle.manifest["engines"]["program"].is_null() {
-        let check = || checks::agreement(bundle, "program", "the program while it ran");
-        jobs.push(("the program's values".to_owned(), 1, Box::new(check)));
+/// Where the code of a bundle is run: a folder of our own, where nobody changes the files after they were hashed.
+#[derive(Debug)]
+pub struct Place(Result<TempDir, &'static str>);
+
+impl Place {
+    /// A folder with all files of the bundle, where its code is to be run.
+    pub fn new(bundle: &Opened, running: Running) -> Place {
+        if running == Running::NothingOfIt {
+            return Place(Err("nothing of the bundle is to be run"));
+        }
+        let folder = tempfile::tempdir().map_err(|_| "no temporary folder can be made");
+        Place(folder.and_then(|folder| match write(&bundle.files, folder.path()) {
+            Ok(()) => Ok(folder),
+            Err(_) => Err("no copy can be made"),
+        }))
     }
-    let folder = match copy {
+
+    fn folder(&self) -> Result<&Path, &'static str> {
+        self.0.as_ref().map(TempDir::path).map_err(|why| *why)
+    }
+}
+
+/// The checks of what the bundle's own code does.
+pub fn of_code<'a>(bundle: &'a Opened, place: &'a Place) -> Vec<Job<'a, Vec<Check>>> {
+    if !bundle.has_program() {
+        return Vec::new();
+    }
+    let mut jobs = vec![Job::new("the interpreter", 4, || vec![checks::interpreter(bundle)])];
+    let folder = match place.folder() {
         Ok(folder) => folder,
         Err(why) => {
-            jobs.push(("C++".to_owned(), 0, Box::new(move || checks::not_run("c++", why))));
+            jobs.push(Job::new("C++", 0, move || vec![checks::not_run("c++", why)]));
             return jobs;
         }
     };
     let formats =
         bundle.json("spec/numerics.json").map(|document| crate::bundle::usable(&document)).unwrap_or_default();
-    jobs.push(("C++".to_owned(), 2, Box::new(|| checks::cpp(bundle, folder, None))));
+    jobs.push(Job::new("C++", 2, || vec![checks::cpp(bundle, folder, None)]));
     for slug in formats {
-        jobs.push((format!("C++ {slug}"), 2, Box::new(move || checks::cpp(bundle, folder, Some(&slug)))));
+        jobs.push(Job::new(format!("C++ {slug}"), 2, move || vec![checks::cpp(bundle, folder, Some(&slug))]));
     }
-    if bundle.files.contains_key("rtl/kernel.v") {
-        for (name, takes, run) in checks::RTL {
-            jobs.push((name.to_owned(), takes, Box::new(move || run(bundle, folder))));
-        }
-    }
-    if bundle.files.contains_key("xls/kernel.x") {
-        jobs.push(("XLS".to_owned(), 2, Box::new(|| checks::xls(bundle, folder))));
-    }
-    if bundle.files.contains_key("rtl_f32/kernel.v") {
-        let (name, takes, run) = checks::RTL_F32;
-        jobs.push((name.to_owned(), takes, Box::new(move || run(bundle, folder))));
+    let designs = [("rtl/kernel.v", checks::RTL.as_slice()), ("rtl_f32/kernel.v", &checks::RTL_F32)];
+    for (name, takes, run) in designs.iter().filter(|(file, _)| bundle.files.contains_key(*file)).flat_map(|one| one.1)
+    {
+        jobs.push(Job::new(*name, *takes, move || run(folder)));
     }
     jobs
 }
 
-/// How long nothing may be told while checks run.
-pub const BREATH: Duration = Duration::from_secs(5);
-
-/// Runs the jobs on as many threads as there are processors; gives what they found in the order of the jobs.
-fn side_by_side(jobs: Vec<(String, u8, Job<'_>)>, tell: &mut impl FnMut(&Progress)) -> Vec<Check> {
-    let of = jobs.len();
-    let mut queue: Vec<(usize, String, u8, Job<'_>)> =
-        jobs.into_iter().enumerate().map(|(at, (name, takes, job))| (at, name, takes, job)).collect();
-    // The last of the queue is taken first.
-    queue.reverse();
-    queue.sort_by_key(|(_, _, takes, _)| *takes);
-    let queue = Mutex::new(queue);
-    let next = || queue.lock().ok().and_then(|mut queue| queue.pop());
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(of);
-    let mut found: Vec<Option<Check>> = vec![None; of];
-    let mut progress = Progress { done: 0, of, running: Vec::new() };
-    std::thread::scope(|scope| {
-        let (say, heard) = channel();
-        for _ in 0..threads {
-            let say = say.clone();
-            scope.spawn(move || {
-                while let Some((at, name, _, job)) = next() {
-                    // Nobody listens any more only where this function was left.
-                    let _ = say.send((at, name.clone(), None));
-                    let _ = say.send((at, name, Some(job())));
-                }
-            });
+/// The checks of what other engines gave when the bundle was made.
+pub fn of_engines<'a>(bundle: &'a Opened, place: &'a Place) -> Vec<Job<'a, Vec<Check>>> {
+    if !bundle.has_program() {
+        return Vec::new();
+    }
+    let mut jobs = Vec::new();
+    for (engine, words) in [
+        ("xla", "XLA's processor backend"),
+        ("stablehlo", "the StableHLO reference interpreter"),
+        ("program", "the program while it ran"),
+    ] {
+        if engine != "program" || !bundle.manifest["engines"][engine].is_null() {
+            jobs.push(Job::new(format!("values of {words}"), 1, move || {
+                vec![checks::agreement(bundle, engine, words)]
+            }));
         }
-        drop(say);
-        loop {
-            match heard.recv_timeout(BREATH) {
-                Ok((_, name, None)) => progress.running.push(name),
-                Ok((at, name, Some(check))) => {
-                    progress.running.retain(|one| *one != name);
-                    progress.done += 1;
-                    found[at] = Some(check);
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-            tell(&progress);
-        }
-    });
-    found.into_iter().flatten().collect()
-}
-
-/// The bundle's files in a folder of our own, where nobody changes them after they were hashed.
-fn copied(bundle: &Opened, to: &Path) -> bool {
-    bundle.files.iter().all(|(path, bytes)| {
-        let target = to.join(path);
-        let parent = target.parent().map_or(Ok(()), std::fs::create_dir_all);
-        parent.and_then(|()| std::fs::write(target, bytes)).is_ok()
-    })
+    }
+    if let Ok(folder) = place.folder()
+        && bundle.files.contains_key("xls/kernel.x")
+    {
+        jobs.push(Job::new("XLS", 2, || vec![checks::xls(bundle, folder)]));
+    }
+    jobs
 }
 
 /// The names of the sets of vectors.

@@ -3,7 +3,13 @@
 //!
 //! The kernel takes the taps of one place beside each other; line buffers that bring them there are the designer's.
 
-use crate::arithmetic::{Cell, Fixed, Flushed, wrapped};
+mod fixed;
+mod single;
+#[cfg(test)]
+mod tests;
+mod whole;
+
+use crate::arithmetic::{Cell, Fixed, Strict, is_signed, wrapped};
 use crate::bundle::Files;
 use crate::cone::{At, Cone, Reals, Scalar, WindowCode, window};
 use crate::program::{Each, Program, Relation};
@@ -11,11 +17,11 @@ use crate::{Refusal, vectors, xls};
 use ridge_hlo::ElementType;
 use std::fmt::Write as _;
 
+/// Cells that have no state, for the proof of a netlist.
+pub(crate) const WIRES: &str = include_str!("verilog/wires.v");
+
 /// Vectors of the test bench.
 const MOST_VECTORS: usize = 2048;
-
-/// Functions of single precision, which a design holds.
-const SINGLE: &str = include_str!("verilog/single.v");
 
 /// What real numbers are in a design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +41,15 @@ impl Numbers {
             Numbers::Fixed(_) => "rtl",
             Numbers::Single => "rtl_f32",
             Numbers::Flushed => xls::FOLDER,
+        }
+    }
+
+    /// What the design is, in words.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Numbers::Fixed(_) => "Verilog in fixed point",
+            Numbers::Single => "Verilog in single precision",
+            Numbers::Flushed => "DSLX",
         }
     }
 
@@ -71,7 +86,7 @@ impl Numbers {
             Numbers::Fixed(format) => format.slug(),
             Numbers::Single => "strict".to_owned(),
             Numbers::Flushed => {
-                let all = vectors::by(program, inputs, &Flushed).map_err(|error| Refusal(error.to_string()))?;
+                let all = vectors::by(program, inputs, &Strict::XLS).map_err(|error| Refusal(error.to_string()))?;
                 return all.into_iter().next().ok_or_else(|| Refusal("it has no result".to_owned()));
             }
         };
@@ -98,31 +113,33 @@ impl Numbers {
     }
 }
 
-/// Adds Verilog, test benches and their vectors to the files of a bundle.
+/// Verilog, test benches and their vectors, from the other files of a bundle.
 ///
 /// # Errors
 /// [`Refusal`] where the region is no window of operations that are built here.
-pub(crate) fn add(program: &Program, numbers: Numbers, files: &mut Files) -> Result<(), Refusal> {
+pub(crate) fn files(program: &Program, numbers: Numbers, golden: &Files) -> Result<Files, Refusal> {
     let code = window(program, numbers.reals())?;
     let has_reals = code.cone.nodes.iter().any(|(_, ty)| ty.is_float());
     if numbers == Numbers::Single && !has_reals {
         return Err(Refusal("it has no real numbers".to_owned()));
     }
     let design = Design::new(&code.cone, numbers)?;
-    let (stimuli, expected) = design.vectors(program, &code, files)?;
+    let (stimuli, expected) = design.vectors(program, &code, golden)?;
     if expected.is_empty() {
         return Err(Refusal("it has no place where the code of its middle holds".to_owned()));
     }
     let folder = numbers.folder();
+    let mut files = Files::new();
     let mut put = |path: &str, text: String| files.insert(format!("{folder}/{path}"), text.into_bytes());
     put("kernel.v", design.module(&code));
     put("tb.v", design.test_bench(expected.len(), design.latency()));
     if numbers != Numbers::Single {
         put("sim.cpp", design.simulation(expected.len()));
+        put("wires.v", WIRES.to_owned());
     }
     put("x.hex", stimuli);
     put("y.hex", expected.iter().map(|value| format!("{value:x}\n")).collect());
-    Ok(())
+    Ok(files)
 }
 
 /// A cone with the width and the clock of every value.
@@ -142,12 +159,6 @@ impl<'a> Design<'a> {
     pub(crate) fn new(cone: &'a Cone, numbers: Numbers) -> Result<Design<'a>, Refusal> {
         let mut level = vec![0; cone.nodes.len()];
         for (at, (scalar, ty)) in cone.nodes.iter().enumerate() {
-            if let Scalar::Each(each, of) = scalar {
-                let from: Vec<ElementType> = of.iter().map(|operand| cone.nodes[*operand].1).collect();
-                if !can_build(*each, &from, *ty) {
-                    return Err(Refusal(format!("{} has no design here", each.name().trim_end_matches('_'))));
-                }
-            }
             if numbers.is_single() && *ty == ElementType::F64 {
                 return Err(Refusal("it has numbers of double precision".to_owned()));
             }
@@ -166,6 +177,9 @@ impl<'a> Design<'a> {
                 design.bus += design.width(*ty);
             }
         }
+        for at in 0..cone.nodes.len() {
+            design.value(at)?;
+        }
         Ok(design)
     }
 
@@ -181,7 +195,7 @@ impl<'a> Design<'a> {
     }
 
     fn is_signed(&self, ty: ElementType) -> bool {
-        if ty.is_float() { !self.numbers.is_single() } else { crate::arithmetic::is_signed(ty) }
+        if ty.is_float() { !self.numbers.is_single() } else { is_signed(ty) }
     }
 
     fn latency(&self) -> usize {
@@ -193,18 +207,16 @@ impl<'a> Design<'a> {
         format!("{sign} [{}:0]", self.width(ty) - 1)
     }
 
+    fn port(&self, ty: ElementType) -> Wires {
+        Wires { width: self.width(ty), is_signed: self.is_signed(ty) }
+    }
+
     /// A value as it is at a clock.
     fn name(&self, at: At, clock: usize) -> String {
         let (scalar, ty) = &self.cone.nodes[at];
-        let width = self.width(*ty);
-        let sign = if self.is_signed(*ty) { "s" } else { "" };
-        let literal = |value: i64| {
-            let mask = if width >= 64 { u64::MAX } else { (1_u64 << width) - 1 };
-            format!("{width}'{sign}h{:x}", value.cast_unsigned() & mask)
-        };
         match scalar {
-            Scalar::Real(bits) => literal(self.numbers.bits(f64::from_bits(*bits))),
-            Scalar::Whole(value) => literal(*value),
+            Scalar::Real(bits) => self.port(*ty).literal(self.numbers.bits(f64::from_bits(*bits))),
+            Scalar::Whole(value) => self.port(*ty).literal(*value),
             _ if clock <= self.level[at] => format!("n{at}"),
             _ => format!("n{at}_{}", clock - self.level[at]),
         }
@@ -228,7 +240,7 @@ impl<'a> Design<'a> {
             self.width(ty) - 1
         );
         if self.numbers == Numbers::Single {
-            text.push_str(SINGLE);
+            text.push_str(single::FUNCTIONS);
         }
         let mut tap = 0;
         let mut clocked = String::new();
@@ -242,16 +254,8 @@ impl<'a> Design<'a> {
                     tap += 1;
                 }
                 Scalar::Each(..) | Scalar::Before(_) => {
-                    let (clock, of) = (self.level[at] - 1, scalar.reads());
-                    let operands: Vec<String> = of.iter().map(|operand| self.name(*operand, clock)).collect();
-                    let from = self.cone.nodes[of[0]].1;
-                    let (wires, value) = match scalar {
-                        Scalar::Each(each, _) if self.is_single(*each, from, *ty) => {
-                            (String::new(), single(*each, &operands))
-                        }
-                        Scalar::Each(each, _) => self.operation(at, *each, &operands, from, *ty),
-                        _ => (String::new(), format!("before({}, {})", operands[0], operands[1])),
-                    };
+                    // What cannot be built was refused before.
+                    let (wires, value) = self.value(at).unwrap_or_default();
                     text.push_str(&wires);
                     let _ = writeln!(text, "  reg{declared} n{at};");
                     let _ = writeln!(clocked, "    n{at} <= {value};");
@@ -271,73 +275,26 @@ impl<'a> Design<'a> {
         text
     }
 
-    /// Whether an operation is one of single precision, and none that only moves bits.
-    fn is_single(&self, each: Each, from: ElementType, ty: ElementType) -> bool {
-        let is_real = if matches!(each, Each::Compare(_)) { from.is_float() } else { ty.is_float() };
-        self.numbers.is_single() && is_real && each != Each::Select
-    }
-
     /// Wires that an operation needs, and its value.
-    fn operation(&self, at: At, each: Each, of: &[String], from: ElementType, ty: ElementType) -> (String, String) {
-        let width = self.width(ty);
-        let (a, b) = (of[0].as_str(), of.get(1).map_or("", String::as_str));
-        let is_fixed = ty.is_float();
-        let held = |bits: usize, value: String| {
-            let most = (1_u64 << (width - 1)) - 1;
-            let wires = format!("  wire signed [{}:0] w{at} = {value};\n", bits - 1);
-            let chosen = format!(
-                "w{at} > {bits}'sh{most:x} ? {width}'sh{most:x} : w{at} < -{bits}'sh{:x} ? {width}'sh{:x} : w{at}[{}:0]",
-                most + 1,
-                most + 1,
-                width - 1
-            );
-            (wires, chosen)
+    fn value(&self, at: At) -> Result<(String, String), Refusal> {
+        let (scalar, ty) = &self.cone.nodes[at];
+        let of = scalar.reads();
+        let Some(first) = of.first() else { return Ok(<_>::default()) };
+        let operands: Vec<String> = of.iter().map(|one| self.name(*one, self.level[at] - 1)).collect();
+        let from = self.cone.nodes[*first].1;
+        let Scalar::Each(each, _) = scalar else {
+            return Ok((String::new(), format!("before({}, {})", operands[0], operands[1])));
         };
-        let plain = |value: String| (String::new(), value);
-        match each {
-            Each::Add if is_fixed => held(width + 2, format!("$signed({a}) + $signed({b})")),
-            Each::Subtract if is_fixed => held(width + 2, format!("$signed({a}) - $signed({b})")),
-            Each::Negate if is_fixed => held(width + 2, format!("-$signed({a})")),
-            Each::Abs if is_fixed => held(width + 2, format!("$signed({a}) < 0 ? -$signed({a}) : $signed({a})")),
-            Each::Multiply if is_fixed => {
-                let bits = 2 * width + 2;
-                let Numbers::Fixed(format) = self.numbers else { return plain(String::new()) };
-                let fraction = format.fraction();
-                let half = if fraction == 0 { 0 } else { 1_u64 << (fraction - 1) };
-                let product = format!("  wire signed [{}:0] p{at} = $signed({a}) * $signed({b});\n", bits - 1);
-                let (wires, value) = held(bits, format!("(p{at} + {bits}'sh{half:x}) >>> {fraction}"));
-                (product + &wires, value)
+        let is_real = (from.is_float() || ty.is_float()) && *each != Each::Select;
+        let made = match self.numbers {
+            Numbers::Fixed(format) if is_real => {
+                let (from, to) = ((from, self.port(from)), (*ty, self.port(*ty)));
+                fixed::operation(at, *each, &operands, from, to, format)
             }
-            Each::Add => plain(if ty == ElementType::Pred { format!("{a} | {b}") } else { format!("{a} + {b}") }),
-            Each::Subtract => plain(format!("{a} - {b}")),
-            Each::Multiply => plain(if ty == ElementType::Pred { format!("{a} & {b}") } else { format!("{a} * {b}") }),
-            Each::Negate => plain(format!("-{a}")),
-            Each::Abs => {
-                plain(if self.is_signed(ty) { format!("$signed({a}) < 0 ? -{a} : {a}") } else { a.to_owned() })
-            }
-            Each::Minimum => plain(format!("{b} < {a} ? {b} : {a}")),
-            Each::Maximum => plain(format!("{a} < {b} ? {b} : {a}")),
-            Each::And => plain(format!("{a} & {b}")),
-            Each::Or => plain(format!("{a} | {b}")),
-            Each::Xor => plain(format!("{a} ^ {b}")),
-            Each::Not => plain(format!("~{a}")),
-            Each::Select => plain(format!("{a} ? {b} : {}", of.get(2).map_or("", String::as_str))),
-            Each::Compare(relation) => plain(format!(
-                "{a} {} {b}",
-                match relation {
-                    Relation::Eq => "==",
-                    Relation::Ne => "!=",
-                    Relation::Lt => "<",
-                    Relation::Le => "<=",
-                    Relation::Gt => ">",
-                    Relation::Ge => ">=",
-                }
-            )),
-            _ => {
-                let own = self.width(from);
-                plain(if own >= width { format!("{a}[{}:0]", width - 1) } else { a.to_owned() })
-            }
-        }
+            _ if is_real => single::operation(*each, &operands, from, *ty).map(|value| (String::new(), value)),
+            _ => whole::operation(at, *each, &operands, (from, self.port(from)), (*ty, self.port(*ty))),
+        };
+        made.ok_or_else(|| Refusal(format!("{} has no design here", each.name().trim_end_matches('_'))))
     }
 
     /// The taps of many places as words of the bus, and what has to come out there.
@@ -416,42 +373,32 @@ impl<'a> Design<'a> {
     }
 }
 
-/// An operation of single precision.
-fn single(each: Each, of: &[String]) -> String {
-    let (a, b) = (of[0].as_str(), of.get(1).map_or("", String::as_str));
-    match each {
-        Each::Add => format!("sum({a}, {b})"),
-        Each::Subtract => format!("sum({a}, {b} ^ 32'h80000000)"),
-        Each::Multiply => format!("product({a}, {b})"),
-        Each::Negate => format!("{a} ^ 32'h80000000"),
-        Each::Abs => format!("{a} & 32'h7fffffff"),
-        Each::Minimum => format!("lesser({a}, {b})"),
-        Each::Maximum => format!("greater({a}, {b})"),
-        Each::Compare(relation) => match relation {
-            Relation::Eq => format!("equal({a}, {b})"),
-            Relation::Ne => format!("!equal({a}, {b})"),
-            Relation::Lt => format!("less({a}, {b})"),
-            Relation::Gt => format!("less({b}, {a})"),
-            Relation::Le => format!("less({a}, {b}) || equal({a}, {b})"),
-            Relation::Ge => format!("less({b}, {a}) || equal({a}, {b})"),
-        },
-        _ => a.to_owned(),
+/// How a value lies in wires.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Wires {
+    width: usize,
+    is_signed: bool,
+}
+
+impl Wires {
+    /// A number in them.
+    fn literal(self, value: i64) -> String {
+        let mask = if self.width >= 64 { u64::MAX } else { (1_u64 << self.width) - 1 };
+        format!("{}'{}h{:x}", self.width, if self.is_signed { "s" } else { "" }, value.cast_unsigned() & mask)
     }
 }
 
-/// Whether there is a design for an operation.
-fn can_build(each: Each, from: &[ElementType], ty: ElementType) -> bool {
-    use Each::{Abs, Add, And, Compare, Convert, Maximum, Minimum, Multiply, Negate, Not, Or, Select, Subtract, Xor};
-    match each {
-        Abs | Negate | Add | Subtract | Multiply | Maximum | Minimum | Compare(_) | Select | And | Or | Xor | Not => {
-            true
-        }
-        // Whole numbers by their low bits, or longer by their sign; a truth is 0 or 1.
-        Convert => {
-            from == [ty] || !ty.is_float() && ty != ElementType::Pred && from.iter().all(|from| !from.is_float())
-        }
-        _ => false,
-    }
+/// Two values so related, where Verilog's own comparison says it.
+fn compared(relation: Relation, a: &str, b: &str) -> String {
+    let sign = match relation {
+        Relation::Eq => "==",
+        Relation::Ne => "!=",
+        Relation::Lt => "<",
+        Relation::Le => "<=",
+        Relation::Gt => ">",
+        Relation::Ge => ">=",
+    };
+    format!("{a} {sign} {b}")
 }
 
 /// Bits, the lowest first, as a number.

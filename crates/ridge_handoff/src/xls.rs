@@ -27,11 +27,11 @@ const MOST_CLOCKS: usize = 64;
 /// What stands before the code: everything that compares does so on the bits, denormals as they are.
 const PRELUDE: &str = include_str!("xls/prelude.x");
 
-/// Adds the code in DSLX, the script that has XLS make Verilog of it, a test bench and vectors.
+/// The code in DSLX, the script that has XLS make Verilog of it, a test bench and vectors.
 ///
 /// # Errors
 /// [`Refusal`] where the region is no window of operations that are written here.
-pub(crate) fn add(program: &Program, files: &mut Files) -> Result<(), Refusal> {
+pub(crate) fn files(program: &Program, golden: &Files) -> Result<Files, Refusal> {
     let code = window(program, Reals::Typed)?;
     if !code.cone.nodes.iter().any(|(_, ty)| *ty == ElementType::F32) {
         return Err(Refusal("it has no numbers of single precision".to_owned()));
@@ -42,17 +42,18 @@ pub(crate) fn add(program: &Program, files: &mut Files) -> Result<(), Refusal> {
     let text = dslx(&code)?;
     let clocks = (depth(&code.cone) * CLOCKS).clamp(1, MOST_CLOCKS);
     let design = Design::new(&code.cone, Numbers::Flushed)?;
-    let (stimuli, expected) = design.vectors(program, &code, files)?;
+    let (stimuli, expected) = design.vectors(program, &code, golden)?;
     if expected.is_empty() {
         return Err(Refusal("it has no place where the code of its middle holds".to_owned()));
     }
+    let mut files = Files::new();
     let mut put = |path: &str, text: String| files.insert(format!("{FOLDER}/{path}"), text.into_bytes());
     put("kernel.x", text);
     put("make.py", include_str!("xls/make.py").replace("CLOCKS", &clocks.to_string()));
     put("tb.v", design.test_bench(expected.len(), clocks));
     put("x.hex", stimuli);
     put("y.hex", expected.iter().map(|value| format!("{value:x}\n")).collect());
-    Ok(())
+    Ok(files)
 }
 
 /// The longest path, in operations.

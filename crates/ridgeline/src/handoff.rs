@@ -7,6 +7,7 @@ use crate::hlo::{module_hlo, module_row};
 use crate::offload::{OffloadAnswer, OffloadOptions};
 use crate::session::Session;
 use ridge_handoff::bundle::{Files, Source, files, specification};
+use ridge_handoff::jobs::Progress;
 use ridge_handoff::{Fixed, Refusal, lower};
 use ridge_hlo::{BufferAssignment, ComputationId, HloModule, InstructionId};
 use ridge_offload::RegionAnswer;
@@ -46,11 +47,11 @@ pub struct Handoff {
 }
 
 impl Session {
-    /// The files of a region's bundle.
+    /// The files of a region's bundle; `tell` hears how far they are.
     ///
     /// # Errors
     /// [`OpenError`] where nothing, or more than one thing, has the name that was given, or the capture has no HLO of it.
-    pub fn handoff(&self, options: &HandoffOptions) -> Result<Handoff, OpenError> {
+    pub fn handoff(&self, options: &HandoffOptions, tell: &mut dyn FnMut(&Progress)) -> Result<Handoff, OpenError> {
         let asked = OffloadOptions { meant: options.meant.clone(), ..OffloadOptions::default() };
         let offload = self.offload(&asked)?;
         let region = match &options.region {
@@ -92,7 +93,7 @@ impl Session {
                 let stablehlo = source.stablehlo.as_deref();
                 source.recorded = recorded::recorded(self.manifest(), &module.name, stablehlo, &program);
             }
-            files(&program, &source, &options.formats)
+            files(&program, &source, &options.formats, tell)
         });
         let (files, refused) = match made {
             Ok(files) => (files, None),

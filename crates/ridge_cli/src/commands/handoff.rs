@@ -12,7 +12,8 @@ use ridge_report::escape_controls;
 use ridgeline::HandoffOptions;
 use ridgeline::handing_over::Fixed;
 use ridgeline::handing_over::bundle::{Check, CheckState};
-use ridgeline::handing_over::verify::{Progress, Running, open, verify};
+use ridgeline::handing_over::jobs::Progress;
+use ridgeline::handing_over::verify::{Running, open, verify};
 use serde_json::json;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -128,8 +129,8 @@ pub(crate) fn run(arguments: &HandoffArguments, _globals: &Globals, timings: &mu
         meant: arguments.meant.clone(),
         formats: arguments.format.clone(),
     };
-    let handoff = timings.phase("hand-off", || session.handoff(&options))?;
-    let ledger = write::bundle(&session, handoff, output, arguments.python.as_deref(), timings)?;
+    let handoff = timings.phase("hand-off", || session.handoff(&options, &mut progress("vectors and designs")))?;
+    let ledger = write::made(&session, handoff, output, arguments.python.as_deref(), timings)?;
     Ok(Ending::Code(if ledger.iter().any(|check| check.state == CheckState::Failed) { FAILED } else { 0 }))
 }
 
@@ -137,7 +138,7 @@ fn verified(arguments: &VerifyArguments) -> Result<Ending, Failure> {
     let bundle = open(&arguments.bundle)
         .map_err(|error| Failure::failed(error.to_string()).at(&arguments.bundle).hint("nothing of it was run"))?;
     let running = if arguments.no_run { Running::NothingOfIt } else { Running::Everything };
-    let ledger = verify(&bundle, running, progress());
+    let ledger = verify(&bundle, running, progress("checks"));
     if arguments.json {
         let checks: Vec<_> = ledger.iter().map(Check::document).collect();
         let document = json!({ "schema": "ridgeline.handoff-ledger.v1", "bundle": arguments.bundle.display().to_string(), "ledger": checks });
@@ -148,19 +149,21 @@ fn verified(arguments: &VerifyArguments) -> Result<Ending, Failure> {
     Ok(Ending::Code(if ledger.iter().any(|check| check.state == CheckState::Failed) { FAILED } else { 0 }))
 }
 
-/// Says on standard error how far the checks are, once they have taken a while.
-fn progress() -> impl FnMut(&Progress) {
+/// Says on standard error how far the checks, or other work, are, once they have taken a while.
+fn progress(what: &'static str) -> impl FnMut(&Progress) {
     let began = Instant::now();
     let mut told = began;
     move |progress| {
         let now = Instant::now();
-        if now - began < WORTH_A_WORD || now - told < BETWEEN_WORDS || progress.running.is_empty() {
+        // Seldomer the longer it takes.
+        let pause = BETWEEN_WORDS.max((now - began) / 8);
+        if now - began < WORTH_A_WORD || now - told < pause || progress.running.is_empty() {
             return;
         }
         told = now;
         let Progress { done, of, running } = progress;
         let text = format!(
-            "ridgeline: {done} of {of} checks done after {} s; running: {}\n",
+            "ridgeline: {done} of {of} {what} done after {} s; running: {}\n",
             (now - began).as_secs(),
             running.join(", ")
         );
@@ -175,16 +178,19 @@ const BETWEEN_WORDS: Duration = Duration::from_secs(3);
 
 /// A line for each check, and one for all.
 fn lines(ledger: &[Check]) -> String {
+    let states = ledger.iter().map(|check| check.state.name().len()).max().unwrap_or(0);
     let width = ledger.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for check in ledger {
         let time = if check.state == CheckState::NotRun { String::new() } else { format!(" ({:.1} s)", check.wall_s) };
         let found = escape_controls(&check.found).into_owned();
-        text.push_str(&format!("{:7}  {:width$}  {found}{time}\n", check.state.name(), check.name));
+        text.push_str(&format!("{:states$}  {:width$}  {found}{time}\n", check.state.name(), check.name));
     }
     let count = |state| ledger.iter().filter(|check| check.state == state).count();
     let [passed, failed, not_run] = [CheckState::Passed, CheckState::Failed, CheckState::NotRun].map(count);
-    text.push_str(&format!("{passed} checks passed, {failed} failed, {not_run} not run\n"));
+    let late = count(CheckState::NotFinished);
+    let late = if late > 0 { format!("{late} not finished, ") } else { String::new() };
+    text.push_str(&format!("{passed} checks passed, {failed} failed, {late}{not_run} not run\n"));
     text
 }
 

@@ -108,7 +108,7 @@ impl Arithmetic for Bounded {
     }
 
     fn bits(&self, real: Bound, ty: ElementType) -> Option<(i64, bool)> {
-        let (bits, _) = strict::Strict.bits(real.value, ty)?;
+        let (bits, _) = strict::Strict::default().bits(real.value, ty)?;
         Some((bits, real.error == 0.0))
     }
 

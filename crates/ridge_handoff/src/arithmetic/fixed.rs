@@ -97,6 +97,11 @@ impl Arithmetic for Fixed {
                 let half = if self.fraction() == 0 { 0 } else { 1_i128 << (self.fraction() - 1) };
                 self.held((x * y + half) >> self.fraction())
             }
+            Each::Divide if y == 0 => self.held(x.signum() << 64),
+            Each::Divide => {
+                let (x, y) = if y < 0 { (-x, -y) } else { (x, y) };
+                self.held(((x << (self.fraction() + 1)) + y).div_euclid(2 * y))
+            }
             Each::Maximum => a.max(b),
             Each::Minimum => a.min(b),
             _ => self.of(strict::two(each, self.value(a), self.value(b))),
@@ -121,18 +126,6 @@ impl Arithmetic for Fixed {
 
     fn to_whole(&self, real: i64, ty: ElementType) -> (i64, bool) {
         (whole_of_real(self.value(real), ty), true)
-    }
-
-    fn join(&self, chosen: i64, _: i64) -> i64 {
-        chosen
-    }
-
-    fn unsure(&self, real: i64) -> i64 {
-        real
-    }
-
-    fn after_sum(&self, sum: i64, _: usize, _: f64, _: ElementType) -> i64 {
-        sum
     }
 }
 

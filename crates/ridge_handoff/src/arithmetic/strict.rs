@@ -1,4 +1,4 @@
-//! Every operation rounded once to its own type, in the order of the program, nothing contracted, denormals kept.
+//! Every operation rounded once to its own type, in the order of the program, nothing contracted.
 
 use super::{Arithmetic, real_of_whole, related, whole_of_real};
 use crate::program::{Each, Relation};
@@ -6,7 +6,30 @@ use ridge_hlo::ElementType;
 
 /// As the generated C++ computes, compiled with `-ffp-contract=off`.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Strict;
+pub struct Strict {
+    /// What sums and products of single precision do with denormals.
+    pub(crate) denormals: Denormals,
+}
+
+/// What becomes of denormals.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Denormals {
+    /// They stay.
+    #[default]
+    Kept,
+    /// They are taken for zeros, and zeros are given for them: `apfloat.x` of XLS's library.
+    Flushed,
+}
+
+impl Strict {
+    /// As Verilog that XLS makes computes.
+    pub(crate) const XLS: Strict = Strict { denormals: Denormals::Flushed };
+}
+
+/// A denormal of single precision as the zero of its sign.
+fn flushed(value: f64) -> f64 {
+    if value.abs() < f64::from(f32::MIN_POSITIVE) { 0.0_f64.copysign(value) } else { value }
+}
 
 macro_rules! of_type {
     ($name:ident, $pair:ident, $float:ty) => {
@@ -105,7 +128,15 @@ impl Arithmetic for Strict {
     }
 
     fn two(&self, each: Each, a: f64, b: f64, ty: ElementType) -> f64 {
-        if ty == ElementType::F32 { f64::from(two_single(each, a as f32, b as f32)) } else { two_double(each, a, b) }
+        if ty != ElementType::F32 {
+            return two_double(each, a, b);
+        }
+        let single = |a: f64, b: f64| f64::from(two_single(each, a as f32, b as f32));
+        let is_flushed = matches!(each, Each::Add | Each::Subtract | Each::Multiply);
+        match self.denormals {
+            Denormals::Flushed if is_flushed => flushed(single(flushed(a), flushed(b))),
+            _ => single(a, b),
+        }
     }
 
     fn compare(&self, relation: Relation, a: f64, b: f64) -> (bool, bool) {
@@ -130,17 +161,5 @@ impl Arithmetic for Strict {
 
     fn to_whole(&self, real: f64, ty: ElementType) -> (i64, bool) {
         (whole_of_real(real, ty), true)
-    }
-
-    fn join(&self, chosen: f64, _: f64) -> f64 {
-        chosen
-    }
-
-    fn unsure(&self, real: f64) -> f64 {
-        real
-    }
-
-    fn after_sum(&self, sum: f64, _: usize, _: f64, _: ElementType) -> f64 {
-        sum
     }
 }

@@ -3,7 +3,7 @@
 use super::{Files, Source};
 use crate::arithmetic::Fixed;
 use crate::cpp;
-use crate::program::{Op, Program};
+use crate::program::{Node, NodeId, Op, Program};
 use crate::vectors::{Vectors, width};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -28,7 +28,7 @@ pub(super) fn interface(program: &Program, source: &Source) -> Value {
     let reads = |number: usize| -> Vec<Value> {
         let input = program.nodes.iter().position(|node| node.op == Op::Input(number));
         let readers = program.nodes.iter().filter(|node| input.is_some_and(|input| node.of.contains(&input)));
-        readers.map(|node| json!({ "by": node.name, "as": access(node, input.unwrap_or(0)) })).collect()
+        readers.map(|node| json!({ "by": node.name, "as": access(node, input.unwrap_or(0)).words() })).collect()
     };
     let inputs = program.inputs.iter().enumerate().map(|(at, one)| {
         let mut document = port(&one.name, one.element_type, &one.dims);
@@ -67,19 +67,47 @@ fn range<'a>(kept: impl Iterator<Item = &'a Vec<u8>>, ty: ridge_hlo::ElementType
     ends.map_or(Value::Null, |(low, high)| json!([low, high]))
 }
 
-fn access(node: &crate::program::Node, input: usize) -> &'static str {
-    match node.op {
-        Op::Gather(_) | Op::DynamicSlice | Op::DynamicUpdateSlice if node.of.first() == Some(&input) => {
-            "positions that data decide"
+/// How an operation reads an array.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Fixed,
+    ByData,
+}
+
+impl Access {
+    fn words(self) -> &'static str {
+        match self {
+            Access::Fixed => "a fixed map of the result's index",
+            Access::ByData => "positions that data decide",
         }
-        _ => "a fixed map of the result's index",
+    }
+}
+
+fn access(node: &Node, operand: NodeId) -> Access {
+    match &node.op {
+        Op::Gather(_) | Op::DynamicSlice | Op::DynamicUpdateSlice if node.of.first() == Some(&operand) => {
+            Access::ByData
+        }
+        Op::Loop(inner) => {
+            let nodes = &inner.body.nodes;
+            let is_it = |number: usize| node.of.get(number) == Some(&operand);
+            let inside =
+                nodes.iter().enumerate().filter(|(_, one)| matches!(one.op, Op::Input(number) if is_it(number)));
+            let by_data = inside
+                .flat_map(|(at, _)| {
+                    nodes.iter().filter(move |one| one.of.contains(&at)).map(move |one| access(one, at))
+                })
+                .any(|access| access == Access::ByData);
+            if by_data { Access::ByData } else { Access::Fixed }
+        }
+        _ => Access::Fixed,
     }
 }
 
 /// Operations and what flows between them.
 pub(super) fn dataflow(program: &Program) -> Value {
     let nodes = program.nodes.iter().enumerate().map(|(at, node)| {
-        json!({
+        let mut document = json!({
             "id": at,
             "name": node.name,
             "op": node.op.name(),
@@ -87,11 +115,17 @@ pub(super) fn dataflow(program: &Program) -> Value {
             "dims": node.dims,
             "elements": node.elements(),
             "source": if node.source.is_empty() { Value::Null } else { Value::String(node.source.clone()) },
-        })
+        });
+        if let Op::Loop(inner) = &node.op {
+            document["trips"] = json!(inner.trips);
+            document["body"] = dataflow(&inner.body);
+        }
+        document
     });
     let edges = program.nodes.iter().enumerate().flat_map(|(at, node)| {
         node.of.iter().map(move |operand| {
-            let from = &program.nodes[*operand];
+            // Of a loop's state a part is read.
+            let from = if matches!(node.op, Op::State(_)) { node } else { &program.nodes[*operand] };
             json!({ "from": operand, "to": at, "bytes": from.elements() * width(from.element_type) })
         })
     });
@@ -110,15 +144,7 @@ pub(super) fn dot(program: &Program) -> String {
     let mut text = String::from("digraph region {\n  rankdir=TB;\n  node [shape=box, fontname=\"monospace\"];\n");
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     for (at, node) in program.nodes.iter().enumerate() {
-        let dims: Vec<String> = node.dims.iter().map(ToString::to_string).collect();
-        let _ = writeln!(
-            text,
-            "  n{at} [label=\"{}\\n{} {}[{}]\"];",
-            quoted(&node.name),
-            node.op.name(),
-            node.element_type.name(),
-            dims.join(",")
-        );
+        let _ = writeln!(text, "  n{at} [label=\"{}\\n{}\"];", quoted(&node.name), node.words());
         for operand in &node.of {
             let _ = writeln!(text, "  n{operand} -> n{at};");
         }

@@ -63,11 +63,7 @@ pub(super) fn svg(program: &Program) -> Option<String> {
 }
 
 fn label(node: &crate::program::Node) -> [String; 2] {
-    let dims: Vec<String> = node.dims.iter().map(ToString::to_string).collect();
-    [
-        node.name.chars().take(28).collect(),
-        format!("{} {}[{}]", node.op.name(), node.element_type.name(), dims.join(",")),
-    ]
+    [node.name.chars().take(28).collect(), node.words()]
 }
 
 fn width(text: &str) -> f64 {

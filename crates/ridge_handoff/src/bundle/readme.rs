@@ -26,6 +26,7 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
     }
     section(&mut text, "What was checked", ledger, CheckState::Passed);
     section(&mut text, "What failed", ledger, CheckState::Failed);
+    section(&mut text, "What took too long", ledger, CheckState::NotFinished);
     section(&mut text, "What was not run", ledger, CheckState::NotRun);
     text.push_str("\n`ridgeline handoff verify` on this folder runs all of it again, without a network.\nIt compiles and runs the code that is in here: do that only with a bundle from somebody you trust.\n");
     text.push_str("\n## What is predicted\n\n");

@@ -140,6 +140,14 @@ HLO_FIXED HLO_F multiply(HLO_F a, HLO_F b) {
   const __int128 half = HLO_F::fraction == 0 ? 0 : static_cast<__int128>(1) << (HLO_F::fraction > 0 ? HLO_F::fraction - 1 : 0);
   return HLO_F::held((static_cast<__int128>(a.raw) * b.raw + half) >> HLO_F::fraction);
 }
+HLO_FIXED HLO_F divide(HLO_F a, HLO_F b) {
+  __int128 over = a.raw, under = b.raw;
+  if (under == 0) return HLO_F::held(static_cast<__int128>((over > 0) - (over < 0)) * (static_cast<__int128>(1) << 64));
+  if (under < 0) { over = -over; under = -under; }
+  // Rounded down, with half a unit more: to the nearest.
+  const __int128 wide = over * (static_cast<__int128>(2) << HLO_F::fraction) + under, twice = 2 * under;
+  return HLO_F::held(wide / twice - (wide % twice < 0 ? 1 : 0));
+}
 HLO_FIXED HLO_F maximum(HLO_F a, HLO_F b) { return a.raw < b.raw ? b : a; }
 HLO_FIXED HLO_F minimum(HLO_F a, HLO_F b) { return b.raw < a.raw ? b : a; }
 HLO_FIXED HLO_F negate(HLO_F a) { return HLO_F::held(-static_cast<__int128>(a.raw)); }
@@ -149,7 +157,7 @@ HLO_BY_DOUBLE(sign) HLO_BY_DOUBLE(floor) HLO_BY_DOUBLE(ceil) HLO_BY_DOUBLE(round
 HLO_BY_DOUBLE(sqrt) HLO_BY_DOUBLE(rsqrt) HLO_BY_DOUBLE(cbrt) HLO_BY_DOUBLE(exp) HLO_BY_DOUBLE(expm1) HLO_BY_DOUBLE(log)
 HLO_BY_DOUBLE(log1p) HLO_BY_DOUBLE(logistic) HLO_BY_DOUBLE(sine) HLO_BY_DOUBLE(cosine) HLO_BY_DOUBLE(tan) HLO_BY_DOUBLE(tanh)
 #define HLO_TWO_BY_DOUBLE(name) HLO_FIXED HLO_F name(HLO_F a, HLO_F b) { return HLO_F(name(a.value(), b.value())); }
-HLO_TWO_BY_DOUBLE(divide) HLO_TWO_BY_DOUBLE(remainder) HLO_TWO_BY_DOUBLE(power) HLO_TWO_BY_DOUBLE(atan2)
+HLO_TWO_BY_DOUBLE(remainder) HLO_TWO_BY_DOUBLE(power) HLO_TWO_BY_DOUBLE(atan2)
 HLO_FIXED bool is_finite(HLO_F) { return true; }
 HLO_FIXED bool eq(HLO_F a, HLO_F b) { return a.raw == b.raw; }
 HLO_FIXED bool ne(HLO_F a, HLO_F b) { return a.raw != b.raw; }

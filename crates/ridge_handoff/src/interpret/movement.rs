@@ -30,6 +30,44 @@ pub(super) fn strides(dims: &[usize]) -> Vec<usize> {
     steps
 }
 
+/// A walk over all elements of an array in logical order, by the positions of what they are made of.
+///
+/// After the last it stands at the first again.
+pub(super) struct Walk<'a> {
+    dims: &'a [usize],
+    /// How far a step along each dimension leads.
+    steps: Vec<isize>,
+    index: Vec<usize>,
+    at: isize,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(dims: &'a [usize], steps: Vec<isize>, first: isize) -> Walk<'a> {
+        Walk { dims, steps, index: vec![0; dims.len()], at: first }
+    }
+
+    /// The position that it stands at; it goes on to the next.
+    pub(super) fn step(&mut self) -> usize {
+        let here = self.at;
+        for dim in (0..self.dims.len()).rev() {
+            self.index[dim] += 1;
+            self.at += self.steps[dim];
+            if self.index[dim] < self.dims[dim] {
+                break;
+            }
+            self.at -= self.steps[dim] * self.dims[dim] as isize;
+            self.index[dim] = 0;
+        }
+        here.cast_unsigned()
+    }
+}
+
+/// Strides of these dimensions of an array.
+pub(super) fn along(dims: &[usize], of: &[usize]) -> Vec<isize> {
+    let steps = strides(of);
+    dims.iter().map(|dim| steps[*dim].cast_signed()).collect()
+}
+
 /// The position of an index.
 pub(super) fn position(index: impl Iterator<Item = usize>, dims: &[usize]) -> usize {
     index.zip(dims).fold(0, |position, (at, extent)| position * extent + at)
@@ -49,18 +87,6 @@ pub(super) fn padded(index: &[usize], edges: &[(i64, usize)], all: &[usize]) -> 
     Some(at)
 }
 
-/// Which of several parts a place is in, and where in it.
-pub(super) fn part(place: usize, extents: impl Iterator<Item = usize>) -> (usize, usize) {
-    let mut inside = place;
-    for (at, extent) in extents.enumerate() {
-        if inside < extent {
-            return (at, inside);
-        }
-        inside -= extent;
-    }
-    (0, 0)
-}
-
 /// The element that a place of a window reads; `None` for padding and holes.
 pub(super) fn in_window(index: &[usize], inner: &[usize], windows: &[WindowOf], all: &[usize]) -> Option<usize> {
     let mut at = 0;
@@ -77,51 +103,40 @@ pub(super) fn in_window(index: &[usize], inner: &[usize], windows: &[WindowOf], 
 }
 
 /// The pairs of elements that a product multiplies.
-pub(super) struct Contraction {
-    inner: Vec<usize>,
-    left: Side,
-    right: Side,
+pub(super) struct Contraction<'a> {
+    left: Walk<'a>,
+    right: Walk<'a>,
+    /// What is summed, from the first pair of a sum on.
+    inner: Vec<(usize, usize)>,
 }
 
-/// One operand: how far apart neighbors are along each dimension of the result, and along each that is summed.
-struct Side {
-    outer: Vec<usize>,
-    inner: Vec<usize>,
-}
-
-impl Contraction {
+impl<'a> Contraction<'a> {
+    /// For the elements of a result of these extents, in order.
     pub(super) fn new(
         left: &[usize],
         right: &[usize],
         contract: &(Vec<usize>, Vec<usize>),
         batch: &(Vec<usize>, Vec<usize>),
-    ) -> Contraction {
+        dims: &'a [usize],
+    ) -> Contraction<'a> {
         let free = |dims: &[usize], contract: &[usize], batch: &[usize]| -> Vec<usize> {
             (0..dims.len()).filter(|dim| !contract.contains(dim) && !batch.contains(dim)).collect()
         };
         let (of_left, of_right) = (free(left, &contract.0, &batch.0), free(right, &contract.1, &batch.1));
-        let (steps, steps_too) = (strides(left), strides(right));
-        let pick = |steps: &[usize], dims: &[usize]| dims.iter().map(|dim| steps[*dim]).collect::<Vec<_>>();
         let none = |count: usize| vec![0; count];
-        Contraction {
-            inner: contract.0.iter().map(|dim| left[*dim]).collect(),
-            left: Side {
-                outer: [pick(&steps, &batch.0), pick(&steps, &of_left), none(of_right.len())].concat(),
-                inner: pick(&steps, &contract.0),
-            },
-            right: Side {
-                outer: [pick(&steps_too, &batch.1), none(of_left.len()), pick(&steps_too, &of_right)].concat(),
-                inner: pick(&steps_too, &contract.1),
-            },
-        }
+        let outer = [along(&batch.0, left), along(&of_left, left), none(of_right.len())].concat();
+        let outer_too = [along(&batch.1, right), none(of_left.len()), along(&of_right, right)].concat();
+        let summed: Vec<usize> = contract.0.iter().map(|dim| left[*dim]).collect();
+        let mut inner = Walk::new(&summed, along(&contract.0, left), 0);
+        let mut inner_too = Walk::new(&summed, along(&contract.1, right), 0);
+        let inner = (0..summed.iter().product()).map(|_| (inner.step(), inner_too.step())).collect();
+        Contraction { left: Walk::new(dims, outer, 0), right: Walk::new(dims, outer_too, 0), inner }
     }
 
-    pub(super) fn pairs(&self, index: &[usize]) -> impl Iterator<Item = (usize, usize)> {
-        let along =
-            |steps: &[usize], index: &[usize]| steps.iter().zip(index).map(|(step, at)| step * at).sum::<usize>();
-        let (left, right) = (along(&self.left.outer, index), along(&self.right.outer, index));
-        places(&self.inner)
-            .map(move |inner| (left + along(&self.left.inner, &inner), right + along(&self.right.inner, &inner)))
+    /// The pairs of the next element.
+    pub(super) fn pairs(&mut self) -> impl Iterator<Item = (usize, usize)> {
+        let (left, right) = (self.left.step(), self.right.step());
+        self.inner.iter().map(move |(at, to)| (left + at, right + to))
     }
 }
 

@@ -124,7 +124,8 @@ pub(super) fn reducer(module: &HloModule, instruction: &Instruction) -> Result<R
 pub(super) fn check(node: &Node, nodes: &[Node]) -> Result<(), Refusal> {
     let of: Vec<&Node> = node.of.iter().map(|at| &nodes[*at]).collect();
     let fits = match &node.op {
-        Op::Input(_) | Op::Constant(_) => true,
+        // Loops are looked at where they are made.
+        Op::Input(_) | Op::Constant(_) | Op::Loop(_) | Op::State(_) => true,
         Op::Iota(dim) => *dim < node.dims.len(),
         Op::Each(each) => each_fits(*each, node, &of),
         Op::Broadcast(dims) => {

@@ -2,7 +2,7 @@
 
 use super::opened::Opened;
 use super::tools::{Ran, run, version};
-use super::{inputs, sets};
+use super::{inputs, proofs, sets};
 use crate::bundle::{Check, CheckState};
 use crate::interpret::equal;
 use crate::vectors;
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Instant;
 
 /// A check that needs a tool.
-pub(super) type Run = fn(&Opened, &Path) -> Check;
+pub(super) type Run = fn(&Path) -> Vec<Check>;
 
 /// Checks of the Verilog, with how long each takes beside the other checks.
 pub(super) const RTL: [(&str, u8, Run); 3] =
@@ -30,7 +30,7 @@ pub(super) fn xls(bundle: &Opened, folder: &Path) -> Check {
 const XLS: &str = "Icarus Verilog XLS";
 
 /// The check of the Verilog of single precision.
-pub(super) const RTL_F32: (&str, u8, Run) = ("Icarus Verilog f32", 3, icarus_f32);
+pub(super) const RTL_F32: [(&str, u8, Run); 1] = [("Icarus Verilog f32", 3, icarus_f32)];
 
 pub(super) fn not_run(name: &str, why: &str) -> Check {
     Check {
@@ -43,9 +43,30 @@ pub(super) fn not_run(name: &str, why: &str) -> Check {
     }
 }
 
-fn judged(name: &str, command: &str, version: String, wall_s: f64, found: Result<String, String>) -> Check {
-    let state = if found.is_ok() { CheckState::Passed } else { CheckState::Failed };
-    let found = found.unwrap_or_else(|why| why);
+/// Why a check did not pass.
+enum Wrong {
+    Failed(String),
+    TookTooLong(String),
+}
+
+impl From<String> for Wrong {
+    fn from(why: String) -> Wrong {
+        Wrong::Failed(why)
+    }
+}
+
+impl From<Ran> for Wrong {
+    fn from(ran: Ran) -> Wrong {
+        if ran.is_late { Wrong::TookTooLong(ran.said) } else { Wrong::Failed(ran.said) }
+    }
+}
+
+fn judged<W: Into<Wrong>>(name: &str, command: &str, version: String, wall_s: f64, found: Result<String, W>) -> Check {
+    let (state, found) = match found.map_err(Into::into) {
+        Ok(found) => (CheckState::Passed, found),
+        Err(Wrong::Failed(why)) => (CheckState::Failed, why),
+        Err(Wrong::TookTooLong(why)) => (CheckState::NotFinished, why),
+    };
     Check { name: name.to_owned(), state, found, command: command.to_owned(), version, wall_s }
 }
 
@@ -157,13 +178,9 @@ pub(super) fn cpp(bundle: &Opened, folder: &Path, slug: Option<&str>) -> Check {
     let hls = folder.join("hls");
     let compiled = run(&hls, &words.iter().map(String::as_str).collect::<Vec<_>>());
     if !compiled.is_success {
-        return judged(
-            &name,
-            &words.join(" "),
-            version,
-            compiled.wall_s,
-            Err(format!("it does not compile: {}", compiled.said)),
-        );
+        let said = format!("it does not compile: {}", compiled.said);
+        let compiled = if compiled.is_late { compiled } else { Ran { said, ..compiled } };
+        return judged(&name, &words.join(" "), version, compiled.wall_s, Err(compiled));
     }
     let mut test = vec![format!("./{program}"), engine.to_owned()];
     test.extend(sets(bundle).iter().map(|set| format!("../golden/{set}")));
@@ -173,17 +190,17 @@ pub(super) fn cpp(bundle: &Opened, folder: &Path, slug: Option<&str>) -> Check {
 }
 
 /// What a test bench said.
-fn said(ran: Ran) -> Result<String, String> {
+fn said(ran: Ran) -> Result<String, Ran> {
     let last = ran.said.lines().last().unwrap_or("it said nothing").to_owned();
-    if ran.is_success { Ok(last) } else { Err(last) }
+    if ran.is_success { Ok(last) } else { Err(Ran { said: last, ..ran }) }
 }
 
-fn icarus(_: &Opened, folder: &Path) -> Check {
-    simulated("Icarus Verilog", &folder.join("rtl"))
+fn icarus(folder: &Path) -> Vec<Check> {
+    vec![simulated("Icarus Verilog", &folder.join("rtl"))]
 }
 
-fn icarus_f32(_: &Opened, folder: &Path) -> Check {
-    simulated("Icarus Verilog f32", &folder.join("rtl_f32"))
+fn icarus_f32(folder: &Path) -> Vec<Check> {
+    vec![simulated("Icarus Verilog f32", &folder.join("rtl_f32"))]
 }
 
 fn simulated(name: &str, rtl: &Path) -> Check {
@@ -191,19 +208,22 @@ fn simulated(name: &str, rtl: &Path) -> Check {
     let command = "iverilog -g2005 -o tb.vvp kernel.v tb.v && vvp tb.vvp";
     let built = run(rtl, &["iverilog", "-g2005", "-o", "tb.vvp", "kernel.v", "tb.v"]);
     if !built.is_success {
-        return judged(name, command, version, built.wall_s, Err(built.said));
+        return judged(name, command, version, built.wall_s, Err(built));
     }
     let ran = run(rtl, &["vvp", "tb.vvp"]);
     let wall_s = built.wall_s + ran.wall_s;
-    let found = if ran.said.lines().any(|line| line.starts_with("0 differ")) { said(ran) } else { Err(ran.said) };
+    let found = if ran.said.lines().any(|line| line.starts_with("0 differ")) { said(ran) } else { Err(ran) };
     judged(name, command, version, wall_s, found)
 }
 
-fn verilator(_: &Opened, folder: &Path) -> Check {
+fn verilator(folder: &Path) -> Vec<Check> {
+    vec![verilated(&folder.join("rtl"))]
+}
+
+fn verilated(rtl: &Path) -> Check {
     let Some(version) = version("verilator", "--version") else {
         return not_run("Verilator", "verilator is not on the path");
     };
-    let rtl = folder.join("rtl");
     let words = [
         "verilator",
         "--cc",
@@ -219,32 +239,40 @@ fn verilator(_: &Opened, folder: &Path) -> Check {
         "kernel.v",
         "sim.cpp",
     ];
-    let built = run(&rtl, &words);
+    let built = run(rtl, &words);
     if !built.is_success {
-        return judged("Verilator", &words.join(" "), version, built.wall_s, Err(built.said));
+        return judged("Verilator", &words.join(" "), version, built.wall_s, Err(built));
     }
-    let ran = run(&rtl, &["obj_dir/sim"]);
+    let ran = run(rtl, &["obj_dir/sim"]);
     judged("Verilator", &format!("{} && obj_dir/sim", words.join(" ")), version, built.wall_s + ran.wall_s, said(ran))
 }
 
-fn yosys(_: &Opened, folder: &Path) -> Check {
-    let Some(version) = version("yosys", "-V") else { return not_run("Yosys", "yosys is not on the path") };
+/// What Yosys makes of the design, and the proof that it is the same.
+fn yosys(folder: &Path) -> Vec<Check> {
     let rtl = folder.join("rtl");
-    let words = [
-        "yosys",
-        "-q",
-        "-p",
-        "read_verilog kernel.v; synth_xilinx -family xcup -flatten -top kernel; tee -o stat.txt stat",
-    ];
-    let ran = run(&rtl, &words);
+    let made = synthesis(&rtl);
+    let stat = std::fs::read_to_string(rtl.join("stat.txt")).unwrap_or_default();
+    match made.state {
+        CheckState::Passed => vec![made, proofs::netlist(&rtl, &stat)],
+        _ => vec![made],
+    }
+}
+
+fn synthesis(rtl: &Path) -> Check {
+    let Some(version) = version("yosys", "-V") else { return not_run("Yosys", "yosys is not on the path") };
+    let script = format!(
+        "read_verilog kernel.v; synth_xilinx -family xcup -flatten -top kernel; tee -o stat.txt stat; write_rtlil {}",
+        proofs::NETLIST
+    );
+    let words = ["yosys", "-q", "-p", &script];
+    let ran = run(rtl, &words);
     let command = words.join(" ");
     if !ran.is_success {
-        return judged("Yosys", &command, version, ran.wall_s, Err(ran.said));
+        return judged("Yosys", &command, version, ran.wall_s, Err(ran));
     }
-    let stat = std::fs::read_to_string(rtl.join("stat.txt")).unwrap_or_default();
-    let cells = resources(&stat);
+    let cells = resources(&std::fs::read_to_string(rtl.join("stat.txt")).unwrap_or_default());
     let found = if cells.is_empty() {
-        Err("it gave no cells".to_owned())
+        Err(Wrong::Failed("it gave no cells".to_owned()))
     } else {
         Ok(format!("{} (UltraScale+, before place and route)", cells.join(", ")))
     };

@@ -13,6 +13,8 @@ const MOST_SAID: usize = 4096;
 /// How a command ended.
 pub(crate) struct Ran {
     pub(crate) is_success: bool,
+    /// Whether it was ended because it took too long.
+    pub(crate) is_late: bool,
     /// Its last words.
     pub(crate) said: String,
     pub(crate) wall_s: f64,
@@ -28,8 +30,14 @@ pub(crate) fn version(tool: &str, flag: &str) -> Option<String> {
 
 /// Runs a command in `folder`, and ends it where it takes too long.
 pub(crate) fn run(folder: &Path, words: &[&str]) -> Ran {
+    run_within(folder, words, PATIENCE)
+}
+
+/// The same, with as much time as is said.
+pub(crate) fn run_within(folder: &Path, words: &[&str], patience: Duration) -> Ran {
     let began = Instant::now();
-    let said = |text: String| Ran { is_success: false, said: text, wall_s: began.elapsed().as_secs_f64() };
+    let said =
+        |text: String| Ran { is_success: false, is_late: false, said: text, wall_s: began.elapsed().as_secs_f64() };
     let Some((tool, arguments)) = words.split_first() else { return said("no command".to_owned()) };
     // A file of its own, because commands run side by side in one folder.
     let Ok(out) = tempfile::NamedTempFile::new_in(folder) else { return said("no file can be made".to_owned()) };
@@ -44,7 +52,7 @@ pub(crate) fn run(folder: &Path, words: &[&str]) -> Ran {
     let status = loop {
         match child.try_wait() {
             Ok(Some(status)) => break Some(status),
-            Ok(None) if began.elapsed() > PATIENCE => {
+            Ok(None) if began.elapsed() > patience => {
                 let _ = child.kill();
                 let _ = child.wait();
                 break None;
@@ -55,6 +63,7 @@ pub(crate) fn run(folder: &Path, words: &[&str]) -> Ran {
     };
     let text = std::fs::read(out.path()).unwrap_or_default();
     let text = String::from_utf8_lossy(&text[text.len().saturating_sub(MOST_SAID)..]).trim().to_owned();
-    let text = if status.is_none() { format!("it took longer than {} s", PATIENCE.as_secs()) } else { text };
-    Ran { is_success: status.is_some_and(|status| status.success()), said: text, wall_s: began.elapsed().as_secs_f64() }
+    let text = if status.is_none() { format!("it took longer than {} s", patience.as_secs()) } else { text };
+    let is_success = status.is_some_and(|status| status.success());
+    Ran { is_success, is_late: status.is_none(), said: text, wall_s: began.elapsed().as_secs_f64() }
 }

@@ -4,16 +4,16 @@ use super::{beside, lines, progress, say};
 use crate::failure::Failure;
 use crate::timings::Timings;
 use ridge_report::{Listing, csv, offload};
-use ridgeline::handing_over::bundle::{Check, Files, MANIFEST, Recorded, manifest, readme};
-use ridgeline::handing_over::verify::{Running, open, verify};
+use ridgeline::handing_over::bundle::{self, Check, Files, MANIFEST, Recorded, manifest, readme};
+use ridgeline::handing_over::jobs::{Job, side_by_side};
+use ridgeline::handing_over::verify::{Opened, Place, Running, hashes, of_code, of_engines, open};
 use ridgeline::handing_over::{engines, xls};
 use ridgeline::{Handoff, Session, Topic};
 use serde_json::{Value, json};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 /// Writes the bundle to `output`, and gives what the checks said.
-pub(super) fn bundle(
+pub(super) fn made(
     session: &Session,
     mut handoff: Handoff,
     output: &Path,
@@ -31,38 +31,42 @@ pub(super) fn bundle(
     let parent = beside(output)?;
     let folder = tempfile::Builder::new().prefix(".handoff-").tempdir_in(&parent);
     let folder = folder.map_err(|error| Failure::io("could not make the folder", &error).at(&parent))?;
-    write(folder.path(), &handoff.files)?;
-    let mut engines_said = json!({});
+    let sealed = |files: &Files, engines: &Value, ledger: &[Check]| {
+        manifest(files, &handoff.source, handoff.refused.as_ref(), engines, ledger)
+    };
+    let opened = |files: &Files, engines: &Value| {
+        write(folder.path(), files)?;
+        put(folder.path(), MANIFEST, sealed(files, engines, &[]))?;
+        open(folder.path()).map_err(|error| Failure::failed(error.to_string()).at(folder.path()))
+    };
+    // Other engines run beside the checks of the code, which do not need them.
+    let bundle = opened(&handoff.files, &json!({}))?;
+    let (mut said, mut ledger) =
+        timings.phase("checks", || asked(&bundle, handoff.refused.is_none().then(|| python_of(python)), folder.path()));
     if handoff.refused.is_none() {
-        tell("other engines");
-        engines_said = timings.phase("engines", || engines::run(&python_of(python), folder.path()));
-        collect(folder.path(), &engines_said, &mut handoff.files)?;
-        collect_made(folder.path(), "spec/module.vhlo.mlirbc", &mut handoff.files)?;
-        if handoff.files.contains_key("xls/kernel.x") {
-            tell("XLS");
-            engines_said["xls"] = timings.phase("xls", || xls::run(&python_of(python), folder.path()));
-            collect_made(folder.path(), "xls/kernel.v", &mut handoff.files)?;
+        collect(folder.path(), &said, &mut handoff.files)?;
+        for made in ["spec/module.vhlo.mlirbc", "xls/kernel.v"] {
+            collect_made(folder.path(), made, &mut handoff.files)?;
         }
         if !handoff.source.recorded.is_empty() {
             let sets: Vec<String> = handoff.source.recorded.iter().map(Recorded::set).collect();
-            engines_said["program"] = json!({ "ran": "the recording", "sets": sets, "version": "" });
+            said["program"] = json!({ "ran": "the recording", "sets": sets, "version": "" });
         }
     }
-    // The checks run on a bundle that is whole but for their own outcome.
-    let ledger = {
-        put(
-            folder.path(),
-            MANIFEST,
-            manifest(&handoff.files, &handoff.source, handoff.refused.as_ref(), &engines_said, &[]).as_bytes(),
-        )?;
-        let opened = open(folder.path()).map_err(|error| Failure::failed(error.to_string()).at(folder.path()))?;
-        timings.phase("checks", || verify(&opened, Running::Everything, progress()))
-    };
+    // The rest runs on a bundle that is whole but for the outcome of the checks.
+    let bundle = opened(&handoff.files, &said)?;
+    ledger.insert(0, hashes(&bundle));
+    let place = Place::new(&bundle, Running::Everything);
+    ledger.extend(timings.phase("checks", || {
+        side_by_side(of_engines(&bundle, &place), usize::MAX, &mut progress("checks of other engines"))
+            .into_iter()
+            .flatten()
+    }));
     let page = readme(&handoff.files, &handoff.source, handoff.refused.as_ref(), &ledger);
-    put(folder.path(), "README.md", page.as_bytes())?;
+    put(folder.path(), "README.md", page.clone())?;
     handoff.files.insert("README.md".to_owned(), page.into_bytes());
-    let text = manifest(&handoff.files, &handoff.source, handoff.refused.as_ref(), &engines_said, &ledger);
-    put(folder.path(), MANIFEST, text.as_bytes())?;
+    let text = manifest(&handoff.files, &handoff.source, handoff.refused.as_ref(), &said, &ledger);
+    put(folder.path(), MANIFEST, text)?;
     let kept = folder.keep();
     std::fs::rename(&kept, output).map_err(|error| Failure::io("could not rename the folder", &error).at(output))?;
     open_to_all(output);
@@ -78,9 +82,39 @@ pub(super) fn bundle(
     Ok(ledger)
 }
 
-fn tell(what: &str) {
-    // Nothing is left to tell it to where standard error is closed.
-    let _ = writeln!(anstream::stderr(), "ridgeline: {what}");
+/// What is done beside each other.
+enum Done {
+    Engines(Value),
+    Xls(Value),
+    Checks(Vec<Check>),
+}
+
+/// What other engines say of themselves, where there is a Python to ask, and what the checks of the code say.
+fn asked(bundle: &Opened, python: Option<PathBuf>, folder: &Path) -> (Value, Vec<Check>) {
+    let place = Place::new(bundle, Running::Everything);
+    let checks = of_code(bundle, &place).into_iter();
+    let mut jobs: Vec<Job<'_, Done>> =
+        checks.map(|job| Job::new(job.name, job.takes, || Done::Checks((job.run)()))).collect();
+    if let Some(python) = &python {
+        // The interpreter takes minutes for what a processor does in milliseconds.
+        let name = "XLA and the StableHLO interpreter";
+        jobs.push(Job::new(name, 9, || Done::Engines(engines::run(python, folder))));
+        if bundle.files.contains_key("xls/kernel.x") {
+            jobs.push(Job::new("XLS", 4, || Done::Xls(xls::run(python, folder))));
+        }
+    }
+    let (mut said, mut of_xls, mut ledger) = (json!({}), None, Vec::new());
+    for done in side_by_side(jobs, usize::MAX, &mut progress("checks and engines")) {
+        match done {
+            Done::Engines(all) => said = all,
+            Done::Xls(one) => of_xls = Some(one),
+            Done::Checks(checks) => ledger.extend(checks),
+        }
+    }
+    if let Some(one) = of_xls {
+        said["xls"] = one;
+    }
+    (said, ledger)
 }
 
 fn python_of(named: Option<&Path>) -> PathBuf {
@@ -138,14 +172,11 @@ fn collect_made(folder: &Path, name: &str, files: &mut Files) -> Result<(), Fail
 }
 
 fn write(folder: &Path, files: &Files) -> Result<(), Failure> {
-    files.iter().try_for_each(|(path, bytes)| put(folder, path, bytes))
+    bundle::write(files, folder).map_err(|(path, error)| Failure::io("could not write", &error).at(&path))
 }
 
-fn put(folder: &Path, path: &str, bytes: &[u8]) -> Result<(), Failure> {
-    let target = folder.join(path);
-    let failed = |error: std::io::Error| Failure::io("could not write", &error).at(&target);
-    target.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(failed)?;
-    std::fs::write(&target, bytes).map_err(failed)
+fn put(folder: &Path, name: &str, text: String) -> Result<(), Failure> {
+    write(folder, &Files::from([(name.to_owned(), text.into_bytes())]))
 }
 
 /// Temporary folders are for their owner alone; a bundle is to be handed over.
