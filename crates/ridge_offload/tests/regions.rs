@@ -412,7 +412,7 @@ fn best_part(trace: &str, hlo: &str, expected: Expect) {
         let whole = if cut.is_whole_loop { ", the loop" } else { "" };
         format!(
             "{} of {}{whole}{opened}: saves {:.0} of {:.0} µs\n",
-            cut.ops.join(", "),
+            if cut.ops.is_empty() { "nothing".to_owned() } else { cut.ops.join(", ") },
             cut.of,
             1e6 * cut.saves_s,
             1e6 * one.call_s.expect("a time").p50
@@ -511,7 +511,7 @@ fn a_loop_competes_with_parts_of_its_body() {
         &iterations(&[("sort.1", 9, 4000), ("dot.1", 10, 100_000)]),
         SORT_AND_PRODUCT,
         expect![[r#"
-         of 2: saves 0 of 104000 µs
+        nothing of 2: saves 0 of 104000 µs
     "#]],
     );
 }
