@@ -389,7 +389,7 @@ fn work_without_hlo_has_a_time_on_another_gpu() {
         "stream 1 on other\n  0 +500000 kernel",
         "",
         expect![[r#"
-        nothing: no specification, because no compiled module is known of this work, so that nothing says what it computes; nor is its time on another GPU known: no data sheet says what A100 can do (`--as` names the one that it is)
+        nothing: no specification, because no compiled module is known of this work, so that nothing says what it computes; nor is its time on another GPU known: `A100` has no data sheet (`--as` says which device it is)
     "#]],
     );
 }
