@@ -175,7 +175,7 @@ const TAIL: &str = "
 Predicted over measured, the least and the greatest of the sizes.
 What both do not know is the cache: a working set that fits the RTX 4070's 36 MB and not the TITAN V's is up to three times off (`random_access`, `strided_copy_8`).
 Where the launch and the arithmetic decide (`matmul_naive`, `matmul_tiled`), waves are half as far off as roofs.
-The interval of a region on another GPU takes the factor that eight in ten of these lie within, to either side: that of waves for the part of its time that is scaled so, that of roofs for the rest.
+The interval of a region on another GPU takes the factor that eight in ten of these lie within, to either side: that of roofs for the part of its time that is scaled by roofs, that of waves for the rest.
 
 Between vendors, five programs on an H100 and an MI300X are scored in [what-if.md](what-if.md#what-it-is-worth), by the ratio of data sheets.
 ";

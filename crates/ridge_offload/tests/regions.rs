@@ -389,7 +389,7 @@ fn work_without_hlo_has_a_time_on_another_gpu() {
         "stream 1 on other\n  0 +500000 kernel",
         "",
         expect![[r#"
-        nothing: no specification, because no compiled module is known of this work, so that nothing says what it computes; nor is its time on another GPU known: no data sheet says what A100 can do (`--as` names the one that it is)
+        nothing: no specification, because no compiled module is known of this work, so that nothing says what it computes; nor is its time on another GPU known: `A100` has no data sheet (`--as` says which device it is)
     "#]],
     );
 }
@@ -412,7 +412,7 @@ fn best_part(trace: &str, hlo: &str, expected: Expect) {
         let whole = if cut.is_whole_loop { ", the loop" } else { "" };
         format!(
             "{} of {}{whole}{opened}: saves {:.0} of {:.0} µs\n",
-            cut.ops.join(", "),
+            if cut.ops.is_empty() { "nothing".to_owned() } else { cut.ops.join(", ") },
             cut.of,
             1e6 * cut.saves_s,
             1e6 * one.call_s.expect("a time").p50
@@ -511,7 +511,7 @@ fn a_loop_competes_with_parts_of_its_body() {
         &iterations(&[("sort.1", 9, 4000), ("dot.1", 10, 100_000)]),
         SORT_AND_PRODUCT,
         expect![[r#"
-         of 2: saves 0 of 104000 µs
+        nothing of 2: saves 0 of 104000 µs
     "#]],
     );
 }

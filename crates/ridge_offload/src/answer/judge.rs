@@ -73,7 +73,7 @@ fn by_measured_time(answer: &mut RegionAnswer, known: &Known, asked: &Asked<'_>)
     if answer.boards.is_empty() && !asked.targets.is_empty() {
         let device = &asked.ask.baseline.device;
         answer.why.push_str(&format!(
-            "; nor is its time on another GPU known: no data sheet says what {device} can do (`--as` names the one that it is)"
+            "; nor is its time on another GPU known: `{device}` has no data sheet (`--as` says which device it is)"
         ));
     }
     let Some(best) = answer.boards.first().filter(|_| asked.ask.boards.is_empty()) else { return };

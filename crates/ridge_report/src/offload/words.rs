@@ -119,19 +119,19 @@ pub(super) fn cut(board: &BoardAnswer) -> Option<String> {
 /// By what the time on another GPU was found; `None` of a board.
 pub(super) fn scaled_by(board: &BoardAnswer) -> Option<String> {
     let words = |by: ScaledBy| match by {
-        ScaledBy::Waves => "by the waves of its thread blocks",
-        ScaledBy::Roof => "by its roofs",
-        ScaledBy::Ratio => "by memory and arithmetic of both devices",
-        ScaledBy::Memory => "by the rate of memory",
-        ScaledBy::Link => "by the link to the host",
-        ScaledBy::Devices => "unchanged, because it moves between devices",
-        ScaledBy::Nothing => "unchanged, because nothing is known of it",
+        ScaledBy::Waves => "the waves of its thread blocks",
+        ScaledBy::Roof => "its roofs",
+        ScaledBy::Ratio => "memory and arithmetic of both devices",
+        ScaledBy::Memory => "the rate of memory",
+        ScaledBy::Link => "the link to the host",
+        ScaledBy::Devices => "what it took, because it moves between devices",
+        ScaledBy::Nothing => "what it took, because nothing is known of it",
     };
     let (first, _) = board.scaled_by.first()?;
     let shown: Vec<&(ScaledBy, f64)> = board.scaled_by.iter().filter(|(_, part)| *part >= 0.0005).collect();
     let parts: Vec<String> = match &shown[..] {
         [] | [_] => vec![words(*first).to_owned()],
-        several => several.iter().map(|(by, part)| format!("{} of it {}", share(*part), words(*by))).collect(),
+        several => several.iter().map(|(by, part)| format!("{} ({})", words(*by), share(*part))).collect(),
     };
-    Some(format!("its time on {} is found {}", board.name, parts.join(", ")))
+    Some(format!("its time on {} follows from {}", board.name, parts.join(", ")))
 }
