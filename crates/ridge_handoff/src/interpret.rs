@@ -133,12 +133,10 @@ fn compute<A: Arithmetic>(
         Op::ReduceWindow(windows, reducer) => {
             let (from, all) = (of(0), dims(0));
             let inner: Vec<usize> = windows.iter().map(|window| window.size).collect();
-            let inner: Vec<Vec<usize>> = places(&inner).collect();
             let mut cells = Vec::with_capacity(node.elements());
             for index in places(&node.dims) {
-                let read = inner
-                    .iter()
-                    .filter_map(|inner| movement::in_window(&index, inner, windows, all))
+                let read = places(&inner)
+                    .filter_map(|inner| movement::in_window(&index, &inner, windows, all))
                     .map(|at| from[at]);
                 cells.push(folded(of(1)[0], read, reducer.each(), node.element_type, by)?);
             }

@@ -118,7 +118,7 @@ pub fn of_engines<'a>(bundle: &'a Opened, place: &'a Place) -> Vec<Job<'a, Vec<C
     if let Ok(folder) = place.folder()
         && bundle.files.contains_key("xls/kernel.x")
     {
-        jobs.push(Job::new("XLS", 2, || vec![checks::xls(bundle, folder)]));
+        jobs.push(Job::new("XLS", 2, || checks::xls(bundle, folder)));
     }
     jobs
 }

@@ -17,13 +17,14 @@ pub(super) type Run = fn(&Path) -> Vec<Check>;
 pub(super) const RTL: [(&str, u8, Run); 3] =
     [("Icarus Verilog", 1, icarus), ("Verilator", 3, verilator), ("Yosys", 5, yosys)];
 
-/// Runs what XLS made; says why there is nothing where it made nothing.
-pub(super) fn xls(bundle: &Opened, folder: &Path) -> Check {
+/// Runs what XLS made, and proves that its stages changed nothing; says why there is nothing where it made nothing.
+pub(super) fn xls(bundle: &Opened, folder: &Path) -> Vec<Check> {
     let said = &bundle.manifest["engines"]["xls"];
     if !bundle.files.contains_key("xls/kernel.v") {
-        return not_run(XLS, said["why"].as_str().unwrap_or("nobody asked XLS when the bundle was made"));
+        return vec![not_run(XLS, said["why"].as_str().unwrap_or("nobody asked XLS when the bundle was made"))];
     }
-    simulated(XLS, &folder.join("xls"))
+    let folder = folder.join("xls");
+    vec![simulated(XLS, &folder), proofs::stages(&folder)]
 }
 
 /// Its name.

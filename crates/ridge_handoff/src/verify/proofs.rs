@@ -16,47 +16,75 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Time to make them.
 const TO_MAKE: Duration = Duration::from_secs(120);
 
-/// Its name in the ledger.
-const NAME: &str = "netlist proof";
-
 /// The netlist that Yosys left in the folder of a design.
 pub(super) const NETLIST: &str = "netlist.il";
 
-const FUNCTIONS: &str = "read_verilog kernel.v; hierarchy -top kernel; proc; flatten; techmap -map wires.v; opt_clean; techmap; opt_clean; write_blif before.blif; \
-     design -reset; read_rtlil netlist.il; techmap -map wires.v; techmap -map +/xilinx/cells_sim.v; proc; flatten; simplemap t:$lut %n; opt_clean; write_blif after.blif";
+/// A proof: its name in the ledger, how Yosys makes the two functions, and what is known then.
+struct Proof {
+    name: &'static str,
+    functions: &'static str,
+    known: &'static str,
+}
+
+const OF_NETLIST: Proof = Proof {
+    name: "netlist proof",
+    functions: "read_verilog kernel.v; hierarchy -top kernel; proc; flatten; techmap -map wires.v; opt_clean; techmap; opt_clean; write_blif before.blif; \
+         design -reset; read_rtlil netlist.il; techmap -map wires.v; techmap -map +/xilinx/cells_sim.v; proc; flatten; simplemap t:$lut %n; opt_clean; write_blif after.blif",
+    known: "for every input the netlist gives what kernel.v says, registers taken for wires",
+};
+
+const OF_STAGES: Proof = Proof {
+    name: "XLS stages proof",
+    functions: "read_verilog plain.v; hierarchy -top kernel; proc; flatten; techmap -map wires.v; opt_clean; techmap; opt_clean; write_blif before.blif; \
+         design -reset; read_verilog kernel.v; hierarchy -top kernel; proc; flatten; techmap -map wires.v; opt_clean; techmap; opt_clean; write_blif after.blif",
+    known: "for every input the stages give what XLS makes of the same code in one, registers taken for wires",
+};
 
 /// Whether the netlist in the folder of a design computes what its Verilog says; `stat` is what Yosys says of its cells.
 pub(super) fn netlist(rtl: &Path, stat: &str) -> Check {
     if stat.contains("DSP48") {
-        return not_run(NAME, "the netlist has multipliers (DSP48E2), of which Yosys has no model");
+        return not_run(OF_NETLIST.name, "the netlist has multipliers (DSP48E2), of which Yosys has no model");
     }
-    let Some(version) = version("yosys-abc", "-h") else { return not_run(NAME, "yosys-abc is not on the path") };
-    if std::fs::write(rtl.join("wires.v"), WIRES).is_err() {
-        return not_run(NAME, "no file can be made");
-    }
-    let made = run_within(rtl, &["yosys", "-q", "-p", FUNCTIONS], TO_MAKE);
-    let proof = ["yosys-abc", "-c", "cec before.blif after.blif"];
-    let command = format!("yosys -q -p \"{FUNCTIONS}\" && {}", proof.join(" "));
-    let (state, found, wall_s) = if made.is_success {
-        let Ran { said, wall_s, is_late, .. } = run_within(rtl, &proof, PATIENCE);
-        let (state, found) = judged(&said, is_late);
-        (state, found, made.wall_s + wall_s)
-    } else {
-        (CheckState::NotFinished, format!("not proven: {}", last(&made.said)), made.wall_s)
-    };
-    let version = version.trim_end_matches(':').to_owned();
-    Check { name: NAME.to_owned(), state, found, command, version, wall_s }
+    OF_NETLIST.run(rtl)
 }
 
-fn judged(said: &str, is_late: bool) -> (CheckState, String) {
+/// Whether the stages that XLS made compute what it makes of the same code in one stage.
+pub(super) fn stages(xls: &Path) -> Check {
+    if !xls.join("plain.v").is_file() {
+        return not_run(OF_STAGES.name, "XLS did not make the code in one stage when the bundle was made");
+    }
+    OF_STAGES.run(xls)
+}
+
+impl Proof {
+    fn run(&self, folder: &Path) -> Check {
+        let Some(version) = version("yosys-abc", "-h") else {
+            return not_run(self.name, "yosys-abc is not on the path");
+        };
+        if std::fs::write(folder.join("wires.v"), WIRES).is_err() {
+            return not_run(self.name, "no file can be made");
+        }
+        let made = run_within(folder, &["yosys", "-q", "-p", self.functions], TO_MAKE);
+        let proof = ["yosys-abc", "-c", "cec before.blif after.blif"];
+        let command = format!("yosys -q -p \"{}\" && {}", self.functions, proof.join(" "));
+        let (state, found, wall_s) = if made.is_success {
+            let Ran { said, wall_s, is_late, .. } = run_within(folder, &proof, PATIENCE);
+            let (state, found) = judged(&said, is_late, self.known);
+            (state, found, made.wall_s + wall_s)
+        } else {
+            (CheckState::NotFinished, format!("not proven: {}", last(&made.said)), made.wall_s)
+        };
+        let version = version.trim_end_matches(':').to_owned();
+        Check { name: self.name.to_owned(), state, found, command, version, wall_s }
+    }
+}
+
+fn judged(said: &str, is_late: bool, known: &str) -> (CheckState, String) {
     if said.contains("Networks are equivalent") {
-        return (
-            CheckState::Passed,
-            "for every input the netlist gives what kernel.v says, registers taken for wires".to_owned(),
-        );
+        return (CheckState::Passed, known.to_owned());
     }
     if said.contains("NOT EQUIVALENT") {
-        return (CheckState::Failed, "the netlist gives something else than kernel.v says".to_owned());
+        return (CheckState::Failed, "there are inputs for which the two differ".to_owned());
     }
     let why = if is_late { format!("undecided after {} s", PATIENCE.as_secs()) } else { last(said).to_owned() };
     (CheckState::NotFinished, format!("not proven: {why}"))
@@ -96,6 +124,6 @@ mod tests {
                 state => assert_eq!(state, expected, "{}", check.found),
             }
         }
-        assert_eq!(judged("", true), (CheckState::NotFinished, "not proven: undecided after 60 s".to_owned()));
+        assert_eq!(judged("", true, ""), (CheckState::NotFinished, "not proven: undecided after 60 s".to_owned()));
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn made(
         timings.phase("checks", || asked(&bundle, handoff.refused.is_none().then(|| python_of(python)), folder.path()));
     if handoff.refused.is_none() {
         collect(folder.path(), &said, &mut handoff.files)?;
-        for made in ["spec/module.vhlo.mlirbc", "xls/kernel.v"] {
+        for made in ["spec/module.vhlo.mlirbc", "xls/kernel.v", "xls/plain.v"] {
             collect_made(folder.path(), made, &mut handoff.files)?;
         }
         if !handoff.source.recorded.is_empty() {

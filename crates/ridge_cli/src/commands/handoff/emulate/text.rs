@@ -245,7 +245,10 @@ fn values(report: &Report, text: &mut String) {
     if let Some(bits) = bits.filter(|_| most > 0.0) {
         fact(
             "",
-            &format!("{bits} bits before the point hold them, fixed<W,{bits}>; values in between may need more"),
+            &format!(
+                "{bits} {} before the point, fixed<W,{bits}>; values in between may need more",
+                if bits == 1 { "bit holds them" } else { "bits hold them" }
+            ),
             text,
         );
     }
