@@ -67,7 +67,7 @@ const tables = ({ ridgeline }) => TABLED.map((capture) => [`real: every table of
       const link = page.locator("tr[data-row='0'] .go button");
       if (lit || (await link.count()) === 0) continue;
       await link.click();
-      await page.locator(".lit-now", { hasText: /event/ }).waitFor({ timeout: 5000 });
+      await page.locator(".lit-now", { hasText: /event/ }).waitFor({ timeout: 20_000 });
       lit = true;
     }
     assert.ok(filled > 2, `${filled} of ${all.length} tables have rows`);

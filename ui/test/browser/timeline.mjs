@@ -168,7 +168,7 @@ export const TESTS = [
     await page.waitForURL(/gap=\d+-\d+/);
     await page.reload();
     await page.getByRole("heading", { name: "Idle" }).waitFor();
-    assert.match(await page.locator(".panel").innerText(), /host late/);
+    await page.locator(".panel .cause", { hasText: "host late" }).waitFor();
     await close();
   }],
   ["timeline: the strip of a device has the causes of its idle time, and counters are areas", async ({ browser, address }) => {
