@@ -3,6 +3,7 @@
 //! It holds what XLA decided before the program ran. What a program really used is in traces, not here.
 
 use crate::{InstructionId, wire};
+use rustc_hash::FxHashMap;
 
 /// The buffers of one module.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -135,7 +136,32 @@ pub(crate) fn read(
         (4, Some(part)) => assignment.heap_traces.push(read_trace(reader, part, instruction_of)),
         _ => {}
     });
+    assignment.place_traces();
     assignment
+}
+
+impl BufferAssignment {
+    /// Has each heap trace be about the allocation that holds its values.
+    ///
+    /// XLA numbers allocations anew where it joins the temporary ones, and leaves the numbers in its traces as they were.
+    pub(crate) fn place_traces(&mut self) {
+        let holders = self
+            .allocations
+            .iter()
+            .flat_map(|allocation| allocation.assigned.iter().map(|assigned| (assigned.buffer, allocation.index)));
+        let holder_of: FxHashMap<i64, i64> = holders.collect();
+        for trace in &mut self.heap_traces {
+            let mut held: FxHashMap<i64, u64> = FxHashMap::default();
+            for holder in trace.events.iter().filter_map(|event| holder_of.get(&event.buffer)) {
+                *held.entry(*holder).or_default() += 1;
+            }
+            let named = held.get(&trace.allocation).copied().unwrap_or(0);
+            let most = held.into_iter().max_by_key(|(index, count)| (*count, std::cmp::Reverse(*index)));
+            if let Some((index, _)) = most.filter(|(_, count)| *count > named) {
+                trace.allocation = index;
+            }
+        }
+    }
 }
 
 fn read_buffer(

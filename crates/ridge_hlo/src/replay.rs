@@ -137,7 +137,7 @@ impl<'a> Replay<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{HeapEvent, LogicalBuffer};
+    use crate::{AssignedBuffer, HeapEvent, LogicalBuffer};
 
     #[test]
     fn shared_memory_counts_once_and_lives_as_long_as_its_last_user() {
@@ -162,5 +162,31 @@ mod tests {
         let peak = assignment.replay_peak();
         assert_eq!((peak.bytes, peak.always_bytes, &peak.alive[..]), (157, 7, &[1, 3][..]));
         assert_eq!(assignment.replay_peak_of(5).bytes, 9);
+    }
+
+    #[test]
+    fn a_trace_is_about_the_allocation_that_holds_its_values() {
+        use HeapEventKind::*;
+        let holding = |index, buffer, size| Allocation {
+            index,
+            size,
+            assigned: vec![AssignedBuffer { buffer, offset: 0, size }],
+            ..Allocation::default()
+        };
+        let mut assignment = BufferAssignment {
+            buffers: [(1, 100), (2, 40)]
+                .map(|(id, size)| LogicalBuffer { id, size, ..LogicalBuffer::default() })
+                .to_vec(),
+            allocations: vec![holding(6, 2, 40), holding(12, 1, 100)],
+            heap_traces: vec![HeapTrace {
+                allocation: 6,
+                events: vec![HeapEvent { kind: Alloc, buffer: 1, instruction: None }],
+                ..HeapTrace::default()
+            }],
+            ..BufferAssignment::default()
+        };
+        assignment.place_traces();
+        assert_eq!(assignment.heap_traces[0].allocation, 12);
+        assert_eq!(assignment.replay_peak().bytes, 140);
     }
 }

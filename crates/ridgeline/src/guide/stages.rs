@@ -358,13 +358,17 @@ pub(super) fn hand_off(session: &Session, answer: &OffloadAnswer, commands: &Com
         bundles(session).into_iter().filter(|bundle| modules.contains(bundle.module.as_str())).collect();
     if let Some(bundle) = bundles.first() {
         let path = shlex::try_quote(&bundle.path).map(|path| path.into_owned()).unwrap_or_default();
-        let [passed, failed, not_run] = bundle.checks;
+        let [passed, failed, not_run, unfinished] = bundle.checks;
         stage.answer = format!(
             "{} holds `{}`: {passed} checks passed, {failed} failed, {not_run} not run",
             bundle.path, bundle.module
         );
+        if unfinished > 0 {
+            stage.answer.push_str(&format!(", {unfinished} not finished"));
+        }
         stage.shown_by = Some(format!("ridgeline handoff verify {path}"));
-        stage.state = if failed == 0 && not_run == 0 && passed > 0 { StageState::Answered } else { StageState::Partly };
+        stage.state =
+            if failed + not_run + unfinished == 0 && passed > 0 { StageState::Answered } else { StageState::Partly };
         if stage.state == StageState::Partly {
             stage.lacks = Some("a check that did not run, or failed, says nothing".to_owned());
             stage.next = vec![format!("ridgeline handoff verify {path}")];
@@ -409,8 +413,8 @@ fn emulated(code: &str, bundle: &str, commands: &Commands) -> FollowUp {
 struct Bundle {
     path: String,
     module: String,
-    /// Checks that passed, failed, did not run.
-    checks: [usize; 3],
+    /// Checks that passed, failed, did not run, did not finish.
+    checks: [usize; 4],
     /// Whether there is code of the region, and not its specification alone.
     has_code: bool,
 }
@@ -445,7 +449,7 @@ fn bundle(path: &Path) -> Option<Bundle> {
     Some(Bundle {
         path: path.display().to_string(),
         module: document["source"]["module"].as_str()?.to_owned(),
-        checks: [count("passed"), count("failed"), count("not run")],
+        checks: [count("passed"), count("failed"), count("not run"), count("not finished")],
         has_code: path.join("hls/kernel.cpp").is_file(),
     })
 }

@@ -6,7 +6,8 @@ import { Meter } from "../../parts/bar";
 import type { Finding } from "../../source/types";
 import { answered } from "../tables/among";
 
-export function Cause(props: { finding: Finding; short?: boolean }) {
+/** `symptoms` are the findings that this one explains, where they have no place of their own. */
+export function Cause(props: { finding: Finding; symptoms?: Finding[]; short?: boolean }) {
   const { finding } = props;
   const place = finding.location;
   return (
@@ -27,6 +28,7 @@ export function Cause(props: { finding: Finding; short?: boolean }) {
       {props.short !== true && finding.why !== null && <p><b>Why:</b> <Ticked text={finding.why} /></p>}
       {finding.help !== null && <p><b>Do:</b> <Ticked text={finding.help} /></p>}
       <Saving finding={finding} />
+      {(props.symptoms ?? []).map((one) => <p key={one.rule} class="quiet">Also seen as: <Ticked text={one.message} /> <code>{one.rule}</code></p>)}
       <Evidence finding={finding} />
     </article>
   );

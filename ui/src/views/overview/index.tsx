@@ -89,13 +89,15 @@ const SHOWN = 4;
 
 function Causes(props: { findings: Findings }) {
   const all = props.findings.findings;
+  // As in the terminal: what is worth mending, each with what it explains; the rest is a click away.
+  const causes = all.filter((one) => one.level !== "info" && one.because === null);
   const unsaid = props.findings.rules.filter((rule) => rule.state === "cannot tell").length;
   return (
     <section aria-label="What holds it back">
       <h2>What holds it back</h2>
-      {all.length === 0 && <p>No rule found anything that holds it back{unsaid > 0 ? `; ${plural(unsaid, "rule")} could not tell` : ""}. <a href={link("findings")}>All rules</a></p>}
-      <div class="causes">{all.slice(0, SHOWN).map((finding, at) => <Cause key={at} finding={finding} short />)}</div>
-      {all.length > 0 && <p><a href={link("findings")}>{all.length > SHOWN ? `All ${all.length} findings` : "Findings in full, and all rules"}</a></p>}
+      {causes.length === 0 && <p>No rule found anything that holds it back{unsaid > 0 ? `; ${plural(unsaid, "rule")} could not tell` : ""}. <a href={link("findings")}>All rules</a></p>}
+      <div class="causes">{causes.slice(0, SHOWN).map((finding) => <Cause key={all.indexOf(finding)} finding={finding} symptoms={all.filter((one) => one.because?.finding === all.indexOf(finding))} short />)}</div>
+      {all.length > 0 && <p><a href={link("findings")}>{all.length > causes.slice(0, SHOWN).length ? `All ${plural(all.length, "finding")}` : "Findings in full, and all rules"}</a></p>}
     </section>
   );
 }
