@@ -127,7 +127,7 @@ export function answers({ count = 6, per = 4000, span = 80_000_000 } = {}) {
   };
   const finding = (rule, level, message, share) => ({
     rule, level, message, location: { file: "/home/somebody/solver.py", line: 22, inferred: false, text: "solver.py:22" }, subjects: [{ kind: "operation", text: NAMES[0], id: "op:1", count: 2 }],
-    evidence: [{ says: "in copies of `copy.12`", value: 891e6, unit: "ns", basis: "measured" }], because: { rule: "host-pause", finding: 0 }, why: "each update copies the array", help: "write `jnp.concatenate` once",
+    evidence: [{ says: "in copies of `copy.12`", value: 891e6, unit: "ns", basis: "measured" }], because: null, why: "each update copies the array", help: "write `jnp.concatenate` once",
     holds_share: share, saving: { low_ns: 0, high_ns: 5e6, share_low: 0, share_high: 0.1, per: "step", basis: "bound", refused: null },
   });
   const tree = (depth, name, ns) => ({ name, total_ns: ns, self_ns: depth === 0 ? ns : ns * 0.2, children: depth === 0 ? [] : [tree(depth - 1, `${name}/a`, ns * 0.5), tree(depth - 1, HOSTILE, ns * 0.3)] });
@@ -143,7 +143,7 @@ export function answers({ count = 6, per = 4000, span = 80_000_000 } = {}) {
         has: { hlo: true, steps: true, memory: true, source: true, idle: true, transfers: true, offload: true, compare: true, scaling: true },
       };
       case "export": return Buffer.from("a trace");
-      case "findings": return { headline: "step 17.3 ms · device busy 60.0 % · 2 causes hold 40 %", verdict: { state: "partly", reasons: [{ rule: "no-host-events", message: `the host of ${HOSTILE} is not there`, blocks: ["idle time"], command: "ridgeline record -- python solver.py" }] }, findings: [finding("sequential-updates", "warning", "24 updates of one `f64[6]` wait for one another", 0.35), finding("many-small-kernels", "info", `kernels of ${HOSTILE} are short`, 0.05)], rules: [{ rule: "late-warmup", state: "none", findings: 0, why: null, command: null }, { rule: "host-pause", state: "cannot tell", findings: 0, why: "the capture has no host events", command: "ridgeline record -- python solver.py" }] };
+      case "findings": return { headline: "step 17.3 ms · device busy 60.0 % · 2 causes hold 40 %", verdict: { state: "partly", reasons: [{ rule: "no-host-events", message: `the host of ${HOSTILE} is not there`, blocks: ["idle time"], command: "ridgeline record -- python solver.py" }] }, findings: [finding("sequential-updates", "warning", "24 updates of one `f64[6]` wait for one another", 0.35), { ...finding("many-small-kernels", "warning", `kernels of ${HOSTILE} are short`, 0.05), because: { rule: "sequential-updates", finding: 0 } }, finding("hot-line", "info", "one line has 63 % of the time", null)], rules: [{ rule: "late-warmup", state: "none", findings: 0, why: null, command: null }, { rule: "host-pause", state: "cannot tell", findings: 0, why: "the capture has no host events", command: "ridgeline record -- python solver.py" }] };
       case "timeline": return {
         span_ns: span, categories: category, counters: [{ id: "memory-0", name: "memory", unit: "bytes" }],
         steps: Array.from({ length: 8 }, (_, n) => [(span / 8) * n, (span / 8) * (n + 1), `step ${n}`]),

@@ -79,6 +79,9 @@ export const TESTS = [
   ["overview: a cause leads to its evidence in the timeline and in a table, and to its line", async ({ browser, address }) => {
     const { page, wrong, close } = await shown(browser, address, "#/overview");
     const cause = page.locator(".cause").first();
+    // What it explains stands with it, and what only informs is a click away.
+    assert.match(await cause.innerText(), /Also seen as: kernels of .* are short/s);
+    assert.equal(await page.locator(".cause").count(), 1);
     await cause.getByRole("link", { name: /^Timeline: dot_fusion/ }).click();
     await page.getByText("40 events").waitFor();
     await visit(page, "#/overview");
