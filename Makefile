@@ -5,7 +5,7 @@ SECONDS ?= 3600
 DEMO_OPS ?= cone_forward_project,cone_back_project,cone_fdk_recon,parallel_fbp_recon,median_filter3d
 DEMO_SIZES ?= 32
 
-.PHONY: help demo lint test ui test-ui test-torch test-hardware bench prove rules pairs fuzz
+.PHONY: help demo lint test ui test-ui test-torch test-hardware bench prove truth rules accuracy pairs fuzz faults
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -28,6 +28,9 @@ test-ui: ## test the page, in a browser too; installs Chromium by apt and Node's
 test-torch: ## record real PyTorch programs; installs torch into .venv-torch, several gigabytes
 	@$(PYTHON) scripts/test_torch.py
 
+test-deviceless: ## compile real programs for GPUs that are not there; installs the compiler and the programs into .venv-deviceless, 3 GB
+	@$(PYTHON) scripts/test_deviceless.py
+
 test-hardware: ## install Verilator, Icarus Verilog and Yosys by name (Debian; needs root), and run every check of a bundle
 	@apt-get install -y verilator iverilog yosys
 	@RIDGELINE_HARDWARE=1 cargo test -p ridge_handoff
@@ -40,13 +43,25 @@ prove: ## lay our numbers beside hardware counters, CUDA events, nvidia-smi; wri
 	@cargo build --release -p ridge_cli
 	@$(PYTHON) proof/prove.py
 
+truth: ## hold the sums of `stats` and `idle` against readers of their own, to the nanosecond
+	@cargo build --release -p ridge_cli --no-default-features
+	@$(PYTHON) scripts/truth/truth.py target/release/ridgeline
+
 rules: ## hold the rules of `check` against pairs of real programs; needs JAX in the Python; RULES=--write keeps the record
 	@cargo build --release -p ridge_cli --no-default-features
 	@$(PYTHON) scripts/rules.py $(RULES)
 
+accuracy: ## hold `check` against programs that no rule was tuned with; needs their libraries in the Python; ACCURACY=--write keeps the record
+	@cargo build --release -p ridge_cli --no-default-features
+	@$(PYTHON) scripts/accuracy.py $(ACCURACY)
+
 pairs: ## hold `diff` against pairs of programs whose change is known, and against the same program twice; needs JAX in the Python
 	@cargo build --release -p ridge_cli --no-default-features
 	@$(PYTHON) scripts/diff_pairs.py target/release/ridgeline $(PAIRS)
+
+faults: ## kill every command that writes at random moments, fill the disk, take limits away, try odd names; some minutes
+	@cargo build --release -p ridge_cli
+	@$(PYTHON) scripts/faults.py target/release/ridgeline $(FAULTS)
 
 fuzz: ## follow coverage with libFuzzer, SECONDS=3600 per target; needs a C++ compiler
 	@bash scripts/fuzz.sh $(SECONDS)

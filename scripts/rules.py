@@ -3,6 +3,8 @@
     python scripts/rules.py [--python PYTHON] [--runs 5] [--write] [PAIR...]
     python scripts/rules.py --quick
 
+All pairs here are *tuned*: rules were written and changed with them at hand. What they show of programs that nobody has seen is
+for *blind* pairs to say (`scripts/accuracy.py`).
 A pair is a folder of `suites/rules/`: `bad.py` and `good.py` do the same work, and say how long a step took once they are
 warm. Its name is the rule's, or the rule's and a word of its own after two hyphens (`defensive-copies--cache`).
 Both run without a profiler for the measured saving, and recorded for what `check` says: the rule must speak of the bad one
@@ -33,6 +35,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PAIRS = ROOT / "suites" / "rules"
 RECORD = ROOT / "crates" / "ridge_diagnose" / "rules.toml"
 QUICK = ("defensive-copies", "recompilation", "sequential-updates")
+# What comes after this line in the record is of `scripts/accuracy.py`, which runs programs that no rule was tuned with.
+BLIND = "# Blind pairs: written by `make accuracy`."
 # What a prediction may be wrong by, and still be worth something.
 GOOD = (0.5, 2.0)
 KINDS = ("bad", "good")
@@ -96,7 +100,8 @@ def main() -> int:
     if arguments.write:
         measured_now = {result.pair for result in results}
         kept = [result for result in recorded() if result.pair not in measured_now]
-        RECORD.write_text(record(sorted(results + kept, key=lambda result: result.pair)))
+        blind = RECORD.read_text().partition(BLIND)[2]
+        RECORD.write_text(record(sorted(results + kept, key=lambda result: result.pair)) + BLIND + (blind or "\n"))
     return 1 if wrong else 0
 
 
@@ -224,6 +229,8 @@ def record(results: list[Result]) -> str:
         lines += [
             "[[pair]]",
             f'name = "{result.pair}"',
+            # Rules were written with these pairs at hand, so they promise nothing of other programs.
+            'kind = "tuned"',
             f"fires = {str(result.fires).lower()}",
             f"silent = {str(result.silent).lower()}",
             f"before_us = {1e6 * result.before_s:.1f}",

@@ -90,7 +90,8 @@ class _Watch:
         self._waiting: deque[CompiledModule] = deque()
         self._bytes = 0
         parts = Parts(lambda what, why: notes.append((what, why)))
-        ModuleWatch(formats=set(FORMATS), parts=parts, sink=self._add).install()
+        # What is lowered for elsewhere would be lowered at each compilation that is timed.
+        ModuleWatch(formats=set(FORMATS - {"lowered"}), parts=parts, sink=self._add).install()
 
     def _add(self, module: CompiledModule) -> None:
         with self.lock:

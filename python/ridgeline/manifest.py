@@ -39,6 +39,7 @@ CAPTURING_PARTS = {
     "allocator": "allocator snapshots",
     "xla_flags": "XLA flags",
     "sources": "source files",
+    "samples": "lines of Python",
     "golden": "inputs and outputs of regions",
 }
 

@@ -50,6 +50,8 @@ def write_module(module: CompiledModule, out_dir: Path, *, prefix: str = "") -> 
         "flops": module.cost.get("flops"),
         "bytes_accessed": module.cost.get("bytes accessed"),
         "memory": module.memory,
+        "at": module.at,
+        "types": module.types,
     }
 
 
@@ -62,6 +64,7 @@ def _pieces(module: CompiledModule) -> dict[str, bytes | str | None]:
     return {
         "jaxpr.txt": module.jaxpr,
         "stablehlo.mlir": module.stablehlo,
+        "lowered.mlirbc": module.lowered,
         "before.txt": module.before_text,
         "after.txt": module.after_text,
         "after.hlo.pb": hlo_proto(module),

@@ -19,15 +19,24 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from .own_files import OwnFiles, innermost
+from .elsewhere import lowering_elsewhere
 from .safely import Parts
 
 #: What can be collected. `text`, `proto` and `dot` are of the module after optimization, `before` is the text before it.
 #: `before` takes more than all others together, because XLA reads the whole StableHLO once more for it
 #: (2.4 of 3.4 s for 66 modules whose compilation took 31 s, jaxlib 0.10.2 on a CPU), and says what `stablehlo` says.
-FORMATS = frozenset({"text", "proto", "dot", "jaxpr", "stablehlo", "before"})
+#: `lowered` is the module as JAX lowers it for GPUs, for a compiler of one that is not there.
+FORMATS = frozenset({"text", "proto", "dot", "jaxpr", "stablehlo", "before", "lowered"})
+
+#: What `lowered` is lowered for.
+_LOWERED_FOR = "cuda"
 
 #: Lowered programs whose jaxpr is remembered until they are compiled.
 _MOST_PENDING_JAXPRS = 64
+
+#: Arguments whose types are kept.
+_MOST_TYPES = 64
 
 #: Constants longer than this many elements are elided from StableHLO text.
 _LARGEST_PRINTED_CONSTANT = 1024
@@ -42,6 +51,8 @@ class CompiledModule:
     """One compilation: bytes and texts of the module, and what XLA says of its cost.
 
     `compile_s` is in seconds; of a module from the compilation cache it is what reading it took.
+    `at` is the line of the program's own that had it compiled: file, line, function. `types` are those of its arguments as JAX compares
+    them, which a number of Python makes weak (`f32[] weak`).
     `memory` is in bytes; `cost` holds XLA's own keys (`flops`, `bytes accessed`, …).
     `collect_s` is what collecting cost, in seconds; `forms_s` is what making and writing the forms took, which nobody pays who wants none.
     """
@@ -57,8 +68,11 @@ class CompiledModule:
     before_text: str | None = None
     stablehlo: str | None = None
     jaxpr: str | None = None
+    lowered: bytes | None = None
     cost: dict[str, float] = field(default_factory=dict)
     memory: dict[str, int] = field(default_factory=dict)
+    at: dict[str, Any] | None = None
+    types: list[str] = field(default_factory=list)
     collect_s: float = 0.0
     forms_s: float = 0.0
 
@@ -86,9 +100,10 @@ class ModuleWatch:
         self._sink = sink
         self._count = 0
         self._lock = threading.Lock()
-        self._jaxprs: OrderedDict[int, tuple[Any, Any]] = OrderedDict()
+        self._jaxprs: OrderedDict[int, tuple[Any, Any, bytes | None]] = OrderedDict()
         self._originals: list[tuple[Any, str, Any]] = []
         self._cache = threading.local()
+        self._own = OwnFiles()
 
     def install(self) -> None:
         """Wrap the two functions; `jax` must be imported.
@@ -128,16 +143,17 @@ class ModuleWatch:
 
     def _lowering(self, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         lowered = original(*args, **kwargs)
-        if "jaxpr" in self.formats:
-            self._parts.run("jaxpr", self._remember_jaxpr, lowered, args, kwargs)
+        if self.formats:
+            elsewhere = _lowered_elsewhere(original, args, kwargs) if "lowered" in self.formats else None
+            self._parts.run("jaxpr", self._remember_jaxpr, lowered, args, kwargs, elsewhere)
         return lowered
 
-    def _remember_jaxpr(self, lowered: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def _remember_jaxpr(self, lowered: Any, args: tuple[Any, ...], kwargs: dict[str, Any], elsewhere: bytes | None) -> None:
         # The module is kept with its jaxpr so that its id is not given to another object.
         module = lowered.stablehlo()
         jaxpr = args[0] if args else kwargs["closed_jaxpr"]
         with self._lock:
-            self._jaxprs[id(module)] = (module, jaxpr)
+            self._jaxprs[id(module)] = (module, jaxpr, elsewhere)
             while len(self._jaxprs) > _MOST_PENDING_JAXPRS:
                 self._jaxprs.popitem(last=False)
 
@@ -159,7 +175,9 @@ class ModuleWatch:
             with self._lock:
                 self._count += 1
                 module = CompiledModule(self._count, hlo.name, compile_s, self._cache.is_hit)
-                _, jaxpr = self._jaxprs.pop(id(stablehlo), (None, None))
+                _, jaxpr, module.lowered = self._jaxprs.pop(id(stablehlo), (None, None, None))
+            module.at = self._parts.run("module_place", innermost, self._own)
+            module.types = self._parts.run("module_types", _types, jaxpr) or []
             forms_started = time.perf_counter()
             for part, collect in self._collectors(module, hlo, stablehlo, jaxpr):
                 self._parts.run(part, collect)
@@ -191,6 +209,22 @@ def _exclude_own_frames() -> None:
     """Keep the wrappers out of the source locations of HLO and out of the tracebacks that the program prints."""
     for module in ("jax._src.source_info_util", "jax._src.traceback_util"):
         importlib.import_module(module).register_exclusion(__file__)
+
+
+def _lowered_elsewhere(original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> bytes | None:
+    """The program as JAX lowers it for GPUs; None where it cannot without one."""
+    try:
+        with lowering_elsewhere():
+            lowered = original(*args, **{**kwargs, "lowering_platforms": (_LOWERED_FOR,)})
+        return importlib.import_module("jax._src.interpreters.mlir").module_to_bytecode(lowered.stablehlo())
+    except Exception:  # noqa: BLE001 - a rule of lowering may raise anything, and the program goes on
+        return None
+
+
+def _types(jaxpr: Any) -> list[str]:
+    """The types of the arguments of `jaxpr`, at most 64; none where it is not known."""
+    avals = list(getattr(jaxpr, "in_avals", None) or [])[:_MOST_TYPES]
+    return [aval.str_short(True) + (" weak" if getattr(aval, "weak_type", False) else "") for aval in avals]
 
 
 def _stablehlo_text(stablehlo: Any) -> str:

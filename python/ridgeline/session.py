@@ -23,6 +23,7 @@ from .manifest import Piece
 from .module_files import write_module
 from .modules import CompiledModule
 from .safely import Parts
+from .samples import Sampler
 from .schedule import Action, Schedule
 from .sizes import size_text
 from .sources import Sources
@@ -59,6 +60,9 @@ class Session:
         if config.get("sources"):
             note = lambda what, why: piece.append("notes", {"what": what, "why": why})  # noqa: E731 - one line says it
             self._sources = Sources(self._out, began_unix_s=piece.content["started_unix_s"], note=note)
+        self._sampler: Sampler | None = None
+        if config.get("samples"):
+            self._sampler = Sampler(self._out / "samples" / f"{tracer.library}{self.suffix}.jsonl")
         self._lock = threading.RLock()
         self._busy_thread: int | None = None
         self._running: Any = None
@@ -151,6 +155,8 @@ class Session:
                 self._stop(how, drain=drain)
             self._say_why_nothing()
             self._keep_sources()
+            if self._sampler is not None:
+                self._piece.add_time("samples_s", self._sampler.cost_s)
             self._is_over = True
             self._wake.set()
             self._say_modules_left_out()
@@ -168,6 +174,9 @@ class Session:
         running, self._running = self._running, None
         with contextlib.suppress(Exception):
             self._imports.stop()
+        with contextlib.suppress(Exception):
+            if self._sampler is not None:
+                self._sampler.stop()
         if running is not None:
             with contextlib.suppress(Exception):
                 self._tracer.abandon(running)
@@ -175,6 +184,8 @@ class Session:
     def let_go(self) -> None:
         """Do nothing any more: this is a forked copy, and the recording is its parent's."""
         self._is_over = True
+        if self._sampler is not None:
+            self._sampler.let_go()
         self._piece.let_go()
 
     @property
@@ -254,6 +265,8 @@ class Session:
             return False
         self._part_began = time.perf_counter()
         self.parts.run("imports", self._imports.start)
+        if self._sampler is not None:
+            self.parts.run("samples", self._sampler.start)
         self._piece.set(state="tracing")
         return True
 
@@ -268,6 +281,8 @@ class Session:
         """Stop the profiler and write what it has; the entry is in the piece."""
         running, self._running = self._running, None
         self.parts.run("imports", self._imports.stop)
+        if self._sampler is not None:
+            self.parts.run("samples", self._sampler.stop)
         self._traced_s = time.perf_counter() - self._part_began
         self._piece.set(state="writing", writing_since_unix_s=time.time())
         with self._piece.timed("stop_trace_s"):

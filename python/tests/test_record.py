@@ -90,7 +90,7 @@ def test_everything_is_collected(record: Recorder) -> None:
     assert "_ridgeline" not in (folder / "after.txt").read_text()
     memory = {entry["when"]: gzip.decompress((run.out / entry["path"]).read_bytes()) for entry in run.manifest["memory"]}
     assert b"program.py" in memory["after"]
-    assert sorted(entry.name for entry in run.out.iterdir()) == ["hlo", "manifest.json", "memory", "sources", "trace"]
+    assert sorted(entry.name for entry in run.out.iterdir()) == ["hlo", "manifest.json", "memory", "samples", "sources", "trace"]
 
 
 def test_modules_from_the_compilation_cache_are_said_once(record: Recorder) -> None:
@@ -314,6 +314,18 @@ def test_the_text_that_ran_is_kept(record: Recorder) -> None:
     assert not record(text, {"sources": False}).out.joinpath("sources").exists()
 
 
+def test_modules_and_samples_have_lines_of_the_program(record: Recorder) -> None:
+    run = record(STEP)
+    (module,) = [module for module in run.manifest["modules"] if module["name"] == "jit_step"]
+    call = STEP.splitlines().index("x = step(jnp.ones((64, 64)))") + 1
+    assert (Path(module["at"]["file"]).name, module["at"]["line"], module["types"]) == ("program.py", call, ["f32[64,64]"])
+    first, *news = (run.out / "samples" / "jax.jsonl").read_text().splitlines()
+    assert json.loads(first)["schema"] == "ridgeline.samples.v1"
+    files = {frame[0] for line in news for frame in json.loads(line)["frames"]}
+    assert {Path(file).name for file in files} <= {"program.py"}
+    assert not record(STEP, {"samples": False}).out.joinpath("samples").exists()
+
+
 def test_a_file_that_is_edited_while_the_program_runs_is_not_taken_for_what_ran(record: Recorder) -> None:
     (record.folder / "helper.py").write_text("")
     edit = "open('helper.py', 'w').write('edited = 1')\n"
@@ -484,7 +496,7 @@ def test_overhead_is_compared(record: Recorder) -> None:
 PARTS = [
     "attach", "session", "signals", "hard_exits", "modules", "own_traces", "annotations", "xla_flags", "backends", "trace_start",
     "trace_stop", "memory_profile", "jaxpr", "stablehlo", "hlo_before", "hlo_text", "hlo_proto", "hlo_dot", "cost_analysis",
-    "memory_analysis", "sources", "schedule", "limits", "ticker", "drain", "finish", "source_exclusion",
+    "memory_analysis", "samples", "sources", "schedule", "limits", "ticker", "drain", "finish", "source_exclusion",
 ]  # fmt: skip
 
 

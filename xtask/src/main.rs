@@ -3,11 +3,15 @@
 //! Both run in `cargo test -p xtask` too, so that nobody has to remember them.
 //! Each guard is one file: it takes a [`tree::Tree`] and gives what breaks its rule, and its test shows it failing.
 
+mod circles;
 mod dependencies;
 mod file_length;
 mod fixtures_listed;
+mod floors;
 mod gen_pages;
+mod modules;
 mod own_words;
+mod plain_words;
 mod purity;
 mod says_what_for;
 mod tree;
@@ -24,12 +28,15 @@ struct Guard {
 
 const GUARDS: &[Guard] = &[
     Guard { name: "dependencies point down", check: dependencies::check },
+    Guard { name: "no circle of files", check: circles::check },
+    Guard { name: "floors of crates", check: floors::check },
     Guard { name: "bytes in, values out", check: purity::check },
     Guard { name: "every file says what it is for", check: says_what_for::check },
     Guard { name: "fixtures are listed", check: fixtures_listed::check },
     Guard { name: "files are short", check: file_length::check },
     Guard { name: "unsafe lives in named places", check: unsafe_places::check },
     Guard { name: "the project speaks of itself alone", check: own_words::check },
+    Guard { name: "prose is plain", check: plain_words::check },
 ];
 
 fn main() -> anyhow::Result<()> {

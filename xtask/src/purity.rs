@@ -8,6 +8,7 @@ use crate::tree::Tree;
 /// Crates that get all they know as arguments.
 const PURE: &[&str] = &[
     "ridge_analysis",
+    "ridge_compile",
     "ridge_diagnose",
     "ridge_diff",
     "ridge_hlo",

@@ -16,6 +16,8 @@
 //! *busy* is the union of intervals.
 //!
 //! Nothing here opens a file, renders text or knows a capture format.
+//!
+//! Floors, lowest first: `device`; `context`; `models`; `view`; `tables`; `views`.
 
 mod context;
 mod device;
@@ -29,8 +31,9 @@ mod views;
 pub use context::labels::{op_module, process_labels};
 pub use context::observed_trips::module_costs;
 pub use context::{
-    Analysis, Compilation, EventCategories, Executions, Group, Line, Lines, Need, OpLines, Owners, Prepared,
-    ProfileNumbers, PythonFrame, Shared, Spans, Store, WorkGroups, device_labels, is_primitive, kernel_category,
+    Analysis, Compilation, CompilingCall, EventCategories, Executions, Group, Line, Lines, Need, OpLines, Owners,
+    Prepared, ProfileNumbers, PythonFrame, Shared, Spans, Store, WorkGroups, device_labels, is_primitive,
+    kernel_category,
 };
 pub use device::{
     Ceiling, Ceilings, ComputeUnit, DeviceSheet, Figure, Limit, NumberType, ProcessorSheet, SheetError, ceilings,
@@ -40,7 +43,9 @@ pub use models::course::{Course, Stretch};
 pub use models::elsewhere::{Elsewhere, Factor, Factors, KernelWork, ScaledBy};
 pub use models::frame::{Frame, Per};
 pub use models::idle::{Activity, Cause, Idle, IdleGaps};
+pub use models::life::Life;
 pub use models::memory::Memory;
+pub use models::python_looks::{Looks, PythonLooks};
 pub use models::ranges::{RangeRow, Ranges};
 pub use models::roofline::{Chart, ChartPoint, ChartRoof, ChartSlope, OtherIntensity, RooflineBy};
 pub use models::scaling;

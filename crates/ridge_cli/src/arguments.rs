@@ -1,6 +1,6 @@
 //! The options that commands share: how they are answered, what they read, what they compare with.
 
-use crate::output::Format;
+use crate::format::Format;
 use anstream::AutoStream;
 use anstream::stream::RawStream;
 use clap::{Args, ValueEnum, ValueHint};

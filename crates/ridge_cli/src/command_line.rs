@@ -1,13 +1,13 @@
 //! What the user types: the command, and what holds for all of them.
 
-use crate::Ending;
 use crate::arguments::Globals;
 use crate::commands::{
-    annotate, bench, calibrate, check, completions, diff, explain, export, guide, handoff, hlo, idle, info, memory,
-    offload, record, redact, reference, roofline, rules, scaling, stats, transfers, trial, what_if,
+    annotate, bench, calibrate, check, compile, completions, diff, experiment, explain, export, guide, handoff, hlo,
+    idle, info, memory, offload, record, redact, reference, roofline, rules, scaling, stats, transfers, trial, what_if,
 };
 #[cfg(feature = "page")]
 use crate::commands::{report, view};
+use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::timings::Timings;
 use clap::{CommandFactory as _, Parser, Subcommand};
@@ -53,6 +53,7 @@ pub(crate) enum Command {
     Check(check::CheckArguments),
     Annotate(annotate::AnnotateArguments),
     Try(trial::TryArguments),
+    Experiment(experiment::ExperimentArguments),
     Diff(diff::DiffArguments),
     Explain(explain::ExplainArguments),
     Rules(rules::RulesArguments),
@@ -67,6 +68,7 @@ pub(crate) enum Command {
     Transfers(transfers::TransfersArguments),
     Hlo(hlo::HloArguments),
     Memory(memory::MemoryArguments),
+    Compile(compile::CompileArguments),
     Offload(offload::OffloadArguments),
     Handoff(handoff::HandoffArguments),
     Guide(guide::GuideArguments),
@@ -89,6 +91,7 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Check(arguments) => check::run(arguments, globals, timings),
         Command::Annotate(arguments) => annotate::run(arguments, globals, timings),
         Command::Try(arguments) => trial::run(arguments, globals),
+        Command::Experiment(arguments) => experiment::run(arguments, globals),
         Command::Diff(arguments) => diff::run(arguments, globals, timings),
         Command::Explain(arguments) => explain::run(arguments, globals),
         Command::Rules(arguments) => rules::run(arguments, globals),
@@ -103,6 +106,7 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Transfers(arguments) => transfers::run(arguments, globals, timings),
         Command::Hlo(arguments) => hlo::run(arguments, globals, timings),
         Command::Memory(arguments) => memory::run(arguments, globals, timings),
+        Command::Compile(arguments) => compile::run(arguments, globals),
         Command::Offload(arguments) => offload::run(arguments, globals, timings),
         Command::Handoff(arguments) => handoff::run(arguments, globals, timings),
         Command::Guide(arguments) => guide::run(arguments, globals, timings),

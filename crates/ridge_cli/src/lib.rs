@@ -5,11 +5,15 @@
 //! status and the form of an error message are decided in one place.
 //!
 //! Nothing is computed here: numbers come from the façade, text from `ridge_report`.
+//!
+//! Floors, lowest first: `ending`, `failure`, `format`, `quantities`, `timings`; `arguments`; `output`; `commands`; `command_line`.
 
 mod arguments;
 mod command_line;
 mod commands;
+mod ending;
 mod failure;
+mod format;
 mod output;
 mod quantities;
 mod timings;
@@ -19,19 +23,10 @@ pub use command_line::reference;
 
 use clap::Parser as _;
 use command_line::Cli;
+use ending::Ending;
 use failure::Failure;
-use ridge_record::ProgramStatus;
 use std::ffi::OsString;
 use timings::Timings;
-
-/// How the process ends after a command that did its work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ending {
-    /// With this exit code.
-    Code(i32),
-    /// As the recorded program ended.
-    Like(ProgramStatus),
-}
 
 /// Runs the command in `arguments`, the program's name first, and ends the process.
 pub fn main(arguments: Vec<OsString>) -> ! {

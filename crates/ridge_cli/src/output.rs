@@ -4,47 +4,19 @@
 
 use crate::arguments::{Globals, OutputArguments, TextLayout};
 use crate::failure::Failure;
+use crate::format::Format;
 use anstream::{AutoStream, ColorChoice};
-use clap::ValueEnum;
 use ridge_report::terminal::{Definitions, Glyphs, Layout, Theme};
 use ridge_report::{Listing, Report, arrow, csv, escape_controls_in_text, json, markdown, note_line, terminal};
 use ridgeline::{Note, Severity};
 use std::borrow::Cow;
-use std::fs::{self, File, OpenOptions};
 use std::io::{self, IsTerminal as _, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Width where standard output is no terminal and none was asked.
 const USUAL_WIDTH: usize = 120;
 /// Below this nothing useful fits.
 const LEAST_WIDTH: usize = 20;
-
-/// The form of an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// Aligned text for a terminal
-    Table,
-    /// A versioned document; see docs/json
-    Json,
-    /// One table: a header of keys, then raw values
-    Csv,
-    /// GitHub-flavored Markdown
-    Markdown,
-    /// One table as Arrow IPC: a stream on standard output, a file (Feather) with -o
-    Arrow,
-}
-
-impl Format {
-    /// Whether this form holds one table and nothing else.
-    pub(crate) fn holds_one_table(self) -> bool {
-        matches!(self, Format::Csv | Format::Arrow)
-    }
-
-    /// Whether a program reads it, which wants all rows.
-    pub(crate) fn is_for_programs(self) -> bool {
-        matches!(self, Format::Csv | Format::Arrow | Format::Json)
-    }
-}
 
 /// Writes `report` in the form and to the place that `output` says.
 pub(crate) fn deliver(report: &Report, output: &OutputArguments, globals: &Globals) -> Result<(), Failure> {
@@ -239,8 +211,7 @@ pub(crate) fn write_stdout(bytes: &[u8], color: ColorChoice) -> Result<(), Failu
 
 /// Writes `bytes` to `path`, which is replaced at once or not at all.
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let written = if is_special(path) { write_in_place(path, bytes) } else { write_and_rename(path, bytes) };
-    written.map_err(|error| Failure::io("cannot write the output", &error).at(path))
+    ridge_files::write(path, bytes).map_err(|error| Failure::io("cannot write the output", &error).at(path))
 }
 
 /// Has `write` fill the file at `path`, or standard output for `-`, without holding it all in memory.
@@ -251,49 +222,6 @@ pub(crate) fn write_streamed(
     if path == Path::new("-") {
         return write(&mut io::stdout().lock()).map_err(|error| Failure::io("cannot write to standard output", &error));
     }
-    let written = if is_special(path) {
-        OpenOptions::new().write(true).open(path).and_then(|mut file| write(&mut file))
-    } else {
-        replace(path, write)
-    };
+    let written = ridge_files::replace(path, |file| write(file));
     written.map_err(|error| Failure::io("cannot write the output", &error).at(path))
-}
-
-/// Devices and pipes are written to, not replaced.
-fn is_special(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
-}
-
-fn write_in_place(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    OpenOptions::new().write(true).open(path)?.write_all(bytes)
-}
-
-fn write_and_rename(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    replace(path, &mut |file| file.write_all(bytes))
-}
-
-fn replace(path: &Path, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    // A link stays a link: its target is replaced.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let folder: PathBuf = match target.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
-        _ => PathBuf::from("."),
-    };
-    let mut file = new_file_in(&folder)?;
-    // Of the file itself, whose errors do not name the temporary path.
-    write(file.as_file_mut())?;
-    file.persist(&target).map_err(|error| error.error)?;
-    Ok(())
-}
-
-/// A new file that others may read as far as the user's mask lets them, as for any program's output.
-fn new_file_in(folder: &Path) -> io::Result<tempfile::NamedTempFile<File>> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".ridgeline-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
 }

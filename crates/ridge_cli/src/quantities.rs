@@ -46,6 +46,12 @@ fn number(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     (value.is_finite() && value >= 0.0).then_some(value * factor)
 }
 
+/// A confidence: `95%`.
+pub(crate) fn confidence(text: &str) -> Result<f64, String> {
+    let part = percent(text)?;
+    if (0.5..=0.9999).contains(&part) { Ok(part) } else { Err(format!("expected 50% to 99.99%, found {text}")) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -126,3 +126,44 @@ fn both_gates_compare_with_a_small_file_and_fail_where_it_got_slower() {
         fs::remove_file(&base).expect("the file");
     }
 }
+
+/// A project with a commit on main, and a tree that has another program.
+fn pull_request(folder: &Path, main: &str, tree: &str) {
+    let git = |arguments: &[&str]| {
+        let mut git = Command::new("git");
+        git.arg("-C").arg(folder).args(["-c", "user.name=t", "-c", "user.email=t@t"]).args(arguments);
+        assert!(git.status().expect("git runs").success(), "{arguments:?}");
+    };
+    git(&["init", "-q"]);
+    fs::write(folder.join("program.sh"), main).expect("a file");
+    git(&["add", "."]);
+    git(&["commit", "-qm", "main"]);
+    git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    fs::write(folder.join("program.sh"), tree).expect("a file");
+    git(&["commit", "-qam", "the change"]);
+}
+
+#[test]
+fn a_pull_request_that_is_faster_passes_and_one_that_is_slower_fails() {
+    // What a run takes is the machine's; that one takes twenty times the other is not.
+    let (fast, slow) = ("sleep 0.05\n", "sleep 1\n");
+    for file in ["try/action.yml", "gitlab.yml"] {
+        let command = step(file, "try.sh");
+        for (main, tree, code, state) in [(slow, fast, 0, "faster"), (fast, slow, 1, "slower")] {
+            let project = tempfile::tempdir().expect("a folder");
+            pull_request(project.path(), main, tree);
+            let reports = project.path().join("reports");
+            let mut ran = Command::new("sh");
+            ran.args(["-c", &command.replace("sh ci/", &format!("sh {}/ci/", root().display()))]);
+            ran.current_dir(project.path()).env("GITHUB_ACTION_PATH", root().join("ci/try"));
+            ran.env("PROGRAM", "sh program.sh").env("FAIL_ON", "50%").env("REPORTS", &reports);
+            ran.env("OPTIONS", "--runs 3 --discard 0 --until 20%").env("RIDGELINE", env!("CARGO_BIN_EXE_ridgeline"));
+            let ran = ran.env("XDG_DATA_HOME", "/nowhere").output().expect("sh runs");
+            let said = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
+            assert_eq!(ran.status.code(), Some(code), "{file}: {said}");
+            let document = fs::read_to_string(reports.join("try.json")).expect("the document");
+            assert!(document.contains(&format!("\"state\": \"{state}\"")), "{file}: {document}");
+            assert!(document.contains("\"baseline\": \"revision origin/main\""), "{file}: {document}");
+        }
+    }
+}

@@ -102,7 +102,7 @@ fn a_patch_is_tried_beside_the_tree_which_stays_as_it_is() {
     let kept = fs::read_to_string(project.out().join("try.json")).expect("the document");
     assert_eq!(kept, ran.stdout);
     // Another trial replaces it.
-    let (ran, document) = project.try_it(&["--against", "MODE=fast"]);
+    let (ran, document) = project.try_it(&["--candidate-env", "MODE=fast"]);
     assert_eq!((ran.code, document["outputs"].as_array().map(Vec::len)), (Some(0), Some(0)), "{}", ran.stderr);
 }
 
@@ -113,11 +113,13 @@ fn a_revision_an_environment_and_another_command() {
     project.git(&["commit", "-qm", "one"]);
     fs::write(project.tree().join("program.sh"), PROGRAM.replace("version=1", "version=3")).expect("a file");
     let check = ["--check-output", "out.txt"];
-    project.try_it(&[&["--against", "git:HEAD"], &check[..]].concat());
+    project.try_it(&[&["--candidate", "HEAD"], &check[..]].concat());
     assert_eq!((project.wrote("before"), project.wrote("after")), ("3 usual".to_owned(), "1 usual".to_owned()));
-    project.try_it(&[&["--against", "MODE=fast"], &check[..]].concat());
+    project.try_it(&[&["--baseline", "HEAD"], &check[..]].concat());
+    assert_eq!((project.wrote("before"), project.wrote("after")), ("1 usual".to_owned(), "3 usual".to_owned()));
+    project.try_it(&[&["--candidate-env", "MODE=fast"], &check[..]].concat());
     assert_eq!((project.wrote("before"), project.wrote("after")), ("3 usual".to_owned(), "3 fast".to_owned()));
-    let (ran, document) = project.try_it(&[&["--candidate", "sh './program.sh'"], &check[..]].concat());
+    let (ran, document) = project.try_it(&[&["--candidate-command", "sh './program.sh'"], &check[..]].concat());
     assert_eq!((ran.code, document["outputs"][0]["state"].as_str()), (Some(0), Some("same")), "{}", ran.stderr);
 }
 
@@ -129,7 +131,7 @@ fn what_fails_is_said_and_ends_so() {
     assert_eq!((ran.code, document["candidate_exit_code"].as_i64()), (Some(1), Some(7)), "{}", ran.stderr);
     assert_eq!(document["verdict"]["state"], "cannot judge");
     assert_eq!(document["notes"][0], "the candidate said at last: it broke");
-    let (ran, _) = project.try_program(&["--against", "A=1"], &["sh", "-c", "echo no data; exit 3"]);
+    let (ran, _) = project.try_program(&["--candidate-env", "A=1"], &["sh", "-c", "echo no data; exit 3"]);
     assert!(
         ran.code == Some(2) && ran.stderr.contains("it ended with 3") && ran.stderr.contains("no data"),
         "{}",
@@ -139,8 +141,9 @@ fn what_fails_is_said_and_ends_so() {
     fs::write(&other, "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n").expect("a file");
     for (options, said) in [
         (vec!["--patch", other.to_str().expect("a path")], "the patch does not fit"),
-        (vec!["--against", "git:no-such-revision"], "expected a revision"),
-        (vec!["--against", "nothing"], "expected `git:REV` or `NAME=VALUE`"),
+        (vec!["--candidate", "no-such-revision"], "expected a revision"),
+        (vec!["--baseline", "no-such-revision"], "expected a revision"),
+        (vec!["--candidate-env", "nothing"], "expected `NAME=VALUE`"),
         (vec![], "expected something to try"),
     ] {
         let (ran, _) = project.try_it(&options);
@@ -153,7 +156,7 @@ fn an_interrupt_keeps_what_there_is() {
     let project = Project::new();
     let script =
         "printf x >> \"$COUNT\"; if [ \"$(wc -c < \"$COUNT\")\" -eq 5 ]; then kill -INT $PPID; while :; do :; done; fi";
-    let usual = ["--against", "A=1", "--runs", "9"];
+    let usual = ["--candidate-env", "A=1", "--runs", "9"];
     let out = project.out().display().to_string();
     let all = [
         &["try"][..],
@@ -173,7 +176,93 @@ fn folders_of_others_are_left_alone() {
     let project = Project::new();
     fs::create_dir(project.out()).expect("a folder");
     fs::write(project.out().join("mine"), "").expect("a file");
-    let (ran, _) = project.try_it(&["--against", "A=1"]);
+    let (ran, _) = project.try_it(&["--candidate-env", "A=1"]);
     assert!(ran.code == Some(2) && ran.stderr.contains("found other files"), "{}", ran.stderr);
     assert!(project.out().join("mine").exists());
+}
+
+#[test]
+fn what_lies_behind_a_link_is_neither_copied_nor_written() {
+    let project = Project::new();
+    let data = project.0.path().join("scratch");
+    fs::create_dir(&data).expect("a folder");
+    fs::create_dir(project.tree().join("data")).expect("a folder");
+    for folder in [&data, &project.tree().join("data")] {
+        fs::write(folder.join("weights.npy"), "14 bytes of it").expect("a file");
+    }
+    project.git(&["add", "."]);
+    project.git(&["commit", "-qm", "one"]);
+    // As data sets are moved to where there is room: git still lists what was in the folder.
+    fs::remove_dir_all(project.tree().join("data")).expect("a folder");
+    std::os::unix::fs::symlink(&data, project.tree().join("data")).expect("a link");
+    let patch = project.patch("version=2");
+    for options in [["--patch", &patch], ["--baseline", "HEAD"], ["--candidate", "HEAD"], ["--link", "data"]] {
+        let options = if options[0] == "--link" { vec!["--patch", &patch, "--link", "data"] } else { options.to_vec() };
+        let (ran, _) = project.try_program(&options, &["sh", "-c", "cat data/weights.npy > out.txt"]);
+        assert_eq!(ran.code, Some(0), "{options:?}: {}", ran.stderr);
+        assert_eq!(fs::read_to_string(data.join("weights.npy")).expect("the data"), "14 bytes of it", "{options:?}");
+    }
+    assert!(project.tree().join("data").is_symlink());
+}
+
+#[test]
+fn nothing_runs_that_the_repository_names() {
+    let project = Project::new();
+    project.git(&["add", "."]);
+    project.git(&["commit", "-qm", "one"]);
+    let hook = project.0.path().join("hook.sh");
+    fs::write(&hook, "#!/bin/sh\ntouch \"$COUNT.hook\"\n").expect("a file");
+    Command::new("chmod").arg("+x").arg(&hook).status().expect("chmod runs");
+    for name in ["post-checkout", "post-index-change", "reference-transaction"] {
+        fs::copy(&hook, project.tree().join(".git/hooks").join(name)).expect("a file");
+    }
+    project.git(&["config", "core.fsmonitor", hook.to_str().expect("a path")]);
+    let patch = project.patch("version=2");
+    for options in [["--patch", &patch], ["--baseline", "HEAD"]] {
+        let (ran, _) = project.try_it(&options);
+        assert_eq!(ran.code, Some(0), "{options:?}: {}", ran.stderr);
+        assert!(!project.count().with_extension("hook").exists(), "{options:?}");
+    }
+}
+
+#[test]
+fn a_gate_that_was_interrupted_before_it_could_judge_fails() {
+    for signal in ["INT", "TERM"] {
+        let project = Project::new();
+        let script = format!("kill -{signal} $PPID; while :; do :; done");
+        let out = project.out().display().to_string();
+        for (gate, code) in [(&["--fail-on", "5%"][..], 1), (&[], 0)] {
+            let all =
+                [&["try", "--candidate-env", "A=1", "-o", &out, "--discard", "0"], gate, &["--", "sh", "-c", &script]];
+            let mut command = ridgeline(&all.concat());
+            command.current_dir(project.tree());
+            let ran = finish(command);
+            assert_eq!(ran.code, Some(code), "{signal} {gate:?}: {}{}", ran.stdout, ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn an_earlier_trial_stays_until_another_has_ended() {
+    let project = Project::new();
+    project.try_it(&["--candidate-env", "A=1"]);
+    let document = project.out().join("try.json");
+    let earlier = fs::read_to_string(&document).expect("the document");
+    let (ran, _) = project.try_program(&["--candidate-env", "B=1"], &["sh", "-c", "exit 3"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    assert_eq!(fs::read_to_string(&document).expect("the document"), earlier);
+    // Killed as hard as can be, in the middle.
+    let out = project.out().display().to_string();
+    let all = ["try", "--candidate-env", "C=1", "-o", &out, "--discard", "0", "--", "sh", "-c", "kill -9 $PPID"];
+    let mut command = ridgeline(&all);
+    command.current_dir(project.tree());
+    assert_eq!(finish(command).code, None);
+    assert_eq!(fs::read_to_string(&document).expect("the document"), earlier);
+    assert!(project.out().join("before/001.log").is_file());
+    let (_, document) = project.try_it(&["--candidate-env", "D=1"]);
+    let run = &document["runs"][0];
+    assert!(run["log"].as_str().is_some_and(|log| Path::new(log).is_file()), "{run}");
+    let beside = fs::read_dir(project.0.path()).expect("a folder").filter_map(Result::ok);
+    let left: Vec<_> = beside.map(|entry| entry.file_name()).filter(|name| ridge_files::is_partial(name)).collect();
+    assert!(left.is_empty(), "{left:?}");
 }

@@ -107,7 +107,7 @@ fn number_in(name: &str) -> Option<u32> {
     digits[..until].parse().ok()
 }
 
-fn is_of_host(name: &str) -> bool {
+pub(crate) fn is_of_host(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.contains("host") || name.contains("cpu")
 }

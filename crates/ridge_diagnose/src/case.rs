@@ -198,10 +198,10 @@ impl<'a> Case<'a> {
         Err(CannotTell::because("the capture holds no compiled program", "ridgeline record -- python PROGRAM.py"))
     }
 
-    /// The innermost line of the operation at row `op`, its own or the one it is owed to.
+    /// The line of the operation at row `op`, its own or the one it is owed to: the deepest of the user's, else the innermost.
     pub(crate) fn line_of_op(&self, op: u32) -> Option<Place> {
         let found = self.analysis.lines().of(op)?;
-        let line = found.stack.first()?;
+        let line = found.stack.iter().find(|line| !is_installed(&line.file)).or(found.stack.first())?;
         Some(Place { file: line.file.clone(), line: line.line, is_inferred: found.owed.is_some() })
     }
 
@@ -211,6 +211,13 @@ impl<'a> Case<'a> {
         let first = (row != NONE).then_some(row);
         let outer = move |row: &u32| parents.get(*row as usize).copied().filter(|around| *around != NONE);
         std::iter::successors(first, outer).take(NESTING)
+    }
+
+    /// The innermost line of the operation at row `op`, where that is of a library that the user's line calls.
+    pub(crate) fn library_line_of_op(&self, op: u32) -> Option<String> {
+        let line = self.analysis.lines().of(op)?.stack.first().filter(|line| is_installed(&line.file))?;
+        let file = line.file.rsplit_once("-packages/").map_or(line.file.as_str(), |(_, file)| file);
+        self.line_of_op(op).filter(|place| place.file != line.file).map(|_| format!("{file}:{}", line.line))
     }
 
     /// The innermost function of the program that was open around the host's event `row`.
@@ -318,6 +325,11 @@ impl<'a> Case<'a> {
         let devices = &self.wall().devices;
         !devices.is_empty() && devices.iter().all(|device| self.is_processor(device.device))
     }
+}
+
+/// Whether a file is of an installed package or of Python itself.
+pub(crate) fn is_installed(file: &str) -> bool {
+    file.contains("-packages/") || file.contains("/lib/python") || file.starts_with('<')
 }
 
 /// What the program is written in, as its names tell.

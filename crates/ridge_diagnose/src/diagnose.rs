@@ -3,11 +3,12 @@
 use crate::case::Case;
 use crate::finding::{Finding, Level};
 use crate::fitness::{CannotTell, Doubt, Question};
+use crate::predict;
 use crate::rule::{Find, Group, Rule};
 use crate::rules::RULES;
-use crate::saving::{self, Saving, SavingBasis};
+use crate::saving::{Saving, SavingBasis};
 use rayon::prelude::*;
-use ridge_analysis::{Frame, Lines, Need, Wall};
+use ridge_analysis::{Frame, Life, Lines, Need, Wall};
 use std::collections::BTreeSet;
 
 /// Findings that hold less of the time are only shown on request.
@@ -83,6 +84,8 @@ pub struct Diagnosis {
     pub together: Option<Saving>,
     /// The time that was judged.
     pub frame: Frame,
+    /// What else the program's recorded life was.
+    pub life: Life,
     /// The part of it in which devices worked, 0 to 1; `None` where no device was recorded.
     pub busy_share: Option<f64>,
 }
@@ -109,18 +112,16 @@ pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
         outcomes.push(Outcome { rule, found: result.as_ref().map(Vec::len).map_err(Clone::clone) });
         findings.extend(result.into_iter().flatten().map(|finding| Finding { rule: rule.id, ..finding }));
     }
-    for finding in &mut findings {
-        let within = case.share_of(finding.claim.iter().copied());
-        // What lies beside the judged time is set against both together.
-        (finding.share, _) = case.share_with_beside(within, finding.beside_ns);
-        let gives_back = finding.at_most.map_or(finding.share, |most| most.min(finding.share));
-        let holds = !finding.is_information && gives_back >= WORTH_MENDING;
-        finding.level = finding.level.max(if holds { Level::Warning } else { Level::Info });
+    findings.iter_mut().for_each(|finding| level(case, finding));
+    for (rule, found) in rest(case, &asked, &doubts, &findings) {
+        outcomes.push(Outcome { rule, found: found.as_ref().map(Vec::len).map_err(Clone::clone) });
+        findings.extend(found.into_iter().flatten().map(|finding| Finding { rule: rule.id, ..finding }));
     }
+    let rank = |finding: &Finding| rank(case, finding);
     findings.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
     join(case, &mut findings);
     let worth: Vec<usize> = worth_mending(&findings).collect();
-    let joint = saving::of_findings(case, &mut findings, &worth[..worth.len().min(MOST_TOGETHER)]);
+    let joint = predict::of_findings(case, &mut findings, &worth[..worth.len().min(MOST_TOGETHER)]);
     let held_share = case.share_of(worth.iter().flat_map(|at| findings[*at].claim.iter().copied()));
     let state = match () {
         () if blocked.contains(&Question::Device) => State::CannotJudge,
@@ -130,13 +131,46 @@ pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
     Diagnosis {
         state,
         doubts,
-        findings: in_order(findings),
+        findings: in_order(case, findings),
         outcomes,
         held_share,
         together: joint,
         frame: case.frame().clone(),
+        life: *case.analysis.get::<Life>(),
         busy_share: case.busy_share(),
     }
+}
+
+/// What a finding holds of the time, and so how much it matters.
+fn level(case: &Case<'_>, finding: &mut Finding) {
+    let within = case.share_of(finding.claim.iter().copied());
+    // What lies beside the judged time is set against both together.
+    (finding.share, _) = case.share_with_beside(within, finding.beside_ns);
+    let gives_back = finding.at_most.map_or(finding.share, |most| most.min(finding.share));
+    let holds = !finding.is_information && gives_back >= WORTH_MENDING;
+    finding.level = finding.level.max(if holds { Level::Warning } else { Level::Info });
+}
+
+/// What rules say of the time that no cause worth mending claims.
+fn rest(
+    case: &Case<'_>,
+    asked: &[&'static Rule],
+    doubts: &[(&'static Rule, Doubt)],
+    findings: &[Finding],
+) -> Vec<(&'static Rule, Result<Vec<Finding>, CannotTell>)> {
+    let causes = findings.iter().filter(|finding| finding.level > Level::Info && !finding.is_information);
+    let claimed: Vec<(usize, f32)> = causes.flat_map(|finding| finding.claim.iter().copied()).collect();
+    let of_rule = |rule: &&'static Rule| {
+        let Find::Rest(find) = rule.find else { return None };
+        Some((*rule, against(rule, doubts).map_or_else(|| Ok(find(case, &claimed)), Err)))
+    };
+    asked.iter().filter_map(of_rule).collect()
+}
+
+/// Why a rule cannot tell, where a doubt blocks what it asks.
+fn against(rule: &Rule, doubts: &[(&'static Rule, Doubt)]) -> Option<CannotTell> {
+    let against = doubts.iter().find(|(_, doubt)| doubt.blocks.iter().any(|question| rule.asks.contains(question)));
+    against.map(|(_, doubt)| CannotTell { why: doubt.message.clone(), command: doubt.command.clone() })
 }
 
 fn doubts(case: &Case<'_>, asked: &[&'static Rule]) -> Vec<(&'static Rule, Doubt)> {
@@ -164,17 +198,19 @@ fn judge(
     doubts: &[(&'static Rule, Doubt)],
 ) -> Option<Result<Vec<Finding>, CannotTell>> {
     let Find::Causes(find) = rule.find else { return None };
-    let against = doubts.iter().find(|(_, doubt)| doubt.blocks.iter().any(|question| rule.asks.contains(question)));
-    Some(match against {
-        Some((_, doubt)) => Err(CannotTell { why: doubt.message.clone(), command: doubt.command.clone() }),
-        None => find(case),
-    })
+    Some(against(rule, doubts).map_or_else(|| find(case), Err))
 }
 
-/// What ranks a finding before it is replayed: errors, then what it holds.
-fn rank(finding: &Finding) -> f64 {
-    let grave = if finding.level == Level::Error { 1.0 } else { 0.0 };
-    grave + if finding.is_information { 0.0 } else { finding.share }
+/// What ranks a finding before it is replayed: errors, then what it holds, nanoseconds per step or capture. Some hold time beside the
+/// judged time, so shares are of different wholes.
+fn rank(case: &Case<'_>, finding: &Finding) -> f64 {
+    let grave = if finding.level == Level::Error { f64::from(u32::MAX) * 1e9 } else { 0.0 };
+    grave + if finding.is_information { 0.0 } else { finding.share * whole_ns(case, finding) }
+}
+
+/// What the share of a finding is of, nanoseconds.
+fn whole_ns(case: &Case<'_>, finding: &Finding) -> f64 {
+    case.frame().unit_ns().saturating_add(finding.beside_ns).max(1) as f64
 }
 
 /// Hangs symptoms under the finding that explains them, where both claim the same time.
@@ -188,7 +224,7 @@ fn join(case: &Case<'_>, findings: &mut [Finding]) {
                 && case.common_part(&findings[symptom].claim, &cause_of.claim) >= SYMPTOM
         };
         let cause = (0..findings.len()).filter(|cause| is_explained(*cause));
-        let cause = cause.max_by(|a, b| rank(&findings[*a]).total_cmp(&rank(&findings[*b])));
+        let cause = cause.max_by(|a, b| rank(case, &findings[*a]).total_cmp(&rank(case, &findings[*b])));
         findings[symptom].because = cause;
     }
     // A symptom of a symptom is one of the first cause; two that explain each other are both kept.
@@ -215,11 +251,11 @@ fn worth_mending(findings: &[Finding]) -> impl Iterator<Item = usize> + '_ {
 }
 
 /// By what can be recovered, each symptom right after its cause.
-fn in_order(findings: Vec<Finding>) -> Vec<Finding> {
+fn in_order(case: &Case<'_>, findings: Vec<Finding>) -> Vec<Finding> {
     let recoverable = |finding: &Finding| match &finding.saving {
-        Some(saving) if saving.basis == SavingBasis::Replay => saving.share_high,
-        Some(_) => finding.share,
-        None => rank(finding),
+        Some(saving) if saving.basis == SavingBasis::Replay => saving.share_high * whole_ns(case, finding),
+        Some(_) => finding.share * whole_ns(case, finding),
+        None => rank(case, finding),
     };
     let mut order: Vec<usize> = (0..findings.len()).collect();
     let key = |at: usize| {

@@ -73,6 +73,8 @@ pub struct Finding {
     pub edits: Vec<Edit>,
     /// The most that mending gives back, as a part of the judged time, where that is less than what is claimed.
     pub at_most: Option<f64>,
+    /// The least and the most that mending gives back, as parts of the judged time, where what takes its place was priced.
+    pub priced: Option<(f64, f64)>,
     /// Time beside the judged time that would go, too, such as compilation of what was compiled before, nanoseconds.
     pub beside_ns: i64,
     /// Whether it only informs: it claims nothing that mending would give back.
@@ -100,6 +102,7 @@ impl Finding {
             claim: Vec::new(),
             edits: Vec::new(),
             at_most: None,
+            priced: None,
             beside_ns: 0,
             is_information: false,
             share: 0.0,
@@ -167,6 +170,12 @@ impl Finding {
     #[must_use]
     pub fn at_most(self, share: f64) -> Finding {
         Finding { at_most: Some(share), ..self }
+    }
+
+    /// What takes its place was priced: mending gives back these parts of the judged time, at least and at most.
+    #[must_use]
+    pub fn priced(self, least: f64, most: f64) -> Finding {
+        Finding { priced: Some((least, most)), ..self }
     }
 
     /// Time beside the judged time would go, too.

@@ -1,5 +1,6 @@
 //! What is known of a capture beside its trace: what the recorder wrote and the readers said.
 
+use ridge_analysis::CompilingCall;
 use ridge_table::Note;
 
 /// What is known beside the trace.
@@ -9,6 +10,8 @@ pub struct Known {
     pub notes: Vec<Note>,
     /// What the program compiled, where the recorder wrote it.
     pub compilations: Vec<Compiled>,
+    /// Whether the program ended with an error.
+    pub failed: bool,
     /// Operations of a benchmark that compile again when they are called again; `None` for all that is no benchmark.
     pub compiled_again: Option<Vec<CompiledAgain>>,
 }
@@ -35,4 +38,6 @@ pub struct Compiled {
     pub compile_s: f64,
     /// The different parameters, in the order in which they came; empty where they are not known.
     pub parameters: Vec<String>,
+    /// The lines that had them compiled, those first that did so most often; empty where they are not known.
+    pub calls: Vec<CompilingCall>,
 }

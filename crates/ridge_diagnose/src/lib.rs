@@ -10,6 +10,8 @@
 //! processors are what is claimed.
 //!
 //! No file is opened here, no format is known, and nothing is rendered but sentences.
+//!
+//! Floors, lowest first: `saving`; `finding`, `record`; `case`; `predict`, `rule`; `rules`; `diagnose`.
 
 mod allocators;
 mod arguments;
@@ -23,12 +25,19 @@ mod fitness;
 mod kernels;
 mod known;
 mod launched;
+mod losses;
 mod orders;
+mod parts;
 mod pauses;
+mod places;
+mod predict;
+mod pricing;
 mod products;
 mod profiled;
 mod programs;
 mod record;
+mod recurring;
+mod rewrites;
 mod rule;
 mod rules;
 mod saving;
@@ -43,7 +52,7 @@ pub use diagnose::{Diagnosis, Outcome, Selection, State, diagnose};
 pub use finding::{Evidence, Finding, Level, Place};
 pub use fitness::{CannotTell, Doubt, Question};
 pub use known::{Compiled, CompiledAgain, Known};
-pub use record::{Record, Standing, record_of, standing};
-pub use rule::{Find, Group, Rule};
+pub use record::{BlindRecord, Record, Standing, blind_record_of, record_of, standing};
+pub use rule::{Find, FindRest, Group, Rule};
 pub use rules::{RULES, rule};
 pub use saving::{Saving, SavingBasis};

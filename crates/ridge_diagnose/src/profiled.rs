@@ -117,9 +117,17 @@ fn unprofiled(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         None => Ok(Vec::new()),
         Some((name, _)) => Err(CannotTell::because(
             format!("the hardware's counters for `{}` were not collected", short(name)),
-            format!("ncu --set full --kernel-name regex:{name} --launch-count 3 -o profile python PROGRAM.py"),
+            format!(
+                "ncu --set full --kernel-name regex:{} --launch-count 3 -o profile python PROGRAM.py",
+                pattern(name)
+            ),
         )),
     }
+}
+
+/// A name as a part of an expression and of a command line: signs that mean something in either stand for any one sign.
+fn pattern(name: &str) -> String {
+    name.chars().map(|letter| if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '.' }).collect()
 }
 
 /// How compilers write a namespace without a name.
@@ -137,6 +145,12 @@ fn base(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_holds_nothing_of_a_name_that_a_shell_would_obey() {
+        assert_eq!(pattern("add_1"), "add_1");
+        assert_eq!(pattern("k$(x)`\u{1b}\u{202e}; 'é"), "k..x........");
+    }
 
     #[test]
     fn names_are_compared_without_their_types() {

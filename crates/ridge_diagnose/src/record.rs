@@ -23,6 +23,28 @@ pub struct Record {
     pub highest_ratio: f64,
 }
 
+/// How a rule did on pairs of programs that were written without knowledge of it, and before it was last changed.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+pub struct BlindRecord {
+    /// Pairs in which the rule's finding came first.
+    pub pairs: u32,
+    /// Those of them in which it was the right cause.
+    pub right: u32,
+    /// The least of predicted over measured savings, where an amount was predicted and the cause was right.
+    pub lowest_ratio: Option<f64>,
+    /// The most.
+    pub highest_ratio: Option<f64>,
+}
+
+impl BlindRecord {
+    /// `blind: 9 of 12 right, 0.6 to 1.5`
+    pub fn words(&self) -> String {
+        let ratios = self.lowest_ratio.zip(self.highest_ratio);
+        let ratios = ratios.map(|(low, high)| format!(", {low:.1} to {high:.1}")).unwrap_or_default();
+        format!("blind: {} of {} right{ratios}", self.right, self.pairs)
+    }
+}
+
 /// What speaks for a prediction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Standing {
@@ -61,6 +83,13 @@ struct Records {
     all: ByBasis,
     #[serde(default)]
     rule: BTreeMap<String, ByBasis>,
+    #[serde(default)]
+    blind: BTreeMap<String, BlindRecord>,
+}
+
+/// The record of the rule called `id` on blind pairs; `None` where there are none.
+pub fn blind_record_of(id: &str) -> Option<&'static BlindRecord> {
+    records().blind.get(id).filter(|record| record.pairs > 0 && record.right <= record.pairs)
 }
 
 /// The record of the rule called `id`, where it has one of that basis.
@@ -98,9 +127,18 @@ mod tests {
             assert!(bases.contains(&basis.as_str()), "{basis} predicts nothing");
             assert!(record.lowest_ratio <= record.median_ratio && record.median_ratio <= record.highest_ratio);
         }
-        for id in records.rule.keys() {
+        for id in records.rule.keys().chain(records.blind.keys()) {
             assert!(RULES.iter().any(|rule| rule.id == id), "{id} is no rule");
         }
+    }
+
+    #[test]
+    fn blind_pairs_are_counted_apart() {
+        let text = "[blind.copies]\npairs = 12\nright = 9\nlowest_ratio = 0.6\nhighest_ratio = 1.5\n\n[blind.calls]\npairs = 2\nright = 0\n";
+        let records: Records = toml::from_str(text).expect("a record");
+        let words: Vec<String> = records.blind.values().map(BlindRecord::words).collect();
+        assert_eq!(words, ["blind: 0 of 2 right", "blind: 9 of 12 right, 0.6 to 1.5"]);
+        assert!(records.rule.is_empty());
     }
 
     #[test]

@@ -13,6 +13,7 @@ macro_rules! rules {
 
 rules! {
     capture_empty
+    graph_capture_phase
     graph_under_recorded
     graph_opaque
     zero_timestamps
@@ -29,8 +30,13 @@ rules! {
     no_source_lines
     unexplained_wait
     data_loading
+    reading_on_host
+    results_on_host
+    converted_again
+    grown_on_host
     python_loop_of_eager_ops
     blocking_call
+    cold_start
     host_bound_dispatch
     host_pause
     many_small_kernels
@@ -39,6 +45,7 @@ rules! {
     alloc_storm
     module_load_late
     host_callback
+    copies_dwarf_work
     copies_in_loop
     weights_streamed
     sync_copy
@@ -51,6 +58,9 @@ rules! {
     serial_while_small_body
     loop_state_copies
     missed_donation
+    cheaper_form
+    work_done_twice
+    lanes_wait
     narrow_reduction
     layout_copies
     gather_scatter_bound
@@ -69,6 +79,8 @@ rules! {
     small_grid
     below_roof
     variance_of_kernel
+    profiled_kernel
+    unexplained_work
     kernel_hotspot
     hot_line
     uncoalesced_access
@@ -91,6 +103,7 @@ rules! {
     out_of_memory
     near_memory_limit
     fragmentation
+    held_unused
     memory_growth
 }
 

@@ -1,21 +1,6 @@
-//! What mending a finding would save: from a replay where that is allowed; on processors the finding's part of the time, as
-//! its record widens it; else no more than what it holds.
+//! What mending a finding would save, and where the number comes from.
 
-use crate::case::Case;
-use crate::finding::Finding;
-use crate::record::{Record, standing};
 use ridge_analysis::Per;
-use ridge_replay::{Action, Basis, Edit, Options, Prediction, Replay};
-
-/// Captures with more events are not replayed: it would take longer than reading them.
-const MOST_REPLAYED: usize = 2 << 20;
-
-/// Why nothing is replayed on a processor. Held against pairs of programs, such predictions were a fifth of what was saved.
-const ON_PROCESSORS: &str = "a capture of a processor does not say what its dispatches and threads wait for";
-
-/// Why nothing is predicted on a processor where only waiting would go. Of four pairs of programs two were slower without it.
-const SHARED: &str =
-    "host and device share the processor, so what they could do at once may still be one after the other";
 
 /// Where a saving comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,8 +9,12 @@ pub enum SavingBasis {
     Replay,
     /// The finding's part of the time, where a processor works one thing after the other, widened by the record.
     Wall,
+    /// What takes its place was priced by the cost model, and so what is left of the finding's part of the time.
+    Price,
     /// No more than the time that the finding holds; how much of it would go cannot be told.
     Bound,
+    /// Runs of the program with a change, beside runs without.
+    Measured,
 }
 
 impl SavingBasis {
@@ -34,7 +23,9 @@ impl SavingBasis {
         match self {
             SavingBasis::Replay => "replay",
             SavingBasis::Wall => "wall",
+            SavingBasis::Price => "price",
             SavingBasis::Bound => "bound",
+            SavingBasis::Measured => "measured",
         }
     }
 }
@@ -56,131 +47,4 @@ pub struct Saving {
     pub basis: SavingBasis,
     /// Why no replay was possible.
     pub refused: Option<String>,
-}
-
-/// Gives each of `findings` its saving, and says what mending those at `together` would save at once.
-pub(crate) fn of_findings(case: &Case<'_>, findings: &mut [Finding], together: &[usize]) -> Option<Saving> {
-    let on_processors = case.is_on_processors();
-    let wants_replay = !on_processors && findings.iter().any(|finding| !finding.edits.is_empty());
-    let is_small = case.analysis.trace.events.len() <= MOST_REPLAYED;
-    let options = Options { window: window(case), ..Options::default() };
-    let replay = (wants_replay && is_small).then(|| Replay::new(case.analysis.trace, &options));
-    for finding in findings.iter_mut().filter(|finding| !finding.is_information && finding.share > 0.0) {
-        let found = match &replay {
-            Some(replay) if !finding.edits.is_empty() => replayed(case, replay, &finding.edits, finding.share),
-            None if !finding.edits.is_empty() && on_processors => Err(Some(ON_PROCESSORS.to_owned())),
-            None if !finding.edits.is_empty() => Err(Some("the capture is too large to replay here".to_owned())),
-            _ => Err(None),
-        };
-        finding.saving = Some(match found {
-            Ok(saving) => with_record(saving, standing(finding.rule, SavingBasis::Replay).of_rule()),
-            Err(_) if on_processors && is_of_overlap(finding) => bound(case, finding, Some(SHARED.to_owned())),
-            Err(refused) if on_processors => wall(case, finding, refused),
-            Err(refused) => bound(case, finding, refused),
-        });
-    }
-    if on_processors {
-        let predicted = together.iter().map(|at| &findings[*at]).filter(|finding| !is_of_overlap(finding));
-        return (predicted.clone().count() > 1).then(|| wall_of_all(case, predicted));
-    }
-    let share = case.share_of(together.iter().flat_map(|at| findings[*at].claim.iter().copied()));
-    let edits: Vec<Edit> = together.iter().flat_map(|at| findings[*at].edits.iter().cloned()).collect();
-    let all_replayed = together
-        .iter()
-        .all(|at| findings[*at].saving.as_ref().is_some_and(|saving| saving.basis == SavingBasis::Replay));
-    let replay = replay.filter(|_| all_replayed && together.len() > 1)?;
-    replayed(case, &replay, &edits, share).ok()
-}
-
-/// The longest stretch of the time that is judged, in the process where that is longest.
-fn window(case: &Case<'_>) -> Option<(i64, i64)> {
-    let stretches = case.frame().spans.iter().flat_map(|spans| spans.as_slice());
-    let longest = stretches.clone().max_by_key(|(start, end)| end.saturating_sub(*start)).copied()?;
-    // Ranks are judged together: what overlaps the longest stretch belongs to it.
-    let around = stretches.filter(|(start, end)| *start < longest.1 && *end > longest.0);
-    around.copied().reduce(|(first, last), (start, end)| (first.min(start), last.max(end)))
-}
-
-/// What a replay says of `edits`; else why it says nothing.
-fn replayed(case: &Case<'_>, replay: &Replay<'_>, edits: &[Edit], share: f64) -> Result<Saving, Option<String>> {
-    let found: Prediction = replay.apply(edits);
-    if let Some(reason) = found.refused {
-        return Err(Some(reason.to_string()));
-    }
-    if found.basis == Basis::Direction {
-        return Err(Some("the replay tells the direction and not the amount".to_owned()));
-    }
-    let frame = case.frame();
-    let (low, high, whole) = match found.per_step.filter(|_| frame.per == Per::Step) {
-        Some(step) => (step.low_ns, step.high_ns, step.captured_ns),
-        None => {
-            // The window may be a part of the frame, whose other parts are taken to be alike.
-            let of_frame = |ns: i64| (ns as f64 / found.wall_ns.max(1) as f64 * frame.unit_ns() as f64) as i64;
-            (of_frame(found.low_ns), of_frame(found.high_ns), frame.unit_ns())
-        }
-    };
-    // Removing work can also remove waits around it, but never more than there is.
-    let (low, high) = (low.max(0), high.clamp(0, whole.max(0)));
-    let held = (share * whole as f64) as i64;
-    if held > 0 && low > held.saturating_mul(2) {
-        return Err(Some(
-            "the replay saves more than what the finding holds, so it does not explain this part".to_owned(),
-        ));
-    }
-    let high = if held > 0 { high.min(held.saturating_mul(3) / 2) } else { high };
-    if share > 0.0 && high == 0 {
-        return Err(Some("something else takes its place on the longest path".to_owned()));
-    }
-    let part = |ns: i64| if whole > 0 { ns as f64 / whole as f64 } else { 0.0 };
-    Ok(Saving {
-        low_ns: low.min(high),
-        high_ns: high,
-        share_low: part(low.min(high)),
-        share_high: part(high),
-        per: frame.per,
-        basis: SavingBasis::Replay,
-        refused: None,
-    })
-}
-
-/// Whether mending takes no work away, and only lets host and device work at the same time.
-fn is_of_overlap(finding: &Finding) -> bool {
-    finding.edits.iter().any(|edit| matches!(edit.action, Action::Unsync))
-}
-
-/// What a finding holds of the time, which is what mending it gives back where one thing runs after the other.
-fn wall(case: &Case<'_>, finding: &Finding, refused: Option<String>) -> Saving {
-    let saving = Saving { basis: SavingBasis::Wall, ..bound(case, finding, refused) };
-    let saving = Saving { low_ns: saving.high_ns, share_low: saving.share_high, ..saving };
-    with_record(saving, standing(finding.rule, SavingBasis::Wall).record())
-}
-
-/// What several findings hold together, each moment once.
-fn wall_of_all<'f>(case: &Case<'_>, findings: impl Iterator<Item = &'f Finding> + Clone) -> Saving {
-    let within = case.share_of(findings.clone().flat_map(|finding| finding.claim.iter().copied()));
-    let beside_ns = findings.fold(0_i64, |sum, finding| sum.saturating_add(finding.beside_ns));
-    let (share, whole) = case.share_with_beside(within, beside_ns);
-    let ns = (share * whole as f64) as i64;
-    let (per, basis) = (case.frame().per, SavingBasis::Wall);
-    let saving = Saving { low_ns: ns, high_ns: ns, share_low: share, share_high: share, per, basis, refused: None };
-    with_record(saving, standing("", basis).record())
-}
-
-/// No more than what the finding holds.
-fn bound(case: &Case<'_>, finding: &Finding, refused: Option<String>) -> Saving {
-    let share = finding.at_most.map_or(finding.share, |most| most.min(finding.share));
-    let whole = case.frame().unit_ns().saturating_add(finding.beside_ns);
-    let high_ns = (share * whole as f64) as i64;
-    let per = case.frame().per;
-    Saving { low_ns: 0, high_ns, share_low: 0.0, share_high: share, per, basis: SavingBasis::Bound, refused }
-}
-
-/// The range widened by how far predictions were from what was measured.
-fn with_record(saving: Saving, record: Option<&Record>) -> Saving {
-    let Some(record) = record else { return saving };
-    let (least, most) = ((1.0 / record.highest_ratio).min(1.0), (1.0 / record.lowest_ratio).max(1.0));
-    let whole = if saving.share_high > 0.0 { saving.high_ns as f64 / saving.share_high } else { 0.0 };
-    let (low, high) = (saving.low_ns as f64 * least, (saving.high_ns as f64 * most).min(whole));
-    let part = |ns: f64| if whole > 0.0 { ns / whole } else { 0.0 };
-    Saving { low_ns: low as i64, high_ns: high as i64, share_low: part(low), share_high: part(high), ..saving }
 }

@@ -118,6 +118,13 @@ impl Case<'_> {
         self.parts_of(waits.into_iter().flat_map(|wait| &wait.held).map(|(at, ns)| (*at, *ns as f64)))
     }
 
+    /// The part of each row of the wall that comes of calls that wait, where those of one line hold enough to be found.
+    pub(crate) fn waited_part(&self) -> FxHashMap<usize, f32> {
+        let groups = self.waits_by_line(|_| true);
+        let told = groups.iter().filter(|waits| self.share(waits.ns) >= self.least_of_waits());
+        self.claim_of_waits(told.flat_map(|waits| waits.all.iter().copied())).into_iter().collect()
+    }
+
     /// The outermost operator of a framework around the host's event `row`.
     pub(crate) fn operator_around(&self, row: u32) -> Option<&str> {
         let trace = self.trace();
@@ -185,10 +192,17 @@ impl<'a> Case<'a> {
 
 /// Less of the time than this is lost by every program that looks at its results.
 const LEAST: f64 = 0.02;
+/// The same on processors, where what could go on at the same time shares the cores anyway.
+const LEAST_ON_PROCESSORS: f64 = 0.10;
 /// Lines that are named, those that hold most.
 const MOST: usize = 4;
 
 impl<'a> Case<'a> {
+    /// Waits that cost less are not spoken of.
+    fn least_of_waits(&self) -> f64 {
+        if self.is_on_processors() { LEAST_ON_PROCESSORS } else { LEAST }
+    }
+
     /// A finding for each line whose calls that `wanted` takes cost enough to speak of: `message` of it, `says` what the idle
     /// time after them is; `action` mends the calls.
     pub(crate) fn findings_of_waits(
@@ -199,12 +213,14 @@ impl<'a> Case<'a> {
         action: Action,
     ) -> impl Iterator<Item = (Waits<'a>, Finding)> {
         let mut groups = self.waits_by_line(wanted);
-        groups.retain(|waits| self.share(waits.ns) >= LEAST);
+        groups.retain(|waits| self.share(waits.ns) >= self.least_of_waits());
         groups.into_iter().take(MOST).map(move |waits| {
             let calls = waits.all.iter().filter(|wait| wait.ns() > 0).count() as u64;
             let longest = waits.all.first().and_then(|wait| EventRow::known(wait.row));
+            let seen = waits.place.is_none().then(|| self.seen_during(waits.all.iter().map(|wait| wait.row))).flatten();
             let finding = Finding::new(message(&short(waits.name), &percent(self.share(waits.ns))))
                 .at(waits.place.clone())
+                .seen(seen.as_ref())
                 .about(longest.map(Subject::Event))
                 .number(says, self.per_unit(waits.ns))
                 .number("such calls in the time", Quantity::new(calls as f64, Unit::Count, Basis::Counted))

@@ -1,7 +1,7 @@
 //! Faster, slower, no change, or cannot judge: what the numbers carry and no more.
 
 use crate::comparable::{Doubt, RECORD_STEPS, Weight};
-use crate::compare::Options;
+use crate::options::Options;
 use crate::statistics::Interval;
 
 /// What a comparison comes to.

@@ -2,7 +2,6 @@
 //!
 //! The type itself says what fits: where reading fails, the part that it failed in is taken out and reading begins again.
 
-use crate::read::Parsed;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_path_to_error::{Path, Segment};
@@ -82,6 +81,15 @@ fn place(path: &Path) -> String {
         }
     }
     place
+}
+
+/// A document as far as it could be understood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parsed<D> {
+    /// What could be understood.
+    pub document: D,
+    /// What could not, and was left out.
+    pub damaged: Vec<Damage>,
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! - [`Manifest`]: `manifest.json` of a capture folder
 //! - [`BenchResults`]: `results.json` of a benchmark
 //! - [`Golden`]: `golden.json` of a module whose values were kept
+//! - [`Samples`]: `samples/*.jsonl` of a capture folder, in lines
 //! - [`CeilingsDocument`]: what devices reach, as a calibration measured it
 //!
 //! [`read()`] takes a document as far as it can be understood.
@@ -21,11 +22,13 @@ mod golden;
 mod manifest;
 mod read;
 mod recompiles;
+mod samples;
 
 pub use bench::{BenchResults, BenchRow, Environment, Measurement, RowStatus};
 pub use ceilings::{CeilingsDocument, Figure, MeasuredDevice, MissingFigure};
-pub use damage::Damage;
+pub use damage::{Damage, Parsed};
 pub use golden::{Golden, KeptCall};
-pub use manifest::{BufferSizes, Cpu, Device, Manifest, Missing, Module, Program, Written};
-pub use read::{Document, DocumentError, Parsed, part, read, to_text};
+pub use manifest::{BufferSizes, CompiledAt, Cpu, Device, Manifest, Missing, Module, Program, Written};
+pub use read::{Document, DocumentError, part, read, to_text};
 pub use recompiles::Recompiles;
+pub use samples::{SampledFrame, SampledStack, SampledThread, Samples, Stretch};

@@ -173,10 +173,27 @@ pub struct Module {
     pub compile_s: Option<f64>,
     /// Its buffers as XLA assigned them, bytes.
     pub memory: Option<BufferSizes>,
+    /// The line of the program's own that had it compiled.
+    pub at: Option<CompiledAt>,
+    /// The types of its arguments as JAX compares them (`f32[8]`, `f32[] weak`); empty where that is not said.
+    #[serde(default)]
+    pub types: Vec<String>,
     /// Of a benchmark: the operation that it was compiled for.
     pub operation: Option<String>,
     /// Of a benchmark: the size at which it was.
     pub volume_size: Option<u64>,
+}
+
+/// A line of the program.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CompiledAt {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The function that it is in.
+    pub function: String,
 }
 
 /// Buffers of a module, bytes.

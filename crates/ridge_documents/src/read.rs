@@ -1,6 +1,6 @@
 //! From bytes to a document: what is broken is an error, what is damaged in part is left out and named.
 
-use crate::damage::{Damage, undamaged};
+use crate::damage::{Parsed, undamaged};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,15 +11,6 @@ pub trait Document: DeserializeOwned {
     const SCHEMA: &'static str;
     /// Files larger than this are not ours, bytes.
     const MAX_BYTES: u64;
-}
-
-/// A document as far as it could be understood.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Parsed<D> {
-    /// What could be understood.
-    pub document: D,
-    /// What could not, and was left out.
-    pub damaged: Vec<Damage>,
 }
 
 /// Why bytes are not the document that was expected.

@@ -4,7 +4,6 @@
 //! Kineto where it has them, so that readers of its traces find kernels, copies and launches.
 //! Times are microseconds with three decimals, which is to the nanosecond.
 
-use crate::Programs;
 use crate::args::{Arg, args, category};
 use crate::names::Names;
 use crate::tracks::{Progress, Tracks};
@@ -12,6 +11,9 @@ use ridgeline::Trace;
 use ridgeline::trace::{Attribution, EventKind, NONE, StringId, Track, TrackKind};
 use std::collections::HashMap;
 use std::io::{self, Write};
+
+/// The HLO text of the module at a row of the trace's modules, where the capture has it.
+pub type Programs<'a> = dyn Fn(usize) -> Option<String> + 'a;
 
 /// Writes `trace` to `out`.
 pub(crate) fn write(

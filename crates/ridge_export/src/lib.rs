@@ -29,8 +29,10 @@ mod speedscope;
 mod tracks;
 mod wire;
 
+pub use chrome::Programs;
+pub use names::Privacy;
+
 use names::Names;
-use ridge_redact::Words;
 use ridgeline::Trace;
 use std::io::{self, BufWriter, Write};
 use tracks::Progress;
@@ -62,20 +64,6 @@ impl Form {
         }
     }
 }
-
-/// What becomes of what is private in names: those of machines, people and processes, home folders, tokens.
-#[derive(Debug, Clone, Copy)]
-pub enum Privacy<'a> {
-    /// It is taken out.
-    Removed,
-    /// It is taken out, and so are these names.
-    RemovedWith(&'a Words),
-    /// It stays: somebody asked for it.
-    Kept,
-}
-
-/// The HLO text of the module at a row of the trace's modules, where the capture has it.
-pub type Programs<'a> = dyn Fn(usize) -> Option<String> + 'a;
 
 /// Writes `trace` to `out`; `progress` hears now and then how many of its events have been passed.
 ///

@@ -1,6 +1,5 @@
 //! The names of a trace as they may be shown: each distinct text cleaned once.
 
-use crate::Privacy;
 use ridge_redact::{Removed, Words};
 use ridgeline::Trace;
 use ridgeline::trace::StringId;
@@ -58,4 +57,15 @@ impl<'a> Names<'a> {
 
 fn clean<'t>(words: Option<&Words>, text: &'t str) -> Cow<'t, str> {
     words.map_or(Cow::Borrowed(text), |words| words.clean(text, &mut Removed::default()))
+}
+
+/// What becomes of what is private in names: those of machines, people and processes, home folders, tokens.
+#[derive(Debug, Clone, Copy)]
+pub enum Privacy<'a> {
+    /// It is taken out.
+    Removed,
+    /// It is taken out, and so are these names.
+    RemovedWith(&'a Words),
+    /// It stays: somebody asked for it.
+    Kept,
 }

@@ -2,6 +2,7 @@
 //!
 //! What only moves elements becomes an index; what is read once becomes a part of the expression that reads it.
 
+mod code;
 mod expression;
 mod repeated;
 mod test_bench;
@@ -12,8 +13,8 @@ pub use xla_call::{XLA_CALL, xla_call};
 
 use crate::program::{Node, NodeId, Op, Order, Program};
 use crate::vectors;
+pub(crate) use code::{Code, type_name};
 use expression::{Index, linear};
-use ridge_hlo::ElementType;
 use ridge_hlo::sorting_network::{LARGEST, exchanges};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -27,23 +28,6 @@ const DEEPEST: usize = 40;
 
 /// Letters of an expression that is written once for each value of a sort.
 const UNROLLED: usize = 1 << 12;
-
-/// The name of a type in the generated code.
-pub(crate) fn type_name(ty: ElementType) -> &'static str {
-    match ty {
-        ElementType::F32 => "F32",
-        ElementType::F64 => "F64",
-        ElementType::Pred => "bool",
-        ElementType::S8 => "int8_t",
-        ElementType::S16 => "int16_t",
-        ElementType::S32 => "int32_t",
-        ElementType::S64 => "int64_t",
-        ElementType::U8 => "uint8_t",
-        ElementType::U16 => "uint16_t",
-        ElementType::U32 => "uint32_t",
-        _ => "uint64_t",
-    }
-}
 
 /// The kernel's head, `void kernel(const F32* in0, …)`.
 pub(crate) fn signature(program: &Program) -> String {
@@ -141,17 +125,6 @@ fn in_memory(program: &Program) -> Vec<bool> {
         }
     }
     is_kept
-}
-
-pub(crate) struct Code<'a> {
-    pub(crate) program: &'a Program,
-    pub(crate) in_memory: Vec<bool>,
-    /// The arrays that its inputs are.
-    inputs: Vec<String>,
-    /// What names of its arrays begin with: the loops that it is in.
-    scope: String,
-    /// Of a trip, the updates that are done where the state lies, with the number of that.
-    in_place: FxHashMap<NodeId, usize>,
 }
 
 impl Code<'_> {

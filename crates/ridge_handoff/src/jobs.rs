@@ -1,7 +1,9 @@
 //! Work that is done side by side, on as many threads as there are processors, with word of how far it is.
 
+use crate::stop;
 use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread::Builder;
 use std::time::Duration;
 
 /// How long nothing may be told while jobs run.
@@ -44,22 +46,32 @@ pub fn side_by_side<T: Send>(jobs: Vec<Job<'_, T>>, at_once: usize, tell: &mut d
     queue.reverse();
     queue.sort_by_key(|(_, job)| job.takes);
     let queue = Mutex::new(queue);
-    let next = || queue.lock().ok().and_then(|mut queue| queue.pop());
+    // Once a signal came nothing is begun any more.
+    let next = || queue.lock().ok().filter(|_| stop::signal().is_none()).and_then(|mut queue| queue.pop());
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(at_once).min(of).max(1);
     let mut found: Vec<Option<T>> = Vec::new();
     found.resize_with(of, || None);
     let mut progress = Progress { done: 0, of, running: Vec::new() };
     std::thread::scope(|scope| {
         let (say, heard) = channel();
+        let mut has_thread = false;
         for _ in 0..threads {
             let say = say.clone();
-            scope.spawn(move || {
+            let work = move || {
                 while let Some((at, job)) = next() {
                     // Nobody listens any more only where this function was left.
                     let _ = say.send((at, job.name.clone(), None));
                     let _ = say.send((at, job.name, Some((job.run)())));
                 }
-            });
+            };
+            has_thread |= Builder::new().spawn_scoped(scope, work).is_ok();
+        }
+        if !has_thread {
+            // Where no thread can be had, all is done here, one after the other.
+            while let Some((at, job)) = next() {
+                let _ = say.send((at, job.name.clone(), None));
+                let _ = say.send((at, job.name, Some((job.run)())));
+            }
         }
         drop(say);
         loop {

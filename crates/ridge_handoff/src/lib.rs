@@ -10,6 +10,9 @@ mod interpret;
 pub mod jobs;
 mod lower;
 mod program;
+mod refusal;
+mod running;
+pub mod stop;
 pub mod vectors;
 pub mod verify;
 mod verilog;
@@ -17,5 +20,6 @@ pub mod xls;
 
 pub use arithmetic::{Arithmetic, Bounded, Cell, Fixed, FormatError, Strict};
 pub use interpret::{CannotCompute, Cells, equal, interpret, same};
-pub use lower::{Refusal, lower};
+pub use lower::lower;
 pub use program::{Each, Gather, Loop, Node, NodeId, Number, Op, Order, Port, Program, Reducer, Relation, WindowOf};
+pub use refusal::Refusal;

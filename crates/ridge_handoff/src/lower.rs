@@ -8,6 +8,7 @@ mod comparator;
 mod loops;
 
 use crate::program::{Each, Node, NodeId, Number, Op, Port, Program, Relation};
+use crate::refusal::{Refusal, refuse};
 use attributes::{dims_of, gather, reducer, sizes, slice, windows};
 use ridge_hlo::{ComputationId, ElementType, HloModule, Instruction, InstructionId, Scalar, Shape};
 use rustc_hash::FxHashMap;
@@ -26,15 +27,6 @@ const MOST_WORK: u64 = 1 << 31;
 
 /// Elements that are read to find how often all loops run.
 const MOST_COUNTED: u64 = 1 << 22;
-
-/// Why a region has no specification: a sentence's part, to stand behind "because".
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Refusal(pub String);
-
-pub(crate) fn refuse<T>(why: impl Into<String>) -> Result<T, Refusal> {
-    Err(Refusal(why.into()))
-}
 
 /// The program of a computation.
 ///

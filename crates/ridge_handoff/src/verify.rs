@@ -11,8 +11,6 @@ pub use opened::{BrokenBundle, Opened, open};
 
 use crate::bundle::{Check, CheckState, write};
 use crate::jobs::{Job, Progress, side_by_side};
-use crate::vectors;
-use serde_json::Value;
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -80,7 +78,7 @@ pub fn of_code<'a>(bundle: &'a Opened, place: &'a Place) -> Vec<Job<'a, Vec<Chec
     let folder = match place.folder() {
         Ok(folder) => folder,
         Err(why) => {
-            jobs.push(Job::new("C++", 0, move || vec![checks::not_run("c++", why)]));
+            jobs.push(Job::new("C++", 0, move || vec![tools::not_run("c++", why)]));
             return jobs;
         }
     };
@@ -121,27 +119,4 @@ pub fn of_engines<'a>(bundle: &'a Opened, place: &'a Place) -> Vec<Job<'a, Vec<C
         jobs.push(Job::new("XLS", 2, || checks::xls(bundle, folder)));
     }
     jobs
-}
-
-/// The names of the sets of vectors.
-pub(crate) fn sets(bundle: &Opened) -> Vec<String> {
-    let document = bundle.json("golden/vectors.json").unwrap_or(Value::Null);
-    let sets = document["sets"].as_array().cloned().unwrap_or_default();
-    sets.iter()
-        .filter_map(|set| set["name"].as_str())
-        .filter(|name| opened::is_plain(name))
-        .map(str::to_owned)
-        .collect()
-}
-
-/// The inputs of a set.
-pub(crate) fn inputs(
-    bundle: &Opened,
-    program: &crate::Program,
-    set: &str,
-) -> Result<Vec<Vec<crate::Cell<f64>>>, String> {
-    let files: Option<Vec<Vec<u8>>> =
-        (0..program.inputs.len()).map(|at| bundle.files.get(&format!("golden/{set}/in{at}.bin")).cloned()).collect();
-    let files = files.ok_or_else(|| format!("set `{set}` lacks an input"))?;
-    vectors::inputs_of(program, &files).map_err(|error| error.to_string())
 }

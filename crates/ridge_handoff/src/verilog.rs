@@ -8,14 +8,16 @@ mod single;
 #[cfg(test)]
 mod tests;
 mod whole;
+mod wires;
 
 use crate::arithmetic::{Cell, Fixed, Strict, is_signed, wrapped};
 use crate::bundle::Files;
 use crate::cone::{At, Cone, Reals, Scalar, WindowCode, window};
-use crate::program::{Each, Program, Relation};
-use crate::{Refusal, vectors, xls};
+use crate::program::{Each, Program};
+use crate::{Refusal, vectors};
 use ridge_hlo::ElementType;
 use std::fmt::Write as _;
+use wires::{Wires, compared};
 
 /// Cells that have no state, for the proof of a netlist.
 pub(crate) const WIRES: &str = include_str!("verilog/wires.v");
@@ -36,11 +38,11 @@ pub(crate) enum Numbers {
 
 impl Numbers {
     /// The folder of the design in a bundle.
-    pub(crate) fn folder(self) -> &'static str {
+    pub(crate) const fn folder(self) -> &'static str {
         match self {
             Numbers::Fixed(_) => "rtl",
             Numbers::Single => "rtl_f32",
-            Numbers::Flushed => xls::FOLDER,
+            Numbers::Flushed => "xls",
         }
     }
 
@@ -371,34 +373,6 @@ impl<'a> Design<'a> {
             latency = self.latency(),
         )
     }
-}
-
-/// How a value lies in wires.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Wires {
-    width: usize,
-    is_signed: bool,
-}
-
-impl Wires {
-    /// A number in them.
-    fn literal(self, value: i64) -> String {
-        let mask = if self.width >= 64 { u64::MAX } else { (1_u64 << self.width) - 1 };
-        format!("{}'{}h{:x}", self.width, if self.is_signed { "s" } else { "" }, value.cast_unsigned() & mask)
-    }
-}
-
-/// Two values so related, where Verilog's own comparison says it.
-fn compared(relation: Relation, a: &str, b: &str) -> String {
-    let sign = match relation {
-        Relation::Eq => "==",
-        Relation::Ne => "!=",
-        Relation::Lt => "<",
-        Relation::Le => "<=",
-        Relation::Gt => ">",
-        Relation::Ge => ">=",
-    };
-    format!("{a} {sign} {b}")
 }
 
 /// Bits, the lowest first, as a number.

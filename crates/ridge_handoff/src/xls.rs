@@ -7,15 +7,15 @@ use crate::Refusal;
 use crate::bundle::Files;
 use crate::cone::{At, Cone, Reals, Scalar, WindowCode, window};
 use crate::program::{Each, Program, Relation};
+use crate::running::answer;
 use crate::verilog::{Design, Numbers};
 use ridge_hlo::ElementType;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 /// The folder in a bundle.
-pub(crate) const FOLDER: &str = "xls";
+const FOLDER: &str = Numbers::Flushed.folder();
 
 /// Operations of a window for which XLS is asked: its optimizer looks at all of them together.
 const MOST: usize = 1000;
@@ -136,17 +136,10 @@ fn operation(each: Each, of: &[At], from_reals: bool, ty: ElementType) -> Option
 pub fn run(python: &Path, folder: &Path) -> Value {
     let script = folder.join(FOLDER).join("make.py");
     let why = |why: String| json!({ "why": why });
-    match Command::new(python).arg(script).stdin(Stdio::null()).output() {
-        Ok(output) => {
-            let text = String::from_utf8_lossy(&output.stdout);
-            let said = text.lines().rev().find_map(|line| serde_json::from_str::<Value>(line).ok());
-            said.filter(Value::is_object).unwrap_or_else(|| {
-                let error = String::from_utf8_lossy(&output.stderr);
-                let line =
-                    error.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it ended without a word");
-                why(line.trim().chars().take(300).collect())
-            })
-        }
-        Err(error) => why(format!("{} could not be run: {error}", python.display())),
-    }
+    let ran = answer(python, &script, None);
+    let said = ran.said.lines().rev().find_map(|line| serde_json::from_str::<Value>(line).ok());
+    said.filter(Value::is_object).unwrap_or_else(|| {
+        let line = ran.said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it ended without a word");
+        why(line.trim().chars().take(300).collect())
+    })
 }

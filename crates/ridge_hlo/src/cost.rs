@@ -34,6 +34,7 @@
 
 mod assumptions;
 mod attention;
+mod body;
 mod boundary;
 mod collectives;
 mod compulsory;

@@ -4,26 +4,13 @@
 //! fusions share the kernel of the first, so one name may stand for several instructions. Kernels of libraries (GEMMs,
 //! convolutions) have names of their own and are not found here.
 
-use crate::module::instruction_id;
-use crate::names::hash_bytes;
+use crate::ids::instruction_id;
+use crate::names::{hash_of_kernel, sanitized};
 use crate::{HloModule, Instruction, InstructionId};
 use std::hash::BuildHasher as _;
 
 /// Instructions compared to find those that share a kernel; beyond this only the named one is given.
 const TWINS_LOOKED_AT: usize = 4096;
-
-/// The hash of an instruction's name as a kernel would carry it.
-pub(crate) fn hash(name: &str) -> u64 {
-    hash_bytes(sanitized(name))
-}
-
-/// XLA's rule for function names: letters, digits, `_` and `$` stay, all else becomes `_`.
-fn sanitized(name: &str) -> impl Iterator<Item = u8> + '_ {
-    let leading = name.bytes().next().is_some_and(|first| first.is_ascii_digit()).then_some(b'_');
-    leading.into_iter().chain(
-        name.bytes().map(|byte| if byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' { byte } else { b'_' }),
-    )
-}
 
 impl HloModule {
     /// The instruction a kernel of this name was made for.
@@ -33,7 +20,7 @@ impl HloModule {
     pub fn kernel_instruction(&self, kernel_name: &str) -> Option<InstructionId> {
         let name = kernel_name.strip_suffix(".kd").unwrap_or(kernel_name);
         let mut inside_fusion = None;
-        for position in self.by_kernel_name.candidates(hash(name)) {
+        for position in self.by_kernel_name.candidates(hash_of_kernel(name)) {
             let instruction = &self.instructions[position];
             if sanitized(&instruction.name).eq(sanitized(name)) {
                 if !self.computation(instruction.computation).is_fusion {

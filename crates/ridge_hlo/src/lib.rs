@@ -26,6 +26,8 @@
 //! ```
 //!
 //! It opens no file and knows nothing of traces.
+//!
+//! Floors, lowest first: `ids`; `instruction`; `computation`; `module`; `proto`, `text`; `read`.
 
 #[cfg(test)]
 mod agreement;
@@ -38,8 +40,10 @@ mod computation;
 pub mod cost;
 mod dot;
 mod error;
+mod flow;
 mod frames;
 mod hero;
+mod ids;
 mod instruction;
 mod kernel_order;
 mod kernels;
@@ -51,6 +55,7 @@ mod opcode;
 mod origins;
 mod print;
 mod proto;
+mod read;
 mod replay;
 mod shape;
 pub mod sorting_network;
@@ -69,11 +74,13 @@ pub use buffers::{
 };
 pub use computation::Computation;
 pub use error::{HloError, HloNote};
+pub use flow::Flow;
 pub use frames::{FileLocation, Frame, SourceFrame, StackFrames};
+pub use ids::{ComputationId, InstructionId};
 pub use instruction::{Instruction, Metadata};
 pub use kernel_order::{FoundBy, Implemented, KernelFinder};
 pub use literal::{Literal, Scalar};
-pub use module::{AliasKind, BufferDonor, ComputationId, HloModule, InputOutputAlias, InstructionId};
+pub use module::{AliasKind, BufferDonor, HloModule, InputOutputAlias};
 pub use opcode::{Elementwise, Opcode, OpcodeClass, Phase};
 pub use origins::{Origin, Origins, OwedTo};
 pub use replay::PeakMemory;

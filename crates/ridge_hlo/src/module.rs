@@ -1,16 +1,11 @@
 //! A module: every computation and instruction of one compiled program, and the indexes over them.
 
 use crate::error::HloNote;
-use crate::names::{NameTable, hash_bytes};
-use crate::{BufferAssignment, Computation, ElementType, HloError, Instruction, SourceFrame, StackFrames};
-
-/// Position of a computation in [`HloModule::computations`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct ComputationId(pub u32);
-
-/// Position of an instruction in [`HloModule::instructions`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub struct InstructionId(pub u32);
+use crate::ids::{computation_id, instruction_id};
+use crate::names::{NameTable, hash_bytes, hash_of_kernel};
+use crate::{
+    BufferAssignment, Computation, ComputationId, ElementType, Instruction, InstructionId, SourceFrame, StackFrames,
+};
 
 /// One compiled program.
 ///
@@ -83,28 +78,6 @@ pub struct BufferDonor {
 }
 
 impl HloModule {
-    /// Reads an `HloProto`, as captures and `.hlo.pb` dumps hold it, or a bare `HloModuleProto`.
-    ///
-    /// Which of the two it is is decided by content. Broken parts become [`HloModule::notes`].
-    ///
-    /// # Errors
-    /// [`HloError::NotProto`] if there is neither a module name nor a computation, [`HloError::TooLarge`] past 2³¹
-    /// instructions.
-    pub fn from_proto(bytes: &[u8]) -> Result<HloModule, HloError> {
-        crate::proto::read(bytes)
-    }
-
-    /// Reads the text XLA dumps: `HloModule jit_f, is_scheduled=true, …`, with or without `%` before names.
-    ///
-    /// Broken parts become [`HloModule::notes`].
-    ///
-    /// # Errors
-    /// [`HloError::NotText`] if there is neither a module header nor a computation, [`HloError::TooLarge`] past 2³¹
-    /// instructions.
-    pub fn from_text(text: &str) -> Result<HloModule, HloError> {
-        crate::text::read(text)
-    }
-
     /// The instruction of this name, with or without a leading `%`.
     pub fn instruction_named(&self, name: &str) -> Option<InstructionId> {
         let name = name.strip_prefix('%').unwrap_or(name);
@@ -208,7 +181,7 @@ impl HloModule {
         let instructions = &self.instructions;
         self.by_name = NameTable::build(instructions.len(), |position| hash_bytes(instructions[position].name.bytes()));
         self.by_kernel_name =
-            NameTable::build(instructions.len(), |position| crate::kernels::hash(&instructions[position].name));
+            NameTable::build(instructions.len(), |position| hash_of_kernel(&instructions[position].name));
         for position in 0..self.instructions.len() {
             let id = instruction_id(position);
             for called in &self.instructions[position].called {
@@ -230,14 +203,4 @@ fn default_comparison(element_type: ElementType) -> Option<&'static str> {
         _ if element_type.is_float() || element_type.is_complex() => "FLOAT",
         _ => return None,
     })
-}
-
-/// The id of a position that is known to fit.
-pub(crate) fn instruction_id(position: usize) -> InstructionId {
-    InstructionId(u32::try_from(position).expect("readers refuse modules with more than 2^31 instructions"))
-}
-
-/// The id of a position that is known to fit.
-pub(crate) fn computation_id(position: usize) -> ComputationId {
-    ComputationId(u32::try_from(position).expect("readers refuse modules with more than 2^31 computations"))
 }

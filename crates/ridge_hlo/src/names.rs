@@ -56,3 +56,16 @@ pub(crate) fn hash_bytes(bytes: impl Iterator<Item = u8>) -> u64 {
     hasher.write_u64(word << 4 | filled);
     hasher.finish()
 }
+
+/// The hash of an instruction's name as a kernel would carry it.
+pub(crate) fn hash_of_kernel(name: &str) -> u64 {
+    hash_bytes(sanitized(name))
+}
+
+/// XLA's rule for function names: letters, digits, `_` and `$` stay, all else becomes `_`.
+pub(crate) fn sanitized(name: &str) -> impl Iterator<Item = u8> + '_ {
+    let leading = name.bytes().next().is_some_and(|first| first.is_ascii_digit()).then_some(b'_');
+    leading.into_iter().chain(
+        name.bytes().map(|byte| if byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' { byte } else { b'_' }),
+    )
+}

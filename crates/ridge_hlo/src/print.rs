@@ -10,6 +10,9 @@ use crate::shape::write_joined;
 use crate::{ComputationId, HloModule, Instruction, InstructionId, SourceFrame};
 
 mod attributes;
+mod quoted;
+
+pub(crate) use quoted::write_quoted;
 
 impl HloModule {
     /// The whole module as HLO text, computations in file order.
@@ -153,23 +156,6 @@ impl HloModule {
         out.push(')');
         self.write_attributes(out, instruction)
     }
-}
-
-/// Writes text in quotes, with C escapes.
-pub(crate) fn write_quoted(out: &mut String, text: &str) -> fmt::Result {
-    out.push('"');
-    for character in text.chars() {
-        match character {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            character => out.push(character),
-        }
-    }
-    out.push('"');
-    Ok(())
 }
 
 impl fmt::Display for SourceFrame<'_> {

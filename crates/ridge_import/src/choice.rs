@@ -1,23 +1,9 @@
 //! Which files of a folder are captures, and which of them are read: every format says what a file of it is there.
 
-use crate::formats::{FORMATS, Format};
-use crate::import::sniff;
-use std::collections::BTreeSet;
+pub use crate::format::InFolder;
 
-/// What a file of a format is among the other files of a folder.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InFolder {
-    /// A capture. Files whose names end so are read whatever is left of them, so that a damaged one is not passed over;
-    /// others are read where there is nothing else.
-    Capture(&'static [&'static str]),
-    /// What tools leave beside their captures to say the same: read where there is no capture.
-    Copy,
-    /// Read beside captures in a folder that is called so, and there whatever is left of files with these endings;
-    /// elsewhere where there is nothing else.
-    Beside(&'static str, &'static [&'static str]),
-    /// Read where there is nothing else; of several files those with these endings alone, where there are any.
-    Alone(&'static [&'static str]),
-}
+use crate::formats::{FORMATS, Format, sniff};
+use std::collections::BTreeSet;
 
 /// A file of a folder that a format claims.
 #[derive(Clone, Copy)]

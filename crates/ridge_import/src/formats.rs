@@ -1,11 +1,9 @@
 //! The formats: one file each, listed here.
 
-use crate::choice::InFolder;
-use crate::folder::Folder;
-use crate::import::{Import, ImportError, Source};
-use crate::note::Severity;
+pub use crate::format::Format;
+
 use crate::packed::Packed;
-use ridge_redact::Redactor;
+use crate::source::{HEAD_BYTES, Source};
 
 mod chrome;
 mod hlo_dump;
@@ -19,75 +17,6 @@ mod torch_snapshot;
 mod xplane;
 
 pub(crate) use hlo_dump::module;
-pub(crate) use xplane::Window;
-
-/// A kind of capture: how it is recognized and read.
-pub trait Format: Sync {
-    /// Its name in `--read-as` and on the formats page.
-    fn name(&self) -> &'static str;
-
-    /// Whether these first bytes of a file are of this format.
-    ///
-    /// Formats are told apart by content alone; each file is claimed by exactly one.
-    fn sniff(&self, head: &[u8]) -> bool;
-
-    /// What takes out of a file that begins with `head`, unpacked, what is private.
-    fn redactor(&self, head: &[u8]) -> Redactor;
-
-    /// Reads one source into `import`.
-    ///
-    /// # Errors
-    /// Only where nothing useful could be read.
-    fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError>;
-
-    /// Reads one compressed source into `import`.
-    ///
-    /// Formats that read from front to back do so while it is unpacked; the others get all of it at once.
-    ///
-    /// # Errors
-    /// Only where nothing useful could be read.
-    fn import_packed(&self, packed: Packed<'_>, import: &mut Import) -> Result<(), ImportError> {
-        let mut bytes = Vec::new();
-        let mut reader = packed.reader();
-        while reader.fill(&mut bytes, UNPACK_STEP) > 0 {}
-        if let Some(damage) = reader.damage() {
-            import.note(Severity::Lost, packed.source.name, None, 1, damage.to_owned());
-        }
-        self.import(Source { name: packed.source.name, bytes: &bytes }, import)
-    }
-
-    /// What a file of this format is among the other files of a folder.
-    fn in_folder(&self) -> InFolder {
-        InFolder::Alone(&[])
-    }
-
-    /// Whether captures of this format name the modules that they ran and do not hold them.
-    fn takes_modules(&self) -> bool {
-        false
-    }
-
-    /// What the user can do about `error`, if it is about what this format's tool makes.
-    fn hint(&self, _error: &ImportError) -> Option<String> {
-        None
-    }
-
-    /// Whether files of these names, paths inside a folder, are together one capture of this format.
-    fn is_folder(&self, _names: &[&str]) -> bool {
-        false
-    }
-
-    /// Reads a folder that [`Format::is_folder`] claims.
-    ///
-    /// # Errors
-    /// Only where nothing useful could be read.
-    fn import_folder(&self, folder: Folder<'_>, _import: &mut Import) -> Result<(), ImportError> {
-        let what = format!("expected a file, found a folder, and {} has none", self.name());
-        Err(ImportError::Broken { source_name: folder.name.to_owned(), offset: 0, what })
-    }
-}
-
-/// How many bytes are unpacked at a time.
-const UNPACK_STEP: usize = 16 << 20;
 
 /// Every format, in the order the formats page lists them.
 pub static FORMATS: &[&dyn Format] = &[
@@ -102,3 +31,19 @@ pub static FORMATS: &[&dyn Format] = &[
     &memory_timeline::MemoryTimeline,
     &monitor::Monitor,
 ];
+
+/// The format whose content `bytes` begins with, compressed or not.
+pub fn sniff(bytes: &[u8]) -> Option<&'static dyn Format> {
+    let packed = || Packed::of(Source { name: "", bytes }, None);
+    sniff_plain(bytes).or_else(|| sniff_plain(&packed()?.head(HEAD_BYTES)))
+}
+
+/// The format of which a folder with files of these names, paths inside it, is one capture.
+pub fn sniff_folder(names: &[&str]) -> Option<&'static dyn Format> {
+    FORMATS.iter().copied().find(|format| format.is_folder(names))
+}
+
+pub(crate) fn sniff_plain(bytes: &[u8]) -> Option<&'static dyn Format> {
+    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+    FORMATS.iter().copied().find(|format| format.sniff(head))
+}

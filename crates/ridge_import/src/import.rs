@@ -1,190 +1,22 @@
 //! The way from sources to an immutable trace.
 
+pub use crate::error::ImportError;
+pub use crate::source::{CaptureFacts, Import, Imported, Release, Source, SourceFile};
+
 use crate::demangle;
 use crate::folder::Folder;
-use crate::formats::{self, FORMATS, Format, Window};
+use crate::foreign;
+use crate::formats::{self, FORMATS, Format, sniff_plain};
+pub use crate::formats::{sniff, sniff_folder};
 use crate::note::{ImportNote, Severity};
 use crate::packed::Packed;
 use crate::ranks;
 use crate::recorder;
+use crate::source::HEAD_BYTES;
 use crate::xla::kernels;
-use ridge_hlo::HloModule;
-use ridge_trace::{OutOfBounds, Trace, TraceBuilder};
-use std::sync::Arc;
-
-/// How many bytes a format sees to recognize a file by.
-pub(crate) const HEAD_BYTES: usize = 4096;
-
-/// One named blob: a file's bytes, mapped or in memory.
-#[derive(Debug, Clone, Copy)]
-pub struct Source<'a> {
-    /// Name for messages, as the user would write it.
-    pub name: &'a str,
-    /// All its bytes.
-    pub bytes: &'a [u8],
-}
-
-impl Source<'_> {
-    /// Where `part`, a slice of this source, begins; 0 for any other slice.
-    pub fn offset_of(&self, part: &[u8]) -> u64 {
-        (part.as_ptr() as usize).checked_sub(self.bytes.as_ptr() as usize).map_or(0, |offset| offset as u64)
-    }
-}
-
-/// What a capture says of the program and machine it came from.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct CaptureFacts {
-    /// Name of the source.
-    pub source: String,
-    /// Name of the format.
-    pub format: &'static str,
-    /// Size of the source in bytes.
-    pub bytes: u64,
-    /// Keys and values as written, such as versions; private ones (host names) are left out.
-    pub facts: Vec<(String, String)>,
-    /// When its session began on the trace clock, nanoseconds.
-    pub start_ns: i64,
-    /// Unix time of the trace clock's zero, nanoseconds, where the capture says it.
-    pub unix_zero_ns: Option<u64>,
-}
-
-/// Takes bytes that were read.
-type Taker = dyn Fn(&[u8]) + Send + Sync;
-
-/// What is done with bytes of a source that were read and are not needed soon.
-#[derive(Clone)]
-pub struct Release(Arc<Taker>);
-
-impl Release {
-    /// Calls `release` with such bytes; they may be read again all the same, and must then be what they were.
-    pub fn new(release: impl Fn(&[u8]) + Send + Sync + 'static) -> Release {
-        Release(Arc::new(release))
-    }
-}
-
-impl std::fmt::Debug for Release {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Release")
-    }
-}
-
-/// Collects what formats read; becomes an [`Imported`].
-#[derive(Debug, Default)]
-pub struct Import {
-    /// The trace so far.
-    pub builder: TraceBuilder,
-    /// HLO modules, named by [`ridge_trace::Module::hlo`].
-    pub hlo: Vec<HloModule>,
-    /// What readers must know.
-    pub notes: Vec<ImportNote>,
-    /// What the captures say of themselves.
-    pub captures: Vec<CaptureFacts>,
-    /// Source files of the program that captures carry with them.
-    pub sources: Vec<SourceFile>,
-    /// What one compressed source may grow to, in bytes; `None` for as much as captures do.
-    pub max_unpacked_bytes: Option<u64>,
-    /// Modules that were kept beside captures which have none, until a capture says that it ran one.
-    pub(crate) kept: Vec<HloModule>,
-    /// When the processes of XPlane captures were captured.
-    pub(crate) windows: Vec<Window>,
-    /// What is done with bytes that were read.
-    release: Option<Release>,
-}
-
-/// A source file of the program that was captured, as the capture carries it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceFile {
-    /// Its path on the machine where the program ran, as HLO names it.
-    pub path: String,
-    /// Its text.
-    pub text: String,
-}
-
-impl Import {
-    /// Says that `bytes` of a source were read: a large mapped file need not stay in memory as a whole.
-    pub fn release(&self, bytes: &[u8]) {
-        if let Some(Release(release)) = &self.release {
-            release(bytes);
-        }
-    }
-
-    /// Adds a note about `source`.
-    pub fn note(&mut self, severity: Severity, source: &str, offset: Option<u64>, count: u64, message: String) {
-        self.notes.push(ImportNote { severity, message, source: source.to_owned(), offset, count });
-    }
-}
-
-/// A capture, read.
-#[derive(Debug)]
-pub struct Imported {
-    /// The trace.
-    pub trace: Trace,
-    /// HLO modules, named by [`ridge_trace::Module::hlo`].
-    pub hlo: Vec<HloModule>,
-    /// What readers must know, gravest first.
-    pub notes: Vec<ImportNote>,
-    /// What the captures say of themselves.
-    pub captures: Vec<CaptureFacts>,
-    /// Source files of the program that captures carry with them.
-    pub sources: Vec<SourceFile>,
-}
-
-/// Why nothing could be read.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ImportError {
-    /// There is no byte.
-    #[error("expected a capture, found an empty file")]
-    Empty {
-        /// Name of the source.
-        source_name: String,
-    },
-    /// What Git LFS leaves in a checkout until the file itself is fetched.
-    #[error("expected a capture, found a pointer of Git LFS to one")]
-    Pointer {
-        /// Name of the source.
-        source_name: String,
-    },
-    /// No format knows the content.
-    #[error("no known capture format: the file begins with {found}")]
-    Unknown {
-        /// Name of the source.
-        source_name: String,
-        /// The first bytes, printable.
-        found: String,
-    },
-    /// The named format does not exist.
-    #[error("no format is called `{name}`; the formats are {known}")]
-    NoSuchFormat {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: String,
-    },
-    /// The content is not what its format demands.
-    #[error("{what} at byte {offset}")]
-    Broken {
-        /// Name of the source.
-        source_name: String,
-        /// Byte offset in it.
-        offset: u64,
-        /// What was expected and found.
-        what: String,
-    },
-}
+use ridge_trace::{OutOfBounds, Trace};
 
 impl ImportError {
-    /// The source the error is about.
-    pub fn source_name(&self) -> Option<&str> {
-        match self {
-            ImportError::Empty { source_name }
-            | ImportError::Pointer { source_name }
-            | ImportError::Unknown { source_name, .. }
-            | ImportError::Broken { source_name, .. } => Some(source_name),
-            ImportError::NoSuchFormat { .. } => None,
-        }
-    }
-
     /// What the user can do about it.
     pub fn hints(&self) -> Vec<String> {
         if let Some(hint) = FORMATS.iter().find_map(|format| format.hint(self)) {
@@ -196,6 +28,7 @@ impl ImportError {
             ImportError::Unknown { .. } => {
                 vec![format!("these formats are read: {}; `--read-as NAME` skips the guess", format_names())]
             }
+            ImportError::Foreign { hint, .. } => vec![(*hint).to_owned()],
             ImportError::NoSuchFormat { .. } | ImportError::Broken { .. } => Vec::new(),
         }
     }
@@ -216,22 +49,6 @@ pub struct ImportOptions<'a> {
     pub release: Option<Release>,
     /// Dumps of modules that were kept beside the captures, for those that [take them](takes_modules).
     pub modules: &'a [Source<'a>],
-}
-
-/// The format whose content `bytes` begins with, compressed or not.
-pub fn sniff(bytes: &[u8]) -> Option<&'static dyn Format> {
-    let packed = || Packed::of(Source { name: "", bytes }, None);
-    sniff_plain(bytes).or_else(|| sniff_plain(&packed()?.head(HEAD_BYTES)))
-}
-
-/// The format of which a folder with files of these names, paths inside it, is one capture.
-pub fn sniff_folder(names: &[&str]) -> Option<&'static dyn Format> {
-    FORMATS.iter().copied().find(|format| format.is_folder(names))
-}
-
-pub(crate) fn sniff_plain(bytes: &[u8]) -> Option<&'static dyn Format> {
-    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
-    FORMATS.iter().copied().find(|format| format.sniff(head))
 }
 
 /// Reads all sources into one trace; `format` names the format of all of them rather than guessing each.
@@ -327,6 +144,11 @@ fn import_one(
     if is_lfs_pointer(source.bytes) {
         return Err(ImportError::Pointer { source_name: source.name.to_owned() });
     }
+    let foreign =
+        |head: &[u8]| foreign::of(head).filter(|_| forced.is_none()).map(|foreign| foreign.error(source.name));
+    if let Some(error) = foreign(&source.bytes[..source.bytes.len().min(HEAD_BYTES)]) {
+        return Err(error);
+    }
     // A format may itself be a packed one, and says so by recognizing the packed bytes.
     let plain = sniff_plain(source.bytes);
     let packed = if plain.is_some() { None } else { Packed::of(source, max_unpacked_bytes) };
@@ -335,6 +157,9 @@ fn import_one(
         return format.import(source, import);
     };
     let head = packed.head(HEAD_BYTES);
+    if let Some(error) = foreign(&head) {
+        return Err(error);
+    }
     let format = forced.or_else(|| sniff_plain(&head)).ok_or_else(|| unknown(source.name, &head, "unpacked, "))?;
     format.import_packed(packed, import)
 }
@@ -363,7 +188,7 @@ fn finish(mut import: Import) -> Imported {
     import.builder.recorder_names = recorder::names(&import.builder.strings);
     // What the compilers of modules call their kernels was compared as they write it.
     import.builder.strings.rename(demangle::readable);
-    let Import { mut builder, hlo, mut notes, mut captures, sources, .. } = import;
+    let Import { mut builder, hlo, mut notes, mut captures, sources, predicted, .. } = import;
     let earliest = captures.iter().map(|capture| capture.start_ns).min().filter(|start| *start < 0);
     if let Some(earliest) = earliest {
         builder.set_zero(earliest);
@@ -377,7 +202,7 @@ fn finish(mut import: Import) -> Imported {
     notes.extend(without_device_activity(&trace));
     // What says that there is nothing to see comes before what says that something is missing.
     notes.sort_by_key(|note| (std::cmp::Reverse(note.severity), note.message != NO_DEVICE_ACTIVITY));
-    Imported { trace, hlo, notes, captures, sources }
+    Imported { trace, hlo, notes, captures, sources, predicted }
 }
 
 /// What is said first of a capture that launched kernels and holds none.

@@ -11,11 +11,16 @@
 //! let error = import(&[Source { name: "x.bin", bytes: b"not a capture" }], None).unwrap_err();
 //! assert!(error.to_string().contains("no known capture format"));
 //! ```
+//!
+//! Floors, lowest first: `note`; `error`, `parquet`; `archive`, `source`; `packed`; `folder`; `format`; `xla`, `ranks`; `formats`; `choice`, `import`, `redact`.
 
 mod archive;
 mod choice;
 mod demangle;
+mod error;
 mod folder;
+mod foreign;
+mod format;
 mod formats;
 mod import;
 mod note;
@@ -24,6 +29,7 @@ mod parquet;
 mod ranks;
 mod recorder;
 mod redact;
+mod source;
 mod xla;
 
 pub use choice::{Claimed, InFolder, choose, claim};

@@ -8,56 +8,20 @@
 //! No offset, length or count in the file is trusted, and memory is bounded by a [`Bound`] that pages and values are
 //! taken from: a few bytes can stand for billions of equal rows.
 
+mod bound;
 mod column;
+mod error;
 mod footer;
 mod levels;
 mod thrift;
 mod unpack;
 
+pub(crate) use bound::Bound;
 use column::Column;
+pub(crate) use error::ParquetError;
 use footer::{Footer, RowGroup};
 use rayon::prelude::*;
 use ridge_sqlite::{Cell, Encoding, Row, Scanned};
-use ridge_units::Bytes;
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Why a file or a part of it could not be read: what was expected and found, and the byte.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what} at byte {offset}")]
-pub(crate) struct ParquetError {
-    pub(crate) offset: u64,
-    pub(crate) what: String,
-}
-
-/// What may be unpacked in all, in bytes.
-#[derive(Debug)]
-pub(crate) struct Bound {
-    allowed: u64,
-    left: AtomicU64,
-}
-
-impl Bound {
-    /// A bound of `bytes`.
-    pub(crate) fn new(bytes: u64) -> Bound {
-        Bound { allowed: bytes, left: AtomicU64::new(bytes) }
-    }
-
-    /// Takes `bytes` from what is left; `false` where that is less.
-    pub(crate) fn take(&self, bytes: u64) -> bool {
-        self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_ok()
-    }
-
-    /// What may still be unpacked, in bytes.
-    pub(crate) fn left(&self) -> u64 {
-        self.left.load(Ordering::Relaxed)
-    }
-
-    /// What is said where it is reached.
-    pub(crate) fn reached(&self) -> String {
-        let bound = Bytes(self.allowed);
-        format!("the file unpacks to more than {bound}, which is the bound here; what comes after that was not read")
-    }
-}
 
 /// An open file.
 #[derive(Debug)]

@@ -13,11 +13,11 @@ const RANGE: &str = "ridgeline: ";
 /// The functions that stop a capture, one of which is open when it ends.
 const STOPS: [&str; 2] = ["_stop_for_bytes", "_stop_through_folder"];
 
-/// The function that the harness's own thread runs: between its looks at the capture it waits, and holds nobody up.
-const LOOP: &str = "_tick_until_over";
+/// The functions that the harness's own threads run: between their looks they wait, and hold nobody up.
+const LOOPS: [&str; 2] = ["_tick_until_over", "_look_until_over"];
 
 /// The harness's files, but for those that stand around what the program calls: that is the program's time.
-const FILES: [(&str, &str); 16] = [
+const FILES: [(&str, &str); 17] = [
     ("annotations.py", include_str!("../../../python/ridgeline/annotations.py")),
     ("environment.py", include_str!("../../../python/ridgeline/environment.py")),
     ("jax_tracer.py", include_str!("../../../python/ridgeline/jax_tracer.py")),
@@ -27,6 +27,7 @@ const FILES: [(&str, &str); 16] = [
     ("module_files.py", include_str!("../../../python/ridgeline/module_files.py")),
     ("profiler.py", include_str!("../../../python/ridgeline/profiler.py")),
     ("safely.py", include_str!("../../../python/ridgeline/safely.py")),
+    ("samples.py", include_str!("../../../python/ridgeline/samples.py")),
     ("schedule.py", include_str!("../../../python/ridgeline/schedule.py")),
     ("session.py", include_str!("../../../python/ridgeline/session.py")),
     ("sizes.py", include_str!("../../../python/ridgeline/sizes.py")),
@@ -47,7 +48,8 @@ pub(crate) fn names(strings: &Strings) -> RecorderNames {
             || name.split_once(FOLDER).is_some_and(|(_, inside)| FILES.iter().any(|(file, _)| inside.starts_with(file)))
     };
     let ours = (0..).zip(strings.iter()).filter(|(_, name)| is_ours(name)).map(|(id, _)| StringId(id));
-    let (threads, work) = ours.partition(|id| strings.get(*id).ends_with(LOOP));
+    let (threads, work) =
+        ours.partition(|id| strings.get(*id).ends_with(LOOPS[0]) || strings.get(*id).ends_with(LOOPS[1]));
     RecorderNames { work, threads }
 }
 

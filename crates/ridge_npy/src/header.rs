@@ -1,6 +1,6 @@
 //! The header: a dictionary of Python with three known keys, read word by word, so that nothing in it can nest.
 
-use super::NoArray;
+use crate::NoArray;
 
 /// What a header says.
 pub(super) struct Header {

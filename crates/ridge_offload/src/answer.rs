@@ -1,39 +1,29 @@
 //! The answer: each region on each board, with its verdict and the reason.
 
+mod asked;
 mod boards;
 mod judge;
+mod region;
 mod words;
 
+pub use asked::Ask;
 pub use boards::{BoardAnswer, Cut, Energy, OpenedCut, Swing};
+pub use region::RegionAnswer;
+
+use asked::Asked;
 
 use crate::baseline::{Baseline, Host};
 use crate::draw::Draw;
-use crate::predict::Interval;
 use crate::regions::{Region, regions};
 use crate::target::{Target, TargetGpu};
-use crate::{Board, Class, Fix, Verdict, WhatIf, constants};
-use ridge_analysis::{Analysis, DeviceSheet, Factors, Group};
+use crate::{WhatIf, constants};
+use ridge_analysis::{Analysis, Factors};
 
 /// Draws for the answer; the quantiles of twice as many differ by less than 2 %.
 const DRAWS: usize = 500;
 
 /// Regions below this part of the device time are counted together.
 const LEAST_SHARE: f64 = 0.01;
-
-/// What is asked.
-#[derive(Debug, Clone)]
-pub struct Ask {
-    /// What the program runs on, or is meant to.
-    pub baseline: Baseline,
-    /// Boards to lay beside it.
-    pub boards: Vec<&'static Board>,
-    /// Other GPUs to lay beside it.
-    pub targets: Vec<TargetGpu>,
-    /// The sheet of what was captured, where the capture does not name it.
-    pub captured_on: Option<&'static DeviceSheet>,
-    /// What is taken to be otherwise.
-    pub what_if: WhatIf,
-}
 
 /// The whole answer.
 #[derive(Debug, Clone)]
@@ -50,33 +40,6 @@ pub struct Offload {
     pub assumptions: Vec<String>,
     /// What was taken to be otherwise.
     pub what_if: WhatIf,
-}
-
-/// One region with its verdict.
-#[derive(Debug, Clone)]
-pub struct RegionAnswer {
-    /// The region.
-    pub region: Region,
-    /// What is to be done with it.
-    pub verdict: Verdict,
-    /// Why, in words.
-    pub why: String,
-    /// What kind of work decides its time; `None` without a specification.
-    pub class: Option<Class>,
-    /// One call on the program's own device, seconds; `None` where nothing tells.
-    pub call_s: Option<Interval>,
-    /// How many times longer the program takes than it must.
-    pub headroom: Option<f64>,
-    /// Which change of the program is worth most, where that is more than other hardware.
-    pub fix: Option<Fix>,
-    /// Kernels that one call starts.
-    pub launches: f64,
-    /// Launches of the program's device that one call of a board must replace before it can gain, by its setup alone.
-    pub launches_to_replace: Option<f64>,
-    /// Each board and GPU, the fastest first.
-    pub boards: Vec<BoardAnswer>,
-    /// What changes the time on the fastest board most, most first.
-    pub swings: Vec<Swing>,
 }
 
 /// Asks what other hardware would gain.
@@ -100,17 +63,9 @@ pub fn offload(analysis: &Analysis<'_>, ask: &Ask) -> Offload {
     }
 }
 
-/// What is asked of every region, and what all of them need.
-struct Asked<'a> {
-    ask: &'a Ask,
-    draws: &'a [Draw],
-    targets: Vec<Target<'a>>,
-    groups: &'a [Group],
-}
-
 impl Offload {
     /// Whether the times of the program's own device were measured.
     pub fn is_measured(&self) -> bool {
-        self.baseline.host != Host::Sheet
+        !self.baseline.host.is_by_sheet()
     }
 }

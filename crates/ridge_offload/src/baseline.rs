@@ -1,6 +1,7 @@
 //! What the program's own device needs for a region: measured, or by the data sheet of the device that is meant.
 
-use crate::draw::{Draw, Parameter};
+use crate::draw::Draw;
+use crate::parameter::Parameter;
 use crate::predict::Interval;
 use crate::regions::{Region, RegionOp};
 use ridge_analysis::{Ceilings, ComputeUnit, Limit, NumberType, least_secs};
@@ -31,6 +32,8 @@ pub enum Host {
     MeasuredOnProcessor,
     /// By the roofs of its data sheet, at an efficiency that is drawn; nothing was measured on it.
     Sheet,
+    /// By the same roofs, of modules that were compiled for the device; nothing was measured on it.
+    Compiled,
 }
 
 impl Host {
@@ -40,7 +43,13 @@ impl Host {
             Host::Measured => "measured",
             Host::MeasuredOnProcessor => "measured on a processor",
             Host::Sheet => "sheet",
+            Host::Compiled => "compiled",
         }
+    }
+
+    /// Whether its times are those of its data sheet's roofs.
+    pub(crate) fn is_by_sheet(self) -> bool {
+        matches!(self, Host::Sheet | Host::Compiled)
     }
 }
 
@@ -63,7 +72,7 @@ impl Baseline {
         let launches =
             region.ops.iter().filter(|op| op.cost.is_some()).map(|op| op.executions).sum::<f64>() / region.calls;
         let draws_s: Vec<f64> = match self.host {
-            Host::Sheet => {
+            Host::Sheet | Host::Compiled => {
                 let ops: Vec<(f64, f64)> = self.least_of_ops(region)?;
                 let call = |draw: &Draw| {
                     let efficiency = draw.get(Parameter::GpuEfficiency);
@@ -82,7 +91,7 @@ impl Baseline {
     pub(crate) fn headroom(&self, region: &Region, known: &Known) -> Option<f64> {
         let least = known.least_s?;
         match self.host {
-            Host::Sheet => {
+            Host::Sheet | Host::Compiled => {
                 let ops = self.least_of_ops(region)?;
                 let launch = crate::constants().prior(Parameter::GpuLaunch).low * 1e-6;
                 let all: f64 = ops.iter().map(|(least, runs)| least.max(launch) * runs).sum();

@@ -1,6 +1,7 @@
 //! What no design can get around on a board: everything at its best, and still too slow.
 
-use crate::draw::{Draw, Parameter};
+use crate::draw::Draw;
+use crate::parameter::Parameter;
 use crate::time::{BoundBy, time};
 use crate::{Board, Constants, Workload};
 

@@ -1,40 +1,12 @@
 //! The constants of the model, read from `constants.toml`: each with unit, basis and source.
 
 use crate::Family;
-use crate::draw::Parameter;
+use crate::basis::Basis;
 use crate::operators::{Format, Operator, OperatorCost};
+use crate::parameter::Parameter;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-
-/// How far a figure can be trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Basis {
-    /// Somebody measured and published it.
-    Measured,
-    /// A vendor's document says it.
-    Sheet,
-    /// Arithmetic from sourced figures.
-    Derived,
-    /// Chosen by those who wrote the model, for a reason that is given.
-    Judged,
-    /// Nobody has checked it against a source.
-    Unverified,
-}
-
-impl Basis {
-    /// The word in tables and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Basis::Measured => "measured",
-            Basis::Sheet => "sheet",
-            Basis::Derived => "derived",
-            Basis::Judged => "judged",
-            Basis::Unverified => "unverified",
-        }
-    }
-}
 
 /// What is not known before a design is built: a triangular distribution.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -14,6 +14,7 @@
 
 mod answer;
 mod baseline;
+mod basis;
 mod board;
 mod bounds;
 mod class;
@@ -24,8 +25,10 @@ mod draw;
 mod fix;
 mod flow;
 pub mod gpus;
+mod launch;
 mod loop_state;
 mod operators;
+mod parameter;
 mod predict;
 pub mod published;
 mod regions;
@@ -40,13 +43,16 @@ mod workload;
 
 pub use answer::{Ask, BoardAnswer, Cut, Energy, Offload, OpenedCut, RegionAnswer, Swing, offload};
 pub use baseline::{Baseline, Host};
+pub use basis::Basis;
 pub use board::{Board, BoardError, Family, Figure, Link, Memory, MemoryKind, boards};
 pub use class::Class;
 pub use conformal::{Calibration, Widening};
-pub use constants::{Basis, Constant, Constants, Fixed, constants};
-pub use draw::{Draw, Parameter};
+pub use constants::{Constant, Constants, Fixed, constants};
+pub use draw::Draw;
 pub use fix::Fix;
+pub use launch::{LaunchGpu, LaunchTime, LaunchWork, launch_time};
 pub use operators::{Format, Operator, OperatorCost};
+pub use parameter::Parameter;
 pub use predict::{Interval, Prediction, predict};
 pub use regions::{Flow, Location, Node, Opened, Region, RegionOp, Specification, regions};
 /// By what a time on another GPU is found.

@@ -3,7 +3,8 @@
 //! How much of its time each kernel takes there is [`Factors`], the one that `what-if --device` replays with.
 
 use crate::baseline::{Baseline, Host};
-use crate::draw::{Draw, Parameter};
+use crate::draw::Draw;
+use crate::parameter::Parameter;
 use crate::predict::Interval;
 use crate::regions::Region;
 use ridge_analysis::{Ceilings, DeviceSheet, Factors, Group, ScaledBy, least_secs};

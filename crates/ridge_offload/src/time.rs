@@ -11,7 +11,8 @@
 //!
 //! Sources of each part are in `docs/offload.md`.
 
-use crate::draw::{Draw, Parameter};
+use crate::draw::Draw;
+use crate::parameter::Parameter;
 use crate::workload::{Contraction, Stencil, Table, Workload};
 use crate::{Board, Constants, Memory, MemoryKind};
 

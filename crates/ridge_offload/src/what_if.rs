@@ -1,7 +1,8 @@
 //! What a user wants to be otherwise: a clock, a number of calls that data stay on the board for, a format.
 
-use crate::draw::{Draw, Parameter};
+use crate::draw::Draw;
 use crate::operators::Format;
+use crate::parameter::Parameter;
 use thiserror::Error;
 
 /// What is taken to be otherwise.

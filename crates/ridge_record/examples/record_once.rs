@@ -58,6 +58,7 @@ fn options(asked: &Value, command: Vec<std::ffi::OsString>) -> RecordOptions {
     }
     options.limits.rotate = asked["rotate_s"].as_f64().map(Duration::from_secs_f64);
     options.golden = text("golden").iter().flat_map(|words| words.split(',')).map(str::to_owned).collect();
+    options.samples = on("samples", true);
     options.sources = on("sources", true);
     options.python_tracer = on("python_tracer", false);
     options.expand_command_buffers = on("expand_command_buffers", false);

@@ -14,45 +14,9 @@ use std::path::{Path, PathBuf};
 
 use crate::error::RecordError;
 use crate::outcome::ProgramStatus;
-
-/// A profiler that runs a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Profiler {
-    /// NVIDIA Nsight Systems: the timeline of a whole program.
-    Nsys,
-    /// NVIDIA Nsight Compute: the hardware counters of single kernels.
-    Ncu,
-}
+use crate::profiler::Profiler;
 
 impl Profiler {
-    /// Its command.
-    pub fn name(self) -> &'static str {
-        match self {
-            Profiler::Nsys => "nsys",
-            Profiler::Ncu => "ncu",
-        }
-    }
-
-    /// Its name as NVIDIA writes it.
-    pub fn product(self) -> &'static str {
-        match self {
-            Profiler::Nsys => "NVIDIA Nsight Systems",
-            Profiler::Ncu => "NVIDIA Nsight Compute",
-        }
-    }
-
-    /// How to get it.
-    pub(crate) fn how_to_get(self) -> String {
-        let (package, page) = match self {
-            Profiler::Nsys => ("nsight-systems-cli", "https://developer.nvidia.com/nsight-systems"),
-            Profiler::Ncu => ("nsight-compute", "https://developer.nvidia.com/nsight-compute"),
-        };
-        format!(
-            "it comes with the CUDA toolkit, as the package `{package}` of NVIDIA's repositories, or from {page}; \
-             then put it on the path"
-        )
-    }
-
     /// Its executable: on the path, else where its installers put it.
     ///
     /// # Errors

@@ -8,6 +8,7 @@
 //! An operation that fails, dies or is not reached is a row with its reason: no row is ever missing.
 //! Measuring is done in Python (`python/ridgeline/bench_measure.py`); drawing tables and progress is left to the caller.
 
+mod built_in;
 mod error;
 mod event;
 mod folder;
@@ -18,8 +19,8 @@ mod outcome;
 mod results;
 mod run;
 
+pub use built_in::built_in_suites;
 pub use error::BenchError;
-pub use locate::built_in_suites;
 pub use options::BenchOptions;
 pub use outcome::{BenchCell, BenchEvent, BenchOutcome, BenchRow, BenchStatus};
 pub use ridge_documents::Recompiles;

@@ -7,6 +7,7 @@
 //! [`Calibration::keep`] adds the figures to a folder of one file per device, where later analyses find them.
 //! What the figures mean for an operation is not decided here.
 
+mod clock;
 mod document;
 mod error;
 mod event;

@@ -5,7 +5,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::around::Profiler;
+use crate::profiler::Profiler;
 
 /// Why a recording could not begin.
 #[derive(Debug, thiserror::Error)]

@@ -1,24 +1,28 @@
 //! The capture folder: choosing it, claiming it, and putting the recording in its place.
 //!
 //! A recording that replaces an earlier one is written beside it and takes its place at the end, in one step; until then the earlier
-//! one is whole. A lock keeps two recordings apart.
-//! Only what a recording made is ever removed.
+//! one is whole. It has a name that no other ever had, so that the program of a recorder that was killed, which may still run,
+//! never writes into it.
+//! A lock keeps two recordings apart, which the program inherits: whoever cannot have the folder takes one of its own beside it,
+//! because nothing keeps a program from running. Only what a recording made is ever removed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{CWD, RenameFlags, renameat_with};
+use ridge_files::remove;
+use rustix::io::FdFlags;
 
 use crate::error::RecordError;
-use crate::folder_content::{Content, content, has_trace};
+use crate::folder_content::{Content, WORK, content, has_trace};
 
-/// Where the harness and the pieces of a running recording live, inside the capture folder.
-pub(crate) const WORK: &str = ".ridgeline";
+/// Added to a folder's name for the recording that will replace it, before what makes the name its own.
+const BESIDE: &str = ".recording-";
 
-/// Added to a folder's name for the recording that will replace it.
-const BESIDE: &str = ".recording";
+/// Added to a folder's name for the recording of a process that cannot have the folder, before its number.
+const OF_PROCESS: &str = ".process-";
 
 /// Bytes set aside so that the manifest can be written on a disk that the program filled.
 const RESERVE_BYTES: usize = 256 * 1024;
@@ -58,7 +62,9 @@ pub(crate) struct CaptureFolder {
     replaces: Option<PathBuf>,
     /// False for an empty folder of the user's own.
     is_new: bool,
-    /// Held for as long as this lives.
+    /// Who is being recorded in the folder that was asked for, which this one is not.
+    is_busy: Option<PathBuf>,
+    /// Held for as long as this and the program live.
     _lock: File,
 }
 
@@ -66,8 +72,7 @@ impl CaptureFolder {
     /// Claim the folder that was asked for, else a new one named for `command`.
     ///
     /// # Errors
-    /// [`RecordError::FolderInUse`] if it holds files that no recording made, [`RecordError::FolderBusy`] if another recording is
-    /// being written there, [`RecordError::Folder`] if it cannot be written.
+    /// [`RecordError::FolderInUse`] if it holds files that no recording made, [`RecordError::Folder`] if it cannot be written.
     pub(crate) fn claim(asked: Option<&Path>, command: &[OsString]) -> Result<CaptureFolder, RecordError> {
         match asked {
             Some(path) => CaptureFolder::claim_named(path),
@@ -90,18 +95,45 @@ impl CaptureFolder {
     }
 
     fn claim_named(path: &Path) -> Result<CaptureFolder, RecordError> {
-        match content(path).map_err(failed(path))? {
-            Content::Others(found) => Err(RecordError::FolderInUse { found }),
+        // Until it has its lock, others cannot tell that it is there.
+        let _turn = turn(path);
+        let claimed = match content(path).map_err(failed(path))? {
+            Content::Others(found) => return Err(RecordError::FolderInUse { found }),
             Content::Nothing => CaptureFolder::begin(std::path::absolute(path).map_err(failed(path))?, None),
-            Content::Recording => {
-                let place = path.canonicalize().map_err(failed(path))?;
-                refuse_while_locked(&place)?;
-                let beside = beside(&place);
-                if let Content::Others(found) = content(&beside).map_err(failed(&beside))? {
-                    return Err(RecordError::FolderInUse { found });
-                }
-                refuse_while_locked(&beside)?;
-                CaptureFolder::begin(beside, Some(place))
+            Content::Recording => CaptureFolder::replace(path.canonicalize().map_err(failed(path))?),
+        };
+        match claimed {
+            Err(RecordError::FolderBusy { path: busy }) => {
+                let place = std::path::absolute(path).map_err(failed(path))?;
+                let own = with_added(&place, &format!("{OF_PROCESS}{}", std::process::id()));
+                // A process of that number may have been here before.
+                let replaces = matches!(content(&own).map_err(failed(&own))?, Content::Recording);
+                let claimed = if replaces { CaptureFolder::replace(own) } else { CaptureFolder::begin(own, None) };
+                Ok(CaptureFolder { is_busy: Some(busy), ..claimed? })
+            }
+            claimed => claimed,
+        }
+    }
+
+    /// A new folder beside the recording at `place`, which it will replace.
+    fn replace(place: PathBuf) -> Result<CaptureFolder, RecordError> {
+        refuse_while_locked(&place)?;
+        let path = new_beside(&place).map_err(failed(&place))?;
+        let folder = CaptureFolder { is_new: true, ..CaptureFolder::begin(path, Some(place.clone()))? };
+        // Whoever records for the same place is seen only now: each has its lock.
+        let mut others = recorded_beside(&place);
+        others.retain(|other| *other != folder.path);
+        match others.iter().find(|other| is_locked(other)) {
+            Some(other) => {
+                let busy = RecordError::FolderBusy { path: other.clone() };
+                folder.give_up();
+                Err(busy)
+            }
+            None => {
+                // Of recorders that were killed, and whose programs have ended.
+                let is_ours = |other: &&PathBuf| !matches!(content(other), Ok(Content::Others(_)) | Err(_));
+                others.iter().filter(is_ours).for_each(|other| drop(remove(other)));
+                Ok(folder)
             }
         }
     }
@@ -109,19 +141,26 @@ impl CaptureFolder {
     /// Lock `path` and clear what a recording that was killed left in it.
     fn begin(path: PathBuf, replaces: Option<PathBuf>) -> Result<CaptureFolder, RecordError> {
         let failed = failed(&path);
+        if path.to_str().is_none() {
+            // The harness is told of it in JSON.
+            return Err(failed(io::Error::new(io::ErrorKind::InvalidInput, "expected a path in UTF-8")));
+        }
         let is_new = !path.exists();
         fs::create_dir_all(path.join(WORK)).map_err(&failed)?;
         let lock = File::create(lock_file(&path)).map_err(&failed)?;
         if is_busy(&lock.try_lock()) {
             return Err(RecordError::FolderBusy { path: path.clone() });
         }
+        // The program inherits it: where the recorder is killed, the folder is taken for as long as the program writes into it.
+        // Where it cannot be inherited, names that nobody else ever had still keep recordings apart.
+        let _ = rustix::io::fcntl_setfd(&lock, FdFlags::empty());
         for entry in fs::read_dir(&path).map_err(&failed)? {
             let entry = entry.map_err(&failed)?;
             if entry.file_name() != WORK {
                 remove(&entry.path()).map_err(&failed)?;
             }
         }
-        let folder = CaptureFolder { path: path.clone(), replaces, is_new, _lock: lock };
+        let folder = CaptureFolder { path: path.clone(), replaces, is_new, is_busy: None, _lock: lock };
         remove(&folder.pieces()).map_err(&failed)?;
         fs::create_dir_all(folder.pieces()).map_err(&failed)?;
         fs::write(folder.reserve(), vec![b' '; RESERVE_BYTES]).map_err(&failed)?;
@@ -131,6 +170,11 @@ impl CaptureFolder {
     /// Where the recording will be found.
     pub(crate) fn place(&self) -> &Path {
         self.replaces.as_deref().unwrap_or(&self.path)
+    }
+
+    /// Who is being recorded in the folder that was asked for, if this is another one.
+    pub(crate) fn busy(&self) -> Option<&Path> {
+        self.is_busy.as_deref()
     }
 
     /// Where the harness's Python files go.
@@ -198,10 +242,13 @@ impl CaptureFolder {
             return Err(format!("{} keeps the earlier recording, because this one has no trace", place.display()));
         }
         let kept = |why: String| format!("{} keeps the earlier recording: {why}", place.display());
+        if is_locked(place) {
+            return Err(kept("another program is being recorded there".to_owned()));
+        }
         if let Content::Others(found) = content(place).map_err(|error| kept(error.to_string()))? {
             return Err(kept(format!("the program wrote {} there", found.display())));
         }
-        swap(&self.path, place).map_err(|error| kept(error.to_string()))?;
+        ridge_files::exchange(&self.path, place).map_err(|error| kept(error.to_string()))?;
         // What stays of the earlier one is cleared by the next recording.
         let _ = remove(&self.path);
         Ok(())
@@ -213,10 +260,49 @@ fn failed(path: &Path) -> impl Fn(io::Error) -> RecordError {
     move |source| RecordError::Folder { path: path.clone(), source }
 }
 
-fn beside(place: &Path) -> PathBuf {
+/// Has those who claim a folder below the same one do so one after the other.
+///
+/// Whoever holds that lock for long, such as a shell that runs all of this under it, is not waited for: then the locks of the
+/// folders themselves are what there is.
+fn turn(path: &Path) -> Option<File> {
+    const TRIES: u32 = 100;
+    const PAUSE: Duration = Duration::from_millis(10);
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = File::open(parent).ok()?;
+    for _ in 0..TRIES {
+        if !is_busy(&parent.try_lock()) {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Some(parent)
+}
+
+fn with_added(place: &Path, what: &str) -> PathBuf {
     let mut name = place.file_name().unwrap_or(OsStr::new("run")).to_owned();
-    name.push(BESIDE);
+    name.push(what);
     place.with_file_name(name)
+}
+
+/// A new folder beside `place`, with a name that none had: by the process and the moment.
+fn new_beside(place: &Path) -> io::Result<PathBuf> {
+    loop {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let path = with_added(place, &format!("{BESIDE}{}-{now:x}", std::process::id()));
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|()| path),
+        }
+    }
+}
+
+/// Folders that were made beside `place` for recordings that will replace it.
+fn recorded_beside(place: &Path) -> Vec<PathBuf> {
+    let beginning = with_added(place, BESIDE);
+    let beginning = beginning.file_name().unwrap_or_default().as_encoded_bytes().to_owned();
+    let entries = fs::read_dir(place.parent().unwrap_or(place)).into_iter().flatten().filter_map(Result::ok);
+    let named = entries.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(&beginning));
+    named.map(|entry| entry.path()).collect()
 }
 
 fn lock_file(path: &Path) -> PathBuf {
@@ -225,10 +311,11 @@ fn lock_file(path: &Path) -> PathBuf {
 
 /// An error if another recording is being written at `path`.
 fn refuse_while_locked(path: &Path) -> Result<(), RecordError> {
-    match File::open(lock_file(path)).map(|lock| lock.try_lock_shared()) {
-        Ok(locked) if is_busy(&locked) => Err(RecordError::FolderBusy { path: path.to_owned() }),
-        _ => Ok(()),
-    }
+    if is_locked(path) { Err(RecordError::FolderBusy { path: path.to_owned() }) } else { Ok(()) }
+}
+
+fn is_locked(path: &Path) -> bool {
+    File::open(lock_file(path)).is_ok_and(|lock| is_busy(&lock.try_lock_shared()))
 }
 
 /// Whether another holds the lock. A file system without locks says something else, and keeps nobody from recording.
@@ -236,33 +323,11 @@ fn is_busy(locked: &Result<(), TryLockError>) -> bool {
     matches!(locked, Err(TryLockError::WouldBlock))
 }
 
-/// Exchange two folders in one step where the system can, else in two.
-fn swap(new: &Path, old: &Path) -> io::Result<()> {
-    if renameat_with(CWD, new, CWD, old, RenameFlags::EXCHANGE).is_ok() {
-        return Ok(());
-    }
-    let aside = beside(new);
-    fs::rename(old, &aside)?;
-    fs::rename(new, old)?;
-    fs::rename(aside, new)
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    let removed = match fs::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
-        Ok(_) => fs::remove_file(path),
-        Err(error) => Err(error),
-    };
-    match removed {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use expect_test::expect;
+    use ridge_documents::{Document as _, Manifest};
 
     #[test]
     fn a_folder_is_named_for_the_script() {
@@ -308,11 +373,17 @@ mod tests {
             let mut names = Vec::new();
             for folder in [self.0.path().to_owned(), self.run(), self.run().join("trace")] {
                 let entries = fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
-                names.extend(entries.map(|entry| entry.file_name().to_string_lossy().into_owned()));
+                names.extend(entries.map(|entry| plain(&entry.file_name().to_string_lossy())));
             }
             names.sort();
             names.join(" ")
         }
+    }
+
+    /// A name without the numbers of a process and a moment.
+    fn plain(name: &str) -> String {
+        let number = |kind: &str| name.split_once(kind).map(|(name, _)| format!("{name}{kind}N"));
+        number(BESIDE).or_else(|| number(OF_PROCESS)).unwrap_or_else(|| name.to_owned())
     }
 
     fn write(path: &Path, text: &str) {
@@ -320,7 +391,7 @@ mod tests {
         fs::write(path, text).expect("a file");
     }
 
-    const EARLIER: [(&str, &str); 2] = [("manifest.json", crate::manifest::SCHEMA), ("trace/old.xplane.pb", "x")];
+    const EARLIER: [(&str, &str); 2] = [("manifest.json", Manifest::SCHEMA), ("trace/old.xplane.pb", "x")];
 
     #[test]
     fn files_of_others_are_left_alone() {
@@ -334,7 +405,7 @@ mod tests {
         let place = Place::new(&EARLIER);
         let folder = place.claim().expect("ours");
         write(&folder.path.join("trace/new.xplane.pb"), "y");
-        assert_eq!(place.listing(), "manifest.json old.xplane.pb run run.recording trace");
+        assert_eq!(place.listing(), "manifest.json old.xplane.pb run run.recording-N trace");
         folder.remove_work().expect("its work");
         assert_eq!(folder.settle().1, None);
         assert_eq!(place.listing(), "new.xplane.pb run trace");
@@ -344,7 +415,7 @@ mod tests {
     fn a_recording_without_a_trace_replaces_none_that_has_one() {
         let place = Place::new(&EARLIER);
         let (at, why) = place.claim().expect("ours").settle();
-        assert!(at.ends_with("run.recording") && why.is_some_and(|why| why.contains("has no trace")));
+        assert!(at.to_string_lossy().contains("run.recording-") && why.is_some_and(|why| why.contains("has no trace")));
         assert!(place.run().join("trace/old.xplane.pb").exists());
     }
 
@@ -365,7 +436,7 @@ mod tests {
         assert_eq!(place.listing(), "manifest.json old.xplane.pb run trace");
         let place = Place::new(&[]);
         let folder = place.claim().expect("nothing is there");
-        write(&folder.manifest(), crate::manifest::SCHEMA);
+        write(&folder.manifest(), Manifest::SCHEMA);
         folder.give_up();
         assert_eq!(place.listing(), "");
     }
@@ -390,9 +461,40 @@ mod tests {
         for files in [&EARLIER[..], &[]] {
             let place = Place::new(files);
             let first = place.claim().expect("ours");
-            assert!(matches!(place.claim(), Err(RecordError::FolderBusy { .. })));
-            drop(first);
-            assert!(place.claim().is_ok(), "a recording that was killed holds nothing");
+            let second = place.claim().expect("nothing keeps a program from running");
+            assert!(second.busy().is_some() && first.busy().is_none());
+            assert!(plain(&second.place().to_string_lossy()).ends_with("run.process-N"));
+            drop((first, second));
+            let third = place.claim().expect("ours");
+            assert_eq!(third.busy(), None, "a recording that was killed holds nothing once its program has ended");
+        }
+    }
+
+    /// The worst that can be: the recorder is killed, its program runs on, and the next recording is of another program.
+    #[test]
+    fn the_program_of_a_recorder_that_was_killed_keeps_its_folder_to_itself() {
+        for files in [&EARLIER[..], &[]] {
+            let place = Place::new(files);
+            let killed = place.claim().expect("ours");
+            let (old, pieces) = (killed.path.clone(), killed.pieces());
+            let mut program =
+                std::process::Command::new("cat").stdin(std::process::Stdio::piped()).spawn().expect("cat");
+            drop(killed);
+            let next = place.claim().expect("ours");
+            write(&pieces.join("old.json"), "{}");
+            write(&old.join("trace/old.xplane.pb"), "old");
+            write(&next.path.join("trace/new.xplane.pb"), "new");
+            assert!(!next.pieces().join("old.json").exists() && next.busy().is_some());
+            let (at, why) = next.settle();
+            assert_eq!(why, None);
+            let names: Vec<_> = fs::read_dir(at.join("trace"))
+                .expect("a folder")
+                .map(|entry| entry.expect("one").file_name())
+                .collect();
+            assert_eq!(names, ["new.xplane.pb"]);
+            drop(program.stdin.take());
+            program.wait().expect("it ends");
+            assert_eq!(place.claim().expect("ours").busy(), None);
         }
     }
 }

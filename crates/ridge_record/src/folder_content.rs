@@ -4,17 +4,25 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::folder::WORK;
-use crate::manifest::SCHEMA;
+use ridge_documents::{Document as _, Manifest};
+
+use crate::rank::rank_of_folder;
+
+/// Where the harness and the pieces of a running recording live, inside the capture folder.
+pub(crate) const WORK: &str = ".ridgeline";
 
 /// Folders of a capture, with how the names of their files end; an empty ending is any file.
-const FOLDERS: [(&str, &[&str]); 7] = [
+const FOLDERS: [(&str, &[&str]); 8] = [
     (WORK, &[""]),
     ("trace", &TRACES),
-    ("hlo", &["jaxpr.txt", ".mlir", "before.txt", "after.txt", ".hlo.pb", ".dot", "cost.json", "memory.json"]),
+    (
+        "hlo",
+        &["jaxpr.txt", ".mlir", ".mlirbc", "before.txt", "after.txt", ".hlo.pb", ".dot", "cost.json", "memory.json"],
+    ),
     ("hlo_dump", &[""]),
     ("golden", &[".bin", "golden.json", "golden.partial"]),
     ("memory", &[".pb.gz", ".pickle"]),
+    ("samples", &[".jsonl"]),
     ("sources", &[""]),
 ];
 
@@ -33,7 +41,7 @@ const TRACES: [&str; 10] = [
 ];
 
 /// Files beside those folders.
-const FILES: [&str; 2] = ["manifest.json", "manifest.json.partial"];
+const FILES: [&str; 1] = ["manifest.json"];
 
 /// Folders deeper than this are not a recording's.
 const MAX_DEPTH: usize = 64;
@@ -66,6 +74,7 @@ pub(crate) fn content(path: &Path) -> io::Result<Content> {
     match entries.first() {
         None => Ok(Content::Nothing),
         Some(_) if path.join(WORK).is_dir() || is_manifest(&path.join("manifest.json")) => Ok(Content::Recording),
+        Some(_) if !ranks(path).is_empty() => Ok(Content::Recording),
         Some(first) => Ok(Content::Others(first.path())),
     }
 }
@@ -74,6 +83,34 @@ pub(crate) fn content(path: &Path) -> io::Result<Content> {
 pub(crate) fn has_trace(path: &Path) -> bool {
     let is_whole = |entry: fs::DirEntry| !entry.file_name().as_encoded_bytes().ends_with(b".partial");
     fs::read_dir(path.join("trace")).is_ok_and(|entries| entries.filter_map(Result::ok).any(is_whole))
+        || ranks(path).iter().any(|rank| has_trace(rank))
+}
+
+/// The folders of the ranks of a job.
+fn ranks(path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    folders.filter(|entry| is_of_rank(&entry.file_name().to_string_lossy())).map(|entry| entry.path()).collect()
+}
+
+/// Whether a name is that of a rank's folder, or of what is recorded for one.
+fn is_of_rank(name: &str) -> bool {
+    let rank = name.split_once('.').map_or(name, |(rank, kind)| match kind {
+        kind if kind.starts_with("recording-") || kind.starts_with("process-") => rank,
+        _ => name,
+    });
+    rank_of_folder(rank).is_some()
+}
+
+/// Removes the recording at `path`, but for its manifest and those of the ranks of a job.
+///
+/// # Errors
+/// Whatever the system says of what cannot be removed.
+pub(crate) fn remove_recording(path: &Path) -> io::Result<()> {
+    FOLDERS
+        .iter()
+        .filter(|(folder, _)| *folder != WORK)
+        .try_for_each(|(folder, _)| ridge_files::remove(&path.join(folder)))
 }
 
 /// What no recording made, in or at an entry of a capture folder.
@@ -83,6 +120,11 @@ fn foreign(entry: &fs::DirEntry) -> io::Result<Option<PathBuf>> {
     match FOLDERS.iter().find(|(folder, _)| is_folder && *folder == name) {
         Some((_, endings)) => foreign_below(&entry.path(), endings, 0),
         None if !is_folder && FILES.contains(&name.as_str()) => Ok(None),
+        None if ridge_files::is_partial(&entry.file_name()) => Ok(None),
+        None if is_folder && is_of_rank(&name) => Ok(match content(&entry.path())? {
+            Content::Others(found) => Some(found),
+            Content::Nothing | Content::Recording => None,
+        }),
         None => Ok(Some(entry.path())),
     }
 }
@@ -105,7 +147,7 @@ fn foreign_below(folder: &Path, endings: &[&str], depth: usize) -> io::Result<Op
 }
 
 fn is_manifest(path: &Path) -> bool {
-    fs::read_to_string(path).is_ok_and(|text| text.contains(SCHEMA))
+    fs::read_to_string(path).is_ok_and(|text| text.contains(Manifest::SCHEMA))
 }
 
 #[cfg(test)]
@@ -126,7 +168,7 @@ mod tests {
     #[test]
     fn a_recording_is_known_by_its_manifest_or_its_work() {
         assert_eq!(made(&[]).1, Content::Nothing);
-        assert_eq!(made(&[("manifest.json", SCHEMA), ("trace/host0.xplane.pb", "x")]).1, Content::Recording);
+        assert_eq!(made(&[("manifest.json", Manifest::SCHEMA), ("trace/host0.xplane.pb", "x")]).1, Content::Recording);
         assert_eq!(made(&[(".ridgeline/config.json", "{}"), ("hlo/jit_f.1/after.txt", "x")]).1, Content::Recording);
     }
 
@@ -139,7 +181,7 @@ mod tests {
     #[test]
     fn what_others_made_is_found_anywhere() {
         for other in ["thesis.tex", "trace/notes.txt", "hlo/jit_f.1/my.dot.bak", "memory/deep/er/x"] {
-            let (dir, found) = made(&[("manifest.json", SCHEMA), (other, "mine")]);
+            let (dir, found) = made(&[("manifest.json", Manifest::SCHEMA), (other, "mine")]);
             assert_eq!(found, Content::Others(dir.path().join(other)), "{other}");
         }
         let (dir, found) = made(&[("memory/a.pb.gz", "a folder named like ours is not enough")]);

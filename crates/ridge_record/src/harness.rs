@@ -16,9 +16,24 @@ const FILES: &[PackageFile] = package_files![
     "annotations.py",
     "attach.py",
     "backends.py",
+    "elsewhere.py",
     "emulate.py",
     "endings.py",
     "environment.py",
+    "experiment.py",
+    "experiment_algebra.py",
+    "experiment_calls.py",
+    "experiment_clock.py",
+    "experiment_donate.py",
+    "experiment_hooks.py",
+    "experiment_jax.py",
+    "experiment_kept.py",
+    "experiment_late.py",
+    "experiment_loops.py",
+    "experiment_rewrite.py",
+    "experiment_source.py",
+    "experiment_torch.py",
+    "experiment_traced.py",
     "flags.py",
     "golden.py",
     "imports.py",
@@ -31,11 +46,13 @@ const FILES: &[PackageFile] = package_files![
     "module_code.py",
     "module_files.py",
     "modules.py",
+    "own_files.py",
     "own_traces.py",
     "profiler.py",
     "provided.py",
     "regions.py",
     "safely.py",
+    "samples.py",
     "schedule.py",
     "session.py",
     "sizes.py",
@@ -68,7 +85,7 @@ mod tests {
     use super::*;
 
     /// Files of the package that only workers and programs which record themselves load.
-    const NOT_CARRIED: [&str; 5] = ["bench", "calibrate", "capture", "suite", "worker"];
+    const NOT_CARRIED: [&str; 6] = ["bench", "calibrate", "capture", "compile", "suite", "worker"];
 
     #[test]
     fn every_file_of_the_package_is_carried() {

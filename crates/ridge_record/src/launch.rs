@@ -15,7 +15,7 @@ use crate::around::{self, nsys};
 use crate::error::RecordError;
 use crate::folder::CaptureFolder;
 use crate::options::RecordOptions;
-use crate::outcome::{ProgramStatus, RecordEvent};
+use crate::outcome::{ProgramStatus, RecordEvent, Run};
 use crate::signals::Forwarding;
 
 /// Called about once a second with how long the program has run, and with who is to be told of what happens.
@@ -23,13 +23,6 @@ pub(crate) type EachSecond<'e> = dyn FnMut(Duration, &mut dyn FnMut(RecordEvent)
 
 /// Tells the harness where its configuration is.
 pub(crate) const CONFIG_VARIABLE: &str = "RIDGELINE_RECORD";
-
-/// How a run of the program went.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Run {
-    pub(crate) status: ProgramStatus,
-    pub(crate) wall: Duration,
-}
 
 /// Run the program of `options` under the harness in `folder` to its end.
 pub(crate) fn run_recorded(

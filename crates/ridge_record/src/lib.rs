@@ -24,7 +24,9 @@
 
 pub mod bench;
 pub mod calibrate;
+pub mod compile;
 pub mod emulate;
+pub mod experiment;
 pub mod trial;
 
 mod around;
@@ -44,14 +46,16 @@ mod pack;
 mod parse;
 mod pieces;
 mod profile_options;
+mod profiler;
 mod progress;
 mod python;
+mod rank;
+mod ranks;
 mod recorder;
 mod redact;
 mod signals;
 mod worker;
 
-pub use around::Profiler;
 pub use around::ncu::{CounterOptions, CounterOutcome, count, export_page, is_recording_of};
 pub use error::RecordError;
 pub use file_size::survive_file_size_limit;
@@ -60,4 +64,5 @@ pub use harness::write_harness;
 pub use options::{HloFormat, Limits, RecordOptions, StepRange, TorchOptions, WarmUp, Window, XlaDump};
 pub use outcome::{Missing, Overhead, ProgramStatus, RecordEvent, RecordOutcome};
 pub use parse::ParseError;
+pub use profiler::Profiler;
 pub use recorder::record;

@@ -1,26 +1,22 @@
 //! Put the pieces together: what was captured, what it cost, what is missing.
 //!
-//! The manifest is JSON with the schema name [`SCHEMA`]; a field that is not known is `null`, never guessed.
+//! The manifest is JSON with the schema name of [`ridge_documents::Manifest`]; a field that is not known is `null`, never guessed.
 //! Times are in seconds, sizes in bytes.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ridge_documents::{self as document, Document, Manifest, Program, Written};
+use ridge_documents::{self as document, Program, Written};
 use serde_json::{Map, Value, json};
 
-use crate::around::Profiler;
-use crate::launch::{CONFIG_VARIABLE, Run};
+use crate::launch::CONFIG_VARIABLE;
 use crate::no_harness::why_no_harness;
-use crate::options::RecordOptions;
-use crate::outcome::{Missing, Overhead, ProgramStatus, RecordOutcome};
+use crate::options::{RecordOptions, WarmUp, Window};
+use crate::outcome::{Missing, Overhead, ProgramStatus, RecordOutcome, Run};
 use crate::pieces::{Piece, Pieces};
-use crate::recorder::{torch, warm_up, window};
+use crate::profiler::Profiler;
 use crate::redact::Redaction;
-
-/// Name and version of the manifest's form.
-pub(crate) const SCHEMA: &str = <Manifest as Document>::SCHEMA;
 
 /// Why a manifest that was written while the program ran is the last one.
 const NOT_FINISHED: &str = "the recording was not finished: it still runs, or ridgeline or the machine was stopped before the program \
@@ -181,6 +177,7 @@ fn asked(options: &RecordOptions) -> Value {
             "max_trace_s": secs(limits.max_trace_time), "rotate_s": limits.rotate.map(secs), "max_trace_bytes": limits.max_trace_bytes,
             "max_modules": limits.max_modules, "max_module_bytes": limits.max_module_bytes,
         },
+        "samples": options.samples,
         "sources": options.sources,
         "keep_private": options.keep_private,
         "measure_overhead": options.measure_overhead,
@@ -358,9 +355,39 @@ fn signal_name(signal: i32) -> String {
     signal_hook::low_level::signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned)
 }
 
+/// What PyTorch's profiler is asked for, for the harness and the manifest.
+pub(crate) fn torch(options: &RecordOptions) -> Value {
+    json!({
+        "shapes": options.torch.shapes,
+        "stacks": options.python_tracer,
+        "allocations": options.torch.allocations,
+        "allocator_history": options.torch.allocator_history,
+        "host_only": options.torch.host_only,
+    })
+}
+
+/// The window as JSON, for the harness and the manifest.
+pub(crate) fn window(window: &Window) -> Value {
+    match window {
+        Window::WholeProgram => json!({"kind": "whole"}),
+        Window::Steps(steps) => json!({"kind": "steps", "first": steps.first, "end": steps.end}),
+        Window::Annotation(name) => json!({"kind": "annotation", "name": name}),
+    }
+}
+
+/// The warm-up as JSON, times in seconds.
+pub(crate) fn warm_up(warm_up: WarmUp) -> Value {
+    match warm_up {
+        WarmUp::None => json!({"kind": "none"}),
+        WarmUp::Time(time) => json!({"kind": "time", "s": time.as_secs_f64()}),
+        WarmUp::Quiet(time) => json!({"kind": "quiet", "s": time.as_secs_f64()}),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ridge_documents::Manifest;
 
     /// What is composed here is what readers know, and nothing beside it.
     #[test]

@@ -47,6 +47,8 @@ pub struct RecordOptions {
     pub expand_command_buffers: bool,
     /// Have XLA run command buffers while its profiler is on, as it does without; with the former, they are off.
     pub keep_command_buffers: bool,
+    /// Sample where the program's Python stands, so that idle time and waits have their lines.
+    pub samples: bool,
     /// Keep the text of the program's own source files, so that lines shown later are those that ran.
     pub sources: bool,
     /// Save device memory profiles before and after each capture.
@@ -91,6 +93,7 @@ impl RecordOptions {
             python_tracer: false,
             expand_command_buffers: false,
             keep_command_buffers: false,
+            samples: true,
             sources: true,
             memory_profiles: true,
             torch: TorchOptions::usual(),
@@ -169,6 +172,8 @@ pub enum HloFormat {
     Stablehlo,
     /// HLO text before optimization (`before.txt`): slow to make, and it says what StableHLO says.
     Before,
+    /// What JAX hands to XLA for a GPU, as bytecode with every constant (`lowered.mlirbc`), for a compiler of one that is not there.
+    Lowered,
 }
 
 /// What XLA itself should dump while it compiles.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use crate::around::Profiler;
+use crate::profiler::Profiler;
 
 /// A moment in a recording, for progress on a terminal.
 #[derive(Clone, Debug)]
@@ -15,6 +15,13 @@ pub enum RecordEvent {
     /// The capture folder is ready and the program is about to start.
     Prepared {
         /// The capture folder.
+        out: PathBuf,
+    },
+    /// The folder that was asked for is being written for another program, so the recording goes elsewhere.
+    Elsewhere {
+        /// Who is being recorded.
+        busy: PathBuf,
+        /// Where this recording goes.
         out: PathBuf,
     },
     /// The program runs.
@@ -156,4 +163,11 @@ impl RecordOutcome {
     pub fn is_complete(&self) -> bool {
         self.missing.is_empty()
     }
+}
+
+/// How a run of the program went.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    pub(crate) status: ProgramStatus,
+    pub(crate) wall: Duration,
 }

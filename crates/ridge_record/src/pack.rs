@@ -57,14 +57,7 @@ pub(crate) fn pack_torch_traces(
 /// Packs `path`, plain or packed, and removes the plain file; the size of the packed one in bytes.
 fn pack(path: &Path, words: Option<&Words>) -> io::Result<u64> {
     let packed = path.with_file_name(format!("{}.gz", name(path).trim_end_matches(".gz")));
-    let partial = path.with_file_name(format!("{}.partial", name(&packed)));
-    let written = write(path, words, &partial);
-    if written.is_err() {
-        // The error that counts is that of the writing.
-        let _ = fs::remove_file(&partial);
-    }
-    written?;
-    fs::rename(&partial, &packed)?;
+    ridge_files::replace(&packed, |file| write(path, words, file))?;
     if packed != path {
         fs::remove_file(path)?;
     }
@@ -75,13 +68,13 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn write(path: &Path, words: Option<&Words>, partial: &Path) -> io::Result<()> {
-    let mut encoder = GzEncoder::new(io::BufWriter::new(File::create(partial)?), Compression::fast());
+fn write(path: &Path, words: Option<&Words>, packed: &mut File) -> io::Result<()> {
+    let mut encoder = GzEncoder::new(io::BufWriter::new(packed), Compression::fast());
     match words {
         None => io::copy(&mut plain(path)?, &mut encoder).map(drop)?,
         Some(words) => redact_json(|| plain(path), words, &mut encoder).map(drop).map_err(io::Error::other)?,
     }
-    encoder.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+    encoder.finish()?.into_inner().map_err(io::IntoInnerError::into_error).map(drop)
 }
 
 /// The plain content of a file that may be packed.

@@ -54,14 +54,21 @@ impl FromStr for HloFormat {
         HloFormat::ALL
             .into_iter()
             .find(|format| format.name() == text)
-            .ok_or_else(|| error("one of text, proto, dot, jaxpr, stablehlo, before", text))
+            .ok_or_else(|| error("one of text, proto, dot, jaxpr, stablehlo, before, lowered", text))
     }
 }
 
 impl HloFormat {
     /// Every format.
-    pub const ALL: [HloFormat; 6] =
-        [HloFormat::Text, HloFormat::Proto, HloFormat::Dot, HloFormat::Jaxpr, HloFormat::Stablehlo, HloFormat::Before];
+    pub const ALL: [HloFormat; 7] = [
+        HloFormat::Text,
+        HloFormat::Proto,
+        HloFormat::Dot,
+        HloFormat::Jaxpr,
+        HloFormat::Stablehlo,
+        HloFormat::Before,
+        HloFormat::Lowered,
+    ];
 
     /// The word for it on the command line and in the manifest.
     pub fn name(self) -> &'static str {
@@ -72,6 +79,7 @@ impl HloFormat {
             HloFormat::Jaxpr => "jaxpr",
             HloFormat::Stablehlo => "stablehlo",
             HloFormat::Before => "before",
+            HloFormat::Lowered => "lowered",
         }
     }
 }

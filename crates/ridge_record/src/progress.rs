@@ -63,9 +63,7 @@ impl<'a> Progress<'a> {
 
 /// Replace the manifest in one step.
 pub(crate) fn write_manifest(folder: &CaptureFolder, manifest: &Value) -> io::Result<()> {
-    let partial = folder.manifest().with_extension("json.partial");
-    fs::write(&partial, format!("{manifest:#}\n"))?;
-    fs::rename(partial, folder.manifest())
+    ridge_files::write(&folder.manifest(), format!("{manifest:#}\n").as_bytes())
 }
 
 /// When a piece changed last.

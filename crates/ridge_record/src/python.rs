@@ -29,9 +29,11 @@ pub(crate) const WORKER_FILES: &[PackageFile] = package_files![
     "calibrate_time.py",
     "calibrate_worker.py",
     "capture.py",
+    "elsewhere.py",
     "environment.py",
     "module_files.py",
     "modules.py",
+    "own_files.py",
     "profiler.py",
     "regions.py",
     "safely.py",
@@ -40,6 +42,20 @@ pub(crate) const WORKER_FILES: &[PackageFile] = package_files![
     "worker.py",
     "xplane.py",
 ];
+
+/// What compiles modules for GPUs that are not there.
+pub(crate) const COMPILER_FILES: &[PackageFile] = package_files![
+    "__init__.py",
+    "compile_device.py",
+    "compile_source.py",
+    "compile_worker.py",
+    "regions.py",
+    "worker.py"
+];
+
+/// What lowers one function for them.
+pub(crate) const FUNCTION_FILES: &[PackageFile] =
+    package_files!["__init__.py", "compile_function.py", "elsewhere.py", "regions.py"];
 
 /// Turns JAX's persistent compilation cache off: a compile time read from a cache is none.
 pub(crate) const NO_COMPILATION_CACHE: (&str, &str) = ("JAX_ENABLE_COMPILATION_CACHE", "false");
@@ -97,7 +113,9 @@ mod tests {
 
     #[test]
     fn every_module_that_a_carried_file_imports_is_carried() {
-        assert_eq!(not_carried(WORKER_FILES), Vec::<String>::new());
+        for files in [WORKER_FILES, COMPILER_FILES, FUNCTION_FILES] {
+            assert_eq!(not_carried(files), Vec::<String>::new());
+        }
     }
 
     #[test]

@@ -2,23 +2,28 @@
 //!
 //! Each step is in a file of its own; here is only their order, and what becomes of a failure.
 
+use std::ffi::OsString;
 use std::fs;
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 
 use crate::around::nsys;
 use crate::error::RecordError;
 use crate::folder::CaptureFolder;
+use crate::folder_content::{Content, content};
 use crate::harness::write_harness;
-use crate::launch::{Run, run_plain, run_recorded};
-use crate::manifest::{Gathered, compose};
-use crate::options::{RecordOptions, WarmUp, Window};
-use crate::outcome::{RecordEvent, RecordOutcome};
+use crate::launch::{run_plain, run_recorded};
+use crate::manifest::{Gathered, compose, torch, warm_up, window};
+use crate::options::RecordOptions;
+use crate::outcome::{Missing, RecordEvent, RecordOutcome, Run};
 use crate::pack::pack_torch_traces;
 use crate::pieces::{name_unlisted_traces, read_pieces};
 use crate::profile_options;
 use crate::progress::{Progress, write_manifest};
+use crate::rank::Rank;
+use crate::ranks;
 use crate::redact::Redaction;
 
 /// Run `options.command` under the recorder and gather what it leaves.
@@ -35,14 +40,49 @@ pub fn record(options: &RecordOptions, tell: &mut dyn FnMut(RecordEvent)) -> Res
     }
     profile_options::check(&options.profile_options)?;
     let prepare = Instant::now();
-    let folder = CaptureFolder::claim(options.out.as_deref(), &options.command)?;
+    let began = SystemTime::now();
+    let rank = Rank::of_environment().filter(|_| options.out.is_some());
+    let job = options.out.as_deref().zip(rank).map(|(folder, rank)| Job { folder, rank, began });
+    let folder = match &job {
+        None => CaptureFolder::claim(options.out.as_deref(), &options.command)?,
+        Some(job) => job.claim(&options.command)?,
+    };
+    if let Some(busy) = folder.busy() {
+        tell(RecordEvent::Elsewhere { busy: busy.to_owned(), out: folder.place().to_owned() });
+    }
     let redaction = if options.keep_private { Redaction::none() } else { Redaction::of_this_machine() };
     match run_in(&folder, options, &redaction, prepare, tell) {
-        Ok((run, prepare_s)) => Ok(finish(folder, options, &redaction, run, prepare_s, tell)),
+        Ok((run, prepare_s)) => {
+            let mut outcome = finish(folder, options, &redaction, run, prepare_s, tell);
+            if let Some(Err(error)) = job.map(|job| ranks::join(job.folder, job.rank, job.began)) {
+                let why = format!("it could not be written for all ranks: {error}");
+                outcome.missing.push(Missing { what: "manifest.json".to_owned(), why });
+            }
+            Ok(outcome)
+        }
         Err(error) => {
             folder.give_up();
             Err(error)
         }
+    }
+}
+
+/// A job of several processes, of which this is one.
+struct Job<'a> {
+    folder: &'a Path,
+    rank: Rank,
+    began: SystemTime,
+}
+
+impl Job<'_> {
+    /// The folder of this rank.
+    fn claim(&self, command: &[OsString]) -> Result<CaptureFolder, RecordError> {
+        let failed = |source| RecordError::Folder { path: self.folder.to_owned(), source };
+        if let Content::Others(found) = content(self.folder).map_err(failed)? {
+            return Err(RecordError::FolderInUse { found });
+        }
+        fs::create_dir_all(self.folder).map_err(failed)?;
+        CaptureFolder::claim(Some(&self.rank.folder(self.folder)), command)
     }
 }
 
@@ -137,39 +177,11 @@ fn config(folder: &CaptureFolder, options: &RecordOptions) -> Value {
         "max_golden_bytes": options.max_golden_bytes,
         "max_trace_s": options.limits.max_trace_time.as_secs_f64(),
         "rotate_s": options.limits.rotate.map(|time| time.as_secs_f64()),
+        "samples": options.samples,
         "sources": options.sources,
         "max_trace_bytes": options.limits.max_trace_bytes,
         "max_modules": options.limits.max_modules,
         "max_module_bytes": options.limits.max_module_bytes,
         "keep_hostnames": options.keep_private,
     })
-}
-
-/// What PyTorch's profiler is asked for, for the harness and the manifest.
-pub(crate) fn torch(options: &RecordOptions) -> Value {
-    json!({
-        "shapes": options.torch.shapes,
-        "stacks": options.python_tracer,
-        "allocations": options.torch.allocations,
-        "allocator_history": options.torch.allocator_history,
-        "host_only": options.torch.host_only,
-    })
-}
-
-/// The window as JSON, for the harness and the manifest.
-pub(crate) fn window(window: &Window) -> Value {
-    match window {
-        Window::WholeProgram => json!({"kind": "whole"}),
-        Window::Steps(steps) => json!({"kind": "steps", "first": steps.first, "end": steps.end}),
-        Window::Annotation(name) => json!({"kind": "annotation", "name": name}),
-    }
-}
-
-/// The warm-up as JSON, times in seconds.
-pub(crate) fn warm_up(warm_up: WarmUp) -> Value {
-    match warm_up {
-        WarmUp::None => json!({"kind": "none"}),
-        WarmUp::Time(time) => json!({"kind": "time", "s": time.as_secs_f64()}),
-        WarmUp::Quiet(time) => json!({"kind": "quiet", "s": time.as_secs_f64()}),
-    }
 }

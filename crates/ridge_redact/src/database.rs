@@ -5,7 +5,8 @@
 //! would break: a database with an index over one is refused.
 
 use crate::error::RedactError;
-use crate::nsys::{self, Said, Verdict};
+use crate::learn::Listener;
+use crate::nsys::{self, Said, Verdict, without_paths};
 use crate::removed::{GONE, Removed};
 use crate::words::Words;
 use ridge_sqlite::layout::{self, Kind, PlacedRow, Tree};
@@ -38,14 +39,16 @@ struct Patch {
 }
 
 /// Writes `bytes`, a database, to `out` without what is private.
-pub(crate) fn redact(bytes: &[u8], words: &Words, out: &mut dyn Write) -> Result<Removed, RedactError> {
+pub(crate) fn redact(bytes: &[u8], given: &Words, words: &Words, out: &mut dyn Write) -> Result<Removed, RedactError> {
     let database = Database::open(bytes)?;
     if !nsys::is_export(database.table_names()) {
         return Err(FOREIGN);
     }
+
     let mut words = words.clone();
     let said = Said::read(&database, &mut words);
     let mut cleaner = Cleaner {
+        given: given.clone(),
         needles: words.needles(),
         said,
         words,
@@ -64,8 +67,20 @@ pub(crate) fn redact(bytes: &[u8], words: &Words, out: &mut dyn Write) -> Result
     Ok(cleaner.removed)
 }
 
+/// Passes the texts of the database in `bytes` to `listener`.
+pub(crate) fn listen(bytes: &[u8], listener: &mut Listener<'_>) -> Result<(), RedactError> {
+    layout::walk(bytes, |_, encoding, row| {
+        for at in (0..row.values.len()).filter(|at| matches!(row.values[*at].0, Kind::Text)) {
+            listener.lines(encoding.decoded(row.bytes(at)).as_bytes());
+        }
+    })?;
+    Ok(())
+}
+
 struct Cleaner {
     said: Said,
+    /// Names that were known before the capture was read.
+    given: Words,
     words: Words,
     needles: crate::needles::Needles,
     removed: Removed,
@@ -83,11 +98,23 @@ impl Cleaner {
             let clean = match kind {
                 Kind::Null | Kind::Int(_) | Kind::Real => None,
                 Kind::Text => self.text(verdicts.get(at).copied().unwrap_or_default(), encoding, row.bytes(at)),
-                Kind::Blob => self.blob(row.bytes(at)),
+                Kind::Blob => match verdicts.get(at) {
+                    Some(Verdict::Gone(what)) => row.bytes(at).iter().any(|byte| *byte != 0).then(|| {
+                        self.removed.add(*what);
+                        vec![0; range.len()]
+                    }),
+                    _ => self.blob(row.bytes(at)),
+                },
             };
             let Some(clean) = clean else { continue };
             debug_assert_eq!(clean.len(), range.len(), "a value keeps its length");
             if tree.table.name == "sqlite_master" {
+                // Words that the capture itself taught may be those of the tool's own schema; shapes and given names are not.
+                let schema = encoding.decoded(row.bytes(at));
+                let mut words = schema.split(|c: char| !c.is_alphanumeric() && !"_-./\\@".contains(c));
+                if !words.any(|word| self.given.masked(word, &mut Removed::default()).is_some()) {
+                    continue;
+                }
                 self.refused.get_or_insert(NAMED);
             } else if tree.is_ordered {
                 self.refused.get_or_insert(ORDERED);
@@ -133,9 +160,7 @@ impl Cleaner {
         if !self.needles.found_in(bytes) {
             return None;
         }
-        let mut found = Removed::default();
-        self.words.masked(&String::from_utf8_lossy(bytes), &mut found)?;
-        self.removed.merge(&found);
+        self.removed.add(self.words.found_in_bytes(bytes)?);
         Some(vec![0; bytes.len()])
     }
 }
@@ -156,22 +181,6 @@ fn fitted(encoding: Encoding, text: &str, length: usize) -> Vec<u8> {
         bytes.resize(length, 0);
     }
     bytes
-}
-
-/// `text` with stars for the letters of each word that may be a path, an address or a setting.
-pub(crate) fn without_paths(text: &str) -> String {
-    let hide = |word: &str| -> String {
-        if !word.contains(['/', '\\', '@', '=']) {
-            return word.to_owned();
-        }
-        let star = |letter: char| match letter {
-            '/' | '\\' | '@' | '=' => letter.to_string(),
-            space if space.is_whitespace() => space.to_string(),
-            other => "*".repeat(other.len_utf8()),
-        };
-        word.chars().map(star).collect()
-    };
-    text.split_inclusive(char::is_whitespace).map(hide).collect()
 }
 
 /// Copies `bytes` with `patches`, which are in order.

@@ -3,6 +3,7 @@
 use crate::error::RedactError;
 use crate::json_scan::{Part, scan};
 use crate::json_values::{Cleaner, learn};
+use crate::learn::{Listener, neighbors};
 use crate::removed::Removed;
 use crate::words::Words;
 use std::io::{self, BufRead, Write};
@@ -20,6 +21,19 @@ pub fn redact_json<'a>(
 ) -> Result<Removed, RedactError> {
     let mut words = words.clone();
     learn_json(open()?, &mut words)?;
+    let mut failed = None;
+    neighbors(&mut words, &mut |piece| {
+        let told = open().map_err(RedactError::Io).and_then(|reader| {
+            scan(reader, &mut |part| {
+                if let Part::Value { text, .. } = part {
+                    piece(text);
+                }
+                Ok(())
+            })
+        });
+        failed = told.err();
+    });
+    failed.map_or(Ok(()), Err)?;
     let mut cleaner = Cleaner::new(words);
     scan(open()?, &mut |part| {
         match part {
@@ -39,8 +53,9 @@ pub fn redact_json<'a>(
 /// # Errors
 /// [`RedactError`] where the document is damaged or cannot be read; what came before was learned.
 pub fn learn_json(reader: impl BufRead, words: &mut Words) -> Result<(), RedactError> {
+    let mut listener = Listener::new(words);
     scan(reader, &mut |part| match part {
-        Part::Value { member, text } => learn(member, text, words),
+        Part::Value { member, text } => learn(member, text, &mut listener),
         Part::Between(_) => Ok(()),
     })
 }
@@ -118,6 +133,20 @@ mod tests {
             3 host names, 2 user names"#]]
         .assert_eq(&redacted(
             r#"{"traceEvents": [{"name": "vm7_123 by ada on gpu", "args": {"info": {"hostname": "vm7.lab", "user": "ada"}, "host": "gpu"}}]}"#,
+        ));
+    }
+
+    #[test]
+    fn objects_and_pairs_say_names_and_texts_repeat_them() {
+        expect![[r#"
+            {"traceEvents": [{"name": "load <redacted> for <user> on <host> of <host>", "args": {"user": {"name": "<user>", "id": 7}}},
+             {"args": {"hostname": {"value": "<host>"}, "attributes": [{"key": "user.name", "value": {"stringValue": "<user>"}}]}},
+             {"args": {"list": [{"value": "<redacted>", "name": "db_password"}, ["--password", "<redacted>"]], "tags": "by <user>"}}], "users": ["<user>", {"name": "<user>"}]}
+            3 host names, 6 user names, 3 secrets"#]]
+        .assert_eq(&redacted(
+            r#"{"traceEvents": [{"name": "load hunter2 for ada on vm7 of vm8.lab.example", "args": {"user": {"name": "ada", "id": 7}}},
+ {"args": {"hostname": {"value": "vm7.lab.example"}, "attributes": [{"key": "user.name", "value": {"stringValue": "grace"}}]}},
+ {"args": {"list": [{"value": "hunter2", "name": "db_password"}, ["--password", "x"]], "tags": "by grace"}}], "users": ["bob", {"name": "Eve Adams"}]}"#,
         ));
     }
 

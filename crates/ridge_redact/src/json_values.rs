@@ -4,7 +4,8 @@
 //! space stay as they are.
 
 use crate::error::RedactError;
-use crate::keys::{MAX_NAME, private_key, private_whole};
+use crate::keys::{MAX_NAME, Secrecy, holds_pair, names_pair, private_inside, private_key, private_whole, secrecy};
+use crate::learn::Listener;
 use crate::needles::Needles;
 use crate::removed::{GONE, Removed, What};
 use crate::shapes::Context;
@@ -62,29 +63,49 @@ impl Cleaner {
 
 /// Whether a key in or of `text` may say that something is private; what is escaped is looked at closely.
 fn keys_may_tell(key: &str, text: &[u8]) -> bool {
-    let has_key = || PARTS.find_iter(text).any(|part| is_rest_of_key(&text[part.end()..]));
+    let has_key = || PARTS.find_iter(text).any(|part| is_rest_of_key(&text[part.end()..], text));
     let is_under_one = || PARTS.is_match(key.as_bytes()) && private_key(key).is_some();
     memchr(b'\\', text).is_some() || is_under_one() || has_key()
 }
 
-/// Whether `rest`, from behind a part of a key, begins with the rest of one.
-fn is_rest_of_key(rest: &[u8]) -> bool {
+/// Whether `rest`, from behind a part of a key in `text`, begins with the rest of one, or of what a pair is called.
+fn is_rest_of_key(rest: &[u8], text: &[u8]) -> bool {
     let is_letter = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_. -".contains(byte);
     let letters = rest.iter().take(MAX_NAME).take_while(is_letter).count();
-    rest[letters..].strip_prefix(b"\"").is_some_and(|behind| behind.trim_ascii_start().starts_with(b":"))
+    let Some(behind) = rest[letters..].strip_prefix(b"\"") else { return false };
+    let has_pair = || {
+        [&b"alue\""[..], b"\"v\"", b"\"val\"", b"\"text\"", b"\"data\""]
+            .iter()
+            .any(|key| memmem::find(text, key).is_some())
+    };
+    behind.trim_ascii_start().starts_with(b":") || has_pair()
 }
 
-/// Adds to `words` the names of machines and accounts that `text`, a value in `member` of the outermost object, says.
-pub(crate) fn learn(member: Option<&[u8]>, text: &[u8], words: &mut Words) -> Result<(), RedactError> {
-    let key = member.and_then(unquoted).unwrap_or_default();
-    if !keys_may_tell(&key, text) {
+/// Adds to what `listener` learns the names and secrets that `text`, a value in `member` of the outermost object, says.
+pub(crate) fn learn(member: Option<&[u8]>, text: &[u8], listener: &mut Listener<'_>) -> Result<(), RedactError> {
+    learn_at(member.and_then(unquoted).unwrap_or_default(), text, listener, 0)
+}
+
+/// The same at a depth of JSON inside texts of JSON.
+fn learn_at(key: String, text: &[u8], listener: &mut Listener<'_>, depth: usize) -> Result<(), RedactError> {
+    if depth > MAX_INSIDE_DEPTH || !keys_may_tell(&key, text) && !listener.may_say(text) {
         return Ok(());
     }
     let (nobody, mut removed) = (Words::default(), Removed::default());
     let mut walk = Walk::new(&nobody, &mut removed, key);
-    walk.learned = Some(Vec::new());
+    walk.learned = Some(Learned::default());
     walk.all(text)?;
-    walk.learned.into_iter().flatten().for_each(|(what, name)| words.learn(what, &name));
+    let learned = walk.learned.unwrap_or_default();
+    learned.names.iter().for_each(|(what, name)| listener.learn(*what, name));
+    for text in learned.texts {
+        if text.trim_start().starts_with(['{', '[']) && text.len() <= MAX_INSIDE {
+            // What is no JSON was looked at as a text.
+            let _ = learn_at(String::new(), text.as_bytes(), listener, depth + 1);
+        }
+        if listener.may_say(text.as_bytes()) {
+            listener.text(&text);
+        }
+    }
     Ok(())
 }
 
@@ -114,16 +135,38 @@ fn quoted(text: &str) -> Vec<u8> {
     serde_json::Value::from(text).to_string().into_bytes()
 }
 
+/// What a value says, where that is only to be learned.
+#[derive(Debug, Default)]
+struct Learned {
+    names: Vec<(What, String)>,
+    /// Texts of no private key.
+    texts: Vec<String>,
+}
+
 /// A walk over the tokens of one value.
 struct Walk<'a> {
     words: &'a Words,
     removed: &'a mut Removed,
     names_process: bool,
-    /// Names that were found, where they are only to be learned.
-    learned: Option<Vec<(What, String)>>,
+    learned: Option<Learned>,
     /// The key under which each open level stands, innermost last; lists have that of the list.
     keys: Vec<String>,
+    /// Of each open level, the two halves of a pair as far as they were seen: `{name: hostname, value: …}`.
+    pairs: Vec<Pair>,
+    /// The string before, where it is an argument such as `--password`, whose value is the next.
+    argument: Option<What>,
     out: Vec<u8>,
+}
+
+/// Texts of JSON inside one another that are listened to.
+const MAX_INSIDE_DEPTH: usize = 4;
+
+#[derive(Debug, Default)]
+struct Pair {
+    /// What the pair is called, if that is a private name.
+    name: Option<String>,
+    /// The value, where it came before.
+    value: Option<String>,
 }
 
 /// Levels of a value; deeper ones are refused.
@@ -141,7 +184,16 @@ enum Level {
 
 impl<'a> Walk<'a> {
     fn new(words: &'a Words, removed: &'a mut Removed, key: String) -> Walk<'a> {
-        Walk { words, removed, names_process: false, learned: None, keys: vec![key], out: Vec::new() }
+        Walk {
+            words,
+            removed,
+            names_process: false,
+            learned: None,
+            keys: vec![key],
+            pairs: vec![Pair::default()],
+            argument: None,
+            out: Vec::new(),
+        }
     }
 
     fn all(&mut self, text: &[u8]) -> Result<(), RedactError> {
@@ -156,6 +208,8 @@ impl<'a> Walk<'a> {
                 (b'"', Some(Level::BeforeKey)) => {
                     key = unquoted(token).unwrap_or_default();
                     self.string("", token);
+                    let pair = self.pairs.last().and_then(|pair| pair.name.clone()).filter(|_| holds_pair(&key));
+                    key = pair.unwrap_or(key);
                 }
                 (b'"', _) => self.string(&key, token),
                 (b'{' | b'[', _) if token.len() > 1 => self.whole(&key),
@@ -165,11 +219,14 @@ impl<'a> Walk<'a> {
                     }
                     levels.push(if byte == b'{' { Level::BeforeKey } else { Level::List });
                     self.keys.push(key.clone());
+                    self.pairs.push(Pair::default());
                     self.out.push(byte);
                 }
                 (b'}' | b']', _) => {
                     levels.pop();
                     key = self.keys.pop().unwrap_or_default();
+                    self.pairs.pop();
+                    self.argument = None;
                     self.out.push(byte);
                 }
                 (b':', Some(level @ Level::BeforeKey)) => {
@@ -214,9 +271,19 @@ impl<'a> Walk<'a> {
         let text = unquoted(token).unwrap_or_default();
         // XLA's traces call a process after a device or the host, which readers go by.
         let is_plane = ["/host:", "/device:"].iter().any(|start| text.starts_with(start));
-        let private = if is_process_name && !is_plane { Some(What::ProcessName) } else { private_key(key) };
+        let parent = self.keys.last().map_or("", String::as_str);
+        let by_key = || self.argument.or_else(|| private_key(key)).or_else(|| private_inside(parent, key));
+        let private = if is_process_name && !is_plane { Some(What::ProcessName) } else { by_key() };
+        self.argument =
+            Some(&text).filter(|text| text.starts_with('-')).and_then(|text| private_key(text.trim_start_matches('-')));
+        self.note_pair(key, &text);
         if let Some(learned) = &mut self.learned {
-            learned.extend(private.map(|what| (what, text)));
+            match private {
+                // What is only perhaps a secret is none to look for elsewhere.
+                Some(What::Secret) if secrecy(key) != Secrecy::OfAnything => {}
+                Some(what) => learned.names.push((what, text)),
+                None => learned.texts.push(text),
+            }
             return;
         }
         let clean = match private {
@@ -232,6 +299,20 @@ impl<'a> Walk<'a> {
             self.out.extend_from_slice(token);
         } else {
             self.out.extend_from_slice(&quoted(&clean));
+        }
+    }
+
+    /// Keeps the halves of a pair: what it is called, and in learning a value that stands before.
+    fn note_pair(&mut self, key: &str, text: &str) {
+        let Some(pair) = self.pairs.last_mut() else { return };
+        if names_pair(key) && private_key(text).is_some() {
+            pair.name = Some(text.to_owned());
+            if let (Some(learned), Some(value), Some(what)) = (&mut self.learned, pair.value.take(), private_key(text))
+            {
+                learned.names.push((what, value));
+            }
+        } else if self.learned.is_some() && holds_pair(key) {
+            pair.value = Some(text.to_owned());
         }
     }
 

@@ -5,7 +5,7 @@
 use crate::removed::{GONE, What};
 
 /// Names of machines' names.
-const HOST_KEYS: [&str; 12] = [
+const HOST_KEYS: [&str; 13] = [
     "host_name",
     "hostname",
     "host",
@@ -18,9 +18,30 @@ const HOST_KEYS: [&str; 12] = [
     "worker_host",
     "hosts",
     "hostnames",
+    "host_names",
 ];
 /// Names of people's accounts.
-const USER_KEYS: [&str; 6] = ["username", "user_name", "user", "login", "logname", "account"];
+const USER_KEYS: [&str; 8] = ["username", "user_name", "user", "users", "login", "logname", "account", "usernames"];
+/// Names under which an object or a list of a machine or an account says what it is called: `user: {name: …}`.
+const NAMING_KEYS: [&str; 14] = [
+    "name",
+    "value",
+    "names",
+    "values",
+    "id",
+    "text",
+    "string",
+    "string_value",
+    "str",
+    "full_name",
+    "display_name",
+    "short",
+    "short_name",
+    "login",
+];
+/// Names of the two halves of a pair: `{name: hostname, value: …}`.
+const PAIR_NAMES: [&str; 8] = ["name", "key", "k", "attribute", "property", "variable", "field", "label"];
+const PAIR_VALUES: [&str; 6] = ["value", "v", "val", "string_value", "text", "data"];
 /// Names of environments.
 const ENVIRONMENT_KEYS: [&str; 6] = ["environment", "environ", "env", "env_vars", "envvars", "environment_variables"];
 /// Names of command lines.
@@ -43,7 +64,7 @@ const SECRET_WORDS: [&str; 14] = [
     "signingkey",
 ];
 /// The same of two words.
-const SECRET_PAIRS: [(&str, &str); 8] = [
+const SECRET_PAIRS: [(&str, &str); 18] = [
     ("api", "key"),
     ("access", "key"),
     ("private", "key"),
@@ -52,6 +73,16 @@ const SECRET_PAIRS: [(&str, &str); 8] = [
     ("signing", "key"),
     ("auth", "key"),
     ("ssh", "key"),
+    ("db", "pass"),
+    ("database", "pass"),
+    ("mysql", "pass"),
+    ("redis", "pass"),
+    ("smtp", "pass"),
+    ("mail", "pass"),
+    ("user", "pass"),
+    ("webhook", "url"),
+    ("amz", "signature"),
+    ("amz", "credential"),
 ];
 /// Words beside `token` where it opens doors.
 const OF_ACCESS: [&str; 16] = [
@@ -175,9 +206,16 @@ pub(crate) fn private_key(key: &str) -> Option<What> {
     }
     let plain = words(key).join("_");
     let is = |keys: &[&str]| keys.contains(&plain.as_str());
-    if is(&HOST_KEYS) {
+    // `target_hostname`, and variables of the environment: `SLURMD_NODENAME`, `SUDO_USER`, `MASTER_ADDR`.
+    let is_variable =
+        key.contains('_') && key.bytes().all(|byte| byte.is_ascii_uppercase() || b"_0123456789".contains(&byte));
+    let ends = |always: &[&str], of_variables: &[&str]| {
+        always.iter().any(|end| plain.ends_with(end))
+            || is_variable && of_variables.iter().any(|end| plain.ends_with(end))
+    };
+    if is(&HOST_KEYS) || ends(&["hostname", "host_name", "nodename"], &["_host", "_addr", "_node_name"]) {
         Some(What::HostName)
-    } else if is(&USER_KEYS) {
+    } else if is(&USER_KEYS) || ends(&["username", "user_name"], &["_user", "_logname"]) {
         Some(What::UserName)
     } else if is(&ENVIRONMENT_KEYS) {
         Some(What::Environment)
@@ -196,6 +234,22 @@ const SERIALS: [&str; 7] = ["uuid", "guid", "serial", "mac_address", "ip_address
 /// Whether a column called `name` names one piece of hardware.
 pub(crate) fn is_serial(name: &str) -> bool {
     SERIALS.contains(&words(name).join("_").as_str())
+}
+
+/// What a text under `key` is, where it stands in an object or a list under `parent`.
+pub(crate) fn private_inside(parent: &str, key: &str) -> Option<What> {
+    let names = NAMING_KEYS.contains(&words(key).join("_").as_str());
+    private_key(parent).filter(|what| names && matches!(what, What::HostName | What::UserName))
+}
+
+/// Whether the text under `key` may be what the other member of a pair is called.
+pub(crate) fn names_pair(key: &str) -> bool {
+    PAIR_NAMES.contains(&words(key).join("_").as_str())
+}
+
+/// Whether what stands under `key` may be the value of such a pair.
+pub(crate) fn holds_pair(key: &str) -> bool {
+    PAIR_VALUES.contains(&words(key).join("_").as_str())
 }
 
 /// What a number or a whole list or object under `key` is.

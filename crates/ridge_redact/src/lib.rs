@@ -20,26 +20,35 @@
 //! # Ok::<(), ridge_redact::RedactError>(())
 //! ```
 
+mod accounts;
+mod clean;
 mod database;
+mod encoded;
 mod error;
 mod found;
 mod json;
 mod json_scan;
 mod json_values;
 mod keys;
+mod learn;
 mod named;
 mod needles;
 mod nsys;
 mod pickle;
+mod pickle_keys;
+mod pickle_steps;
 mod proto;
 mod redactor;
 mod removed;
 mod report;
+mod rewriter;
+mod services;
 mod shapes;
 mod table;
 mod wire;
 mod words;
 mod xplane;
+mod xstats;
 
 pub use error::RedactError;
 pub use json::{learn_json, redact_json};

@@ -71,11 +71,18 @@ fn value(text: &str, name: Range<usize>) -> Option<Value<'_>> {
     let spaced = behind.trim_start_matches(' ');
     let (joined, rest) = match spaced.chars().next() {
         Some('=') if !spaced.starts_with("==") => {
-            let rest = &spaced[1..];
+            let rest = spaced[1..].trim_start_matches('>');
             let is_tight = spaced.len() == behind.len() && !rest.starts_with(' ');
             (if is_tight { Joined::Equals } else { Joined::Loosely }, rest)
         }
         Some(':') if !spaced.starts_with("::") => (Joined::Loosely, &spaced[1..]),
+        // `("password", "x")`.
+        Some(',') if rest.starts_with(['"', '\'']) && spaced[1..].trim_start().starts_with(['"', '\'']) => {
+            if secrecy(named) != Secrecy::OfAnything {
+                return None;
+            }
+            (Joined::Loosely, &spaced[1..])
+        }
         Some(_) if named.starts_with('-') && spaced.len() < behind.len() => (Joined::Argument, spaced),
         _ => return None,
     };
@@ -109,7 +116,11 @@ impl Value<'_> {
             What::HostName | What::UserName => {
                 let is_plain = value.chars().all(|c| c.is_alphanumeric() || "-._@\\ ".contains(c));
                 let is_setting = self.joined == Joined::Equals && !self.name.contains(|c: char| c.is_ascii_lowercase());
-                is_plain && (self.is_quoted || is_setting || self.joined == Joined::Argument)
+                // `host: x` may be anything, `hostname: x` is one.
+                let is_told = ["hostname", "host_name", "username", "user_name", "nodename", "fqdn"]
+                    .iter()
+                    .any(|name| self.name.eq_ignore_ascii_case(name));
+                is_plain && (self.is_quoted || is_setting || is_told || self.joined == Joined::Argument)
             }
             _ => self.is_quoted,
         }

@@ -5,7 +5,6 @@
 //! texts, such as names of ranges and kernels, are searched for private words.
 //! Tables and columns are those of schemas 2.9 to 3.25.
 
-use crate::database::without_paths;
 use crate::keys::{is_secret_name, is_serial, private_key};
 use crate::removed::{Removed, What};
 use crate::words::Words;
@@ -333,6 +332,22 @@ fn programs(tables: &dyn ExportTables) -> HashSet<String> {
         [name[..end].to_owned(), name, path]
     });
     names.filter(|name| !name.is_empty()).collect()
+}
+
+/// `text` with stars for the letters of each word that may be a path, an address or a setting.
+pub(crate) fn without_paths(text: &str) -> String {
+    let hide = |word: &str| -> String {
+        if !word.contains(['/', '\\', '@', '=']) {
+            return word.to_owned();
+        }
+        let star = |letter: char| match letter {
+            '/' | '\\' | '@' | '=' => letter.to_string(),
+            space if space.is_whitespace() => space.to_string(),
+            other => "*".repeat(other.len_utf8()),
+        };
+        word.chars().map(star).collect()
+    };
+    text.split_inclusive(char::is_whitespace).map(hide).collect()
 }
 
 #[cfg(test)]

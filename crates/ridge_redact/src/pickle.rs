@@ -2,105 +2,108 @@
 //!
 //! Opcodes are those of Python's `pickle.py`, protocols 2 to 5; those that name, build or call anything are refused.
 
+use crate::encoded;
 use crate::error::RedactError;
-use crate::keys::private_key;
-use crate::removed::Removed;
-use crate::wire::masked_bytes;
+use crate::learn::Listener;
+use crate::pickle_keys::told;
+use crate::pickle_steps::steps;
+use crate::removed::{Removed, What};
+use crate::rewriter::masked_bytes;
 use crate::words::Words;
 use std::io::Write;
-
-/// Opcodes that keep what was made for later, and stand between a key and its value.
-const MEMO: [u8; 3] = [b'q', b'r', 0x94];
+use std::ops::Range;
 
 /// Writes `bytes`, a pickle, to `out` without what is private.
 pub(crate) fn redact(bytes: &[u8], words: &Words, out: &mut dyn Write) -> Result<Removed, RedactError> {
-    let (needles, mut removed) = (words.needles(), Removed::default());
-    let mut at = 0;
-    // The text before, which may be the key of the next.
-    let mut key = "";
-    while at < bytes.len() {
-        let step = step(&bytes[at..]).ok_or(RedactError::Damaged {
-            expected: "an opcode of a pickle of plain data",
-            found: "another",
-            offset: at as u64,
-        })?;
-        let (text, end) = (at + step.text, at + step.end);
-        out.write_all(&bytes[at..text])?;
-        let found = needles.found_in(&bytes[text..end]);
-        let clean = match private_key(key).filter(|_| text < end) {
+    let (needles, mut removed, mut at) = (words.needles(), Removed::default(), 0);
+    let end = walk(bytes, &mut |text, told| {
+        let found = &bytes[text.clone()];
+        let clean = match told.filter(|_| !text.is_empty()) {
             Some(what) => {
                 removed.add(what);
-                Some(vec![b'*'; end - text])
+                Some(vec![b'*'; text.len()])
             }
-            None => found.then(|| masked_bytes(&bytes[text..end], words, &mut removed)).flatten(),
+            None if !needles.found_in(found) => None,
+            None if encoded::unpacked(found).is_some() => words.found_in_bytes(found).map(|what| {
+                removed.add(what);
+                vec![b'*'; text.len()]
+            }),
+            None => masked_bytes(found, words, &mut removed),
         };
-        out.write_all(clean.as_deref().unwrap_or(&bytes[text..end]))?;
-        if !MEMO.contains(&bytes[at]) {
-            // A text behind a text is its value, and no key itself.
-            let is_value = !key.is_empty();
-            key = core::str::from_utf8(&bytes[text..end]).ok().filter(|_| !is_value).unwrap_or_default();
+        if let Some(clean) = clean {
+            out.write_all(&bytes[at..text.start])?;
+            out.write_all(&clean)?;
+            at = text.end;
         }
-        at = end;
-        // STOP: what stands behind it belongs to nothing.
-        if step.is_last {
-            break;
-        }
-    }
+        Ok(())
+    })?;
+    out.write_all(&bytes[at..end])?;
     Ok(removed)
 }
 
-/// One opcode: where its text begins and ends, from its first byte.
-struct Step {
-    text: usize,
-    end: usize,
-    is_last: bool,
+/// Passes the texts of the pickle in `bytes` to `listener`, with what their keys say of them.
+pub(crate) fn listen(bytes: &[u8], listener: &mut Listener<'_>) -> Result<(), RedactError> {
+    walk(bytes, &mut |text, told| {
+        let text = String::from_utf8_lossy(&bytes[text]);
+        match told {
+            Some(what) => listener.learn(what, &text),
+            None => listener.lines(text.as_bytes()),
+        }
+        Ok(())
+    })
+    .map(drop)
 }
 
-/// The opcode that `bytes` begin with; `None` for one that is not of plain data, or cut.
-fn step(bytes: &[u8]) -> Option<Step> {
-    let number = |size: usize| {
-        let bytes = bytes.get(1..1 + size)?;
-        let value = bytes.iter().rev().fold(0_u64, |value, byte| value << 8 | u64::from(*byte));
-        usize::try_from(value).ok()
-    };
-    let fixed = |length: usize| Some((1 + length, 1 + length));
-    let text = |size: usize| Some((1 + size, (1 + size).checked_add(number(size)?)?));
-    let opcode = *bytes.first()?;
-    let (start, end) = match opcode {
-        0x80 | b'K' | b'q' | b'h' => fixed(1),
-        b'M' => fixed(2),
-        b'J' | b'r' | b'j' => fixed(4),
-        0x95 | b'G' => fixed(8),
-        0x8a => text(1),
-        0x8b => text(4),
-        0x8c | b'C' | b'U' => text(1),
-        b'X' | b'B' | b'T' => text(4),
-        0x8d | 0x8e => text(8),
-        b'.'
-        | b'('
-        | b'N'
-        | 0x88
-        | 0x89
-        | b']'
-        | b')'
-        | b'}'
-        | 0x85..=0x87
-        | b't'
-        | b'a'
-        | b'e'
-        | b's'
-        | b'u'
-        | 0x94 => fixed(0),
-        _ => None,
-    }?;
-    // A long number is none to search.
-    let start = if matches!(opcode, 0x8a | 0x8b) { end } else { start };
-    (end <= bytes.len()).then_some(Step { text: start, end, is_last: opcode == b'.' })
+type Visit<'a> = &'a mut dyn FnMut(Range<usize>, Option<What>) -> Result<(), RedactError>;
+
+/// Calls `visit` with the place of each text of a pickle, in order, and what its key says of it; gives where the pickle ends.
+fn walk(bytes: &[u8], visit: Visit<'_>) -> Result<usize, RedactError> {
+    let told = told(bytes)?;
+    let mut end = 0;
+    for step in steps(bytes) {
+        let (_, text, _) = step?;
+        end = text.end;
+        if !text.is_empty() {
+            let what = told.get(&text.start).copied();
+            visit(text, what)?;
+        }
+    }
+    Ok(end)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As `pickle.dumps` writes it, protocol 4; the host of the last is fetched from the memo.
+    #[test]
+    fn keys_tell_wherever_a_text_was_written() {
+        let text = |text: &str| [&[0x8c, text.len() as u8][..], text.as_bytes(), &[0x94]].concat();
+        let pickled = |host: &str, user: &str, run: &str| {
+            [
+                &b"\x80\x04}\x94("[..],
+                &text("run"),
+                &text(&format!("on {run}")),
+                &text("a"),
+                &text(host),
+                &text("hostname"),
+                b"h\x04",
+                &text("user"),
+                b"}\x94",
+                &text("name"),
+                &text(user),
+                b"s",
+                &text("hosts"),
+                b"]\x94",
+                &text(host),
+                b"au.",
+            ]
+            .concat()
+        };
+        let mut out = Vec::new();
+        crate::Redactor::Pickle.redact(&pickled("vm7", "ada", "vm7"), &Words::default(), &mut out).expect("plain data");
+        assert_eq!(String::from_utf8_lossy(&out), String::from_utf8_lossy(&pickled("***", "***", "***")));
+    }
 
     #[test]
     fn texts_keep_their_length() {

@@ -6,8 +6,9 @@
 use crate::error::RedactError;
 use crate::found::Replace;
 use crate::removed::Removed;
+use crate::rewriter::Rewriter;
 use crate::wire::Field::{Message, Text};
-use crate::wire::{Records, Rewriter, Shape};
+use crate::wire::{Records, Shape};
 use crate::words::Words;
 use std::io::Write;
 

@@ -5,12 +5,14 @@
 use crate::database;
 use crate::error::RedactError;
 use crate::json::{learn_json, redact_json};
+use crate::learn::{Listener, neighbors};
 use crate::nsys::Said;
 use crate::pickle;
 use crate::proto::{self, HLO_PROTO, PPROF};
 use crate::removed::Removed;
 use crate::report;
 use crate::table;
+use crate::wire;
 use crate::words::Words;
 use crate::xplane;
 use ridge_sqlite::Database;
@@ -69,13 +71,23 @@ impl Redactor {
     /// [`RedactError`] where the content is damaged; what came before was learned.
     pub fn learn(self, bytes: &[u8], words: &mut Words) -> Result<(), RedactError> {
         match self {
-            Redactor::Json => learn_json(bytes, words)?,
+            Redactor::Json => return learn_json(bytes, words),
             Redactor::Xplane => xplane::learn(bytes, words),
             Redactor::NcuReport => report::learn(bytes, words)?,
             Redactor::Table => table::learn(bytes, words),
             Redactor::Nsys => drop(Said::read(&Database::open(bytes)?, words)),
             Redactor::HloProto | Redactor::Pprof | Redactor::Text | Redactor::Pickle | Redactor::Archive => {}
         }
+        let mut listener = Listener::new(words);
+        match self {
+            Redactor::Xplane | Redactor::HloProto | Redactor::Pprof => wire::listen(bytes, &mut listener),
+            Redactor::NcuReport => report::listen(bytes, &mut listener)?,
+            Redactor::Text | Redactor::Table => listener.lines(bytes),
+            Redactor::Nsys => database::listen(bytes, &mut listener)?,
+            Redactor::Pickle => pickle::listen(bytes, &mut listener)?,
+            Redactor::Json | Redactor::Archive => {}
+        }
+        neighbors(words, &mut |piece| piece(bytes));
         Ok(())
     }
 
@@ -86,6 +98,13 @@ impl Redactor {
     /// # Errors
     /// [`RedactError`] where the content is damaged or an archive: what was written until then must not be shared.
     pub fn redact(self, bytes: &[u8], words: &Words, out: &mut dyn Write) -> Result<Removed, RedactError> {
+        let given = words;
+        let mut learned = words.clone();
+        // JSON is learned from as it is read: it may be longer than memory.
+        if self != Redactor::Json {
+            self.learn(bytes, &mut learned)?;
+        }
+        let words = &learned;
         match self {
             Redactor::Json => redact_json(|| Ok(Box::new(bytes)), words, out),
             Redactor::Xplane => xplane::redact(bytes, words, out),
@@ -93,7 +112,7 @@ impl Redactor {
             Redactor::Pprof => proto::rewrite(bytes, &PPROF, words, out),
             Redactor::Text => table::redact_text(bytes, words, out),
             Redactor::Table => table::redact_table(bytes, words, out),
-            Redactor::Nsys => database::redact(bytes, words, out),
+            Redactor::Nsys => database::redact(bytes, given, words, out),
             Redactor::NcuReport => report::redact(bytes, words, out),
             Redactor::Pickle => pickle::redact(bytes, words, out),
             Redactor::Archive => Err(RedactError::Unknown {

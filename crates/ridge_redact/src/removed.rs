@@ -66,10 +66,10 @@ impl What {
     pub fn how(self) -> &'static str {
         match self {
             What::HostName => {
-                "fields and keys such as `hostname`, the names of captures, Windows shares (`\\\\NAME\\share`); the machine that Ridgeline runs on. A name under a key or in a field is then taken out of every text of the file"
+                "fields and keys such as `hostname`, the names of captures, Windows shares (`\\\\NAME\\share`); variables such as `SLURMD_NODENAME`; the machine that Ridgeline runs on. Every machine of a domain that one of them has. What is found once is then taken out of every text of the capture"
             }
             What::UserName => {
-                "keys such as `user`, `ssh://NAME@`, `NAME@HOST` where either is known; `__home_NAME_` in symbols that were made of paths; the user who runs Ridgeline. A name under a key is then taken out of every text of the file"
+                "keys such as `user`, `ssh://NAME@`, `NAME@HOST` where either is known; accounts in `/scratch`, `/lustre`, `/gpfs`, `/mnt` and `/var/folders`, `~NAME/`; `__home_NAME_` in symbols that were made of paths; the user who runs Ridgeline. What is found once, also as a home folder, is then taken out of every text of the capture; a short account that only a home folder says, out of its paths"
             }
             What::HomeFolder => {
                 "`/home/NAME`, `/Users/NAME`, `/root/`, also on network paths, NERSC's and AFS's homes, `C:\\Users\\NAME`; `HOME` of the user"
@@ -79,7 +79,7 @@ impl What {
             }
             What::Email => "`name@domain`",
             What::Secret => {
-                "values of keys, arguments and settings with `token`, `password`, `apiKey` and the like; texts that begin as tokens of well-known services; `Bearer …`, JSON Web Tokens, private keys, `scheme://user:password@`"
+                "values of keys, arguments and settings with `token`, `password`, `apiKey` and the like; texts that begin as tokens of well-known services; `Bearer …`, JSON Web Tokens, private keys, `scheme://user:password@`, `curl -u`, webhooks, tokens of Telegram bots, signatures of S3, Google and Azure. A password under a key is then taken out of every text of the capture, if it is no plain word"
             }
             What::Environment => {
                 "keys such as `env`, and the member `metadata` of a trace, in which tools dump the machine"
@@ -87,7 +87,7 @@ impl What {
             What::CommandLine => "keys such as `cmdline`, `argv`",
             What::ProcessName => "`process_name` events of traces, tables and columns of processes",
             What::Machine => {
-                "in exports of Nsight Systems: settings, serial numbers, the time zone; UUIDs and serial numbers of devices in tables"
+                "UUIDs of GPUs, MAC addresses; in exports of Nsight Systems settings, serial numbers, the time zone; serial numbers of devices in tables"
             }
             What::Output => "in exports of Nsight Systems: embedded files, and what the program wrote",
         }

@@ -5,9 +5,12 @@
 
 use crate::error::RedactError;
 use crate::found::Replace;
+use crate::learn::Listener;
 use crate::removed::{Removed, What};
+use crate::rewriter::Rewriter;
+use crate::wire;
 use crate::wire::Field::{Gone, Message};
-use crate::wire::{Records, Rewriter, Shape};
+use crate::wire::{Records, Shape};
 use crate::words::Words;
 use std::io::Write;
 
@@ -29,9 +32,7 @@ const ANY: Shape = Shape(&[]);
 
 /// Writes `bytes`, a report, to `out` without what is private.
 pub(crate) fn redact(bytes: &[u8], words: &Words, out: &mut dyn Write) -> Result<Removed, RedactError> {
-    let mut words = words.clone();
-    learn(bytes, &mut words)?;
-    let mut rewriter = Rewriter::new(&words, Replace::Letters);
+    let mut rewriter = Rewriter::new(words, Replace::Letters);
     walk(bytes, |part| match part {
         Part::Plain(bytes) => Ok(out.write_all(bytes)?),
         Part::Message(message, kind) => {
@@ -48,6 +49,16 @@ pub(crate) fn learn(bytes: &[u8], words: &mut Words) -> Result<(), RedactError> 
     walk(bytes, |part| {
         if let Part::Message(header, Kind::Block) = part {
             host_names(header).for_each(|host| words.learn(What::HostName, host));
+        }
+        Ok(())
+    })
+}
+
+/// Passes the texts of the report in `bytes` to `listener`.
+pub(crate) fn listen(bytes: &[u8], listener: &mut Listener<'_>) -> Result<(), RedactError> {
+    walk(bytes, |part| {
+        if let Part::Message(message, _) = part {
+            wire::listen(message, listener);
         }
         Ok(())
     })

@@ -3,10 +3,11 @@
 //! Paths are looked for in the ways they are written: with `/`, as `\/` in JSON inside a text, percent-encoded in URLs.
 //! Prefixes of tokens are those that the services publish for scanners of secrets.
 
+use crate::accounts;
 use crate::found::Found;
 use crate::removed::What;
 use core::net::{Ipv4Addr, Ipv6Addr};
-use regex::Regex;
+use regex::{Match, Regex};
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -100,6 +101,28 @@ pub(crate) fn find(text: &str, context: Context, found: &mut Vec<Found>) {
     }
 }
 
+/// The names that `text` says by its shapes: accounts by their homes ([`What::HomeFolder`]), and what logins in URLs hold.
+pub(crate) fn said(text: &str) -> Vec<(What, &str)> {
+    let mut found = Vec::new();
+    homes(text, &mut found);
+    accounts::find(text, &mut found);
+    let last = |place: Range<usize>| text[place].rsplit(['/', '\\']).next().unwrap_or_default();
+    let accounts = found.into_iter().map(|part| last(part.place)).filter(|name| *name != "root" && !is_hidden(name));
+    let mut said: Vec<(What, &str)> = accounts.map(|name| (What::HomeFolder, name)).collect();
+    for login in LOGIN.find_iter(text) {
+        let inner = &text[login.start() + 3..login.end() - 1];
+        let (user, password) = inner.split_once(':').unwrap_or((inner, ""));
+        let behind = &text[login.end()..];
+        let host =
+            &behind[..behind.find(|c: char| !c.is_ascii_alphanumeric() && !"-.".contains(c)).unwrap_or(behind.len())];
+        // The account of everybody is on machines of everybody.
+        if user != "git" && !is_hidden(user) {
+            said.extend([(What::UserName, user), (What::Secret, password), (What::HostName, host)]);
+        }
+    }
+    said
+}
+
 fn before(text: &str, at: usize) -> Option<char> {
     text[..at].chars().next_back()
 }
@@ -115,7 +138,9 @@ fn is_letter(letter: Option<char>) -> bool {
 fn homes(text: &str, found: &mut Vec<Found>) {
     let mut add = |place| found.push(Found { place, what: What::HomeFolder });
     HOME.find_iter(text).for_each(|home| add(with_rest_of_name(text, home.range())));
-    WINDOWS_HOME.find_iter(text).for_each(|home| add(with_rest_of_name(text, home.range())));
+    // A drive is one letter: `file:/home/x` is on none.
+    let is_drive = |home: &Match<'_>| home.as_str().starts_with('\\') || !is_letter(before(text, home.start()));
+    WINDOWS_HOME.find_iter(text).filter(is_drive).for_each(|home| add(with_rest_of_name(text, home.range())));
     for home in ROOT_HOME.find_iter(text) {
         let is_path_before = before(text, home.start()).is_some_and(|c| c.is_alphanumeric() || "-._~".contains(c));
         // The separator behind `/root` is no part of it.

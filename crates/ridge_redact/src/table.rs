@@ -19,13 +19,11 @@ pub(crate) fn redact_text(bytes: &[u8], words: &Words, out: &mut dyn Write) -> R
 
 /// Cleans each cell, by its column where the line of names says that it is private.
 pub(crate) fn redact_table(bytes: &[u8], words: &Words, out: &mut dyn Write) -> Result<Removed, RedactError> {
-    let mut words = words.clone();
-    learn(bytes, &mut words);
     let mut removed = Removed::default();
     let mut clean = String::new();
     rows(bytes, |separator, column, cell| {
         clean.push_str(separator);
-        clean.push_str(&cleaned(cell, column, &words, &mut removed));
+        clean.push_str(&cleaned(cell, column, words, &mut removed));
     });
     out.write_all(clean.as_bytes())?;
     Ok(removed)
@@ -128,7 +126,7 @@ mod tests {
             \n\
             timestamp, uuid, name\n0:01, GPU-1234-5678, NVIDIA H100\n";
         let mut out = Vec::new();
-        redact_table(text.as_bytes(), &Words::default(), &mut out).expect("memory");
+        crate::Redactor::Table.redact(text.as_bytes(), &Words::default(), &mut out).expect("memory");
         expect![[r#"
             ==PROF== Connected to process 42 (~/program)
             "ID","Process Name","Host Name","Kernel, Name"

@@ -1,15 +1,17 @@
 //! Private words in texts: names that are known, and what is private by its shape or by the name before it.
 
+use crate::accounts;
+use crate::encoded;
 use crate::found::{Found, Replace, replaced};
-use crate::json_values;
 use crate::named;
 use crate::needles::Needles;
-use crate::nsys;
 use crate::removed::{Removed, What};
+use crate::services;
 use crate::shapes::{self, Context};
-use crate::table;
 use core::net::IpAddr;
+use regex::Regex;
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 /// Shorter names are found inside too many other words.
 const LEAST_NAME: usize = 2;
@@ -57,11 +59,61 @@ const COMMON: [&str; 36] = [
     "nobody",
 ];
 
+/// Accounts that home folders have, and that are words of other texts, too.
+const COMMON_ACCOUNTS: [&str; 30] = [
+    "data",
+    "work",
+    "workspace",
+    "shared",
+    "share",
+    "project",
+    "projects",
+    "model",
+    "models",
+    "build",
+    "builder",
+    "conda",
+    "anaconda",
+    "miniconda",
+    "coder",
+    "vscode",
+    "student",
+    "research",
+    "service",
+    "developer",
+    "jenkins",
+    "nvidia",
+    "tester",
+    "colab",
+    "kaggle",
+    "sagemaker",
+    "ec2-user",
+    "appuser",
+    "app_user",
+    "linuxbrew",
+];
+/// Shorter accounts of home folders are words too often to be taken out of everything.
+const LEAST_ACCOUNT: usize = 6;
+/// Passwords that are learned are at least as long, and no plain words.
+const LEAST_SECRET: usize = 6;
+
 /// A name that is private.
 #[derive(Debug, Clone)]
 struct Name {
     text: String,
     what: What,
+    stands: Stands,
+}
+
+/// Where a name counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    /// Where no longer word goes on.
+    Alone,
+    /// Between the separators of a path, and before `@`.
+    InPaths,
+    /// Wherever it is.
+    Anywhere,
 }
 
 /// What is private in texts.
@@ -72,6 +124,11 @@ struct Name {
 pub struct Words {
     /// Longest first, so that `vm.lab` goes before `vm`.
     names: Vec<Name>,
+    /// Domains of machines that are known: `lab.example`.
+    domains: Vec<String>,
+    /// What finds machines of these domains, and what may be a name in base64; made anew where a name is added.
+    neighbors: OnceLock<Option<Regex>>,
+    cores: OnceLock<Regex>,
 }
 
 impl Words {
@@ -89,8 +146,17 @@ impl Words {
     /// Learns the name of a machine, with and without its domain.
     pub fn add_host(&mut self, host: &str) {
         self.add(host, What::HostName);
-        let is_address = host.parse::<IpAddr>().is_ok();
-        self.add(host.split('.').next().filter(|_| !is_address).unwrap_or_default(), What::HostName);
+        if host.parse::<IpAddr>().is_ok() {
+            return;
+        }
+        let (name, domain) = host.split_once('.').unwrap_or((host, ""));
+        self.add(name, What::HostName);
+        // A single word such as `local` or `internal` is a domain of everybody's.
+        let is_of_somebody = domain.contains('.') && domain.split('.').all(|part| !part.is_empty());
+        if is_of_somebody && !self.domains.iter().any(|known| known == domain) {
+            self.domains.push(domain.to_owned());
+            self.neighbors = OnceLock::new();
+        }
     }
 
     /// Learns the name of an account.
@@ -112,17 +178,27 @@ impl Words {
         }
     }
 
-    /// Learns `value`, which a capture calls the name of a machine or account, if it is a plain name and no common word.
+    /// Learns `value`, which a capture calls the name of a machine or account, or a secret, if it is a plain name and no common
+    /// word.
     ///
     /// An account on a machine, `ada@vm7`, is both.
     pub(crate) fn learn(&mut self, what: What, value: &str) {
+        let value = value.trim();
+        if what == What::Secret {
+            return self.learn_secret(value);
+        }
         if let Some((user, host)) = value.split_once('@') {
             self.learn(What::UserName, user);
             return self.learn(What::HostName, host);
         }
+        if let Some((domain, user)) = value.split_once('\\').filter(|_| what == What::UserName) {
+            self.learn(What::HostName, domain);
+            return self.learn(What::UserName, user);
+        }
+        let is_person = what == What::UserName && is_full_name(value);
         let is_plain = value.chars().all(|c| c.is_alphanumeric() || "-._".contains(c));
         let is_number = value.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-        if value.len() < LEAST_LEARNED || !is_plain || is_number {
+        if value.len() < LEAST_LEARNED || !is_plain && !is_person || is_number {
             return;
         }
         match what {
@@ -132,26 +208,82 @@ impl Words {
         }
     }
 
-    fn add(&mut self, text: &str, what: What) {
-        let is_common = COMMON.iter().any(|common| text.eq_ignore_ascii_case(common));
-        if text.len() < LEAST_NAME || is_common || self.names.iter().any(|name| name.text == text) {
+    /// Learns an account by its home folder; one that may be a word of other texts counts in paths alone.
+    pub(crate) fn learn_account(&mut self, account: &str) {
+        let is_marked = account.contains(|c: char| c.is_ascii_digit() || "-._".contains(c));
+        let is_word = COMMON_ACCOUNTS.iter().any(|word| account.eq_ignore_ascii_case(word));
+        let is_plain = account.chars().all(|c| c.is_alphanumeric() || "-._".contains(c));
+        if account.len() < LEAST_LEARNED || is_word || !is_plain || account.bytes().all(|byte| byte.is_ascii_digit()) {
             return;
         }
-        self.names.push(Name { text: text.to_owned(), what });
-        // As names of modules and symbols have it, where all but letters, digits and `_` becomes `_`.
-        let rewritten: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
-        if rewritten != text {
-            self.names.push(Name { text: rewritten, what });
-        }
-        self.names.sort_by_key(|name| std::cmp::Reverse(name.text.len()));
+        let is_sure = is_marked || account.len() >= LEAST_ACCOUNT;
+        self.add_where(account, What::UserName, if is_sure { Stands::Alone } else { Stands::InPaths });
     }
 
-    /// `text` without what is private, counted in `removed`; JSON inside a text goes by its keys, too.
-    pub fn clean<'a>(&self, text: &'a str, removed: &mut Removed) -> Cow<'a, str> {
-        match json_values::inside(text, self, removed) {
-            Some(clean) => Cow::Owned(clean),
-            None => self.clean_in(text, Context::Any, removed),
+    /// Learns a secret that is no word: it has digits or marks beside letters, or is long.
+    fn learn_secret(&mut self, secret: &str) {
+        let has_letter = secret.bytes().any(|byte| byte.is_ascii_alphabetic());
+        let has_other = secret.bytes().any(|byte| !byte.is_ascii_alphabetic());
+        let is_one = secret.len() >= LEAST_SECRET && has_letter && has_other && !secret.contains(char::is_whitespace);
+        // What stands for one, and names of settings, are none.
+        let is_named = secret.starts_with(['<', '$', '%', '{', '/', '-']) || secret.contains(['(', '[']);
+        let is_setting = secret.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        let is_lower = secret.bytes().all(|byte| byte.is_ascii_lowercase() || b"_-.".contains(&byte));
+        if is_one && !is_named && !is_setting && !is_lower {
+            self.add_where(secret, What::Secret, Stands::Anywhere);
         }
+    }
+
+    fn add(&mut self, text: &str, what: What) {
+        self.add_where(text, what, Stands::Alone);
+    }
+
+    fn add_where(&mut self, text: &str, what: What, stands: Stands) {
+        let is_common = COMMON.iter().any(|common| text.eq_ignore_ascii_case(common));
+        if text.len() < LEAST_NAME || is_common {
+            return;
+        }
+        if let Some(known) = self.names.iter_mut().find(|name| name.text == text) {
+            if known.stands == Stands::InPaths {
+                known.stands = stands;
+            }
+            return;
+        }
+        let mut forms = vec![text.to_owned()];
+        // As names of modules and symbols have it, where all but letters, digits and `_` becomes `_`.
+        if stands != Stands::Anywhere {
+            forms.push(text.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect());
+        }
+        // Names of machines are the same in any case.
+        if what == What::HostName {
+            forms.extend([text.to_ascii_lowercase(), text.to_ascii_uppercase()]);
+        }
+        for form in forms {
+            if !self.names.iter().any(|name| name.text == form) {
+                self.names.push(Name { text: form, what, stands });
+            }
+        }
+        self.names.sort_by_key(|name| std::cmp::Reverse(name.text.len()));
+        self.cores = OnceLock::new();
+    }
+
+    /// What finds machines of the domains that are known; `None` where none is.
+    pub(crate) fn neighbors_pattern(&self) -> Option<String> {
+        let domains: Vec<String> = self.domains.iter().map(|domain| regex::escape(domain)).collect();
+        (!domains.is_empty())
+            .then(|| format!(r"(?i-u:[0-9a-z][0-9a-z-]*(?:\.[0-9a-z-]+)*?\.(?:{}))(?-u:\b)", domains.join("|")))
+    }
+
+    /// What names look like in base64 and in hexadecimal digits.
+    fn cores(&self) -> &Regex {
+        self.cores
+            .get_or_init(|| Regex::new(&self.core_texts().join("|")).expect("letters, digits and `+/-_`, escaped"))
+    }
+
+    fn core_texts(&self) -> Vec<String> {
+        let cores = self.names.iter().filter(|name| name.stands != Stands::InPaths);
+        let cores = cores.flat_map(|name| encoded::cores(&name.text)).chain(encoded::common_cores());
+        cores.map(|core| regex::escape(&core)).collect()
     }
 
     /// [`Words::clean`] of a plain text in a context.
@@ -180,47 +312,47 @@ impl Words {
     }
 
     fn found(&self, text: &str, context: Context) -> Vec<Found> {
+        let mut found = self.found_plainly(text, context);
+        if let Some(unescaped) = encoded::unescaped(text) {
+            let inside = self.found_plainly(&unescaped.text, context).into_iter();
+            found.extend(inside.map(|part| Found { place: unescaped.origin(&part.place), what: part.what }));
+        }
+        if encoded::may_be_in(text) || self.cores().is_match(text) {
+            let private = |inner: &str| self.found_plainly(inner, context).first().map(|part| part.what);
+            found.extend(encoded::find(text, &private).into_iter().map(|(place, what)| Found { place, what }));
+        }
+        found
+    }
+
+    fn found_plainly(&self, text: &str, context: Context) -> Vec<Found> {
         let mut found = Vec::new();
         self.names.iter().for_each(|name| find_name(text, name, &mut found));
+        if !self.domains.is_empty() {
+            let pattern = || self.neighbors_pattern().and_then(|pattern| Regex::new(&pattern).ok());
+            let hosts = self.neighbors.get_or_init(pattern).iter().flat_map(|pattern| pattern.find_iter(text));
+            found.extend(hosts.map(|host| Found { place: host.range(), what: What::HostName }));
+        }
         logins_of(text, &mut found);
         shapes::find(text, context, &mut found);
+        accounts::find(text, &mut found);
+        services::find(text, &mut found);
         named::find(text, &mut found);
         found
     }
 
-    /// [`Words::clean`] of bytes that should be UTF-8; what is not is replaced where anything private was found.
-    pub(crate) fn clean_bytes(&self, bytes: &[u8], removed: &mut Removed) -> Option<String> {
-        let text = String::from_utf8_lossy(bytes);
-        let clean = self.clean(&text, removed);
-        (clean.as_bytes() != text.as_bytes()).then(|| clean.into_owned())
-    }
-
-    /// The cell `text` of the column called `column` of a table without what is private.
-    pub fn clean_cell<'a>(&self, column: &str, text: &'a str, removed: &mut Removed) -> Cow<'a, str> {
-        match table::of_column(column).filter(|what| !text.is_empty() && text != what.stand_in()) {
-            Some(what) => {
-                removed.add(what);
-                what.stand_in().into()
-            }
-            None => self.clean(text, removed),
-        }
-    }
-
-    /// What the setting `key` of Nsight Systems' table of the machine is, where its value is private.
-    pub fn private_setting(key: &str, value: &str) -> Option<What> {
-        nsys::of_machine(key, value)
-    }
-
-    /// Learns the name of a machine or account that a setting of Nsight Systems says.
-    pub fn learn_setting(&mut self, key: &str, value: &str) {
-        if let Some(what) = Words::private_setting(key, value) {
-            self.learn(what, value);
-        }
+    /// Whether `bytes` of no known structure hold something private: as they are, in wide letters, or packed.
+    pub(crate) fn found_in_bytes(&self, bytes: &[u8]) -> Option<What> {
+        let first = |text: &str| self.found(text, Context::Any).first().map(|part| part.what);
+        let unpacked = encoded::unpacked(bytes);
+        let bytes = unpacked.as_deref().unwrap_or(bytes);
+        first(&String::from_utf8_lossy(bytes)).or_else(|| first(&encoded::narrowed(bytes)?))
     }
 
     /// What every private text has somewhere in it.
     pub(crate) fn needles(&self) -> Needles {
-        Needles::new(self.names.iter().map(|name| name.text.as_str()))
+        let names = self.names.iter().map(|name| regex::escape(&name.text)).chain(self.core_texts());
+        let domains = self.domains.iter().map(|domain| format!("(?i-u:{})", regex::escape(domain)));
+        Needles::new(names.chain(domains))
     }
 }
 
@@ -259,6 +391,17 @@ fn find_name(text: &str, name: &Name, found: &mut Vec<Found>) {
     };
     for (start, _) in text.match_indices(&name.text) {
         let end = start + name.text.len();
+        let stands = match name.stands {
+            Stands::Anywhere => Some(true),
+            Stands::InPaths => Some(is_in_path(&text[..start], &text[end..])),
+            Stands::Alone => None,
+        };
+        if let Some(counts) = stands {
+            if counts {
+                found.push(Found { place: start..end, what: name.what });
+            }
+            continue;
+        }
         let (mut back, mut ahead) = (text[..start].chars().rev(), text[end..].chars());
         // A path may follow anything.
         let is_path = name.what == What::HomeFolder;
@@ -267,6 +410,22 @@ fn find_name(text: &str, name: &Name, found: &mut Vec<Found>) {
             found.push(Found { place: start..end, what: name.what });
         }
     }
+}
+
+/// Whether a name between these texts is a part of a path, or of an account on a machine.
+fn is_in_path(before: &str, behind: &str) -> bool {
+    let is_separator = |c: char| matches!(c, '/' | '\\' | '~');
+    let ends = behind.chars().next().is_none_or(|c| !c.is_alphanumeric() && !"._-".contains(c));
+    let begins = before.chars().next_back().is_none_or(|c| !c.is_alphanumeric() && !"._-".contains(c));
+    before.ends_with(is_separator) && ends || behind.starts_with('@') && begins
+}
+
+/// Whether `text` is the name of a person as people write it: `Ada King Lovelace`.
+fn is_full_name(text: &str) -> bool {
+    let is_word = |word: &str| {
+        word.starts_with(char::is_uppercase) && word.chars().all(|c| c.is_alphabetic() || "-'.".contains(c))
+    };
+    (2..=4).contains(&text.split(' ').count()) && text.split(' ').all(is_word)
 }
 
 /// Whether `text` ends as the path before a home does where it became part of a symbol: `jit__home_`.

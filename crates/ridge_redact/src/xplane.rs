@@ -4,41 +4,21 @@
 
 use crate::error::RedactError;
 use crate::found::Replace;
-use crate::keys::{private_key, private_whole};
 use crate::removed::{Removed, What};
+use crate::rewriter::Rewriter;
 use crate::wire::Field::{Drop, Message, Stat, StatName, Text};
-use crate::wire::{Records, Rewriter, Shape};
+use crate::wire::{Records, Shape};
 use crate::words::Words;
-use std::collections::{HashMap, HashSet};
+use crate::xstats::{EVENT_METADATA, LINES, MAP_VALUE, PLANE_STATS, PrivateStats, STAT_METADATA};
 use std::io::Write;
 
 /// `XSpace.planes`, `XSpace.hostnames`.
 const PLANES: u32 = 1;
 const HOSTNAMES: u32 = 4;
-/// `XPlane.lines`, `.event_metadata`, `.stat_metadata`, `.stats`.
-const LINES: u32 = 3;
-const EVENT_METADATA: u32 = 4;
-const STAT_METADATA: u32 = 5;
-const PLANE_STATS: u32 = 6;
-/// `XStat.metadata_id`, `.double_value`, `.uint64_value`, `.int64_value`, `.str_value`, `.bytes_value`, `.ref_value`.
-const STAT_ID: u32 = 1;
-pub(crate) const STAT_NUMBERS: [u32; 3] = [2, 3, 4];
-pub(crate) const STAT_TEXT: u32 = 5;
-pub(crate) const STAT_BYTES: u32 = 6;
-const STAT_REFERENCE: u32 = 7;
-/// `XStatMetadata.name`.
-pub(crate) const STAT_NAME: u32 = 2;
-/// Of an entry of a map.
-const MAP_KEY: u32 = 1;
-pub(crate) const MAP_VALUE: u32 = 2;
-
-pub(crate) const XSTAT: Shape = Shape(&[(STAT_TEXT, Text)]);
 const XEVENT: Shape = Shape(&[(4, Stat)]);
 const XLINE: Shape = Shape(&[(2, Text), (4, Message(&XEVENT)), (11, Text)]);
 const XEVENT_METADATA: Shape = Shape(&[(2, Text), (4, Text), (5, Stat)]);
 const EVENT_METADATA_ENTRY: Shape = Shape(&[(MAP_VALUE, Message(&XEVENT_METADATA))]);
-const XSTAT_METADATA: Shape = Shape(&[(STAT_NAME, Text), (3, Text)]);
-pub(crate) const STAT_NAME_ENTRY: Shape = Shape(&[(MAP_VALUE, Message(&XSTAT_METADATA))]);
 const XPLANE: Shape = Shape(&[
     (2, Text),
     (LINES, Message(&XLINE)),
@@ -50,9 +30,7 @@ const XSPACE: Shape = Shape(&[(PLANES, Message(&XPLANE)), (2, Text), (3, Text), 
 
 /// Writes `space`, a whole capture, to `out` without what is private.
 pub(crate) fn redact(space: &[u8], words: &Words, out: &mut dyn Write) -> Result<Removed, RedactError> {
-    let mut words = words.clone();
-    learn(space, &mut words);
-    let mut rewriter = Rewriter::new(&words, Replace::Word);
+    let mut rewriter = Rewriter::new(words, Replace::Word);
     let mut rewritten = Vec::new();
     for record in Records::new(space) {
         let record = record?;
@@ -77,98 +55,6 @@ pub(crate) fn learn(space: &[u8], words: &mut Words) {
     }
 }
 
-/// The stats of a plane whose texts are private, by ids.
-#[derive(Debug, Default)]
-pub(crate) struct PrivateStats {
-    stats: HashMap<u64, What>,
-    /// Those of them whose numbers are secrets, too.
-    numbers: HashSet<u64>,
-    /// Names of stats that are in truth texts which private stats refer to.
-    names: HashMap<u64, What>,
-}
-
-impl PrivateStats {
-    /// Those of `plane`; `said` hears each text that a private stat holds.
-    fn of_plane(plane: &[u8], said: &mut dyn FnMut(What, &str)) -> PrivateStats {
-        let mut names: HashMap<u64, &str> = HashMap::new();
-        for (_, entry) in messages(plane).filter(|(number, _)| *number == STAT_METADATA) {
-            let name = bytes_of(entry, MAP_VALUE).and_then(|metadata| bytes_of(metadata, STAT_NAME));
-            let name = name.and_then(|name| std::str::from_utf8(name).ok());
-            names.extend(number_of(entry, MAP_KEY).zip(name));
-        }
-        let stats = names.iter().filter_map(|(id, name)| Some((*id, private_key(name)?))).collect();
-        let is_secret = |name: &str| private_whole(name) == Some(What::Secret);
-        let numbers = names.iter().filter(|(_, name)| is_secret(name)).map(|(id, _)| *id).collect();
-        let mut private = PrivateStats { stats, numbers, names: HashMap::new() };
-        if !private.stats.is_empty() {
-            each_stat(plane, &mut |stat| private.follow(stat, &names, said));
-        }
-        private
-    }
-
-    fn follow(&mut self, stat: &[u8], names: &HashMap<u64, &str>, said: &mut dyn FnMut(What, &str)) {
-        let Some(what) = self.of_stat(stat) else { return };
-        if let Some(text) = bytes_of(stat, STAT_TEXT).and_then(|text| std::str::from_utf8(text).ok()) {
-            said(what, text);
-        }
-        if let Some(reference) = number_of(stat, STAT_REFERENCE) {
-            said(what, names.get(&reference).copied().unwrap_or_default());
-            self.names.insert(reference, what);
-        }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.stats.is_empty()
-    }
-
-    /// What the text of an XStat is, by its name.
-    pub(crate) fn of_stat(&self, stat: &[u8]) -> Option<What> {
-        if self.stats.is_empty() { None } else { self.stats.get(&number_of(stat, STAT_ID)?).copied() }
-    }
-
-    /// Whether the number of an XStat is a secret.
-    pub(crate) fn is_secret_number(&self, stat: &[u8]) -> bool {
-        !self.numbers.is_empty() && number_of(stat, STAT_ID).is_some_and(|id| self.numbers.contains(&id))
-    }
-
-    /// What an entry of the names of stats is, where private stats refer to it.
-    pub(crate) fn of_name(&self, entry: &[u8]) -> Option<What> {
-        if self.names.is_empty() { None } else { self.names.get(&number_of(entry, MAP_KEY)?).copied() }
-    }
-}
-
-/// Calls `visit` with every XStat of `plane`.
-fn each_stat(plane: &[u8], visit: &mut dyn FnMut(&[u8])) {
-    for (number, message) in messages(plane) {
-        match number {
-            PLANE_STATS => visit(message),
-            EVENT_METADATA => {
-                let metadata = bytes_of(message, MAP_VALUE).unwrap_or_default();
-                messages(metadata).filter(|(number, _)| *number == 5).for_each(|(_, stat)| visit(stat));
-            }
-            LINES => {
-                let events = messages(message).filter(|(number, _)| *number == 4);
-                let stats = events.flat_map(|(_, event)| messages(event).filter(|(number, _)| *number == 4));
-                stats.for_each(|(_, stat)| visit(stat));
-            }
-            _ => {}
-        }
-    }
-}
-
-/// The length-delimited fields of `message`, as far as it is sound.
-fn messages(message: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
-    Records::new(message).map_while(Result::ok).filter_map(|record| Some((record.number, record.bytes?)))
-}
-
-fn bytes_of(message: &[u8], number: u32) -> Option<&[u8]> {
-    messages(message).find(|(found, _)| *found == number).map(|(_, bytes)| bytes)
-}
-
-fn number_of(message: &[u8], number: u32) -> Option<u64> {
-    Records::new(message).map_while(Result::ok).find(|record| record.number == number)?.varint()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,7 +69,7 @@ mod tests {
 
     fn rewritten(space: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
-        redact(space, &Words::default(), &mut out).expect("a capture");
+        crate::Redactor::Xplane.redact(space, &Words::default(), &mut out).expect("a capture");
         out
     }
 

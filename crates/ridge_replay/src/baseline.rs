@@ -57,6 +57,8 @@ pub struct Stretch {
     pub until_ns: i64,
 }
 
+/// Of the device's time, launched unseen, from which on a capture counts as one without launches.
+const FEWEST_UNLINKED: f64 = 0.9;
 /// A wait this much longer than its class is unexplained: the more of a millisecond and a fiftieth of the wall.
 const UNEXPLAINED_NS: i64 = 1_000_000;
 const UNEXPLAINED_PART: i64 = 50;
@@ -107,7 +109,7 @@ pub(crate) fn measure(graph: &Graph, steps: &Steps, options: &Options) -> (Basel
         left_out: graph.order.left_out,
         refused: Vec::new(),
     };
-    baseline.refused = Reason::of(&baseline, options);
+    baseline.refused = refusals(&baseline, options);
     (baseline, Replayed { class: Outcome::of(&class, steps), own: Outcome::of(&own, steps) })
 }
 
@@ -118,6 +120,21 @@ fn last(times: &[i64]) -> i64 {
 
 fn last_captured(graph: &Graph) -> i64 {
     last(&graph.nodes.end)
+}
+
+/// What forbids any prediction from a capture.
+fn refusals(baseline: &Baseline, options: &Options) -> Vec<Reason> {
+    let is_rigid = baseline.rigid_share > options.most_rigid;
+    let has_launches = baseline.unlinked_share < FEWEST_UNLINKED;
+    let found = [
+        (baseline.wall_ns <= 0, Reason::Nothing),
+        (baseline.own_error_ns != 0, Reason::NotExact(baseline.own_error_ns)),
+        (is_rigid && !has_launches, Reason::NoLaunches),
+        (is_rigid && has_launches, Reason::Rigid(baseline.rigid_share)),
+        (baseline.class_error.abs() > options.most_class_error, Reason::ClassError(baseline.class_error)),
+        ((1..options.fewest_steps).contains(&baseline.steps), Reason::FewSteps(baseline.steps)),
+    ];
+    found.into_iter().filter(|(holds, _)| *holds).map(|(_, reason)| reason).collect()
 }
 
 fn wall_of(graph: &Graph) -> i64 {

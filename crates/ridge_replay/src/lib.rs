@@ -35,6 +35,7 @@ mod graph;
 mod lane_order;
 mod launches;
 mod nodes;
+mod options;
 mod order;
 mod overlay;
 mod pass;
@@ -50,6 +51,7 @@ mod work_edges;
 
 pub use baseline::{Baseline, Path, Stretch};
 pub use edit::{Action, Edit};
+pub use options::Options;
 pub use predict::{Basis, PerStep, Prediction};
 pub use reason::Reason;
 
@@ -57,39 +59,6 @@ use baseline::Replayed;
 use graph::Graph;
 use ridge_trace::{Device, Trace};
 use steps::Steps;
-
-/// When a prediction is refused.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Options {
-    /// Most rigid share, 0 to 1.
-    pub most_rigid: f64,
-    /// Most error of the unedited replay with class delays, part of the wall.
-    pub most_class_error: f64,
-    /// Above this error only the direction is given.
-    pub vague_class_error: f64,
-    /// Fewest steps, where steps are marked.
-    pub fewest_steps: usize,
-    /// Most of the edited work whose launch may be unknown, by time.
-    pub most_unlinked: f64,
-    /// Only what begins between these times is replayed, nanoseconds on the trace clock; everything where there is none.
-    ///
-    /// Start-up and compilation hang on nothing that a capture explains, and would hide how well the rest is explained.
-    pub window: Option<(i64, i64)>,
-}
-
-impl Default for Options {
-    /// What held on sixty captures of five formats.
-    fn default() -> Options {
-        Options {
-            most_rigid: 0.40,
-            most_class_error: 0.10,
-            vague_class_error: 0.05,
-            fewest_steps: 3,
-            most_unlinked: 0.25,
-            window: None,
-        }
-    }
-}
 
 /// A capture's graph, ready for edits.
 #[derive(Debug)]

@@ -1,7 +1,5 @@
 //! Why no number is given.
 
-use crate::Options;
-use crate::baseline::Baseline;
 use ridge_units::Nanos;
 use std::fmt;
 
@@ -10,6 +8,8 @@ use std::fmt;
 pub enum Reason {
     /// The capture has neither calls nor device work to replay.
     Nothing,
+    /// The capture holds device work and hardly any of the calls that launched it: nothing says what the work waited for.
+    NoLaunches,
     /// Too much of the wall hangs on waits that the capture does not explain; the share, 0 to 1.
     Rigid(f64),
     /// With usual delays the replay misses the capture by this part of the wall.
@@ -27,22 +27,16 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// What forbids any prediction from a capture.
-    pub(crate) fn of(baseline: &Baseline, options: &Options) -> Vec<Reason> {
-        let found = [
-            (baseline.wall_ns <= 0, Reason::Nothing),
-            (baseline.own_error_ns != 0, Reason::NotExact(baseline.own_error_ns)),
-            (baseline.rigid_share > options.most_rigid, Reason::Rigid(baseline.rigid_share)),
-            (baseline.class_error.abs() > options.most_class_error, Reason::ClassError(baseline.class_error)),
-            ((1..options.fewest_steps).contains(&baseline.steps), Reason::FewSteps(baseline.steps)),
-        ];
-        found.into_iter().filter(|(holds, _)| *holds).map(|(_, reason)| reason).collect()
+    /// Whether the replay says nothing of the capture: its errors and its path are no numbers to go by.
+    pub fn is_out_of_reach(self) -> bool {
+        matches!(self, Reason::Nothing | Reason::NoLaunches | Reason::Rigid(_))
     }
 
     /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Reason::Nothing => "nothing_to_replay",
+            Reason::NoLaunches => "no_launches",
             Reason::Rigid(_) => "rigid",
             Reason::ClassError(_) => "class_error",
             Reason::NotExact(_) => "not_exact",
@@ -58,6 +52,12 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Nothing => write!(f, "the capture holds neither calls nor device work"),
+            Reason::NoLaunches => {
+                write!(
+                    f,
+                    "the capture does not hold the calls that launched its device work, so what the work waited for is not known"
+                )
+            }
             Reason::Rigid(share) => {
                 write!(f, "{:.0} % of the time hangs on waits that the capture does not explain", 100.0 * share)
             }

@@ -407,6 +407,13 @@ fn refuses_where_it_cannot_tell() {
           90000000 +5000 Memcpy h2d id=2
     ";
     assert!(matches!(refused(rigid), Some(Reason::Rigid(share)) if share > 0.9), "{:?}", refused(rigid));
+    // A device's own trace: nobody launched what it holds.
+    let launched_unseen = "
+        stream 7 on gpu
+          8000 +1000 gemm id=1
+          90000000 +5000 gemm id=2
+    ";
+    assert_eq!(refused(launched_unseen), Some(Reason::NoLaunches));
     let unlinked = steps(10, true).replace("gemm id=", "gemm id=9");
     assert!(predicted(&unlinked, Action::Drop).refused.is_some());
     let trace = trace(&steps(10, true));

@@ -29,6 +29,7 @@ pub mod check;
 pub mod csv;
 pub mod diff;
 mod drawing;
+pub mod experiment;
 pub mod guide;
 pub mod json;
 pub mod markdown;

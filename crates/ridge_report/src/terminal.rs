@@ -13,6 +13,7 @@ mod columns;
 mod facts;
 mod fit;
 mod growth;
+mod layout;
 mod line;
 mod matrix;
 mod roofline;
@@ -24,59 +25,22 @@ mod words;
 
 pub use bar::bar;
 pub use growth::growth;
+pub use layout::{Definitions, Glyphs, Layout};
 pub use roofline::roofline;
 pub use spark::sparkline;
 pub use theme::Theme;
 
 pub(crate) use line::styled;
+use words::heading;
 pub(crate) use words::{paragraph, plain_marks, wrap as wrapped};
 
 use crate::Report;
 use crate::note::{note_body, of_severity};
 pub(crate) use line::Line as PlainLine;
-use line::Line;
 use ridgeline::{Note, Severity};
 
 /// At most this many notes of one severity are shown; a capture can have one per file.
 const NOTES_SHOWN: usize = 8;
-
-/// How a report is laid out.
-#[derive(Debug, Clone, Copy)]
-pub struct Layout {
-    /// Columns of text that fit on a line.
-    pub width: usize,
-    /// Which characters bars and marks are made of.
-    pub glyphs: Glyphs,
-    /// Colors and weights.
-    pub theme: Theme,
-    /// Whether the definition of each column and fact is written out.
-    pub definitions: Definitions,
-}
-
-/// Which characters bars and marks are made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Glyphs {
-    /// Eighth blocks, `µ`, `…` and `–`.
-    Unicode,
-    /// `#`, `u`, `...` and `-`; names keep their own characters.
-    Ascii,
-}
-
-/// Whether what a number means is written beside it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Definitions {
-    /// Titles only.
-    Hidden,
-    /// One line per column and fact that has a definition.
-    Shown,
-}
-
-impl Layout {
-    /// `width` columns, Unicode bars, no colors, no definitions.
-    pub fn plain(width: usize) -> Layout {
-        Layout { width, glyphs: Glyphs::Unicode, theme: Theme::PLAIN, definitions: Definitions::Hidden }
-    }
-}
 
 /// Columns of text that `text` takes.
 pub(crate) fn columns(text: &str) -> usize {
@@ -147,11 +111,4 @@ fn no_rows(empty: &[&crate::Listing], full: &[&crate::Listing], layout: &Layout)
         text.push_str(&words::paragraph(footnote, layout.theme.quiet, layout));
     }
     text
-}
-
-/// A heading on a line of its own.
-fn heading(title: &str, layout: &Layout) -> String {
-    let mut line = Line::new();
-    line.push(layout.theme.title, &crate::escape_controls(title));
-    line.end()
 }

@@ -10,46 +10,19 @@
 //! comments name. No page number, offset, length or type in the file is trusted: a page is walked once, a chain of
 //! overflow pages is as long as its payload says and no longer, and what does not fit is counted as damaged.
 
+mod format;
 pub mod layout;
 mod page;
 mod record;
 mod scan;
 mod schema;
 
+pub use format::{Encoding, SqliteError, is_database};
 pub use record::{Cell, Row};
 pub use scan::Scanned;
 pub use schema::TableSchema;
 
 use page::Pages;
-
-/// The first bytes of every SQLite database (section 1.3.1).
-const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-
-/// Whether a file that begins with `head` is a SQLite database.
-pub fn is_database(head: &[u8]) -> bool {
-    head.starts_with(MAGIC)
-}
-
-/// How the texts of a database are encoded (section 1.3.13).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Encoding {
-    /// Of one to four bytes a letter.
-    Utf8,
-    /// Of two or four bytes a letter, the lower one first.
-    Utf16Le,
-    /// The same, the higher one first.
-    Utf16Be,
-}
-
-/// Why a database or a table of it could not be read: what was expected and found, and the byte.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what} at byte {offset}")]
-pub struct SqliteError {
-    /// Where, from the start of the file.
-    pub offset: u64,
-    /// What was expected and found.
-    pub what: String,
-}
 
 /// An open database: its pages and its tables.
 #[derive(Debug)]
@@ -82,6 +55,18 @@ impl<'a> Database<'a> {
         database.damaged_schema = scanned.damaged;
         database.tables = scanned.parts.into_iter().flatten().collect();
         Ok(database)
+    }
+
+    /// Visits every row of `table` with the cells of `columns`; a place that is `None` gets null.
+    ///
+    /// `visit` collects into one `T` per part; parts are walked in parallel.
+    pub fn scan<T: Default + Send>(
+        &self,
+        table: &TableSchema,
+        columns: &[Option<usize>],
+        visit: impl Fn(&mut T, &Row<'_>) + Sync,
+    ) -> Scanned<T> {
+        self.pages.scan(table, columns, visit)
     }
 
     /// The table called `name`; names are compared without case, as SQL does.

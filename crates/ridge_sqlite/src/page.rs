@@ -1,6 +1,6 @@
 //! Pages: the header of the file, B-tree pages, and the walk to a table's leaves (sections 1.3 to 1.6).
 
-use super::{Encoding, MAGIC, SqliteError};
+use crate::format::{Encoding, MAGIC, SqliteError};
 
 /// Bytes of the database header on page 1.
 const HEADER_BYTES: usize = 100;

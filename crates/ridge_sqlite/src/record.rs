@@ -1,6 +1,6 @@
 //! Records: one row's cells, decoded as far as they are asked for (section 2.1).
 
-use super::Encoding;
+use crate::format::Encoding;
 use std::borrow::Cow;
 
 /// One value of a row.

@@ -2,7 +2,7 @@
 
 use super::page::{PageNumber, Pages, TreePage};
 use super::record::{Cell, Row, decode, varint};
-use super::{Database, TableSchema};
+use super::schema::TableSchema;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -43,11 +43,11 @@ struct Walk<'a, 'w> {
     overflow_left: AtomicUsize,
 }
 
-impl<'a> Database<'a> {
+impl<'a> Pages<'a> {
     /// Visits every row of `table` with the cells of `columns`; a place that is `None` gets null.
     ///
     /// `visit` collects into one `T` per part; parts are walked in parallel.
-    pub fn scan<T: Default + Send>(
+    pub(crate) fn scan<T: Default + Send>(
         &self,
         table: &TableSchema,
         columns: &[Option<usize>],
@@ -57,7 +57,7 @@ impl<'a> Database<'a> {
         let (row_ids, mut wanted): (Vec<_>, Vec<_>) = places().partition(|(column, _)| Some(*column) == table.row_id);
         let row_ids: Vec<usize> = row_ids.into_iter().map(|(_, place)| place).collect();
         wanted.sort_unstable();
-        let pages = self.pages;
+        let pages = *self;
         let walk = Walk {
             pages,
             wanted: &wanted,

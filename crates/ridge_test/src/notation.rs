@@ -12,6 +12,7 @@
 //! derived Steps on gpu           begins a line that a viewer derived
 //!   0 +10 gemm op=dot.1          an event of the track above: start, duration, name, then any of the words below
 //! allocation 10 +1024 GPU_0      an allocator's event: time, bytes taken or given back (-1024), its name; then reserved=4096
+//! segment 11 +2097152 GPU_0      an allocator takes a segment from its driver, or gives one back (-2097152)
 //! exhausted 12 1024 GPU_0        a request that the allocator could not meet
 //! profile gemm a__b.sum=3        a launch under a hardware profiler with its metrics
 //! ```
@@ -105,7 +106,13 @@ impl Reader {
             ["lane", id, "on", device] => self.begin(Some(device), TrackKind::OperationLane, &format!("lane {id}")),
             ["derived", name, "on", device] => self.begin(Some(device), TrackKind::Derived, name),
             ["allocation", time, bytes, allocator, ref rest @ ..] => self.allocation(time, bytes, allocator, rest)?,
-            ["exhausted", time, bytes, allocator] => self.exhausted(time, bytes, allocator)?,
+            ["segment", time, bytes, allocator] => {
+                let kind = if bytes.starts_with('-') { SegmentEventKind::Freed } else { SegmentEventKind::Allocated };
+                self.segment(time, bytes.trim_start_matches(['+', '-']), allocator, kind)?;
+            }
+            ["exhausted", time, bytes, allocator] => {
+                self.segment(time, bytes, allocator, SegmentEventKind::OutOfMemory)?
+            }
             ["profile", name, ref rest @ ..] => self.profile(name, rest)?,
             [start, dur, name, ref rest @ ..] => self.event(start, dur, name, rest)?,
             _ => return Err("expected a track, a module or `start +duration name`".to_owned()),
@@ -153,13 +160,13 @@ impl Reader {
         Ok(())
     }
 
-    fn exhausted(&mut self, time: &str, bytes: &str, allocator: &str) -> Result<(), String> {
+    fn segment(&mut self, time: &str, bytes: &str, allocator: &str, kind: SegmentEventKind) -> Result<(), String> {
         let allocator = self.builder.strings.intern(allocator);
         let table = &mut self.builder.memory.segments;
         table.allocator.push(allocator);
         table.process.push(self.process);
         table.time_ns.push(number(time)?);
-        table.kind.push(SegmentEventKind::OutOfMemory);
+        table.kind.push(kind);
         table.bytes.push(number(bytes)?);
         table.free_bytes.push(None);
         table.stack.push(NONE);

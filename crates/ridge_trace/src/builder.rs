@@ -15,18 +15,16 @@ use crate::links::link_by_correlation;
 use crate::memory::Memory;
 use crate::nesting::nest;
 use crate::profiles::KernelProfiles;
+use crate::python::PythonSamples;
 use crate::side_tables::{
     Allocations, Counters, Device, LaunchShape, Module, Operation, Process, Step, Track, TrackKind, Transfer,
 };
 use crate::strings::{StringId, Strings};
-use crate::trace::{Trace, process_spans};
+use crate::trace::{PARALLEL_ROWS, Trace, process_spans};
 use arrow_buffer::ScalarBuffer;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
-
-/// Traces with fewer rows are finished on one thread: starting others costs more.
-pub(crate) const PARALLEL_ROWS: usize = 1 << 16;
 
 /// An event as an importer adds it.
 #[derive(Debug, Clone, Copy)]
@@ -441,6 +439,7 @@ impl TraceBuilder {
             operator_shapes: self.operator_shapes,
             collectives: self.collectives,
             backwards: self.backwards,
+            python: PythonSamples::default(),
         }
     }
 

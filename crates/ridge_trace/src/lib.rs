@@ -32,6 +32,7 @@ mod links;
 mod memory;
 mod nesting;
 mod profiles;
+mod python;
 mod rows;
 mod side_tables;
 mod strings;
@@ -44,6 +45,7 @@ pub use framework_tables::{Backward, Collective, OperatorShape};
 pub use memory::{BlockState, Memory, MemoryBlocks, SegmentEventKind, SegmentEvents, Stacks};
 pub use nesting::nest;
 pub use profiles::{KernelProfile, KernelProfiles, ProfileRule, RuleKind};
+pub use python::{PythonPlace, PythonSamples, PythonStack, PythonThread};
 pub use rows::{DeviceRow, EventRow, ModuleRow, OpRow, ProcessRow, ProfileRow, SegmentRow, StackRow, TrackRow};
 pub use side_tables::{
     Allocations, Counters, Device, LaunchShape, MemoryKind, Module, Operation, Process, Step, Track, TrackKind,

@@ -1,15 +1,18 @@
 //! The finished trace and the questions every analysis asks of it.
 
-use crate::builder::PARALLEL_ROWS;
 use crate::event::{EventKind, Events, NONE};
 use crate::framework_tables::{Backward, Collective, OperatorShape};
 use crate::memory::Memory;
 use crate::profiles::KernelProfiles;
+use crate::python::PythonSamples;
 use crate::side_tables::{
     Allocations, Counters, Device, LaunchShape, Module, Operation, Process, Step, Track, TrackKind, Transfer,
 };
 use crate::strings::{StringId, Strings};
 use rayon::prelude::*;
+
+/// Traces with fewer rows are finished on one thread: starting others costs more.
+pub(crate) const PARALLEL_ROWS: usize = 1 << 16;
 
 /// What a program did: event columns and side tables, unchanging.
 #[derive(Debug, Clone)]
@@ -48,6 +51,8 @@ pub struct Trace {
     pub collectives: Vec<Collective>,
     /// Operators of the backward pass by event row.
     pub backwards: Vec<Backward>,
+    /// Where the program's Python stood; whoever has it sets it when the trace is built.
+    pub python: PythonSamples,
     pub(crate) process_spans: Vec<Option<(i64, i64)>>,
 }
 

@@ -1,6 +1,7 @@
 //! What the page must know before it shows anything: what was lost, what is in the capture, what can be asked of it.
 
 use crate::page::Page;
+use crate::scaling::has_scaling;
 use ridge_report::json;
 use ridgeline::trace::Trace;
 use ridgeline::{Topic, VIEWS, View, views_of};
@@ -92,7 +93,7 @@ fn has(page: &Page, trace: &Trace) -> Value {
         "transfers": !page.session.answerable(Topic::Transfers).is_empty(),
         "offload": page.has_offload(),
         "compare": !page.against.is_empty(),
-        "scaling": page.has_scaling(),
+        "scaling": has_scaling(page),
         "views": VIEWS.len(),
         "report": false,
     })

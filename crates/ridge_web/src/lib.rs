@@ -4,6 +4,8 @@
 //! address, so the server and a report that holds answers beside the page give the same. docs/web-api.md lists them.
 //! Numbers are those of the façade, and JSON is `ridge_report`'s where there is a form of it: nothing is computed twice.
 //! Only [`server`] reaches outside.
+//!
+//! Floors, lowest first: `answer`, `privacy`, `request`; `known_tables`; `page`; `subjects`; `tables`; `capture`, `event`, `findings`; `routes`; `report`, `server`.
 
 pub mod answer;
 mod capture;
@@ -15,12 +17,14 @@ mod findings;
 mod flame;
 mod hlo;
 mod idle;
+mod known_tables;
 mod memory;
 mod offload;
 mod page;
 mod privacy;
 pub mod report;
 mod request;
+mod routes;
 mod scaling;
 mod search;
 mod selection;

@@ -106,17 +106,30 @@ fn put_all(page: &Page, packed: &mut Packed, addresses: Vec<(String, String)>, m
     put
 }
 
+/// What the tiles of a report may unpack to, bytes: whoever opens it holds as much in memory.
+fn most_unpacked(page: &Page) -> u64 {
+    const LEAST: u64 = 64 << 20;
+    const PER_EVENT: u64 = 256;
+    LEAST.max(page.session().trace().events.len() as u64 * PER_EVENT)
+}
+
 /// Adds tiles level by level, until those of a level do not fit or all events are there.
+///
+/// Where thousands of events overlap, each closer look repeats all of them: tiles that are alike pack to next to nothing.
 fn put_tiles(page: &Page, packed: &mut Packed, room: u64) -> Option<String> {
-    let mut tiles = Tiles::new(page);
+    let (mut tiles, mut unpacked, most) = (Tiles::new(page), 0, most_unpacked(page));
     while let Some(level) = tiles.next_level() {
-        let level_tiles = tiles.of_level(page);
-        let all_fit = level_tiles.iter().all(|(key, body)| packed.add(key, "application/octet-stream", body, room));
+        let all_fit = tiles.put_level(page, &mut |key, body| {
+            unpacked += body.len() as u64;
+            unpacked <= most && packed.add(key, "application/octet-stream", body, room)
+        });
         if !all_fit {
-            return Some(format!(
-                "the timeline closer than {} a column: it did not fit; a larger --max-size has more of it",
-                ridgeline::units::Nanos(1_i64 << (level + 1).min(62))
-            ));
+            let closer = ridgeline::units::Nanos(1_i64 << (level + 1).min(62));
+            let why = match unpacked > most {
+                true => format!("so many events overlap that it would be over {} MiB unpacked", most >> 20),
+                false => "it did not fit; a larger --max-size has more of it".to_owned(),
+            };
+            return Some(format!("the timeline closer than {closer} a column: {why}"));
         }
     }
     None

@@ -18,6 +18,11 @@ pub(crate) fn scaling(page: &Page) -> Result<Value, Refusal> {
     Ok(answer(page, &found.notes, &tables, Some(&found.chart)))
 }
 
+/// Whether there are sizes or steps to look along.
+pub(crate) fn has_scaling(page: &Page) -> bool {
+    !page.session.trace().steps.is_empty() || has_sizes(page)
+}
+
 /// Whether what was opened is a benchmark's.
 pub(crate) fn has_sizes(page: &Page) -> bool {
     !page.paths.is_empty() && page.paths.iter().all(|path| is_benchmark(path))

@@ -85,7 +85,13 @@ pub(crate) fn address(subject: &Subject) -> Option<String> {
         Subject::Scope(path) => format!("scope:{path}"),
         Subject::Category(name) => format!("category:{name}"),
         Subject::Copies(kind) => format!("copies:{}", kind.name()),
-        _ => return None,
+        Subject::Profile(_)
+        | Subject::Allocator(..)
+        | Subject::Segment(_)
+        | Subject::Snapshot(..)
+        | Subject::Stack(_) => {
+            return None;
+        }
     })
 }
 
@@ -172,7 +178,12 @@ fn events_of(page: &Page, subject: &Subject, most: usize) -> Found {
             collect(&mut all.filter(|row| Some(categories.of(events, *row as usize) as usize) == wanted));
         }
         Subject::Copies(kind) => collect(&mut all.filter(|row| events.kind[*row as usize] == *kind as u8)),
-        _ => {}
+        // What is about memory and counters has rows of its own and no events.
+        Subject::Profile(_)
+        | Subject::Allocator(..)
+        | Subject::Segment(_)
+        | Subject::Snapshot(..)
+        | Subject::Stack(_) => {}
     }
     found
 }

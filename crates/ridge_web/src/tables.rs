@@ -1,43 +1,24 @@
 //! Tables by name: sorted, filtered and cut to the rows that are looked at.
 
 use crate::answer::Refusal;
+use crate::known_tables::MOST_ROWS;
 use crate::page::Page;
 use crate::request::Request;
 use crate::subjects;
 use arrow_array::RecordBatch;
 use ridge_report::json;
-use ridgeline::{Answer, Basis, Question, Rank, Table, Topic, Unit, View, view};
+use ridgeline::{Basis, Rank, Table, Topic, Unit, View, view};
 use serde_json::{Value, json};
 use std::cmp::Ordering;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-/// Rows of a table that are made: where making more would cost, those that matter most.
-const MOST_ROWS: usize = 20_000;
 /// Rows of an answer where none were asked.
 const ROWS: usize = 200;
-
-/// The tables that were asked for before, by topic and view.
-#[derive(Debug, Default)]
-pub(crate) struct KnownTables(Mutex<HashMap<(Topic, &'static str), Arc<Answer>>>);
-
-impl KnownTables {
-    fn of(&self, page: &Page, view: &'static View) -> Result<Arc<Answer>, Refusal> {
-        let known = || self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(found) = known().get(&(view.topic, view.id)) {
-            return Ok(Arc::clone(found));
-        }
-        let question = Question { rows: Some(MOST_ROWS), ..Question::default() };
-        let made = Arc::new(page.session.answer(view.topic, &[view], question)?);
-        known().insert((view.topic, view.id), Arc::clone(&made));
-        Ok(made)
-    }
-}
 
 /// `table/{topic}/{view}?sort=COLUMN&desc=1&filter=TEXT&offset=N&limit=N`.
 pub(crate) fn table(page: &Page, topic: &str, name: &str, request: &Request) -> Result<Value, Refusal> {
     let view = named(topic, name)?;
-    let answer = page.tables.of(page, view)?;
+    let answer = page.tables.of(&page.session, view)?;
     let table = &answer.tables[0];
     let rows = chosen(table, request)?;
     let offset = request.number::<usize>("offset")?.unwrap_or(0);

@@ -5,104 +5,28 @@
 //! Columns aggregate and drop nothing: at every level the busy time is that of the events, to the nanosecond.
 
 mod cache;
+mod cells;
 mod cut;
 mod lanes;
 mod outline;
 mod tile;
+mod zoom;
 
+pub(crate) use cells::COLUMNS;
 pub(crate) use outline::outline;
+pub(crate) use zoom::Timeline;
 
 use crate::answer::{Answer, Refusal};
 use crate::page::Page;
 use crate::request::{Request, number};
-use cache::Cuts;
-use lanes::Lanes;
+use cells::TileId;
 use rayon::prelude::*;
-use ridgeline::Session;
-use ridgeline::trace::Trace;
-use std::ops::Range;
+use zoom::MOST_LEVEL;
 
-/// Columns of a tile, as a power of two.
-const COLUMNS_LOG2: u32 = 10;
-/// Columns of a tile.
-pub(crate) const COLUMNS: usize = 1 << COLUMNS_LOG2;
-/// Levels above this would be longer than the clock.
-const MOST_LEVEL: u32 = 62 - COLUMNS_LOG2;
 /// A tile with at most so many events holds the events themselves.
 const MOST_EVENTS: usize = 4096;
 /// Tiles of one request.
 const MOST_TILES: usize = 256;
-
-/// What tiles are cut from.
-#[derive(Debug)]
-pub(crate) struct Timeline {
-    /// First start and last end of all events, nanoseconds on the trace clock.
-    span: (i64, i64),
-    /// The lanes of every track.
-    lanes: Vec<Lanes>,
-    /// Tiles in columns that were cut before.
-    cuts: Cuts,
-}
-
-/// Which tile.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct TileId {
-    pub(crate) track: u32,
-    pub(crate) level: u32,
-    pub(crate) index: u64,
-}
-
-impl Timeline {
-    /// The lanes of all tracks of the capture; tiles are cut when they are asked for.
-    pub(crate) fn new(session: &Session) -> Timeline {
-        Timeline::of(session.trace())
-    }
-
-    pub(crate) fn of(trace: &Trace) -> Timeline {
-        let lanes: Vec<Lanes> =
-            trace.tracks.par_iter().map(|track| Lanes::new(&trace.events, track.rows.clone())).collect();
-        let first = trace.tracks.iter().filter(|track| !track.rows.is_empty());
-        let first = first.map(|track| trace.events.start_ns[track.rows.start as usize]).min().unwrap_or(0);
-        let last = lanes.iter().filter_map(|lanes| lanes.last_end).max().unwrap_or(first);
-        Timeline { span: (first, last.max(first)), lanes, cuts: Cuts::default() }
-    }
-
-    /// First start and last end of all events, nanoseconds on the trace clock.
-    pub(crate) fn span(&self) -> (i64, i64) {
-        self.span
-    }
-
-    /// A time of the trace clock relative to the capture's start.
-    pub(crate) fn relative(&self, time_ns: i64) -> i64 {
-        time_ns.saturating_sub(self.span.0)
-    }
-
-    /// The level at which one tile holds the whole capture.
-    pub(crate) fn top_level(&self) -> u32 {
-        let length = self.span.1.saturating_sub(self.span.0).max(0) as u64;
-        let columns = length >> COLUMNS_LOG2;
-        (u64::BITS - columns.leading_zeros()).min(MOST_LEVEL)
-    }
-
-    /// The track of an event.
-    pub(crate) fn track_of(&self, row: u32) -> usize {
-        self.lanes.partition_point(|lanes| lanes.rows.end <= row)
-    }
-
-    /// The rows of a track that have a part in `window`, in order.
-    pub(crate) fn rows_within(&self, trace: &Trace, track: usize, window: &Range<i64>) -> impl Iterator<Item = u32> {
-        let (open, rows) = self.lanes[track].within(&trace.events, window);
-        open.into_iter().chain(rows)
-    }
-
-    /// The time that a tile covers, on the trace clock; it ends where the clock does.
-    fn window(&self, id: TileId) -> Range<i64> {
-        let length = 1_i128 << (id.level + COLUMNS_LOG2);
-        let start = i128::from(self.span.0) + i128::from(id.index) * length;
-        let clamp = |time: i128| i64::try_from(time).unwrap_or(i64::MAX);
-        clamp(start)..clamp(start + length)
-    }
-}
 
 /// `tile/{track}/{level}/{index}`.
 pub(crate) fn one(page: &Page, track: &str, level: &str, index: &str) -> Result<Answer, Refusal> {

@@ -69,6 +69,19 @@ fn a_report_holds_what_the_server_answers() {
     assert_eq!(begun, 9_000, "each event is in one of the tiles that hold events");
 }
 
+/// Every closer look repeats all events that are open: what packs to nothing must not unpack to gigabytes.
+#[test]
+fn thousands_of_events_that_overlap_fit_into_memory() {
+    let event = |at: usize| format!(r#"{{"ph":"X","pid":1,"tid":1,"ts":{},"dur":1000000,"name":"f"}}"#, at * 10);
+    let events: Vec<String> = (0..9_000).map(event).collect();
+    let page = page_of("trace.json", format!(r#"{{"traceEvents":[{}]}}"#, events.join(",")).as_bytes());
+    let made = all_of(&page, 20_000_000);
+    let (_, answers) = unpacked(&made.html);
+    let tiles: usize = answers.iter().filter(|(key, _)| key.starts_with("tile/")).map(|(_, body)| body.len()).sum();
+    assert!(tiles > 0 && tiles <= 64 << 20, "{tiles} bytes of tiles");
+    assert!(made.left_out.iter().any(|said| said.contains("so many events overlap")), "{:?}", made.left_out);
+}
+
 /// Events that begin in a tile, where it holds them.
 fn begun(body: &[u8]) -> usize {
     match Tile::read(body) {

@@ -2,17 +2,20 @@
 //!
 //! Sums of lines are those of `ridgeline stats --by source`; this lays them beside the text.
 
+mod file;
 mod files;
 mod no_lines;
+
+pub use file::{AnnotatedFile, AnnotatedLine, LineWork};
 
 use crate::check::Check;
 use crate::error::OpenError;
 use crate::note::Note;
 use crate::session::Session;
-use crate::source_text::{SourceText, TextOrigin};
+use crate::source_text::SourceText;
 use files::{Names, chosen, named};
 use no_lines::no_lines;
-use ridge_analysis::{Activity, Analysis, Bound, Cause, LineSums, SourceIdle, SourceLine, TimeOf};
+use ridge_analysis::{Analysis, Bound, LineSums, SourceIdle, SourceLine, TimeOf};
 use ridge_diagnose::Selection;
 use ridge_trace::EventKind;
 use std::collections::BTreeMap;
@@ -54,53 +57,6 @@ pub struct Annotation {
     pub check: Option<Check>,
     /// What to know of the text and the numbers, a sentence each.
     pub footnotes: Vec<String>,
-}
-
-/// A file of the program.
-#[derive(Debug, Clone)]
-pub struct AnnotatedFile {
-    /// Its name, as the capture has it.
-    pub name: String,
-    /// Its text by lines, where it can be read.
-    pub text: Option<(TextOrigin, Vec<String>)>,
-    /// The lines that anything is known of, by number.
-    pub lines: BTreeMap<u32, AnnotatedLine>,
-    /// The sums of its lines; what is inclusive cannot be summed and is zero.
-    pub sums: LineSums,
-    /// Idle time of its lines, nanoseconds.
-    pub idle_ns: i64,
-}
-
-/// What is known of a line.
-#[derive(Debug, Clone, Default)]
-pub struct AnnotatedLine {
-    /// The function it is in, or that begins there.
-    pub function: String,
-    /// Time, events and copies.
-    pub sums: LineSums,
-    /// What its own work had to compute and move, where that is counted.
-    pub work: Option<LineWork>,
-    /// Idle time while the host was in it, nanoseconds.
-    pub idle_ns: i64,
-    /// The parts of that, longest first, nanoseconds.
-    pub idle: Vec<(Cause, Activity, i64)>,
-    /// Positions of its findings in the diagnosis.
-    pub findings: Vec<usize>,
-}
-
-/// What a line's own work had to compute and move.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LineWork {
-    /// Floating-point operations, and those of integer matrix products.
-    pub flops: f64,
-    /// Compulsory traffic, bytes.
-    pub bytes: f64,
-    /// Measured time over the least time the device needs, where its roofs are known.
-    pub headroom: Option<f64>,
-    /// What bounds most of the time, where that is known.
-    pub bound: Option<Bound>,
-    /// The part of the measured time whose work is not known.
-    pub unknown_share: f64,
 }
 
 impl Session {

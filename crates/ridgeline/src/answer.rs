@@ -64,6 +64,7 @@ impl Session {
         })?;
         let of_source = answer.tables.iter_mut().find(|table| table.name == "source");
         of_source.into_iter().for_each(|table| table.footnotes.extend(of_lines.iter().cloned()));
+        answer.tables = answer.tables.into_iter().map(|table| self.marked(table)).collect();
         Ok(answer)
     }
 
@@ -79,7 +80,7 @@ impl Session {
         })?;
         let (mut table, of_lines) = self.asked(Question::default(), |analysis, ask| found.table(analysis, ask))?;
         table.footnotes.extend(of_lines);
-        Ok(table)
+        Ok(self.marked(table))
     }
 
     /// Wall time and its parts, each device, and how sure the attribution is.

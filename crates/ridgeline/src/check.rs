@@ -40,6 +40,7 @@ impl Session {
         let known = Known {
             notes: self.notes().to_vec(),
             compilations: self.compilations().iter().cloned().map(compiled).collect(),
+            failed: self.manifest().is_some_and(|manifest| has_failed(&manifest.document)),
             compiled_again: self.compiled_again().map(<[_]>::to_vec),
         };
         let diagnosis = self.with_analysis(|analysis| {
@@ -66,9 +67,15 @@ impl Session {
     }
 }
 
+/// Whether the recorder saw the program end with an error.
+fn has_failed(manifest: &ridge_documents::Manifest) -> bool {
+    let ended = manifest.program.as_ref();
+    ended.is_some_and(|ended| ended.exit_code.is_some_and(|code| code != 0) || ended.signal.is_some())
+}
+
 fn compiled(found: ridge_analysis::Compilation) -> Compiled {
-    let ridge_analysis::Compilation { module, count, compile_s, parameters, .. } = found;
-    Compiled { module, count, compile_s, parameters }
+    let ridge_analysis::Compilation { module, count, compile_s, parameters, calls, .. } = found;
+    Compiled { module, count, compile_s, parameters, calls }
 }
 
 /// The rule with its place; without one, with the names of what it is about.

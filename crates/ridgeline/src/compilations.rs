@@ -4,8 +4,7 @@
 use crate::document::read_document;
 use crate::manifest::Manifest;
 use crate::note::{Note, Severity, damaged};
-use crate::session::Session;
-use ridge_analysis::Compilation;
+use ridge_analysis::{Compilation, CompilingCall};
 use ridge_diagnose::CompiledAgain;
 use ridge_documents::{BenchResults, BenchRow, Module};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,13 +16,6 @@ use std::path::{Component, Path, PathBuf};
 const HEAD_BYTES: u64 = 1 << 16;
 /// Modules of one name whose texts are looked at.
 const MOST_TEXTS: usize = 64;
-
-impl Session {
-    /// What the program compiled, the longest first; empty without a manifest.
-    pub fn compilations(&self) -> &[Compilation] {
-        self.prepared().compilations()
-    }
-}
 
 /// What the recorder says was compiled; reads the beginnings of the modules' texts where a name was compiled more than once.
 pub(crate) fn compilations(manifest: &Manifest) -> Vec<Compilation> {
@@ -43,6 +35,7 @@ pub(crate) fn compilations(manifest: &Manifest) -> Vec<Compilation> {
     for (group, modules) in groups.iter_mut().filter(|(group, _)| group.count > 1) {
         let some = modules.iter().take(MOST_TEXTS);
         group.parameters = different(some.filter_map(|module| parameters(&manifest.folder, module)));
+        group.calls = calls(modules);
     }
     let mut found: Vec<Compilation> = groups.into_iter().map(|(group, _)| group).collect();
     found.sort_by(|a, b| b.compile_s.total_cmp(&a.compile_s));
@@ -52,6 +45,25 @@ pub(crate) fn compilations(manifest: &Manifest) -> Vec<Compilation> {
 fn none_yet(module: &Module) -> Compilation {
     let (operation, size) = (module.operation.clone(), module.volume_size);
     Compilation { module: module.name.clone(), operation, size, ..Compilation::default() }
+}
+
+/// The lines that had `modules` compiled, those first that did so most often.
+fn calls(modules: &[&Module]) -> Vec<CompilingCall> {
+    let mut found: Vec<CompilingCall> = Vec::new();
+    for (at, types) in modules.iter().filter_map(|module| Some((module.at.as_ref()?, &module.types))) {
+        let place = found.iter().position(|call| (&call.file, call.line) == (&at.file, at.line));
+        let place = place.unwrap_or_else(|| {
+            found.push(CompilingCall { file: at.file.clone(), line: at.line, ..CompilingCall::default() });
+            found.len() - 1
+        });
+        let call = &mut found[place];
+        call.count += 1;
+        if call.types.len() < MOST_TEXTS && !call.types.contains(types) {
+            call.types.push(types.clone());
+        }
+    }
+    found.sort_by_key(|call| std::cmp::Reverse(call.count));
+    found
 }
 
 fn different(all: impl Iterator<Item = String>) -> Vec<String> {

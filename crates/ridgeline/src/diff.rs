@@ -201,7 +201,8 @@ impl Session {
 
 /// What mending it is predicted to save; a bound is no prediction.
 fn predicted(finding: &Finding) -> Option<PredictedSaving> {
-    let saving = finding.saving.as_ref().filter(|saving| saving.basis != SavingBasis::Bound)?;
+    let saving =
+        finding.saving.as_ref().filter(|saving| !matches!(saving.basis, SavingBasis::Bound | SavingBasis::Measured))?;
     let basis = saving.basis.name().to_owned();
     Some(PredictedSaving { low: saving.share_low, high: saving.share_high, basis })
 }

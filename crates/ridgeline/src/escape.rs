@@ -21,6 +21,34 @@ pub fn csv_cell(text: &str) -> Cow<'_, str> {
     if shown.starts_with(['=', '+', '-', '@']) { Cow::Owned(format!("'{shown}")) } else { shown }
 }
 
+/// `text` as one word of a command that is printed to be pasted: quoted where a shell would do something with it, and with
+/// what a terminal would obey as escapes of the shell (`$'\\x1b'`), so that what is seen is what is run.
+pub fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    if !text.contains(is_unsafe) {
+        return format!("'{}'", text.replace('\'', "'\\''"));
+    }
+    let mut word = String::from("$'");
+    for c in text.chars() {
+        match c {
+            '\'' | '\\' => word.extend(['\\', c]),
+            '\n' => word.push_str("\\n"),
+            '\t' => word.push_str("\\t"),
+            c if is_unsafe(c) => {
+                let mut bytes = [0; 4];
+                for byte in c.encode_utf8(&mut bytes).bytes() {
+                    write!(word, "\\x{byte:02x}").expect("writing to a String cannot fail");
+                }
+            }
+            c => word.push(c),
+        }
+    }
+    word + "'"
+}
+
 /// Whether a terminal would do something with `c` other than show it, or nothing at all.
 pub fn is_unsafe(c: char) -> bool {
     c.is_control()
@@ -71,6 +99,22 @@ mod tests {
             assert_eq!(escape_controls(text), shown);
         }
         assert_eq!(escape_controls_in_text("a\n\tb\x07"), "a\n\tb\\x07");
+    }
+
+    #[test]
+    fn a_word_is_what_a_shell_reads_as_that_word() {
+        for text in
+            ["run/1", "my run", "it's", "", "$(touch x)`y`", "a\nb\\", "k\x1b[2J\x07'", "\u{202e}é", "*?~#!&;|<>\"{}"]
+        {
+            let word = shell_word(text);
+            let said = std::process::Command::new("bash").args(["-c", &format!("printf %s {word}")]).output();
+            match said {
+                Ok(said) => assert_eq!(String::from_utf8_lossy(&said.stdout), text, "{word}"),
+                Err(_) => println!("skipped: a_word_is_what_a_shell_reads_as_that_word: no bash here"),
+            }
+            assert!(!word.contains(is_unsafe), "{word}");
+        }
+        assert_eq!((shell_word("run/1"), shell_word("my run")), ("run/1".to_owned(), "'my run'".to_owned()));
     }
 
     #[test]

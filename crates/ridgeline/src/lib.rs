@@ -23,6 +23,7 @@ mod document;
 mod error;
 pub mod escape;
 mod event;
+mod experiment;
 mod file_map;
 mod find;
 mod guide;
@@ -35,9 +36,12 @@ mod kernels;
 mod manifest;
 mod memory_schedule;
 mod memory_series;
+mod mixture;
 mod note;
 mod offload;
+mod predicted;
 mod redact;
+mod samples;
 mod savings;
 mod scaling;
 mod session;
@@ -55,6 +59,11 @@ pub use check::{Check, Shown as ShownFinding, explanation};
 pub use diff::{CausesAsked, Diff, DiffOptions, diff, summaries_of, summary_text};
 pub use error::{Details, OpenError};
 pub use event::{EventDetails, EventWork};
+pub use experiment::{
+    CHANGES, ChangeKind, Experiment, ExperimentChange, ExperimentEffect, ExperimentResults, ExperimentSample,
+    MeasuredError, Planned, TimedLoop, Tried, change_named, chosen, is_known, plan, plan_of, tested_by,
+    worth_measuring,
+};
 pub use file_map::explain_lost_files;
 pub use find::sessions_below;
 pub use guide::{FollowUp, Guide, GuideOptions, Stage, StageState};
@@ -66,6 +75,7 @@ pub use memory_schedule::{MemorySchedule, ScheduledValue};
 pub use memory_series::{Alive, Held, MemorySeries};
 pub use note::{Note, Severity};
 pub use offload::{OffloadAnswer, OffloadOptions};
+pub use predicted::{PredictedKernel, PredictedModule, Prediction, predict};
 pub use redact::{Redacted, private_words, redact};
 pub use ridge_analysis::models::idle::IdlePart;
 pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};
@@ -74,9 +84,11 @@ pub use ridge_analysis::{
     Bound, Ceiling, Ceilings, Chart, ChartPoint, ChartRoof, ChartSlope, Compilation, ComputeUnit, Limit, NumberType,
     OtherIntensity, Shown, Topic, VIEWS, View, view, views_of,
 };
+pub use ridge_compile as compiling;
 pub use ridge_diagnose::{
-    CannotTell, Diagnosis, Doubt, Evidence, Find, Finding, Group, Level, Outcome, Place, Question as Asked, RULES,
-    Record, Rule, Saving, SavingBasis, Selection, Standing, State, record_of, rule, standing,
+    BlindRecord, CannotTell, Diagnosis, Doubt, Evidence, Find, Finding, Group, Level, Outcome, Place,
+    Question as Asked, RULES, Record, Rule, Saving, SavingBasis, Selection, Standing, State, blind_record_of,
+    record_of, rule, standing,
 };
 pub use ridge_diff as comparison;
 pub use ridge_handoff as handing_over;
@@ -89,12 +101,12 @@ pub use ridge_trace as trace;
 pub use ridge_trace::Trace;
 pub use ridge_trace::{event_batch, track_batch};
 pub use ridge_units as units;
-pub use savings::{LocalRecord, LocalSaving, local_record, saving_line, saving_of_trial, savings_file, savings_in};
+pub use savings::{LocalRecord, LocalSaving, local_record, saving_line, savings_file, savings_in, savings_of};
 pub use scaling::{Scaling, ScalingOptions, WorkFrom, is_benchmark, scaling};
 pub use session::{OpenOptions, Session};
 pub use source_text::TextOrigin;
 pub use subject::SubjectText;
-pub use tested::{Tested, TestedPredictions, tested};
+pub use tested::{TestedPredictions, tested};
 pub use threads::start_threads;
-pub use trial::{Ending, Judged, Trial, TrialMeasure, TrialOutput, TrialRun, judge};
+pub use trial::{Ending, Judged, Tested, Trial, TrialMeasure, TrialOutput, TrialRun, judge};
 pub use what_if::{Change, Effect, OtherDevice, WhatIf};

@@ -41,8 +41,9 @@ impl Session {
         let targets = options.gpus.iter().map(|name| target(name)).collect::<Result<Vec<_>, _>>()?;
         let meant = options.meant.as_deref().map(sheet_called).transpose()?;
         let found = self.with_analysis(|analysis| {
+            let baseline = baseline(analysis, meant);
             let ask = Ask {
-                baseline: baseline(analysis, meant),
+                baseline: Baseline { host: self.host_of(baseline.host), ..baseline },
                 boards: chosen,
                 targets,
                 captured_on: meant,
@@ -51,6 +52,13 @@ impl Session {
             offload(analysis, &ask)
         });
         Ok(OffloadAnswer { notes: self.notes().to_vec(), found, path: self.root().display().to_string() })
+    }
+}
+
+impl Session {
+    /// How the times of the program's own device are known, where `found` is what an accelerator's capture would say.
+    fn host_of(&self, found: Host) -> Host {
+        if self.is_predicted() { Host::Compiled } else { found }
     }
 }
 

@@ -5,10 +5,12 @@
 use crate::error::{Details, OpenError};
 use crate::file_map::FileBytes;
 use crate::find::{find, walk};
+use ridge_files::NewFolder;
 use ridge_import::{Folder, Foreign, RedactedFolder, Source};
 use ridge_redact::{RedactError, Removed, What, Words};
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 /// How the names of captures end that their tools name for a machine.
@@ -30,7 +32,7 @@ enum Failed {
     /// The file is none to copy: another may be.
     Refused(OpenError),
     /// Nothing can be written: no other will be either.
-    Unwritten(OpenError),
+    Unwritten(io::Error),
 }
 
 /// Copies the capture `input`, a file or a folder, to `output` without what is private.
@@ -52,15 +54,22 @@ pub fn redact(input: &Path, output: &Path) -> Result<Redacted, OpenError> {
         words.add_file_name(&file_name(input));
         return match file(input, output, Foreign::JsonTaken, &words, &mut redacted) {
             Ok(()) => Ok(redacted),
-            Err(Failed::Refused(error) | Failed::Unwritten(error)) => Err(error),
+            Err(Failed::Refused(error)) => Err(error),
+            Err(Failed::Unwritten(error)) => Err(OpenError::io("write the copy", output, &error)),
         };
     }
-    let copied = folder(input, output, &words, &mut redacted);
-    if copied.is_err() {
-        // All of it was made just now; half a copy would look like a whole one. The error that counts is the one above.
-        let _ = fs::remove_dir_all(output);
+    let unwritten = |error: io::Error| OpenError::io("write the copy", output, &error);
+    let parents = Made::above(output).map_err(unwritten)?;
+    // Half a copy would look like a whole one, so it has its name when all of it is there.
+    let new = NewFolder::beside(output).map_err(unwritten)?;
+    match folder(input, new.path(), &words, &mut redacted) {
+        Ok(()) => {}
+        Err(Failed::Refused(error)) => return Err(error),
+        Err(Failed::Unwritten(error)) => return Err(unwritten(error)),
     }
-    copied.map(|()| redacted)
+    new.keep().map_err(unwritten)?;
+    parents.keep();
+    Ok(redacted)
 }
 
 /// The names that are private in the captures at `paths`: those that they and their files' names say, and those of this machine and
@@ -69,13 +78,22 @@ pub fn private_words(paths: &[PathBuf]) -> Words {
     let mut words = words_of_this_machine();
     let found = find(paths).unwrap_or_default();
     let in_folders = found.folders.iter().flat_map(|folder| folder.files.iter().map(|name| folder.path.join(name)));
-    for path in found.files.iter().cloned().chain(in_folders) {
-        words.add_file_name(&file_name(&path));
-        if let Ok(bytes) = FileBytes::open(&path) {
-            ridge_import::learn(Source { name: "", bytes: bytes.bytes() }, &mut words);
+    // What a recording keeps beside its captures says names, too.
+    let beside =
+        paths.iter().filter(|path| path.is_dir()).filter_map(|path| walk(path).ok()).flat_map(|below| below.files);
+    let all: BTreeSet<PathBuf> = found.files.iter().cloned().chain(in_folders).chain(beside).collect();
+    learn_from(all.iter(), &mut words);
+    words
+}
+
+/// Adds to `words` the names that the files at `paths` say, and that they are named for.
+fn learn_from<'a>(paths: impl Iterator<Item = &'a PathBuf>, words: &mut Words) {
+    for path in paths {
+        words.add_file_name(&file_name(path));
+        if let Ok(bytes) = FileBytes::open(path) {
+            ridge_import::learn(Source { name: "", bytes: bytes.bytes() }, words);
         }
     }
-    words
 }
 
 fn words_of_this_machine() -> Words {
@@ -89,8 +107,8 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn folder(input: &Path, output: &Path, words: &Words, redacted: &mut Redacted) -> Result<(), OpenError> {
-    let below = walk(input)?;
+fn folder(input: &Path, output: &Path, words: &Words, redacted: &mut Redacted) -> Result<(), Failed> {
+    let below = walk(input).map_err(Failed::Refused)?;
     redacted.left_out.extend(below.notes.into_iter().map(|note| (note.file.unwrap_or_default(), note.message)));
     // A link may lead to what nobody meant to share.
     let name = |path: &Path| path.strip_prefix(input).unwrap_or(path).display().to_string();
@@ -102,9 +120,10 @@ fn folder(input: &Path, output: &Path, words: &Words, redacted: &mut Redacted) -
     redacted.left_out.extend(below.links.iter().map(link));
     redacted.left_out.extend(below.others.iter().map(|(path, what)| (name(path), format!("a {what}"))));
     let mut words = words.clone();
-    below.files.iter().for_each(|path| words.add_file_name(&file_name(path)));
+    // What one file says of the machine, another repeats.
+    learn_from(below.files.iter(), &mut words);
     let mut hosts = 0;
-    let whole = export_in(input, &below.files, &words)?;
+    let whole = export_in(input, &below.files, &words).map_err(Failed::Refused)?;
     for path in below.files {
         let inside = path.strip_prefix(input).unwrap_or(&path);
         let copy = output.join(shareable(inside, &words, &mut hosts, &mut redacted.removed));
@@ -120,12 +139,12 @@ fn folder(input: &Path, output: &Path, words: &Words, redacted: &mut Redacted) -
             Err(Failed::Refused(error)) => {
                 redacted.left_out.push((inside.display().to_string(), error.to_string()));
             }
-            Err(Failed::Unwritten(error)) => return Err(error),
+            Err(unwritten) => return Err(unwritten),
         }
     }
     if redacted.files == 0 {
         let details = Details::new("expected a capture that can be redacted, found none").at(input);
-        return Err(OpenError::NotACapture(details));
+        return Err(Failed::Refused(OpenError::NotACapture(details)));
     }
     Ok(())
 }
@@ -176,16 +195,18 @@ fn write_copy(
     redact: impl FnOnce(&[u8], &mut dyn Write) -> Result<ridge_import::Redacted, RedactError>,
 ) -> Result<(), Failed> {
     let bytes = FileBytes::open(input).map_err(Failed::Refused)?;
-    let partial = output.with_file_name(format!("{}.partial", file_name(output)));
-    let mut copy = Copy { path: &partial, file: None };
-    let mut buffered = BufWriter::new(&mut copy);
-    let made = redact(bytes.bytes(), &mut buffered);
-    let made = made.and_then(|made| buffered.flush().map(|()| made).map_err(RedactError::Io));
-    // What a failure left in the buffer is not wanted.
-    drop(buffered.into_parts());
-    let finished = made.and_then(|made| copy.finish(output).map(|()| made).map_err(RedactError::Io));
-    match finished {
+    let parents = Made::above(output).map_err(Failed::Unwritten)?;
+    let made = ridge_files::replace(output, |file| {
+        let mut buffered = BufWriter::new(file);
+        let made = redact(bytes.bytes(), &mut buffered);
+        let made = made.and_then(|made| buffered.flush().map(|()| made).map_err(RedactError::Io));
+        // What a failure left in the buffer is not wanted.
+        drop(buffered.into_parts());
+        made
+    });
+    match made {
         Ok(made) => {
+            parents.keep();
             redacted.files += 1;
             redacted.removed.merge(&made.removed);
             let shown = input.file_name().unwrap_or_default().to_string_lossy();
@@ -193,48 +214,33 @@ fn write_copy(
             redacted.left_out.extend(inside);
             Ok(())
         }
-        Err(error) => {
-            // The error that counts is the one above.
-            let _ = fs::remove_file(&partial);
-            Err(match &error {
-                RedactError::Io(error) => Failed::Unwritten(OpenError::io("write the copy", output, error)),
-                _ => Failed::Refused(refused(input, &error)),
-            })
-        }
+        Err(RedactError::Io(error)) => Err(Failed::Unwritten(error)),
+        Err(error) => Err(Failed::Refused(refused(input, &error))),
     }
 }
 
-/// A file that is made, with its folder, when the first bytes come: what is refused leaves nothing behind.
-struct Copy<'a> {
-    path: &'a Path,
-    file: Option<File>,
-}
+/// Folders that were made for a file; they go again where the file is not made: what is refused leaves nothing behind.
+struct Made(Vec<PathBuf>);
 
-impl Copy<'_> {
-    fn opened(&mut self) -> std::io::Result<&mut File> {
-        if self.file.is_none() {
-            if let Some(parent) = self.path.parent() {
-                fs::create_dir_all(parent)?;
-            }
-            self.file = Some(File::create(self.path)?);
-        }
-        Ok(self.file.as_mut().expect("it was just opened"))
+impl Made {
+    /// Makes the folders above `path` that are missing.
+    fn above(path: &Path) -> io::Result<Made> {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let missing = parent.into_iter().flat_map(Path::ancestors).take_while(|folder| !folder.exists());
+        let made = Made(missing.map(Path::to_owned).collect());
+        parent.map_or(Ok(()), fs::create_dir_all)?;
+        Ok(made)
     }
 
-    /// Gives the file its name once all of it is on the disk, which may say only then that it is full.
-    fn finish(&mut self, output: &Path) -> std::io::Result<()> {
-        self.opened()?.sync_all()?;
-        fs::rename(self.path, output)
+    fn keep(mut self) {
+        self.0.clear();
     }
 }
 
-impl std::io::Write for Copy<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.opened()?.write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
+impl Drop for Made {
+    fn drop(&mut self) {
+        // The innermost is first; one that has something in it stays.
+        self.0.iter().for_each(|folder| drop(fs::remove_dir(folder)));
     }
 }
 

@@ -4,7 +4,8 @@
 //! record, whose pairs anybody can run again.
 
 use crate::ceilings::data_folder;
-use crate::tested::Tested;
+use crate::experiment::tested_by;
+use crate::trial::Tested;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -60,11 +61,29 @@ pub fn saving_line(saving: &LocalSaving) -> String {
     serde_json::to_string(saving).unwrap_or_default() + "\n"
 }
 
-/// What the trial in `folder` tested.
+/// What the trial or the experiments in `folder` tested.
 ///
 /// # Errors
 /// Why there is nothing to record, a sentence without a period.
-pub fn saving_of_trial(folder: &Path) -> Result<LocalSaving, String> {
+pub fn savings_of(folder: &Path) -> Result<Vec<LocalSaving>, String> {
+    let experiment = folder.join("experiment.json");
+    if !experiment.is_file() {
+        return saving_of_trial(folder).map(|saving| vec![saving]);
+    }
+    let text = std::fs::read_to_string(&experiment).map_err(|error| format!("cannot read {error}"))?;
+    let document: Value = serde_json::from_str(&text).map_err(|error| format!("the document is damaged: {error}"))?;
+    let id = fnv(text.as_bytes());
+    let savings = tested_by(&document).into_iter().enumerate().map(|(at, (change, tested))| LocalSaving {
+        schema: SCHEMA.to_owned(),
+        trial: format!("{id:016x}-{at}"),
+        candidate: format!("experiment {change}"),
+        tested,
+    });
+    let savings: Vec<LocalSaving> = savings.collect();
+    if savings.is_empty() { Err("the experiments measured no finding".to_owned()) } else { Ok(savings) }
+}
+
+fn saving_of_trial(folder: &Path) -> Result<LocalSaving, String> {
     let file = if folder.is_dir() { folder.join("try.json") } else { folder.to_owned() };
     let text =
         std::fs::read_to_string(&file).map_err(|error| format!("cannot read the document of a trial: {error}"))?;
@@ -92,7 +111,8 @@ pub fn local_record(all: &[LocalSaving], id: &str) -> LocalRecord {
     let own = all.iter().filter(|saving| saving.tested.rule == id);
     own.fold(LocalRecord::default(), |record, saving| LocalRecord {
         trials: record.trials + 1,
-        without_gain: record.without_gain + u64::from(saving.tested.ratio.is_none()),
+        // What was only bounded predicts no amount that could be missed.
+        without_gain: record.without_gain + u64::from(saving.tested.ratio.is_none() && saving.tested.basis != "bound"),
         ratios: match (record.ratios, saving.tested.ratio) {
             (Some((least, most)), Some(ratio)) => Some((least.min(ratio), most.max(ratio))),
             (known, ratio) => known.or(ratio.map(|ratio| (ratio, ratio))),

@@ -8,10 +8,11 @@ use crate::find::{FoundFolder, find};
 use crate::hlo::{HloStage, dumped, module_hlo, module_row};
 use crate::info;
 use crate::manifest::Manifest;
+use crate::mixture::refuse_mixture;
 use crate::note::{Note, Severity};
 use crate::subject::SubjectText;
 use ridge_analysis::scaling::{CaptureWork, capture_work};
-use ridge_analysis::{Analysis, Ceilings, EventCategories, Prepared, steps_tables};
+use ridge_analysis::{Analysis, Ceilings, Compilation, EventCategories, Prepared, steps_tables};
 use ridge_diagnose::CompiledAgain;
 use ridge_hlo::HloModule;
 use ridge_import::{Folder, ImportOptions, Imported, Input, Release, Source, import_inputs, takes_modules};
@@ -71,6 +72,7 @@ impl Session {
             modules: &sources(&modules),
         };
         let mut imported = import_inputs(&inputs, how)?;
+        refuse_mixture(imported.predicted, imported.captures.len())?;
         let mut notes: Vec<Note> =
             std::mem::take(&mut imported.notes).into_iter().map(crate::note::of_reader).collect();
         notes.extend(found.notes);
@@ -82,6 +84,9 @@ impl Session {
             notes.extend(said);
             again
         });
+        if let Some(manifest) = &manifest {
+            crate::samples::add(&manifest.folder, &mut imported, &mut notes);
+        }
         notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
         let ceilings = ceilings(&imported.trace.devices, manifest.as_ref(), &options.ceilings)?;
         let compiled = manifest.as_ref().map(compilations).unwrap_or_default();
@@ -92,6 +97,11 @@ impl Session {
     /// What each device can do, by row of the devices table.
     pub fn ceilings(&self) -> &[Ceilings] {
         self.prepared.ceilings()
+    }
+
+    /// What the program compiled, the longest first; empty without a manifest.
+    pub fn compilations(&self) -> &[Compilation] {
+        self.prepared.compilations()
     }
 
     /// What a reader must know, gravest first.
@@ -112,11 +122,6 @@ impl Session {
     /// Operations of a benchmark that compile again when they are called again; `None` for all that is no benchmark.
     pub(crate) fn compiled_again(&self) -> Option<&[CompiledAgain]> {
         self.compiled_again.as_deref()
-    }
-
-    /// What is kept beside the trace.
-    pub(crate) fn prepared(&self) -> &Prepared {
-        &self.prepared
     }
 
     /// What the recorder wrote of the run.

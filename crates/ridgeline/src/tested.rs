@@ -3,37 +3,11 @@
 //! A gain can be held against a prediction only where it is that prediction's alone: one finding vanished, the verdict is of
 //! captures, because findings are parts of their time, and an amount was predicted at all.
 
-use crate::trial::{Judged, TrialRun};
+use crate::trial::{Judged, Tested, TrialRun};
 use ridge_diff::{CauseChange, Fate, FoundCause, PredictedSaving, State};
-use serde::{Deserialize, Serialize};
 
 /// Gains below this part of the time are not held against a prediction, as in the published record.
 const LEAST_GAIN: f64 = 0.02;
-
-/// A prediction beside what was measured.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Tested {
-    /// The rule.
-    pub rule: String,
-    /// What it said.
-    pub message: String,
-    /// Where the prediction comes from: `replay` or `wall`.
-    pub basis: String,
-    /// The part of the time that was predicted to go: what the finding held for `wall`, the middle of the interval for `replay`.
-    pub predicted: f64,
-    /// The interval that `check` gave.
-    pub predicted_low: f64,
-    /// Its upper end.
-    pub predicted_high: f64,
-    /// The part of the time that went.
-    pub measured: f64,
-    /// The interval of that, lower end.
-    pub measured_low: f64,
-    /// Its upper end.
-    pub measured_high: f64,
-    /// Predicted over measured; `None` where the gain is not certain or too small to divide by.
-    pub ratio: Option<f64>,
-}
 
 /// What became of the predictions.
 #[derive(Debug, Clone, Default, PartialEq)]

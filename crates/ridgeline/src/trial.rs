@@ -7,8 +7,8 @@
 use crate::diff::{CausesAsked, Diff, DiffOptions, summaries_of};
 use crate::note::Note;
 use crate::session::OpenOptions;
-use crate::tested::Tested;
 use ridge_diff::{Comparison, Options, State, SuiteRow, Summary, Unit, Weight, compare, suite};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// What the verdict is about.
@@ -124,6 +124,8 @@ impl Judged {
 /// A change that was tried.
 #[derive(Debug, Clone)]
 pub struct Trial {
+    /// What it is compared with, in words.
+    pub baseline: String,
     /// What was tried, in words.
     pub candidate: String,
     /// The program as it is.
@@ -146,6 +148,8 @@ pub struct Trial {
     pub took_ns: i64,
     /// The half width that was asked for, as a part of the time before.
     pub until: f64,
+    /// Whether a gate was asked for, which fails where nothing could be judged.
+    pub is_gated: bool,
 }
 
 impl Trial {
@@ -161,7 +165,8 @@ impl Trial {
     pub fn passes(&self) -> bool {
         let has_ended = !matches!(self.ended, Ending::CandidateFailed(_));
         let gate = self.judged.as_ref().and_then(|judged| judged.deciding().verdict.passes);
-        has_ended && gate != Some(false) && self.outputs.iter().all(|output| output.agrees)
+        let holds = gate.unwrap_or(!self.is_gated);
+        has_ended && holds && self.outputs.iter().all(|output| output.agrees)
     }
 }
 
@@ -197,6 +202,31 @@ pub fn judge(runs: &mut [TrialRun], measure: TrialMeasure, options: &Options) ->
         TrialMeasure::Program => false,
     };
     Some(Judged { program, captures, is_by_captures })
+}
+
+/// A prediction beside what was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Tested {
+    /// The rule.
+    pub rule: String,
+    /// What it said.
+    pub message: String,
+    /// Where the prediction comes from: `replay` or `wall`.
+    pub basis: String,
+    /// The part of the time that was predicted to go: what the finding held for `wall`, the middle of the interval for `replay`.
+    pub predicted: f64,
+    /// The interval that `check` gave.
+    pub predicted_low: f64,
+    /// Its upper end.
+    pub predicted_high: f64,
+    /// The part of the time that went.
+    pub measured: f64,
+    /// The interval of that, lower end.
+    pub measured_low: f64,
+    /// Its upper end.
+    pub measured_high: f64,
+    /// Predicted over measured; `None` where the gain is not certain or too small to divide by.
+    pub ratio: Option<f64>,
 }
 
 #[cfg(test)]

@@ -266,11 +266,13 @@ fn coarse(ns: i64) -> Nanos {
     Nanos(ns.saturating_add(unit / 2).div_euclid(unit) * unit)
 }
 
-fn baseline(found: &Baseline) -> Section {
-    let share = |key: &str, title: &str, share: f64, definition: &str| {
-        fact(key, title, FactValue::Real(share, Unit::Share), definition)
-    };
-    let mut facts = vec![
+fn share(key: &str, title: &str, share: f64, definition: &str) -> Fact {
+    fact(key, title, FactValue::Real(share, Unit::Share), definition)
+}
+
+/// How far the replay misses the capture, and what its longest path consists of.
+fn replayed(found: &Baseline) -> [Fact; 6] {
+    [
         share(
             "class_error",
             "Error with usual latencies",
@@ -283,16 +285,26 @@ fn baseline(found: &Baseline) -> Section {
             FactValue::Nanos(found.own_error_ns),
             "the largest difference of any event; 0 unless the replay is broken",
         ),
+        share("path_host", "Path: host", found.path.host, "part of the longest path that is the host between calls"),
+        share("path_calls", "Path: calls", found.path.calls, "part of the longest path that is calls"),
+        share("path_device", "Path: device", found.path.device, "part of the longest path that is device work"),
+        share("path_waits", "Path: waits", found.path.waits, "part of the longest path that is latencies and waits"),
+    ]
+}
+
+fn baseline(found: &Baseline) -> Section {
+    let mut facts = Vec::new();
+    // Where nothing can be reached, a small error and a path of waits would look like answers.
+    if !found.refused.iter().any(|why| why.is_out_of_reach()) {
+        facts.extend(replayed(found));
+    }
+    facts.extend([
         share(
             "rigid_share",
             "Out of reach",
             found.rigid_share,
             "part of the wall that no change reaches: it hangs on waits that the capture does not explain",
         ),
-        share("path_host", "Path: host", found.path.host, "part of the longest path that is the host between calls"),
-        share("path_calls", "Path: calls", found.path.calls, "part of the longest path that is calls"),
-        share("path_device", "Path: device", found.path.device, "part of the longest path that is device work"),
-        share("path_waits", "Path: waits", found.path.waits, "part of the longest path that is latencies and waits"),
         Fact::observed(
             "unlinked_share",
             "Launched unseen",
@@ -300,7 +312,7 @@ fn baseline(found: &Baseline) -> Section {
             "part of the device time whose launch is not in the capture",
         ),
         Fact::observed("steps", "Steps", FactValue::Count(found.steps as u64), "marked steps on a thread with calls"),
-    ];
+    ]);
     let refused: Vec<String> = found.refused.iter().map(ToString::to_string).collect();
     if !refused.is_empty() {
         facts.push(fact(

@@ -48,7 +48,8 @@ def _attach(here, module, config):
 def _main():
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if entry != here]
-    for module, variable in (("attach", "RIDGELINE_RECORD"), ("emulate", "RIDGELINE_EMULATE")):
+    ours = (("attach", "RIDGELINE_RECORD"), ("emulate", "RIDGELINE_EMULATE"), ("experiment", "RIDGELINE_EXPERIMENT"))
+    for module, variable in ours:
         config = os.environ.get(variable)
         if config:
             try:

@@ -74,21 +74,3 @@ impl<'a> Analysis<'a> {
         self.trace.strings.get(id)
     }
 }
-
-macro_rules! made_of_the_trace {
-    ($($part:ty),*) => {
-        $(impl super::Shared for $part {
-            fn make(analysis: &Analysis<'_>) -> $part {
-                <$part>::new(analysis.trace)
-            }
-        })*
-    };
-}
-
-made_of_the_trace!(WorkGroups, Durations, Owners);
-
-impl super::Shared for Executions {
-    fn make(analysis: &Analysis<'_>) -> Executions {
-        Executions::new(analysis.trace, analysis.hlo)
-    }
-}

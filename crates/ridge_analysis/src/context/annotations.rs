@@ -8,11 +8,11 @@
 //! Work launched outside every range, or before the capture began, belongs to none. Only a device none of whose work
 //! has a known launch goes by the time at which its work ran, and the footnote says so.
 
-use super::helping_threads::{Role, roles};
+use super::helping_threads::{Role, is_range, roles};
 use super::open_ranges::OpenRanges;
 use super::stretches::stretches;
 use rayon::prelude::*;
-use ridge_trace::{EventKind, NONE, Trace, TrackKind};
+use ridge_trace::{NONE, Trace, TrackKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
@@ -192,11 +192,6 @@ fn of_device_rows(trace: &Trace, stretch: &Rows, owner: &[u32], threads: &Thread
 
 /// Not looked at yet.
 const UNKNOWN: u32 = u32::MAX - 1;
-
-/// Whether event `row` is a range that the program named.
-pub(crate) fn is_range(trace: &Trace, row: u32) -> bool {
-    matches!(trace.events.kind(row as usize), EventKind::Annotation | EventKind::Step)
-}
 
 /// The owner of a host row: itself if it is a range, else its parent's, else its cause's.
 ///

@@ -18,4 +18,19 @@ pub struct Compilation {
     /// Of what was compiled more than once: the different parameters (`f32[8], s32[]`), in the order in which they came; empty
     /// where the modules' text was not kept.
     pub parameters: Vec<String>,
+    /// The lines of the program that had them compiled, those first that did so most often; empty where the recorder did not say.
+    pub calls: Vec<CompilingCall>,
+}
+
+/// A line of the program that had modules of one name compiled.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CompilingCall {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// How often.
+    pub count: u64,
+    /// The different lists of types of arguments, as JAX compares them (`f32[8]`, `f32[] weak`).
+    pub types: Vec<Vec<String>>,
 }

@@ -1,6 +1,5 @@
 //! Which host threads work for others: what they launch belongs to ranges that another thread opened.
 
-use super::annotations::is_range;
 use ridge_trace::{EventKind, NONE, Trace, Track, TrackKind};
 
 /// How PyTorch names each node of the backward pass that its engine runs, on threads of its own for accelerators
@@ -41,4 +40,9 @@ fn runs_autograd(trace: &Trace, track: &Track) -> bool {
         }
     }
     autograd > others
+}
+
+/// Whether event `row` is a range that the program named.
+pub(crate) fn is_range(trace: &Trace, row: u32) -> bool {
+    matches!(trace.events.kind(row as usize), EventKind::Annotation | EventKind::Step)
 }

@@ -1,7 +1,6 @@
 //! Which range of the program was open at a time, for work of threads that work for others.
 
-use super::annotations::is_range;
-use super::helping_threads::Role;
+use super::helping_threads::{Role, is_range};
 use ridge_trace::{EventKind, NONE, Trace};
 use rustc_hash::FxHashSet;
 

@@ -1,8 +1,8 @@
 //! Device work by the ranges that the program named, with all that each caused.
 
 use super::work::{WorkSums, add_event};
-use crate::context::annotations::is_range;
 use crate::context::groups::time_inside;
+use crate::context::helping_threads::is_range;
 use crate::context::{Owners, Shared};
 use crate::{Analysis, Need, Workload};
 use ridge_trace::{EventKind, NONE, StringId, Trace, TrackKind};

@@ -24,27 +24,10 @@ mod tiers;
 
 pub use chart::{Chart, ChartPoint, ChartRoof, ChartSlope, OtherIntensity};
 pub(crate) use launches::{Launch, launches};
-pub use rows::{RooflineRow, rows};
+pub use rows::{RooflineBy, RooflineRow, rows};
 pub(crate) use tiers::{LEVEL_NAMES, Reached, Tiers};
 
 use crate::Analysis;
-
-/// What a point of a roofline is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum RooflineBy {
-    /// HLO instruction or framework operation.
-    Op,
-    /// Kernel.
-    Kernel,
-    /// Compiled program.
-    Module,
-    /// Step that the program marked.
-    Step,
-    /// Range that the program named.
-    Range,
-    /// Launch under a hardware profiler.
-    Profile,
-}
 
 /// One drawing for each kind of device.
 pub fn charts(analysis: &Analysis<'_>, by: RooflineBy) -> Vec<Chart> {

@@ -12,49 +12,14 @@ mod tests;
 use crate::device::sheet_of;
 use crate::device::{Ceilings, Limit};
 use crate::{Analysis, Shared};
-pub use overlap::DeviceCopies;
 use overlap::copies_of;
+pub use overlap::{Copied, DeviceCopies};
 use rayon::prelude::*;
 use ridge_table::Basis;
-use ridge_trace::{DeviceRow, EventKind, Trace, Transfer};
+use ridge_trace::{DeviceRow, EventKind, Trace};
 
 /// Transfers of at most this many bytes are tiny: one page of memory, less than any link needs to reach its rate.
 pub(crate) const TINY_BYTES: u64 = 4096;
-
-/// One copy.
-#[derive(Debug, Clone, Copy)]
-pub struct Copied {
-    /// Its event.
-    pub row: u32,
-    /// Row of the devices table.
-    pub device: u32,
-    /// Duration, nanoseconds.
-    pub ns: i64,
-    /// Part of it in which the same device computed, nanoseconds.
-    pub overlapped_ns: i64,
-}
-
-impl Copied {
-    /// Part of it in which the same device did not compute, nanoseconds.
-    pub fn exposed_ns(&self) -> i64 {
-        self.ns.saturating_sub(self.overlapped_ns)
-    }
-
-    /// What it is.
-    pub fn kind(&self, trace: &Trace) -> EventKind {
-        trace.events.kind(self.row as usize)
-    }
-
-    /// What it moved, where the capture says it.
-    pub fn moved<'t>(&self, trace: &'t Trace) -> Option<&'t Transfer> {
-        trace.transfer(self.row as usize)
-    }
-
-    /// Bytes it moved; `None` where the capture does not say.
-    pub fn bytes(&self, trace: &Trace) -> Option<u64> {
-        self.moved(trace).map(|transfer| transfer.bytes).filter(|bytes| *bytes > 0)
-    }
-}
 
 /// Bytes per second that the links of one device can move, where they are known.
 #[derive(Debug, Clone, Copy, Default)]

@@ -5,71 +5,24 @@
 //! naming rows can never add up to more than there is. On a processor, events that go on after their work has ended have
 //! nothing while other work runs ([`succession`]).
 
+mod row;
 mod succession;
 mod sums;
 mod sweep;
 #[cfg(test)]
 mod tests;
 
-use super::idle::{Activity, Cause};
 use crate::context::Shared;
 use crate::context::in_order::InOrder;
 use crate::{Analysis, Frame, IdleGaps, Need, Spans};
 use rayon::prelude::*;
-use ridge_trace::{DeviceRow, EventKind, EventRow, StringId, Trace, Track};
+use ridge_trace::{DeviceRow, EventKind, EventRow, Trace, Track};
+use row::CutRow;
+pub use row::{Holds, WallRow};
 use rustc_hash::FxHashMap;
 use succession::Succession;
 use sums::Sums;
 use sweep::{Open, Sweep};
-
-/// What has a moment of a device.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Holds {
-    /// Work of one operation and name.
-    Work {
-        /// Row of the operations table, or [`ridge_trace::NONE`].
-        op: u32,
-        /// Name of the events.
-        name: StringId,
-        /// What they are.
-        kind: EventKind,
-    },
-    /// Nothing ran.
-    Idle {
-        /// Why.
-        cause: Cause,
-        /// What the host did meanwhile.
-        activity: Activity,
-        /// Name of the event that did it, or that was waited for.
-        name: Option<StringId>,
-    },
-}
-
-impl Holds {
-    /// What the work at event `row` is.
-    pub fn work(trace: &Trace, row: usize) -> Holds {
-        let events = &trace.events;
-        Holds::Work { op: events.op[row], name: StringId(events.name[row]), kind: events.kind(row) }
-    }
-}
-
-/// The moments of one device that one thing has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WallRow {
-    /// The device.
-    pub device: DeviceRow,
-    /// What has them.
-    pub holds: Holds,
-    /// How much of the device's time it has, nanoseconds.
-    pub ns: i64,
-    /// Events that began in that time, or stretches of idle time.
-    pub events: u64,
-    /// The longest of them, nanoseconds.
-    pub longest_ns: i64,
-    /// The longest piece of work, or what the host did in the longest stretch; where nothing was recorded of it, the work that
-    /// ended the stretch.
-    pub example: Option<EventRow>,
-}
 
 /// One device's time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,15 +62,6 @@ impl Shared for Wall {
 
     fn make(analysis: &Analysis<'_>) -> Wall {
         Wall::within(analysis, Within { spans: &analysis.frame().spans, cuts: &[] })
-    }
-}
-
-impl WallRow {
-    /// One that is `ns` long was seen.
-    fn lengthen(&mut self, ns: i64, row: Option<EventRow>) {
-        if ns > self.longest_ns {
-            (self.longest_ns, self.example) = (ns, row);
-        }
     }
 }
 
@@ -184,9 +128,6 @@ fn of_device(
     rows.sort_by_key(|(row, _)| (std::cmp::Reverse(row.ns), row.holds));
     Some((DeviceWall { device, whole_ns: spans.total_ns(), busy_ns }, rows))
 }
-
-/// A row, with what it has of each stretch between cuts, nanoseconds.
-type CutRow = (WallRow, Vec<i64>);
 
 /// What each piece of work has of the moments in `spans`.
 fn work_rows(

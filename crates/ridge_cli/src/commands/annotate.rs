@@ -1,7 +1,7 @@
 //! `ridgeline annotate`: the user's source with what each line did.
 
-use crate::Ending;
 use crate::arguments::{CeilingsArguments, Globals, TextOutput};
+use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::deliver_checked;
 use crate::timings::Timings;

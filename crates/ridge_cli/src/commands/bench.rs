@@ -3,16 +3,19 @@
 mod progress;
 mod summary;
 
-use crate::Ending;
 use crate::arguments::{Globals, OutputArguments, TextLayout, TextOutput};
+use crate::ending::Ending;
 use crate::failure::Failure;
-use crate::output::{Format, deliver};
+use crate::format::Format;
+use crate::output::deliver;
 use crate::quantities::time;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
 use progress::Progress;
 use ridge_record::HloFormat;
 use ridge_record::bench::{BenchError, BenchOptions, bench};
+use ridge_report::escape_controls;
+use ridgeline::escape::shell_word;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -90,8 +93,9 @@ pub(crate) fn run(arguments: &BenchArguments, globals: &Globals) -> Result<Endin
     progress.end();
     let outcome = outcome?;
     deliver(&summary::report(&outcome)?, &arguments.table_output(), globals)?;
-    let folder = outcome.out.display();
-    let next = format!("\n  results  {}\n  next     ridgeline stats {folder}\n", outcome.results.display());
+    let folder = shell_word(&outcome.out.to_string_lossy());
+    let results = outcome.results.to_string_lossy();
+    let next = format!("\n  results  {}\n  next     ridgeline stats {folder}\n", escape_controls(&results));
     // The results are on disk whether or not somebody reads this.
     let _ = anstream::stderr().write_all(next.as_bytes());
     Ok(Ending::Code(match summary::measured(&outcome) {

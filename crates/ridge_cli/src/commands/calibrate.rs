@@ -3,10 +3,11 @@
 mod progress;
 mod tables;
 
-use crate::Ending;
 use crate::arguments::{Globals, OutputArguments};
+use crate::ending::Ending;
 use crate::failure::Failure;
-use crate::output::{Format, deliver, deliver_json};
+use crate::format::Format;
+use crate::output::{deliver, deliver_json};
 use clap::{Args, ValueEnum, ValueHint};
 use progress::Progress;
 use ridge_record::calibrate::{CalibrateError, CalibrateOptions, Calibration, Effort, Scope, calibrate};

@@ -2,19 +2,22 @@
 
 mod baseline;
 mod config;
+mod fail_on;
 
-use crate::Ending;
 use crate::arguments::{CeilingsArguments, Globals, InputArguments, TextOutput};
+use crate::ending::Ending;
 use crate::failure::{Failure, USAGE};
 use crate::output::{deliver_checked, write_file};
 use crate::timings::Timings;
 use baseline::Baseline;
 use clap::{Args, ValueEnum, ValueHint};
 use config::Config;
+use fail_on::FailOn;
 use ridge_report::check::{Options, github, items, json, junit, markdown, sarif, text};
 use ridge_report::terminal::Layout;
-use ridgeline::{Check, Level, RULES, Selection, State};
-use std::path::PathBuf;
+use ridgeline::{Check, RULES, Selection, State};
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// Diagnose what holds the program back: where, why, how to fix it, and what that would save
 ///
@@ -61,6 +64,10 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     config: Option<PathBuf>,
 
+    /// Show the savings that `ridgeline experiment` measured, from its directory
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    measured: Option<PathBuf>,
+
     #[command(flatten)]
     ceilings: CeilingsArguments,
 
@@ -75,6 +82,7 @@ Examples:
   ridgeline check run/ --select host,copies               groups of rules, or rules by name
   ridgeline check run/ -f json                            for programs; docs/json has the schema
   ridgeline check run/ -f sarif -o findings.sarif         for code hosts and editors
+  ridgeline check run/ --measured measured/               with the savings that experiments measured
   ridgeline check run/ --write-baseline accepted.json     accept what is known today
   ridgeline check run/ --baseline accepted.json --fail-on warning     fail on what is new
 
@@ -105,31 +113,6 @@ enum CheckFormat {
     Junit,
 }
 
-/// From which level on the command fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum FailOn {
-    /// Lost work and failures
-    Error,
-    /// Causes of at least 3 % of the step
-    Warning,
-    /// Every finding
-    Info,
-    /// Nothing
-    Never,
-}
-
-impl FailOn {
-    fn reached(self, level: Level) -> bool {
-        match self {
-            FailOn::Error => level >= Level::Error,
-            FailOn::Warning => level >= Level::Warning,
-            FailOn::Info => true,
-            FailOn::Never => false,
-        }
-    }
-}
-
 /// Runs the command; what fails here ends with 2, because 1 says that something was found.
 pub(crate) fn run(arguments: &CheckArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     found(arguments, globals, timings).map_err(|failure| failure.ending(USAGE))
@@ -145,13 +128,28 @@ fn found(arguments: &CheckArguments, globals: &Globals, timings: &mut Timings) -
     let baseline = arguments.baseline.as_ref().or(config.baseline.as_ref());
     let accepted = baseline.map(|path| Baseline::read(path)).transpose()?.unwrap_or_default().accepted;
     let session = super::open_with(&arguments.input, arguments.ceilings.choice(), timings)?;
-    let check = timings.phase("check", || session.check(&selection));
+    let mut check = timings.phase("check", || session.check(&selection));
+    if let Some(folder) = &arguments.measured {
+        take_measured(&mut check, folder)?;
+    }
     let options = Options { all: arguments.all, accepted };
     if let Some(path) = &arguments.write_baseline {
         write_file(path, Baseline::of(&check).text().as_bytes())?;
     }
     timings.phase("output", || deliver(arguments, globals, &check, &options))?;
     Ok(Ending::Code(status(&check, &options, arguments.fail_on.or(config.fail_on))))
+}
+
+/// Takes the savings that experiments measured.
+fn take_measured(check: &mut Check, folder: &Path) -> Result<(), Failure> {
+    let file = if folder.is_dir() { folder.join("experiment.json") } else { folder.to_owned() };
+    let text =
+        fs::read_to_string(&file).map_err(|error| Failure::io("cannot read the experiments", &error).at(&file))?;
+    let count = check.with_measured(&text).map_err(|error| Failure::failed(error.to_string()).at(&file))?;
+    if count == 0 {
+        anstream::eprintln!("ridgeline: no finding of this capture was measured there: {}", file.display());
+    }
+    Ok(())
 }
 
 fn known(name: &str) -> Result<(), Failure> {

@@ -1,6 +1,6 @@
 //! `ridgeline completions`: scripts that complete commands, options and their values in a shell.
 
-use crate::Ending;
+use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::write_stdout;
 use anstream::ColorChoice;

@@ -1,7 +1,7 @@
 //! `ridgeline diff`: what got faster or slower from one recording to another, by how much, how sure that is, and why.
 
-use crate::Ending;
 use crate::arguments::{Globals, TextOutput};
+use crate::ending::Ending;
 use crate::failure::{Failure, USAGE};
 use crate::output::{deliver_checked, write_file};
 use crate::timings::Timings;
@@ -47,7 +47,7 @@ pub(crate) struct DiffArguments {
     practical: f64,
 
     /// Confidence level of intervals
-    #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = confidence)]
+    #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = crate::quantities::confidence)]
     confidence: f64,
 
     /// Exit with status 1 if the second side is slower by PERCENT or more, or if that cannot be judged
@@ -149,11 +149,6 @@ fn percent(text: &str) -> Result<f64, String> {
         return Err(format!("expected 0% to 1000%, found {text}"));
     }
     Ok(percent / 100.0)
-}
-
-fn confidence(text: &str) -> Result<f64, String> {
-    let part = percent(text)?;
-    if (0.5..=0.9999).contains(&part) { Ok(part) } else { Err(format!("expected 50% to 99.99%, found {text}")) }
 }
 
 /// Runs the command; what fails here ends with 2, because 1 says that the gate does not open.

@@ -1,11 +1,11 @@
 //! `ridgeline explain`: the document of a rule.
 
-use crate::Ending;
 use crate::arguments::Globals;
+use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::write_stdout;
 use clap::Args;
-use ridgeline::{RULES, Record, SavingBasis, explanation, record_of, rule};
+use ridgeline::{RULES, Record, SavingBasis, blind_record_of, explanation, record_of, rule};
 use std::io;
 
 /// Explain a rule of `check`: what it finds, why it matters, how to fix it, and when it is wrong
@@ -26,7 +26,9 @@ pub(crate) fn run(arguments: &ExplainArguments, globals: &Globals) -> Result<End
     let found = rule(&arguments.rule).ok_or_else(|| unknown(&arguments.rule))?;
     let bases = [(SavingBasis::Replay, "replays"), (SavingBasis::Wall, "its part of the time, on processors")];
     let lines = bases.iter().filter_map(|(basis, words)| Some((record_of(found.id, *basis)?, words)));
-    let mut record: String = lines.map(|(record, words)| line(record, words)).collect();
+    let tuned: String = lines.map(|(record, words)| line(record, words)).collect();
+    let blind = blind_record_of(found.id).map(|record| format!("\nRecord: {}.\n", record.words()));
+    let mut record = blind.unwrap_or_default() + &tuned;
     if record.is_empty() {
         record = "\nRecord: none yet; no pair of programs was measured for it.\n".to_owned();
     }
@@ -38,7 +40,7 @@ pub(crate) fn run(arguments: &ExplainArguments, globals: &Globals) -> Result<End
 fn line(record: &Record, words: &str) -> String {
     let pairs = if record.pairs == 1 { "pair" } else { "pairs" };
     format!(
-        "\nRecord of {words}: {} {pairs} of programs, predicted/measured {:.2} to {:.2}, median {:.2}.\n",
+        "\nTuned on {words}: {} {pairs} of programs, predicted/measured {:.2} to {:.2}, median {:.2}.\n",
         record.pairs, record.lowest_ratio, record.highest_ratio, record.median_ratio
     )
 }

@@ -1,7 +1,7 @@
 //! `ridgeline export`: captures for other tools.
 
-use crate::Ending;
 use crate::arguments::{Globals, InputArguments};
+use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::{tell_losses, write_stdout, write_streamed};
 use crate::timings::Timings;

@@ -1,7 +1,7 @@
 //! `ridgeline guide`: how far the way from a capture to a decision about hardware is, and the next command.
 
-use crate::Ending;
 use crate::arguments::{CeilingsArguments, Globals, InputArguments, TextOutput};
+use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::deliver_checked;
 use crate::timings::Timings;

@@ -1,23 +1,22 @@
 //! `ridgeline handoff`: everything that hardware engineers need of a region, and the record of every check.
 
 mod emulate;
+mod words;
 mod write;
 
-use crate::Ending;
 use crate::arguments::{CeilingsArguments, Globals, InputArguments};
+use crate::ending::Ending;
 use crate::failure::{FAILED, Failure};
 use crate::timings::Timings;
 use clap::{Args, Subcommand, ValueHint};
-use ridge_report::escape_controls;
 use ridgeline::HandoffOptions;
 use ridgeline::handing_over::Fixed;
 use ridgeline::handing_over::bundle::{Check, CheckState};
-use ridgeline::handing_over::jobs::Progress;
+use ridgeline::handing_over::stop;
 use ridgeline::handing_over::verify::{Running, open, verify};
 use serde_json::json;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use words::{lines, progress, refuse_stopped, say};
 
 /// Write what hardware engineers need of a region (specification, vectors, code), and check it
 ///
@@ -108,6 +107,9 @@ struct VerifyArguments {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &HandoffArguments, _globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
+    if !matches!(arguments.command, Some(HandoffCommand::Emulate(_))) {
+        stop::watch();
+    }
     match &arguments.command {
         Some(HandoffCommand::Verify(arguments)) => return verified(arguments),
         Some(HandoffCommand::Emulate(arguments)) => return emulate::run(arguments),
@@ -139,6 +141,7 @@ fn verified(arguments: &VerifyArguments) -> Result<Ending, Failure> {
         .map_err(|error| Failure::failed(error.to_string()).at(&arguments.bundle).hint("nothing of it was run"))?;
     let running = if arguments.no_run { Running::NothingOfIt } else { Running::Everything };
     let ledger = verify(&bundle, running, progress("checks"));
+    refuse_stopped()?;
     if arguments.json {
         let checks: Vec<_> = ledger.iter().map(Check::document).collect();
         let document = json!({ "schema": "ridgeline.handoff-ledger.v1", "bundle": arguments.bundle.display().to_string(), "ledger": checks });
@@ -147,60 +150,4 @@ fn verified(arguments: &VerifyArguments) -> Result<Ending, Failure> {
         say(&lines(&ledger))?;
     }
     Ok(Ending::Code(if ledger.iter().any(|check| check.state == CheckState::Failed) { FAILED } else { 0 }))
-}
-
-/// Says on standard error how far the checks, or other work, are, once they have taken a while.
-fn progress(what: &'static str) -> impl FnMut(&Progress) {
-    let began = Instant::now();
-    let mut told = began;
-    move |progress| {
-        let now = Instant::now();
-        // Seldomer the longer it takes.
-        let pause = BETWEEN_WORDS.max((now - began) / 8);
-        if now - began < WORTH_A_WORD || now - told < pause || progress.running.is_empty() {
-            return;
-        }
-        told = now;
-        let Progress { done, of, running } = progress;
-        let text = format!(
-            "ridgeline: {done} of {of} {what} done after {} s; running: {}\n",
-            (now - began).as_secs(),
-            running.join(", ")
-        );
-        // Nothing is left to tell it to where standard error is closed.
-        let _ = anstream::stderr().write_all(text.as_bytes());
-    }
-}
-
-/// From when on progress is told, and how often.
-const WORTH_A_WORD: Duration = Duration::from_secs(3);
-const BETWEEN_WORDS: Duration = Duration::from_secs(3);
-
-/// A line for each check, and one for all.
-fn lines(ledger: &[Check]) -> String {
-    let states = ledger.iter().map(|check| check.state.name().len()).max().unwrap_or(0);
-    let width = ledger.iter().map(|check| check.name.chars().count()).max().unwrap_or(0);
-    let mut text = String::new();
-    for check in ledger {
-        let time = if check.state == CheckState::NotRun { String::new() } else { format!(" ({:.1} s)", check.wall_s) };
-        let found = escape_controls(&check.found).into_owned();
-        text.push_str(&format!("{:states$}  {:width$}  {found}{time}\n", check.state.name(), check.name));
-    }
-    let count = |state| ledger.iter().filter(|check| check.state == state).count();
-    let [passed, failed, not_run] = [CheckState::Passed, CheckState::Failed, CheckState::NotRun].map(count);
-    let late = count(CheckState::NotFinished);
-    let late = if late > 0 { format!("{late} not finished, ") } else { String::new() };
-    text.push_str(&format!("{passed} checks passed, {failed} failed, {late}{not_run} not run\n"));
-    text
-}
-
-fn say(text: &str) -> Result<(), Failure> {
-    anstream::stdout().write_all(text.as_bytes()).map_err(|error| Failure::io("could not write", &error))
-}
-
-/// Where a bundle is being made, as long as it is not whole.
-fn beside(output: &Path) -> Result<PathBuf, Failure> {
-    let parent = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(parent).map_err(|error| Failure::io("could not make the folder", &error).at(parent))?;
-    Ok(parent.to_path_buf())
 }

@@ -1,7 +1,7 @@
 //! `ridgeline hlo`: the compiled modules of a capture.
 
-use crate::Ending;
 use crate::arguments::{Globals, OutputArguments};
+use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::{deliver, deliver_text};
 use crate::timings::Timings;

@@ -1,7 +1,7 @@
 //! `ridgeline idle`: why the devices were idle.
 
-use crate::Ending;
 use crate::arguments::{Globals, InputArguments, OutputArguments};
+use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::deliver;
 use crate::timings::Timings;

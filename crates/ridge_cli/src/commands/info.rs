@@ -1,9 +1,10 @@
 //! `ridgeline info`: what is in a capture.
 
-use crate::Ending;
 use crate::arguments::{Globals, InputArguments, OutputArguments};
+use crate::ending::Ending;
 use crate::failure::Failure;
-use crate::output::{Format, deliver, deliver_json};
+use crate::format::Format;
+use crate::output::{deliver, deliver_json};
 use crate::timings::Timings;
 use clap::Args;
 use ridge_report::{Report, json};

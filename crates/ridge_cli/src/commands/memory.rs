@@ -1,9 +1,10 @@
 //! `ridgeline memory`: what needs memory, how much of it, and when.
 
-use crate::Ending;
 use crate::arguments::{Globals, InputArguments, OutputArguments};
+use crate::ending::Ending;
 use crate::failure::Failure;
-use crate::output::{Format, deliver};
+use crate::format::Format;
+use crate::output::deliver;
 use crate::timings::Timings;
 use crate::views::ViewOf;
 use clap::{Args, ValueHint};

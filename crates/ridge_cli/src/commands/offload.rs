@@ -1,7 +1,7 @@
 //! `ridgeline offload`: which parts other hardware would really speed up, and what forbids the rest.
 
-use crate::Ending;
 use crate::arguments::{CeilingsArguments, Globals, InputArguments, TextOutput};
+use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::deliver_checked;
 use crate::timings::Timings;

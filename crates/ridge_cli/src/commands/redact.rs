@@ -1,6 +1,6 @@
 //! `ridgeline redact`: a copy of a capture that is safe to share.
 
-use crate::Ending;
+use crate::ending::Ending;
 use crate::failure::Failure;
 use clap::{Args, ValueHint};
 use ridge_report::escape_controls;

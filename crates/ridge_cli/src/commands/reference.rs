@@ -1,6 +1,6 @@
 //! `ridgeline reference`, hidden: the command line's reference page, `docs/cli.md`, from the same texts as `--help`.
 
-use crate::Ending;
+use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::write_stdout;
 use anstream::ColorChoice;

@@ -1,7 +1,7 @@
 //! `ridgeline report`: the page with its answers in one file.
 
-use crate::Ending;
 use crate::arguments::{CeilingsArguments, Globals, InputArguments};
+use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::{tell_losses, write_file};
 use crate::timings::Timings;

@@ -1,7 +1,7 @@
 //! `ridgeline roofline`: how far operations are from what their device allows.
 
-use crate::Ending;
 use crate::arguments::{CeilingsArguments, Globals, InputArguments, OutputArguments};
+use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::{deliver_drawn, write_drawing, write_file};
 use crate::timings::Timings;

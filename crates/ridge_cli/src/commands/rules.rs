@@ -1,14 +1,14 @@
 //! `ridgeline rules`: every rule of `check`, with the record of its predictions.
 
-use crate::Ending;
 use crate::arguments::{Globals, OutputArguments};
+use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::{deliver, write_file};
 use clap::{Args, ValueHint};
 use ridge_report::{Listing, Report};
 use ridgeline::{
-    Basis, Columns, Find, LocalSaving, RULES, Record, Rule, SavingBasis, local_record, record_of, saving_line,
-    saving_of_trial, savings_file, savings_in,
+    Basis, Columns, Find, LocalSaving, RULES, Record, Rule, SavingBasis, blind_record_of, local_record, record_of,
+    saving_line, savings_file, savings_in, savings_of,
 };
 use serde::Deserialize;
 use std::fs;
@@ -66,17 +66,25 @@ pub(crate) fn run(arguments: &RulesArguments, globals: &Globals) -> Result<Endin
     Ok(Ending::Code(0))
 }
 
+/// Adds what the trial or the experiments in `folder` tested to the local record.
+pub(super) fn keep(folder: &Path) -> Result<(), Failure> {
+    let Some(file) = local_file()? else { return Ok(()) };
+    let mut text = fs::read_to_string(&file).unwrap_or_default();
+    add(&[folder.to_owned()], &file, &mut text)
+}
+
 /// Adds what the trials tested to the text of the local record, and writes it; a trial counts once.
 fn add(trials: &[PathBuf], file: &Path, text: &mut String) -> Result<(), Failure> {
     let (known, _) = savings_in(text);
     let mut added = Vec::new();
     for folder in trials {
-        let saving = saving_of_trial(folder).map_err(|why| Failure::failed(why).at(folder))?;
-        let is_known = known.iter().chain(&added).any(|other: &LocalSaving| other.trial == saving.trial);
-        if is_known {
-            anstream::eprintln!("ridgeline: {} is in the local record already", folder.display());
-        } else {
-            added.push(saving);
+        for saving in savings_of(folder).map_err(|why| Failure::failed(why).at(folder))? {
+            let is_known = known.iter().chain(&added).any(|other: &LocalSaving| other.trial == saving.trial);
+            if is_known {
+                anstream::eprintln!("ridgeline: {} is in the local record already", folder.display());
+            } else {
+                added.push(saving);
+            }
         }
     }
     if added.is_empty() {
@@ -131,10 +139,13 @@ fn listing(local: &[LocalSaving]) -> Report {
             let judges = matches!(rule.find, Find::Doubts(_));
             if judges { "doubt" } else { "cause" }.to_owned()
         })
-        .count("pairs", "Pairs", "pairs of programs that were measured", Basis::Measured, |rule: &&Rule| {
+        .text("blind", "Blind", "pairs written without knowledge of the rule in which it was the right cause, and least and most of predicted over measured savings there", |rule: &&Rule| {
+            blind_record_of(rule.id).map(|record| record.words().trim_start_matches("blind: ").to_owned())
+        })
+        .count("pairs", "Tuned pairs", "pairs of programs that the rule was tuned with; they say nothing of others", Basis::Measured, |rule: &&Rule| {
             record(rule).map(|record| u64::from(record.pairs))
         })
-        .text("ratio", "Predicted/measured", "least and most of predicted over measured savings", |rule: &&Rule| {
+        .text("ratio", "Predicted/measured, tuned", "least and most of predicted over measured savings of those", |rule: &&Rule| {
             record(rule).map(|record| format!("{:.2} to {:.2}", record.lowest_ratio, record.highest_ratio))
         });
     let columns = if has_local { with_local(columns, local) } else { columns };

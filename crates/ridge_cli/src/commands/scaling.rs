@@ -1,7 +1,7 @@
 //! `ridgeline scaling`: how time, work and memory grow with size, and how the steps of one run drift.
 
-use crate::Ending;
 use crate::arguments::{Globals, InputArguments, OutputArguments};
+use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::{deliver, deliver_drawn, write_drawing};
 use crate::timings::Timings;

@@ -1,9 +1,10 @@
 //! `ridgeline stats`: where the time went.
 
-use crate::Ending;
 use crate::arguments::{CeilingsArguments, Globals, InputArguments, OutputArguments};
+use crate::ending::Ending;
 use crate::failure::Failure;
-use crate::output::{Format, deliver_followed};
+use crate::format::Format;
+use crate::output::deliver_followed;
 use crate::timings::Timings;
 use crate::views::ViewOf;
 use clap::Args;

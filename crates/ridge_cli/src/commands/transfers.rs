@@ -1,7 +1,7 @@
 //! `ridgeline transfers`: what was copied, how fast, and who asked for it.
 
-use crate::Ending;
 use crate::arguments::{CeilingsArguments, Globals, InputArguments, OutputArguments};
+use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::deliver;
 use crate::timings::Timings;

@@ -1,13 +1,14 @@
 //! `ridgeline try`: whether a change helps.
 
 use super::record::WindowArguments;
-use crate::Ending;
 use crate::arguments::{Globals, TextLayout};
+use crate::ending::Ending;
 use crate::failure::{Failure, USAGE};
 use crate::output::{deliver_checked, write_file};
 use anstream::stream::IsTerminal as _;
 use clap::{Args, ValueEnum, ValueHint};
 use indicatif::ProgressBar;
+use ridge_files::NewFolder;
 use ridge_record::trial::{
     Agreement, Candidate, Ended, OutputCheck, Side, Source, TrialError, TrialEvent, TrialOptions, TrialOutcome,
     last_lines, try_candidate,
@@ -27,29 +28,44 @@ use std::time::Duration;
 /// Its document in the folder of a trial.
 const DOCUMENT: &str = "try.json";
 
+/// What a trial makes in its folder.
+const MADE: [&str; 5] = [DOCUMENT, "before", "after", "warm-up", "outputs"];
+
+/// The files of a side that nothing else was named for.
+const WORKING_TREE: &str = "the working tree";
+
 /// Run a program with and without a change, alternating, and report whether the change helps
 ///
-/// The change is a patch, a revision, environment variables or another command. Runs alternate, and each is recorded,
-/// until the difference is known precisely enough or the budget is spent. Changed files are tried in copies, so your
-/// working tree stays untouched. Output of the program goes to a log beside each capture. See docs/try.md.
+/// The baseline is your working tree, or the revision that `--baseline` names. The candidate is a patch, a revision,
+/// environment variables, another command, or with `--baseline` your working tree as it is. Runs alternate, and each is
+/// recorded, until the difference is known precisely enough or the budget is spent. Changed files are tried in copies, so
+/// your working tree stays untouched. Output of the program goes to a log beside each capture. See docs/try.md.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct TryArguments {
-    /// The unchanged program and its arguments
+    /// The program and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
     command: Vec<OsString>,
+
+    /// Compare with the files of this revision; the candidate is the working tree unless another is named
+    #[arg(long, value_name = "REV", help_heading = "What to try")]
+    baseline: Option<String>,
+
+    /// Try the files of this revision; the baseline is the working tree unless another is named
+    #[arg(long, value_name = "REV", conflicts_with = "patch", help_heading = "What to try")]
+    candidate: Option<String>,
 
     /// Try this patch, in the format of `git diff`, on top of the current working tree
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "What to try")]
     patch: Option<PathBuf>,
 
-    /// Try a revision (`git:REV`) or an environment variable (`NAME=VALUE`); may be repeated
-    #[arg(long, value_name = "WHAT", help_heading = "What to try")]
-    against: Vec<String>,
+    /// Try this environment variable; may be repeated, and combined with the others
+    #[arg(long, value_name = "NAME=VALUE", help_heading = "What to try")]
+    candidate_env: Vec<String>,
 
     /// Try this command instead
     #[arg(long, value_name = "COMMAND", help_heading = "What to try")]
-    candidate: Option<String>,
+    candidate_command: Option<String>,
 
     /// The rule of `check` whose advice the change follows: its prediction is compared with what is measured
     #[arg(long, value_name = "RULE", help_heading = "What to try")]
@@ -92,10 +108,10 @@ pub(crate) struct TryArguments {
     practical: f64,
 
     /// Confidence level of intervals
-    #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = confidence, help_heading = "What counts")]
+    #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = crate::quantities::confidence, help_heading = "What counts")]
     confidence: f64,
 
-    /// Exit with status 1 if the change is slower by PERCENT or more, or if that cannot be judged
+    /// Exit with status 1 if the candidate is slower than the baseline by PERCENT or more, or if that cannot be judged
     #[arg(long, value_name = "PERCENT", value_parser = crate::quantities::percent, help_heading = "What counts")]
     fail_on: Option<f64>,
 
@@ -117,16 +133,18 @@ pub(crate) struct TryArguments {
 const EXAMPLES: &str = "\
 Examples:
   ridgeline try --patch fix.diff -- python train.py                   does the patch help?
-  ridgeline try --against git:HEAD~1 -- python train.py               did the last commit?
-  ridgeline try --against 'XLA_FLAGS=--xla_gpu_autotune_level=4' -- python train.py
-  ridgeline try --candidate 'python other.py' -- python solver.py     another program for the same task
+  ridgeline try --baseline HEAD~1 -- python train.py                  did the last commit, and what is not committed?
+  ridgeline try --baseline origin/main --fail-on 5% -- python train.py   is the branch slower than main?
+  ridgeline try --candidate HEAD~1 -- python train.py                 would going back help?
+  ridgeline try --candidate-env 'XLA_FLAGS=--xla_gpu_autotune_level=4' -- python train.py
+  ridgeline try --candidate-command 'python other.py' -- python solver.py   another program for the same task
   ridgeline try --patch fix.diff --check-output out.npy --tolerance 1e-6 -- python solver.py
   ridgeline try --patch fix.diff --finding host-callback -- python train.py   does it save what check predicted?
   ridgeline try --patch fix.diff --until 1% --budget 30m --fail-on 5% -- python train.py
 
 Exit status:
-  0  the trial ran; with --fail-on, the change is not slower by that much
-  1  the change failed, its outputs differ, or --fail-on is exceeded or cannot be judged
+  0  the trial ran; with --fail-on, the candidate is not slower by that much
+  1  the candidate failed, its outputs differ, or --fail-on is exceeded or cannot be judged, as after an interrupt
   2  the trial could not run";
 
 /// Forms of the answer.
@@ -160,11 +178,6 @@ impl Measure {
     }
 }
 
-fn confidence(text: &str) -> Result<f64, String> {
-    let part = crate::quantities::percent(text)?;
-    if (0.5..=0.9999).contains(&part) { Ok(part) } else { Err(format!("expected 50% to 99.99%, found {text}")) }
-}
-
 /// Runs the command.
 pub(crate) fn run(arguments: &TryArguments, globals: &Globals) -> Result<Ending, Failure> {
     tried(arguments, globals).map_err(|failure| failure.ending(USAGE))
@@ -175,6 +188,8 @@ fn tried(arguments: &TryArguments, globals: &Globals) -> Result<Ending, Failure>
     if let Some(unknown) = arguments.finding.as_ref().filter(|id| rule(id).is_none()) {
         return Err(Failure::usage(format!("expected a rule, found `{unknown}`")).hint("`ridgeline rules` lists them"));
     }
+    let folder = arguments.folder()?;
+    let place = Place::claim(&folder)?;
     let options = TrialOptions {
         record: RecordOptions {
             command: arguments.command.clone(),
@@ -182,8 +197,9 @@ fn tried(arguments: &TryArguments, globals: &Globals) -> Result<Ending, Failure>
             memory_profiles: false,
             ..arguments.window.options()
         },
+        baseline: arguments.baseline.clone(),
         candidate,
-        out: claim(&arguments.folder()?)?,
+        out: place.path().to_owned(),
         warm_up: arguments.discard,
         least_runs: arguments.runs.min(3),
         most_runs: arguments.runs,
@@ -208,10 +224,12 @@ fn tried(arguments: &TryArguments, globals: &Globals) -> Result<Ending, Failure>
     runs.extend(outcome.runs[runs.len()..].iter().map(shown));
     let judged = judge(&mut runs, measure, &compare);
     let predictions = tested(&runs, judged.as_ref(), arguments.finding.as_deref());
-    let trial = Trial { tested: predictions.tested, ..trial_of(arguments, outcome, runs, judged, &options.out) };
-    let trial = Trial { notes: [trial.notes.clone(), predictions.notes].concat(), ..trial };
+    let trial = Trial { tested: predictions.tested, ..trial_of(arguments, outcome, runs, judged, &folder) };
+    let mut trial = Trial { notes: [trial.notes.clone(), predictions.notes].concat(), ..trial };
+    trial.runs.iter_mut().for_each(|run| place.rename(run, &folder));
     let document = json::document(&trial);
     write_file(&options.out.join(DOCUMENT), document.as_bytes())?;
+    place.settle(&folder)?;
     let render = |layout: &Layout| match arguments.format {
         TryFormat::Text => text::render(&trial, layout),
         TryFormat::Json => document.clone(),
@@ -238,6 +256,7 @@ fn trial_of(
         );
     }
     Trial {
+        baseline: arguments.baseline_words(),
         candidate: arguments.words(),
         command: arguments.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         folder: folder.to_owned(),
@@ -255,6 +274,7 @@ fn trial_of(
         notes,
         took_ns: nanos(took),
         until: arguments.until,
+        is_gated: arguments.fail_on.is_some(),
     }
 }
 
@@ -265,27 +285,29 @@ impl TryArguments {
         if let Some(patch) = &self.patch {
             candidate.source = Source::Patch(patch.clone());
         }
-        for what in &self.against {
-            if let Some(revision) = what.strip_prefix("git:") {
-                if candidate.source != Source::Same {
-                    return Err(Failure::usage("expected one patch or one revision, found several")
-                        .hint("`git diff REV` makes a patch of a revision"));
-                }
-                candidate.source = Source::Revision(revision.to_owned());
-            } else if let Some((name, value)) = what.split_once('=').filter(|(name, _)| is_name(name)) {
-                candidate.environment.push((name.into(), value.into()));
-            } else {
-                return Err(Failure::usage(format!("expected `git:REV` or `NAME=VALUE`, found `{what}`")));
-            }
+        if let Some(revision) = &self.candidate {
+            candidate.source = Source::Revision(revision.clone());
         }
-        if let Some(command) = &self.candidate {
+        for what in &self.candidate_env {
+            let variable = what.split_once('=').filter(|(name, _)| is_name(name));
+            let (name, value) =
+                variable.ok_or_else(|| Failure::usage(format!("expected `NAME=VALUE`, found `{what}`")))?;
+            candidate.environment.push((name.into(), value.into()));
+        }
+        if let Some(command) = &self.candidate_command {
             let words = shlex::split(command).filter(|words| !words.is_empty());
             let words = words.ok_or_else(|| Failure::usage(format!("expected a command, found `{command}`")))?;
             candidate.command = Some(words.into_iter().map(Into::into).collect());
         }
-        if candidate.source == Source::Same && candidate.environment.is_empty() && candidate.command.is_none() {
-            return Err(Failure::usage("expected something to try, found nothing")
-                .hint("name it with `--patch`, `--against` or `--candidate`"));
+        let is_nothing = candidate.source == Source::Same
+            && self.baseline.is_none()
+            && candidate.environment.is_empty()
+            && candidate.command.is_none();
+        if is_nothing {
+            return Err(Failure::usage("expected something to try, found nothing").hint(
+                "name it with `--patch`, `--candidate`, `--candidate-env` or `--candidate-command`, or what to compare \
+                 your tree with by `--baseline`",
+            ));
         }
         Ok(candidate)
     }
@@ -293,8 +315,15 @@ impl TryArguments {
     /// The same in words.
     fn words(&self) -> String {
         let patch = self.patch.iter().map(|patch| format!("patch {}", patch.display()));
-        let command = self.candidate.iter().map(|command| format!("`{command}`"));
-        patch.chain(self.against.iter().cloned()).chain(command).collect::<Vec<_>>().join(", ")
+        let revision = self.candidate.iter().map(|revision| format!("revision {revision}"));
+        let command = self.candidate_command.iter().map(|command| format!("`{command}`"));
+        let all: Vec<String> = patch.chain(revision).chain(self.candidate_env.iter().cloned()).chain(command).collect();
+        if all.is_empty() { WORKING_TREE.to_owned() } else { all.join(", ") }
+    }
+
+    /// What it is compared with, in words.
+    fn baseline_words(&self) -> String {
+        self.baseline.as_ref().map_or(WORKING_TREE.to_owned(), |revision| format!("revision {revision}"))
     }
 
     fn compare(&self) -> Options {
@@ -312,25 +341,73 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(is_letter) && !name.starts_with(|letter: char| letter.is_ascii_digit())
 }
 
-/// Makes the folder, and takes an earlier trial out of it.
-fn claim(folder: &Path) -> Result<PathBuf, Failure> {
-    let failed = |error: std::io::Error| Failure::io("cannot write the folder", &error).at(folder);
-    fs::create_dir_all(folder).map_err(failed)?;
-    let is_empty = fs::read_dir(folder).map_err(failed)?.next().is_none();
-    if !is_empty && !folder.join(DOCUMENT).is_file() {
-        return Err(Failure::usage("expected an empty folder or an earlier trial, found other files")
-            .at(folder)
-            .hint("name another folder with `-o`"));
+/// Where a trial is written: in its folder, or beside an earlier trial until it takes that one's place.
+enum Place {
+    Here(PathBuf),
+    Beside(NewFolder),
+}
+
+impl Place {
+    /// Makes a folder for a trial in `folder`.
+    fn claim(folder: &Path) -> Result<Place, Failure> {
+        let failed = |error: std::io::Error| Failure::io("cannot write the folder", &error).at(folder);
+        fs::create_dir_all(folder).map_err(failed)?;
+        if !refuse_others(folder)? {
+            return Ok(Place::Beside(NewFolder::beside(folder).map_err(failed)?));
+        }
+        // From here on the folder is a trial, whatever becomes of it.
+        write_file(&folder.join(DOCUMENT), b"{}\n")?;
+        Ok(Place::Here(folder.to_owned()))
     }
-    for name in ["before", "after", "warm-up", "outputs"] {
-        let inside = folder.join(name);
-        if inside.is_dir() {
-            fs::remove_dir_all(inside).map_err(failed)?;
+
+    fn path(&self) -> &Path {
+        match self {
+            Place::Here(path) => path,
+            Place::Beside(new) => new.path(),
         }
     }
-    // From here on the folder is a trial, whatever becomes of it.
-    write_file(&folder.join(DOCUMENT), b"{}\n")?;
-    Ok(folder.to_owned())
+
+    /// Has a run be where it will be found.
+    fn rename(&self, run: &mut TrialRun, folder: &Path) {
+        let place = |path: &PathBuf| path.strip_prefix(self.path()).map_or(path.clone(), |inside| folder.join(inside));
+        (run.log, run.capture) = (place(&run.log), run.capture.as_ref().map(place));
+    }
+
+    /// Has an earlier trial give way.
+    fn settle(self, folder: &Path) -> Result<(), Failure> {
+        let Place::Beside(new) = self else { return Ok(()) };
+        // What came into the earlier one meanwhile is not lost with it.
+        let others = refuse_others(folder).err();
+        let (kept, error) = match others {
+            None => match new.keep_instead() {
+                Ok(()) => return Ok(()),
+                Err((new, error)) => {
+                    (new.keep_near(), Failure::io("cannot replace the earlier trial", &error).at(folder))
+                }
+            },
+            Some(others) => (new.keep_near(), others),
+        };
+        Err(match kept {
+            Ok(kept) => error.hint(format!("this trial is in {}", kept.display())),
+            Err(_) => error,
+        })
+    }
+}
+
+/// Whether the folder is empty; refuses one that is neither that nor an earlier trial, which is replaced.
+fn refuse_others(folder: &Path) -> Result<bool, Failure> {
+    let failed = |error: std::io::Error| Failure::io("cannot read the folder", &error).at(folder);
+    let names: Vec<OsString> = fs::read_dir(folder)
+        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.file_name())).collect())
+        .map_err(failed)?;
+    let is_trial = names.iter().any(|name| name == DOCUMENT);
+    let is_ours = |name: &OsString| MADE.iter().any(|made| name == made) || ridge_files::is_partial(name);
+    match names.iter().find(|name| !is_trial || !is_ours(name)) {
+        None => Ok(names.is_empty()),
+        Some(_) => Err(Failure::usage("expected an empty folder or an earlier trial, found other files")
+            .at(folder)
+            .hint("name another folder with `-o`")),
+    }
 }
 
 fn failure(error: TrialError) -> Failure {

@@ -1,7 +1,7 @@
 //! `ridgeline view`: the capture in the browser.
 
-use crate::Ending;
 use crate::arguments::{CeilingsArguments, Globals, InputArguments};
+use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::{tell_losses, write_stdout};
 use crate::timings::Timings;

@@ -52,7 +52,10 @@ def profile(words):
         if child is None:
             early.append(number)
         else:
-            os.killpg(child.pid, number)
+            try:
+                os.killpg(child.pid, number)
+            except ProcessLookupError:
+                pass  # The program has ended already, and its report is still to be written.
 
     for one in (signal.SIGINT, signal.SIGTERM):
         signal.signal(one, pass_on)

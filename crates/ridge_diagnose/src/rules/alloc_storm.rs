@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 pub(crate) static RULE: Rule = Rule {
     id: "alloc-storm",
     group: Group::Host,
-    summary: "device memory is taken from the driver and given back in every step",
+    summary: "Device memory allocated and freed every step",
     document: include_str!("alloc_storm.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &[],

@@ -11,7 +11,7 @@ use ridge_table::{Basis, Quantity, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "bank-conflicts",
     group: Group::Compute,
-    summary: "a profiled kernel has conflicts in shared memory",
+    summary: "Shared-memory bank conflicts",
     document: include_str!("bank_conflicts.md"),
     asks: &[],
     explains: &[],

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 pub(crate) static RULE: Rule = Rule {
     id: "below-roof",
     group: Group::Compute,
-    summary: "an operation takes several times as long as its device allows",
+    summary: "Operation far below its roofline",
     document: include_str!("below_roof.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

@@ -12,7 +12,7 @@ use ridge_replay::Action;
 pub(crate) static RULE: Rule = Rule {
     id: "blocking-call",
     group: Group::Host,
-    summary: "the host waits for the device in the middle of the work, and the device waits for the host after it",
+    summary: "Blocking host synchronization",
     document: include_str!("blocking_call.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &[],

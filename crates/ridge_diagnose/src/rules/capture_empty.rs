@@ -2,12 +2,15 @@
 
 use crate::case::{Case, Framework};
 use crate::fitness::{Doubt, Question};
+use crate::losses::advice_for_device_work;
 use crate::rule::{Find, Group, Rule};
+use crate::words::count;
+use ridge_analysis::ProfileNumbers;
 
 pub(crate) static RULE: Rule = Rule {
     id: "capture-empty",
     group: Group::Fitness,
-    summary: "the capture holds no device work",
+    summary: "No device work recorded",
     document: include_str!("capture_empty.md"),
     asks: &[],
     explains: &[],
@@ -17,6 +20,15 @@ pub(crate) static RULE: Rule = Rule {
 
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     if case.wall().busy_ns() > 0 {
+        return;
+    }
+    let profiled = profiled(case);
+    if profiled > 0 {
+        doubts.push(Doubt {
+            message: format!("the capture is of {} under a hardware profiler, without a timeline", count(profiled, "launch", "launches")),
+            command: Some("nsys profile --trace=cuda,nvtx,osrt PROGRAM, for what happens between the kernels".to_owned()),
+            blocks: vec![Question::Idle, Question::Steps],
+        });
         return;
     }
     let launches: u64 = case.trace().processes_without_device_activity().iter().map(|(_, launches)| launches).sum();
@@ -29,5 +41,13 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
         _ => "ridgeline record -- python PROGRAM.py",
     };
     let blocks = vec![Question::Device, Question::Idle, Question::Steps];
+    let command = advice_for_device_work(case, command);
     doubts.push(Doubt { message, command: Some(command.to_owned()), blocks });
+}
+
+/// Launches under a profiler that counted what a kernel reached.
+fn profiled(case: &Case<'_>) -> u64 {
+    let (trace, profiles) = (case.trace(), &case.trace().profiles);
+    let numbers = (0..profiles.launches.len() as u32).map(|row| ProfileNumbers::of(profiles, &trace.strings, row));
+    numbers.filter(|numbers| numbers.duration_ns.is_some() && numbers.compute_share.or(numbers.memory_share).is_some()).count() as u64
 }

@@ -9,7 +9,7 @@ use ridge_trace::EventKind;
 pub(crate) static RULE: Rule = Rule {
     id: "capture-too-heavy",
     group: Group::Fitness,
-    summary: "most events are Python calls, which recording slows down",
+    summary: "Python tracing dominates the capture",
     document: include_str!("capture_too_heavy.md"),
     asks: &[],
     explains: &[],

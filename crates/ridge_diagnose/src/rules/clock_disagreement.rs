@@ -9,7 +9,7 @@ use ridge_units::Nanos;
 pub(crate) static RULE: Rule = Rule {
     id: "clock-disagreement",
     group: Group::Fitness,
-    summary: "the clocks of several processes disagree",
+    summary: "Unsynchronized clocks across processes",
     document: include_str!("clock_disagreement.md"),
     asks: &[],
     explains: &[],

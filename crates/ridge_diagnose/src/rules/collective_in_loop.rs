@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 pub(crate) static RULE: Rule = Rule {
     id: "collective-in-loop",
     group: Group::Structure,
-    summary: "small collectives in every iteration of a loop",
+    summary: "Small collective in every loop iteration",
     document: include_str!("collective_in_loop.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

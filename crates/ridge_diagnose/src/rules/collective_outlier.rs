@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 pub(crate) static RULE: Rule = Rule {
     id: "collective-outlier",
     group: Group::Devices,
-    summary: "some collectives take many times longer than others of their size",
+    summary: "Outlier collectives",
     document: include_str!("collective_outlier.md"),
     asks: &[Question::Device],
     explains: &[],

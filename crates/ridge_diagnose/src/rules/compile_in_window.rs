@@ -9,7 +9,7 @@ use ridge_analysis::{Activity, Per};
 pub(crate) static RULE: Rule = Rule {
     id: "compile-in-window",
     group: Group::Fitness,
-    summary: "programs are compiled inside the marked steps",
+    summary: "Compilation inside the marked steps",
     document: include_str!("compile_in_window.md"),
     asks: &[],
     explains: &[],

@@ -15,7 +15,7 @@ use ridge_trace::EventKind;
 pub(crate) static RULE: Rule = Rule {
     id: "copies-in-loop",
     group: Group::Copies,
-    summary: "copies between host and device in every step, while the device computes nothing",
+    summary: "Exposed host-device copies in every step",
     document: include_str!("copies_in_loop.md"),
     asks: &[Question::Device],
     explains: &["blocking-call", "sync-copy", "pageable-copy", "many-small-copies", "slow-copy"],

@@ -13,7 +13,7 @@ use ridge_table::Subject;
 pub(crate) static RULE: Rule = Rule {
     id: "data-loading",
     group: Group::Host,
-    summary: "the device waits for the loader of data",
+    summary: "Input-bound: device waits for the data loader",
     document: include_str!("data_loading.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &["host-bound-dispatch"],

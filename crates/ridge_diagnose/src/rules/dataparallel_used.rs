@@ -10,7 +10,7 @@ use ridge_trace::{EventKind, EventRow};
 pub(crate) static RULE: Rule = Rule {
     id: "dataparallel-used",
     group: Group::Devices,
-    summary: "one process drives several devices with `torch.nn.DataParallel`",
+    summary: "`torch.nn.DataParallel` in use",
     document: include_str!("dataparallel_used.md"),
     asks: &[Question::Device],
     explains: &[],

@@ -12,7 +12,7 @@ use ridge_table::{Basis, Quantity, Subject, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "decode-without-graphs",
     group: Group::Serving,
-    summary: "a server decodes and launches each kernel of a step on its own",
+    summary: "Decode without CUDA graphs",
     document: include_str!("decode_without_graphs.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &["host-bound-dispatch", "many-small-kernels"],

@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) static RULE: Rule = Rule {
     id: "defensive-copies",
     group: Group::Structure,
-    summary: "XLA copies arguments before it updates them, because they are not donated",
+    summary: "Copies of undonated arguments",
     document: include_str!("defensive_copies.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

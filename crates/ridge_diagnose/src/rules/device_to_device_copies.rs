@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 pub(crate) static RULE: Rule = Rule {
     id: "device-to-device-copies",
     group: Group::Copies,
-    summary: "memory is copied within the device, while it computes nothing",
+    summary: "Exposed device-to-device copies",
     document: include_str!("device_to_device_copies.md"),
     asks: &[Question::Device],
     explains: &[],

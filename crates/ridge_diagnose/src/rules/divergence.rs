@@ -11,7 +11,7 @@ use ridge_table::{Basis, Quantity, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "divergence",
     group: Group::Compute,
-    summary: "threads of a profiled kernel's warps take different ways",
+    summary: "Warp divergence",
     document: include_str!("divergence.md"),
     asks: &[],
     explains: &[],

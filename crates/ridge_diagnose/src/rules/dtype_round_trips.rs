@@ -12,7 +12,7 @@ use ridge_hlo::{ElementType, HloModule, InstructionId};
 pub(crate) static RULE: Rule = Rule {
     id: "dtype-round-trips",
     group: Group::Compute,
-    summary: "passes that only convert between 32-bit and 16-bit numbers, there and back",
+    summary: "Redundant 16/32-bit conversions",
     document: include_str!("dtype_round_trips.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

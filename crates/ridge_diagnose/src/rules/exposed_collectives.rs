@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 pub(crate) static RULE: Rule = Rule {
     id: "exposed-collectives",
     group: Group::Devices,
-    summary: "collectives run while the device computes nothing",
+    summary: "Exposed collectives",
     document: include_str!("exposed_collectives.md"),
     asks: &[Question::Device],
     explains: &[],
@@ -55,13 +55,20 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         )
         .fact(format!("most of it in {}", list(&names, 3)))
         .why("the work that could run meanwhile waits for the result, or is not queued on a stream of its own")
-        .help(advice(case.framework()))
+        .help(if case.is_on_processors() { ON_PROCESSORS } else { advice(case.framework()) })
         .claims(exposure.rows.iter().map(|row| (row.at, row.part * hidden)));
+    if case.is_on_processors() {
+        // Devices that are threads of one processor have nothing to overlap with: they share what computes.
+        finding = finding.information();
+    }
     if meetings(case).is_empty() {
         finding = finding.fact("one rank alone cannot tell transfer from waiting for a slower rank");
     }
     Ok(vec![finding])
 }
+
+/// What helps where the devices are threads of one processor.
+const ON_PROCESSORS: &str = "exchange less often: add up gradients on each device and sum them once for a step (`psum` after the loop over microbatches); on a processor nothing hides an exchange, because the devices share its cores";
 
 fn advice(framework: Framework) -> &'static str {
     match framework {

@@ -9,7 +9,7 @@ use ridge_analysis::{Need, Per, Steps, StepRow};
 pub(crate) static RULE: Rule = Rule {
     id: "few-or-unstable-steps",
     group: Group::Fitness,
-    summary: "steps are few or differ much",
+    summary: "Too few steps, or high step-to-step variation",
     document: include_str!("few_or_unstable_steps.md"),
     asks: &[],
     explains: &[],

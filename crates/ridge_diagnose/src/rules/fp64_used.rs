@@ -15,7 +15,7 @@ use ridge_trace::OpRow;
 pub(crate) static RULE: Rule = Rule {
     id: "fp64-used",
     group: Group::Compute,
-    summary: "double precision on a device that is slow at it",
+    summary: "FP64 on a device with slow FP64",
     document: include_str!("fp64_used.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

@@ -11,7 +11,7 @@ use ridge_table::{Basis, Quantity, Subject, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "fragmentation",
     group: Group::Memory,
-    summary: "an allocator takes memory though it holds enough that nothing uses",
+    summary: "Allocator fragmentation",
     document: include_str!("fragmentation.md"),
     asks: &[],
     explains: &[],

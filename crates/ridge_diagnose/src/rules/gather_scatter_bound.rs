@@ -14,7 +14,7 @@ use ridge_trace::OpRow;
 pub(crate) static RULE: Rule = Rule {
     id: "gather-scatter-bound",
     group: Group::Structure,
-    summary: "sorts, gathers, scatters and slices take most of the time",
+    summary: "Bound by gathers, scatters and sorts",
     document: include_str!("gather_scatter_bound.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

@@ -9,7 +9,7 @@ use ridge_trace::EventKind;
 pub(crate) static RULE: Rule = Rule {
     id: "graph-opaque",
     group: Group::Fitness,
-    summary: "graphs were traced whole, without their kernels",
+    summary: "CUDA graphs traced without their kernels",
     document: include_str!("graph_opaque.md"),
     asks: &[],
     explains: &[],

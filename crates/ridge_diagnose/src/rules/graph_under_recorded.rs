@@ -3,6 +3,7 @@
 use crate::case::Case;
 use crate::fitness::{Doubt, Question};
 use crate::launched::{Call, Launched, Launches, without_work};
+use crate::losses::advice_for_device_work;
 use crate::rule::{Find, Group, Rule};
 use ridge_analysis::Need;
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 pub(crate) static RULE: Rule = Rule {
     id: "graph-under-recorded",
     group: Group::Fitness,
-    summary: "work was launched that the capture does not have: idle time may be the recorder's",
+    summary: "Launched work missing from the capture",
     document: include_str!("graph_under_recorded.md"),
     asks: &[],
     explains: &[],
@@ -28,6 +29,7 @@ const MOST: f64 = 0.50;
 const STEPS: usize = 4;
 
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
+    // A processor has no graphs: its work is recorded by the threads that do it, whichever step they are ahead of or behind.
     if case.wall().busy_ns() == 0 {
         return;
     }
@@ -35,19 +37,20 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let lost = (0..).zip(processes).filter(|(_, process)| process.work > 0 && process.is_linked());
     let lost = lost.filter_map(|(row, process)| of_process(process, works_to_the_end(case, row, process)));
     if let Some((message, part)) = lost.max_by(|a, b| a.1.total_cmp(&b.1)) {
-        doubts.push(doubt(message, part));
-    } else if processes.iter().all(|process| process.work == 0 || process.is_linked()) {
-        doubts.extend(of_steps(case, processes).map(|(message, part)| doubt(message, part)));
+        doubts.push(doubt(case, message, part));
+    } else if !case.is_on_processors() && processes.iter().all(|process| process.work == 0 || process.is_linked()) {
+        doubts.extend(of_steps(case, processes).map(|(message, part)| doubt(case, message, part)));
     }
 }
 
-fn doubt(message: String, part: f64) -> Doubt {
+fn doubt(case: &Case<'_>, message: String, part: f64) -> Doubt {
     let blocks = match part > MOST {
         true => vec![Question::Device, Question::Idle, Question::Steps],
         false => vec![Question::Idle],
     };
     // Fewer steps fit the recorder's buffers.
-    Doubt { message, command: Some("ridgeline record --steps 10..12 -- python PROGRAM.py".to_owned()), blocks }
+    let command = advice_for_device_work(case, "ridgeline record --steps 10..12 -- python PROGRAM.py");
+    Doubt { message, command: Some(command.to_owned()), blocks }
 }
 
 /// Whether the devices of the process at `row` still worked when its capture ended.

@@ -12,7 +12,7 @@ use ridge_table::{Basis, Quantity, Subject, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "host-between-steps",
     group: Group::Serving,
-    summary: "a server's host schedules the next step while the device waits",
+    summary: "Scheduling gap between server steps",
     document: include_str!("host_between_steps.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &["host-bound-dispatch", "host-pause", "python-loop-of-eager-ops"],

@@ -7,31 +7,42 @@ use crate::pauses::{is_by_host, is_own_code, short_part};
 use crate::rule::{Find, Group, Rule};
 use crate::slack::Slack;
 use crate::words::{list, percent};
-use ridge_analysis::{Cause, Need};
+use crate::recurring::LaunchingOnProcessors;
+use crate::waits::DeviceWaits;
+use ridge_analysis::{Cause, Need, PythonLooks};
 use ridge_table::Subject;
 use rustc_hash::FxHashMap;
 
 pub(crate) static RULE: Rule = Rule {
     id: "host-bound-dispatch",
     group: Group::Host,
-    summary: "the device waits for the host to launch its next work",
+    summary: "Launch-bound: host can't keep the device busy",
     document: include_str!("host_bound_dispatch.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &["many-small-kernels"],
-    needs: &[Need::of::<Slack>()],
+    needs: &[Need::of::<Slack>(), Need::of::<PythonLooks>(), Need::of::<LaunchingOnProcessors>(), Need::of::<DeviceWaits>()],
     find: Find::Causes(find),
 };
 
 /// Below this part of the time, launching is not what holds a program back.
 const LEAST: f64 = 0.10;
+/// The same on a processor, where it shares cores with the work, and recording makes small work longer.
+const LEAST_ON_PROCESSORS: f64 = 0.30;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let waits: Vec<IdleTime<'_>> = case.idle().filter(is_dispatch).filter(|idle| short_part(case, idle) > 0.0).collect();
+    let on_processors = case.is_on_processors();
+    // There what follows a call that waits is that call's, and what the host does meanwhile has causes of its own.
+    let waited: FxHashMap<usize, f32> = if on_processors { case.waited_part() } else { FxHashMap::default() };
+    let launching = case.launching_part();
     // What a rank then waits for a slower one in a collective, it loses anyway.
-    let part = |idle: &IdleTime<'_>| short_part(case, idle) * case.part_that_counts(idle);
+    let part = |idle: &IdleTime<'_>| {
+        let own = (1.0 - waited.get(&idle.at).copied().unwrap_or(0.0)).min(1.0 - case.part_with_cause(idle.at));
+        (short_part(case, idle) * case.part_that_counts(idle)).min(own.max(0.0)) * launching
+    };
     let ns = waits.iter().map(|idle| (idle.row.ns as f64 * f64::from(part(idle))) as i64).sum();
     let share = case.share(ns);
-    if share < LEAST {
+    if share < if on_processors { LEAST_ON_PROCESSORS } else { LEAST } {
         return Ok(Vec::new());
     }
     let mut sums: FxHashMap<&str, i64> = FxHashMap::default();
@@ -45,6 +56,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let names: Vec<&str> = by_name.iter().map(|(name, _)| *name).collect();
     let longest = waits.iter().max_by_key(|idle| idle.row.ns).and_then(|idle| idle.row.example);
     let pieces = case.work().map(|work| work.row.events).sum();
+    let claim: Vec<(usize, f32)> = waits.iter().map(|idle| (idle.at, part(idle))).collect();
+    let seen = case.seen_in(&claim);
     let mut finding =
         Finding::new(format!("the device waits {} of the time for the host to launch its next work", percent(share)))
             .at(longest.and_then(|row| case.line_of_row(row.0)))
@@ -53,11 +66,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             .number("kernels, copies and operations", case.count_per_unit(pieces))
             .why("each piece of work is launched on its own by Python or the framework, and that takes longer than the work")
             .help(advice(case.framework()))
-            .claims(waits.iter().map(|idle| (idle.at, part(idle))));
+            .claims(claim);
     if !names.is_empty() {
         finding = finding.fact(format!("most of it in {}", list(&names, 3)));
     }
-    Ok(vec![finding])
+    Ok(vec![finding.seen(seen.as_ref())])
 }
 
 /// Time that the host took to launch, and not to wait, load, compile or allocate.

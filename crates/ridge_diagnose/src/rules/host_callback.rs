@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 pub(crate) static RULE: Rule = Rule {
     id: "host-callback",
     group: Group::Host,
-    summary: "a compiled program calls Python functions of the host",
+    summary: "Python callbacks in compiled code",
     document: include_str!("host_callback.md"),
     asks: &[Question::Device],
     explains: &["host-bound-dispatch", "host-pause", "opaque-custom-call"],

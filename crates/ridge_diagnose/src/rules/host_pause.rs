@@ -7,17 +7,17 @@ use crate::pauses::{is_by_host, short_part};
 use crate::rule::{Find, Group, Rule};
 use crate::slack::Slack;
 use crate::words::{count, percent, short};
-use ridge_analysis::Need;
+use ridge_analysis::{Activity, Need, PythonLooks};
 use ridge_table::{Basis, Quantity, Subject};
 
 pub(crate) static RULE: Rule = Rule {
     id: "host-pause",
     group: Group::Host,
-    summary: "the device waits while the host does something else for long",
+    summary: "Long host stall between launches",
     document: include_str!("host_pause.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &[],
-    needs: &[Need::of::<Slack>()],
+    needs: &[Need::of::<Slack>(), Need::of::<PythonLooks>()],
     find: Find::Causes(find),
 };
 
@@ -25,7 +25,8 @@ pub(crate) static RULE: Rule = Rule {
 const LEAST: f64 = 0.03;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    let pauses: Vec<IdleTime<'_>> = case.idle().filter(|idle| is_by_host(idle) && short_part(case, idle) < 1.0).collect();
+    let is_pause = |idle: &IdleTime<'_>| is_by_host(idle) && short_part(case, idle) < 1.0 && is_programs(case, idle);
+    let pauses: Vec<IdleTime<'_>> = case.idle().filter(is_pause).collect();
     let paused = |idle: &&IdleTime<'_>| (idle.row.ns as f64 * f64::from(pause_part(case, idle))) as i64;
     let unnamed: i64 = pauses.iter().filter(|idle| idle.name.is_none()).map(|idle| paused(&idle)).sum();
     let named = pauses.iter().filter(|idle| idle.name.is_some() && case.share(paused(idle)) >= LEAST);
@@ -40,14 +41,26 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok(found)
 }
 
+/// Whether the program itself pauses. On a processor a long stretch in the runtime is a thread that was not given a core, or the first
+/// call of a function.
+fn is_programs(case: &Case<'_>, idle: &IdleTime<'_>) -> bool {
+    let is_runtimes = matches!(
+        idle.activity,
+        Activity::Runtime | Activity::HandOver | Activity::Pool | Activity::Launching | Activity::Copying
+    );
+    !(is_runtimes && case.is_on_processors())
+}
+
 /// The part of the time that is long pauses, after which no slower rank is waited for.
 fn pause_part(case: &Case<'_>, idle: &IdleTime<'_>) -> f32 {
-    (1.0 - short_part(case, idle)) * case.part_that_counts(idle)
+    ((1.0 - short_part(case, idle)) * case.part_that_counts(idle)).min(1.0 - case.part_with_cause(idle.at))
 }
 
 fn finding(case: &Case<'_>, idle: &IdleTime<'_>, ns: i64) -> Finding {
     let name = short(idle.name.unwrap_or_default());
     let example = idle.row.example;
+    let claim = [(idle.at, pause_part(case, idle))];
+    let seen = case.seen(&case.looks_in(&claim, |_| true));
     Finding::new(format!("the device waits {} of the time while the host is in `{name}`", percent(case.share(ns))))
         .at(example.and_then(|row| case.line_of_row(row.0)))
         .about(example.map(Subject::Event))
@@ -59,5 +72,6 @@ fn finding(case: &Case<'_>, idle: &IdleTime<'_>, ns: i64) -> Finding {
         .seen_at(example.map(Subject::Event))
         .why("the host launches nothing meanwhile, and what it launched before has ended")
         .help("do it less often, in another thread, or while the device works on the next step")
-        .claims([(idle.at, pause_part(case, idle))])
+        .claims(claim)
+        .seen(seen.as_ref())
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub(crate) static RULE: Rule = Rule {
     id: "hot-line",
     group: Group::Compute,
-    summary: "one line of the program has a quarter of the devices' time or more",
+    summary: "One source line dominates device time",
     document: include_str!("hot_line.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) static RULE: Rule = Rule {
     id: "imbalance-of-work",
     group: Group::Devices,
-    summary: "ranks compute for unequal times and wait for the busiest",
+    summary: "Load imbalance across ranks",
     document: include_str!("imbalance_of_work.md"),
     asks: &[Question::Device, Question::Ranks],
     explains: &["straggler", "exposed-collectives"],

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) static RULE: Rule = Rule {
     id: "kernel-hotspot",
     group: Group::Compute,
-    summary: "one kernel has more than half of the time",
+    summary: "One kernel dominates device time",
     document: include_str!("kernel_hotspot.md"),
     asks: &[Question::Device],
     explains: &[],

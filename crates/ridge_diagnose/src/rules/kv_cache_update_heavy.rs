@@ -11,7 +11,7 @@ use ridge_table::{Basis, Quantity, Subject, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "kv-cache-update-heavy",
     group: Group::Serving,
-    summary: "writing keys and values into the cache takes long beside attention",
+    summary: "Expensive KV-cache updates",
     document: include_str!("kv_cache_update_heavy.md"),
     asks: &[Question::Device],
     explains: &[],

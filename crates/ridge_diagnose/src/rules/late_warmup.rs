@@ -10,7 +10,7 @@ use ridge_table::{Basis, Quantity, Subject};
 pub(crate) static RULE: Rule = Rule {
     id: "late-warmup",
     group: Group::Host,
-    summary: "a step after the first still warms up, and the mean of all steps is not what a step takes",
+    summary: "Warm-up extends past the first step",
     document: include_str!("late_warmup.md"),
     asks: &[Question::Steps],
     explains: &[],

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 pub(crate) static RULE: Rule = Rule {
     id: "layout-copies",
     group: Group::Structure,
-    summary: "arrays are transposed or copied into the layout that the next operation reads",
+    summary: "Layout-changing copies and transposes",
     document: include_str!("layout_copies.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

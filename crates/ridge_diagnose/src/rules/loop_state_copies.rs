@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 pub(crate) static RULE: Rule = Rule {
     id: "loop-state-copies",
     group: Group::Structure,
-    summary: "loops copy their state in every iteration",
+    summary: "Loop carries copied every iteration",
     document: include_str!("loop_state_copies.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],
@@ -26,7 +26,10 @@ pub(crate) static RULE: Rule = Rule {
 /// Below this part of the time the copies are what any loop has.
 const LEAST: f64 = 0.03;
 /// On processors the recording of a smaller copy takes longer than the copy, bytes.
-const LEAST_BYTES: u64 = 4096;
+const LEAST_BYTES: u64 = 16 << 10;
+/// Below this part of the time one copy in each iteration is how XLA keeps the old state beside the new, and what mending it
+/// gives back is less than what the change costs to make.
+const WORTH: f64 = 0.10;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     case.needs_hlo()?;
@@ -68,6 +71,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     ));
     let claim = program.claim(&copies, 1.0);
     let copied = count(copies.len() as u64, "copy", "copies");
+    let found = if case.share(ns) < WORTH { found.information() } else { found };
     Some(
         program
             .located(case, found, copies.first().copied())

@@ -11,7 +11,7 @@ use ridge_table::{Basis, Quantity, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "low-occupancy",
     group: Group::Compute,
-    summary: "a profiled kernel waits, and too few warps fit to hide it",
+    summary: "Low occupancy",
     document: include_str!("low_occupancy.md"),
     asks: &[],
     explains: &[],

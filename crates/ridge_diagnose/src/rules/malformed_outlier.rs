@@ -11,7 +11,7 @@ use ridge_units::Nanos;
 pub(crate) static RULE: Rule = Rule {
     id: "malformed-outlier",
     group: Group::Fitness,
-    summary: "one event that cannot be true holds most of the device's time",
+    summary: "One implausible event dominates device time",
     document: include_str!("malformed_outlier.md"),
     asks: &[],
     explains: &[],

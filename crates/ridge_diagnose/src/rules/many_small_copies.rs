@@ -13,7 +13,7 @@ use ridge_table::Subject;
 pub(crate) static RULE: Rule = Rule {
     id: "many-small-copies",
     group: Group::Copies,
-    summary: "many small copies between host and device, far below the rate of the link",
+    summary: "Many small copies",
     document: include_str!("many_small_copies.md"),
     asks: &[Question::Device],
     explains: &[],

@@ -11,7 +11,7 @@ use ridge_table::{Basis, Quantity, Subject, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "many-small-kernels",
     group: Group::Host,
-    summary: "kernels that run shorter than it takes to start one, with the device idle between them",
+    summary: "Kernels shorter than their launch",
     document: include_str!("many_small_kernels.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &[],

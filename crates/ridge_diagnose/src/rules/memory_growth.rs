@@ -11,7 +11,7 @@ use ridge_table::{Basis, Quantity, Subject, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "memory-growth",
     group: Group::Memory,
-    summary: "memory in use grows step after step",
+    summary: "Memory grows with every step",
     document: include_str!("memory_growth.md"),
     asks: &[],
     explains: &[],

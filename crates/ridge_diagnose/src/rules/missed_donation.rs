@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 pub(crate) static RULE: Rule = Rule {
     id: "missed-donation",
     group: Group::Structure,
-    summary: "arguments could give their memory to results and are kept",
+    summary: "Missed buffer donation",
     document: include_str!("missed_donation.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 pub(crate) static RULE: Rule = Rule {
     id: "module-load-late",
     group: Group::Host,
-    summary: "the driver loads kernels in the middle of steps",
+    summary: "Kernels loaded during steps",
     document: include_str!("module_load_late.md"),
     asks: &[Question::Device, Question::Idle, Question::Host, Question::Steps],
     explains: &[],

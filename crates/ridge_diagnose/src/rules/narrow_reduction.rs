@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) static RULE: Rule = Rule {
     id: "narrow-reduction",
     group: Group::Structure,
-    summary: "sums over a last axis of a few elements run far slower than the rest of the program",
+    summary: "Slow reduction over a short last axis",
     document: include_str!("narrow_reduction.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &["gather-scatter-bound"],
@@ -29,6 +29,10 @@ const LEAST: f64 = 0.05;
 const NARROW: i64 = 8;
 /// They are slow where they move bytes at less than this part of the rate of the program's other work.
 const SLOW: f64 = 1.0 / 3.0;
+/// The part of the time that writing the sums out must give back to be worth it.
+const WORTH: f64 = 0.10;
+/// Sums that read fewer bytes at a time take as long as it takes to start them.
+const LEAST_BYTES: f64 = 16384.0;
 /// The rest of the program must have this part of the time to be a measure.
 const OTHERS: f64 = 0.02;
 
@@ -79,6 +83,12 @@ fn finding(
     let with_feeders = rate(program, sums, held)?;
     let ns = program.ns_of(held);
     let longest = program.longest_first(reductions);
+    let moved: f64 = reductions.iter().flat_map(|id| program.work(*id)).filter_map(|work| sums.get(&work.op)).map(|sum| sum.bytes_per_sec().unwrap_or(0.0) * sum.self_ns() * 1e-9).sum();
+    let runs: u64 = reductions.iter().map(|id| program.events(*id)).sum();
+    if moved < LEAST_BYTES * runs.max(1) as f64 {
+        return None;
+    }
+    let saved = (1.0 - with_feeders / usual).max(0.0);
     let message = format!(
         "{} of the time goes into sums over a last axis of {} in `{}`",
         percent(case.share(ns)),
@@ -101,12 +111,8 @@ fn finding(
             case.per_unit(ns.saturating_sub(program.ns_of(reductions))),
         );
     }
-    Some(
-        finding
-            .why(WHY)
-            .help(HELP)
-            .claims(program.claim(held, (1.0 - with_feeders / usual).max(0.0) as f32)),
-    )
+    let finding = if case.share(ns) * saved < WORTH { finding.information() } else { finding };
+    Some(finding.why(WHY).help(HELP).claims(program.claim(held, saved as f32)))
 }
 
 /// Bytes per second of some instructions, where they are known for most of their time.

@@ -11,7 +11,7 @@ use ridge_table::{Basis, Quantity, Subject, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "near-memory-limit",
     group: Group::Memory,
-    summary: "nearly all of a device's memory is in use at the peak",
+    summary: "Near the device memory limit",
     document: include_str!("near_memory_limit.md"),
     asks: &[],
     explains: &[],

@@ -9,7 +9,7 @@ use ridge_trace::EventKind;
 pub(crate) static RULE: Rule = Rule {
     id: "no-source-lines",
     group: Group::Fitness,
-    summary: "no lines of the program are known",
+    summary: "No source lines recorded",
     document: include_str!("no_source_lines.md"),
     asks: &[],
     explains: &[],

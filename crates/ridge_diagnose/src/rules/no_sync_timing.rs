@@ -9,7 +9,7 @@ use ridge_units::Nanos;
 pub(crate) static RULE: Rule = Rule {
     id: "no-sync-timing",
     group: Group::Fitness,
-    summary: "steps end on the host long before their device work does",
+    summary: "Steps end before their device work",
     document: include_str!("no_sync_timing.md"),
     asks: &[],
     explains: &[],

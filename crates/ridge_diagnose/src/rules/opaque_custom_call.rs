@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 pub(crate) static RULE: Rule = Rule {
     id: "opaque-custom-call",
     group: Group::Structure,
-    summary: "much of the time is in custom calls whose work is not known",
+    summary: "Custom calls with unknown cost",
     document: include_str!("opaque_custom_call.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

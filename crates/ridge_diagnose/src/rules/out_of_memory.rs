@@ -11,7 +11,7 @@ use ridge_table::{Basis, Quantity, Subject, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "out-of-memory",
     group: Group::Memory,
-    summary: "an allocator could not meet a request",
+    summary: "Out of memory",
     document: include_str!("out_of_memory.md"),
     asks: &[],
     explains: &[],

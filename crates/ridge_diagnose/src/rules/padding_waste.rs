@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 pub(crate) static RULE: Rule = Rule {
     id: "padding-waste",
     group: Group::Compute,
-    summary: "matrix products with rows that are not aligned for matrix units",
+    summary: "Misaligned matrix dimensions",
     document: include_str!("padding_waste.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

@@ -13,7 +13,7 @@ use ridge_table::{Basis, Quantity, Subject, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "pageable-copy",
     group: Group::Copies,
-    summary: "copies between host and device go by way of a buffer, because the host's memory is pageable",
+    summary: "Copies from pageable memory",
     document: include_str!("pageable_copy.md"),
     asks: &[Question::Device],
     explains: &[],

@@ -9,7 +9,7 @@ use ridge_table::{Basis, Quantity, Subject, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "prefill-delays-decode",
     group: Group::Serving,
-    summary: "requests that decode wait for prompts that are read in the same step",
+    summary: "Prefill delays decode",
     document: include_str!("prefill_delays_decode.md"),
     asks: &[Question::Device],
     explains: &[],

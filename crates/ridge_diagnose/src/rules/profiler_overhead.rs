@@ -10,7 +10,7 @@ use ridge_trace::EventKind;
 pub(crate) static RULE: Rule = Rule {
     id: "profiler-overhead",
     group: Group::Fitness,
-    summary: "the profiler's own work takes much of the time",
+    summary: "High profiler overhead",
     document: include_str!("profiler_overhead.md"),
     asks: &[],
     explains: &[],

@@ -7,7 +7,9 @@ use crate::fitness::{CannotTell, Question};
 use ridge_analysis::is_primitive;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
-use ridge_analysis::{Activity, Cause};
+use crate::recurring::Recurring;
+use crate::words::function_name;
+use ridge_analysis::{Activity, Cause, Need, PythonLooks};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::StringId;
 use rustc_hash::FxHashMap;
@@ -15,11 +17,11 @@ use rustc_hash::FxHashMap;
 pub(crate) static RULE: Rule = Rule {
     id: "python-loop-of-eager-ops",
     group: Group::Host,
-    summary: "JAX runs one primitive after another from Python, each as a program of its own",
+    summary: "Eager JAX ops in a Python loop",
     document: include_str!("python_loop_of_eager_ops.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
-    explains: &["host-bound-dispatch", "host-pause", "many-small-kernels"],
-    needs: &[],
+    explains: &["host-bound-dispatch", "host-pause", "many-small-kernels", "defensive-copies", "sequential-updates"],
+    needs: &[Need::of::<PythonLooks>()],
     find: Find::Causes(find),
 };
 
@@ -27,8 +29,15 @@ pub(crate) static RULE: Rule = Rule {
 const LEAST: f64 = 0.05;
 /// Fewer calls are what a program does besides its compiled step.
 const LEAST_CALLS: u64 = 20;
+/// A primitive that is called less often comes from what a program does once.
+const FEWEST_OF_NAME: u64 = 4;
 /// The part of the calls of compiled functions that are of primitives.
 const MOST_OF_CALLS: f64 = 0.5;
+/// Of what a primitive takes on a device, the part that a compiled function would not: alone it reads its arrays from memory and
+/// writes its result there, and joined to its neighbors it does one of the two at most.
+const FUSED_AWAY: f32 = 0.5;
+/// Calls whose lines are looked at.
+const MOST_LOOKED_AT: usize = 4096;
 /// Programs of so few names may be functions of one's own that are called like a primitive.
 const LEAST_NAMES: usize = 2;
 
@@ -37,7 +46,7 @@ const LEAST_NAMES: usize = 2;
 struct Calls {
     all: u64,
     by_primitive: FxHashMap<StringId, u64>,
-    first: Option<u32>,
+    rows: Vec<u32>,
 }
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
@@ -52,6 +61,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if case.share(ns) * part < LEAST {
         return Ok(Vec::new());
     }
+    let alone: Vec<(usize, f32)> =
+        case.work().filter(|work| is_of_primitive(case, work.op)).map(|work| (work.at, FUSED_AWAY)).collect();
+    let alone_ns = (case.share_of(alone.iter().map(|(at, _)| (*at, 1.0))) * case.wall().whole_ns() as f64) as i64;
+    let seen = case.seen_during(calls.rows.iter().copied().step_by(calls.rows.len() / MOST_LOOKED_AT + 1));
     let mut named: Vec<(u64, &str)> =
         calls.by_primitive.iter().map(|(name, count)| (*count, case.trace().strings.get(*name))).collect();
     named.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
@@ -61,31 +74,54 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         percent(part),
         percent(case.share(ns) * part),
     ))
-    .at(calls.first.and_then(|row| case.line_of_row(row)))
+    .at(calls.rows.first().and_then(|row| case.line_of_row(*row)))
+    .seen(seen.as_ref())
     .about(named.first().and_then(|(_, name)| case.trace().strings.iter().position(|text| text == *name)).map(|id| Subject::Named(StringId(id as u32))))
     .number("calls of single primitives in the time", Quantity::new(eager as f64, Unit::Count, Basis::Counted))
     .fact(format!("most often {}", list(&names, 4)))
     .why("outside `jax.jit` every operator and every function of `jax.numpy` is a compiled program of its own, launched from Python")
     .help("put `jax.jit` on the function round them, and `jax.lax.fori_loop` or `scan` in place of its Python loop")
-    .claims(waits.iter().map(|idle| (idle.at, part as f32)));
+    .claims(waits.iter().map(|idle| (idle.at, part as f32)))
+    .claims(alone);
+    let finding = match alone_ns {
+        0 => finding,
+        _ => finding.number("work of single primitives, which reads and writes memory each time", case.per_unit(alone_ns)),
+    };
     Ok(vec![finding])
 }
 
-/// Calls of compiled functions in the judged time.
+/// Calls of compiled functions in the judged time; of primitives those that come again and again, because setting up calls some, too.
 fn calls(case: &Case<'_>) -> Calls {
     let (trace, frame) = (case.trace(), case.frame());
-    let mut calls = Calls::default();
-    for call in case.calls() {
-        if !frame.spans.iter().any(|spans| spans.contains(call.span.0)) {
-            continue;
+    let judged = |process: u32| {
+        let spans = frame.spans.get(process as usize)?.as_slice();
+        Some((spans.first()?.0, spans.last()?.1))
+    };
+    let in_frame = |at: i64| frame.spans.iter().any(|spans| spans.contains(at));
+    let all: Vec<_> = case.calls().into_iter().filter(|call| in_frame(call.span.0)).collect();
+    let name = |row: u32| StringId(trace.events.name[row as usize]);
+    let mut recurring = Recurring::default();
+    for call in &all {
+        if let Some(judged) = judged(call.process) {
+            recurring.met(name(call.row), call.span.0, judged);
         }
+    }
+    let mut calls = Calls::default();
+    for call in all.iter().filter(|call| recurring.has(&name(call.row), FEWEST_OF_NAME)) {
         calls.all += 1;
         if is_primitive(call.function) {
-            *calls.by_primitive.entry(StringId(trace.events.name[call.row as usize])).or_default() += 1;
-            calls.first = calls.first.or(Some(call.row));
+            *calls.by_primitive.entry(name(call.row)).or_default() += 1;
+            calls.rows.push(call.row);
         }
     }
     calls
+}
+
+/// Whether the operation at row `op` is of a program that is one primitive.
+fn is_of_primitive(case: &Case<'_>, op: u32) -> bool {
+    let trace = case.trace();
+    let module = case.analysis.operation(op).and_then(|op| trace.modules.get(op.module as usize));
+    module.is_some_and(|module| is_primitive(function_name(trace.strings.get(module.name))))
 }
 
 /// Time in which the host had not launched the next program.

@@ -3,13 +3,13 @@
 use crate::arguments::name_of;
 use crate::calls::Call;
 use crate::case::Case;
-use crate::finding::Finding;
+use crate::finding::{Finding, Place};
 use crate::fitness::{CannotTell, Question};
 use crate::known::CompiledAgain;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{function_name, list, percent};
 use ridge_analysis::{Activity, Per, is_primitive};
-use ridge_hlo::{HloModule, Instruction};
+use ridge_hlo::{HloModule, Instruction, Literal};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::{Module, ModuleRow, Trace};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) static RULE: Rule = Rule {
     id: "recompilation",
     group: Group::Host,
-    summary: "one function is compiled several times, for other shapes or because it is made anew",
+    summary: "Repeated recompilation",
     document: include_str!("recompilation.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &["python-loop-of-eager-ops", "host-bound-dispatch", "host-pause"],
@@ -35,8 +35,16 @@ const LEAST_TOLD: usize = 5;
 
 /// Why a compiled program was not found again.
 enum Reason {
-    /// Its parameters differ: one line for each that does.
+    /// Shapes of its arguments differ: one line for each that does.
     Shapes(Vec<String>),
+    /// Types of its arguments differ.
+    Types(Vec<String>),
+    /// Numbers of Python and arrays take turns.
+    Weak,
+    /// It has another number of arrays, as a list that grows has.
+    Structure,
+    /// Values that are compiled in differ.
+    Values,
     /// Nothing differs: Python made the function anew.
     Anew,
 }
@@ -45,6 +53,10 @@ impl Reason {
     fn words(&self) -> &'static str {
         match self {
             Reason::Shapes(_) => "for arguments of different shapes",
+            Reason::Types(_) => "for arguments of different types",
+            Reason::Weak => "because Python numbers and arrays alternate as arguments",
+            Reason::Structure => "because lists or dictionaries in its arguments change length",
+            Reason::Values => "for new values of static arguments or captured variables",
             Reason::Anew => "each time to the same program",
         }
     }
@@ -54,6 +66,18 @@ impl Reason {
             Reason::Shapes(_) => finding
                 .why("a compiled program is for one shape and type of each argument, so every new one is compiled anew")
                 .help("pad the arguments that change to a few sizes, and pass numbers that change as arrays rather than as `static_argnums`"),
+            Reason::Types(_) => finding
+                .why("a compiled program is for one type of each argument, so an array of another type is compiled for anew")
+                .help("give the arguments one type before the call: `jnp.asarray(x, jnp.float32)`; look for NumPy's float64 and integers among them"),
+            Reason::Weak => finding
+                .why("a number of Python has a weak type, which is another one than an array's")
+                .help("pass numbers as arrays each time: `jnp.float32(x)` or `jnp.asarray(x, dtype)`"),
+            Reason::Structure => finding
+                .why("a compiled program is for one structure of its arguments, so a list with one more element is compiled for anew")
+                .help("keep the structure: an array of full length with a count of what is used, or `jnp.stack` of the list once"),
+            Reason::Values => finding
+                .why("a static argument, and a number of the function around, is a constant of the compiled program, so every new value is compiled anew")
+                .help("pass what changes as an ordinary argument, not through `static_argnums`, `static_argnames` or the function around; under `eqx.filter_jit` make numbers arrays"),
             Reason::Anew => finding
                 .why("`jax.jit` finds a compiled program by the function it was given, and a `lambda`, an inner function or a `functools.partial` that is made at each call is another one each time")
                 .help("make the jitted function once, outside of what is called again and again, and pass what changes as arguments"),
@@ -69,6 +93,8 @@ struct Programs<'a> {
     example: Option<ModuleRow>,
     /// Time in the compiler for all but the first, where the recorder knows it, nanoseconds.
     compile_ns: Option<i64>,
+    /// The line that had most of them compiled, where the recorder knows it.
+    place: Option<Place>,
 }
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
@@ -100,11 +126,14 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             most.reason.words(),
         ),
     };
+    // Where the recorder did not say who had it compiled, looks at the program's Python may.
+    let seen = case.seen_during(again.iter().flat_map(|(_, calls)| calls.iter().map(|call| call.row)));
     let mut finding = Finding::new(message)
-        .at(longest.and_then(|row| case.line_of_row(row.0)))
+        .at(most.place.clone().or_else(|| longest.and_then(|row| case.line_of_row(row.0))))
+        .seen(seen.as_ref())
         .about(most.example.map(Subject::Module))
         .number("programs of that name", Quantity::new(most.count as f64, Unit::Count, Basis::Counted));
-    if let Reason::Shapes(changes) = &most.reason {
+    if let Reason::Shapes(changes) | Reason::Types(changes) = &most.reason {
         finding = changes.iter().take(3).fold(finding, |finding, change| finding.fact(change.clone()));
     }
     finding = most.reason.explained(finding);
@@ -182,23 +211,50 @@ fn programs<'a>(case: &Case<'a>) -> Vec<Programs<'a>> {
         if count < LEAST_PROGRAMS {
             continue;
         }
+        let call = recorded.and_then(|compiled| compiled.calls.first()).filter(|call| call.count >= LEAST_PROGRAMS as u64);
         let changes = match recorded.filter(|compiled| compiled.parameters.len() > 1) {
             Some(compiled) => vec![format!("called with {}", list(&compiled.parameters, 4))],
             None => changes(case, &rows),
         };
-        let reason = match changes.is_empty() {
-            false => Reason::Shapes(changes),
-            true if are_the_same(case, &rows) => Reason::Anew,
-            true => continue,
+        let by_types = call.and_then(|call| by_types(&call.types, &changes));
+        let reason = match by_types {
+            Some(reason) => reason,
+            None if !changes.is_empty() => Reason::Shapes(changes),
+            // One line calls one function: what differs is compiled in. A lambda is made at that line each time.
+            None if call.is_some() && !name.contains("_lambda") && differ_in_values(case, &rows) => Reason::Values,
+            None if are_the_same(case, &rows) => Reason::Anew,
+            None => continue,
         };
+        let place = call.map(|call| Place { file: call.file.clone(), line: call.line, is_inferred: false });
         let again = |compiled: &crate::Compiled| {
             let part = (compiled.count.saturating_sub(1)) as f64 / compiled.count.max(1) as f64;
             (1e9 * compiled.compile_s * part) as i64
         };
         let compile_ns = recorded.map(again).filter(|ns| *ns > 0);
-        found.push(Programs { name, count, reason, example: rows.first().map(|row| ModuleRow(*row)), compile_ns });
+        let example = rows.first().map(|row| ModuleRow(*row));
+        found.push(Programs { name, count, reason, example, compile_ns, place });
     }
     found
+}
+
+/// How the lists of types of one call differ; `None` where they are one.
+fn by_types(types: &[Vec<String>], changes: &[String]) -> Option<Reason> {
+    let (first, others) = types.split_first()?;
+    if others.is_empty() || types.iter().any(Vec::is_empty) {
+        return None;
+    }
+    if others.iter().any(|other| other.len() != first.len()) {
+        return Some(Reason::Structure);
+    }
+    let pairs = || others.iter().flat_map(|other| first.iter().zip(other));
+    let shape = |text: &str| text.find('[').map(|at| text[at..].split(']').next().unwrap_or_default().to_owned());
+    let element = |text: &str| text.split('[').next().unwrap_or_default().to_owned();
+    Some(match () {
+        () if pairs().any(|(a, b)| shape(a) != shape(b)) => Reason::Shapes(changes.to_vec()),
+        () if pairs().any(|(a, b)| element(a) != element(b)) => Reason::Types(changes.to_vec()),
+        () if pairs().any(|(a, b)| a != b) => Reason::Weak,
+        () => return None,
+    })
 }
 
 fn processes(trace: &Trace, rows: &[u32]) -> usize {
@@ -247,6 +303,17 @@ fn are_the_same(case: &Case<'_>, rows: &[u32]) -> bool {
     !others.is_empty() && others.iter().all(is_like_first)
 }
 
+/// Whether the programs at `rows`, two or more, differ although their parameters do not: in constants, or in what was made of them.
+fn differ_in_values(case: &Case<'_>, rows: &[u32]) -> bool {
+    let all: Vec<&HloModule> = rows.iter().filter_map(|row| hlo(case, *row)).collect();
+    let Some((first, others)) = all.split_first() else { return false };
+    let literals = |module: &'_ HloModule| -> Vec<Option<Literal>> {
+        module.instructions.iter().map(|instruction| instruction.literal.as_deref().cloned()).collect()
+    };
+    let known = literals(first);
+    others.iter().any(|other| other.instructions.len() != first.instructions.len() || literals(other) != known)
+}
+
 /// Number, name and shape of each parameter of a program.
 fn parameters(module: &HloModule) -> Vec<(i64, String, String)> {
     let of_entry =
@@ -261,4 +328,30 @@ fn parameters(module: &HloModule) -> Vec<(i64, String, String)> {
 fn shape_words(instruction: &ridge_hlo::Instruction) -> String {
     let dimensions: Vec<String> = instruction.shape.dimensions.iter().map(ToString::to_string).collect();
     format!("[{}]", dimensions.join(","))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_tell_why_a_program_was_not_found_again() {
+        let said = |lists: &[&[&str]]| {
+            let types: Vec<Vec<String>> =
+                lists.iter().map(|list| list.iter().map(|text| (*text).to_owned()).collect()).collect();
+            by_types(&types, &[]).map_or("-", |reason| reason.words())
+        };
+        assert_eq!(said(&[&["float32[8]", "int32[]"]]), "-");
+        assert_eq!(said(&[&["float32[8]"], &["float32[9]"]]), "for arguments of different shapes");
+        assert_eq!(said(&[&["float32[8]"], &["float64[8]"]]), "for arguments of different types");
+        assert_eq!(
+            said(&[&["float32[]"], &["float32[] weak"]]),
+            "because Python numbers and arrays alternate as arguments"
+        );
+        assert_eq!(
+            said(&[&["float32[8]"], &["float32[8]", "float32[8]"]]),
+            "because lists or dictionaries in its arguments change length"
+        );
+        assert_eq!(said(&[&[], &["float32[8]"]]), "-");
+    }
 }

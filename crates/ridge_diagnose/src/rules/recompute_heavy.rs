@@ -13,7 +13,7 @@ use ridge_table::{Basis, Quantity, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "recompute-heavy",
     group: Group::Structure,
-    summary: "work of the forward pass is done again although memory is free",
+    summary: "Rematerialization despite free memory",
     document: include_str!("recompute_heavy.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

@@ -13,7 +13,7 @@ use ridge_trace::{DeviceRow, EventKind, TrackRow};
 pub(crate) static RULE: Rule = Rule {
     id: "same-stream-comm",
     group: Group::Devices,
-    summary: "gradients are exchanged on the stream that computes",
+    summary: "Collectives on the compute stream",
     document: include_str!("same_stream_comm.md"),
     asks: &[Question::Device],
     explains: &["exposed-collectives"],

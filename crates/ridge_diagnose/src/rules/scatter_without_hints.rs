@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 pub(crate) static RULE: Rule = Rule {
     id: "scatter-without-hints",
     group: Group::Structure,
-    summary: "scatters do not say that their indices are unique or sorted",
+    summary: "Scatter without uniqueness or order hints",
     document: include_str!("scatter_without_hints.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &["gather-scatter-bound"],

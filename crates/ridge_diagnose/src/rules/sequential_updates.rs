@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) static RULE: Rule = Rule {
     id: "sequential-updates",
     group: Group::Structure,
-    summary: "updates of one array wait for one another, often with copies between",
+    summary: "Serialized updates of one array",
     document: include_str!("sequential_updates.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &["defensive-copies", "loop-state-copies"],

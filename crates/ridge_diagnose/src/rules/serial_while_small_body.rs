@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 pub(crate) static RULE: Rule = Rule {
     id: "serial-while-small-body",
     group: Group::Structure,
-    summary: "a loop on the device spends its time between tiny pieces of work",
+    summary: "Device loop with a tiny body",
     document: include_str!("serial_while_small_body.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &["host-bound-dispatch"],

@@ -1,7 +1,7 @@
 //! The capture shows a program that starts, not one that works.
 
 use crate::case::Case;
-use crate::fitness::Doubt;
+use crate::fitness::{Doubt, Question};
 use crate::rule::{Find, Group, Rule};
 use ridge_analysis::Per;
 use ridge_units::Nanos;
@@ -9,7 +9,7 @@ use ridge_units::Nanos;
 pub(crate) static RULE: Rule = Rule {
     id: "setup-not-work",
     group: Group::Fitness,
-    summary: "the capture is mostly start-up",
+    summary: "Mostly startup",
     document: include_str!("setup_not_work.md"),
     asks: &[],
     explains: &[],
@@ -24,8 +24,22 @@ const SHORT_NS: i64 = 1_000_000_000;
 /// At least this part of the capture is before the first work, after the last, or compilation.
 const START_UP: f64 = 0.50;
 
+/// What a program that failed did before says nothing where its devices worked less than this.
+const LITTLE_OF_FAILED_NS: i64 = 100_000_000;
+
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let (wall, whole) = (case.wall(), case.trace().wall_ns());
+    if case.known.failed && wall.busy_ns() < LITTLE_OF_FAILED_NS {
+        doubts.push(Doubt {
+            message: format!(
+                "the program ended with an error after its devices had worked {}, so what it is slow at is not in the capture",
+                Nanos(wall.busy_ns()),
+            ),
+            command: Some("ridgeline record -- python PROGRAM.py".to_owned()),
+            blocks: vec![Question::Device],
+        });
+        return;
+    }
     let is_short = whole > 0 && whole < SHORT_NS;
     if case.frame().per == Per::Step || wall.busy_ns() == 0 || !is_short {
         return;

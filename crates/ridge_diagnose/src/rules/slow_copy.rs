@@ -14,7 +14,7 @@ use ridge_trace::{EventKind, EventRow};
 pub(crate) static RULE: Rule = Rule {
     id: "slow-copy",
     group: Group::Copies,
-    summary: "large copies achieve less than half of what their link can carry",
+    summary: "Large copies below link bandwidth",
     document: include_str!("slow_copy.md"),
     asks: &[Question::Device],
     explains: &[],

@@ -10,7 +10,7 @@ use ridge_table::{Basis, Quantity, Subject, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "small-decode-batch",
     group: Group::Serving,
-    summary: "a server decodes few requests at a time",
+    summary: "Small decode batches",
     document: include_str!("small_decode_batch.md"),
     asks: &[Question::Device],
     explains: &[],

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 pub(crate) static RULE: Rule = Rule {
     id: "small-grid",
     group: Group::Compute,
-    summary: "long kernels have fewer blocks than the device has multiprocessors",
+    summary: "Grid too small to fill the device",
     document: include_str!("small_grid.md"),
     asks: &[Question::Device],
     explains: &[],

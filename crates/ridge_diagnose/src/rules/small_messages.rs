@@ -13,7 +13,7 @@ use ridge_trace::EventRow;
 pub(crate) static RULE: Rule = Rule {
     id: "small-messages",
     group: Group::Devices,
-    summary: "many collectives move few bytes each",
+    summary: "Many small collectives",
     document: include_str!("small_messages.md"),
     asks: &[Question::Device],
     explains: &[],

@@ -12,7 +12,7 @@ use ridge_hlo::{HloModule, InstructionId, Users};
 pub(crate) static RULE: Rule = Rule {
     id: "sort-for-selection",
     group: Group::Compute,
-    summary: "whole sorts where a selection network, a minimum or a maximum would do",
+    summary: "Full sort where a selection suffices",
     document: include_str!("sort_for_selection.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &["gather-scatter-bound"],
@@ -26,6 +26,10 @@ const LEAST: f64 = 0.05;
 const FEW: i64 = 64;
 /// Elements that a network sorts wholly.
 const VERY_FEW: i64 = 16;
+/// One in so many elements at an end is a selection of the largest or smallest.
+const SELECTED: i64 = 8;
+/// Places that are told apart.
+const MOST_SELECTED: i64 = 4096;
 /// Sorts side by side: with fewer a network has nothing to work on at once.
 const FEWEST_SORTS: i64 = 64;
 
@@ -103,6 +107,12 @@ fn use_of(module: &HloModule, id: InstructionId, uses: &Users) -> Option<Use> {
             help: "select with a fixed network: `jnp.minimum` and `jnp.maximum` of whole arrays in place of the sort, four of them for the median of 3, 19 exchanges for that of 9",
             ..all
         },
+        Some(places) if elements > FEW && is_at_an_end(places, elements) => Use {
+            // A heap of the k that are kept compares log k times where a sort does log n times.
+            part: (1.0 - ((places.len() + 1) as f32).ln() / (elements as f32).ln()).max(0.5),
+            help: "take the few that are read with `jax.lax.top_k` (of `-x` for the smallest), or `jax.lax.approx_max_k` on accelerators",
+            ..all
+        },
         None if elements <= VERY_FEW && sorts >= FEWEST_SORTS && leaves.len() == 1 => Use {
             part: 0.5,
             help: "sort with a fixed network: exchanges of `jnp.minimum` and `jnp.maximum` between whole arrays, 5 for 4 elements, 19 for 8",
@@ -110,6 +120,13 @@ fn use_of(module: &HloModule, id: InstructionId, uses: &Users) -> Option<Use> {
         },
         _ => return None,
     })
+}
+
+/// Whether places that are read are the first or the last of all, without a gap.
+fn is_at_an_end(places: &[i64], elements: i64) -> bool {
+    let (Some(first), Some(last)) = (places.first(), places.last()) else { return false };
+    let is_whole = last - first + 1 == places.len() as i64;
+    is_whole && (*first == 0 || *last == elements - 1)
 }
 
 /// The places along `dimension` that are read of a sort's result; `None` where more than a few may be.
@@ -128,7 +145,8 @@ fn read_places(module: &HloModule, uses: &Users, id: InstructionId, dimension: u
                 _ if steps > 64 => return None,
                 "slice" => {
                     let bounds = reader.attributes().slices.get(dimension)?;
-                    if bounds.limit.saturating_sub(bounds.start) > 2.min(elements - 1) {
+                    let most = (elements / SELECTED).clamp(2, MOST_SELECTED).min(elements - 1);
+                    if bounds.limit.saturating_sub(bounds.start) > most {
                         return None;
                     }
                     places.extend(bounds.start..bounds.limit);

@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 pub(crate) static RULE: Rule = Rule {
     id: "straggler",
     group: Group::Devices,
-    summary: "the other ranks wait in collectives for one that is late",
+    summary: "Straggler rank",
     document: include_str!("straggler.md"),
     asks: &[Question::Device, Question::Ranks],
     explains: &["exposed-collectives"],

@@ -11,7 +11,7 @@ use ridge_replay::Action;
 pub(crate) static RULE: Rule = Rule {
     id: "sync-copy",
     group: Group::Copies,
-    summary: "the host waits for copies in their calls, and the device waits for the host after them",
+    summary: "Blocking copies",
     document: include_str!("sync_copy.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &[],

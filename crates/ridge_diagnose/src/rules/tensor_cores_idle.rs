@@ -10,7 +10,7 @@ use crate::words::percent;
 pub(crate) static RULE: Rule = Rule {
     id: "tensor-cores-idle",
     group: Group::Compute,
-    summary: "matrix products run without tensor cores",
+    summary: "Matrix products not on tensor cores",
     document: include_str!("tensor_cores_idle.md"),
     asks: &[Question::Device],
     explains: &[],

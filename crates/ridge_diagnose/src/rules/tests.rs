@@ -36,19 +36,45 @@ fn said(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> String {
 }
 
 fn diagnosed(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> Diagnosis {
-    let trace = ridge_test::trace(text);
+    let mut trace = ridge_test::trace(text);
+    let looks: Vec<&str> = notes.lines().filter_map(|line| line.strip_prefix("look: ")).collect();
+    add_looks(&mut trace, &looks);
     let modules: Vec<HloModule> =
         hlo.iter().map(|text| HloModule::from_text(text).expect("HLO of the document")).collect();
     let prepared = Prepared::with_sheets(&trace);
     let compiled_again: Vec<CompiledAgain> = notes.lines().filter_map(compiled_again).collect();
     let known = Known {
         notes: notes.lines().filter_map(note).collect(),
+        failed: notes.lines().any(|line| line == "failed"),
         compiled_again: Some(compiled_again).filter(|again| !again.is_empty()),
         ..Known::default()
     };
     let case = Case { analysis: prepared.analysis(&trace, &modules), known: &known };
     let selection = Selection { only: vec![rule.id.to_owned()], ignored: Vec::new() };
     diagnose(&case, &selection)
+}
+
+/// Looks at the program's Python, as lines of a document have them: `look: TIMES, FILE:LINE, CALL`.
+fn add_looks(trace: &mut ridge_trace::Trace, looks: &[&str]) {
+    let mut found: Vec<(i64, u32)> = Vec::new();
+    for look in looks {
+        let mut parts = look.splitn(3, ", ");
+        let mut next = || parts.next().unwrap_or_default();
+        let (times, place, call) = (next(), next(), next());
+        let (file, line) = place.split_once(':').expect("FILE:LINE");
+        let row = trace.python.places.len() as u32;
+        let mut id = |text: &str| trace.strings.intern(text);
+        let (file, call, function) = (id(file), id(call), id("main"));
+        let line = line.parse().expect("a line");
+        trace.python.places.push(ridge_trace::PythonPlace { file, line, function, call });
+        trace.python.stacks.push(ridge_trace::PythonStack { places: vec![row], ..Default::default() });
+        found.extend(times.split(' ').map(|time| (time.parse().expect("a time"), row)));
+    }
+    if !found.is_empty() {
+        found.sort_unstable();
+        let (at_ns, stack) = found.into_iter().unzip();
+        trace.python.threads.push(ridge_trace::PythonThread { at_ns, stack, is_main: true, ..Default::default() });
+    }
 }
 
 /// What a benchmark says, as a line of a document has it: `again: what it was, MODULE, NANOSECONDS`.
@@ -62,7 +88,7 @@ fn compiled_again(line: &str) -> Option<CompiledAgain> {
 fn note(line: &str) -> Option<Note> {
     let (severity, message) = line.split_once(": ")?;
     let severity = match severity {
-        "again" => return None,
+        "again" | "look" => return None,
         "lost" => Severity::Lost,
         "partial" => Severity::Partial,
         _ => Severity::Info,

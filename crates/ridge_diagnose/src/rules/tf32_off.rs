@@ -11,7 +11,7 @@ use ridge_table::{Basis, Quantity, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "tf32-off",
     group: Group::Compute,
-    summary: "32-bit matrix products do not use TF32",
+    summary: "TF32 disabled",
     document: include_str!("tf32_off.md"),
     asks: &[Question::Device],
     explains: &[],

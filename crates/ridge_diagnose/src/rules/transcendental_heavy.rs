@@ -15,7 +15,7 @@ use ridge_trace::OpRow;
 pub(crate) static RULE: Rule = Rule {
     id: "transcendental-heavy",
     group: Group::Compute,
-    summary: "operations are bound by exponentials, sines and their like",
+    summary: "Bound by transcendental functions",
     document: include_str!("transcendental_heavy.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

@@ -11,7 +11,7 @@ use ridge_table::{Basis, Quantity, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "uncoalesced-access",
     group: Group::Compute,
-    summary: "a profiled kernel reads or writes global memory in scattered pieces",
+    summary: "Uncoalesced global memory access",
     document: include_str!("uncoalesced_access.md"),
     asks: &[],
     explains: &[],

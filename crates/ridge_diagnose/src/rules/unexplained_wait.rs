@@ -14,7 +14,7 @@ use ridge_units::Nanos;
 pub(crate) static RULE: Rule = Rule {
     id: "unexplained-wait",
     group: Group::Host,
-    summary: "a stream waits for something that the capture does not have",
+    summary: "Stream waits for work outside the capture",
     document: include_str!("unexplained_wait.md"),
     asks: &[Question::Device, Question::Idle],
     explains: &["blocking-call", "sync-copy", "host-bound-dispatch", "data-loading"],

@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 pub(crate) static RULE: Rule = Rule {
     id: "unfused-attention",
     group: Group::Compute,
-    summary: "attention runs as products with a softmax between them",
+    summary: "Attention is not fused",
     document: include_str!("unfused_attention.md"),
     asks: &[Question::Device],
     explains: &[],

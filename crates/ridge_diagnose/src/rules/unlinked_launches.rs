@@ -3,6 +3,7 @@
 use crate::case::{Case, Framework};
 use crate::fitness::{Doubt, Question};
 use crate::launched::Launches;
+use crate::losses::advice_for_device_work;
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
 use ridge_analysis::{Cause, Need};
@@ -10,7 +11,7 @@ use ridge_analysis::{Cause, Need};
 pub(crate) static RULE: Rule = Rule {
     id: "unlinked-launches",
     group: Group::Fitness,
-    summary: "the calls that launched most of the work are not in the capture",
+    summary: "Device work without launch calls",
     document: include_str!("unlinked_launches.md"),
     asks: &[],
     explains: &[],
@@ -43,5 +44,6 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
         _ => "ridgeline record -- python PROGRAM.py",
     };
     let message = format!("the calls that launched {} of the device's work are not in the capture", percent(share));
+    let command = advice_for_device_work(case, command);
     doubts.push(Doubt { message, command: Some(command.to_owned()), blocks });
 }

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 pub(crate) static RULE: Rule = Rule {
     id: "variance-of-kernel",
     group: Group::Compute,
-    summary: "some runs of a kernel take much longer than others of the same size",
+    summary: "High run-to-run kernel variation",
     document: include_str!("variance_of_kernel.md"),
     asks: &[Question::Device],
     explains: &[],

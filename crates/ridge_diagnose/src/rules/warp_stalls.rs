@@ -11,7 +11,7 @@ use ridge_table::{Basis, Quantity, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "warp-stalls",
     group: Group::Compute,
-    summary: "warps of a profiled kernel mostly wait for one thing",
+    summary: "Warps mostly stalled for one reason",
     document: include_str!("warp_stalls.md"),
     asks: &[],
     explains: &[],

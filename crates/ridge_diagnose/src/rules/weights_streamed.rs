@@ -14,7 +14,7 @@ use ridge_trace::EventKind;
 pub(crate) static RULE: Rule = Rule {
     id: "weights-streamed",
     group: Group::Copies,
-    summary: "weights or other large data come from the host again and again while the device waits",
+    summary: "Weights streamed from host memory",
     document: include_str!("weights_streamed.md"),
     asks: &[Question::Device],
     explains: &["copies-in-loop", "pageable-copy", "slow-copy", "sync-copy", "blocking-call"],

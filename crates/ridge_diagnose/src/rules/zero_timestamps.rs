@@ -8,7 +8,7 @@ use ridge_trace::{DeviceRow, EventKind, TrackKind};
 pub(crate) static RULE: Rule = Rule {
     id: "zero-timestamps",
     group: Group::Fitness,
-    summary: "kernels have no duration",
+    summary: "Kernels without durations",
     document: include_str!("zero_timestamps.md"),
     asks: &[],
     explains: &[],

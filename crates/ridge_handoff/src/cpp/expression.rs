@@ -1,6 +1,6 @@
 //! Elements as expressions of their index.
 
-use super::{Code, type_name};
+use super::code::{Code, type_name};
 use crate::program::{Each, NodeId, Number, Op, Program};
 use ridge_hlo::ElementType;
 use std::fmt;

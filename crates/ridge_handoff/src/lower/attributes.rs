@@ -1,7 +1,7 @@
 //! Attributes of instructions as positions that are known to be there.
 
-use super::{Refusal, refuse};
 use crate::program::{Each, Gather, Node, Op, Reducer, WindowOf};
+use crate::refusal::{Refusal, refuse};
 use ridge_hlo::{ElementType, HloModule, Instruction};
 
 /// Positions below `rank`.

@@ -1,7 +1,7 @@
 //! What a sort's comparator means: recognized by its whole structure, or refused.
 
-use super::{Refusal, refuse};
 use crate::program::Order;
+use crate::refusal::{Refusal, refuse};
 use ridge_hlo::{ComputationId, HloModule, Instruction, InstructionId};
 
 /// How far into a comparator is looked.

@@ -1,8 +1,8 @@
 //! The checks, one function each.
 
-use super::opened::Opened;
-use super::tools::{Ran, run, version};
-use super::{inputs, proofs, sets};
+use super::opened::{Opened, inputs, sets};
+use super::proofs;
+use super::tools::{Ran, not_run, run, version};
 use crate::bundle::{Check, CheckState};
 use crate::interpret::equal;
 use crate::vectors;
@@ -32,17 +32,6 @@ const XLS: &str = "Icarus Verilog XLS";
 
 /// The check of the Verilog of single precision.
 pub(super) const RTL_F32: [(&str, u8, Run); 1] = [("Icarus Verilog f32", 3, icarus_f32)];
-
-pub(super) fn not_run(name: &str, why: &str) -> Check {
-    Check {
-        name: name.to_owned(),
-        state: CheckState::NotRun,
-        found: why.to_owned(),
-        command: String::new(),
-        version: String::new(),
-        wall_s: 0.0,
-    }
-}
 
 /// Why a check did not pass.
 enum Wrong {

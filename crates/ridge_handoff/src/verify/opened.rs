@@ -1,7 +1,7 @@
 //! A bundle that was read whole and hashed.
 
 use crate::bundle::{Files, MANIFEST, SCHEMA, hash, sealed};
-use crate::{Program, lower};
+use crate::{Program, lower, vectors};
 use ridge_hlo::HloModule;
 use serde_json::Value;
 use std::fs;
@@ -149,4 +149,23 @@ impl Opened {
         let computation = module.computation_named(name).ok_or("the specification lacks its computation")?;
         lower(&module, computation).map_err(|refusal| refusal.to_string())
     }
+}
+
+/// The names of the sets of vectors.
+pub(crate) fn sets(bundle: &Opened) -> Vec<String> {
+    let document = bundle.json("golden/vectors.json").unwrap_or(Value::Null);
+    let sets = document["sets"].as_array().cloned().unwrap_or_default();
+    sets.iter().filter_map(|set| set["name"].as_str()).filter(|name| is_plain(name)).map(str::to_owned).collect()
+}
+
+/// The inputs of a set.
+pub(crate) fn inputs(
+    bundle: &Opened,
+    program: &crate::Program,
+    set: &str,
+) -> Result<Vec<Vec<crate::Cell<f64>>>, String> {
+    let files: Option<Vec<Vec<u8>>> =
+        (0..program.inputs.len()).map(|at| bundle.files.get(&format!("golden/{set}/in{at}.bin")).cloned()).collect();
+    let files = files.ok_or_else(|| format!("set `{set}` lacks an input"))?;
+    vectors::inputs_of(program, &files).map_err(|error| error.to_string())
 }

@@ -3,8 +3,7 @@
 //! Registers are taken for wires on both sides, so that two functions are left, which ABC holds against each other; delays are
 //! not compared. A proof that takes too long is none, and says nothing.
 
-use super::checks::not_run;
-use super::tools::{Ran, run_within, version};
+use super::tools::{Ran, not_run, run_within, version};
 use crate::bundle::{Check, CheckState};
 use crate::verilog::WIRES;
 use std::path::Path;

@@ -6,6 +6,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::body::{Body, Read};
 use super::demand::Demand;
 use super::module_costs::Costing;
 use super::reach::{self, Update, operand_demand};
@@ -18,54 +19,6 @@ pub(super) const IMMEDIATE_ELEMENTS: f64 = 8.0;
 
 /// Updates of one buffer followed in one fusion; XLA makes one or two.
 const CHAIN: usize = 64;
-
-/// What a fusion's computation moves.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Body {
-    /// The part of each instruction's elements that is needed, in file order.
-    pub(super) shares: Vec<f64>,
-    /// XLA's count.
-    pub(super) bytes_accessed: Traffic,
-    /// What it needs of each parameter, in file order.
-    reads: Vec<Read>,
-    /// Where in `reads` each parameter is, by number.
-    by_number: Vec<Option<usize>>,
-    /// Bytes of constants too large to be code.
-    constants: f64,
-    written: f64,
-}
-
-/// What is needed of one parameter.
-#[derive(Debug, Clone)]
-pub(super) struct Read {
-    pub(super) parameter: InstructionId,
-    demand: Demand,
-    bytes: f64,
-    /// Bytes as XLA counts them.
-    pub(super) bytes_accessed: f64,
-}
-
-impl Body {
-    /// Its traffic if every parameter is another array.
-    pub(super) fn compulsory(&self) -> Traffic {
-        let read = self.reads.iter().map(|read| read.bytes).sum::<f64>() + self.constants;
-        Traffic::new(read.min(CEILING), self.written)
-    }
-
-    /// What it reads of the parameter with this number.
-    pub(super) fn read_of(&self, number: usize) -> Option<&Read> {
-        self.reads.get((*self.by_number.get(number)?)?)
-    }
-
-    fn add_read(&mut self, number: Option<i64>, read: Read) {
-        let number = number.and_then(|number| usize::try_from(number).ok());
-        // Parameters are numbered from 0 without gaps, so a number past all instructions names none.
-        if let Some(number) = number.filter(|&number| number < self.by_number.len()) {
-            self.by_number[number] = Some(self.reads.len());
-        }
-        self.reads.push(read);
-    }
-}
 
 impl Costing<'_> {
     /// The traffic of an instruction that is neither a fusion nor what it calls.

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::compulsory::Body;
+use super::body::Body;
 use super::windows::Budget;
 use super::{Assumption, Cost, Traffic, UnknownWhy, UnknownWork, elementwise, trips};
 use crate::users::Users;

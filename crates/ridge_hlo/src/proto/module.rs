@@ -6,7 +6,7 @@ use super::attributes::integer;
 use super::instruction::References;
 use super::{Reader, extend, small, string};
 use crate::error::Notes;
-use crate::module::{computation_id, instruction_id};
+use crate::ids::{computation_id, instruction_id};
 use crate::wire::{Fields, Value};
 use crate::{
     AliasKind, BufferDonor, Computation, ComputationId, FileLocation, Frame, HloError, HloModule, InputOutputAlias,

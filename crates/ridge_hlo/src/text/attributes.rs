@@ -1,8 +1,7 @@
 //! The attributes of an instruction, each by its name in HLO text.
 
 use super::Loading;
-use super::header::parameter;
-use super::lists::{inside_braces, names, number_lists, numbers, pairs, split_list, unquote};
+use super::lists::{inside_braces, names, number_lists, numbers, pairs, parameter, split_list, unquote};
 use super::{labels, shape};
 use crate::{
     Instruction, Metadata, OutputAlias, PaddingDimension, ReplicaGroups, SliceBounds, Window, WindowDimension,

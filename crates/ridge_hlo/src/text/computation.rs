@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::cursor::Cursor;
 use super::lists::unquote;
 use super::{Loading, excerpt};
-use crate::module::{computation_id, instruction_id};
+use crate::ids::{computation_id, instruction_id};
 use crate::{Computation, InstructionId};
 
 /// Names of a computation being read, to be resolved at its end.

@@ -2,7 +2,7 @@
 
 use super::Loading;
 use super::attributes::frontend_attributes;
-use super::lists::{inside_braces, numbers, split_list};
+use super::lists::{inside_braces, numbers, parameter, split_list};
 use crate::{AliasKind, BufferDonor, InputOutputAlias};
 
 impl Loading<'_> {
@@ -49,12 +49,4 @@ fn donors(text: &str) -> Vec<BufferDonor> {
             BufferDonor { parameter, parameter_index }
         })
         .collect()
-}
-
-/// `(0, {1,2}, may-alias)` as number, path and word.
-pub(super) fn parameter(text: &str) -> (i64, Vec<i64>, &str) {
-    let text = text.trim();
-    let parts = split_list(text.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(text));
-    let part = |position: usize| parts.get(position).copied().unwrap_or_default();
-    (part(0).parse().unwrap_or(0), numbers(part(1)), part(2))
 }

@@ -4,7 +4,7 @@ use super::computation::Scope;
 use super::cursor::Cursor;
 use super::lists::{names, split_list, strip_comments};
 use super::{Loading, excerpt, literal, shape};
-use crate::module::instruction_id;
+use crate::ids::instruction_id;
 use crate::{Instruction, Opcode};
 
 impl<'t> Loading<'t> {

@@ -116,6 +116,14 @@ pub(super) fn pairs(text: &str) -> Vec<(&str, &str)> {
     split_at(inside_braces(text), b' ').into_iter().filter_map(|part| part.split_once('=')).collect()
 }
 
+/// `(0, {1,2}, may-alias)` as number, path and word.
+pub(super) fn parameter(text: &str) -> (i64, Vec<i64>, &str) {
+    let text = text.trim();
+    let parts = split_list(text.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(text));
+    let part = |position: usize| parts.get(position).copied().unwrap_or_default();
+    (part(0).parse().unwrap_or(0), numbers(part(1)), part(2))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,6 +10,7 @@
 mod backward;
 mod chunk;
 mod classify;
+mod clock;
 mod decimal;
 mod event;
 mod flaws;
@@ -21,7 +22,9 @@ mod names;
 mod own;
 mod patience;
 mod place;
+mod placed;
 mod read;
+mod row;
 mod steps;
 mod store;
 mod text;
@@ -45,6 +48,11 @@ impl Format for Chrome {
     fn in_folder(&self) -> InFolder {
         // XLA leaves one beside each of its captures.
         InFolder::Copy
+    }
+
+    fn takes_modules(&self) -> bool {
+        // A predicted timeline stands beside the modules that it was made of.
+        true
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

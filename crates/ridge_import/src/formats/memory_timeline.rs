@@ -6,6 +6,7 @@
 //! A timeline names no addresses and no stacks: its allocator events have a category as their owner and nothing else.
 
 mod summed;
+mod walk;
 
 use crate::choice::InFolder;
 use crate::formats::Format;
@@ -13,13 +14,10 @@ use crate::import::{CaptureFacts, Import, ImportError, Source};
 use crate::note::Severity;
 use ridge_redact::Redactor;
 use ridge_trace::StringId;
+use walk::{CATEGORIES, Walk};
 
 /// The memory timeline format.
 pub(super) struct MemoryTimeline;
-
-/// `Category` of `_memory_profiler.py` in the order of its raw export.
-const CATEGORIES: [&str; 8] =
-    ["parameter", "optimizer state", "input", "temporary", "activation", "gradient", "autograd detail", "unknown"];
 
 /// The time of what was there before the profile began.
 const BEFORE: i64 = -1;
@@ -143,72 +141,4 @@ fn keep(mut rows: Vec<[i64; 4]>, source: Source<'_>, import: &mut Import) {
         start_ns: first.saturating_sub(zero),
         unix_zero_ns: u64::try_from(zero).ok().filter(|zero| *zero > 0),
     });
-}
-
-/// Walks the text; only what a timeline has is understood.
-struct Walk<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Walk<'_> {
-    /// Passes over space and `expected`, if that is next.
-    fn skip(&mut self, expected: u8) -> bool {
-        while self.bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
-            self.at += 1;
-        }
-        let found = self.bytes.get(self.at) == Some(&expected);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn opens(&mut self) -> bool {
-        self.skip(b'[')
-    }
-
-    fn closes(&mut self) -> bool {
-        self.skip(b']')
-    }
-
-    /// `[1, 2, 3, 4]`
-    fn row(&mut self) -> Option<[i64; 4]> {
-        let mut row = [0; 4];
-        if !self.skip(b'[') {
-            return None;
-        }
-        for (place, value) in row.iter_mut().enumerate() {
-            if place > 0 && !self.skip(b',') {
-                return None;
-            }
-            *value = self.number()?;
-        }
-        self.closes().then_some(row)
-    }
-
-    /// A whole number; what stands after a point is left out, as times of some versions have one.
-    fn number(&mut self) -> Option<i64> {
-        let negative = self.skip(b'-');
-        let digits = self.digits();
-        if digits.is_empty() {
-            return None;
-        }
-        let size =
-            digits.iter().fold(0i64, |number, digit| number.saturating_mul(10).saturating_add(i64::from(digit - b'0')));
-        if self.bytes.get(self.at) == Some(&b'.') {
-            self.at += 1;
-            self.digits();
-        }
-        Some(if negative { -size } else { size })
-    }
-
-    fn digits(&mut self) -> &[u8] {
-        while self.bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
-            self.at += 1;
-        }
-        let first = self.at;
-        while self.bytes.get(self.at).is_some_and(u8::is_ascii_digit) {
-            self.at += 1;
-        }
-        &self.bytes[first..self.at]
-    }
 }

@@ -8,6 +8,7 @@
 
 mod clock;
 mod columns;
+mod local_time;
 
 use crate::formats::Format;
 use crate::import::{CaptureFacts, Import, ImportError, Source};

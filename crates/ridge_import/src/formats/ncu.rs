@@ -9,6 +9,8 @@
 //! Process, host and file names are never read. These captures have no clock: there are no events in them.
 
 mod device;
+mod fields;
+mod launch;
 mod launches;
 mod pages;
 mod report;

@@ -1,6 +1,8 @@
 //! Nsight Systems exports: the SQLite database that `nsys export --type sqlite` writes, and the folder of Parquet files
 //! that `--type parquetdir` does: a table each, called after it (tested with tables that pyarrow wrote).
 //!
+//! Databases of `nvprof`, the tool before it, hold the same records and are read by the same code (`nvprof`).
+//!
 //! Tables and columns are taken as they are there, never by version: schemas 2.9 to 3.x differ in columns, and tables
 //! appear only where there is something in them. A new major version is refused.
 //! Kernels, copies, memory sets, synchronization and whole graphs become streams; runtime and driver calls, NVTX
@@ -19,18 +21,22 @@ mod facts;
 mod host;
 mod kept;
 mod names;
+mod nvprof;
 mod parquet_tables;
 mod place;
 mod rows;
 mod tables;
 mod targets;
 mod xla;
+mod xla_ranges;
 
 use crate::choice::InFolder;
 use crate::folder::Folder;
+use crate::foreign;
 use crate::formats::Format;
 use crate::import::{Import, ImportError, Source};
 use crate::note::Severity;
+use nvprof::NvprofTables;
 use parquet_tables::{ParquetTables, table_of};
 use ridge_redact::Redactor;
 use ridge_sqlite::{Database, is_database};
@@ -84,7 +90,21 @@ impl Format for Nsys {
             import.note(Severity::Lost, source.name, None, database.damaged_schema, message);
         }
         let tables = SqliteTables::new(&database);
-        read(&tables, source, import).map_err(|what| broken(0, what))
+        if let Some(hint) = foreign::of_tables(tables.names()) {
+            return Err(hint.error(source.name));
+        }
+        let read = if nvprof::is_one(&tables) {
+            let read = read(&NvprofTables::new(tables), source, import);
+            import
+                .captures
+                .last_mut()
+                .into_iter()
+                .for_each(|capture| capture.facts.push(("Profiler".into(), "nvprof".into())));
+            read
+        } else {
+            read(&tables, source, import)
+        };
+        read.map_err(|what| broken(0, what))
     }
 
     fn is_folder(&self, names: &[&str]) -> bool {

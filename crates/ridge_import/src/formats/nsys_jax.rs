@@ -14,27 +14,21 @@ mod dump;
 mod machine;
 mod place;
 mod ranges;
+mod replica;
 
 use crate::archive::is_archive;
 use crate::choice::InFolder;
-use crate::folder::{Content, Files, Folder};
+use crate::folder::{Files, Folder};
 use crate::formats::Format;
 use crate::import::{CaptureFacts, Import, ImportError, Source, SourceFile};
 use crate::note::Severity;
-use crate::parquet::Parquet;
 use dump::Dumps;
+use replica::{HOST_RANGES, HOST_RANGES_CSV, PROJECTION, Replica};
 use ridge_redact::Redactor;
-use ridge_sqlite::Row;
 use std::collections::BTreeSet;
 
 /// The format of archives and folders of `nsys-jax`.
 pub(super) struct NsysJax;
-
-/// The projection of ranges onto device work.
-const PROJECTION: &str = "nvtx_gpu_proj_trace/trace.parquet";
-/// All ranges on their threads, newer and older.
-const HOST_RANGES: &str = "report_nvtx_pushpop_trace.parquet";
-const HOST_RANGES_CSV: &str = "report_nvtx_pushpop_trace.csv.xz";
 
 /// How the error of an archive that is no capture begins.
 const NOT_AN_ARCHIVE: &str = "not an nsys-jax archive";
@@ -128,7 +122,7 @@ fn read(files: &Files<'_>, import: &mut Import) -> Result<(), ImportError> {
     let mut dumps = Dumps::new(&names);
     for slug in replicas {
         let replica = Replica { files, slug };
-        error = replica.read(&mut dumps, import).err().or(error);
+        error = read_replica(&replica, &mut dumps, import).err().or(error);
     }
     if import.builder.rows() == before
         && let Some(error) = error
@@ -138,77 +132,6 @@ fn read(files: &Files<'_>, import: &mut Import) -> Result<(), ImportError> {
     }
     read_sources(files, import);
     Ok(())
-}
-
-/// One process's files, or several processes' that ran under one profiler.
-struct Replica<'f, 'a> {
-    files: &'f Files<'a>,
-    slug: Option<&'f str>,
-}
-
-impl<'a> Replica<'_, 'a> {
-    /// What messages and processes are called.
-    fn name(&self) -> String {
-        self.slug.map_or_else(|| self.files.name.to_owned(), |slug| format!("{}/{slug}", self.files.name))
-    }
-
-    /// What the file `name` of this process is called, or the one that all processes share.
-    fn file(&self, name: &str) -> String {
-        let own = self.slug.map(|slug| format!("{name}/{slug}"));
-        own.filter(|own| self.files.has(own)).unwrap_or_else(|| name.to_owned())
-    }
-
-    /// The file `name` of this process, or the one that all processes share; what is wrong with it is noted.
-    fn content(&self, name: &str, import: &mut Import) -> Option<Content<'a>> {
-        match self.files.read(&self.file(name))? {
-            Ok(content) => {
-                if let Some(damage) = &content.damage {
-                    import.note(Severity::Lost, &self.name(), None, 1, format!("{name}: {damage}"));
-                }
-                Some(content)
-            }
-            Err(what) => {
-                import.note(Severity::Lost, &self.name(), None, 1, what);
-                None
-            }
-        }
-    }
-
-    /// Collects what `visit` makes of the rows of the table `name`; what could not be read is noted.
-    fn table<T: Default + Send>(
-        &self,
-        name: &str,
-        columns: &[&str],
-        import: &mut Import,
-        visit: impl Fn(&mut T, &Row<'_>) + Sync,
-    ) -> Vec<T> {
-        let Some(content) = self.content(name, import) else { return Vec::new() };
-        let file = match Parquet::open(&content.bytes) {
-            Ok(file) => file,
-            Err(error) => {
-                import.note(Severity::Lost, &self.name(), Some(error.offset), 1, format!("{name}: {}", error.what));
-                return Vec::new();
-            }
-        };
-        let found = file.scan(columns, &self.files.bound, visit);
-        if let Some(error) = found.error {
-            let message = format!("{name}: {}", error.what);
-            import.note(Severity::Lost, &self.name(), Some(error.offset), found.scanned.damaged, message);
-        }
-        found.scanned.parts
-    }
-
-    /// Reads everything of it; the error says what was expected and found.
-    fn read(&self, dumps: &mut Dumps<'_>, import: &mut Import) -> Result<(), String> {
-        let ranges = ranges::read(self, import);
-        if ranges.projected.is_empty() && ranges.host.is_empty() {
-            return Err(format!("expected ranges in {PROJECTION}, found none"));
-        }
-        let machine = machine::read(self, import);
-        let modules = dumps.read(self, import);
-        place::place(self, ranges, &machine, &modules, import);
-        Ok(())
-    }
 }
 
 /// Keeps the program's source files, which are called `sources` and their path.
@@ -224,4 +147,16 @@ fn read_sources(files: &Files<'_>, import: &mut Import) {
             import.sources.push(SourceFile { path: path.to_owned(), text });
         }
     }
+}
+
+/// Reads everything of a replica; the error says what was expected and found.
+fn read_replica(replica: &Replica<'_, '_>, dumps: &mut Dumps<'_>, import: &mut Import) -> Result<(), String> {
+    let ranges = ranges::read(replica, import);
+    if ranges.projected.is_empty() && ranges.host.is_empty() {
+        return Err(format!("expected ranges in {PROJECTION}, found none"));
+    }
+    let machine = machine::read(replica, import);
+    let modules = dumps.read(replica, import);
+    place::place(replica, ranges, &machine, &modules, import);
+    Ok(())
 }

@@ -18,8 +18,6 @@ mod space;
 mod stats;
 mod windows;
 
-pub(crate) use windows::Window;
-
 use crate::choice::InFolder;
 use crate::formats::Format;
 use crate::import::{Import, ImportError, Source};

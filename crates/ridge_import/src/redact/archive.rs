@@ -1,11 +1,12 @@
 //! Archives without what is private: every member that is a capture or a part of one, the others left out.
 
+use super::copy::{Foreign, Pack, Redacted, redactor, unknown, unpacked};
 use super::table;
-use super::{Foreign, Pack, Redacted, redactor, unknown, unpacked};
 use crate::archive::{Archive, Member};
-use crate::import::{HEAD_BYTES, Source};
+use crate::import::Source;
 use crate::packed::{Packed, allowed_bytes};
 use crate::parquet::Bound;
+use crate::source::HEAD_BYTES;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use ridge_redact::{RedactError, Redactor, Removed, Words};
@@ -46,15 +47,32 @@ pub(super) fn redact(source: Source<'_>, words: &Words, out: &mut dyn Write) -> 
     Ok(redacted)
 }
 
-/// Adds to `words` the machine's name, where a table of the archive in `source` says it.
+/// Adds to `words` the names that the members of the archive in `source` say.
 pub(super) fn learn(source: Source<'_>, words: &mut Words) {
     learn_from(&Archive::open(source.bytes), words, &Bound::new(allowed_bytes(source.bytes.len(), None)));
 }
 
 fn learn_from(archive: &Archive<'_>, words: &mut Words, bound: &Bound) {
-    for member in archive.members.iter().filter(|member| table::names_machine(&member.name)) {
-        let bytes = content(archive, member, bound).unwrap_or_default();
-        table::learn(&bytes, words, bound);
+    for member in archive.members.iter().filter(|member| !member.name.ends_with('/')) {
+        let Ok(bytes) = content(archive, member, bound) else { continue };
+        let source = Source { name: &member.name, bytes: &bytes };
+        match Packed::of(source, Some(bound.left())).map(|packed| unpacked(&packed, bound)) {
+            Some(Ok(bytes)) => learn_from_member(&member.name, &bytes, words, bound),
+            Some(Err(_)) => {}
+            None => learn_from_member(&member.name, &bytes, words, bound),
+        }
+    }
+}
+
+fn learn_from_member(name: &str, bytes: &[u8], words: &mut Words, bound: &Bound) {
+    if table::is_table(bytes) {
+        return table::learn(name, bytes, words, bound);
+    }
+    let known = redactor(&bytes[..bytes.len().min(HEAD_BYTES)], Foreign::Refused);
+    let is_inner = known == Some(Redactor::Archive);
+    if let Some(redactor) = known.filter(|_| !is_inner).or_else(|| name.contains(".csv").then_some(Redactor::Table)) {
+        // What is damaged is refused when it is copied.
+        let _ = redactor.learn(bytes, words);
     }
 }
 

@@ -42,7 +42,11 @@ impl RedactedFolder {
     pub fn of(folder: Folder<'_>, words: &Words) -> Option<RedactedFolder> {
         let names: Vec<&str> = folder.files.iter().map(|file| file.name).collect();
         crate::sniff_folder(&names).filter(|format| format.name() == "nsys")?;
-        Some(RedactedFolder { texts: ExportTexts::of(&Files(folder), words) })
+        let mut words = words.clone();
+        for file in folder.files.iter().filter(|file| table::is_table(file.bytes)) {
+            table::learn(file.name, file.bytes, &mut words, &bound(file.bytes));
+        }
+        Some(RedactedFolder { texts: ExportTexts::of(&Files(folder), &words) })
     }
 
     /// Whether `file`, a path inside the folder, is one of its tables.

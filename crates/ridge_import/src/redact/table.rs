@@ -22,11 +22,6 @@ pub(super) fn is_table(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PAR1")
 }
 
-/// Whether the member `name` says what the machine is called.
-pub(super) fn names_machine(name: &str) -> bool {
-    name.contains(SYSTEM)
-}
-
 /// A cell of its own.
 #[derive(Debug, Clone, PartialEq)]
 enum Value {
@@ -88,12 +83,19 @@ impl Table {
     }
 }
 
-/// Adds to `words` the names that the table in `bytes` says the machine and its user have.
-pub(super) fn learn(bytes: &[u8], words: &mut Words, bound: &Bound) {
+/// Adds to `words` the names that the table in `bytes`, the member `name`, says the machine and its user have.
+pub(super) fn learn(name: &str, bytes: &[u8], words: &mut Words, bound: &Bound) {
     let Ok(table) = read(bytes, bound) else { return };
-    let (Some(name), Some(value)) = (table.place("name"), table.place("value")) else { return };
+    let settings = table.place("name").zip(table.place("value")).filter(|_| name.contains(SYSTEM));
     for row in &table.rows {
-        if let (Value::Text(name), Value::Text(value)) = (&row[name], &row[value]) {
+        for (column, value) in table.columns.iter().zip(row) {
+            if let Value::Text(text) = value {
+                words.learn_cell(column, text);
+            }
+        }
+        if let Some((name, value)) = settings
+            && let (Value::Text(name), Value::Text(value)) = (&row[name], &row[value])
+        {
             words.learn_setting(name, value);
         }
     }

@@ -3,7 +3,8 @@
 use super::{Ask, Asked};
 use crate::baseline::Known;
 use crate::bounds::{self, Forbids};
-use crate::draw::{Draw, Parameter};
+use crate::draw::Draw;
+use crate::parameter::Parameter;
 use crate::predict::{Interval, Prediction, predict};
 use crate::regions::{Flow, Region, Specification};
 use crate::target::{self, Target};
@@ -221,7 +222,7 @@ fn cut_of(region: &Region, spec: &Specification, known: &Known, whole_s: f64, bo
             let workload = asked(&node.workload, &ask.what_if);
             let board_s = time(&workload, board, &median, constants()).map(|parts| parts.resident_s());
             let host_s = match ask.baseline.host {
-                crate::Host::Sheet => least_of(region, &node.name, ask, &median, calls),
+                crate::Host::Sheet | crate::Host::Compiled => least_of(region, &node.name, ask, &median, calls),
                 _ => node.self_ns * 1e-9,
             };
             host_s - board_s.unwrap_or(f64::INFINITY).min(1e3)

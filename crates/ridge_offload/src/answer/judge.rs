@@ -3,7 +3,8 @@
 use super::boards::{BoardAnswer, asked, on_board, on_gpu, swings};
 use super::{Ask, Asked, RegionAnswer, words};
 use crate::baseline::{Host, Known};
-use crate::draw::{Draw, Parameter};
+use crate::draw::Draw;
+use crate::parameter::Parameter;
 use crate::regions::{Region, Specification};
 use crate::{Board, BoundBy, Fix, Verdict, constants};
 

@@ -82,7 +82,7 @@ pub(super) fn headline(regions: &[RegionAnswer], ask: &Ask) -> String {
     let device = &ask.baseline.device;
     let against = match ask.baseline.host {
         Host::MeasuredOnProcessor => format!("{device}, the processor of the capture"),
-        Host::Sheet => format!("{device} by its data sheet"),
+        Host::Sheet | Host::Compiled => format!("{device} by its data sheet"),
         Host::Measured => device.clone(),
     };
     let candidates: Vec<&RegionAnswer> = regions.iter().filter(|one| one.verdict.is_candidate()).collect();
@@ -135,6 +135,9 @@ pub(super) fn assumptions(regions: &[RegionAnswer], ask: &Ask) -> Vec<String> {
     match ask.baseline.host {
         Host::Sheet => all.push(format!(
             "nothing was measured on {device}: each operation of the capture's modules takes its time at the roof of the data sheet, at 30 to 90 % of it, and 2 to 4 µs at least; modules compiled for that device would be fused otherwise"
+        )),
+        Host::Compiled => all.push(format!(
+            "nothing was measured on {device}: each launch that XLA makes for it takes its time at the roof of the data sheet, at 30 to 90 % of it, and 2 to 4 µs at least; autotuning and libraries may choose other kernels"
         )),
         Host::MeasuredOnProcessor => all.push(format!(
             "times are those of {device}; `--as h100` lays the boards beside a GPU by its data sheet"

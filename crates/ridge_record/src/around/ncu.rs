@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::{Profiler, output_argument, telling, told};
 use crate::error::RecordError;
-use crate::folder::WORK;
+use crate::folder_content::WORK;
 use crate::launch::run_words;
 use crate::outcome::{Missing, ProgramStatus, RecordEvent};
 use crate::redact::Redaction;
@@ -186,9 +186,7 @@ fn name_in_manifest(run_folder: &Path, path: &str, bytes: u64) -> Result<(), std
         }
         None => manifest["traces"] = json!([entry]),
     }
-    let partial = run_folder.join("manifest.json.partial");
-    fs::write(&partial, format!("{manifest:#}\n"))?;
-    fs::rename(partial, run_folder.join("manifest.json"))
+    ridge_files::write(&run_folder.join("manifest.json"), format!("{manifest:#}\n").as_bytes())
 }
 
 /// The report as the page that any version of Ridgeline reads, beside it; for reports of versions that are not read directly.
@@ -203,7 +201,7 @@ pub fn export_page(tool: &Path, report: &Path) -> Result<PathBuf, String> {
     if !output.status.success() || output.stdout.is_empty() {
         return Err(last_line(&String::from_utf8_lossy(&[output.stdout, output.stderr].concat())));
     }
-    fs::write(&page, output.stdout).map_err(|error| error.to_string())?;
+    ridge_files::write(&page, &output.stdout).map_err(|error| error.to_string())?;
     Ok(page)
 }
 

@@ -12,10 +12,10 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use super::{output_argument, telling};
-use crate::around::Profiler;
 use crate::folder::CaptureFolder;
-use crate::launch::Run;
-use crate::outcome::{ProgramStatus, RecordEvent};
+use crate::profiler::Profiler;
+
+use crate::outcome::{ProgramStatus, RecordEvent, Run};
 
 /// What is traced, and what is left out because it costs much and is read by nobody: samples of the host, its context switches.
 ///

@@ -5,7 +5,7 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::built_in_suites;
+use super::built_in::built_in_suites;
 
 /// Why a benchmark could not begin, or its results not be written.
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +63,14 @@ pub enum BenchError {
         /// The folder asked for.
         path: PathBuf,
     },
+    /// The earlier benchmark could not give way.
+    #[error("cannot replace the earlier benchmark, this one is in {}: {}", kept.display(), path.display())]
+    Elsewhere {
+        /// The folder asked for.
+        path: PathBuf,
+        /// Where this one is.
+        kept: PathBuf,
+    },
     /// A file or folder cannot be written.
     #[error("cannot write: {source}: {}", path.display())]
     Write {
@@ -91,7 +99,9 @@ impl BenchError {
                 vec!["check that the interpreter has the suite's packages, or name another with `--python`".into()]
             }
             BenchError::Spawn { .. } => vec!["name an interpreter with `--python`".into()],
-            BenchError::FolderInUse { .. } => vec!["name another folder with `-o`".into()],
+            BenchError::FolderInUse { .. } | BenchError::Elsewhere { .. } => {
+                vec!["name another folder with `-o`".into()]
+            }
             BenchError::Write { .. } => vec!["check space and permission, or name another folder with `-o`".into()],
             BenchError::UnknownVariant { .. } | BenchError::Option { .. } | BenchError::Signals { .. } => Vec::new(),
         }

@@ -1,23 +1,49 @@
 //! The folder that a benchmark writes.
 //!
-//! An earlier benchmark in it is replaced as a whole, so that rows of two runs never mix; anything else is left alone.
+//! An earlier benchmark in it is replaced as a whole, once this one has ended, so that rows of two runs never mix; anything else is
+//! left alone.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use ridge_files::NewFolder;
 
 use super::error::BenchError;
 
-/// Make `out`, or empty it of an earlier benchmark.
-pub(super) fn prepare(out: &Path) -> Result<(), BenchError> {
+/// Make `out`; where an earlier benchmark is in it, a folder beside it that will take its place.
+pub(super) fn prepare(out: &Path) -> Result<Option<NewFolder>, BenchError> {
     let failed = |source| BenchError::Write { path: out.to_path_buf(), source };
     fs::create_dir_all(out).map_err(failed)?;
+    if refuse_others(out)? {
+        return Ok(None);
+    }
+    NewFolder::beside(out).map(Some).map_err(failed)
+}
+
+/// Have an earlier benchmark at `out` give way to `new`.
+pub(super) fn settle(new: NewFolder, out: &Path) -> Result<(), BenchError> {
+    // What came into the earlier one meanwhile is not lost with it.
+    let kept = match refuse_others(out) {
+        Ok(_) => match new.keep_instead() {
+            Ok(()) => return Ok(()),
+            Err((new, _)) => new.keep_near(),
+        },
+        Err(_) => new.keep_near(),
+    };
+    let failed = |source| BenchError::Write { path: out.to_path_buf(), source };
+    Err(BenchError::Elsewhere { path: out.to_path_buf(), kept: kept.map_err(failed)? })
+}
+
+/// Whether the folder is empty; refuses one that is neither that nor an earlier benchmark.
+fn refuse_others(out: &Path) -> Result<bool, BenchError> {
+    let failed = |source| BenchError::Write { path: out.to_path_buf(), source };
     let entries: Vec<_> = fs::read_dir(out).and_then(Iterator::collect).map_err(failed)?;
-    let in_use = entries.iter().any(|entry| !is_ours(&entry.file_name().to_string_lossy()));
+    let in_use = entries.iter().any(|entry| !is_ours(&entry.file_name()));
     if in_use || !(entries.is_empty() || out.join("results.json").is_file()) {
         return Err(BenchError::FolderInUse { path: out.to_path_buf() });
     }
-    entries.iter().try_for_each(|entry| remove(&entry.path())).map_err(failed)
+    Ok(entries.is_empty())
 }
 
 /// Folder of one size, named so that names sort as sizes do up to four digits.
@@ -27,16 +53,12 @@ pub(super) fn size_dir(size: u32) -> String {
 
 /// Write `text` so that a reader sees the old file or the new one, never a part.
 pub(super) fn write_whole(path: &Path, text: &str) -> Result<(), BenchError> {
-    let partial = PathBuf::from(format!("{}.partial", path.display()));
-    let written = fs::write(&partial, text).and_then(|()| fs::rename(&partial, path));
-    written.map_err(|source| BenchError::Write { path: path.to_path_buf(), source })
+    ridge_files::write(path, text.as_bytes()).map_err(|source| BenchError::Write { path: path.to_path_buf(), source })
 }
 
-fn is_ours(name: &str) -> bool {
-    let files = ["results.json", "manifest.json", "results.json.partial", "manifest.json.partial", "suite"];
-    files.contains(&name) || name.strip_prefix("size_").is_some_and(|size| size.bytes().all(|b| b.is_ascii_digit()))
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    if path.symlink_metadata()?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+fn is_ours(name: &OsStr) -> bool {
+    let files = ["results.json", "manifest.json", "suite"];
+    let is_size =
+        |name: &str| name.strip_prefix("size_").is_some_and(|size| size.bytes().all(|digit| digit.is_ascii_digit()));
+    ridge_files::is_partial(name) || name.to_str().is_some_and(|name| files.contains(&name) || is_size(name))
 }

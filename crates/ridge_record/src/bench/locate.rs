@@ -3,29 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::built_in::{SUITES, SuiteFile};
 use super::error::BenchError;
-
-/// A file of a suite: its path in the folder of suites, and its text.
-type SuiteFile = (&'static str, &'static str);
-
-/// The named files of `suites`.
-macro_rules! suite_files {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../../suites/", $name)))),*]
-    };
-}
-
-/// Suites carried in the binary, by name: the suite's own file, then those that it imports.
-const SUITES: &[(&str, &[SuiteFile])] = &[
-    ("kernels", suite_files!["kernels.py"]),
-    ("mbirjax", suite_files!["mbirjax.py"]),
-    ("shallow_water", suite_files!["shallow_water.py", "programs/shallow_water.py"]),
-];
-
-/// Names of the suites that need no file.
-pub fn built_in_suites() -> Vec<&'static str> {
-    SUITES.iter().map(|(name, _)| *name).collect()
-}
 
 /// Where a suite is.
 pub(super) enum SuiteSource {
@@ -77,7 +56,7 @@ mod tests {
         let mut names: Vec<String> =
             python.map(|path| path.file_stem().expect("a name").display().to_string()).collect();
         names.sort();
-        assert_eq!(names, built_in_suites());
+        assert_eq!(names, crate::bench::built_in_suites());
         let copy = tempfile::tempdir().expect("a temporary folder");
         let file = SuiteSource::find("shallow_water").and_then(|suite| suite.file_in(copy.path())).expect("a suite");
         assert!(file.is_file() && copy.path().join("programs/shallow_water.py").is_file());

@@ -2,7 +2,7 @@
 //!
 //! Both are written again after every row, so that a machine that goes down keeps what was measured.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use ridge_documents::{BenchResults, Environment, Manifest, Measurement, Missing, Program, RowStatus, to_text};
@@ -33,10 +33,17 @@ pub(super) struct Results {
 }
 
 impl Results {
-    pub(super) fn new(options: &BenchOptions, plan: Plan, sizes: Vec<u32>, added: Vec<(String, String)>) -> Results {
+    /// Of a benchmark that is written in `place`.
+    pub(super) fn new(
+        options: &BenchOptions,
+        place: &Path,
+        plan: Plan,
+        sizes: Vec<u32>,
+        added: Vec<(String, String)>,
+    ) -> Results {
         let redaction = Redaction::of_this_machine();
         Results {
-            out: options.out.clone(),
+            out: place.to_path_buf(),
             asked: redaction.apply(asked(options, &sizes)),
             plan,
             sizes,
@@ -102,13 +109,14 @@ impl Results {
         write_whole(&self.out.join("manifest.json"), &to_text(&self.manifest()))
     }
 
-    pub(super) fn outcome(self) -> BenchOutcome {
+    /// What it came to, of a benchmark that will be found in `out`.
+    pub(super) fn outcome(&self, out: &Path) -> BenchOutcome {
         let rows = self.plan.operations.iter().map(|name| self.table_row(name)).collect();
         BenchOutcome {
-            suite: self.plan.suite,
-            results: self.out.join("results.json"),
-            out: self.out,
-            sizes: self.sizes,
+            suite: self.plan.suite.clone(),
+            results: out.join("results.json"),
+            out: out.to_path_buf(),
+            sizes: self.sizes.clone(),
             rows,
             interrupted: self.interrupted,
         }

@@ -2,15 +2,16 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use ridge_documents::{Measurement, RowStatus};
+use ridge_files::NewFolder;
 
 use super::error::BenchError;
 use super::event::{Plan, WorkerEvent};
-use super::folder::{prepare, size_dir};
+use super::folder::{prepare, settle, size_dir};
 use super::launch::Launch;
 use super::locate::SuiteSource;
 use super::options::BenchOptions;
@@ -49,19 +50,24 @@ pub fn bench(options: &BenchOptions, on_event: &mut dyn FnMut(BenchEvent)) -> Re
     };
     let plan = read_plan(&launch, options, scratch.path().join("plan.log"))?;
     launch.variant = variant(&plan, options)?;
-    prepare(&options.out)?;
-    launch.suite = suite.file_in(&options.out.join("suite"))?;
+    let beside = prepare(&options.out)?;
+    let place = beside.as_ref().map_or(options.out.as_path(), NewFolder::path).to_path_buf();
+    launch.suite = suite.file_in(&place.join("suite"))?;
 
     let sizes = if options.sizes.is_empty() { plan.sizes.clone() } else { options.sizes.clone() };
     let operations = plan.operations.clone();
     on_event(BenchEvent::Planned { suite: plan.suite.clone(), sizes: sizes.clone(), operations });
-    let results = Results::new(options, plan, sizes.clone(), launch.added_environment());
-    let mut course = Course { options, launch, signals, started, results, on_event };
+    let results = Results::new(options, &place, plan, sizes.clone(), launch.added_environment());
+    let mut course = Course { options, place: &place, launch, signals, started, results, on_event };
     for size in sizes {
         course.measure(size)?;
     }
     course.results.write()?;
-    Ok(course.results.outcome())
+    let outcome = course.results.outcome(&options.out);
+    if let Some(beside) = beside {
+        settle(beside, &options.out)?;
+    }
+    Ok(outcome)
 }
 
 fn check(options: &BenchOptions) -> Result<(), BenchError> {
@@ -109,6 +115,8 @@ fn variant(plan: &Plan, options: &BenchOptions) -> Result<Vec<(String, String)>,
 /// A benchmark under way.
 struct Course<'a> {
     options: &'a BenchOptions,
+    /// Where it is written until it has ended.
+    place: &'a Path,
     launch: Launch,
     signals: Interrupts,
     started: Instant,
@@ -127,7 +135,7 @@ struct Ending {
 impl Course<'_> {
     /// Give every operation its row at `size`.
     fn measure(&mut self, size: u32) -> Result<(), BenchError> {
-        let dir = self.options.out.join(size_dir(size));
+        let dir = self.place.join(size_dir(size));
         std::fs::create_dir_all(&dir).map_err(|source| BenchError::Write { path: dir.clone(), source })?;
         let log = dir.join("worker.log");
         let mut after = None;

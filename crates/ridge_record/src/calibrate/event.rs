@@ -46,7 +46,7 @@ fn figure(mut value: Map<String, Value>) -> Option<Figure> {
     value.insert("by".into(), "jax".into());
     let figure = Figure::deserialize(Value::Object(value)).ok()?;
     let is_one = figure.value.is_finite() && figure.value > 0.0;
-    is_one.then(|| Figure { measured_unix_s: super::run::now_unix_s(), ..figure })
+    is_one.then(|| Figure { measured_unix_s: super::clock::now_unix_s(), ..figure })
 }
 
 fn text(value: &mut Map<String, Value>, key: &str) -> Option<String> {

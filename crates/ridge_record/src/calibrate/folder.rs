@@ -1,7 +1,6 @@
 //! The folder of kept figures: one document per device, named for it.
 
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use ridge_documents::{CeilingsDocument, MeasuredDevice, read};
@@ -31,19 +30,11 @@ impl Calibration {
             let path = folder.join(file_name(device));
             let earlier = fs::read(&path).ok().and_then(|text| read::<CeilingsDocument>(&text).ok());
             let text = one_device(device, earlier.map(|parsed| parsed.document));
-            replace(&path, folder, &text).map_err(failed(&path))?;
+            ridge_files::write(&path, text.as_bytes()).map_err(failed(&path))?;
             written.push(path);
         }
         Ok(written)
     }
-}
-
-/// Readers see the old file or the new one, never a part, also when two write at once.
-fn replace(path: &Path, folder: &Path, text: &str) -> std::io::Result<()> {
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }
 
 /// `nvidia-h100-80gb-hbm3.json`; a processor's name says how many cores were used, because its rates are theirs.

@@ -64,7 +64,7 @@ fn figure(rounds: &Rounds, unit: &str) -> Option<Figure> {
         value: rounds.best_per_sec()?,
         median: rounds.median_per_sec(),
         rounds: rounds.nanos.len() as u64,
-        measured_unix_s: super::run::now_unix_s(),
+        measured_unix_s: super::clock::now_unix_s(),
         details: Map::from_iter([("amount".to_owned(), Value::from(rounds.amount))]),
         ..Figure::default()
     })

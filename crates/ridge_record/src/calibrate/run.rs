@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use ridge_documents::{Figure, MeasuredDevice, MissingFigure};
 use ridge_host::{Effort, Machine, Others, Probe, machine};
@@ -227,9 +227,4 @@ impl Course<'_> {
         self.outcome.interrupted = true;
         (self.on_event)(CalibrateEvent::Interrupted);
     }
-}
-
-/// Seconds since 1970.
-pub(super) fn now_unix_s() -> u64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

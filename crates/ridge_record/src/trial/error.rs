@@ -66,7 +66,10 @@ impl TrialError {
                         .into(),
                 ]
             }
-            TrialError::Revision { .. } => vec!["`git log --oneline` lists revisions".into()],
+            TrialError::Revision { .. } => vec![
+                "`git log --oneline` lists revisions; another command to try is named with `--candidate-command`"
+                    .into(),
+            ],
             TrialError::TooLarge { .. } => {
                 vec!["in a git repository only files that are not ignored are copied; `--link` links the others".into()]
             }

@@ -6,7 +6,7 @@ use ridge_npy::Array;
 ///
 /// # Errors
 /// Why they cannot be compared, in words.
-pub(super) fn largest_difference(one: &[u8], other: &[u8]) -> Result<f64, String> {
+pub(crate) fn largest_difference(one: &[u8], other: &[u8]) -> Result<f64, String> {
     let read = |bytes| Array::read(bytes).map_err(|error| format!("a .npy file cannot be read: {error}"));
     let (one, other) = (read(one)?, read(other)?);
     if !one.is_like(&other) {
@@ -16,7 +16,7 @@ pub(super) fn largest_difference(one: &[u8], other: &[u8]) -> Result<f64, String
     Ok(one.numbers().zip(other.numbers()).map(|(a, b)| part(value(a), value(b))).fold(0.0, f64::max))
 }
 
-pub(super) fn part(a: f64, b: f64) -> f64 {
+pub(crate) fn part(a: f64, b: f64) -> f64 {
     match (a.is_nan(), b.is_nan()) {
         (true, true) => 0.0,
         _ if a == b => 0.0,

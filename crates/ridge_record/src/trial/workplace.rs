@@ -1,15 +1,17 @@
 //! Where both sides run: in the user's folder where the change is no file, else each in its own copy of the tree.
 //!
-//! A copy has what git tracks and does not ignore, as it is now; ignored files are not copied, and linked where that is asked
-//! for. Nothing is written to the user's tree or its repository.
+//! A copy has what git tracks and does not ignore, as it is now, or the files of a revision; ignored files are not copied, and
+//! linked where that is asked for. Nothing is written to the user's tree or its repository, and nothing through a link: what git
+//! lists may be behind one by now.
 
 use super::{Side, Source, TrialError, TrialOptions, TrialRun};
 use crate::options::RecordOptions;
+use ridge_files::{Copied, Tree};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
@@ -35,12 +37,14 @@ struct Copies {
     changed: Vec<PathBuf>,
     /// Whether git knows what is ignored.
     is_repository: bool,
+    /// What of the tree is not in the copies though it was listed, a sentence each.
+    left_out: Vec<String>,
 }
 
 impl Workplace {
     pub(super) fn prepare(options: &TrialOptions) -> Result<Workplace, TrialError> {
         let here = std::env::current_dir().and_then(fs::canonicalize).map_err(system("find the working folder"))?;
-        if options.candidate.source == Source::Same {
+        if options.candidate.source == Source::Same && options.baseline.is_none() {
             return Ok(Workplace { here, copies: None });
         }
         let top = git(&here, &["rev-parse", "--show-toplevel"]).ok().map(|out| path_of(out.trim_ascii_end()));
@@ -48,16 +52,18 @@ impl Workplace {
         let tree = top.unwrap_or_else(|| here.clone());
         let temporary =
             tempfile::Builder::new().prefix("ridgeline-try-").tempdir().map_err(system("make a folder for copies"))?;
-        let mut copies = Copies { tree, temporary, changed: Vec::new(), is_repository };
-        let files = copies.files()?;
-        copies.fill(Side::Before, &files)?;
-        match &options.candidate.source {
-            Source::Revision(revision) => copies.check_out(revision)?,
-            Source::Patch(patch) => {
-                copies.fill(Side::After, &files)?;
-                copies.patch(patch, &here)?;
+        let mut copies = Copies { tree, temporary, changed: Vec::new(), is_repository, left_out: Vec::new() };
+        for side in [Side::Before, Side::After] {
+            fs::create_dir_all(copies.root(side)).map_err(system("make a folder for copies"))?;
+            match (side, &options.baseline, &options.candidate.source) {
+                (Side::Before, Some(revision), _) | (Side::After, _, Source::Revision(revision)) => {
+                    copies.check_out(side, revision)?;
+                }
+                _ => copies.fill(side)?,
             }
-            Source::Same => {}
+        }
+        if let Source::Patch(patch) = &options.candidate.source {
+            copies.patch(patch, &here)?;
         }
         copies.changed = copies.differing()?;
         for link in &options.links {
@@ -123,23 +129,13 @@ impl Workplace {
     /// What a reader must know of `runs`.
     pub(super) fn notes(&self, runs: &[TrialRun]) -> Vec<String> {
         let Some(copies) = &self.copies else { return Vec::new() };
+        let mut notes = copies.left_out.clone();
         if copies.changed.is_empty() {
-            return vec!["the candidate's files are those of the tree: nothing was changed".to_owned()];
+            notes.push("both sides have the same files: nothing was changed".to_owned());
+        } else {
+            notes.extend(copies.ran_users(runs));
         }
-        let Some(run) = runs.iter().rev().find(|run| run.side == Side::After && run.has_trace) else {
-            return Vec::new();
-        };
-        let kept = |file: PathBuf| run.out.join("sources").join(file.strip_prefix("/").unwrap_or(&file)).is_file();
-        let ran_changed = copies.changed.iter().any(|file| kept(copies.root(Side::After).join(file)));
-        let ran_users = copies.changed.iter().find(|file| kept(copies.tree.join(file)));
-        match ran_users {
-            Some(file) if !ran_changed => vec![format!(
-                "the candidate ran `{}` of your tree and not the changed one: it is found by an absolute path, such as that of \
-                 an installation in place",
-                file.display()
-            )],
-            _ => Vec::new(),
-        }
+        notes
     }
 }
 
@@ -149,6 +145,21 @@ impl Copies {
             Side::Before => "a",
             Side::After => "b",
         })
+    }
+
+    /// Whether a candidate ran the user's files instead of its own, in words.
+    fn ran_users(&self, runs: &[TrialRun]) -> Option<String> {
+        let run = runs.iter().rev().find(|run| run.side == Side::After && run.has_trace)?;
+        let kept = |file: PathBuf| run.out.join("sources").join(file.strip_prefix("/").unwrap_or(&file)).is_file();
+        if self.changed.iter().any(|file| kept(self.root(Side::After).join(file))) {
+            return None;
+        }
+        let file = self.changed.iter().find(|file| kept(self.tree.join(file)))?;
+        Some(format!(
+            "the candidate ran `{}` of your tree and not the changed one: it is found by an absolute path, such as that of an \
+             installation in place",
+            file.display()
+        ))
     }
 
     /// The files to copy, below the tree.
@@ -181,34 +192,43 @@ impl Copies {
         Ok(found)
     }
 
-    fn fill(&self, side: Side, files: &[PathBuf]) -> Result<(), TrialError> {
-        let root = self.root(side);
-        fs::create_dir_all(&root).map_err(system("make a folder for copies"))?;
-        for file in files.iter().filter(|file| file.components().all(|part| matches!(part, Component::Normal(_)))) {
-            let (from, to) = (self.tree.join(file), root.join(file));
-            // What was deleted and not committed is not there, and submodules are folders.
-            let Ok(metadata) = fs::symlink_metadata(&from) else { continue };
-            let folder = to.parent().unwrap_or(&root);
-            fs::create_dir_all(folder).map_err(system("copy the tree"))?;
-            if metadata.is_symlink() {
-                let target = fs::read_link(&from).map_err(system("copy the tree"))?;
-                std::os::unix::fs::symlink(target, &to).map_err(system("copy the tree"))?;
-            } else if metadata.is_file() {
-                fs::copy(&from, &to).map_err(system("copy the tree"))?;
+    /// Copies the files of the tree, as they are now.
+    fn fill(&mut self, side: Side) -> Result<(), TrialError> {
+        let mut files = self.files()?;
+        // Where a merge is not done, git lists a file several times.
+        files.sort();
+        files.dedup();
+        let from = Tree::open(&self.tree).map_err(system("read the tree"))?;
+        let to = Tree::open(&self.root(side)).map_err(system("read a copy"))?;
+        let mut left_out = Vec::new();
+        for file in files {
+            let copied = from.copy(&file, &to).map_err(|error| {
+                let named = io::Error::new(error.kind(), format!("{}: {error}", file.display()));
+                TrialError::System { doing: "copy the tree", source: named }
+            })?;
+            match copied {
+                // What was deleted and not committed is not there; submodules are folders.
+                Copied::Whole | Copied::Absent | Copied::NoFile => {}
+                // The link is copied, and leads where it leads in the tree.
+                Copied::BehindLink => {}
+                Copied::Taken => left_out.push(format!(
+                    "`{}` is not in the copies: their file system has another file of that name in other case",
+                    file.display()
+                )),
             }
         }
+        self.left_out = left_out;
         Ok(())
     }
 
-    /// Writes the files of a revision into the candidate's copy, through an index of its own.
-    fn check_out(&self, revision: &str) -> Result<(), TrialError> {
+    /// Writes the files of a revision into the copy of a side, through an index of its own.
+    fn check_out(&self, side: Side, revision: &str) -> Result<(), TrialError> {
         let fails = |why: String| TrialError::Revision { revision: revision.to_owned(), why };
         if !self.is_repository {
             return Err(fails("the folder is in no git repository".to_owned()));
         }
-        let root = self.root(Side::After);
-        fs::create_dir_all(&root).map_err(system("make a folder for copies"))?;
-        let index = self.temporary.path().join("index");
+        let root = self.root(side);
+        let index = self.temporary.path().join(format!("index-{}", side.name()));
         let commit = format!("{revision}^{{commit}}");
         let commit = git(&self.tree, &["rev-parse", "--verify", "--quiet", "--end-of-options", &commit])
             .map_err(|_| fails("git knows none of that name".to_owned()))?;
@@ -236,20 +256,24 @@ impl Copies {
         applied.map(|_| ()).map_err(|why| fails(patch, why))
     }
 
-    /// Files that are not alike on both sides.
+    /// Files that are not alike on both sides: those of the candidate, and then those that it lacks.
     fn differing(&self) -> Result<Vec<PathBuf>, TrialError> {
-        let (before, after) = (self.root(Side::Before), self.root(Side::After));
-        let (mut found, mut open) = (Vec::new(), vec![PathBuf::new()]);
-        while let Some(folder) = open.pop() {
-            for entry in fs::read_dir(after.join(&folder)).map_err(system("read a copy"))?.filter_map(Result::ok) {
-                let path = folder.join(entry.file_name());
-                match entry.file_type() {
-                    Ok(kind) if kind.is_dir() => open.push(path),
-                    Ok(kind) if kind.is_file() => {
-                        let is_alike = fs::read(before.join(&path)).ok() == fs::read(after.join(&path)).ok();
-                        found.extend((!is_alike).then_some(path));
+        let opened = |side: Side| Tree::open(&self.root(side)).map_err(system("read a copy"));
+        let (before, after) = (opened(Side::Before)?, opened(Side::After)?);
+        let mut found = Vec::new();
+        for (side, one, other) in [(Side::After, &after, &before), (Side::Before, &before, &after)] {
+            let root = self.root(side);
+            let mut open = vec![PathBuf::new()];
+            while let Some(folder) = open.pop() {
+                for entry in fs::read_dir(root.join(&folder)).map_err(system("read a copy"))?.filter_map(Result::ok) {
+                    let path = folder.join(entry.file_name());
+                    match entry.file_type() {
+                        Ok(kind) if kind.is_dir() => open.push(path),
+                        Ok(kind) if kind.is_file() && !found.contains(&path) && !one.is_alike(&path, other) => {
+                            found.push(path);
+                        }
+                        _ => {}
                     }
-                    _ => {}
                 }
             }
         }
@@ -259,14 +283,11 @@ impl Copies {
     /// Links a path of the tree into both copies.
     fn link(&self, path: &Path) -> Result<(), TrialError> {
         let path = fs::canonicalize(path).map_err(system("find what is to be linked"))?;
+        let Ok(inside) = path.strip_prefix(&self.tree) else { return Ok(()) };
         for side in [Side::Before, Side::After] {
-            let to = moved(&path, &self.tree, &self.root(side));
-            if to == path || to.exists() {
-                continue;
-            }
-            let folder = to.parent().unwrap_or(self.temporary.path());
-            fs::create_dir_all(folder)
-                .and_then(|()| std::os::unix::fs::symlink(&path, &to))
+            // What the copy has already stays; it is that of the tree.
+            Tree::open(&self.root(side))
+                .and_then(|root| root.link(inside, &path))
                 .map_err(system("link into a copy"))?;
         }
         Ok(())
@@ -303,9 +324,12 @@ fn path_of(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
 }
 
+/// Programs that a repository's own configuration names and that nothing here needs; filters of files stay, as in any checkout.
+const NAMES_NO_PROGRAM: [&str; 4] = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
+
 fn git_command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("git");
-    command.arg("-C").arg(folder).args(arguments);
+    command.args(NAMES_NO_PROGRAM).arg("-C").arg(folder).args(arguments);
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
         command.env_remove(name);
     }

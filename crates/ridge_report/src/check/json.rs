@@ -33,6 +33,12 @@ pub fn value(check: &Check, options: &Options) -> Value {
             "unit_ns": found.frame.unit_ns(),
             "busy_share": found.busy_share,
             "held_share": found.held_share,
+            "life": {
+                "whole_ns": found.life.whole_ns,
+                "compiling_ns": found.life.compiling_ns,
+                "judged_ns": found.life.judged_ns,
+                "rest_ns": found.life.rest_ns,
+            },
         },
         "findings": items(check).map(|item| finding(&item, &check.diagnosis.findings, options)).collect::<Vec<_>>(),
         "together": found.together.as_ref().map(saving),

@@ -58,6 +58,8 @@ pub(crate) fn escaped(text: &str) -> String {
             '"' => safe.push_str("&quot;"),
             '\n' | '\t' => safe.push(letter),
             letter if letter.is_control() => {}
+            // No characters of Unicode either, and no XML with them.
+            '\u{fffe}' | '\u{ffff}' => {}
             letter => safe.push(letter),
         }
     }

@@ -1,10 +1,10 @@
 //! Findings for a terminal, in the manner of a good compiler: what, where, why, what to do, what it saves.
 
-use super::words::{consequence, evidence, headline, holds, saving};
+use super::words::{consequence, evidence, headline, holds, life, saving};
 use super::{Item, Options, causes, items, symptoms};
 use crate::terminal::{Layout, notes, paragraph, plain_marks, styled, wrapped};
 use anstyle::Style;
-use ridgeline::escape::escape_controls;
+use ridgeline::escape::{escape_controls, shell_word};
 use ridgeline::{CannotTell, Check, Doubt, Level, Severity};
 
 /// Items of a kind that are listed by name where nothing more is asked for.
@@ -54,13 +54,16 @@ pub fn brief(check: &Check, layout: &Layout) -> String {
         text.push_str(&indented(&line, "  ", "    ", layout));
     }
     let more = if found.len() > 3 { format!("{} more: ", found.len() - 3) } else { String::new() };
-    text.push_str(&indented(&format!("{more}`ridgeline check {}`", check.path), "  ", "    ", layout));
+    text.push_str(&indented(&format!("{more}`ridgeline check {}`", shell_word(&check.path)), "  ", "    ", layout));
     text
 }
 
 fn opening(check: &Check, layout: &Layout) -> String {
     let mut text = [Severity::Lost, Severity::Partial].map(|severity| notes(&check.notes, severity, layout)).concat();
     text.push_str(&paragraph(&headline(check), layout.theme.title, layout));
+    if let Some(life) = life(check) {
+        text.push_str(&paragraph(&life, layout.theme.title, layout));
+    }
     text
 }
 
@@ -175,7 +178,8 @@ fn closing(check: &Check, options: &Options, layout: &Layout) -> String {
             }
         }
         for (cannot, rules) in reasons {
-            let better = cannot.command.as_ref().map(|command| format!(" (`{command}`)")).unwrap_or_default();
+            let better =
+                cannot.command.as_ref().map(|command| format!(" (`{}`)", escape_controls(command))).unwrap_or_default();
             let line = format!("cannot tell {}: {}{better}", rules.join(", "), escape_controls(&cannot.why));
             text.push_str(&indented(&line, "", "  ", layout));
         }

@@ -3,7 +3,7 @@
 use crate::cell::Cell;
 use crate::number::{show, show_share};
 use ridgeline::units::Nanos;
-use ridgeline::{Check, Doubt, Evidence, Finding, Level, Per, Record, Saving, SavingBasis, Standing, State, standing};
+use ridgeline::{Check, Doubt, Evidence, Finding, Level, Per, Saving, SavingBasis, State, blind_record_of};
 
 /// The first line: the step, how busy the device was, what the causes hold, whether the capture can be judged.
 pub fn headline(check: &Check) -> String {
@@ -22,11 +22,29 @@ pub fn headline(check: &Check) -> String {
     parts.push(match causes {
         0 if found.state == State::CannotJudge => "no verdict".to_owned(),
         0 => "nothing found that holds 3 % of it".to_owned(),
+        // A request for memory that failed holds no time.
+        1 if held.0 == 0 => "one cause found".to_owned(),
+        causes if held.0 == 0 => format!("{causes} causes found"),
         1 => format!("one cause holds {held} of it"),
         causes => format!("{causes} causes hold {held} of it"),
     });
     parts.push(format!("capture: {}", state_words(found.state)));
     parts.join(" · ")
+}
+
+/// What the rest of the program's life was, where much of it was compiling: `14.3 s in all: 8.2 s compiling, …`.
+pub(super) fn life(check: &Check) -> Option<String> {
+    let life = check.diagnosis.life;
+    let is_much = life.whole_ns > 0 && life.compiling_ns >= life.whole_ns / 4;
+    is_much.then(|| {
+        format!(
+            "{} in all: {} compiling, {} judged, {} start-up, pauses and end",
+            Nanos(life.whole_ns),
+            Nanos(life.compiling_ns),
+            Nanos(life.judged_ns),
+            Nanos(life.rest_ns)
+        )
+    })
 }
 
 fn state_words(state: State) -> &'static str {
@@ -74,25 +92,20 @@ pub(super) fn saving(saving: &Saving, rule: &str) -> String {
     };
     let (low, high) = (coarse(saving.low_ns), coarse(saving.high_ns));
     let amount = if low == high { format!("about {high}{per}") } else { format!("{low} to {high}{per}") };
-    let record = of_record(rule, saving.basis);
+    let record = of_record(rule);
     match (saving.basis, &saving.refused) {
-        (SavingBasis::Replay, _) => format!("{amount} (replay; {record})"),
-        (SavingBasis::Wall, _) => format!("{amount} (its part of the time; {record})"),
+        (SavingBasis::Replay, _) => format!("{amount} (replay{record})"),
+        (SavingBasis::Wall, _) => format!("{amount} (its part of the time{record})"),
+        (SavingBasis::Price, _) => format!("{amount} (both forms priced by the cost model)"),
         (SavingBasis::Bound, Some(why)) => format!("at most {high}{per}; no prediction: {why}"),
+        (SavingBasis::Measured, _) => format!("{amount} (measured by an experiment)"),
         (SavingBasis::Bound, None) => format!("at most {high}{per}; what would take its place is not known"),
     }
 }
 
-/// What was measured of such predictions.
-fn of_record(rule: &str, basis: SavingBasis) -> String {
-    let ratios = |record: &Record| {
-        format!("{} pairs, predicted/measured {:.2} to {:.2}", record.pairs, record.lowest_ratio, record.highest_ratio)
-    };
-    match standing(rule, basis) {
-        Standing::OfRule(record) => format!("this rule's record: {}", ratios(record)),
-        Standing::OfAll(record) => format!("record of all rules: {}", ratios(record)),
-        Standing::None => "this rule has no record yet".to_owned(),
-    }
+/// What blind pairs showed of the rule; nothing where there are none, because pairs that a rule was tuned with promise too much.
+fn of_record(rule: &str) -> String {
+    blind_record_of(rule).map(|record| format!("; {}", record.words())).unwrap_or_default()
 }
 
 /// What cannot be told because of a doubt.

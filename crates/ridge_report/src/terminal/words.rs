@@ -118,6 +118,13 @@ fn styled_line(words: &str, style: Style) -> String {
     line.end()
 }
 
+/// A heading on a line of its own.
+pub(super) fn heading(title: &str, layout: &Layout) -> String {
+    let mut line = Line::new();
+    line.push(layout.theme.title, &crate::escape_controls(title));
+    line.end()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

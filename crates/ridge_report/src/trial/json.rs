@@ -20,6 +20,7 @@ pub fn document(trial: &Trial) -> String {
         "schema": TRY_SCHEMA,
         "verdict": { "state": trial.state().name(), "reasons": reasons(trial), "passes": trial.passes() },
         "headline": headline(trial),
+        "baseline": trial.baseline,
         "candidate": trial.candidate,
         "command": trial.command,
         "folder": trial.folder.display().to_string(),

@@ -5,7 +5,7 @@ use crate::diff;
 use crate::terminal::{Glyphs, Layout, wrapped};
 use anstyle::Style;
 use ridgeline::comparison::State;
-use ridgeline::escape::escape_controls;
+use ridgeline::escape::{escape_controls, shell_word};
 use ridgeline::{Tested, Trial, TrialOutput};
 
 /// The whole answer.
@@ -17,7 +17,8 @@ pub fn render(trial: &Trial, layout: &Layout) -> String {
     };
     let mut text = sentence(&headline(trial), style, layout);
     let mut entry = |title: &str, words: &str| text.push_str(&entry(title, words, layout));
-    entry("tried", &trial.candidate);
+    entry("baseline", &trial.baseline);
+    entry("candidate", &trial.candidate);
     entry("runs", &course(trial));
     for reason in reasons(trial) {
         entry("reason", &reason);
@@ -40,10 +41,10 @@ pub fn render(trial: &Trial, layout: &Layout) -> String {
     }
     entry("captures", &trial.folder.display().to_string());
     if let Some(captures) = trial.judged.as_ref().and_then(|judged| judged.captures.as_ref()) {
-        let folder = trial.folder.display();
-        entry("next", &format!("ridgeline diff {folder}/before {folder}/after"));
+        let side = |name: &str| shell_word(&trial.folder.join(name).to_string_lossy());
+        entry("next", &format!("ridgeline diff {} {}", side("before"), side("after")));
         if trial.tested.is_some() {
-            entry("keep", &format!("ridgeline rules --record {folder}"));
+            entry("keep", &format!("ridgeline rules --record {}", shell_word(&trial.folder.to_string_lossy())));
         }
         text.push('\n');
         text.push_str(&diff::text::render(captures, &diff::Options::default(), layout));

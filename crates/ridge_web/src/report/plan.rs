@@ -4,6 +4,7 @@ use super::keys::{key, same};
 use super::part::Part;
 use super::programs;
 use crate::Page;
+use crate::scaling::has_scaling;
 use crate::timeline::outline;
 use ridgeline::Topic;
 use serde_json::Value;
@@ -93,7 +94,7 @@ fn beginnings(page: &Page, parts: &[Part]) -> Vec<Step> {
     add(has(Part::Compare) && !page.against.is_empty(), "the comparison", &["compare"]);
     add(has(Part::Roofline), "the roofline", &["chart/roofline"]);
     add(has(Part::Idle), "idle time", &["chart/idle"]);
-    add(has(Part::Scaling) && page.has_scaling(), "growth over sizes", &["scaling"]);
+    add(has(Part::Scaling) && has_scaling(page), "growth over sizes", &["scaling"]);
     add(has(Part::Offload) && page.has_offload(), "other hardware", &["offload"]);
     add(has(Part::Memory), "memory", &["chart/memory"]);
     add(has(Part::Flame), "flames", &["flame/scope", "flame/module", "flame/python", "flame/host"]);

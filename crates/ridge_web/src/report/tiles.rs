@@ -23,22 +23,23 @@ impl Tiles {
         self.level.filter(|_| !self.open.is_empty())
     }
 
-    /// Its tiles, by their keys.
-    pub(super) fn of_level(&mut self, page: &Page) -> Vec<(String, Vec<u8>)> {
-        let Some(level) = self.level else { return Vec::new() };
+    /// Passes its tiles with their keys to `put`, one at a time, until that does not take one; whether it took all.
+    pub(super) fn put_level(&mut self, page: &Page, put: &mut dyn FnMut(&str, &[u8]) -> bool) -> bool {
+        let Some(level) = self.level else { return true };
         let mut below = Vec::new();
-        let mut made = Vec::with_capacity(self.open.len());
-        for (track, index) in self.open.drain(..) {
+        for (track, index) in std::mem::take(&mut self.open) {
             let key = format!("tile/{track}/{level}/{index}");
             let Ok(answer) = page.answer(&key) else { continue };
             const MODE: usize = 4;
             if answer.body.get(MODE) == Some(&0) {
                 below.extend([(track, index * 2), (track, index * 2 + 1)]);
             }
-            made.push((key, answer.body));
+            if !put(&key, &answer.body) {
+                return false;
+            }
         }
         self.open = below;
         self.level = level.checked_sub(1);
-        made
+        true
     }
 }

@@ -1,7 +1,6 @@
 //! Tiles in columns that were cut before, within a bound.
 
-use super::TileId;
-use super::cut::Cut;
+use super::cells::{Cut, TileId};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 

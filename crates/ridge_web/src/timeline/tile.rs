@@ -1,7 +1,8 @@
 //! A tile as bytes, little-endian; docs/web-api.md has the layout.
 
+use super::cells::TileId;
 use super::cut::cut;
-use super::{TileId, Timeline};
+use super::zoom::Timeline;
 use crate::page::Page;
 use ridgeline::trace::StringId;
 use ridgeline::{EventCategories, Session};

@@ -1,7 +1,9 @@
 //! Commands that a stage advises, with the paths and the program of this capture in them.
 
+use crate::escape::shell_word;
 use crate::scaling::is_benchmark;
 use crate::session::Session;
+use ridge_documents::Manifest;
 use serde_json::Value;
 
 /// What stands for a program that the capture does not name.
@@ -37,11 +39,13 @@ impl Commands {
             .map(|sizes| sizes.iter().filter_map(Value::as_u64).collect())
             .unwrap_or_default();
         let command = manifest.filter(|document| document.kind != "bench" && !document.command.is_empty());
-        let program = command.map(|document| shlex::try_join(document.command.iter().map(String::as_str)));
+        let words =
+            |document: &Manifest| document.command.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ");
+        let program = command.map(words);
         let is_whole = is_benchmark(session.root());
         Commands {
-            path: typed(&session.root().display().to_string()),
-            program: program.and_then(Result::ok).unwrap_or_else(|| PROGRAM.to_owned()),
+            path: shell_word(&session.root().display().to_string()),
+            program: program.unwrap_or_else(|| PROGRAM.to_owned()),
             is_recording: command.is_some() && session.root().is_dir(),
             suite,
             largest: sizes.iter().copied().max(),
@@ -63,7 +67,7 @@ impl Commands {
     /// `ridgeline offload`, beside the device that is meant.
     pub(super) fn offload(&self) -> String {
         match &self.meant {
-            Some(meant) => self.show_with("offload", &format!("--as {}", typed(meant))),
+            Some(meant) => self.show_with("offload", &format!("--as {}", shell_word(meant))),
             None => self.show("offload"),
         }
     }
@@ -72,7 +76,7 @@ impl Commands {
     pub(super) fn record(&self, options: &str) -> String {
         let options = if options.is_empty() { String::new() } else { format!("{options} ") };
         match &self.suite {
-            Some(suite) => format!("ridgeline bench {} {options}-o RUN", typed(suite)),
+            Some(suite) => format!("ridgeline bench {} {options}-o RUN", shell_word(suite)),
             None => format!("ridgeline record {options}-o RUN -- {}", self.program),
         }
     }
@@ -88,7 +92,7 @@ impl Commands {
 
     /// Running the program with the code of a bundle in the place of its region.
     pub(super) fn emulate(&self, bundle: &str) -> String {
-        format!("ridgeline handoff emulate {} -- {}", typed(bundle), self.program())
+        format!("ridgeline handoff emulate {} -- {}", shell_word(bundle), self.program())
     }
 
     /// Running the program with a change and without it, one beside the other.
@@ -123,11 +127,6 @@ impl Commands {
             Some(largest) => format!("{largest},{},{}", largest.saturating_mul(2), largest.saturating_mul(4)),
             None => "32,64,128".to_owned(),
         };
-        format!("ridgeline bench {} --sizes {sizes} -o RUN", typed(suite))
+        format!("ridgeline bench {} --sizes {sizes} -o RUN", shell_word(suite))
     }
-}
-
-/// A word as it is typed in a shell.
-fn typed(word: &str) -> String {
-    shlex::try_quote(word).map_or_else(|_| "PATH".to_owned(), |quoted| quoted.into_owned())
 }

@@ -4,6 +4,7 @@ use super::commands::Commands;
 use super::origin::{Framework, Origin};
 use super::{FollowUp, GuideOptions, Stage, StageState};
 use crate::error::OpenError;
+use crate::escape::shell_word;
 use crate::kernels::{base_name, longest, summed};
 use crate::note::Severity;
 use crate::offload::{OffloadAnswer, OffloadOptions};
@@ -336,7 +337,7 @@ fn mended(answer: &OffloadAnswer, commands: &Commands) -> Option<FollowUp> {
     let found = &answer.found;
     let (one, fix) = found.regions.iter().find_map(|one| Some((one, one.fix?)))?;
     let on = match found.baseline.host {
-        Host::Sheet => format!(", on a machine with {}", found.baseline.device),
+        Host::Sheet | Host::Compiled => format!(", on a machine with {}", found.baseline.device),
         Host::Measured | Host::MeasuredOnProcessor => String::new(),
     };
     Some(FollowUp {
@@ -357,7 +358,7 @@ pub(super) fn hand_off(session: &Session, answer: &OffloadAnswer, commands: &Com
     let bundles: Vec<Bundle> =
         bundles(session).into_iter().filter(|bundle| modules.contains(bundle.module.as_str())).collect();
     if let Some(bundle) = bundles.first() {
-        let path = shlex::try_quote(&bundle.path).map(|path| path.into_owned()).unwrap_or_default();
+        let path = shell_word(&bundle.path);
         let [passed, failed, not_run, unfinished] = bundle.checks;
         stage.answer = format!(
             "{} holds `{}`: {passed} checks passed, {failed} failed, {not_run} not run",

@@ -427,3 +427,16 @@ fn push(parts: &mut Vec<Part>, cause: Cause, doing: Doing, from: i64, until: i64
         _ => parts.push(Part { cause, inner: cause, doing, start: from, ns }),
     }
 }
+
+/// Time of one gap by cause, nanoseconds.
+pub(crate) type ByCause = [i64; Cause::ALL.len()];
+
+/// The parts of one gap by cause.
+pub(crate) fn by_cause(parts: &[Part]) -> ByCause {
+    let mut sums: ByCause = Default::default();
+    for part in parts {
+        let sum = &mut sums[part.cause as usize];
+        *sum = sum.saturating_add(part.ns);
+    }
+    sums
+}

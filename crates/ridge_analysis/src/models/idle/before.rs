@@ -1,8 +1,8 @@
 //! Gaps summed by what is known of the work that ended them.
 
-use super::attribute::Part;
+use super::attribute::{ByCause, Part};
 use super::cause::Cause;
-use super::sums::ByCause;
+
 use crate::context::places::Places;
 use std::hash::Hash;
 

@@ -1,7 +1,7 @@
 //! Sums of parts: by cause, by cause and what the host did, and by the work that ended the gap.
 
 use super::activity::DoingKey;
-use super::attribute::{Attributor, Gap, Part};
+use super::attribute::{Attributor, Gap, Part, by_cause};
 use super::before::BeforeBy;
 use super::cause::Cause;
 use super::context::Context;
@@ -34,19 +34,6 @@ impl Sum {
         self.count += other.count;
         self.longest_ns = self.longest_ns.max(other.longest_ns);
     }
-}
-
-/// Time of one gap by cause, nanoseconds.
-pub(crate) type ByCause = [i64; Cause::ALL.len()];
-
-/// The parts of one gap by cause.
-pub(crate) fn by_cause(parts: &[Part]) -> ByCause {
-    let mut sums: ByCause = Default::default();
-    for part in parts {
-        let sum = &mut sums[part.cause as usize];
-        *sum = sum.saturating_add(part.ns);
-    }
-    sums
 }
 
 /// What gaps are summed by beside their causes: what no table asks for is left out.

@@ -127,6 +127,17 @@ impl Allocator {
         (time(self.rows.first()), time(self.rows.last()))
     }
 
+    /// Whether its times are those of a clock: where a snapshot says none, the order of its events stands for them, a nanosecond
+    /// each, and no allocator is as fast.
+    pub fn has_clock(&self, trace: &Trace) -> bool {
+        const FASTEST_NS: i64 = 3;
+        let time = |row: &usize| trace.allocations.time_ns[*row];
+        let gaps = self.happened().windows(2).map(|pair| time(&pair[1]).saturating_sub(time(&pair[0])));
+        let mut gaps: Vec<i64> = gaps.filter(|gap| *gap > 0).collect();
+        let middle = gaps.len() / 2;
+        gaps.is_empty() || *gaps.select_nth_unstable(middle).1 >= FASTEST_NS
+    }
+
     /// The rows that happened in the capture.
     pub fn happened(&self) -> &[usize] {
         &self.rows[self.older..]

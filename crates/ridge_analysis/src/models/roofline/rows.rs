@@ -1,6 +1,5 @@
 //! The rows of a roofline: name, time and work of each operation, kernel, module, step or range.
 
-use super::RooflineBy;
 use crate::context::labels::{module_name, op_module, op_name};
 use crate::context::partition::{Row, partition};
 use crate::models::work::{Rows, WorkSums, sums};
@@ -119,4 +118,21 @@ fn of_groups<K: std::hash::Hash + Eq + Clone>(
         RooflineRow { subject, name, of, class: part.key.1, sums: sums(analysis, &part.groups, kind) }
     };
     parts.iter().map(row).collect()
+}
+
+/// What a point of a roofline is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RooflineBy {
+    /// HLO instruction or framework operation.
+    Op,
+    /// Kernel.
+    Kernel,
+    /// Compiled program.
+    Module,
+    /// Step that the program marked.
+    Step,
+    /// Range that the program named.
+    Range,
+    /// Launch under a hardware profiler.
+    Profile,
 }

@@ -1,9 +1,8 @@
 //! How much of each copy was covered by compute of the same device, exactly, in one walk.
 
-use super::Copied;
 use crate::context::coverage::Union;
 use crate::context::in_order::InOrder;
-use ridge_trace::{EventKind, Trace, Track};
+use ridge_trace::{EventKind, Trace, Track, Transfer};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -92,6 +91,41 @@ pub(crate) fn copies_of(trace: &Trace, device: u32) -> (DeviceCopies, Vec<Copied
     sums.copies_ns = copying.total_ns();
     sums.exposed_ns = both.total_ns().saturating_sub(compute.union.total_ns());
     (sums, copies)
+}
+
+/// One copy.
+#[derive(Debug, Clone, Copy)]
+pub struct Copied {
+    /// Its event.
+    pub row: u32,
+    /// Row of the devices table.
+    pub device: u32,
+    /// Duration, nanoseconds.
+    pub ns: i64,
+    /// Part of it in which the same device computed, nanoseconds.
+    pub overlapped_ns: i64,
+}
+
+impl Copied {
+    /// Part of it in which the same device did not compute, nanoseconds.
+    pub fn exposed_ns(&self) -> i64 {
+        self.ns.saturating_sub(self.overlapped_ns)
+    }
+
+    /// What it is.
+    pub fn kind(&self, trace: &Trace) -> EventKind {
+        trace.events.kind(self.row as usize)
+    }
+
+    /// What it moved, where the capture says it.
+    pub fn moved<'t>(&self, trace: &'t Trace) -> Option<&'t Transfer> {
+        trace.transfer(self.row as usize)
+    }
+
+    /// Bytes it moved; `None` where the capture does not say.
+    pub fn bytes(&self, trace: &Trace) -> Option<u64> {
+        self.moved(trace).map(|transfer| transfer.bytes).filter(|bytes| *bytes > 0)
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What has how much of one device's time, while it is summed.
 
-use super::{CutRow, Holds, WallRow};
+use super::row::{CutRow, Holds, WallRow};
 use ridge_trace::{DeviceRow, EventRow};
 use rustc_hash::FxHashMap;
 

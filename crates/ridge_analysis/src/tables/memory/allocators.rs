@@ -33,9 +33,9 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
         .nanos(
             "peak_at_ns",
             "Peak at",
-            "time of the first event with that many bytes in use, on the trace's clock",
+            "time of the first event with that many bytes in use, on the trace's clock; unknown where events have no time",
             Basis::Measured,
-            |row| row.allocator.peak_ns(trace),
+            |row| row.allocator.has_clock(trace).then(|| row.allocator.peak_ns(trace)),
         )
         .bytes("end_bytes", "At the end", "bytes in use after the last event", Basis::Measured, |row| {
             row.allocator.end_bytes(trace)
@@ -73,8 +73,8 @@ pub(super) fn table(analysis: &Analysis<'_>) -> Table {
         })
         .count("frees", "Frees", "frees in the capture", Basis::Counted, |row| row.allocator.counts(trace).1)
         .detail()
-        .count("burst", "Burst", "most allocator events within one millisecond", Basis::Counted, |row| {
-            row.allocator.worst_burst(trace).0
+        .count("burst", "Burst", "most allocator events within one millisecond; unknown where events have no time", Basis::Counted, |row| {
+            row.allocator.has_clock(trace).then(|| row.allocator.worst_burst(trace).0)
         })
         .count(
             "driver_allocations",

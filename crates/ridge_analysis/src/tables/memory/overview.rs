@@ -98,9 +98,13 @@ fn allocator(analysis: &Analysis<'_>, history: &Allocator) -> Section {
             FactValue::Bytes(peak),
             "most bytes in use after any allocator event (measured)",
         ),
-        fact("peak_at_ns", "Peak at", FactValue::Nanos(history.peak_ns(trace)), "on the trace's clock"),
         part("end_bytes", "In use at the end", end, peak, "after the last event, as a part of the peak"),
     ];
+    let has_clock = history.has_clock(trace);
+    if has_clock {
+        let at = FactValue::Nanos(history.peak_ns(trace));
+        facts.insert(1, fact("peak_at_ns", "Peak at", at, "on the trace's clock"));
+    }
     if let Some(reserved) = history.most_reserved(trace) {
         facts.push(fact(
             "reserved_bytes",
@@ -120,13 +124,11 @@ fn allocator(analysis: &Analysis<'_>, history: &Allocator) -> Section {
     let (allocations, frees) = history.counts(trace);
     facts.push(fact("allocations", "Allocations", FactValue::Count(allocations), ""));
     facts.push(fact("frees", "Frees", FactValue::Count(frees), ""));
-    let (burst, _) = history.worst_burst(trace);
-    facts.push(fact(
-        "burst",
-        "Most in a millisecond",
-        FactValue::Count(burst),
-        "allocator events within one millisecond",
-    ));
+    if has_clock {
+        let (burst, _) = history.worst_burst(trace);
+        let says = "allocator events within one millisecond";
+        facts.push(fact("burst", "Most in a millisecond", FactValue::Count(burst), says));
+    }
     if let Some(growth) = history.growth(trace).filter(|growth| growth.is_suspect()) {
         let words = format!("{:.0} bytes per step over {} steps", growth.bytes_per_step, growth.steps);
         facts.push(fact(

@@ -1,6 +1,6 @@
 //! What a project wants of `check`, kept in `ridgeline.toml`.
 
-use super::FailOn;
+use super::fail_on::FailOn;
 use crate::failure::Failure;
 use serde::Deserialize;
 use std::io::ErrorKind;

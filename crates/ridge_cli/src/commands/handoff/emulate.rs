@@ -5,7 +5,7 @@ mod outputs;
 mod report;
 mod text;
 
-use crate::Ending;
+use crate::ending::Ending;
 use crate::failure::{FAILED, Failure};
 use clap::{Args, ValueHint};
 use outputs::Outputs;
@@ -121,7 +121,7 @@ pub(super) fn run(arguments: &EmulateArguments) -> Result<Ending, Failure> {
     };
     let report = Emulation { arguments, bundle: &bundle, program: &program, folder }.report()?;
     let is_whole = report.is_whole();
-    super::say(&if arguments.is_json() { json::document(&report) } else { text::page(&report) })?;
+    super::words::say(&if arguments.is_json() { json::document(&report) } else { text::page(&report) })?;
     Ok(Ending::Code(if is_whole { 0 } else { FAILED }))
 }
 

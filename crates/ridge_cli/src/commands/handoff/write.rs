@@ -1,8 +1,9 @@
 //! Writes a bundle: files, then what other engines give, then what every check says, then the manifest; whole or not at all.
 
-use super::{beside, lines, progress, say};
+use super::words::{lines, progress, refuse_stopped, say};
 use crate::failure::Failure;
 use crate::timings::Timings;
+use ridge_files::NewFolder;
 use ridge_report::{Listing, csv, offload};
 use ridgeline::handing_over::bundle::{self, Check, Files, MANIFEST, Recorded, manifest, readme};
 use ridgeline::handing_over::jobs::{Job, side_by_side};
@@ -29,8 +30,8 @@ pub(super) fn made(
         handoff.files.insert("spec/dma.csv".to_owned(), csv::table(&Listing::whole(table)).into_bytes());
     }
     let parent = beside(output)?;
-    let folder = tempfile::Builder::new().prefix(".handoff-").tempdir_in(&parent);
-    let folder = folder.map_err(|error| Failure::io("could not make the folder", &error).at(&parent))?;
+    let folder =
+        NewFolder::beside(output).map_err(|error| Failure::io("could not make the folder", &error).at(&parent))?;
     let sealed = |files: &Files, engines: &Value, ledger: &[Check]| {
         manifest(files, &handoff.source, handoff.refused.as_ref(), engines, ledger)
     };
@@ -43,6 +44,7 @@ pub(super) fn made(
     let bundle = opened(&handoff.files, &json!({}))?;
     let (mut said, mut ledger) =
         timings.phase("checks", || asked(&bundle, handoff.refused.is_none().then(|| python_of(python)), folder.path()));
+    refuse_stopped()?;
     if handoff.refused.is_none() {
         collect(folder.path(), &said, &mut handoff.files)?;
         for made in ["spec/module.vhlo.mlirbc", "xls/kernel.v", "xls/plain.v"] {
@@ -67,9 +69,8 @@ pub(super) fn made(
     handoff.files.insert("README.md".to_owned(), page.into_bytes());
     let text = manifest(&handoff.files, &handoff.source, handoff.refused.as_ref(), &said, &ledger);
     put(folder.path(), MANIFEST, text)?;
-    let kept = folder.keep();
-    std::fs::rename(&kept, output).map_err(|error| Failure::io("could not rename the folder", &error).at(output))?;
-    open_to_all(output);
+    refuse_stopped()?;
+    folder.keep().map_err(|error| Failure::io("could not write the folder", &error).at(output))?;
     if let Some(refusal) = &handoff.refused {
         say(&format!("no specification, because {refusal}\n"))?;
     }
@@ -179,13 +180,9 @@ fn put(folder: &Path, name: &str, text: String) -> Result<(), Failure> {
     write(folder, &Files::from([(name.to_owned(), text.into_bytes())]))
 }
 
-/// Temporary folders are for their owner alone; a bundle is to be handed over.
-fn open_to_all(folder: &Path) {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        let _ = std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755));
-    }
-    #[cfg(not(unix))]
-    let _ = folder;
+/// Where a bundle is being made, as long as it is not whole.
+fn beside(output: &Path) -> Result<PathBuf, Failure> {
+    let parent = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(parent).map_err(|error| Failure::io("could not make the folder", &error).at(parent))?;
+    Ok(parent.to_path_buf())
 }

@@ -1,6 +1,8 @@
 //! `ridgeline record --with`: profilers of NVIDIA around the program, and what they leave in the recording.
 
-use super::{RecordArguments, from_here, print_stderr, quoted, summary};
+use super::arguments::RecordArguments;
+use super::profilers::With;
+use super::words::{causes, from_here, print_stderr, summary};
 use crate::arguments::Globals;
 use crate::failure::Failure;
 use anstyle::{AnsiColor, Style};
@@ -8,38 +10,10 @@ use ridge_record::{
     CounterOptions, Profiler, ProgramStatus, RecordEvent, RecordOptions, count, export_page, is_recording_of, record,
 };
 use ridge_report::escape_controls;
+use ridgeline::escape::shell_word;
 use ridgeline::units::Bytes;
 use ridgeline::{OpenOptions, Session};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
-
-/// Kernels whose counters are read where no number is named, and the most that may be named.
-const USUAL_KERNELS: usize = 5;
-const MOST_KERNELS: usize = 64;
-
-/// A profiler that runs around the program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum With {
-    /// The timeline, in place of the profilers of JAX and PyTorch.
-    Nsys,
-    /// Counters of so many kernels, those that take most time.
-    Ncu(usize),
-}
-
-impl FromStr for With {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<With, String> {
-        let (name, more) = text.split_once(':').map_or((text, None), |(name, more)| (name, Some(more)));
-        let top = more.map(|more| more.strip_prefix("top=").and_then(|number| number.parse::<usize>().ok()));
-        match (name, top) {
-            ("nsys", None) => Ok(With::Nsys),
-            ("ncu", None) => Ok(With::Ncu(USUAL_KERNELS)),
-            ("ncu", Some(Some(top))) if (1..=MOST_KERNELS).contains(&top) => Ok(With::Ncu(top)),
-            _ => Err(format!("expected `nsys`, `ncu` or `ncu:top=N` with N from 1 to {MOST_KERNELS}")),
-        }
-    }
-}
 
 /// Records with the profilers that are asked for; gives how the program ended when it last ran.
 pub(super) fn run(
@@ -64,7 +38,7 @@ pub(super) fn run(
             let outcome = record(&options, tell)?;
             print_stderr(&summary(&outcome));
             if ncu.is_none() {
-                print_stderr(&super::causes(&outcome, globals));
+                print_stderr(&causes(&outcome, globals));
             }
             (outcome.status, outcome.out)
         }
@@ -108,7 +82,7 @@ fn counted(
                 let path = from_here(report).display().to_string();
                 said("counters", &format!("{path} ({}){note}", Bytes(*bytes)));
                 let folder = from_here(out).display().to_string();
-                said("next", &format!("ridgeline roofline {} --by profile", quoted(&folder)));
+                said("next", &format!("ridgeline roofline {} --by profile", shell_word(&folder)));
             }
             Err(why) => said("missing", &format!("counters: {why}")),
         }
@@ -133,24 +107,4 @@ fn readable(tool: &Path, report: &PathBuf) -> Result<String, String> {
 fn said(label: &str, text: &str) {
     let style = if label == "missing" { AnsiColor::Yellow.on_default().bold() } else { Style::new() };
     print_stderr(&format!("  {style}{label:8}{style:#}  {}\n", escape_controls(text)));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::With;
-
-    #[test]
-    fn profilers_are_named_with_how_many_kernels() {
-        for (text, expected) in [
-            ("nsys", Some(With::Nsys)),
-            ("ncu", Some(With::Ncu(5))),
-            ("ncu:top=3", Some(With::Ncu(3))),
-            ("ncu:top=0", None),
-            ("ncu:3", None),
-            ("nsys:top=3", None),
-            ("rocprof", None),
-        ] {
-            assert_eq!(text.parse::<With>().ok(), expected, "{text}");
-        }
-    }
 }

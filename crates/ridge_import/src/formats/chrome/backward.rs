@@ -7,7 +7,7 @@
 //! Threads count by themselves: where several run forward passes at once, the last call of a number wins.
 
 use super::decimal::whole;
-use super::link::Placed;
+use super::placed::Placed;
 use crate::import::Import;
 use ridge_trace::{Backward, EventKind};
 use rustc_hash::FxHashMap;

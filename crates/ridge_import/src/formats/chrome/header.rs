@@ -29,6 +29,8 @@ pub(super) struct Header {
     pub(super) own_devices: Option<Vec<Value>>,
     /// The modules of such a file, by the numbers that its events name them by.
     pub(super) own_modules: Vec<Value>,
+    /// What such a file says of times that nobody measured.
+    pub(super) predicted: Option<String>,
     pub(super) rank: Option<u32>,
     logs: Vec<(Severity, String)>,
 }
@@ -61,6 +63,7 @@ impl Header {
             b"baseTimeNanoseconds" => self.base_ns = whole(value),
             b"ridgeline" => {
                 let own = serde_json::from_slice::<Value>(value).ok();
+                self.predicted = own.as_ref().and_then(|own| Some(own["predicted"].as_str()?.to_owned()));
                 self.own_devices = own.and_then(|own| own["devices"].as_array().cloned());
             }
             b"deviceProperties" => self.devices = list(value),
@@ -82,6 +85,7 @@ impl Header {
         self.base_ns = self.base_ns.or(other.base_ns);
         self.own_devices = self.own_devices.take().or(other.own_devices);
         self.own_modules.extend(other.own_modules);
+        self.predicted = self.predicted.take().or(other.predicted);
         self.facts.extend(other.facts);
         self.rank = self.rank.or(other.rank);
         self.logs.extend(other.logs);

@@ -4,45 +4,15 @@
 //! Operators by the external id that the work itself bears; where it bears none, or one that means nothing, by the
 //! operator that was open around the launch.
 
-use super::chunk::{Row, TrackKey};
-use super::place::PlacedTrack;
+use super::placed::{Placed, PlacedTrack};
+
+use super::row::{Row, TrackKey};
 use super::store::Store;
 use crate::import::Import;
 use crate::note::Severity;
-use ridge_trace::{Attribution, EventKind, NONE, Operation, StringId, nest};
+use ridge_trace::{Attribution, EventKind, NONE, Operation, StringId};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-
-/// The file's rows in the trace.
-#[derive(Debug)]
-pub(super) struct Placed {
-    pub(super) first_row: u32,
-    pub(super) process: u32,
-    /// By their place in the store.
-    pub(super) tracks: Vec<PlacedTrack>,
-}
-
-impl Placed {
-    /// The tracks of threads.
-    pub(super) fn threads(&self) -> impl Iterator<Item = &PlacedTrack> {
-        self.tracks.iter().filter(|track| matches!(track.key, TrackKey::Thread(..)))
-    }
-
-    /// The tracks of streams.
-    pub(super) fn streams(&self) -> impl Iterator<Item = &PlacedTrack> {
-        self.tracks.iter().filter(|track| matches!(track.key, TrackKey::Stream(..)))
-    }
-}
-
-impl PlacedTrack {
-    /// For every row, counted from the track's first, the innermost that encloses it, or [`NONE`].
-    pub(super) fn parents(&self) -> Vec<u32> {
-        let spans = self.stored.iter().map(|row| (row.start_ns, row.start_ns.saturating_add(row.dur_ns)));
-        let mut parents = vec![NONE; self.stored.len()];
-        nest(spans, |position, parent| parents[position] = parent);
-        parents
-    }
-}
 
 /// Gives rows without correlation id the one of the arrow that touches them.
 pub(super) fn fill_missing_correlations(store: &mut Store) {

@@ -1,7 +1,8 @@
 //! The allocator's events, each with the operator that was open when it happened.
 
-use super::link::Placed;
-use super::place::{Clock, PlacedTrack};
+use super::clock::Clock;
+use super::placed::Placed;
+use super::placed::PlacedTrack;
 use super::store::Store;
 use crate::import::Import;
 use ridge_trace::{EventKind, NONE, StringId};

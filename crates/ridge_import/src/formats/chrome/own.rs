@@ -1,8 +1,8 @@
 //! What an export of this project says beyond what Kineto's traces have: its devices, the kinds of its events, their
 //! operations. So read back it is what was written.
 
-use super::chunk::{Extra, Row, TrackKey};
-use super::link::Placed;
+use super::placed::Placed;
+use super::row::{Extra, Row, TrackKey};
 use super::store::Store;
 use crate::import::Import;
 use crate::note::Severity;
@@ -104,9 +104,17 @@ fn add_modules(modules: &[Value], process: u32, source: &str, import: &mut Impor
                 None
             }
         });
+        let hlo = hlo.or_else(|| kept(name, said["program_id"].as_u64()?, import));
         rows.insert(id, import.builder.modules.len() as u32);
         let (name, program_id) = (import.builder.strings.intern(name), said["program_id"].as_u64().unwrap_or(0));
         import.builder.modules.push(Module { process, name, program_id, hlo });
     }
     rows
+}
+
+/// The module of this name and number among those that were kept beside the file.
+fn kept(name: &str, program_id: u64, import: &mut Import) -> Option<u32> {
+    let found = import.kept.iter().find(|module| module.name == name && module.id == program_id)?.clone();
+    import.hlo.push(found);
+    Some(import.hlo.len() as u32 - 1)
 }

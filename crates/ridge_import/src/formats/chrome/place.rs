@@ -1,35 +1,25 @@
 //! From stored rows to the trace: ranges closed, tracks sorted and written, and what refers to rows put beside them.
 
 use super::backward::link_backwards;
-use super::chunk::{Extra, Row, TrackKey};
+use super::clock::Clock;
 use super::flaws::{Flaw, Flaws, NOWHERE};
 use super::header::Header;
-use super::link::{Placed, attribute, fill_missing_correlations, note_unlinked};
+use super::link::{attribute, fill_missing_correlations, note_unlinked};
 use super::memory::place_allocations;
 use super::own;
+use super::placed::{Placed, PlacedTrack};
+use super::row::{Extra, Row, TrackKey};
 use super::steps::mark_steps;
 use super::store::{Store, StoredTrack};
 use super::xla;
-use crate::import::{CaptureFacts, Import};
+use crate::import::Import;
+use crate::note::Severity;
 use rayon::prelude::*;
 use ridge_trace::{Attribution, Collective, EventKind, EventSlices, NONE, StringId, TrackKind};
 use rustc_hash::FxHashMap;
-use std::ops::Range;
 
 /// Traces with fewer rows are sorted on one thread: starting others costs more.
 const PARALLEL_ROWS: u64 = 1 << 16;
-
-/// Times beyond this are Unix times, not times since some start: the year 2001 in nanoseconds.
-const SMALLEST_UNIX_NS: i64 = 1_000_000_000_000_000_000;
-
-/// A track with its place in the trace.
-#[derive(Debug)]
-pub(super) struct PlacedTrack {
-    pub(super) key: TrackKey<StringId>,
-    pub(super) rows: Range<u32>,
-    /// What the rows were made from, in the same order.
-    pub(super) stored: Vec<Row>,
-}
 
 /// Writes `store` into the trace.
 pub(super) fn place(mut store: Store, header: &Header, name: &str, bytes: u64, import: &mut Import) {
@@ -64,56 +54,14 @@ pub(super) fn place(mut store: Store, header: &Header, name: &str, bytes: u64, i
     }
     place_allocations(&store, &placed, &clock, import);
     place_samples(&store, &clock, import);
-    note_unlinked(&placed, name, import);
+    if header.predicted.is_none() {
+        note_unlinked(&placed, name, import);
+    }
     flaws.note(name, import);
     header.note_logs(name, import);
-}
-
-/// How times of the file become times of the trace.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Clock {
-    /// Time in the file that is the capture's start.
-    zero_ns: i64,
-    /// The capture's start on the trace clock.
-    shift_ns: i64,
-    unix_zero_ns: Option<u64>,
-}
-
-impl Clock {
-    fn of(store: &Store, header: &Header, is_xla: bool, import: &Import) -> Clock {
-        let counted = store.tracks.iter().filter(|track| track.key != TrackKey::Derived);
-        let first = counted.filter_map(|track| track.rows.first()).map(|row| row.start_ns).min().unwrap_or(0);
-        // XLA's times begin with its session, as in its other files.
-        let zero_ns = if is_xla { 0 } else { first };
-        let unix = match header.base_ns {
-            Some(base) => base.checked_add(zero_ns),
-            None => (zero_ns >= SMALLEST_UNIX_NS).then_some(zero_ns),
-        };
-        let unix = unix.and_then(|unix| u64::try_from(unix).ok());
-        let known = import.captures.iter().find_map(|capture| capture.unix_zero_ns);
-        // Several captures share the clock of the first; they differ by when they began.
-        let shift_ns = match (known, unix) {
-            (Some(known), Some(unix)) => unix.wrapping_sub(known) as i64,
-            _ => 0,
-        };
-        Clock { zero_ns, shift_ns, unix_zero_ns: known.or(unix) }
-    }
-
-    /// A time of the file on the trace clock.
-    #[inline]
-    pub(super) fn at(&self, time_ns: i64) -> i64 {
-        time_ns.saturating_sub(self.zero_ns).saturating_add(self.shift_ns)
-    }
-
-    fn facts(&self, header: &Header, name: &str, bytes: u64) -> CaptureFacts {
-        CaptureFacts {
-            source: name.to_owned(),
-            format: "chrome",
-            bytes,
-            facts: header.facts.clone(),
-            start_ns: self.shift_ns,
-            unix_zero_ns: self.unix_zero_ns,
-        }
+    if let Some(how) = &header.predicted {
+        import.predicted += 1;
+        import.note(Severity::Partial, name, None, 1, format!("predicted, not measured: {how}"));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Steps: those of `torch.profiler`, else the iterations that inference servers annotate.
 
 use super::classify::PROFILER_STEP;
-use super::link::Placed;
+use super::placed::Placed;
 use crate::import::Import;
 use crate::note::Severity;
 use ridge_trace::{EventKind, Step, StringId};

@@ -1,8 +1,9 @@
 //! What all stretches of the file hold together, with the trace's own names and side tables.
 
-use super::chunk::{Allocation, Chunk, Extra, FlowEnd, Row, Sample, TrackKey};
+use super::chunk::Chunk;
 use super::flaws::{Flaw, Flaws, NOWHERE};
 use super::names::NameId;
+use super::row::{Allocation, Extra, FlowEnd, Row, Sample, TrackKey};
 use super::text::text;
 use ridge_trace::{EventKind, LaunchShape, NONE, OperatorShape, StringId, TraceBuilder, Transfer};
 use rustc_hash::FxHashMap;

@@ -3,8 +3,8 @@
 //!
 //! Tracks, names and arguments are those of the XPlane file, so they are read with the same rules.
 
-use super::chunk::{Extra, TrackKey};
-use super::link::Placed;
+use super::placed::Placed;
+use super::row::{Extra, TrackKey};
 use super::store::Store;
 use crate::import::Import;
 use crate::note::Severity;

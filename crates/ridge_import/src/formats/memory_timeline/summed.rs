@@ -3,7 +3,7 @@
 //! Times are microseconds. A row has one number more than there are categories: the first is always 0 and is there for
 //! the plot that torch makes of it (`_coalesce_timeline` of its `_memory_profiler.py`).
 
-use super::{CATEGORIES, Walk};
+use super::walk::{CATEGORIES, Walk};
 
 /// Numbers of a row of sizes.
 const COLUMNS: usize = CATEGORIES.len() + 1;

@@ -1,6 +1,6 @@
 //! The three logs as one: a header that names columns and units, rows of numbers, a time and a device for each.
 
-use super::clock;
+use super::local_time;
 use std::collections::BTreeMap;
 
 /// One number of one device at one time.
@@ -166,7 +166,7 @@ impl Header {
             return;
         };
         let time_ns = if log.has_times {
-            match clock::local_ns(&cells_of(Column::Time).collect::<Vec<_>>().join(" ")) {
+            match local_time::local_ns(&cells_of(Column::Time).collect::<Vec<_>>().join(" ")) {
                 Some(time_ns) => time_ns,
                 None => {
                     log.odd_rows += 1;

@@ -1,6 +1,6 @@
 //! What a launch's `device__attribute_*` metrics say of its device.
 
-use super::launches::{Launch, MetricValue};
+use super::launch::{Launch, MetricValue};
 use crate::import::Import;
 
 /// Fills in the device that `launch` ran on, where the report describes it.

@@ -3,7 +3,7 @@
 //! Lines that the tool prints before the table are skipped, rows may be shorter than the header, and numbers may have
 //! commas between their thousands.
 
-use super::launches::{Launch, Metric, MetricValue, Rule};
+use super::launch::{Launch, Metric, MetricValue, Rule};
 use super::units::base;
 use crate::import::{Import, ImportError, Source};
 use crate::note::Severity;

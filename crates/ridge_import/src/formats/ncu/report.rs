@@ -3,11 +3,12 @@
 //! Layout: `NVR\0`, then length-prefixed (32 bits, little-endian) messages as NVIDIA's Customization Guide documents
 //! them; field numbers are those of the `.proto` files that every Nsight Compute installs.
 
-use super::launches::Launch;
+use super::fields::{all, first};
+use super::launch::Launch;
 use super::result;
 use crate::import::{Import, ImportError, Source};
 use crate::note::Severity;
-use ridge_hlo::wire::{Fields, Value, text};
+use ridge_hlo::wire::{Fields, Value};
 
 const MAGIC: &[u8; 4] = b"NVR\0";
 
@@ -95,23 +96,6 @@ fn block(header: &[u8]) -> Block<'_> {
         }
     }
     block
-}
-
-/// The first field `number` of a message.
-pub(super) fn first(message: &[u8], number: u32) -> Option<Value<'_>> {
-    let mut fields = Fields::new(message).map_while(Result::ok);
-    fields.find_map(|(found, value)| (found == number).then_some(value))
-}
-
-/// Every length-delimited field `number` of a message.
-pub(super) fn all(message: &[u8], number: u32) -> impl Iterator<Item = &[u8]> {
-    let fields = Fields::new(message).map_while(Result::ok);
-    fields.filter_map(move |(found, value)| if found == number { value.bytes() } else { None })
-}
-
-/// The first field `number` of a message as text; empty where there is none.
-pub(super) fn first_text(message: &[u8], number: u32) -> String {
-    first(message, number).and_then(Value::bytes).map_or_else(String::new, |bytes| text(bytes).into_owned())
 }
 
 /// Length-prefixed pieces of some bytes.

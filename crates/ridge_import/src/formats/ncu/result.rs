@@ -1,7 +1,7 @@
 //! One `ProfileResult` message: a launch with its metrics and what the rules said.
 
-use super::launches::{Launch, Metric, MetricValue, Rule};
-use super::report::{all, first, first_text};
+use super::fields::{all, first, first_text};
+use super::launch::{Launch, Metric, MetricValue, Rule};
 use super::units::unit_of;
 use ridge_hlo::wire::{Fields, Value, text};
 use ridge_trace::RuleKind;

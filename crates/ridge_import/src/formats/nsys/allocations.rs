@@ -47,7 +47,7 @@ pub(super) fn read(tables: &impl Tables, placed: &Placed, names: &mut Names, shi
         let (now, peak) = in_use.entry((event.pid, event.device, event.kind)).or_default();
         *now = now.saturating_add(event.delta_bytes);
         *peak = (*peak).max(*now);
-        let kind = super::device::memory_kind(event.kind).name();
+        let kind = super::rows::memory_kind(event.kind).name();
         let allocator = import.builder.strings.intern(&format!("GPU {} {kind} memory", event.device));
         let owner = event.name.map(|name| names.intern(&NameKey::Id(name), NameStyle::Api, import));
         let table = &mut import.builder.allocations;

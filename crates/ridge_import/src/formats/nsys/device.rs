@@ -6,14 +6,14 @@ use super::tables::Tables;
 use crate::import::Import;
 use crate::note::Severity;
 use ridge_sqlite::Row;
-use ridge_trace::{EventKind, MemoryKind, NONE};
+use ridge_trace::{EventKind, NONE};
 use rustc_hash::FxHashMap;
 
 pub(super) const KERNELS: &str = "CUPTI_ACTIVITY_KIND_KERNEL";
 pub(super) const COPIES: &str = "CUPTI_ACTIVITY_KIND_MEMCPY";
 pub(super) const MEMORY_SETS: &str = "CUPTI_ACTIVITY_KIND_MEMSET";
 pub(super) const GRAPHS: &str = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
-const SYNCHRONIZATION: &str = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION";
+pub(super) const SYNCHRONIZATION: &str = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION";
 
 /// Columns that every device table has, in the order that [`common`] reads them.
 const COMMON: [&str; 7] = ["start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid"];
@@ -173,17 +173,5 @@ fn copy_kind(kind: i64) -> (&'static str, EventKind) {
         9 => ("MemcpyH2H", EventKind::CopyOther),
         10 => ("MemcpyP2P", EventKind::CopyPeer),
         _ => ("Memcpy", EventKind::CopyOther),
-    }
-}
-
-/// `ENUM_CUDA_MEM_KIND` of the exports, which counts from 0 where CUPTI's own counts from 1.
-pub(super) fn memory_kind(kind: i64) -> MemoryKind {
-    match kind {
-        0 => MemoryKind::Pageable,
-        1 => MemoryKind::Pinned,
-        2 | 5 => MemoryKind::Device,
-        3 => MemoryKind::Array,
-        4 | 6 => MemoryKind::Managed,
-        _ => MemoryKind::Unknown,
     }
 }

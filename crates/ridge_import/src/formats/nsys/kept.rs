@@ -4,7 +4,7 @@
 //! alone; where none fits, the module of that name is taken which has every operation that ran, if there is just one.
 
 use super::rows::EventRow;
-use super::xla::{Ranges, sweep};
+use super::xla_ranges::{Ranges, sweep};
 use crate::import::{Import, Source};
 use crate::note::Severity;
 use crate::xla::command_buffer::is_command_buffer;

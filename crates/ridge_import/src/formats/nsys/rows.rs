@@ -2,7 +2,7 @@
 
 use super::names::{NameKey, NameStyle, Names};
 use crate::import::Import;
-use ridge_trace::{EventKind, LaunchShape, NONE, StringId, Transfer};
+use ridge_trace::{EventKind, LaunchShape, MemoryKind, NONE, StringId, Transfer};
 use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
@@ -201,10 +201,22 @@ impl Timeline {
     fn transfer(&mut self, key: (u64, i64, i64), import: &mut Import) -> u32 {
         *self.transfers.entry(key).or_insert_with(|| {
             let (bytes, source, destination) = key;
-            let kind = super::device::memory_kind;
+            let kind = memory_kind;
             let transfer = Transfer { bytes, source: kind(source), destination: kind(destination), is_async: None };
             import.builder.transfers.push(transfer);
             import.builder.transfers.len() as u32 - 1
         })
+    }
+}
+
+/// `ENUM_CUDA_MEM_KIND` of the exports, which counts from 0 where CUPTI's own counts from 1.
+pub(super) fn memory_kind(kind: i64) -> MemoryKind {
+    match kind {
+        0 => MemoryKind::Pageable,
+        1 => MemoryKind::Pinned,
+        2 | 5 => MemoryKind::Device,
+        3 => MemoryKind::Array,
+        4 | 6 => MemoryKind::Managed,
+        _ => MemoryKind::Unknown,
     }
 }

@@ -11,6 +11,7 @@ use ridge_trace::{EventKind, NONE, Trace};
 
 const TWO_PROCESSES: &[u8] = include_bytes!("../../../../../fixtures/nsys/two_processes.sqlite");
 const OLD_SCHEMA: &[u8] = include_bytes!("../../../../../fixtures/nsys/old_schema.sqlite");
+const NVPROF: &[u8] = include_bytes!("../../../../../fixtures/nsys/nvprof.sqlite");
 
 fn open(bytes: &[u8]) -> Imported {
     import(&[Source { name: "capture", bytes }], None).expect("it can be read")
@@ -47,6 +48,37 @@ fn correlation_ids_are_per_process() {
         2000 graph 5 <- cuGraphLaunch
     "#]]
     .assert_eq(&causes(&open(TWO_PROCESSES).trace));
+}
+
+/// Sums of the fixture's rows by hand: two kernels of 600 and 100, a copy of 400, a memory set of 10.
+#[test]
+fn databases_of_nvprof_are_read_as_exports() {
+    let imported = open(NVPROF);
+    expect![[r#"
+        1000 MemcpyH2D <- cudaMemcpy
+        1500 Memset <- cudaMemset
+        2000 gemm(float*) <- cudaLaunchKernel
+        2700 axpy(float*) <- cuLaunchKernel
+    "#]]
+    .assert_eq(&causes(&imported.trace));
+    let transfer = &imported.trace.transfers[0];
+    expect!["4096 Pageable to Device"]
+        .assert_eq(&format!("{} {:?} to {:?}", transfer.bytes, transfer.source, transfer.destination));
+    let device = &imported.trace.devices[0];
+    expect!["Tesla V100-SXM2-16GB, 80 cores, 7.0"].assert_eq(&format!(
+        "{}, {} cores, {}.{}",
+        device.model.as_deref().unwrap_or_default(),
+        device.cores.unwrap_or_default(),
+        device.compute_capability.unwrap_or_default().0,
+        device.compute_capability.unwrap_or_default().1
+    ));
+    let said: Vec<String> = imported.notes.iter().map(|note| note.message.clone()).collect();
+    expect![[r#"["NVTX ranges that never ended were left out"]"#]].assert_eq(&format!("{said:?}"));
+    let ranges =
+        (0..imported.trace.events.len()).filter(|row| imported.trace.events.kind(*row) == EventKind::Annotation);
+    let ranges: Vec<(&str, i64)> =
+        ranges.map(|row| (imported.trace.name(row), imported.trace.events.dur_ns[row])).collect();
+    assert_eq!(ranges, [("forward", 2100)]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! XLA's dumps: the HLO of each module as it ran.
 
-use super::Replica;
+use super::replica::Replica;
 use crate::import::Import;
 use crate::note::Severity;
 use ridge_hlo::HloModule;

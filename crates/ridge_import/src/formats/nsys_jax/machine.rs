@@ -1,6 +1,6 @@
 //! The machine: which device each thread launches on, what the devices are, versions.
 
-use super::Replica;
+use super::replica::Replica;
 use crate::import::Import;
 use ridge_sqlite::Row;
 use std::collections::BTreeMap;

@@ -1,10 +1,10 @@
 //! From ranges to tracks: operations on lanes of their device, ranges on their threads, each operation linked to its
 //! range.
 
-use super::Replica;
 use super::dump::Dumped;
 use super::machine::Machine;
 use super::ranges::{HostRange, Ranges};
+use super::replica::Replica;
 use crate::import::Import;
 use crate::note::Severity;
 use crate::xla::collectives::collective;

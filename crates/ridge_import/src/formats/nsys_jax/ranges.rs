@@ -1,6 +1,6 @@
 //! NVTX ranges: as they ran on their threads, and as the device work that they caused.
 
-use super::{HOST_RANGES, HOST_RANGES_CSV, PROJECTION, Replica};
+use super::replica::{HOST_RANGES, HOST_RANGES_CSV, PROJECTION, Replica};
 use crate::import::Import;
 use crate::note::Severity;
 use crate::xla::ranges::{self, XlaRange};

@@ -22,7 +22,7 @@ pub(super) fn read(source: Source<'_>, import: &mut Import) -> Result<(), Import
         offset: offset as u64,
         what,
     };
-    let (start, bytes) = super::pickle_in(source.bytes);
+    let (start, bytes) = super::member::pickle_in(source.bytes);
     let pickle = Pickle::read(bytes).map_err(|refused| broken(start + refused.offset, refused.what))?;
     let root = pickle.root.filter(|root| matches!(root, Value::Dict(_)));
     let Some(root) = root else {

@@ -5,17 +5,8 @@
 //! Windows share modules and operations, so that an operation is one row; their devices and threads stay apart, because what ran
 //! between two windows is not known.
 
+use crate::source::Window;
 use std::ops::Range;
-
-/// When a capture of a process was open.
-#[derive(Debug)]
-pub(crate) struct Window {
-    pid: u64,
-    /// Unix time, nanoseconds.
-    open: Range<u64>,
-    /// The row of the process that was captured in the first window of these.
-    first: u32,
-}
 
 /// The row of the process whose modules and operations are those of `process`: its own, or that of an earlier window.
 ///

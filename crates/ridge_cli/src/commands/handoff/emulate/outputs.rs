@@ -65,7 +65,8 @@ impl Outputs {
     pub(super) fn restore(&mut self) -> Result<(), Failure> {
         for one in self.files.iter_mut().filter(|one| !one.is_restored) {
             let Some(original) = &one.original else { continue };
-            fs::copy(original, &one.path)
+            fs::File::open(original)
+                .and_then(|mut original| ridge_files::replace(&one.path, |file| std::io::copy(&mut original, file)))
                 .map_err(|error| Failure::io("could not put the program's own result back", &error).at(&one.path))?;
             one.is_restored = true;
         }

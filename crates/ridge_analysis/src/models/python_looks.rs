@@ -1,0 +1,109 @@
+//! Where the program's Python stood while a device was idle, and where it stood in the judged time at all.
+//!
+//! The recorder looks now and then ([`ridge_trace::PythonSamples`]), so what is known of a stretch of time is how many looks fell into
+//! it and what they found. A look needs the interpreter's lock: while one thread computes in Python, looks come late and rather at the
+//! calls that give the lock away, which are those that one wants to know of.
+
+use crate::context::Shared;
+use crate::{Analysis, Frame, Holds, IdleGaps, Need, Wall};
+use ridge_trace::{DeviceRow, PythonThread, Trace};
+use rustc_hash::FxHashMap;
+
+/// How often each stack was found, by row of [`ridge_trace::PythonSamples::stacks`].
+pub type Looks = FxHashMap<u32, u64>;
+
+/// The looks of each process's busiest thread in the judged time.
+#[derive(Debug, Default)]
+pub struct PythonLooks {
+    /// While a device was idle, by row of the wall.
+    idle: FxHashMap<usize, Looks>,
+    /// In all of it.
+    all: Looks,
+    /// Their number.
+    pub count: u64,
+}
+
+impl Shared for PythonLooks {
+    const NEEDS: &'static [Need] = &[Need::of::<Frame>(), Need::of::<Wall>(), Need::of::<IdleGaps>()];
+
+    fn make(analysis: &Analysis<'_>) -> PythonLooks {
+        let (trace, frame, wall) = (analysis.trace, analysis.frame(), analysis.wall());
+        let mut found = PythonLooks::default();
+        if trace.python.threads.is_empty() {
+            return found;
+        }
+        let idle = analysis.get::<IdleGaps>();
+        let mut of_process: FxHashMap<u32, Vec<(i64, u32)>> = FxHashMap::default();
+        for process in 0..trace.processes.len() as u32 {
+            let looks = busiest(analysis, process);
+            for (_, stack) in &looks {
+                *found.all.entry(*stack).or_default() += 1;
+            }
+            found.count += looks.len() as u64;
+            of_process.insert(process, looks);
+        }
+        for (position, device) in idle.devices.iter().enumerate() {
+            let process = trace.devices.get(device.device as usize).map_or(0, |device| device.process);
+            let looks = of_process.get(&process).map_or(&[][..], Vec::as_slice);
+            if looks.is_empty() {
+                continue;
+            }
+            let seen = idle.visit(trace, position, 0, Vec::new, |seen: &mut Vec<(usize, u32)>, gap| {
+                for part in gap {
+                    let first = looks.partition_point(|(at, _)| *at < part.start_ns);
+                    let inside = looks[first..].iter().take_while(|(at, _)| *at < part.end_ns());
+                    let holds =
+                        Holds::Idle { cause: part.cause_per(frame.per), activity: part.activity, name: part.name };
+                    let mut place = None;
+                    for (_, stack) in inside {
+                        let at = *place.get_or_insert_with(|| wall.place(DeviceRow(device.device), holds));
+                        seen.extend(at.map(|at| (at, *stack)));
+                    }
+                }
+            });
+            for (at, stack) in seen.into_iter().flatten() {
+                *found.idle.entry(at).or_default().entry(stack).or_default() += 1;
+            }
+        }
+        found
+    }
+}
+
+impl PythonLooks {
+    /// What was found while a device was idle for the reason in row `at` of the wall.
+    pub fn idle_in(&self, at: usize) -> Option<&Looks> {
+        self.idle.get(&at)
+    }
+
+    /// What was found in the judged time.
+    pub fn all(&self) -> &Looks {
+        &self.all
+    }
+}
+
+/// The looks in the judged time of the thread of `process` that has most of them, ascending.
+fn busiest(analysis: &Analysis<'_>, process: u32) -> Vec<(i64, u32)> {
+    let Some(spans) = analysis.frame().spans.get(process as usize) else { return Vec::new() };
+    let threads = threads(analysis.trace, process);
+    let judged = threads.map(|thread| {
+        let looks = thread.at_ns.iter().copied().zip(thread.stack.iter().copied());
+        looks.filter(|(at, _)| spans.contains(*at)).collect::<Vec<(i64, u32)>>()
+    });
+    judged.max_by_key(Vec::len).unwrap_or_default()
+}
+
+fn threads(trace: &Trace, process: u32) -> impl Iterator<Item = &PythonThread> {
+    trace.python.threads.iter().filter(move |thread| thread.process == process)
+}
+
+impl Analysis<'_> {
+    /// What was found in process `process` between `start` and `end`, nanoseconds on the trace clock, judged or not.
+    pub fn looks_between(&self, process: u32, start: i64, end: i64) -> impl Iterator<Item = u32> + '_ {
+        let inside = move |thread: &PythonThread| {
+            let first = thread.at_ns.partition_point(|at| *at < start);
+            let last = thread.at_ns.partition_point(|at| *at <= end);
+            first..last.max(first)
+        };
+        threads(self.trace, process).flat_map(move |thread| thread.stack[inside(thread)].iter().copied())
+    }
+}

@@ -1,0 +1,299 @@
+//! `ridgeline compile`: what XLA makes of a program for a GPU that is not there.
+
+mod tables;
+
+use crate::arguments::{Globals, OutputArguments, TextLayout, TextOutput};
+use crate::ending::Ending;
+use crate::failure::{FAILED, Failure};
+use crate::format::Format;
+use crate::output::deliver;
+use clap::{Args, ValueHint};
+use indicatif::ProgressBar;
+use ridge_record::compile::{
+    CompileError, CompileEvent, Compiled, Compiler, Dump, InstallError, Job, LowerError, SourceError, Sources,
+    WriteError, claim, compile, compiler, compiler_folder, dump_of, install, lay_out, lower, sources_of,
+    write_manifest,
+};
+use ridge_record::{HloFormat, ProgramStatus, RecordOptions, record};
+use ridgeline::compiling::{Target, targets};
+use ridgeline::predict;
+use std::ffi::OsString;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+
+/// Compile a program for a GPU that is not there, and keep everything that XLA makes of it
+///
+/// XLA's own compiler runs on this machine; neither the GPU nor its driver is needed. For each module you get the HLO
+/// before and after, the memory plan, the launches, PTX and machine code, and what the assembler reports of each kernel,
+/// in a run folder per GPU that every other command reads. Nothing runs on a GPU, so nothing is tuned by trying:
+/// docs/compile.md lists what may differ on a real one.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct CompileArguments {
+    /// A recording, a directory of XLA dumps (--xla_dump_to), or `FILE.py:FUNCTION` with --args
+    #[arg(value_name = "INPUT", value_hint = ValueHint::AnyPath, conflicts_with = "command")]
+    input: Option<PathBuf>,
+
+    /// The GPUs to compile for (comma-separated)
+    #[arg(long = "for", value_name = "GPU", value_delimiter = ',', default_value = "h100")]
+    gpus: Vec<String>,
+
+    /// Arguments of the function, separated by spaces: `f64[6,96,96]` is an array, `n=3` or `0.5` a Python value
+    #[arg(long, value_name = "ARGUMENTS", requires = "input")]
+    args: Option<String>,
+
+    /// Output directory; a run folder per GPU goes into it [default: ridgeline-compiled-N]
+    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    out: Option<PathBuf>,
+
+    /// The interpreter that imports FILE.py [default: that of $VIRTUAL_ENV, else of .venv, else python3]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
+    python: Option<PathBuf>,
+
+    /// The interpreter that has the compiler [default: $RIDGELINE_COMPILER, else what --install made]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
+    compiler: Option<PathBuf>,
+
+    /// Install the compiler, JAX with its CUDA plugin and ptxas (1.4 GB), into an environment of its own
+    #[arg(long, conflicts_with_all = ["input", "command", "args", "out", "compiler"])]
+    install: bool,
+
+    /// The version of JAX to install, which has to be the program's
+    #[arg(long, value_name = "VERSION", requires = "install")]
+    jax: Option<String>,
+
+    /// Output format
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    format: Format,
+
+    #[command(flatten)]
+    layout: TextLayout,
+
+    /// A program to record on the CPU first, with its arguments
+    #[arg(last = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
+    command: Vec<OsString>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline compile --install                                        once: the compiler, into its own environment
+  ridgeline compile --for h100 -- python recon.py                    run once on the CPU, compile every module
+  ridgeline compile --for h100,a100 run/                             the modules of a recording
+  ridgeline compile --for h100 solver.py:step --args 'f64[6,96,96]'  nothing runs
+  ridgeline compile dump/                                            XLA's own dumps, as a run folder
+  ridgeline hlo ridgeline-compiled-1/h100                            look at the result
+
+A recording keeps what compiles best with `ridgeline record --hlo text,proto,jaxpr,stablehlo,lowered`.
+
+Exit status:
+  0 if every module was compiled, 1 if one was not; with a COMMAND that failed, its own.";
+
+/// Runs the command.
+pub(crate) fn run(arguments: &CompileArguments, globals: &Globals) -> Result<Ending, Failure> {
+    if arguments.install {
+        let made = install(arguments.python.as_deref(), arguments.jax.as_deref())?;
+        say(&format!(
+            "  installed  {}\n  next       ridgeline compile --for h100 -- python PROGRAM\n",
+            made.python.display()
+        ));
+        return Ok(Ending::Code(0));
+    }
+    let chosen = arguments.gpus.iter().map(|name| target(name)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(dump) = dump_in(arguments.input.as_deref()) {
+        return of_dump(&dump, arguments, globals);
+    }
+    let Compiler { python } = compiler(arguments.compiler.as_deref()).ok_or_else(no_compiler)?;
+    let out = arguments.out.clone().unwrap_or_else(free_folder);
+    claim(&out)?;
+    let (sources, status) = sources(arguments, &out)?;
+    let job = Job {
+        python: &python,
+        targets: chosen.iter().map(|target| (target.id.to_owned(), target.config())).collect(),
+        modules: &sources.modules,
+        jaxlib: sources.jaxlib.as_deref(),
+        out: &out,
+    };
+    let spinner = std::io::stderr().is_terminal().then(ProgressBar::new_spinner);
+    let compiled = compile(&job, &mut |CompileEvent::Started { target, module }| match &spinner {
+        Some(spinner) => spinner.set_message(format!("{module} for {target}")),
+        None if globals.verbose => say(&format!("ridgeline: {module} for {target}\n")),
+        None => {}
+    });
+    spinner.iter().for_each(ProgressBar::finish_and_clear);
+    let compiled = compiled?;
+    for (target, compiled) in chosen.iter().zip(&compiled) {
+        write_manifest(&out.join(target.id), &described(target), &sources.command, compiled)?;
+    }
+    let made: Vec<PathBuf> = chosen.iter().map(|target| out.join(target.id)).collect();
+    shown(&made, &compiled, &sources, arguments, globals)?;
+    Ok(ending(status, &compiled))
+}
+
+/// Predicts what is in the run folders of GPUs, and shows it.
+fn shown(
+    folders: &[PathBuf],
+    compiled: &[Compiled],
+    sources: &Sources,
+    arguments: &CompileArguments,
+    globals: &Globals,
+) -> Result<(), Failure> {
+    let predicted = folders.iter().map(|folder| predict(folder)).collect::<Result<Vec<_>, _>>()?;
+    let report = tables::report(&tables::Made { compiled, predicted: &predicted, sources, folders });
+    let layout = TextLayout { width: arguments.layout.width, ascii: arguments.layout.ascii };
+    let output = OutputArguments { format: arguments.format, text: TextOutput { output: None, layout } };
+    deliver(&report, &output, globals)
+}
+
+/// The dump that `input` is, where it is one and no recording.
+fn dump_in(input: Option<&Path>) -> Option<Dump> {
+    let folder = input.filter(|folder| folder.is_dir() && !folder.join("manifest.json").exists())?;
+    dump_of(folder).ok()?
+}
+
+/// Lays a dump out as a run folder of the GPU that it is of.
+fn of_dump(dump: &Dump, arguments: &CompileArguments, globals: &Globals) -> Result<Ending, Failure> {
+    let target = target(dump.device.as_deref().unwrap_or(&arguments.gpus[0]))?;
+    let out = arguments.out.clone().unwrap_or_else(free_folder);
+    claim(&out)?;
+    let folder = out.join(target.id);
+    let compiled = [lay_out(dump, &folder)];
+    write_manifest(&folder, &described(target), &[], &compiled[0])?;
+    shown(&[folder], &compiled, &Sources::default(), arguments, globals)?;
+    Ok(ending(None, &compiled))
+}
+
+/// A GPU, for manifests.
+fn described(target: &Target) -> serde_json::Value {
+    serde_json::json!({
+        "id": target.id, "name": target.name, "compute_capability": target.compute_capability, "source": target.source,
+    })
+}
+
+fn ending(status: Option<ProgramStatus>, compiled: &[Compiled]) -> Ending {
+    match status {
+        Some(status) if status != ProgramStatus::Exited(0) => Ending::Like(status),
+        _ if compiled.iter().any(|compiled| !compiled.failed.is_empty()) => Ending::Code(FAILED),
+        _ => Ending::Code(0),
+    }
+}
+
+/// What is compiled, and how the program ended where one was run for it.
+fn sources(arguments: &CompileArguments, out: &Path) -> Result<(Sources, Option<ProgramStatus>), Failure> {
+    if !arguments.command.is_empty() {
+        let folder = out.join("recorded");
+        let mut options = RecordOptions::new(arguments.command.iter().cloned());
+        options.out = Some(folder.clone());
+        options.hlo.insert(HloFormat::Lowered);
+        let outcome = record(&options, &mut |_| {})?;
+        return Ok((sources_of(&folder)?, Some(outcome.status)));
+    }
+    let Some(input) = &arguments.input else {
+        return Err(Failure::usage("expected a recording, a function or a program to compile, found none")
+            .hint("`ridgeline compile --for h100 -- python PROGRAM` runs one; `--install` installs the compiler"));
+    };
+    if let Some((file, function)) = function_of(input) {
+        let given = arguments.args.as_deref().unwrap_or_default();
+        let given: Vec<String> = given.split_whitespace().map(str::to_owned).collect();
+        let folder = out.join("lowered");
+        let lowered = lower(arguments.python.as_deref(), (&file, &function), &given, &folder)?;
+        return Ok((lowered, None));
+    }
+    if arguments.args.is_some() {
+        return Err(Failure::usage(format!("`--args` goes with FILE.py:FUNCTION, found {}", input.display())));
+    }
+    Ok((sources_of(input)?, None))
+}
+
+/// `solver.py:step` in its parts.
+fn function_of(input: &Path) -> Option<(PathBuf, String)> {
+    let (file, function) = input.to_str()?.rsplit_once(':')?;
+    let is_python = Path::new(file).extension().is_some_and(|ending| ending == "py");
+    (is_python && !function.is_empty()).then(|| (PathBuf::from(file), function.to_owned()))
+}
+
+fn target(name: &str) -> Result<&'static Target, Failure> {
+    Target::named(name).ok_or_else(|| {
+        let known: Vec<&str> = targets().iter().map(|target| target.id).collect();
+        Failure::usage(format!("unknown GPU `{name}`")).hint(format!("XLA's figures are known of {}", known.join(", ")))
+    })
+}
+
+fn no_compiler() -> Failure {
+    Failure::failed("the compiler for GPUs is not installed")
+        .hint(format!("`ridgeline compile --install` puts it into {} (1.4 GB)", compiler_folder().display()))
+}
+
+fn free_folder() -> PathBuf {
+    let named = |n: u32| PathBuf::from(format!("ridgeline-compiled-{n}"));
+    (1..).map(named).find(|path| !path.exists()).expect("one of four billion names is free")
+}
+
+fn say(text: &str) {
+    use std::io::Write as _;
+    // What was done counts, not whether somebody reads this.
+    let _ = anstream::stderr().write_all(text.as_bytes());
+}
+
+impl From<CompileError> for Failure {
+    fn from(error: CompileError) -> Failure {
+        let failure = Failure::failed(error.to_string());
+        match error {
+            CompileError::Versions { lowered, .. } => {
+                failure.hint(format!("`ridgeline compile --install --jax {lowered}` installs the program's version"))
+            }
+            CompileError::Unusable { .. } => failure.hint("`ridgeline compile --install` installs it anew"),
+            CompileError::Interrupted => failure.code(130),
+            _ => failure,
+        }
+    }
+}
+
+impl From<InstallError> for Failure {
+    fn from(error: InstallError) -> Failure {
+        Failure::failed(error.to_string())
+    }
+}
+
+impl From<LowerError> for Failure {
+    fn from(error: LowerError) -> Failure {
+        Failure::failed(error.to_string()).hint("`--python FILE` names the interpreter that has what the file imports")
+    }
+}
+
+impl From<SourceError> for Failure {
+    fn from(error: SourceError) -> Failure {
+        let failure = Failure::failed(error.to_string());
+        match error {
+            SourceError::NoStablehlo { .. } => {
+                failure.hint("record it again with `ridgeline record --hlo text,proto,jaxpr,stablehlo,lowered`")
+            }
+            _ => failure.hint("`ridgeline compile --for h100 -- python PROGRAM` records and compiles a program"),
+        }
+    }
+}
+
+impl From<WriteError> for Failure {
+    fn from(error: WriteError) -> Failure {
+        let failure = Failure::failed(error.to_string());
+        match error {
+            WriteError::InUse { .. } => failure.hint("`-o DIR` names another directory"),
+            _ => failure,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_is_told_from_a_folder() {
+        let told =
+            |text: &str| function_of(Path::new(text)).map(|(file, function)| format!("{} {function}", file.display()));
+        assert_eq!(told("a/solver.py:step").as_deref(), Some("a/solver.py step"));
+        assert_eq!(told("solver.py:Model.step").as_deref(), Some("solver.py Model.step"));
+        for text in ["run", "run:1", "solver.py", "solver.py:"] {
+            assert_eq!(told(text), None, "{text}");
+        }
+    }
+}

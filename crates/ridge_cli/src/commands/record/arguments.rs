@@ -1,0 +1,331 @@
+//! What `ridgeline record` is asked, and the recorder's options that it comes to.
+
+use super::profilers::With;
+use crate::quantities::{size, time};
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
+use clap::{Args, ValueHint};
+use ridge_record::{HloFormat, Limits, RecordOptions, StepRange, TorchOptions, WarmUp, Window, XlaDump};
+use ridgeline::units::Bytes;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+/// What is taken where a limit is not named, as the help prints it.
+static USUAL: LazyLock<[String; 5]> = LazyLock::new(|| {
+    let usual = Limits::USUAL;
+    let size = |bytes: u64| Bytes(bytes).to_string().replace(' ', "");
+    [
+        format!("{}s", usual.max_trace_time.as_secs()),
+        size(usual.max_trace_bytes),
+        usual.max_modules.to_string(),
+        size(usual.max_module_bytes),
+        size(RecordOptions::USUAL_GOLDEN_BYTES),
+    ]
+});
+
+/// Run a program and record what it does on its devices
+///
+/// The program runs unchanged: it keeps its own output, terminal, signals and exit status.
+/// Recording starts when the program, or a process that it starts, first imports jax or torch.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct RecordArguments {
+    /// Capture folder [default: a new one named after the program]
+    #[arg(short = 'o', long = "out", value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(super) out: Option<PathBuf>,
+
+    /// Run this profiler of NVIDIA around the program: `nsys` for the timeline, `ncu` for hardware counters, both joined by a
+    /// comma for both
+    ///
+    /// nsys takes the place of the profilers of JAX and PyTorch; modules and sources are kept as ever.
+    /// ncu runs the program once more and counts the first launches of the 5 kernels that take most time, or of as many as
+    /// `ncu:top=N` says; which those are it takes from the recording of the same command in the folder, or makes one first.
+    #[arg(long, value_name = "PROFILER", value_delimiter = ',')]
+    pub(super) with: Vec<With>,
+
+    #[command(flatten)]
+    pub(super) window: WindowArguments,
+
+    #[command(flatten)]
+    kept: KeptArguments,
+
+    #[command(flatten)]
+    profiler: ProfilerArguments,
+
+    #[command(flatten)]
+    torch: TorchArguments,
+
+    #[command(flatten)]
+    limits: LimitArguments,
+
+    /// Run the program again without recording, and compare wall times
+    #[arg(long)]
+    measure_overhead: bool,
+
+    /// The program and its arguments
+    #[arg(required = true, last = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
+    pub(super) command: Vec<OsString>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline record -- python solver.py --n 384
+  ridgeline record -o run/ --hlo text,proto,dot --steps 3..8 -- python train.py
+  ridgeline record --warm-up quiet:2s -- uv run train.py            start once nothing has compiled for 2 s
+  ridgeline record --annotation recon -- python -m package          each range of that TraceAnnotation
+  ridgeline record --steps 10..13 --shapes -- python train.py       three steps of a PyTorch program
+  ridgeline record --rotate 30s --max-time 1h -- python train.py    a crash loses at most the last half minute
+  ridgeline record --golden filter_one_block -- python recon.py     real inputs and outputs of a region
+  ridgeline record --profile-option host_tracer_level=3 -- python solver.py
+  ridgeline record --keep-command-buffers -- python solver.py       CUDA graphs as without a profiler
+  ridgeline record --expand-command-buffers -- python solver.py     operations of CUDA graphs keep their names
+  ridgeline record --with nsys -o run/ -- python solver.py          the timeline by Nsight Systems
+  ridgeline record --with ncu:top=3 -o run/ -- python solver.py     then counters of three kernels, into the same folder
+
+Exit status:
+  The program's own; if a signal ended the program, the same signal ends ridgeline.
+  126 or 127 if the program could not be started, 2 if nothing was run.";
+
+/// Which part of the program to capture.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What to capture")]
+pub(crate) struct WindowArguments {
+    /// Capture steps A to B, excluding B (`A..=B` includes it), counted from 0 by StepTraceAnnotation or, in PyTorch,
+    /// by calls to an optimizer's step()
+    #[arg(long, value_name = "A..B", conflicts_with = "annotation")]
+    steps: Option<StepRange>,
+
+    /// Count calls to this jitted function, or to this torch.nn.Module class, as steps instead
+    #[arg(long, value_name = "NAME", requires = "steps")]
+    step_function: Option<String>,
+
+    /// Capture each range of the TraceAnnotation or record_function with this name
+    #[arg(long, value_name = "NAME")]
+    annotation: Option<String>,
+
+    /// Maximum number of captures per process with --annotation
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    max_windows: u32,
+
+    /// Wait before capturing: a fixed time (`5s`), or `quiet:2s` until nothing has been compiled for 2 s
+    #[arg(long, value_name = "WAIT", default_value = "none", conflicts_with_all = ["steps", "annotation"])]
+    warm_up: WarmUp,
+}
+
+/// What to keep beside the trace.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What to keep")]
+struct KeptArguments {
+    /// Forms of each compiled module to keep, comma-separated; `none` keeps nothing; `before`, HLO before optimization,
+    /// takes longer than all the others together; `lowered` is what `compile` needs: the module as lowered for GPUs, with
+    /// every constant
+    #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "text,proto,jaxpr,stablehlo",
+          value_parser = PossibleValuesParser::new(["text", "proto", "dot", "jaxpr", "stablehlo", "before", "lowered", "none"]))]
+    hlo: Vec<String>,
+
+    /// Have XLA itself dump modules in these forms; slow, and large on disk
+    #[arg(long, value_name = "FORMS", value_delimiter = ',',
+          value_parser = PossibleValuesParser::new(["text", "proto", "dot", "html", "snapshots"]))]
+    xla_dump: Vec<String>,
+
+    /// Also dump after each pass whose name matches
+    #[arg(long, value_name = "REGEX", requires = "xla_dump")]
+    xla_dump_passes: Option<String>,
+
+    /// Do not sample Python stacks (sampling costs less than 1 % of the run time)
+    #[arg(long)]
+    no_samples: bool,
+
+    /// Do not keep copies of the program's own source files
+    #[arg(long)]
+    no_sources: bool,
+
+    /// Keep real inputs and outputs of this region as vectors for `ridgeline handoff`: a compiled module by its name or by a
+    /// function that it came from, or what the program calls `ridgeline.region`; may be repeated
+    #[arg(long, value_name = "REGION", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    golden: Vec<String>,
+
+    /// Maximum size of these values per process; the first calls are kept, then every call whose number is a power of two
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = USUAL[4].as_str(), requires = "golden")]
+    max_golden_size: u64,
+
+    /// Do not save device memory profiles
+    #[arg(long)]
+    no_memory_profiles: bool,
+
+    /// Keep the host name, user name, home folder and secrets in the manifest
+    #[arg(long)]
+    keep_private: bool,
+}
+
+/// How the profiler works.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Profiler")]
+struct ProfilerArguments {
+    /// A field of jax.profiler.ProfileOptions or of its advanced_configuration, or torch.NAME for PyTorch's
+    /// profiler (torch.with_flops=true), or advanced.NAME for options of a newer JAX; may be repeated
+    #[arg(long, value_name = "KEY=VALUE",
+          value_parser = clap::builder::NonEmptyStringValueParser::new().try_map(|text| key_value(&text)))]
+    profile_option: Vec<(String, String)>,
+
+    /// Record every Python call (in PyTorch, with stacks): slows the program and makes the trace large
+    #[arg(long)]
+    python_tracer: bool,
+
+    /// Turn off command buffers (CUDA graphs), so that each kernel keeps its operation's name
+    #[arg(long)]
+    expand_command_buffers: bool,
+
+    /// Run command buffers as the program does without a profiler; while its profiler is on, XLA replaces them with
+    /// single launches, which take longer on the host
+    #[arg(long, conflicts_with = "expand_command_buffers")]
+    keep_command_buffers: bool,
+}
+
+/// What PyTorch's profiler records beside operators and device work.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "PyTorch")]
+struct TorchArguments {
+    /// Record the shapes of each operator's inputs
+    #[arg(long)]
+    shapes: bool,
+
+    /// Record every allocation and release of tensors
+    #[arg(long)]
+    allocations: bool,
+
+    /// Keep the CUDA allocator's history with stacks, as a snapshot at the end of each capture
+    #[arg(long)]
+    allocator_history: bool,
+
+    /// Record only the host, starting when the program imports torch
+    #[arg(long)]
+    host_only: bool,
+}
+
+/// When to stop.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+struct LimitArguments {
+    /// Maximum length of a capture, per window
+    #[arg(long, value_name = "TIME", value_parser = time, default_value = USUAL[0].as_str())]
+    max_time: Duration,
+
+    /// Maximum size of the trace on disk, per window
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = USUAL[1].as_str())]
+    max_size: u64,
+
+    /// Write out the capture this often and continue: a crash loses at most this much; work that runs while a part is
+    /// being written is not captured
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    rotate: Option<Duration>,
+
+    /// Maximum number of modules kept per process
+    #[arg(long, value_name = "N", default_value = USUAL[2].as_str())]
+    max_modules: u32,
+
+    /// Maximum size of modules kept per process
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = USUAL[3].as_str())]
+    max_module_size: u64,
+}
+
+fn key_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        _ => Err("expected KEY=VALUE".to_owned()),
+    }
+}
+
+impl RecordArguments {
+    /// An option that is about the profilers of JAX and PyTorch alone, where one is given.
+    pub(crate) fn of_the_profiler(&self) -> Option<&'static str> {
+        let given = [
+            ("--steps", self.window.steps.is_some()),
+            ("--annotation", self.window.annotation.is_some()),
+            ("--warm-up", self.window.warm_up != WarmUp::None),
+            ("--rotate", self.limits.rotate.is_some()),
+            ("--profile-option", !self.profiler.profile_option.is_empty()),
+            ("--python-tracer", self.profiler.python_tracer),
+            ("--shapes", self.torch.shapes),
+            ("--allocations", self.torch.allocations),
+            ("--allocator-history", self.torch.allocator_history),
+            ("--host-only", self.torch.host_only),
+        ];
+        given.into_iter().find_map(|(name, is_given)| is_given.then_some(name))
+    }
+
+    pub(crate) fn options(&self) -> RecordOptions {
+        RecordOptions {
+            command: self.command.clone(),
+            out: self.out.clone(),
+            hlo: self.kept.hlo.iter().filter_map(|name| name.parse::<HloFormat>().ok()).collect(),
+            xla_dump: self.kept.xla_dump(),
+            profile_options: self.profiler.profile_option.clone(),
+            python_tracer: self.profiler.python_tracer,
+            expand_command_buffers: self.profiler.expand_command_buffers,
+            keep_command_buffers: self.profiler.keep_command_buffers,
+            samples: !self.kept.no_samples,
+            sources: !self.kept.no_sources,
+            memory_profiles: !self.kept.no_memory_profiles,
+            torch: self.torch.options(),
+            golden: self.kept.golden.clone(),
+            max_golden_bytes: self.kept.max_golden_size,
+            limits: self.limits.limits(),
+            keep_private: self.kept.keep_private,
+            measure_overhead: self.measure_overhead,
+            ..self.window.options()
+        }
+    }
+}
+
+impl WindowArguments {
+    /// The options of a recording with this window.
+    pub(crate) fn options(&self) -> RecordOptions {
+        RecordOptions {
+            window: self.window(),
+            warm_up: self.warm_up,
+            step_function: self.step_function.clone(),
+            max_windows: self.max_windows,
+            ..RecordOptions::new(Vec::<OsString>::new())
+        }
+    }
+
+    fn window(&self) -> Window {
+        match (self.steps, &self.annotation) {
+            (Some(steps), _) => Window::Steps(steps),
+            (None, Some(name)) => Window::Annotation(name.clone()),
+            (None, None) => Window::WholeProgram,
+        }
+    }
+}
+
+impl KeptArguments {
+    fn xla_dump(&self) -> Option<XlaDump> {
+        let formats = self.xla_dump.iter().cloned().collect();
+        (!self.xla_dump.is_empty()).then(|| XlaDump { formats, passes: self.xla_dump_passes.clone() })
+    }
+}
+
+impl TorchArguments {
+    pub(crate) fn options(&self) -> TorchOptions {
+        TorchOptions {
+            shapes: self.shapes,
+            allocations: self.allocations,
+            allocator_history: self.allocator_history,
+            host_only: self.host_only,
+        }
+    }
+}
+
+impl LimitArguments {
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            max_trace_time: self.max_time,
+            rotate: self.rotate,
+            max_trace_bytes: self.max_size,
+            max_modules: self.max_modules,
+            max_module_bytes: self.max_module_size,
+        }
+    }
+}

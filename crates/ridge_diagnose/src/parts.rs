@@ -1,0 +1,197 @@
+//! What the host's own time is made of: converting arrays, working on results, joining arrays, reading files.
+//!
+//! Looks at the program's Python say what was called: by the name of the call in the program's own line, with its package, and by the
+//! functions of packages below it.
+
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::pauses::is_own_code;
+use ridge_analysis::{Cause, PythonLooks};
+use ridge_trace::PythonStack;
+
+/// A part of the host's time that has a cause of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HostPart {
+    /// Arrays of the host are made into arrays of the device.
+    Converting,
+    /// Libraries of the host work on values.
+    Computing,
+    /// Arrays of the host are joined to a longer one.
+    Joining,
+    /// Files are read, or the program sleeps or waits for another one.
+    Reading,
+}
+
+/// What joins arrays of the host.
+const JOINING: [&str; 6] =
+    ["numpy.concatenate", "numpy.append", "numpy.vstack", "numpy.hstack", "numpy.column_stack", "numpy.insert"];
+/// What makes arrays of the device from those of the host.
+const CONVERTING: [&str; 8] = [
+    "jax.numpy.asarray",
+    "jax.numpy.array",
+    "jax.device_put",
+    "jax.device_put_sharded",
+    "jax.device_put_replicated",
+    "torch.tensor",
+    "torch.as_tensor",
+    "torch.from_numpy",
+];
+/// Functions of JAX below which that happens.
+const CONVERTING_IN: [&str; 3] =
+    ["_src/numpy/array_constructors.py", "_src/api.py:device_put", "_src/dispatch.py:_device_put"];
+/// What reads or waits.
+const READING: [&str; 12] = [
+    "open",
+    "time.sleep",
+    "numpy.load",
+    "numpy.loadtxt",
+    "numpy.genfromtxt",
+    "numpy.fromfile",
+    "numpy.memmap",
+    "json.load",
+    "json.loads",
+    "pickle.load",
+    "pandas.read_csv",
+    "torch.load",
+];
+/// The same by the package that is called.
+const READING_IN: [&str; 8] = [
+    "h5py/",
+    "zarr/",
+    "PIL/",
+    "imageio/",
+    "pandas/io/",
+    "torch/utils/data/",
+    "numpy/lib/_npyio_impl.py",
+    "numpy/_core/memmap.py",
+];
+/// Where JAX traces, lowers and compiles, which events tell.
+const COMPILING_IN: [&str; 4] = [
+    "_src/compiler.py",
+    "_src/interpreters/mlir.py",
+    "_src/interpreters/partial_eval.py",
+    "_src/interpreters/pxla.py:lower",
+];
+/// Packages that compute on the host.
+const COMPUTING: [&str; 6] = ["numpy", "scipy", "pandas", "skimage", "sklearn", "cv2"];
+/// Calls of those that fetch a value rather than compute, which waits for the device.
+const FETCHING: [&str; 4] = ["numpy.asarray", "numpy.array", "numpy.ascontiguousarray", "numpy.copy"];
+
+impl Case<'_> {
+    /// What the host did in `stack`, where that has a cause of its own.
+    pub(crate) fn part_of(&self, stack: &PythonStack) -> Option<HostPart> {
+        let python = &self.trace().python;
+        let text = |id| self.trace().strings.get(id);
+        let call = python.places.get(*stack.places.first()? as usize).map_or("", |place| text(place.call));
+        part(&with_package(call), text(stack.calls), text(stack.innermost))
+    }
+
+    /// The idle time in which the host did `wanted`: rows of the wall with the part of each, by the looks that fell into it.
+    pub(crate) fn idle_while(&self, wanted: HostPart) -> Vec<(usize, f32)> {
+        let looks = self.analysis.get::<PythonLooks>();
+        let of_row = |at: usize| {
+            let all: u64 = looks.idle_in(at)?.values().sum();
+            let found: u64 = self.looks_in(&[(at, 1.0)], |stack| self.part_of(stack) == Some(wanted)).values().sum();
+            (all >= FEWEST_OF_ROW && found > 0).then(|| (at, found as f32 / all as f32))
+        };
+        let by_host = |cause: Cause| matches!(cause, Cause::HostLate | Cause::LaunchCall | Cause::Run);
+        self.idle()
+            .filter(|idle| by_host(idle.cause) && is_own_code(idle.activity))
+            .filter_map(|idle| of_row(idle.at))
+            .collect()
+    }
+
+    /// A finding of the idle time in which the host did `wanted`, where that is enough to speak of: `message` of its share.
+    pub(crate) fn finding_of_part(&self, wanted: HostPart, message: impl Fn(f64) -> String) -> Option<Finding> {
+        let claim = self.idle_while(wanted);
+        let share = self.share_of(claim.iter().copied());
+        let least = if self.is_on_processors() { LEAST_ON_PROCESSORS } else { LEAST };
+        let seen = self
+            .seen(&self.looks_in(&claim, |stack| self.part_of(stack) == Some(wanted)))
+            .filter(|_| share >= least)?;
+        let ns = (share * self.wall().whole_ns() as f64) as i64;
+        let finding = Finding::new(message(share))
+            .seen(Some(&seen))
+            .number("idle time, estimated from Python stack samples", self.per_unit(ns))
+            .fact(format!("{} of {} of these samples were at this line", seen.looks, seen.of));
+        Some(finding.claims(claim))
+    }
+
+    /// The part of row `at` of the wall that parts with a cause of their own have, 0 to 1.
+    pub(crate) fn part_with_cause(&self, at: usize) -> f32 {
+        let Some(looks) = self.analysis.get::<PythonLooks>().idle_in(at) else { return 0.0 };
+        let all: u64 = looks.values().sum();
+        if all < FEWEST_OF_ROW {
+            return 0.0;
+        }
+        let found: u64 = self.looks_in(&[(at, 1.0)], |stack| self.part_of(stack).is_some()).values().sum();
+        found as f32 / all as f32
+    }
+}
+
+/// Below this part of the time nobody would notice.
+const LEAST: f64 = 0.03;
+/// The same on processors, where what a program does every now and then with its results is done on the same cores.
+const LEAST_ON_PROCESSORS: f64 = 0.10;
+/// Rows of the wall with fewer looks are not divided.
+const FEWEST_OF_ROW: u64 = 3;
+
+/// Names that programs give packages by custom, where the recorder could not tell the package itself.
+fn with_package(call: &str) -> String {
+    const CUSTOM: [(&str, &str); 4] =
+        [("np.", "numpy."), ("jnp.", "jax.numpy."), ("onp.", "numpy."), ("pd.", "pandas.")];
+    let found = CUSTOM.iter().find_map(|(name, package)| Some(format!("{package}{}", call.strip_prefix(name)?)));
+    found.unwrap_or_else(|| call.to_owned())
+}
+
+fn part(call: &str, calls: &str, innermost: &str) -> Option<HostPart> {
+    let is_of = |package: &&str| {
+        call.strip_prefix(*package).is_some_and(|rest| rest.starts_with('.'))
+            || calls.strip_prefix(*package).is_some_and(|rest| rest.starts_with('/'))
+    };
+    let compiles = COMPILING_IN.iter().any(|inside| innermost.contains(inside));
+    match () {
+        () if compiles => None,
+        () if JOINING.contains(&call) => Some(HostPart::Joining),
+        () if CONVERTING.contains(&call) || CONVERTING_IN.iter().any(|inside| calls.contains(inside)) => {
+            Some(HostPart::Converting)
+        }
+        // A method of an array of the host: of one of the device it would be in JAX's own files.
+        () if call.ends_with(".astype") && calls.is_empty() => Some(HostPart::Converting),
+        () if READING.contains(&call) || READING_IN.iter().any(|inside| calls.contains(inside)) => {
+            Some(HostPart::Reading)
+        }
+        () if FETCHING.contains(&call) => None,
+        () if COMPUTING.iter().any(is_of) => Some(HostPart::Computing),
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_say_what_the_host_does() {
+        for (call, calls, innermost, expected) in [
+            ("np.percentile", "numpy/lib/f.py:percentile", "numpy/lib/f.py:_quantile", Some(HostPart::Computing)),
+            ("numpy.concatenate", "", "", Some(HostPart::Joining)),
+            ("numpy.asarray", "", "", None),
+            ("jnp.asarray", "jax/_src/numpy/array_constructors.py:asarray", "jax/_src/compiler.py:compile", None),
+            (
+                "jax.device_put",
+                "jax/_src/api.py:device_put",
+                "jax/_src/interpreters/pxla.py:batched_device_put",
+                Some(HostPart::Converting),
+            ),
+            ("self.matrix.astype", "", "", Some(HostPart::Converting)),
+            ("x.astype", "jax/_src/numpy/array_methods.py:_astype", "", None),
+            ("np.load", "numpy/lib/_npyio_impl.py:load", "", Some(HostPart::Reading)),
+            ("time.sleep", "", "", Some(HostPart::Reading)),
+            ("step", "", "", None),
+            ("", "", "", None),
+        ] {
+            assert_eq!(part(&with_package(call), calls, innermost), expected, "{call}");
+        }
+    }
+}

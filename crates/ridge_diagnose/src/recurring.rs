@@ -1,0 +1,130 @@
+//! What comes again and again, as a loop's work does, told from what sets up, and from hiccups of a machine that others use, too.
+//!
+//! On a processor the threads that compute share cores with the host, and with whatever else runs: a gap before a program's work may be
+//! a launch, or a thread that was not given a core. Launching takes about the same time each time. So of the gaps before runs of one
+//! program only as much counts as a usual one allows, and only of programs that run again and again, all through the judged time.
+
+use crate::case::Case;
+use crate::pauses::is_own_code;
+use ridge_analysis::models::idle::IdlePart;
+use ridge_analysis::{Analysis, Cause, IdleGaps, Need, Shared, Wall};
+use ridge_trace::{NONE, StringId, Trace};
+use rustc_hash::FxHashMap;
+
+/// The judged time is cut into so many slices of equal length, and what recurs is in at least this many of them.
+const SLICES: usize = 8;
+const LEAST_SLICES: u32 = 4;
+/// Fewer runs of one program do not make a loop.
+const FEWEST: u64 = 20;
+/// A gap counts up to this multiple of a usual one.
+const USUAL: i64 = 4;
+
+/// How often each name was met, and in which slices of the judged time.
+#[derive(Debug, Default)]
+pub(crate) struct Recurring<K>(FxHashMap<K, (u64, u32)>);
+
+impl<K: std::hash::Hash + Eq> Recurring<K> {
+    /// `name` was met at `at` of the judged time from `from` to `until`.
+    pub(crate) fn met(&mut self, name: K, at: i64, (from, until): (i64, i64)) {
+        let length = until.saturating_sub(from).max(1);
+        let slice = i128::from(at.saturating_sub(from)) * SLICES as i128 / i128::from(length);
+        let (count, slices) = self.0.entry(name).or_default();
+        *count += 1;
+        *slices |= 1 << slice.clamp(0, SLICES as i128 - 1);
+    }
+
+    /// Whether `name` comes again and again, at least `fewest` times.
+    pub(crate) fn has(&self, name: &K, fewest: u64) -> bool {
+        self.0.get(name).is_some_and(|(count, slices)| *count >= fewest && slices.count_ones() >= LEAST_SLICES)
+    }
+}
+
+/// The idle time of processors that is the launching of what runs again and again, as a part of their idle time of the host's making.
+#[derive(Debug)]
+pub(crate) struct LaunchingOnProcessors {
+    /// That part, 0 to 1.
+    pub(crate) part: f32,
+}
+
+impl Shared for LaunchingOnProcessors {
+    const NEEDS: &'static [Need] = &[Need::of::<Wall>(), Need::of::<IdleGaps>()];
+
+    fn make(analysis: &Analysis<'_>) -> LaunchingOnProcessors {
+        let (trace, idle) = (analysis.trace, analysis.get::<IdleGaps>());
+        let (mut counted, mut all) = (0_i64, 0_i64);
+        for (position, device) in idle.devices.iter().map(|device| device.device).enumerate() {
+            let Some(of) = trace.devices.get(device as usize).filter(|device| device.is_processor()) else { continue };
+            let Some(spans) = analysis.frame().spans.get(of.process as usize) else { continue };
+            let ends = spans.as_slice().first().zip(spans.as_slice().last()).map(|(first, last)| (first.0, last.1));
+            let Some(judged) = ends else { continue };
+            let gaps = idle.visit(trace, position, 0, Vec::new, |gaps: &mut Vec<(i64, i64)>, gap| {
+                let within = |part: &IdlePart| spans.within_ns(part.start_ns, part.end_ns());
+                let ns: i64 = gap.iter().filter(|part| is_launching(part)).map(within).sum();
+                let end = gap.last().map_or(0, IdlePart::end_ns);
+                if ns > 0 {
+                    gaps.push((ns, end));
+                }
+            });
+            let mut of_program: FxHashMap<StringId, Vec<i64>> = FxHashMap::default();
+            let mut recurring = Recurring::default();
+            for (ns, end) in gaps.into_iter().flatten() {
+                all = all.saturating_add(ns);
+                if let Some(program) = program_at(trace, device, end) {
+                    recurring.met(program, end, judged);
+                    of_program.entry(program).or_default().push(ns);
+                }
+            }
+            for (_, mut gaps) in of_program.into_iter().filter(|(program, _)| recurring.has(program, FEWEST)) {
+                gaps.sort_unstable();
+                let usual = gaps.get(gaps.len() / 2).copied().unwrap_or(0).saturating_mul(USUAL);
+                counted = gaps.iter().fold(counted, |sum, ns| sum.saturating_add((*ns).min(usual)));
+            }
+        }
+        LaunchingOnProcessors { part: if all > 0 { (counted as f64 / all as f64) as f32 } else { 0.0 } }
+    }
+}
+
+/// Whether the host had not launched, or just did.
+fn is_launching(part: &IdlePart) -> bool {
+    // Gaps inside of a run are many and short, and say nothing of how long a launch takes.
+    let by_host = matches!(part.cause, Cause::HostLate | Cause::LaunchCall | Cause::LaunchLatency);
+    by_host && is_own_code(part.activity)
+}
+
+/// The name of the program whose work begins at `start` on `device`.
+fn program_at(trace: &Trace, device: u32, start: i64) -> Option<StringId> {
+    let events = &trace.events;
+    trace.tracks_of_device(device).find_map(|track| {
+        let rows = track.rows.start as usize..track.rows.end as usize;
+        let starts = &events.start_ns[rows.clone()];
+        let row = rows.start + starts.partition_point(|at| *at < start);
+        let is_there = row < rows.end && events.start_ns[row] == start;
+        let op = is_there.then(|| events.op[row]).filter(|op| *op != NONE)?;
+        let module = trace.operations.get(op as usize)?.module;
+        Some(trace.modules.get(module as usize)?.name)
+    })
+}
+
+impl Case<'_> {
+    /// The part of the idle time of the host's making that launching what runs again and again takes: all of it where devices are no
+    /// processors.
+    pub(crate) fn launching_part(&self) -> f32 {
+        if self.is_on_processors() { self.analysis.get::<LaunchingOnProcessors>().part } else { 1.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_sets_up_does_not_recur() {
+        let mut met = Recurring::default();
+        for at in 0..100 {
+            met.met("loop", at * 10, (0, 1000));
+            met.met("set-up", at, (0, 1000));
+        }
+        (0..10).for_each(|at| met.met("seldom", at * 100, (0, 1000)));
+        assert!(met.has(&"loop", 20) && !met.has(&"set-up", 20) && !met.has(&"seldom", 20) && met.has(&"seldom", 4));
+    }
+}

@@ -1,0 +1,108 @@
+//! Forms of the same result that cost less: patterns over the data flow of a compiled program, each priced on both sides.
+//!
+//! A pattern says what stands there and what would do; whether that is worth a word is decided by price alone.
+
+use crate::case::Case;
+use crate::finding::Place;
+use crate::pricing::{Left, Rates, work_of};
+use crate::programs::Program;
+use ridge_hlo::{Flow, InstructionId};
+use site::{Rewrite, Site, Slack};
+use std::collections::BTreeMap;
+
+mod batch;
+mod chain;
+mod cone;
+mod hoist;
+mod pairwise;
+mod power;
+mod round_trip;
+mod site;
+mod structured;
+mod window;
+
+/// A rewrite with its price.
+pub(crate) struct Priced {
+    pub(crate) rewrite: Rewrite,
+    /// What it takes now, nanoseconds of the devices' time.
+    pub(crate) ns: i64,
+    /// The part of that which would be left.
+    pub(crate) left: Left,
+}
+
+/// The user's line of the instruction `id` of a program.
+pub(crate) fn place_of<'a>(case: &Case<'a>, program: &Program<'a>, id: InstructionId) -> Option<Place> {
+    Site { case, program, module: program.module, flow: Flow::new(program.module) }.place(id)
+}
+
+/// The better forms of a program that save at least `least` of the judged time, what saves most first.
+pub(crate) fn better_forms<'a>(case: &Case<'a>, program: &Program<'a>, least: f64) -> Vec<Priced> {
+    let all: Vec<InstructionId> = program.ran.keys().copied().collect();
+    if case.share(program.ns_of(&all)) < least {
+        return Vec::new();
+    }
+    let site = Site { case, program, module: program.module, flow: Flow::new(program.module) };
+    let found = [
+        structured::find(&site),
+        chain::find(&site),
+        pairwise::find(&site),
+        power::find(&site),
+        hoist::find(&site),
+        window::find(&site),
+        batch::find(&site),
+        round_trip::find(&site),
+    ];
+    let mut merged: BTreeMap<&str, Rewrite> = BTreeMap::new();
+    // One that costs more must not speak against others of its kind.
+    for rewrite in found.into_iter().flatten().filter(|rewrite| price(&site, rewrite.clone()).is_some()) {
+        match merged.get_mut(rewrite.does) {
+            // One cause at several places is one finding, at the place that takes most.
+            Some(known) => {
+                known.better = known.better.plus(rewrite.better);
+                if program.ns_of(&rewrite.old) > program.ns_of(&known.old) {
+                    known.at = rewrite.at;
+                }
+                let more: Vec<InstructionId> = rewrite.old.into_iter().filter(|id| !known.old.contains(id)).collect();
+                known.old.extend(more);
+            }
+            None => {
+                merged.insert(rewrite.does, rewrite);
+            }
+        }
+    }
+    let priced = merged.into_values().filter_map(|rewrite| price(&site, rewrite));
+    let worth = |priced: &Priced| case.share(priced.ns) * (1.0 - (priced.left.least + priced.left.most) / 2.0) >= least;
+    let mut found: Vec<Priced> = priced.filter(worth).collect();
+    found.sort_by(|a, b| {
+        let saved = |one: &Priced| one.ns as f64 * (2.0 - one.left.least - one.left.most);
+        saved(b).total_cmp(&saved(a))
+    });
+    // What two patterns see in the same work is said once.
+    let mut taken: Vec<InstructionId> = Vec::new();
+    found.retain(|one| {
+        let is_new = !one.rewrite.old.iter().any(|id| taken.contains(id));
+        taken.extend(one.rewrite.old.iter().copied().filter(|_| is_new));
+        is_new
+    });
+    found
+}
+
+/// Below this part of what it takes now, a saving is within what the prices are wrong by.
+const SURE: f64 = 0.15;
+
+fn price(site: &Site<'_, '_>, rewrite: Rewrite) -> Option<Priced> {
+    let ns = site.program.ns_of(&rewrite.old);
+    let device = site.program.work(*rewrite.old.first()?).first()?.row.device;
+    let rates = Rates::of(site.case, device, site.number(rewrite.at))?;
+    // What the cost model cannot count took at least no time.
+    let known: Vec<InstructionId> =
+        rewrite.old.iter().copied().filter(|id| work_of(site.case, site.program, &[*id]).is_some()).collect();
+    let before: f64 =
+        known.iter().filter_map(|id| work_of(site.case, site.program, &[*id])).map(|work| rates.ns(work)).sum();
+    let better = rates.ns(rewrite.better);
+    let left = match rewrite.slack {
+        Slack::Alike => Left::of(ns as f64, before, better)?,
+        Slack::Little => Left::near(ns as f64, better)?,
+    };
+    (1.0 - left.most >= SURE).then_some(Priced { rewrite, ns, left })
+}

@@ -1,0 +1,121 @@
+//! Loops whose iterations have nothing to do with one another: `lax.map` over what could be a batch.
+
+use super::site::{Rewrite, Site, Slack};
+use crate::pricing::Work;
+use ridge_hlo::{ComputationId, InstructionId, OpcodeClass};
+
+/// Iterations for each run of a loop that are worth doing at once.
+const FEWEST: f64 = 8.0;
+/// The longest iteration that leaves a device something to gain from more of them at once, nanoseconds.
+const LONGEST_NS: f64 = 1e6;
+
+pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
+    let loops = site.module.instruction_ids().filter(|id| site.instruction(*id).opcode == "while");
+    loops.filter_map(|id| rewrite(site, id)).collect()
+}
+
+fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
+    let body = *site.instruction(id).called.first()?;
+    let direct: Vec<InstructionId> =
+        site.module.computation(body).instruction_ids().filter(|id| site.program.ran.contains_key(id)).collect();
+    // A loop within is no array operation.
+    let runs = |id: &InstructionId| {
+        site.instruction(*id).opcode.class() == OpcodeClass::Runs && site.instruction(*id).opcode != "call"
+    };
+    if direct.is_empty()
+        || site.module.computation(body).instruction_ids().any(|id| runs(&id))
+        || !is_independent(site, body)
+    {
+        return None;
+    }
+    let iterations = direct.iter().map(|id| site.program.events(*id)).max()? as f64;
+    let of_loop = match (site.program.events(id), site.instruction(id).known_trip_count()) {
+        (events @ 1.., _) => iterations / events as f64,
+        (0, Some(trips)) => trips as f64,
+        _ => return None,
+    };
+    let ns = site.program.ns_of(&direct).saturating_add(site.program.ns(id)) as f64;
+    if of_loop < FEWEST || ns / iterations > LONGEST_NS {
+        return None;
+    }
+    let mut better = Work::default();
+    for id in &direct {
+        // Counters and addresses are not needed for a batch.
+        let is_number = site.elements(*id) <= 1.0;
+        let work = site.cost(*id).and_then(Work::of)?;
+        better = better.plus(if is_number { Work::default() } else { work.times(site.program.events(*id) as f64) });
+    }
+    let at = direct.iter().copied().filter(|id| site.elements(*id) > 1.0).max_by_key(|id| site.program.ns(*id))?;
+    let mut old = direct;
+    old.extend(Some(id).filter(|id| site.program.ran.contains_key(id)));
+    Some(Rewrite {
+        does: "goes through a loop whose iterations do not depend on each other",
+        instead: "all of them as one batch",
+        why: "each iteration starts its small operations one after the other, though none needs the result of another",
+        help: "use `jax.vmap(f)(xs)` in place of `jax.lax.map(f, xs)`, or `jax.lax.map(f, xs, batch_size=…)` where memory does not hold all at once; in place of a `scan` that hands nothing on as well",
+        at,
+        old,
+        better,
+        slack: Slack::Little,
+    })
+}
+
+/// Whether an iteration of the loop reads nothing that another wrote: its state counts, stays as it is, or is an array of which
+/// each iteration writes a part that no iteration reads.
+fn is_independent(site: &Site<'_, '_>, body: ComputationId) -> bool {
+    let ids: Vec<InstructionId> = site.module.computation(body).instruction_ids().collect();
+    let Some(state) = ids.iter().copied().find(|id| site.instruction(*id).opcode == "parameter") else { return false };
+    let Some(root) = site.module.computation(body).root.map(|root| site.instruction(root)) else { return false };
+    if root.opcode != "tuple" {
+        return false;
+    }
+    let element = |index: usize| -> Vec<InstructionId> {
+        let takes = |id: &InstructionId| {
+            let one = site.instruction(*id);
+            one.opcode == "get-tuple-element"
+                && one.operands.first() == Some(&state)
+                && one.tuple_index == i64::try_from(index).ok()
+        };
+        ids.iter().copied().filter(takes).collect()
+    };
+    // The arrays that are written, and the parts that are put into them.
+    let (mut arrays, mut parts): (Vec<InstructionId>, Vec<InstructionId>) = (Vec::new(), Vec::new());
+    for (index, next) in root.operands.iter().enumerate() {
+        let (next, taken) = (site.flow.source(*next), element(index));
+        // What is handed on as it is.
+        if taken.iter().any(|id| site.flow.source(*id) == next) || taken.iter().all(|id| site.flow.source(*id) != *id) {
+            continue;
+        }
+        if site.elements(next) <= 1.0 {
+            // Counters only: another number that is handed on may be a sum.
+            if site.number(next).is_integer() {
+                continue;
+            }
+            return false;
+        }
+        let update = site.instruction(next);
+        let is_write = update.opcode == "dynamic-update-slice"
+            && update.operands.first().is_some_and(|array| taken.contains(&site.flow.source(*array)));
+        let Some(part) = update.operands.get(1).filter(|_| is_write) else { return false };
+        arrays.extend(taken);
+        parts.push(*part);
+    }
+    // A part that is made from what an iteration before wrote would be a state; the arrays may only be written.
+    !parts.is_empty() && parts.iter().all(|part| !depends_on(site, *part, &arrays))
+}
+
+/// Whether the value of `id` is made from one of `those`.
+fn depends_on(site: &Site<'_, '_>, id: InstructionId, those: &[InstructionId]) -> bool {
+    const MOST: usize = 2048;
+    let (mut open, mut seen) = (vec![site.flow.source(id)], rustc_hash::FxHashSet::default());
+    while let Some(at) = open.pop() {
+        if !seen.insert(at) {
+            continue;
+        }
+        if those.contains(&at) || seen.len() > MOST {
+            return true;
+        }
+        open.extend(site.flow.inputs(at));
+    }
+    false
+}

@@ -1,0 +1,35 @@
+//! Arrays are converted and moved to the device again and again.
+
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::parts::HostPart;
+use crate::rule::{Find, Group, Rule};
+use crate::words::percent;
+use ridge_analysis::{Need, PythonLooks};
+
+pub(crate) static RULE: Rule = Rule {
+    id: "converted-again",
+    group: Group::Host,
+    summary: "Arrays converted and copied to the device every step",
+    document: include_str!("converted_again.md"),
+    asks: &[Question::Device, Question::Idle, Question::Host],
+    explains: &["host-pause", "blocking-call"],
+    needs: &[Need::of::<PythonLooks>()],
+    find: Find::Causes(find),
+};
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    Ok(case
+        .finding_of_part(
+            HostPart::Converting,
+            |share| format!("the device waits {} of the time while the host converts arrays and moves them to the device", percent(share)),
+        )
+        .map(|finding| {
+            finding
+                .why("an array of NumPy is copied to the device, and to its type, each time that it is passed; one that does not change has to be only once")
+                .help("convert what does not change once, before the loop, to the type that the step uses, and pass the array of the device")
+        })
+        .into_iter()
+        .collect())
+}

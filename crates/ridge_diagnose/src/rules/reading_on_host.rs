@@ -1,0 +1,35 @@
+//! The device waits while the program reads files or sleeps.
+
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::parts::HostPart;
+use crate::rule::{Find, Group, Rule};
+use crate::words::percent;
+use ridge_analysis::{Need, PythonLooks};
+
+pub(crate) static RULE: Rule = Rule {
+    id: "reading-on-host",
+    group: Group::Host,
+    summary: "Device waits while the program reads or sleeps",
+    document: include_str!("reading_on_host.md"),
+    asks: &[Question::Device, Question::Idle, Question::Host],
+    explains: &["host-pause", "blocking-call"],
+    needs: &[Need::of::<PythonLooks>()],
+    find: Find::Causes(find),
+};
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    Ok(case
+        .finding_of_part(
+            HostPart::Reading,
+            |share| format!("the device waits {} of the time while the program reads or sleeps", percent(share)),
+        )
+        .map(|finding| {
+            finding
+                .why("the thread that launches the work also waits for its data, so one waits while the other works")
+                .help("read ahead: fetch the next piece in a thread, or with a loader that prefetches, while the device works on this one")
+        })
+        .into_iter()
+        .collect())
+}

@@ -1,0 +1,142 @@
+//! `samples/*.jsonl` of a capture folder: where the Python of one process stood, look by look.
+//!
+//! Lines of JSON: the first names the document and the process, each other one says what was new since the one before, so that a
+//! program that is killed loses no more than the last seconds. Numbers of frames and stacks count through all lines.
+
+use crate::read::{Document, DocumentError, read};
+use serde::{Deserialize, Serialize};
+
+/// What was sampled of one process. Times are Unix times in nanoseconds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Samples {
+    /// The process, as its system numbers it.
+    pub pid: Option<u64>,
+    /// Places in the program's own files.
+    pub frames: Vec<SampledFrame>,
+    /// Stacks of them.
+    pub stacks: Vec<SampledStack>,
+    /// What was seen of each thread.
+    pub threads: Vec<SampledThread>,
+    /// Time of a processor that looking took, seconds.
+    pub cost_s: f64,
+    /// Lines that are damaged and were left out.
+    pub damaged: u64,
+}
+
+/// A place in the program's own files: file, line, function, and what is called there (`numpy.concatenate`; empty where that is not
+/// known).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SampledFrame(pub String, pub u32, pub String, pub String);
+
+/// A stack.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SampledStack {
+    /// Its frames in the program's own files, innermost first.
+    pub frames: Vec<u32>,
+    /// The function of a package that the innermost of them called (`numpy/lib/npyio.py:load`).
+    pub calls: Option<String>,
+    /// The innermost function of all.
+    #[serde(rename = "in")]
+    pub innermost: Option<String>,
+}
+
+/// What was seen of a thread.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SampledThread {
+    /// The system's number of it.
+    pub id: Option<i64>,
+    /// Whether it is the one that the program began in.
+    pub main: bool,
+    /// Stretches in which every look found the same stack.
+    pub samples: Vec<Stretch>,
+}
+
+/// When the first look was, how much later the last one, nanoseconds; the stack that all found, and how many there were.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stretch(pub i64, pub i64, pub u32, pub u32);
+
+/// The first line.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct Head {
+    pid: Option<u64>,
+}
+
+impl Document for Head {
+    const SCHEMA: &'static str = "ridgeline.samples.v1";
+    const MAX_BYTES: u64 = 1 << 16;
+}
+
+/// Any other line.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct News {
+    frames: Vec<SampledFrame>,
+    stacks: Vec<SampledStack>,
+    threads: Vec<SampledThread>,
+    cost_s: f64,
+}
+
+impl Samples {
+    /// Files larger than this are not ours, bytes.
+    pub const MAX_BYTES: u64 = 64 << 20;
+
+    /// Reads the lines of a file; one that is damaged is counted, and so are all after it, whose numbers would be others'.
+    ///
+    /// # Errors
+    /// [`DocumentError`] where the first line does not name this document.
+    pub fn read(text: &[u8]) -> Result<Samples, DocumentError> {
+        let mut lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let head = read::<Head>(lines.next().unwrap_or_default())?.document;
+        let mut found = Samples { pid: head.pid, ..Samples::default() };
+        while let Some(line) = lines.next() {
+            let Ok(news) = serde_json::from_slice::<News>(line) else {
+                found.damaged = 1 + lines.count() as u64;
+                break;
+            };
+            found.frames.extend(news.frames);
+            found.stacks.extend(news.stacks);
+            found.cost_s = found.cost_s.max(news.cost_s);
+            for thread in news.threads {
+                match found.threads.iter_mut().find(|known| (known.id, known.main) == (thread.id, thread.main)) {
+                    Some(known) => known.samples.extend(thread.samples),
+                    None => found.threads.push(thread),
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = r#"{"schema":"ridgeline.samples.v1","pid":7}
+{"frames":[["/x/train.py",12,"main","step"]],"stacks":[{"frames":[0]}],"threads":[{"id":7,"main":true,"samples":[[100,20,0,3]]}],"looks":3,"cost_s":0.001}
+{"frames":[["/x/train.py",14,"main","numpy.percentile"]],"stacks":[{"frames":[1,0],"calls":"numpy/lib/f.py:percentile","in":"numpy/lib/f.py:q"}],"threads":[{"id":7,"main":true,"samples":[[140,0,1,1]]}],"cost_s":0.002}
+"#;
+
+    #[test]
+    fn lines_are_joined() {
+        let found = Samples::read(TEXT.as_bytes()).expect("samples");
+        let lines: Vec<u32> = found.frames.iter().map(|frame| frame.1).collect();
+        assert_eq!((found.pid, lines, found.damaged), (Some(7), vec![12, 14], 0));
+        assert_eq!(found.threads[0].samples, [Stretch(100, 20, 0, 3), Stretch(140, 0, 1, 1)]);
+        assert_eq!((found.stacks[1].frames.as_slice(), found.cost_s), (&[1, 0][..], 0.002));
+    }
+
+    #[test]
+    fn a_line_that_was_cut_costs_itself() {
+        let found = Samples::read(&TEXT.as_bytes()[..TEXT.len() - 40]).expect("samples");
+        assert_eq!((found.frames.len(), found.threads[0].samples.len(), found.damaged), (1, 1, 1));
+    }
+
+    #[test]
+    fn another_document_is_refused() {
+        assert!(Samples::read(br#"{"schema":"ridgeline.manifest.v1"}"#).is_err());
+        assert!(Samples::read(b"").is_err());
+    }
+}

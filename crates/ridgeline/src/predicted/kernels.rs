@@ -1,0 +1,272 @@
+//! The work of a compiled module: each thunk that does some, what it is, and how long it would take.
+
+use super::files::Files;
+use ridge_analysis::{Ceilings, Limit, least_secs};
+use ridge_compile::{Code, Launch, Occupancy, Target, Thunk, Usage, emitter, library, occupancy, thunks};
+use ridge_hlo::cost::ModuleCosts;
+use ridge_hlo::{HloModule, InstructionId};
+use ridge_offload::{LaunchGpu, LaunchTime, LaunchWork, launch_time};
+
+/// What a thunk does on the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Does {
+    /// It starts a kernel of XLA's own.
+    Kernel,
+    /// It copies within the device.
+    Copy,
+    /// It sets memory.
+    Set,
+    /// It calls a library, or code of another program.
+    Calls,
+}
+
+/// One thunk that does work.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PredictedKernel {
+    /// The instruction, by its name in the module.
+    pub instruction: String,
+    /// The kernel's name, or the library's.
+    pub name: String,
+    /// What it does.
+    pub does: Does,
+    /// How it was made, in words.
+    pub emitter: String,
+    /// How often one run of the module starts it; a loop whose trips nobody knows counts once.
+    pub runs: f64,
+    /// How it is launched.
+    pub launch: Option<Launch>,
+    /// What the assembler says of it.
+    pub usage: Option<Usage>,
+    /// What its code holds.
+    pub code: Option<Code>,
+    /// How it fills the GPU.
+    pub occupancy: Option<Occupancy>,
+    /// Bytes that it must move.
+    pub bytes: Option<f64>,
+    /// Its time; `None` where its work is not known, or no roof is.
+    pub time: Option<LaunchTime>,
+    /// What XLA's own model says, seconds.
+    pub xla_s: Option<f64>,
+}
+
+/// A compiled module.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PredictedModule {
+    /// The name of its folder.
+    pub folder: String,
+    /// Its name.
+    pub name: String,
+    /// Its number in the proto.
+    pub program_id: u64,
+    /// Fusions of its HLO, those in loops once.
+    pub fusions: usize,
+    /// Command buffers (CUDA graphs).
+    pub command_buffers: usize,
+    /// Its work, in order, loops once.
+    pub kernels: Vec<PredictedKernel>,
+    /// The order in which it runs: places in `kernels`, and loops around them.
+    pub(super) order: Vec<Step>,
+    /// Loops whose trips nobody knows.
+    pub unknown_trips: usize,
+    /// Conditionals, of which the first branch is taken.
+    pub conditionals: usize,
+    /// Its text, where the run folder has no proto that a reader of the timeline would find.
+    pub(super) hlo_text: Option<String>,
+}
+
+/// A part of the order.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Step {
+    /// The kernel at this place.
+    One(usize),
+    /// Steps that run so often.
+    Loop(f64, Vec<Step>),
+}
+
+impl PredictedModule {
+    /// Launches of one run, with those of every trip.
+    pub fn launches(&self) -> f64 {
+        self.kernels.iter().map(|kernel| kernel.runs).sum()
+    }
+
+    /// The time of one run, kernels one after the other; `None` where one of them has none.
+    pub fn time(&self) -> Option<LaunchTime> {
+        let mut all = LaunchTime { low_s: 0.0, mid_s: 0.0, high_s: 0.0 };
+        for kernel in &self.kernels {
+            let time = kernel.time?;
+            all.low_s += time.low_s * kernel.runs;
+            all.mid_s += time.mid_s * kernel.runs;
+            all.high_s += time.high_s * kernel.runs;
+        }
+        Some(all)
+    }
+}
+
+/// What `files` say of their module on `target`.
+pub(super) fn predicted(files: &Files, target: &Target, ceilings: &Ceilings) -> PredictedModule {
+    let mut walk = Walk {
+        files,
+        target,
+        ceilings,
+        costs: ModuleCosts::new(&files.hlo),
+        module: PredictedModule {
+            folder: files.folder.clone(),
+            name: files.hlo.name.clone(),
+            program_id: files.hlo.id,
+            fusions: files.hlo.instruction_ids().filter(|id| files.hlo.instruction(*id).is_fusion()).count(),
+            command_buffers: 0,
+            kernels: Vec::new(),
+            order: Vec::new(),
+            unknown_trips: 0,
+            conditionals: 0,
+            hlo_text: files.hlo_text.clone(),
+        },
+    };
+    let (sequence, metadata) = &files.thunks;
+    walk.module.order = walk.steps(&thunks(sequence, metadata), 1.0);
+    walk.module
+}
+
+struct Walk<'a> {
+    files: &'a Files,
+    target: &'a Target,
+    ceilings: &'a Ceilings,
+    costs: ModuleCosts,
+    module: PredictedModule,
+}
+
+impl Walk<'_> {
+    fn steps(&mut self, thunks: &[Thunk], runs: f64) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for thunk in thunks {
+            match thunk.kind.as_str() {
+                "kWhile" => {
+                    let trips = self.trips(&thunk.instruction);
+                    let inside: Vec<Step> =
+                        thunk.inside.iter().flat_map(|part| self.steps(&part.thunks, runs * trips)).collect();
+                    steps.push(Step::Loop(trips, inside));
+                }
+                "kConditional" => {
+                    self.module.conditionals += 1;
+                    let first = thunk.inside.first().map(|part| self.steps(&part.thunks, runs));
+                    steps.extend(first.into_iter().flatten());
+                }
+                kind => {
+                    self.module.command_buffers += usize::from(kind == "kCommandBuffer");
+                    if let Some(does) = does(thunk) {
+                        let kernel = self.kernel(thunk, does, runs);
+                        self.module.kernels.push(kernel);
+                        steps.push(Step::One(self.module.kernels.len() - 1));
+                    }
+                    for part in &thunk.inside {
+                        let inside = self.steps(&part.thunks, runs);
+                        steps.extend(inside);
+                    }
+                }
+            }
+        }
+        steps
+    }
+
+    fn trips(&mut self, instruction: &str) -> f64 {
+        let hlo = &self.files.hlo;
+        let known = hlo.instruction_named(instruction).and_then(|id| hlo.instruction(id).known_trip_count());
+        self.module.unknown_trips += usize::from(known.is_none());
+        known.map_or(1.0, |trips| trips as f64)
+    }
+
+    fn kernel(&self, thunk: &Thunk, does: Does, runs: f64) -> PredictedKernel {
+        let (hlo, name) = (&self.files.hlo, thunk.launch.as_ref().map(|launch| launch.kernel.as_str()));
+        let by_kernel = || hlo.kernel_instruction(name?);
+        let id = hlo.instruction_named(&thunk.instruction).or_else(by_kernel);
+        let usage = name.and_then(|name| self.files.usage.get(name)).copied();
+        let filled = thunk.launch.as_ref().zip(usage).and_then(|(launch, usage)| occupancy(self.target, launch, usage));
+        let bytes = id.map(|id| match does {
+            // A copy of a fusion's operand moves what the fusion's result is, there and back.
+            Does::Copy => 2.0 * self.costs.of(id).compulsory.written,
+            Does::Set => self.costs.of(id).compulsory.written,
+            _ => self.costs.of(id).compulsory.total(),
+        });
+        PredictedKernel {
+            instruction: id.map(|id| hlo.instruction(id).name.clone()).unwrap_or_else(|| thunk.instruction.clone()),
+            name: name.map(str::to_owned).or_else(|| called(hlo, id)).unwrap_or_else(|| thunk.kind.clone()),
+            does,
+            emitter: match (does, id) {
+                (Does::Copy, _) => "copy".to_owned(),
+                (Does::Set, _) => "memory set".to_owned(),
+                (_, Some(id)) => emitter(hlo, id),
+                (_, None) => thunk.kind.clone(),
+            },
+            runs,
+            launch: thunk.launch.clone(),
+            usage,
+            code: name.and_then(|name| self.files.code.get(name)).copied(),
+            occupancy: filled,
+            bytes,
+            time: id.and_then(|id| self.time(id, thunk, does, bytes?, filled)),
+            xla_s: id.and_then(|id| modelled_by_xla(hlo, id)),
+        }
+    }
+
+    fn time(
+        &self,
+        id: InstructionId,
+        thunk: &Thunk,
+        does: Does,
+        bytes: f64,
+        filled: Option<Occupancy>,
+    ) -> Option<LaunchTime> {
+        let memory = self.ceilings.value(Limit::Memory)?;
+        let (compute_s, memory_s) = match does {
+            Does::Copy | Does::Set => (0.0, bytes / memory),
+            _ => {
+                let cost = self.costs.of(id);
+                if cost.unknown.is_some() {
+                    return None;
+                }
+                least_secs(self.ceilings, cost)?
+            }
+        };
+        let cores = f64::from(self.target.cores);
+        let blocks = thunk.launch.as_ref().zip(filled).map(|(launch, filled)| {
+            (launch.grid.iter().map(|size| f64::from(*size)).product(), f64::from(filled.blocks) * cores)
+        });
+        let gpu = LaunchGpu { cores, clock_hz: self.target.clock_ghz * 1e9, memory_bytes_per_s: memory };
+        Some(launch_time(LaunchWork { compute_s, memory_s, blocks }, gpu))
+    }
+}
+
+/// What a thunk does; `None` of one that only holds others, or waits.
+fn does(thunk: &Thunk) -> Option<Does> {
+    Some(match thunk.kind.as_str() {
+        "kKernel" | "kCustomKernel" => Does::Kernel,
+        "kCopy" | "kDynamicMemcpy" | "kMemcpyDeviceToDevice" => Does::Copy,
+        "kMemset32BitValue" | "kMemzero" => Does::Set,
+        "kGemm"
+        | "kCublasLtMatmul"
+        | "kConvolution"
+        | "kCuDnn"
+        | "kCustomCall"
+        | "kFft"
+        | "kCholesky"
+        | "kTriangularSolve"
+        | "kCubSort"
+        | "kSelectK"
+        | "kNorm"
+        | "kConvolutionReorder" => Does::Calls,
+        _ => return None,
+    })
+}
+
+/// What a library call names.
+fn called(hlo: &HloModule, id: Option<InstructionId>) -> Option<String> {
+    let target = hlo.instruction(id?).custom_call_target.clone()?;
+    Some(library(&target).map_or(target.clone(), |library| format!("{library}: {target}")))
+}
+
+/// The time that XLA's analytical model leaves in an instruction's configuration, seconds; with
+/// `--xla_gpu_collect_cost_model_stats`.
+fn modelled_by_xla(hlo: &HloModule, id: InstructionId) -> Option<f64> {
+    let config = hlo.instruction(id).backend_config.value("/reification_cost/0/exec_time_us")?;
+    config.as_f64().map(|micros| micros * 1e-6)
+}

@@ -1,0 +1,130 @@
+//! Predicted launches as a capture: an export as this project writes them, which says that nobody measured it.
+
+use super::kernels::{Does, PredictedKernel, PredictedModule, Step};
+use ridge_compile::Target;
+use serde_json::{Value, json};
+
+/// Launches of a timeline; loops that would have more are cut.
+const MOST_LAUNCHES: usize = 200_000;
+
+/// The number of the one stream that there is.
+const STREAM: u32 = 1;
+
+/// How the times came about, in the note at the head of every report.
+const HOW: &str = "no GPU ran anything; each launch takes its time at the roofs of the data sheet, of which 60 % are taken to be \
+                   reached, and 3 µs at least; `ridgeline compile` prints the intervals";
+
+/// The capture as text, and what a reader must know.
+pub(super) fn written(target: &Target, modules: &[PredictedModule]) -> (String, Vec<String>) {
+    let mut writer = Writer { events: Vec::new(), now_ns: 0, is_cut: false, untimed: 0 };
+    for (row, module) in modules.iter().enumerate() {
+        writer.steps(&module.order, row, module);
+    }
+    let mut notes = Vec::new();
+    if writer.is_cut {
+        notes.push(format!("the timeline ends after {MOST_LAUNCHES} launches: loops with more are cut"));
+    }
+    if writer.untimed > 0 {
+        notes.push(format!("{} launches of unknown work are not in the timeline", writer.untimed));
+    }
+    let unknown: usize = modules.iter().map(|module| module.unknown_trips).sum();
+    if unknown > 0 {
+        notes.push(format!("{unknown} loops run an unknown number of times: one iteration of each is in the timeline"));
+    }
+    let conditionals: usize = modules.iter().map(|module| module.conditionals).sum();
+    if conditionals > 0 {
+        notes.push(format!("{conditionals} conditionals are taken to go their first way"));
+    }
+    let how = std::iter::once(HOW.to_owned()).chain(notes.iter().cloned()).collect::<Vec<_>>().join("; ");
+    let device = json!({
+        "plane": "/device:GPU:0",
+        "vendor": "NVIDIA",
+        "model": target.name,
+        "cores": target.cores,
+        "clock_khz": (target.clock_ghz * 1e6).round() as u64,
+        "memory_bytes": target.memory_bytes,
+        "memory_bytes_per_sec": target.memory_bytes_per_s as u64,
+        "compute_capability": target.compute_capability,
+        "streams": [STREAM],
+    });
+    let named = modules.iter().enumerate().map(
+        |(id, module)| json!({"id": id, "program_id": module.program_id, "name": module.name, "hlo": module.hlo_text}),
+    );
+    let document = json!({
+        "displayTimeUnit": "ns",
+        "ridgeline": {"devices": [device], "predicted": how},
+        "traceEvents": writer.events,
+        "ridgeline modules": named.collect::<Vec<_>>(),
+    });
+    (document.to_string(), notes)
+}
+
+struct Writer {
+    events: Vec<Value>,
+    now_ns: u64,
+    is_cut: bool,
+    untimed: usize,
+}
+
+impl Writer {
+    fn steps(&mut self, steps: &[Step], row: usize, module: &PredictedModule) {
+        for step in steps {
+            match step {
+                Step::One(at) => self.launch(&module.kernels[*at], row, module),
+                Step::Loop(trips, inside) => {
+                    let mut left = *trips;
+                    while left >= 1.0 && !inside.is_empty() && !self.is_cut {
+                        let before = self.events.len();
+                        self.steps(inside, row, module);
+                        // A loop of which nothing is timed would run for nothing.
+                        left = if self.events.len() == before { 0.0 } else { left - 1.0 };
+                    }
+                }
+            }
+        }
+    }
+
+    fn launch(&mut self, kernel: &PredictedKernel, row: usize, module: &PredictedModule) {
+        if self.events.len() >= MOST_LAUNCHES {
+            self.is_cut = true;
+            return;
+        }
+        let Some(time) = kernel.time else {
+            self.untimed += 1;
+            return;
+        };
+        let dur_ns = (time.mid_s * 1e9).round().max(1.0) as u64;
+        let (category, kind) = match kernel.does {
+            Does::Kernel | Does::Calls => ("kernel", "kernel"),
+            Does::Copy => ("gpu_memcpy", "copy device to device"),
+            Does::Set => ("gpu_memset", "memset"),
+        };
+        let mut args = json!({
+            "device": 0, "stream": STREAM, "event kind": kind,
+            "operation": kernel.instruction, "module": module.name, "module id": row,
+        });
+        if let Some(launch) = &kernel.launch {
+            args["grid"] = json!(launch.grid);
+            args["block"] = json!(launch.block);
+            args["dynamic shared memory"] = json!(launch.dynamic_shared_bytes);
+        }
+        if let Some(usage) = &kernel.usage {
+            args["registers per thread"] = json!(usage.registers);
+            args["static shared memory"] = json!(usage.static_shared_bytes);
+        }
+        if let Some(filled) = &kernel.occupancy {
+            args["theoretical occupancy %"] = json!(filled.share * 100.0);
+        }
+        if let Some(bytes) = kernel.bytes.filter(|_| matches!(kernel.does, Does::Copy | Does::Set)) {
+            args["bytes"] = json!(if kernel.does == Does::Copy { bytes / 2.0 } else { bytes } as u64);
+            args["source"] = json!("device");
+            args["destination"] = json!("device");
+        }
+        let name = if kernel.does == Does::Copy { "Memcpy DtoD" } else { &kernel.name };
+        self.events.push(json!({
+            "ph": "X", "cat": category, "name": name, "pid": 0, "tid": STREAM,
+            "ts": self.now_ns as f64 / 1e3, "dur": dur_ns as f64 / 1e3, "args": args,
+        }));
+        self.now_ns = self.now_ns.saturating_add(dur_ns);
+    }
+}

@@ -1,0 +1,69 @@
+"""What compiling for a GPU that is not there reads and is given, as far as it needs neither JAX nor a compiler."""
+
+from __future__ import annotations
+
+import pytest
+
+from ridgeline import compile_device, compile_function, compile_source
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("f64[6,96,96]", (None, ("float64", (6, 96, 96)))),
+        ("i32[]", (None, ("int32", ()))),
+        ("mask=pred[8]", ("mask", ("bool", (8,)))),
+        ("n=3", ("n", 3)),
+        ("0.5", (None, 0.5)),
+        ("'same'", (None, "same")),
+        ("(2, 3)", (None, [2, 3])),
+    ],
+)
+def test_arguments(text: str, expected: object) -> None:
+    assert compile_function._argument(text) == expected
+
+
+@pytest.mark.parametrize("text", ["f32[6,96", "f7[3]", "x", "n=", "f32[a]"])
+def test_arguments_that_are_none(text: str) -> None:
+    with pytest.raises(compile_function.Refused, match="expected a shape"):
+        compile_function._argument(text)
+
+
+def test_constants_that_were_left_out_get_values_that_differ() -> None:
+    text, count = compile_source._made_up(
+        "%c = stablehlo.constant dense_resource<__elided__> : tensor<2x3xf32>\n"
+        "%d = stablehlo.constant dense<1> : tensor<i32>\n"
+        "%e = stablehlo.constant dense_resource<__elided__> : tensor<4xi16>"
+    )
+    assert count == 2
+    first, second, third = text.splitlines()
+    assert first.endswith('dense<"0x0000003F0100003F0200003F0300003F0400003F0500003F"> : tensor<2x3xf32>')
+    assert second.endswith("dense<1> : tensor<i32>")
+    assert third.endswith('dense<"0x0000010002000300"> : tensor<4xi16>')
+
+
+def test_constants_that_cannot_be_made_up_are_refused() -> None:
+    with pytest.raises(ValueError, match="its type is f8E4M3FN"):
+        compile_source._made_up("dense_resource<__elided__> : tensor<8xf8E4M3FN>")
+    with pytest.raises(ValueError, match="more than 256 MiB"):
+        compile_source._made_up("dense_resource<__elided__> : tensor<99999999999xf64>")
+
+
+def test_what_a_dump_holds_is_kept_under_names_that_do_not_depend_on_it(tmp_path: object) -> None:
+    dump, folder = tmp_path / "dump", tmp_path / "made"
+    dump.mkdir()
+    folder.mkdir()
+    for name in (
+        "module_0001.jit_f.before_optimizations.txt",
+        "module_0001.jit_f.sm_9.0a_gpu_after_optimizations.txt",
+        "module_0001.jit_f.sm_9.0a_gpu_after_optimizations-buffer-assignment.txt",
+        "module_0001.jit_f.thunk_sequence.txt",
+        "module_0001.jit_f.10.ptx",
+        "module_0001.jit_f.2.ptx",
+        "module_0001.jit_f.2.ir-with-opt.ll",
+    ):
+        (dump / name).write_text(name)
+    kept = compile_device._keep(dump, folder)
+    assert kept == ["before.txt", "after.txt", "thunks.txt", "kernels/0.ptx", "kernels/1.ptx"]
+    assert (folder / "kernels/0.ptx").read_text().endswith(".2.ptx")
+    assert (folder / "after.txt").read_text().endswith("optimizations.txt")

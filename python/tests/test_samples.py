@@ -1,0 +1,105 @@
+"""The sampler of Python stacks: what it says of lines, calls and packages."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+import threading
+import types
+from pathlib import Path
+
+import pytest
+
+from ridgeline.samples import Sampler
+
+
+def looked_at(tmp_path: Path, text: str) -> list[tuple[int, str, str | None]]:
+    """Line, call and the package's function of the innermost place of each stack, looked at where the program calls `look()`."""
+    program = tmp_path / "program.py"
+    program.write_text(textwrap.dedent(text))
+    sampler = Sampler(tmp_path / "samples" / "jax.jsonl")
+    module = types.ModuleType("program")
+    module.__dict__.update(look=lambda: sampler._keep(threading.get_ident(), 1, sys._getframe(1)))
+    exec(compile(program.read_text(), str(program), "exec"), module.__dict__)
+    sampler._file.parent.mkdir()
+    sampler._write()
+    chunk = json.loads(sampler._file.read_text())
+    frames = [chunk["frames"][stack["frames"][0]] for stack in chunk["stacks"]]
+    assert all(frame[0] == str(program) for frame in frames)
+    return [(frame[1], frame[3], stack.get("calls")) for frame, stack in zip(frames, chunk["stacks"])]
+
+
+def test_lines_and_calls_are_those_of_the_program(tmp_path: Path) -> None:
+    found = looked_at(
+        tmp_path,
+        """\
+        import json as j
+        class Odd:
+            def default(self, value):
+                look()
+                return 1
+        def inner():
+            look()
+        for at in range(2):
+            inner()
+        """,
+    )
+    assert [line for line, _, _ in found] == [7]
+
+
+def test_packages_below_the_program_are_named(tmp_path: Path) -> None:
+    found = looked_at(
+        tmp_path,
+        """\
+        import functools
+        import json as j
+        class Text(str):
+            pass
+        sorted([2, 1], key=lambda value: look() or value)
+        j.loads("[1]", parse_int=lambda text: look())
+        """,
+    )
+    assert [line for line, _, _ in found] == [5, 6]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="positions in the code are of Python 3.11")
+def test_a_call_is_named_with_its_package(tmp_path: Path) -> None:
+    found = looked_at(
+        tmp_path,
+        """\
+        import threading as t
+        class Watch(t.Thread):
+            @property
+            def name(self):
+                return "x"
+        def run():
+            look()
+        t.settrace(None) or run()
+        """,
+    )
+    assert found == [(7, "look", None)]
+    from ridgeline.samples import _with_package
+
+    names = {"t": threading, "np": json, "looked_at": looked_at, "event": threading.Event(), "__name__": "program"}
+    assert [_with_package(call, names) for call in ("t.Thread", "np.load", "self.x", "looked_at", "event")] == [
+        "threading.Thread",
+        "json.load",
+        "self.x",
+        f"{looked_at.__module__}.looked_at",
+        "event",
+    ]
+
+
+def test_looks_are_written_and_end(tmp_path: Path) -> None:
+    sampler = Sampler(tmp_path / "samples" / "jax.jsonl")
+    sampler.start()
+    other = Sampler(tmp_path / "samples" / "torch.jsonl")
+    other.start()
+    sampler.stop()
+    other.stop()
+    lines = [json.loads(line) for line in (tmp_path / "samples" / "jax.jsonl").read_text().splitlines()]
+    assert lines[0]["schema"] == "ridgeline.samples.v1"
+    assert set(lines[1]) >= {"frames", "stacks", "threads", "looks", "cost_s"}
+    assert not (tmp_path / "samples" / "torch.jsonl").exists()
+    assert not [thread for thread in threading.enumerate() if thread.name == "ridgeline samples"]

@@ -1,0 +1,318 @@
+"""How often `ridgeline check` is right on programs that nobody had in mind: cause, line, false alarms, amounts, intervals.
+
+    python scripts/accuracy.py [--python PYTHON] [--runs 2] [--take] [--write] [ID...]
+    python scripts/accuracy.py --set FOLDER --json out.json
+
+The programs are those of `suites/blind/`, which lists them in `blind.json`; `--set` names another folder of that form, such as one of
+training pairs. Each is recorded and given to `check`. The saving of a pair is measured now, without a profiler, `bad.py` and
+`good.py` in turns, or `--take` takes what the list says.
+`--experiment` also has `ridgeline experiment` measure the findings of each `bad.py` and lays that beside the pair's saving.
+`--write` keeps the tables in `docs/accuracy.md`, and the record of each rule in `crates/ridge_diagnose/rules.toml`, which `check`,
+`rules` and `explain` print; it needs every program of `suites/blind/`.
+A program that cannot be recorded counts as wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+BLIND = ROOT / "suites" / "blind"
+PAGE = ROOT / "docs" / "accuracy.md"
+RECORD = ROOT / "crates" / "ridge_diagnose" / "rules.toml"
+RECORD_MARK = "# Blind pairs: written by `make accuracy`."
+BEGIN, END = "<!-- accuracy: begin -->", "<!-- accuracy: end -->"
+STEPS = re.compile(r"(\d+) steps in ([0-9.eE+-]+) s")
+LOUD = ("warning", "error")
+#: What an interval of `check` promises.
+NOMINAL = 0.8
+GOOD = (0.5, 2.0)
+LIMIT_S = 600
+
+
+@dataclass
+class Row:
+    """What one program, or pair of programs, showed."""
+
+    id: str
+    is_pair: bool
+    rule: str | None = None
+    message: str = ""
+    cause: bool = False
+    line: bool = False
+    #: Warnings on the program with the defect: all, and those that name it.
+    warnings: int = 0
+    right_warnings: int = 0
+    #: Warnings on the mended or healthy program.
+    alarms: list[str] = field(default_factory=list)
+    low: float | None = None
+    high: float | None = None
+    basis: str | None = None
+    saved: float | None = None
+    #: What an experiment measured of the first finding.
+    experiment: tuple[float, float, float] | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def has_amount(self) -> bool:
+        return self.low is not None and self.high is not None and self.basis != "bound"
+
+    @property
+    def ratio(self) -> float | None:
+        """The middle of the interval over what was measured."""
+        if not self.has_amount or not self.saved or self.saved < 0.02:
+            return None
+        return (self.low + self.high) / 2 / self.saved
+
+    @property
+    def is_inside(self) -> bool:
+        return self.has_amount and self.saved is not None and self.low <= self.saved <= self.high
+
+
+def main() -> int:
+    arguments = parsed()
+    folder = arguments.set.resolve()
+    # Programs run in their own folder.
+    for name in ("ridgeline", "python"):
+        if os.sep in (path := getattr(arguments, name)):
+            setattr(arguments, name, os.path.abspath(path))
+    listed = json.loads(next(path for path in (folder / "blind.json", folder / "pairs.json") if path.is_file()).read_text())
+    pairs = listed["pairs"]
+    healthy = [(one["id"], one.get("program") or one["good"]) for one in listed.get("healthy", listed.get("nulls", []))]
+    wanted = set(arguments.ids)
+    if unknown := wanted - {pair["id"] for pair in pairs} - {name for name, _ in healthy}:
+        sys.exit(f"no such program: {', '.join(sorted(unknown))}")
+    chosen = lambda name: not wanted or name in wanted  # noqa: E731 - one line says it
+    rows: list[Row] = []
+    for pair in pairs:
+        if chosen(pair["id"]):
+            rows.append(of_pair(folder, pair, arguments))
+            print(line_of(rows[-1]), flush=True)
+    for name, program in healthy:
+        if chosen(name):
+            rows.append(of_healthy(folder, name, program, arguments))
+            print(line_of(rows[-1]), flush=True)
+    print("\n" + "\n".join(f"{name:34} {value}" for name, value in figures(rows)))
+    if arguments.json:
+        arguments.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
+    if arguments.write:
+        if wanted or folder != BLIND.resolve():
+            sys.exit("--write needs every program of suites/blind")
+        write(rows)
+    return 0
+
+
+def parsed() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ids", nargs="*", metavar="ID", help="only these programs")
+    parser.add_argument("--set", type=Path, default=BLIND, help="folder of the programs and their list")
+    parser.add_argument("--python", default=os.environ.get("JAX_PYTHON", sys.executable), help="the Python that has the libraries")
+    parser.add_argument("--ridgeline", default=str(ROOT / "target" / "release" / "ridgeline"))
+    parser.add_argument("--runs", type=int, default=2, help="runs of each program without a profiler; the median counts")
+    parser.add_argument("--take", action="store_true", help="take the savings of the list instead of measuring them")
+    parser.add_argument("--experiment", action="store_true", help="have experiments measure the findings, too")
+    parser.add_argument("--json", type=Path, help="write what each program showed here")
+    parser.add_argument("--write", action="store_true", help="keep docs/accuracy.md and the record")
+    return parser.parse_args()
+
+
+def of_pair(folder: Path, pair: dict[str, Any], arguments: argparse.Namespace) -> Row:
+    row = Row(pair["id"], is_pair=True)
+    found = checked(folder, pair["bad"], row, arguments)
+    mended = checked(folder, pair["good"], row, arguments)
+    is_right = lambda finding: re.search(pair["must"], words_of(finding)) is not None  # noqa: E731 - one line says it
+    loud = [finding for finding in found or [] if finding["level"] in LOUD]
+    row.warnings, row.right_warnings = len(loud), sum(map(is_right, loud))
+    row.alarms = alarms_of(mended)
+    if found:
+        first = found[0]
+        row.rule, row.message = first["rule"], first["message"]
+        row.cause, row.line = is_right(first), is_at(first, pair)
+        if saving := first.get("saving"):
+            row.low, row.high, row.basis = saving["share_low"], saving["share_high"], saving["basis"]
+    row.saved = pair.get("saved_fraction") if arguments.take else measured(folder, pair, row, arguments)
+    if arguments.experiment and found:
+        row.experiment = experimented(folder, pair["bad"], row, arguments)
+    return row
+
+
+def of_healthy(folder: Path, name: str, program: str, arguments: argparse.Namespace) -> Row:
+    row = Row(name, is_pair=False)
+    row.alarms = alarms_of(checked(folder, program, row, arguments))
+    return row
+
+
+def alarms_of(found: list[dict[str, Any]] | None) -> list[str]:
+    """Warnings; a program that could not be judged has an alarm of its own, so that no failure looks like silence."""
+    if found is None:
+        return ["(not recorded)"]
+    return [finding["rule"] for finding in found if finding["level"] in LOUD]
+
+
+def words_of(finding: dict[str, Any]) -> str:
+    return f"{finding['rule']} {finding['message']}".lower()
+
+
+def is_at(finding: dict[str, Any], pair: dict[str, Any]) -> bool:
+    """Whether a finding points at one of the lines: numbers are of `bad.py`, others are `file:line`."""
+    at = finding.get("location")
+    if not at:
+        return False
+    name = Path(at["file"]).name
+    for line in pair["line"]:
+        file, _, number = line.rpartition(":") if isinstance(line, str) else (Path(pair["bad"]).name, "", line)
+        if name == Path(file or pair["bad"]).name and at["line"] == int(number):
+            return True
+    return False
+
+
+def ran(command: list[str], folder: Path) -> tuple[int | None, str, str]:
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=LIMIT_S)
+    except subprocess.TimeoutExpired:
+        return None, "", f"took more than {LIMIT_S} s"
+    return done.returncode, done.stdout, done.stderr
+
+
+def checked(folder: Path, program: str, row: Row, arguments: argparse.Namespace) -> list[dict[str, Any]] | None:
+    """The findings, or None where the program could not be recorded."""
+    with tempfile.TemporaryDirectory() as scratch:
+        run = str(Path(scratch) / "run")
+        status, _, said = ran([arguments.ridgeline, "record", "-o", run, "--", arguments.python, program], folder)
+        if status != 0:
+            row.notes.append(f"{program}: record ended with {status}: {said.strip()[-200:]}")
+            return None
+        status, out, said = ran([arguments.ridgeline, "check", run, "--format", "json"], folder)
+    if status not in (0, 1):
+        row.notes.append(f"{program}: check ended with {status}: {said.strip()[-200:]}")
+        return None
+    return json.loads(out)["findings"]
+
+
+def measured(folder: Path, pair: dict[str, Any], row: Row, arguments: argparse.Namespace) -> float | None:
+    """The part of a step that mending saves."""
+    times: dict[str, list[float]] = {"bad": [], "good": []}
+    for turn in range(arguments.runs):
+        for which in ("bad", "good") if turn % 2 == 0 else ("good", "bad"):
+            status, out, said = ran([arguments.python, pair[which]], folder)
+            found = STEPS.search(out)
+            if status != 0 or found is None:
+                row.notes.append(f"{pair[which]}: ended with {status}: {said.strip()[-200:]}")
+                return None
+            times[which].append(float(found[2]) / int(found[1]))
+    return 1 - statistics.median(times["good"]) / statistics.median(times["bad"])
+
+
+def experimented(folder: Path, program: str, row: Row, arguments: argparse.Namespace) -> tuple[float, float, float] | None:
+    """What an experiment measures of the first finding that it measures: the saving and its interval."""
+    with tempfile.TemporaryDirectory() as scratch:
+        command = [arguments.ridgeline, "experiment", "--no-record", "--budget", "5m", "-f", "json", "-o", scratch]
+        status, out, said = ran([*command, "--", arguments.python, program], folder)
+    try:
+        rows = json.loads(out)["experiments"]
+    except (ValueError, KeyError):
+        row.notes.append(f"{program}: experiment ended with {status}: {said.strip()[-200:]}")
+        return None
+    for one in sorted(rows, key=lambda one: one["finding"]):
+        if one["rule"] == row.rule and one["state"] == "measured" and one["saved_low"] is not None:
+            return one["saved"], one["saved_low"], one["saved_high"]
+    return None
+
+
+def line_of(row: Row) -> str:
+    if not row.is_pair:
+        text = f"{row.id:24} healthy: {'silent' if not row.alarms else 'ALARM ' + ', '.join(row.alarms)}"
+    else:
+        amount = f"{row.low:.2f} .. {row.high:.2f}" if row.has_amount else "-"
+        saved = "-" if row.saved is None else f"{row.saved:.2f}"
+        marks = ("cause" if row.cause else "CAUSE WRONG", "line" if row.line else "LINE WRONG", "silent" if not row.alarms else "ALARM")
+        text = f"{row.id:24} {', '.join(marks):36} predicted {amount:14} measured {saved:6} {row.rule or '(nothing)'}: {row.message[:70]}"
+        if row.experiment:
+            text += "\n{:24} experiment {:.2f} ({:.2f} .. {:.2f})".format("", *row.experiment)
+    return "\n".join([text, *(f"{'':24} {note}" for note in row.notes)])
+
+
+def share(rows: Iterable[bool]) -> str:
+    """`12 of 31 (39 %)`"""
+    found = list(rows)
+    return f"{sum(found)} of {len(found)}" + (f" ({100 * sum(found) / len(found):.0f} %)" if found else "")
+
+
+def figures(rows: list[Row]) -> list[tuple[str, str]]:
+    pairs = [row for row in rows if row.is_pair]
+    healthy = [row for row in rows if not row.is_pair]
+    right = [row for row in pairs if row.cause]
+    amounts = [row for row in right if row.has_amount and row.saved is not None]
+    warnings, true = sum(row.warnings for row in pairs), sum(row.right_warnings for row in pairs)
+    alarms = sum(len(row.alarms) for row in rows)
+    found = [
+        ("first cause right (recall)", share(row.cause for row in pairs)),
+        ("warnings right (precision)", f"{true} of {warnings + alarms}"
+         + (f" ({100 * true / (warnings + alarms):.0f} %)" if warnings + alarms else "")),
+        ("line right", share(row.line for row in pairs)),
+        ("mended programs silent", share(not row.alarms for row in pairs)),
+        ("healthy programs silent", share(not row.alarms for row in healthy)),
+        ("false alarms per sound program", f"{alarms} in {len(rows)} ({alarms / max(len(rows), 1):.2f})"),
+        ("right causes with an amount", f"{len(amounts)} of {len(right)}"),
+        ("amounts within a factor of two", share(GOOD[0] <= (row.ratio or 0) <= GOOD[1] for row in amounts)),
+        (f"measured inside the interval (promised {100 * NOMINAL:.0f} %)", share(row.is_inside for row in amounts)),
+    ]
+    if any(row.experiment for row in rows):
+        found.append(("right causes measured by experiment", share(row.experiment is not None for row in right)))
+    return found
+
+
+def write(rows: list[Row]) -> None:
+    """The page between its marks, and the record of each rule."""
+    version = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    lines = [
+        BEGIN, "",
+        f"Made on {os.cpu_count()} processors of {platform.machine()}, revision `{version}`.", "",
+        "| | blind |", "|---|---|", *(f"| {name} | {value} |" for name, value in figures(rows)), "",
+        "| program | first finding | cause | line | predicted | measured | alarms on the sound one |", "|---|---|---|---|---|---|---|",
+        *(page_line(row) for row in rows), "", END,
+    ]  # fmt: skip
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    PAGE.write_text(before + "\n".join(lines) + rest.partition(END)[2])
+    text = RECORD.read_text().partition(RECORD_MARK)[0]
+    RECORD.write_text(text + RECORD_MARK + "\n" + record(rows))
+    print(f"written: {PAGE.relative_to(ROOT)}, {RECORD.relative_to(ROOT)}")
+
+
+def page_line(row: Row) -> str:
+    yes = lambda is_so: "yes" if is_so else "no"  # noqa: E731 - one line says it
+    alarms = ", ".join(f"`{rule}`" for rule in row.alarms) or "none"
+    if not row.is_pair:
+        return f"| {row.id} | | | | | | {alarms} |"
+    amount = f"{100 * row.low:.0f} to {100 * row.high:.0f} %" if row.has_amount else "none"
+    saved = "not measured" if row.saved is None else f"{100 * row.saved:.0f} %"
+    first = f"`{row.rule}`" if row.rule else "none"
+    return f"| {row.id} | {first} | {yes(row.cause)} | {yes(row.line)} | {amount} | {saved} | {alarms} |"
+
+
+def record(rows: list[Row]) -> str:
+    """A table for each rule that came first in a blind pair."""
+    text = ""
+    for rule in sorted({row.rule for row in rows if row.rule}):
+        own = [row for row in rows if row.rule == rule]
+        ratios = sorted(row.ratio for row in own if row.cause and row.ratio is not None)
+        text += f"\n[blind.{rule}]\npairs = {len(own)}\nright = {sum(row.cause for row in own)}\n"
+        if ratios:
+            text += f"lowest_ratio = {ratios[0]:.3f}\nhighest_ratio = {ratios[-1]:.3f}\n"
+    return text
+
+
+if __name__ == "__main__":
+    sys.exit(main())
