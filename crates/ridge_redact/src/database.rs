@@ -108,17 +108,16 @@ impl Cleaner {
             };
             let Some(clean) = clean else { continue };
             debug_assert_eq!(clean.len(), range.len(), "a value keeps its length");
-            if tree.table.name == "sqlite_master" {
-                // Words that the capture itself taught may be those of the tool's own schema; shapes and given names are not.
-                let schema = encoding.decoded(row.bytes(at));
-                let mut words = schema.split(|c: char| !c.is_alphanumeric() && !"_-./\\@".contains(c));
-                if !words.any(|word| self.given.masked(word, &mut Removed::default()).is_some()) {
-                    continue;
+            let clean = if tree.table.name == "sqlite_master" {
+                let schema = self.schema(&encoding.decoded(row.bytes(at)));
+                let Some(schema) = schema else { continue };
+                fitted(encoding, &schema, clean.len())
+            } else {
+                if tree.is_ordered {
+                    self.refused.get_or_insert(ORDERED);
                 }
-                self.refused.get_or_insert(NAMED);
-            } else if tree.is_ordered {
-                self.refused.get_or_insert(ORDERED);
-            }
+                clean
+            };
             let mut rest = &clean[..];
             for place in row.places(at) {
                 let (here, behind) = rest.split_at(rest.len().min((place.end - place.start) as usize));
@@ -126,6 +125,25 @@ impl Cleaner {
                 rest = behind;
             }
         }
+    }
+
+    /// A statement of the schema with its remarks cleaned; `None` where nothing is private in them. Names of tables and columns
+    /// cannot be overwritten.
+    fn schema(&mut self, statement: &str) -> Option<String> {
+        let mut clean = String::with_capacity(statement.len());
+        for (piece, is_remark) in remarks(statement) {
+            if is_remark {
+                clean.push_str(&self.words.masked(piece, &mut self.removed).unwrap_or_else(|| piece.to_owned()));
+                continue;
+            }
+            // Words that the capture itself taught may be those of the tool's own schema; shapes and given names are not.
+            let mut words = piece.split(|c: char| !c.is_alphanumeric() && !"_-./\\@".contains(c));
+            if words.any(|word| self.given.masked(word, &mut Removed::default()).is_some()) {
+                self.refused.get_or_insert(NAMED);
+            }
+            clean.push_str(piece);
+        }
+        (clean != statement).then_some(clean)
     }
 
     /// What stands for a text, as long as it; `None` where it may stay.
@@ -163,6 +181,32 @@ impl Cleaner {
         self.removed.add(self.words.found_in_bytes(bytes)?);
         Some(vec![0; bytes.len()])
     }
+}
+
+/// A statement of SQL in pieces, with whether each is a remark; together they are the statement.
+fn remarks(statement: &str) -> Vec<(&str, bool)> {
+    let mut pieces = Vec::new();
+    let (mut from, mut at) = (0, 0);
+    while let Some(letter) = statement.as_bytes().get(at) {
+        let rest = &statement[at..];
+        let up_to = |end: &str, skip: usize| rest[skip..].find(end).map_or(statement.len(), |found| at + skip + found + end.len());
+        let (end, is_remark) = match letter {
+            b'-' if rest.starts_with("--") => (up_to("\n", 2), true),
+            b'/' if rest.starts_with("/*") => (up_to("*/", 2), true),
+            b'\'' => (up_to("'", 1), false),
+            b'"' => (up_to("\"", 1), false),
+            b'`' => (up_to("`", 1), false),
+            b'[' => (up_to("]", 1), false),
+            _ => (at + rest.chars().next().map_or(1, char::len_utf8), false),
+        };
+        if is_remark {
+            pieces.extend([(&statement[from..at], false), (&statement[at..end], true)]);
+            from = end;
+        }
+        at = end;
+    }
+    pieces.push((&statement[from..], false));
+    pieces
 }
 
 /// `<redacted>` and spaces, or stars where there is no room for the word.
@@ -227,6 +271,15 @@ mod tests {
             let filler = filler(encoding, length);
             assert_eq!((filler.len(), encoding.decoded(&filler).as_ref()), (length, expected));
         }
+    }
+
+    #[test]
+    fn remarks_are_told_from_names() {
+        let statement = "CREATE TABLE \"a -- b\" (\n  x TEXT, -- of VM\n  [y/*] INT /* é\n */, 'it''s -- no' )--";
+        let pieces = remarks(statement);
+        assert_eq!(pieces.iter().map(|(piece, _)| *piece).collect::<String>(), statement);
+        let remarks: Vec<_> = pieces.iter().filter(|(_, is_remark)| *is_remark).map(|(piece, _)| *piece).collect();
+        assert_eq!(remarks, ["-- of VM\n", "/* é\n */", "--"]);
     }
 
     /// A format's width ends at 65 535; environments and outputs do not.
