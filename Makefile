@@ -5,7 +5,7 @@ SECONDS ?= 3600
 DEMO_OPS ?= cone_forward_project,cone_back_project,cone_fdk_recon,parallel_fbp_recon,median_filter3d
 DEMO_SIZES ?= 32
 
-.PHONY: help demo lint test ui test-ui test-torch test-hardware bench prove truth rules accuracy pairs fuzz faults
+.PHONY: help demo lint test ui test-ui test-torch test-container test-hardware bench prove truth rules accuracy pairs fuzz faults
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -34,6 +34,10 @@ test-deviceless: ## compile real programs for GPUs that are not there; installs 
 test-hardware: ## install Verilator, Icarus Verilog and Yosys by name (Debian; needs root), and run every check of a bundle
 	@apt-get install -y verilator iverilog yosys
 	@RIDGELINE_HARDWARE=1 cargo test -p ridge_handoff
+
+test-container: ## build the image for CPUs on Debian's packages, and record a program in it; needs root, buildah and debootstrap
+	@cargo build --profile dist -p ridge_cli
+	@bash containers/test.sh
 
 bench: ## measure `ridgeline stats` beside XProf on captures of several sizes; writes bench-out/results.json
 	@cargo build --profile dist -p ridge_cli

@@ -26,6 +26,7 @@ pub mod bench;
 pub mod calibrate;
 pub mod compile;
 pub mod emulate;
+pub mod doctor;
 pub mod experiment;
 pub mod trial;
 
