@@ -38,6 +38,7 @@ mod memory_schedule;
 mod memory_series;
 mod mixture;
 mod note;
+mod opcodes;
 mod offload;
 mod predicted;
 mod redact;
@@ -66,7 +67,7 @@ pub use experiment::{
 };
 pub use file_map::explain_lost_files;
 pub use find::sessions_below;
-pub use guide::{FollowUp, Guide, GuideOptions, Stage, StageState};
+pub use guide::{Checklist, ChecklistItem, ChecklistVerdict, FollowUp, Guide, GuideOptions, Stage, StageState};
 pub use handoff::{Handoff, HandoffOptions};
 pub use hlo::HloStage;
 pub use hlo_graph::{GraphAsked, GraphNode, HloGraph};
