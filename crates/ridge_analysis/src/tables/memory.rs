@@ -22,20 +22,15 @@ use crate::view::{Shown, Topic, View};
 
 /// What all of them have in common.
 const OF_MEMORY: View = View {
-    topic: Topic::Memory,
-    id: "",
-    about: "",
-    aliases: &[],
     shown: Shown::InReport,
     needs: &[Need::of::<Memory>()],
     answers: |_| true,
-    charts: None,
-    make: |_, _| unreachable!("every view makes its own"),
+    ..View::of(Topic::Memory)
 };
 
 /// Planned memory by module.
 pub(crate) static MODULES: View = View {
-    id: "module",
+    id: "module", documented: Some("memory_modules"),
     about: "compiled module: its planned peak and classes",
     make: |analysis, _| modules::table(analysis),
     ..OF_MEMORY
@@ -43,7 +38,7 @@ pub(crate) static MODULES: View = View {
 
 /// What is alive at the peak of one module.
 pub(crate) static ALIVE: View = View {
-    id: "alive",
+    id: "alive", documented: Some("memory_alive"),
     about: "value alive at the peak of one module",
     make: |analysis, ask| alive::table(analysis, ask.module),
     ..OF_MEMORY
@@ -51,7 +46,7 @@ pub(crate) static ALIVE: View = View {
 
 /// Donations that were missed.
 pub(crate) static DONATIONS: View = View {
-    id: "donation",
+    id: "donation", documented: Some("memory_donations"),
     about: "argument that could have been donated",
     make: |analysis, _| donations::table(analysis),
     ..OF_MEMORY
@@ -59,11 +54,11 @@ pub(crate) static DONATIONS: View = View {
 
 /// Allocators.
 pub(crate) static ALLOCATORS: View =
-    View { id: "allocator", about: "allocator", make: |analysis, _| allocators::table(analysis), ..OF_MEMORY };
+    View { id: "allocator", documented: Some("memory_allocators"), about: "allocator", make: |analysis, _| allocators::table(analysis), ..OF_MEMORY };
 
 /// Who held memory at the peak.
 pub(crate) static HOLDERS: View = View {
-    id: "holder",
+    id: "holder", documented: Some("memory_holders"),
     about: "owner of memory at the peak of each allocator",
     make: |analysis, _| holders::table(analysis),
     ..OF_MEMORY
@@ -71,7 +66,7 @@ pub(crate) static HOLDERS: View = View {
 
 /// Use over time.
 pub(crate) static USAGE: View = View {
-    id: "usage",
+    id: "usage", documented: Some("memory_usage"),
     about: "stretch of time",
     shown: Shown::ForPrograms,
     make: |analysis, _| usage::table(analysis),
@@ -80,7 +75,7 @@ pub(crate) static USAGE: View = View {
 
 /// Segments.
 pub(crate) static SEGMENTS: View = View {
-    id: "segment",
+    id: "segment", documented: Some("memory_segments"),
     about: "segment that an allocator took from its driver",
     make: |analysis, _| segments::table(analysis),
     ..OF_MEMORY
@@ -88,11 +83,11 @@ pub(crate) static SEGMENTS: View = View {
 
 /// Snapshots.
 pub(crate) static SNAPSHOTS: View =
-    View { id: "snapshot", about: "snapshot and device", make: |analysis, _| snapshots::table(analysis), ..OF_MEMORY };
+    View { id: "snapshot", documented: Some("memory_snapshots"), about: "snapshot and device", make: |analysis, _| snapshots::table(analysis), ..OF_MEMORY };
 
 /// Blocks of snapshots.
 pub(crate) static BLOCKS: View = View {
-    id: "block",
+    id: "block", documented: Some("memory_blocks"),
     about: "block of snapshots by the line that made it",
     make: |analysis, _| snapshots::blocks(analysis),
     ..OF_MEMORY
