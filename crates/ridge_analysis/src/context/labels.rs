@@ -25,7 +25,7 @@ pub fn process_labels(trace: &Trace) -> Vec<String> {
 }
 
 /// Name of a device, with its process where that is needed to tell it from others.
-pub(crate) fn device_label(trace: &Trace, labels: &[String], device: u32) -> String {
+fn device_label(trace: &Trace, labels: &[String], device: u32) -> String {
     let found = &trace.devices[device as usize];
     match labels.get(found.process as usize).filter(|label| !label.is_empty()) {
         Some(label) => format!("{} {label}", found.plane),

@@ -37,8 +37,11 @@ impl Shared for Calls {
                 }
             }
         }
-        let row = |((name, launches), durations)| {
-            CallRow { name: StringId(name), launches, durations: Spread::of(durations), share: 0.0 }
+        let row = |((name, launches), durations)| CallRow {
+            name: StringId(name),
+            launches,
+            durations: Spread::of(durations),
+            share: 0.0,
         };
         let mut rows: Vec<CallRow> = by_name.into_iter().map(row).collect();
         rows.sort_by_key(|row| (std::cmp::Reverse(row.durations.total_ns), row.name));

@@ -67,8 +67,13 @@ impl Shared for Copies {
                 sized.ns = sized.ns.saturating_add(trace.events.dur_ns[row]);
             }
         }
-        let row = |((kind, source, destination), (durations, sized))| {
-            CopyRow { kind, source, destination, durations: Spread::of(durations), share: 0.0, sized }
+        let row = |((kind, source, destination), (durations, sized))| CopyRow {
+            kind,
+            source,
+            destination,
+            durations: Spread::of(durations),
+            share: 0.0,
+            sized,
         };
         let mut rows: Vec<CopyRow> = found.into_iter().map(row).collect();
         rows.sort_by_key(|row| {

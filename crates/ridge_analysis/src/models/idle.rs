@@ -25,8 +25,8 @@ mod threads;
 
 pub use activity::Activity;
 pub use attribute::Gap;
-pub use cause::Cause;
 pub use before::Before;
+pub use cause::Cause;
 pub use gaps::{DeviceGaps, IdleGaps, IdlePart};
 pub use latency::Latency;
 pub use longest::GapRow;

@@ -29,11 +29,8 @@ pub(crate) fn sections(analysis: &Analysis<'_>, ask: &Ask<'_>) -> Vec<Section> {
 }
 
 /// What all of them have in common.
-const OF_IDLE: View = View {
-    shown: Shown::WithRows(1),
-    needs: &[Need::of::<Owners>(), Need::of::<Idle>()],
-    ..View::of(Topic::Idle)
-};
+const OF_IDLE: View =
+    View { shown: Shown::WithRows(1), needs: &[Need::of::<Owners>(), Need::of::<Idle>()], ..View::of(Topic::Idle) };
 
 /// Idle time by device: its windows, its greatest cause, and how the host kept it fed.
 pub(crate) static BY_DEVICE: View = View {
@@ -97,7 +94,9 @@ pub(crate) static BY_RANGE: View = View {
     about: "named range (TraceAnnotation) that caused the next work",
     aliases: &["annotation"],
     make: |analysis, ask| {
-        asked(analysis, ask, |idle| next(analysis, &idle.by_range(analysis), RANGE, "Idle time by range of the next work"))
+        asked(analysis, ask, |idle| {
+            next(analysis, &idle.by_range(analysis), RANGE, "Idle time by range of the next work")
+        })
     },
     ..OF_IDLE
 };
@@ -122,9 +121,8 @@ pub(crate) static GAPS: View = View {
     make: |analysis, ask| {
         asked(analysis, ask, |idle| {
             let rows = idle.longest(analysis, ask.rows.unwrap_or(usize::MAX));
-            let about = |_: &_, row: &GapRow| {
-                Some(Subject::Gap { prev: EventRow(row.gap.prev), next: EventRow(row.gap.next) })
-            };
+            let about =
+                |_: &_, row: &GapRow| Some(Subject::Gap { prev: EventRow(row.gap.prev), next: EventRow(row.gap.next) });
             let table = Sheet::over(analysis, &rows).about(about).show(EACH).table("Longest gaps");
             Table { rows_total: idle.gap_count(), ..table }
         })

@@ -147,11 +147,7 @@ fn wall(analysis: &Analysis<'_>, coverage: &Coverage) -> Section {
 }
 
 /// One device: busy, idle, compute and copies; `None` where it did nothing.
-fn device_section(
-    analysis: &Analysis<'_>,
-    device: u32,
-    covered: &DeviceCoverage,
-) -> Option<Section> {
+fn device_section(analysis: &Analysis<'_>, device: u32, covered: &DeviceCoverage) -> Option<Section> {
     let trace = analysis.trace;
     let (first, last) = covered.window?;
     let wall = trace.process_wall_ns(trace.devices[device as usize].process);

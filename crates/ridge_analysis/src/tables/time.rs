@@ -47,8 +47,3 @@ columns! {
         max_ns: nanos Detail Measured "Max", "longest event", |analysis, time| at(analysis, time, 1.0);
     }
 }
-
-/// A table from columns that are all of one length by construction.
-pub(crate) fn table(name: &'static str, title: &str, columns: Vec<ridge_table::Column>) -> ridge_table::Table {
-    ridge_table::Table::from_columns(name, title.to_owned(), columns).expect("every column has one value a row")
-}

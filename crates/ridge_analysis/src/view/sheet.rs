@@ -2,7 +2,7 @@
 
 use super::Field;
 use crate::Analysis;
-use ridge_table::{Column, Subject, Table};
+use ridge_table::{Basis, Column, Subject, Table};
 
 /// Rows of an answer, and their columns so far.
 pub(crate) struct Sheet<'r, R> {
@@ -28,6 +28,13 @@ impl<'r, R> Sheet<'r, R> {
     /// Columns over the rows.
     pub(crate) fn show(mut self, fields: &[Field<R>]) -> Self {
         self.columns.extend(fields.iter().map(|field| field.column(&self.analysis, &self.rows)));
+        self
+    }
+
+    /// Columns over the rows whose numbers all rest on `basis`.
+    pub(crate) fn show_as(mut self, fields: &[Field<R>], basis: Basis) -> Self {
+        let columns = fields.iter().map(|field| field.column(&self.analysis, &self.rows).basis(basis));
+        self.columns.extend(columns);
         self
     }
 

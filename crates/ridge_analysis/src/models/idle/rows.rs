@@ -105,9 +105,8 @@ impl Idle {
             let module = analysis.trace.modules.get(found.module as usize);
             (analysis.text(found.name).to_owned(), module.map(|module| analysis.text(module.name).to_owned()))
         };
-        let subject = |(op, name): (u32, u32)| {
-            Some(known(op).map_or(Subject::Named(StringId(name)), |_| Subject::Op(OpRow(op))))
-        };
+        let subject =
+            |(op, name): (u32, u32)| Some(known(op).map_or(Subject::Named(StringId(name)), |_| Subject::Op(OpRow(op))));
         self.regrouped(|sums| &sums.by_work, name, subject)
     }
 
@@ -147,8 +146,12 @@ impl Idle {
             sum.merge(before);
         }
         let all = self.devices.iter().fold(0_i64, |sum, device| sum.saturating_add(device.idle_ns()));
-        let row = |((name, module), (key, before)): (_, (K, Before))| {
-            NextRow { name, module, subject: subject(key), share: ratio(before.idle_ns(), all), before }
+        let row = |((name, module), (key, before)): (_, (K, Before))| NextRow {
+            name,
+            module,
+            subject: subject(key),
+            share: ratio(before.idle_ns(), all),
+            before,
         };
         let mut rows: Vec<NextRow> = named.into_iter().map(row).collect();
         rows.sort_by(|one, other| {

@@ -19,7 +19,11 @@ pub struct Launch {
 pub fn launches(analysis: &Analysis<'_>) -> Vec<Launch> {
     let (profiles, strings) = (&analysis.trace.profiles, &analysis.trace.strings);
     let launches = profiles.launches.iter().zip((0..).map(ProfileRow));
-    let launch = |(launch, row): (&KernelProfile, ProfileRow)| Launch { row, launch: *launch, tiers: Tiers::of(profiles, strings, row.0) };
+    let launch = |(launch, row): (&KernelProfile, ProfileRow)| Launch {
+        row,
+        launch: *launch,
+        tiers: Tiers::of(profiles, strings, row.0),
+    };
     let mut rows: Vec<Launch> = launches.map(launch).collect();
     rows.sort_by(|a, b| b.tiers.secs.unwrap_or(0.0).total_cmp(&a.tiers.secs.unwrap_or(0.0)));
     rows

@@ -116,11 +116,17 @@ fn of_groups<K: std::hash::Hash + Eq + Clone>(
 ) -> Vec<RooflineRow> {
     let workload = analysis.workload();
     let counts = |group: &Group| group.kind.is_compute() || group.op != NONE;
-    let parts =
-        partition(analysis, |group| counts(group).then(|| (key(group), workload.class(group.device))));
+    let parts = partition(analysis, |group| counts(group).then(|| (key(group), workload.class(group.device))));
     let row = |part: &WorkRow<(K, u32)>| {
         let Named { subject, name, of } = name(&part.key.0);
-        RooflineRow { subject, name, of, class: part.key.1, sums: sums(analysis, &part.time.groups(analysis), kind), share: 0.0 }
+        RooflineRow {
+            subject,
+            name,
+            of,
+            class: part.key.1,
+            sums: sums(analysis, &part.time.groups(analysis), kind),
+            share: 0.0,
+        }
     };
     parts.iter().map(row).collect()
 }

@@ -67,7 +67,10 @@ fn every_table() {
             show(&BY_OP, &["op", "idle_ns", "idle_share", "gaps", "host_late_ns", "launch_ns"]),
             show(&BY_RANGE, &["annotation", "idle_ns", "gaps", "longest_ns"]),
             show(&BY_SOURCE, &["source", "idle_ns", "gaps"]),
-            render(&GAPS.table(analysis, &Ask { rows: Some(2), ..Ask::default() }), &["start_ns", "length_ns", "cause", "cause_ns", "host", "next", "next_op"]),
+            render(
+                &GAPS.table(analysis, &Ask { rows: Some(2), ..Ask::default() }),
+                &["start_ns", "length_ns", "cause", "cause_ns", "host", "next", "next_op"],
+            ),
         ]
         .join("\n")
     });

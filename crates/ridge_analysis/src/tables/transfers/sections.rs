@@ -14,10 +14,7 @@ pub(crate) fn sections(analysis: &Analysis<'_>, transfers: &Transfers) -> Vec<Se
     if all.transfers == 0 && !devices.is_empty() && devices.iter().all(Device::is_processor) {
         // Zeros alone would read as an answer about copies that there cannot be.
         let why = "a processor computes in the host's own memory: there is nothing to copy to it".to_owned();
-        facts.insert(
-            1,
-            fact("why_none", "Why none", FactValue::Text(why), None, "why the capture has no transfers"),
-        );
+        facts.insert(1, fact("why_none", "Why none", FactValue::Text(why), None, "why the capture has no transfers"));
     }
     facts.extend(times(transfers));
     facts.extend(advice(analysis, transfers, &all));
