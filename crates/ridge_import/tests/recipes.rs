@@ -4,7 +4,7 @@
 //! A file that names all formats, tabs or boards is a list to which the next one must be added; where the recipe does not say so,
 //! it has drifted. `recipe.rs` beside this file makes up a format, a table and a rule and builds them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 /// A recipe and those that were made by it.
@@ -26,7 +26,7 @@ const FOLLOWED: [Followed; 13] = [
         members: "crates/ridge_import/src/formats/*.rs",
         mark: "impl Format for",
         example: "xplane",
-        partial: &["fuzz/src/lib.rs", "crates/ridge_import/src/formats/hlo_dump.rs"],
+        partial: &["fuzz/src/lib.rs", "docs/formats.md"],
     },
     Followed {
         title: "a rule",
@@ -44,10 +44,11 @@ const FOLLOWED: [Followed; 13] = [
     },
     Followed {
         title: "an answer of the page",
-        members: "crates/ridge_web/src/*.rs",
-        mark: "(page: &Page",
+        // Their files are called by everyday words, which texts are full of.
+        members: "",
+        mark: "",
         example: "flame",
-        partial: &["crates/ridge_web/src/lib.rs", "crates/ridge_web/tests/captures.rs", "docs/web-api.md"],
+        partial: &[],
     },
     Followed {
         title: "a tab of the page",
@@ -107,6 +108,9 @@ const FOLLOWED: [Followed; 13] = [
     },
 ];
 
+/// The words of a text.
+type Words = HashSet<String>;
+
 /// Of so many, a file that names all but this part is a list of them.
 const ALL_BUT: f64 = 0.1;
 /// Fewer are named together by chance.
@@ -146,12 +150,12 @@ fn missing(followed: &Followed) -> Vec<String> {
 }
 
 /// Files that name all of a kind though the recipe does not list them, and those that it lists and that do not.
-fn drifted(followed: &Followed, texts: &BTreeMap<String, String>) -> Vec<String> {
+fn drifted(followed: &Followed, texts: &BTreeMap<String, Words>) -> Vec<String> {
     let members = members(followed);
     if members.len() < FEWEST {
         return Vec::new();
     }
-    let named = |text: &str| members.iter().filter(|member| is_named(text, member)).count();
+    let named = |text: &Words| members.iter().filter(|member| is_named(text, member)).count();
     let title = followed.title;
     let mentioned = mentioned(title);
     let fewest = (members.len() as f64 * (1.0 - ALL_BUT)).ceil() as usize;
@@ -179,16 +183,9 @@ fn members(followed: &Followed) -> Vec<String> {
     names.filter(is_one).collect()
 }
 
-/// Whether `text` has `name` as a word, in Rust's spelling or in that of command lines.
-fn is_named(text: &str, name: &str) -> bool {
-    let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '-';
-    let stands_alone = |name: &str| {
-        text.match_indices(name).any(|(at, _)| {
-            let (before, after) = (&text[..at], &text[at + name.len()..]);
-            !before.ends_with(is_of_word) && !after.starts_with(is_of_word)
-        })
-    };
-    stands_alone(name) || stands_alone(&name.replace('_', "-"))
+/// Whether `words` have `name`, in Rust's spelling or in that of command lines.
+fn is_named(words: &Words, name: &str) -> bool {
+    words.contains(name) || words.contains(&name.replace('_', "-"))
 }
 
 /// `path` of one that is called `name`.
@@ -227,8 +224,8 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The texts of the project, by path.
-fn texts() -> BTreeMap<String, String> {
+/// The words of each text of the project, by its path.
+fn texts() -> BTreeMap<String, Words> {
     let mut folders: Vec<PathBuf> = FOLDERS.iter().map(|folder| root().join(folder)).collect();
     folders.push(root().join("xtask/src"));
     let mut texts = BTreeMap::new();
@@ -241,7 +238,8 @@ fn texts() -> BTreeMap<String, String> {
                 && let Ok(text) = std::fs::read_to_string(&path)
             {
                 let inside = path.strip_prefix(root()).expect("it was found below the root");
-                texts.insert(inside.to_string_lossy().into_owned(), text);
+                let words = text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_' || letter == '-'));
+                texts.insert(inside.to_string_lossy().into_owned(), words.map(str::to_owned).collect());
             }
         }
     }
