@@ -79,8 +79,11 @@ fn listed(tables: Vec<Table>, rows: usize, output: &OutputArguments) -> Result<V
     if !tables.is_empty() && sorted.iter().all(Option::is_none) {
         let schema = tables[0].batch.schema();
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-        return Err(Failure::usage(format!("expected a column to sort by, found `{}`", order.column))
-            .hint(format!("the table `{}` has {}", tables[0].name, names.join(", "))));
+        return Err(Failure::usage(format!("expected a column to sort by, found `{}`", order.column)).hint(format!(
+            "the table `{}` has {}",
+            tables[0].name,
+            names.join(", ")
+        )));
     }
     Ok(tables.into_iter().zip(sorted).map(|(table, sorted)| Listing::top(sorted.unwrap_or(table), rows)).collect())
 }

@@ -25,8 +25,8 @@
 pub mod bench;
 pub mod calibrate;
 pub mod compile;
-pub mod emulate;
 pub mod doctor;
+pub mod emulate;
 pub mod experiment;
 pub mod trial;
 

@@ -67,7 +67,7 @@ struct FormArguments {
     /// HLO text as it ran; same as --after
     #[arg(long)]
     text: bool,
-    /// How often each opcode stands in the module, or in all of them
+    /// How many instructions of each opcode are in the module, or in all of them
     #[arg(long)]
     opcodes: bool,
     /// Graph for Graphviz

@@ -8,8 +8,8 @@ use crate::output::deliver;
 use crate::timings::Timings;
 use crate::views::ViewOf;
 use clap::{Args, ValueHint};
-use ridge_report::terminal::{Glyphs, sparkline};
 use ridge_report::Report;
+use ridge_report::terminal::{Glyphs, sparkline};
 use ridgeline::{Answer, CeilingsChoice, Fact, FactValue, Question, Section, Session, Topic, View};
 use std::path::PathBuf;
 

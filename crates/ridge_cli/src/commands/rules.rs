@@ -7,8 +7,8 @@ use crate::output::{deliver, write_file};
 use clap::{Args, ValueHint};
 use ridge_report::Report;
 use ridgeline::{
-    Basis, Columns, Find, LocalSaving, RULES, Record, Rule, SavingBasis, Table, blind_record_of, local_record, record_of,
-    saving_line, savings_file, savings_in, savings_of,
+    Basis, Columns, Find, LocalSaving, RULES, Record, Rule, SavingBasis, Table, blind_record_of, local_record,
+    record_of, saving_line, savings_file, savings_in, savings_of,
 };
 use serde::Deserialize;
 use std::fs;

@@ -6,8 +6,8 @@ use crate::failure::Failure;
 use crate::output::{deliver, deliver_drawn, write_drawing};
 use crate::timings::Timings;
 use clap::{Args, ValueEnum, ValueHint};
-use ridge_report::terminal::{self, Layout};
 use ridge_report::Report;
+use ridge_report::terminal::{self, Layout};
 use ridgeline::{GrowthChart, Note, ScalingOptions, Table, WorkFrom, is_benchmark, scaling};
 use std::path::PathBuf;
 

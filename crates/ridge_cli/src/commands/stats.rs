@@ -8,9 +8,9 @@ use crate::output::deliver_followed;
 use crate::timings::Timings;
 use crate::views::ViewOf;
 use clap::Args;
+use ridge_report::Report;
 use ridge_report::check::text;
 use ridge_report::terminal::Layout;
-use ridge_report::Report;
 use ridgeline::{Answer, Note, Question, Session, Severity, Topic, View};
 
 /// Rows of each table where all tables are shown.
