@@ -3,7 +3,7 @@
 mod machine;
 mod probe;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use machine::Machine;
 use probe::Probe;
@@ -267,11 +267,6 @@ fn limits(machine: &Machine) -> Vec<Check> {
         });
     }
     all
-}
-
-/// Executables are looked for in these folders.
-fn search_path() -> Vec<PathBuf> {
-    std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -114,7 +114,7 @@ mod tests {
         let table = Table::from_columns("op", "Operations".to_owned(), columns).expect("equal lengths");
         let order: Order = by.parse().expect("an order");
         let table = order.of(&table)?;
-        Some(crate::texts(&table, "op").into_iter().map(str::to_owned).collect())
+        Some(crate::select::texts(&table, "op").into_iter().map(str::to_owned).collect())
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl Machine {
             shared_memory: shared,
             ptrace_scope: text("/proc/sys/kernel/yama/ptrace_scope").trim().parse().ok(),
             jax_platforms: std::env::var("JAX_PLATFORMS").ok(),
-            path: super::search_path(),
+            path: search_path(),
         }
     }
 
@@ -61,6 +61,11 @@ impl Machine {
     pub(super) fn tool(&self, name: &str) -> Option<PathBuf> {
         self.path.iter().map(|folder| folder.join(name)).find(|path| path.is_file())
     }
+}
+
+/// Executables are looked for in these folders.
+fn search_path() -> Vec<PathBuf> {
+    std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default()
 }
 
 /// Docker and Podman leave a file; others name themselves in the environment of what they start.
