@@ -71,6 +71,7 @@ class Session:
         self._window_began = self._part_began = self._traced_s = 0.0
         self._first_step = 0
         self._windows = 0
+        self._memory_at = set(config.get("memory_at") or ())
         self._part = 1
         self._is_idle = True
         self._is_asked = False
@@ -96,7 +97,14 @@ class Session:
 
     def step_begins(self) -> bool:
         """A step of the program begins; True if it started a capture."""
-        return self._hear(self.schedule.step_begins)
+        starts = self._hear(self.schedule.step_begins)
+        number = self.schedule.steps_seen - 1
+        if number in self._memory_at and not self.is_busy_here:
+            self._memory_at.discard(number)
+            with self._entered() as entered:
+                if entered:
+                    self._snapshot(f"step{number}", step=number)
+        return starts
 
     def step_ends(self) -> None:
         """A step of the program ended."""
@@ -327,21 +335,21 @@ class Session:
         if running is None:
             raise RuntimeError("expected a running profiler, found none")
         part = f".part{self._part}" if self._part > 1 else ""
-        path = self._out / "trace" / f"host{self._tracer.process_index()}{self._suffix()}{part}{self._tracer.suffix}"
+        path = self._tracer.path(self._out, self._suffix() + part)
         written = self._tracer.stop(running, path, keep_hostnames=bool(self._config.get("keep_hostnames")))
         self._is_idle = self._is_idle and written is None
         return written
 
-    def _snapshot(self, when: str) -> None:
+    def _snapshot(self, when: str, *, step: int | None = None) -> None:
+        """A profile "before" or "after" a window, or before `step`, which need not be captured."""
         if not self._config.get("memory_profiles"):
             return
         with self._piece.timed("memory_s"):
             number = self._windows + (when == "before")
-            entry = self.parts.run(
-                "memory_profile", self._tracer.snapshot, self._out, when + self._suffix(number), when=when
-            )
+            name = when + (self._suffix(number) if step is None else self.suffix)
+            entry = self.parts.run("memory_profile", self._tracer.snapshot, self._out, name, when=when)
         if entry is not None:
-            self._piece.append("memory", {"when": when, "window": number} | entry)
+            self._piece.append("memory", {"when": when} | ({"window": number} if step is None else {"step": step}) | entry)
 
     def _suffix(self, window: int | None = None) -> str:
         """What keeps this process's and window's files apart; nothing for the first of each."""

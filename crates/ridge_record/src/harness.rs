@@ -38,6 +38,7 @@ const FILES: &[PackageFile] = package_files![
     "golden.py",
     "imports.py",
     "jax_tracer.py",
+    "layout.py",
     "limits.py",
     "main_thread.py",
     "manifest.py",

@@ -14,7 +14,9 @@ use std::path::{Component, Path, PathBuf};
 const FILE: &str = "manifest.json";
 
 /// Folders above a file in which its manifest may be, the file's own included.
-const MOST_FOLDERS: usize = 4;
+///
+/// A benchmark's is as far as it gets: `jax_traces/TIME/vol32/plugins/profile/OPERATION` may lie below it.
+const MOST_FOLDERS: usize = 7;
 
 /// Modules of one recording that are read beside a capture without any.
 const MOST_MODULES: usize = 4096;

@@ -140,7 +140,7 @@ fn shown(
     let predicted = folders.iter().map(|folder| predict(folder)).collect::<Result<Vec<_>, _>>()?;
     let report = tables::report(&tables::Made { compiled, predicted: &predicted, sources, folders });
     let layout = TextLayout { width: arguments.layout.width, ascii: arguments.layout.ascii };
-    let output = OutputArguments { format: arguments.format, text: TextOutput { output: None, layout } };
+    let output = OutputArguments { format: arguments.format, sort: None, text: TextOutput { output: None, layout } };
     deliver(&report, &output, globals)
 }
 

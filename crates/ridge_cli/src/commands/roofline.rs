@@ -75,7 +75,8 @@ pub(crate) fn run(arguments: &RooflineArguments, globals: &Globals, timings: &mu
     let all = Listing::whole(table);
     timings.phase("drawings", || write_drawings(&charts, &all, arguments))?;
     let rows = super::rows_of(arguments.top, &arguments.output, ROWS);
-    let report = Report { notes: session.notes().to_vec(), sections, tables: vec![Listing::top(all.table, rows)] };
+    let tables = super::listed(vec![all.table], rows, &arguments.output)?;
+    let report = Report { notes: session.notes().to_vec(), sections, tables };
     let draw =
         |layout: &Layout| charts.iter().map(|chart| terminal::roofline(chart, layout)).collect::<Vec<_>>().join("\n");
     timings.phase("output", || deliver_drawn(&report, draw, &arguments.output, globals))?;
