@@ -11,7 +11,7 @@ use clap::{Args, ValueHint};
 use indicatif::ProgressBar;
 use ridge_record::compile::{
     CompileError, CompileEvent, Compiled, Compiler, Dump, InstallError, Job, LowerError, SourceError, Sources,
-    WriteError, claim, compile, compiler, compiler_folder, dump_of, install, lay_out, lower, sources_of,
+    WriteError, begin, claim, compile, compiler, compiler_folder, dump_of, install, lay_out, lower, sources_of,
     write_manifest,
 };
 use ridge_record::{HloFormat, ProgramStatus, RecordOptions, record};
@@ -106,6 +106,7 @@ pub(crate) fn run(arguments: &CompileArguments, globals: &Globals) -> Result<End
     let out = arguments.out.clone().unwrap_or_else(free_folder);
     claim(&out)?;
     let (sources, status) = sources(arguments, &out)?;
+    chosen.iter().try_for_each(|target| begin(&out.join(target.id), &described(target)))?;
     let job = Job {
         python: &python,
         targets: chosen.iter().map(|target| (target.id.to_owned(), target.config())).collect(),

@@ -44,6 +44,13 @@ pub(crate) struct RecordArguments {
     #[arg(long, value_name = "PROFILER", value_delimiter = ',')]
     pub(super) with: Vec<With>,
 
+    /// Record the program this many times, one after the other, each run into a folder of its own: FOLDER/1, FOLDER/2, …
+    ///
+    /// `ridgeline diff` takes FOLDER as one side, and judges by how much its runs differ.
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "with",
+          value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(super) runs: u16,
+
     #[command(flatten)]
     pub(super) window: WindowArguments,
 
@@ -79,6 +86,7 @@ Examples:
   ridgeline record --rotate 30s --max-time 1h -- python train.py    a crash loses at most the last half minute
   ridgeline record --golden filter_one_block -- python recon.py     real inputs and outputs of a region
   ridgeline record --profile-option host_tracer_level=3 -- python solver.py
+  ridgeline record --runs 3 -o before/ -- python solver.py          one side of `ridgeline diff`
   ridgeline record --keep-command-buffers -- python solver.py       CUDA graphs as without a profiler
   ridgeline record --expand-command-buffers -- python solver.py     operations of CUDA graphs keep their names
   ridgeline record --with nsys -o run/ -- python solver.py          the timeline by Nsight Systems
