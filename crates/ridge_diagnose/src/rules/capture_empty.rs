@@ -6,6 +6,7 @@ use crate::losses::advice_for_device_work;
 use crate::rule::{Find, Group, Rule};
 use crate::words::count;
 use ridge_analysis::ProfileNumbers;
+use ridge_units::Nanos;
 
 pub(crate) static RULE: Rule = Rule {
     id: "capture-empty",
@@ -20,6 +21,7 @@ pub(crate) static RULE: Rule = Rule {
 
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     if case.wall().busy_ns() > 0 {
+        doubts.extend(nearly_empty(case));
         return;
     }
     let profiled = profiled(case);
@@ -43,6 +45,24 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let blocks = vec![Question::Device, Question::Idle, Question::Steps];
     let command = advice_for_device_work(case, command);
     doubts.push(Doubt { message, command: Some(command.to_owned()), blocks });
+}
+
+/// Fewer pieces of work than this that take less than this part of the time are leftovers of a capture, or a test of the device.
+const FEW: u64 = 5;
+const LITTLE: f64 = 2e-4;
+
+/// A capture in which the device did next to nothing says nothing of why it did not do more.
+fn nearly_empty(case: &Case<'_>) -> Option<Doubt> {
+    let pieces: u64 = case.work().map(|work| work.row.events).sum();
+    let (busy, whole) = (case.wall().busy_ns(), case.wall().whole_ns());
+    if pieces >= FEW || busy as f64 >= LITTLE * whole as f64 {
+        return None;
+    }
+    Some(Doubt {
+        message: format!("{} of device work in {}, busy for {}: that says nothing of a program that runs", count(pieces, "piece", "pieces"), Nanos(whole), Nanos(busy)),
+        command: Some("ridgeline record -- python PROGRAM.py".to_owned()),
+        blocks: vec![Question::Device, Question::Idle, Question::Steps],
+    })
 }
 
 /// Launches under a profiler that counted what a kernel reached.
