@@ -63,8 +63,13 @@ const OF_JAX: [&str; 19] = [
 /// Whether a frame of XLA's Python tracer is of what JAX does to make a program that it has not yet: trace it, lower it, look for it in
 /// its cache, compile it.
 pub(crate) fn makes_programs(name: &str) -> bool {
-    const FUNCTIONS: [&str; 5] =
-        ["compile_or_get_cached", "trace_to_jaxpr", "lower_sharding_computation", "lower_jaxpr_to_module", "backend_compile"];
+    const FUNCTIONS: [&str; 5] = [
+        "compile_or_get_cached",
+        "trace_to_jaxpr",
+        "lower_sharding_computation",
+        "lower_jaxpr_to_module",
+        "backend_compile",
+    ];
     const FILES: [&str; 2] = ["$cache_key.py:", "$compilation_cache.py:"];
     let is_of = |file: &&str| name.starts_with(*file);
     let function = name.strip_prefix('$').and_then(|frame| frame.split_once(' ')).map_or("", |(_, function)| function);

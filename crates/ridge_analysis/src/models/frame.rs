@@ -81,7 +81,9 @@ fn of_steps(analysis: &Analysis<'_>) -> Option<Frame> {
         // The first step warms up; where there is no other, there is no choice.
         let steady = if steps.len() > 1 { &steps[1..] } else { &steps[..] };
         let end = steady.iter().map(|(_, end)| *end).max();
-        let Some(window) = steady.first().zip(end).map(|((start, _), end)| (*start, end)) else { return Spans::default() };
+        let Some(window) = steady.first().zip(end).map(|((start, _), end)| (*start, end)) else {
+            return Spans::default();
+        };
         let drained = drained(trace, process, window);
         // The work of the first step is in the queue, too.
         let steps = if drained.is_some() { steps.len() } else { steady.len() };
@@ -157,9 +159,7 @@ fn compilations(trace: &Trace, process: u32) -> impl Iterator<Item = (i64, i64)>
         trace.tracks.iter().filter(move |track| track.kind == TrackKind::HostThread && track.process == process);
     let rows = threads.flat_map(|track| track.rows.clone()).map(|row| row as usize);
     let found = rows.filter(move |row| {
-        events.kind[*row] == EventKind::Compile as u8
-            || frames.contains(&events.name[*row])
-            || is_ours(trace, *row)
+        events.kind[*row] == EventKind::Compile as u8 || frames.contains(&events.name[*row]) || is_ours(trace, *row)
     });
     found.map(|row| (events.start_ns[row], events.end_ns(row)))
 }

@@ -27,8 +27,13 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let profiled = profiled(case);
     if profiled > 0 {
         doubts.push(Doubt {
-            message: format!("the capture is of {} under a hardware profiler, without a timeline", count(profiled, "launch", "launches")),
-            command: Some("nsys profile --trace=cuda,nvtx,osrt PROGRAM, for what happens between the kernels".to_owned()),
+            message: format!(
+                "the capture is of {} under a hardware profiler, without a timeline",
+                count(profiled, "launch", "launches")
+            ),
+            command: Some(
+                "nsys profile --trace=cuda,nvtx,osrt PROGRAM, for what happens between the kernels".to_owned(),
+            ),
             blocks: vec![Question::Idle, Question::Steps],
         });
         return;
@@ -59,7 +64,12 @@ fn nearly_empty(case: &Case<'_>) -> Option<Doubt> {
         return None;
     }
     Some(Doubt {
-        message: format!("{} of device work in {}, busy for {}: that says nothing of a program that runs", count(pieces, "piece", "pieces"), Nanos(whole), Nanos(busy)),
+        message: format!(
+            "{} of device work in {}, busy for {}: that says nothing of a program that runs",
+            count(pieces, "piece", "pieces"),
+            Nanos(whole),
+            Nanos(busy)
+        ),
         command: Some("ridgeline record -- python PROGRAM.py".to_owned()),
         blocks: vec![Question::Device, Question::Idle, Question::Steps],
     })
@@ -69,5 +79,7 @@ fn nearly_empty(case: &Case<'_>) -> Option<Doubt> {
 fn profiled(case: &Case<'_>) -> u64 {
     let (trace, profiles) = (case.trace(), &case.trace().profiles);
     let numbers = (0..profiles.launches.len() as u32).map(|row| ProfileNumbers::of(profiles, &trace.strings, row));
-    numbers.filter(|numbers| numbers.duration_ns.is_some() && numbers.compute_share.or(numbers.memory_share).is_some()).count() as u64
+    numbers
+        .filter(|numbers| numbers.duration_ns.is_some() && numbers.compute_share.or(numbers.memory_share).is_some())
+        .count() as u64
 }

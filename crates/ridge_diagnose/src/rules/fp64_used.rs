@@ -6,7 +6,7 @@ use crate::fitness::{CannotTell, Question};
 use crate::programs::programs;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
-use ridge_analysis::{Costs, Ceilings, ComputeUnit, Limit, Lines, Need, NumberType};
+use ridge_analysis::{Ceilings, ComputeUnit, Costs, Limit, Lines, Need, NumberType};
 use ridge_hlo::ElementType;
 use ridge_hlo::cost::{Cost, Unit as ComputedBy};
 use ridge_table::{Basis, Quantity, Subject, Unit};
@@ -46,7 +46,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let mut slowest: f64 = 1.0;
     for program in programs(case) {
         for (id, work) in &program.ran {
-            let Some(cost) = costs.of(&case.analysis, program.row, *id).filter(|cost| double_operations(cost) > 0.0) else { continue };
+            let Some(cost) = costs.of(&case.analysis, program.row, *id).filter(|cost| double_operations(cost) > 0.0)
+            else {
+                continue;
+            };
             for work in work {
                 if case.is_processor(work.row.device) {
                     slowest = slowest.min(ON_PROCESSORS);

@@ -46,7 +46,8 @@ fn bodies(module: &HloModule) -> FxHashSet<ComputationId> {
 fn is_copy(module: &HloModule, id: InstructionId) -> bool {
     let instruction = module.instruction(id);
     // A counter is copied as well, and costs what any operation of its size costs.
-    let is_array = instruction.shape.leaves().first().is_some_and(|shape| shape.element_count().is_ok_and(|count| count > 1));
+    let is_array =
+        instruction.shape.leaves().first().is_some_and(|shape| shape.element_count().is_ok_and(|count| count > 1));
     matches!(&*instruction.opcode, "copy" | "copy-start") && is_array && keeps_layout(module, id)
 }
 

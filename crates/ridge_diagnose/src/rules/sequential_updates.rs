@@ -73,8 +73,11 @@ fn chains(module: &HloModule) -> Vec<Chain> {
         let known = longest.entry(end.0).or_insert((0, id));
         *known = if end.1 > known.0 { (end.1, id) } else { *known };
     }
-    let mut long: Vec<(InstructionId, InstructionId)> =
-        longest.into_iter().filter(|(_, (length, _))| *length >= FEWEST).map(|(first, (_, last))| (first, last)).collect();
+    let mut long: Vec<(InstructionId, InstructionId)> = longest
+        .into_iter()
+        .filter(|(_, (length, _))| *length >= FEWEST)
+        .map(|(first, (_, last))| (first, last))
+        .collect();
     long.sort_unstable();
     long.into_iter().map(|(_, last)| chain(module, last, &before)).collect()
 }
@@ -116,9 +119,10 @@ fn finding(case: &Case<'_>, program: &Program<'_>, chain: &Chain) -> Option<Find
         shape.without_layout(),
         percent(case.share(of_all)),
     ));
-    let mut found = program
-        .located(case, found, updates.first().copied())
-        .number(format!("in the updates: {}", list(&program.names(&updates), 3)), case.per_unit(program.ns_of(&updates)));
+    let mut found = program.located(case, found, updates.first().copied()).number(
+        format!("in the updates: {}", list(&program.names(&updates), 3)),
+        case.per_unit(program.ns_of(&updates)),
+    );
     if !copies.is_empty() {
         let copied = count(copies.len() as u64, "copy", "copies");
         let says = format!("in {copied} of the whole array between them: {}", list(&program.names(&copies), 3));
