@@ -37,7 +37,7 @@ _LEAST_GROWTH = 16 << 20
 _MOST_WINDOWS = 8
 
 #: How often a running capture is looked at, in seconds.
-_LOOK_S, _LOOK_RARELY_S = 0.02, 0.25
+_LOOK_S, _LOOK_RARELY_S = 0.02, 0.05
 
 #: Steps that are kept to compare.
 _MOST_STEPS = 512

@@ -79,7 +79,7 @@ def test_looks_become_rare_while_nothing_grows(memory: Memory) -> None:
     spent = begun(0.2)
     for _ in range(8):
         spent.is_used_up(1.0)
-    assert spent.look_s == 0.25
+    assert spent.look_s == 0.05
     memory.grow(events=10 * MEGABYTE)
     spent.is_used_up(1.0)
     assert spent.look_s == 0.02
