@@ -7,8 +7,8 @@ use crate::programs::programs;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
 use ridge_analysis::{Ceilings, ComputeUnit, Costs, Limit, Lines, Need, NumberType};
-use ridge_hlo::ElementType;
 use ridge_hlo::cost::{Cost, Unit as ComputedBy};
+use ridge_hlo::{ElementType, Instruction};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::OpRow;
 
@@ -46,16 +46,18 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let mut slowest: f64 = 1.0;
     for program in programs(case) {
         for (id, work) in &program.ran {
-            let Some(cost) = costs.of(&case.analysis, program.row, *id).filter(|cost| double_operations(cost) > 0.0)
-            else {
-                continue;
-            };
+            let makes_doubles = makes_doubles(program.module.instruction(*id));
+            let cost = costs.of(&case.analysis, program.row, *id).filter(|cost| double_operations(cost) > 0.0);
             for work in work {
                 if case.is_processor(work.row.device) {
-                    slowest = slowest.min(ON_PROCESSORS);
-                    found.push(Double { work: *work, part: ON_PROCESSORS as f32 });
+                    // What only moves them takes twice as long as well.
+                    if makes_doubles {
+                        slowest = slowest.min(ON_PROCESSORS);
+                        found.push(Double { work: *work, part: ON_PROCESSORS as f32 });
+                    }
                     continue;
                 }
+                let Some(cost) = cost else { continue };
                 let Some(ceilings) = case.analysis.ceilings.get(work.row.device.index()) else { continue };
                 let Some(ratio) = ratio(ceilings).filter(|ratio| *ratio < FAST) else { continue };
                 slowest = slowest.min(ratio);
@@ -85,6 +87,12 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .claims(found.iter().map(|double| (double.work.at, double.part)));
     // Whether they are needed is not in the capture.
     Ok(vec![if on_processors { finding.information() } else { finding }])
+}
+
+/// Whether an instruction's result is of 64-bit floating-point numbers.
+fn makes_doubles(instruction: &Instruction) -> bool {
+    let leaves = instruction.shape.leaves();
+    leaves.first().is_some_and(|shape| matches!(shape.element_type, ElementType::F64 | ElementType::C128))
 }
 
 /// Operations on 64-bit floating-point numbers of one execution.
