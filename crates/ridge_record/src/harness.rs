@@ -16,6 +16,7 @@ const FILES: &[PackageFile] = package_files![
     "annotations.py",
     "attach.py",
     "backends.py",
+    "budget.py",
     "elsewhere.py",
     "emulate.py",
     "endings.py",

@@ -22,8 +22,8 @@ pub(crate) static RULE: Rule = Rule {
     find: Find::Causes(find),
 };
 
-/// The least part of the judged time that the other form saves.
-const LEAST: f64 = 0.03;
+/// The least part of the judged time that the other form saves: less is not seen when the program is timed again.
+const LEAST: f64 = 0.05;
 /// What seven pairs of programs saved was within these factors of what the prices say: a program that is recorded shares its time
 /// with the recorder, and the form that is written instead is not always the one that was priced.
 const LOW: f64 = 0.7;

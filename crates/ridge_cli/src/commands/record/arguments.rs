@@ -24,6 +24,8 @@ static USUAL: LazyLock<[String; 5]> = LazyLock::new(|| {
     ]
 });
 
+static USUAL_OVERHEAD: LazyLock<String> = LazyLock::new(|| Limits::USUAL.max_overhead_pct.to_string());
+
 /// Run a program and record what it does on its devices
 ///
 /// The program runs unchanged: it keeps its own output, terminal, signals and exit status.
@@ -235,6 +237,11 @@ struct LimitArguments {
     #[arg(long, value_name = "TIME", value_parser = time)]
     rotate: Option<Duration>,
 
+    /// Maximum that recording may slow a JAX program down, in percent: a program that makes more events is recorded in
+    /// windows; `none` records all of it
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = USUAL_OVERHEAD.as_str())]
+    max_overhead: u32,
+
     /// Maximum number of modules kept per process
     #[arg(long, value_name = "N", default_value = USUAL[2].as_str())]
     max_modules: u32,
@@ -242,6 +249,13 @@ struct LimitArguments {
     /// Maximum size of modules kept per process
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = USUAL[3].as_str())]
     max_module_size: u64,
+}
+
+fn percent(text: &str) -> Result<u32, String> {
+    match text.trim_end_matches('%') {
+        "none" => Ok(u32::MAX),
+        number => number.parse().map_err(|_| "expected a whole number of percent, or none".to_owned()),
+    }
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {
@@ -338,6 +352,7 @@ impl LimitArguments {
         Limits {
             max_trace_time: self.max_time,
             rotate: self.rotate,
+            max_overhead_pct: self.max_overhead,
             max_trace_bytes: self.max_size,
             max_modules: self.max_modules,
             max_module_bytes: self.max_module_size,
