@@ -6,13 +6,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// How the names of a module's files end in a dump, and what they are called here; of one name the first counts.
-const KEPT: [(&str, &str); 6] = [
+const KEPT: [(&str, &str); 7] = [
     (".before_optimizations.txt", "before.txt"),
     ("gpu_after_optimizations.txt", "after.txt"),
     ("gpu_after_optimizations.hlo.pb", "after.hlo.pb"),
     (".thunk_sequence_after_thunk_passes.txt", "thunks.txt"),
     (".thunk_sequence.txt", "thunks.txt"),
     (".thunk_metadata.txt", "thunk_metadata.txt"),
+    (".priority_fusion_dump.txt", "fusion_steps.txt"),
 ];
 
 /// The file that names the GPU of a module.
@@ -73,6 +74,11 @@ fn stem_of(name: &str) -> Option<String> {
     Some(rest[..platform].to_owned())
 }
 
+/// The number in `module_0001.jit_f`.
+fn number_of(stem: &str) -> Option<u64> {
+    stem.strip_prefix("module_")?.split('.').next()?.parse().ok()
+}
+
 fn files_of(folder: &Path, stem: &str, own: &[&str]) -> Vec<(PathBuf, String)> {
     let mut files: Vec<(PathBuf, String)> = Vec::new();
     for (ending, name) in KEPT {
@@ -112,6 +118,7 @@ pub fn lay_out(dump: &Dump, folder: &Path) -> Compiled {
             Ok(()) => compiled.modules.push(CompiledModule {
                 folder: module.name.clone(),
                 name: module.name.split_once('.').map_or(module.name.as_str(), |(_, name)| name).to_owned(),
+                number: number_of(&module.name),
                 files: module.files.iter().map(|(_, name)| name.clone()).collect(),
                 ..CompiledModule::default()
             }),
