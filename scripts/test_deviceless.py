@@ -245,10 +245,11 @@ def _wrong_with_module(folder: Path, module: dict, said: dict) -> list[str]:
         code = program.with_suffix(".cubin")
         if not code.is_file() or code.read_bytes()[:4] != b"\x7fELF":
             wrong.append(f"{code.name} is no machine code")
-    if said.get("launches", 0) < len(started):
+    if (said.get("launches") or 0) < len(started):
         wrong.append(f"{said.get('launches')} launches are reported, and {len(started)} kernels are started")
     low, high = said.get("low_ns"), said.get("high_ns")
-    if started and not (low is not None and high is not None and 0 < low <= high):
+    # Of a loop or a call whose work nobody knows there is no time.
+    if (low is None) != (high is None) or (low is not None and not 0 < low <= high):
         wrong.append(f"its time is predicted as {low} to {high} ns")
     return wrong
 
@@ -277,9 +278,11 @@ def _wrong_with(ridgeline: str, folder: Path, said: dict[str, dict]) -> list[str
     opened = subprocess.run([ridgeline, "stats", str(folder)], capture_output=True, text=True)
     if opened.returncode != 0 or "predicted, not measured" not in opened.stdout:
         wrong.append(f"`stats` does not open it as predicted: {opened.stderr.strip()[:200]}")
-    first = next(iter(manifest["modules"]), {})
-    if first and first.get("program_id") is not None:
-        command = [ridgeline, "hlo", str(folder), "-m", str(first["program_id"])]
+    if said and all(row.get("low_ns") is None for row in said.values()):
+        wrong.append("no module has a predicted time")
+    largest = max(manifest["modules"], key=lambda module: said.get(Path(module["dir"]).name, {}).get("fusions") or 0, default=None)
+    if largest is not None:
+        command = [ridgeline, "hlo", str(folder), "-m", str(largest["program_id"])]
         before = subprocess.run([*command, "--before"], capture_output=True, text=True)
         if not before.stdout.startswith("HloModule"):
             wrong.append(f"`hlo --before` does not find the module: {before.stderr.strip()[:200]}")

@@ -131,7 +131,9 @@ def _keep(dump: Path, folder: Path) -> tuple[int | None, list[str]]:
     if "fusion_steps.txt" in kept:
         steps = folder / "fusion_steps.txt"
         steps.write_text(_PRIORITIES.sub("", steps.read_text(encoding="utf-8")), encoding="utf-8")
-    programs = sorted((entry for entry in names if entry.endswith(".ptx")), key=_number)
+    # Of a module without a kernel of its own, XLA leaves a program without a line.
+    programs = [entry for entry in names if entry.endswith(".ptx") and (dump / entry).stat().st_size]
+    programs.sort(key=_number)
     for place, entry in enumerate(programs):
         (folder / "kernels").mkdir(exist_ok=True)
         (dump / entry).replace(folder / "kernels" / f"{place}.ptx")

@@ -66,6 +66,7 @@ def test_what_a_dump_holds_is_kept_under_names_that_do_not_depend_on_it(tmp_path
         "module_0001.jit_f.2.ir-with-opt.ll",
     ):
         (dump / name).write_text(name)
+    (dump / "module_0001.jit_f.1.ptx").write_text("")
     step = 'fusion_steps {\n  %s {\n    producer_name: "a.1"\n  }\n}\n'
     steps = step % "update_priority" + step % "producer_ineligible" + step % "update_priority"
     (dump / "module_0001.jit_f.priority_fusion_dump.txt").write_text(steps)

@@ -100,6 +100,7 @@ fn made(session: &Session, gpu: &str, timings: &mut Timings) -> Result<(Session,
     let out = kept_in(&sources, target).map_err(|error| failed(error.to_string()))?;
     let folder = out.join(target.id);
     if !folder.join("manifest.json").is_file() {
+        anstream::eprintln!("ridgeline: compiling {} modules for {}", sources.modules.len(), target.name);
         let compiled = timings.phase("compile", || compiled_into(&out, &python, &sources, target)).map_err(failed)?;
         if compiled.modules.is_empty() {
             let why = compiled.failed.first().map_or("there was no module", |(_, why)| why.as_str());

@@ -16,7 +16,10 @@ const SECTOR_BYTES: i64 = 32;
 const WARP: i64 = 32;
 
 /// Warps that are looked at, spread over the grid.
-const WARPS: i64 = 8;
+const WARPS: i64 = 4;
+
+/// Elements of a thread; where there are more, its threads do something else.
+const MOST_UNROLLED: i64 = 64;
 
 /// Steps from a result to its operands, for one element; a fusion has hundreds of instructions.
 const MOST_STEPS: usize = 20_000;
@@ -52,9 +55,15 @@ pub fn coalescing(module: &HloModule, id: InstructionId, threads: u64) -> Option
         "tuple" => module.instruction(root).operands.clone(),
         _ => vec![root],
     };
+    if results.iter().any(|result| is_in_place(module, *result)) {
+        return None;
+    }
     let elements = i64::try_from(module.instruction(*results.first()?).shape.element_count().ok()?).ok()?;
     let threads = i64::try_from(threads).ok()?;
     let unrolled = ((elements + threads - 1) / threads).max(1);
+    if unrolled > MOST_UNROLLED {
+        return None;
+    }
     let warps = (elements / unrolled / WARP).max(1);
     let mut all = Coalescing::default();
     let looked_at = warps.min(WARPS);
@@ -74,6 +83,14 @@ pub fn coalescing(module: &HloModule, id: InstructionId, threads: u64) -> Option
     Some(all)
 }
 
+/// Whether a result is an operand of which a part is changed: its threads are those of the part.
+fn is_in_place(module: &HloModule, result: InstructionId) -> bool {
+    let instruction = module.instruction(result);
+    let inner = instruction.operands.first().filter(|_| instruction.opcode == "bitcast");
+    let made_by = inner.map_or(instruction, |inner| module.instruction(*inner));
+    matches!(made_by.opcode.as_str(), "dynamic-update-slice" | "scatter")
+}
+
 /// What one warp touches: sectors and elements of each array, which is known by what stands for it in the fusion.
 struct Warp<'m> {
     module: &'m HloModule,
@@ -85,7 +102,8 @@ struct Warp<'m> {
 impl Warp<'_> {
     /// The element of `result` at this place in memory: written, and all that it is made of read.
     fn element(&mut self, result: InstructionId, place: i64) -> Option<()> {
-        let shape = &self.module.instruction(result).shape;
+        let module = self.module;
+        let shape = &module.instruction(result).shape;
         let index = unlinear(shape, place)?;
         self.touch(result, shape, place)?;
         let mut open = vec![(result, index)];
@@ -97,7 +115,7 @@ impl Warp<'_> {
             if seen.len() > MOST_STEPS {
                 return None;
             }
-            let instruction = self.module.instruction(id);
+            let instruction = module.instruction(id);
             if instruction.opcode == "parameter" {
                 let place = linear(&instruction.shape, &index)?;
                 self.touch(id, &instruction.shape, place)?;

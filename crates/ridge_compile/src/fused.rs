@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// Instructions that are walked, calls opened: a program of calls in calls may stand for billions.
-const MOST_WALKED: usize = 1 << 21;
+const MOST_WALKED: usize = 1 << 20;
 
 /// Calls in calls that are opened.
 const MOST_DEPTH: usize = 128;

@@ -152,22 +152,33 @@ struct Shared<'a> {
     in_words: String,
 }
 
-/// By name, line and opcode, as both compilations know it.
-type Known = (String, Option<(String, u32)>, String);
+/// By name, line and opcode, as both compilations know it, and which one it is of several on that line.
+type Known = (String, Option<(String, u32)>, String, usize);
 
-fn known(operation: &Operation) -> Known {
-    (operation.name.clone(), operation.line.clone(), operation.opcode.clone())
+/// Each operation of a compilation by what it is known by.
+fn known(found: &Fused) -> Vec<Known> {
+    let mut times: FxHashMap<(&str, Option<&(String, u32)>, &str), usize> = FxHashMap::default();
+    let of = |operation: &'_ Operation, place: usize| {
+        (operation.name.clone(), operation.line.clone(), operation.opcode.clone(), place)
+    };
+    let mut all = Vec::with_capacity(found.operations.len());
+    for operation in &found.operations {
+        let place = times.entry((&operation.name, operation.line.as_ref(), &operation.opcode)).or_default();
+        all.push(of(operation, *place));
+        *place += 1;
+    }
+    all
 }
 
 fn shared<'a>(found: &'a Fused, numbers: &FxHashMap<Known, usize>) -> FxHashMap<usize, Shared<'a>> {
-    let number = |operation: &Operation| numbers.get(&known(operation)).copied();
+    let own: Vec<Option<usize>> = known(found).iter().map(|known| numbers.get(known).copied()).collect();
     let mut inside: FxHashMap<usize, BTreeSet<usize>> = FxHashMap::default();
-    for operation in &found.operations {
+    for (operation, number) in found.operations.iter().zip(&own) {
         for at in &operation.held_by {
-            inside.entry(*at).or_default().extend(number(operation));
+            inside.entry(*at).or_default().extend(number);
         }
     }
-    let of = |operation: &'a Operation| {
+    let of = |(operation, number): (&'a Operation, &Option<usize>)| {
         let with: BTreeSet<usize> =
             operation.held_by.iter().flat_map(|at| inside.get(at).into_iter().flatten()).copied().collect();
         let others = with.len().saturating_sub(1);
@@ -176,16 +187,16 @@ fn shared<'a>(found: &'a Fused, numbers: &FxHashMap<Known, usize>) -> FxHashMap<
             Fate::Fused | Fate::Duplicated => format!("{} with {others} others{place}", operation.fate.words()),
             _ => format!("{}{place}", operation.fate.words()),
         };
-        Some((number(operation)?, Shared { operation, with, in_words }))
+        Some(((*number)?, Shared { operation, with, in_words }))
     };
-    found.operations.iter().filter_map(of).collect()
+    found.operations.iter().zip(&own).filter_map(of).collect()
 }
 
 fn changes(one: &Fused, other: &Fused) -> Table {
     let mut numbers: FxHashMap<Known, usize> = FxHashMap::default();
-    for operation in one.operations.iter().chain(&other.operations) {
+    for known in known(one).into_iter().chain(known(other)) {
         let next = numbers.len();
-        numbers.entry(known(operation)).or_insert(next);
+        numbers.entry(known).or_insert(next);
     }
     let (here, there) = (shared(one, &numbers), shared(other, &numbers));
     let mut rows: Vec<(usize, &Operation, Option<&Shared<'_>>, Option<&Shared<'_>>)> = Vec::new();
