@@ -23,4 +23,4 @@ pub mod transfers;
 pub mod wall;
 pub mod work;
 
-pub use module_runs::module_runs;
+pub(crate) use module_runs::module_runs;

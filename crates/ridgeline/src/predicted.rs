@@ -8,15 +8,15 @@ mod kernels;
 mod timeline;
 
 use self::judged::{Static, judged_all};
+use crate::answer::Question;
 use crate::error::{Details, OpenError};
 use crate::manifest::Manifest;
 use crate::session::Session;
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, UInt64Array};
 use arrow_schema::Schema;
-use ridge_analysis::models::module_runs;
-use ridge_analysis::{Ceilings, DeviceSheet, sheets};
+use ridge_analysis::{Ceilings, DeviceSheet, Topic, sheets, view};
 use ridge_compile::Target;
-use ridge_table::{Basis, Columns, Table};
+use ridge_table::{Basis, Columns, Subject, Table};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -137,14 +137,20 @@ fn sheet_of(target: &Target) -> Option<&'static DeviceSheet> {
 impl Session {
     /// How often each module ran, by the name of its folder in a recording; those of which nothing is known are left out.
     pub fn module_runs(&self) -> ModuleRuns {
-        let runs = self.with_analysis(module_runs);
-        let trace = &self.imported().trace;
-        let named = trace.modules.iter().zip(runs).filter(|(_, runs)| *runs > 0);
         let mut found = ModuleRuns::default();
-        for (module, runs) in named {
-            let folder = format!("{}.{}", trace.strings.get(module.name), module.program_id);
-            let all = found.entry(folder).or_default();
-            *all = all.saturating_add(runs);
+        let Some(by_module) = view(Topic::Time, "module") else { return found };
+        let Ok(answer) = self.answer(Topic::Time, &[by_module], Question::default()) else { return found };
+        let trace = &self.imported().trace;
+        for table in &answer.tables {
+            let runs =
+                table.batch.column_by_name("runs").and_then(|column| column.as_any().downcast_ref::<UInt64Array>());
+            for (subject, runs) in table.subjects.iter().zip(runs.into_iter().flatten()) {
+                let (Some(Subject::Module(row)), Some(runs)) = (subject, runs) else { continue };
+                let Some(module) = trace.modules.get(row.index()) else { continue };
+                let folder = format!("{}.{}", trace.strings.get(module.name), module.program_id);
+                let all = found.entry(folder).or_default();
+                *all = all.saturating_add(runs);
+            }
         }
         found
     }

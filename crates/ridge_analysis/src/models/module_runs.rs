@@ -4,7 +4,7 @@ use crate::Analysis;
 use crate::context::observed_trips::KNOWN;
 
 /// Runs of each module, by row of the modules table; 0 where none is known.
-pub fn module_runs(analysis: &Analysis<'_>) -> Vec<u64> {
+pub(crate) fn module_runs(analysis: &Analysis<'_>) -> Vec<u64> {
     let trace = analysis.trace;
     let mut runs = vec![0_u64; trace.modules.len()];
     for op in 0..trace.operations.len() as u32 {
