@@ -4,7 +4,7 @@ use crate::error::{Details, OpenError};
 use crate::manifest::Manifest;
 use ridge_hlo::HloModule;
 use ridge_import::Imported;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A form of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,5 +111,14 @@ fn dump_folders(manifest: &Manifest, name: &str, id: u64) -> Vec<PathBuf> {
         }));
     }
     folders.sort_by_key(|path| !path.to_string_lossy().ends_with(&format!(".{id}")));
+    if folders.len() > 1 {
+        // A recording numbers its folders by itself, so the end of a name may be the number of another module.
+        folders.sort_by_cached_key(|folder| number_of(folder) != Some(id));
+    }
     listed.into_iter().map(|(_, folder)| folder).chain(folders).collect()
+}
+
+/// XLA's number of the module in a folder of a recording, by its proto.
+pub(crate) fn number_of(folder: &Path) -> Option<u64> {
+    HloModule::from_proto(&std::fs::read(folder.join("after.hlo.pb")).ok()?).ok().map(|hlo| hlo.id)
 }

@@ -10,6 +10,7 @@ mod timeline;
 use self::judged::{Static, judged_all};
 use crate::answer::Question;
 use crate::error::{Details, OpenError};
+use crate::hlo::number_of;
 use crate::manifest::Manifest;
 use crate::session::Session;
 use arrow_array::{RecordBatch, UInt64Array};
@@ -17,6 +18,7 @@ use arrow_schema::Schema;
 use ridge_analysis::{Ceilings, DeviceSheet, Topic, sheets, view};
 use ridge_compile::Target;
 use ridge_table::{Basis, Columns, Subject, Table};
+use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -137,7 +139,22 @@ fn sheet_of(target: &Target) -> Option<&'static DeviceSheet> {
 impl Session {
     /// How often each module ran, by the name of its folder in a recording; those of which nothing is known are left out.
     pub fn module_runs(&self) -> ModuleRuns {
+        let by_number = self.runs_by_number();
         let mut found = ModuleRuns::default();
+        let Some(manifest) = self.manifest() else { return found };
+        for module in &manifest.document.modules {
+            let Some(folder) = manifest.folder_of(module) else { continue };
+            // A recording numbers folders by itself; XLA's own number, which the capture has, is in the proto.
+            let Some(number) = module.program_id.or_else(|| number_of(&folder)) else { continue };
+            let Some(runs) = by_number.get(&(module.name.clone(), number)) else { continue };
+            found.insert(folder.file_name().unwrap_or_default().to_string_lossy().into_owned(), *runs);
+        }
+        found
+    }
+
+    /// How often each module ran, by its name and XLA's number of it.
+    fn runs_by_number(&self) -> FxHashMap<(String, u64), u64> {
+        let mut found = FxHashMap::default();
         let Some(by_module) = view(Topic::Time, "module") else { return found };
         let Ok(answer) = self.answer(Topic::Time, &[by_module], Question::default()) else { return found };
         let trace = &self.imported().trace;
@@ -147,8 +164,8 @@ impl Session {
             for (subject, runs) in table.subjects.iter().zip(runs.into_iter().flatten()) {
                 let (Some(Subject::Module(row)), Some(runs)) = (subject, runs) else { continue };
                 let Some(module) = trace.modules.get(row.index()) else { continue };
-                let folder = format!("{}.{}", trace.strings.get(module.name), module.program_id);
-                let all = found.entry(folder).or_default();
+                let known = (trace.strings.get(module.name).to_owned(), module.program_id);
+                let all: &mut u64 = found.entry(known).or_default();
                 *all = all.saturating_add(runs);
             }
         }
