@@ -21,7 +21,8 @@ def main() -> int:
     if subprocess.run([str(VENV_PYTHON), "-c", "import torch, pytest"], stderr=subprocess.DEVNULL).returncode != 0:
         pip = [str(VENV_PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, "torch", "numpy", "pytest"], check=True)
-    tests = [str(VENV_PYTHON), "-m", "pytest", "-q", "-rs", "python/tests/test_record_torch.py"]
+    subprocess.run(["cargo", "build", "--quiet", "--workspace", "--bin", "ridgeline"], cwd=ROOT, check=True)
+    tests = [str(VENV_PYTHON), "-m", "pytest", "-q", "-rs", "python/tests/test_record_torch.py", "python/tests/test_torch_programs.py"]
     return subprocess.run(tests, cwd=ROOT).returncode
 
 

@@ -160,6 +160,7 @@ class Session:
             self._is_over = True
             self._wake.set()
             self._say_modules_left_out()
+            self.parts.run("told_at_end", self._say_what_is_told)
             self._piece.set(
                 state="ended",
                 how=how,
@@ -366,6 +367,10 @@ class Session:
     def _may_keep_module(self) -> bool:
         kept = self._compilations
         return kept["kept"] < self._config["max_modules"] and kept["kept_bytes"] < self._config["max_module_bytes"]
+
+    def _say_what_is_told(self) -> None:
+        for note in self._tracer.told_at_end():
+            self._piece.append("notes", note)
 
     def _say_modules_left_out(self) -> None:
         left_out = self._compilations["count"] - self._compilations["kept"]

@@ -13,6 +13,7 @@ mod module_runs;
 pub mod operators;
 pub mod profiles;
 pub mod python_looks;
+pub mod rank_times;
 pub mod ranges;
 pub mod roofline;
 pub mod scaling;

@@ -62,6 +62,9 @@ impl Frame {
 }
 
 /// From the second step's start to the last one's end, or to that of its work.
+///
+/// A host that runs ahead begins a step while the device has work of the one before: then the step begins where that ends, so
+/// the time that is divided by the number of steps holds the work of no other.
 fn of_steps(analysis: &Analysis<'_>) -> Option<Frame> {
     let trace = analysis.trace;
     let mut by_process: Vec<Vec<(i64, i64)>> = vec![Vec::new(); trace.processes.len()];
@@ -80,7 +83,10 @@ fn of_steps(analysis: &Analysis<'_>) -> Option<Frame> {
         let steady = if steps.len() > 1 { &steps[1..] } else { &steps[..] };
         count = count.max(steady.len() as u64);
         let end = steady.iter().map(|(_, end)| *end).max();
-        Spans::of(steady.first().zip(end).map(|((start, _), end)| (*start, end)))
+        // The end of the first step's work, where there is a first step that is left out.
+        let before = (steps.len() > 1).then(|| steps.first().map(|(_, end)| *end)).flatten();
+        let begun = |start: i64, end: i64| before.filter(|before| (start..end).contains(before)).unwrap_or(start);
+        Spans::of(steady.first().zip(end).map(|((start, _), end)| (begun(*start, end), end)))
     });
     let spans: Vec<Spans> = spans.collect();
     (count > 0).then_some(Frame { per: Per::Step, count, spans, compilation_ns: 0 })
@@ -164,6 +170,25 @@ mod tests {
                153 +50 gemm id=1",
         );
         assert_eq!(found, (Per::Step, 2, vec![(120, 203)], 0));
+    }
+
+    /// Three steps of 20 each on the device, which the host launched in no time.
+    #[test]
+    fn a_host_that_runs_ahead_makes_no_step_longer() {
+        let found = frame(
+            "thread python
+               0 +2 train step=1
+               0 +1 launch launch id=1
+               2 +2 train step=2
+               2 +1 launch launch id=2
+               4 +2 train step=3
+               4 +1 launch launch id=3
+             stream 1 on gpu
+               2 +20 gemm id=1
+               22 +20 gemm id=2
+               42 +20 gemm id=3",
+        );
+        assert_eq!(found, (Per::Step, 2, vec![(22, 62)], 0));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::Analysis;
 use crate::context::Need;
 use crate::context::coverage::Coverage;
 use crate::models::collectives::{Collectives, Matched, rank_of};
+use crate::models::rank_times::{RankTimes, rank_times};
 use crate::view::{Shown, Topic, View};
 use ridge_table::{Basis, Column, Columns, Subject, Table, Unit};
 use ridge_trace::{ProcessRow, Trace};
@@ -12,7 +13,7 @@ use ridge_trace::{ProcessRow, Trace};
 pub(crate) static VIEW: View = View {
     topic: Topic::Time,
     id: "rank",
-    about: "rank: who waits for whom",
+    about: "rank: how it spent its time, and who waits for whom",
     aliases: &[],
     shown: Shown::InReport,
     needs: &[Need::of::<Collectives>()],
@@ -34,6 +35,7 @@ struct Sums {
     wait_ns: i64,
     times_last: u64,
     busy_ns: i64,
+    times: RankTimes,
 }
 
 /// Ranks by number.
@@ -53,6 +55,31 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             trace.process_wall_ns(row.process)
         })
         .nanos("busy_ns", "Busy", "union of the device work of each of its devices", Basis::Measured, |row| row.busy_ns)
+        .key()
+        .nanos(
+            "computing_ns",
+            "Computing",
+            "union of kernels and operations that are no collectives, and of memory sets",
+            Basis::Measured,
+            |row| row.times.computing_ns,
+        )
+        .key()
+        .nanos(
+            "communicating_ns",
+            "Communicating",
+            "collectives while nothing was computed",
+            Basis::Measured,
+            |row| row.times.communicating_ns,
+        )
+        .key()
+        .nanos("copying_ns", "Copying", "copies while nothing else ran", Basis::Measured, |row| row.times.copying_ns)
+        .nanos(
+            "device_idle_ns",
+            "Idle",
+            "from the first device work to the last, less all that ran",
+            Basis::Measured,
+            |row| row.times.idle_ns(),
+        )
         .key()
         .count("collectives", "Collectives", "collective operations it took part in", Basis::Counted, |row| {
             row.collectives
@@ -99,6 +126,9 @@ fn sums(trace: &Trace, all: &[Matched]) -> Vec<Sums> {
     for (device, covered) in trace.devices.iter().zip(Coverage::new(trace).devices) {
         let row = &mut rows[device.process as usize];
         row.busy_ns = row.busy_ns.saturating_add(covered.busy.total_ns());
+    }
+    for (row, times) in rows.iter_mut().zip(rank_times(trace)) {
+        row.times = times;
     }
     rows
 }
