@@ -4,6 +4,7 @@
 
 pub mod collectives;
 pub mod course;
+pub(crate) mod each_work;
 pub mod elsewhere;
 pub mod frame;
 pub mod idle;
@@ -13,8 +14,8 @@ mod module_runs;
 pub mod operators;
 pub mod profiles;
 pub mod python_looks;
-pub mod rank_times;
 pub mod ranges;
+pub mod rank_times;
 pub mod roofline;
 pub mod scaling;
 pub mod source;

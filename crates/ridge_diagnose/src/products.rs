@@ -145,7 +145,10 @@ mod tests {
             ),
             ("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3", Some(Product::PlainF32)),
             ("void cudnn::detail::dgrad_engine<float, 512, 6, 5, 3, 3, 3, true>(int, int)", Some(Product::PlainF32)),
-            ("void cudnn::detail::wgrad_alg0_engine<float, 128, 6, 8, 3, 3, 5, true, 512>(int)", Some(Product::PlainF32)),
+            (
+                "void cudnn::detail::wgrad_alg0_engine<float, 128, 6, 8, 3, 3, 5, true, 512>(int)",
+                Some(Product::PlainF32),
+            ),
             ("void cudnn::detail::dgrad_engine<__half, 512, 6, 5, 3, 3, 3, true>(int, int)", None),
             (
                 "sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x16_stage4_warpsize2x2x1_tensor16x8x8",

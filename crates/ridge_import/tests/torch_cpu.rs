@@ -25,7 +25,12 @@ fn golden(name: &str) -> BTreeMap<String, [i64; 3]> {
 }
 
 /// Numbers of a view by the text of its last column.
-fn numbers<const N: usize>(analysis: &Analysis<'_>, topic: Topic, view: &str, keys: &[&str]) -> BTreeMap<String, [i64; N]> {
+fn numbers<const N: usize>(
+    analysis: &Analysis<'_>,
+    topic: Topic,
+    view: &str,
+    keys: &[&str],
+) -> BTreeMap<String, [i64; N]> {
     let text = ridge_test::render(&analysis.table(topic, view).expect("a view"), keys);
     let rows = text.lines().skip(1).filter(|line| !line.starts_with('*')).map(|line| {
         let mut words = line.split_whitespace();
@@ -74,7 +79,8 @@ fn the_work_of_a_processor_is_its_operators() {
 fn outermost_ns(trace: &Trace) -> i64 {
     let (events, mut sum) = (&trace.events, 0);
     let around = |row: u32| {
-        let outer = |row: &u32| events.parent.get(*row as usize).copied().filter(|outer| (*outer as usize) < events.len());
+        let outer =
+            |row: &u32| events.parent.get(*row as usize).copied().filter(|outer| (*outer as usize) < events.len());
         std::iter::successors(outer(&row), move |row| outer(row))
     };
     for row in 0..events.len() as u32 {
@@ -141,6 +147,7 @@ fn a_program_that_had_a_gpu_did_not_run_on_the_processor() {
     assert_eq!(with(r#""deviceProperties": [{"id": 0, "name": "NVIDIA H100"}],"#, ""), 0);
     let call = r#", {"ph": "X", "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "pid": 1, "tid": 1, "ts": 60, "dur": 5}"#;
     assert_eq!(with("", call), 0);
-    let range = r#", {"ph": "X", "cat": "user_annotation", "name": "nccl:all_reduce", "pid": 1, "tid": 1, "ts": 60, "dur": 5}"#;
+    let range =
+        r#", {"ph": "X", "cat": "user_annotation", "name": "nccl:all_reduce", "pid": 1, "tid": 1, "ts": 60, "dur": 5}"#;
     assert_eq!(with("", range), 0);
 }

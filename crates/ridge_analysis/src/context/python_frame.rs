@@ -106,11 +106,8 @@ impl<'t> PythonFrame<'t> {
 
     /// Whether it is of the recorder, in the program's process.
     fn is_ours(&self) -> bool {
-        let is_it = |name: &&str| {
-            let folder = self.file.strip_suffix(**name);
-            folder.is_some_and(|folder| folder == "ridgeline/" || folder.ends_with("/ridgeline/"))
-        };
-        OURS.iter().any(|name| is_it(&name))
+        let is_folder = |folder: &str| folder == "ridgeline/" || folder.ends_with("/ridgeline/");
+        OURS.iter().any(|name| self.file.strip_suffix(*name).is_some_and(is_folder))
     }
 
     /// The outermost folder of its file; the file itself where that has none.

@@ -9,8 +9,8 @@
 //! Work that no line made, such as a copy that the compiler put in, is owed to the line whose need made it; that is
 //! inferred and apart, so that no measured number contains a guess.
 
+use super::each_work::{WorkRow, for_each_work};
 use super::operators::own_times_of_operators;
-use super::ranges::{WorkRow, for_each_work};
 use super::work::{Rows, WorkSums, sums};
 use crate::context::host_paths::{HostPaths, PathOf, sum_by};
 use crate::context::{Line, Lines, OpLines, PythonFrame, Shared, category};

@@ -64,13 +64,9 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
             |row| row.times.computing_ns,
         )
         .key()
-        .nanos(
-            "communicating_ns",
-            "Communicating",
-            "collectives while nothing was computed",
-            Basis::Measured,
-            |row| row.times.communicating_ns,
-        )
+        .nanos("communicating_ns", "Communicating", "collectives while nothing was computed", Basis::Measured, |row| {
+            row.times.communicating_ns
+        })
         .key()
         .nanos("copying_ns", "Copying", "copies while nothing else ran", Basis::Measured, |row| row.times.copying_ns)
         .nanos(

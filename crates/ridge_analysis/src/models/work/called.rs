@@ -235,7 +235,6 @@ fn pointwise(name: &str, arguments: &Arguments) -> Option<Cost> {
         "relu" | "clamp" | "clamp_min" | "clamp_max" | "threshold_backward" | "where" | "maximum" | "minimum"
         | "masked_fill" | "eq" | "ne" | "lt" | "le" | "gt" | "ge" => &[(OpKind::Compare, 1.0)],
         "copy" => &[],
-        "clone" | "contiguous" => &[],
         _ => return None,
     };
     let arrays: Vec<&Array> = arguments.all().collect();

@@ -7,7 +7,7 @@ use super::called;
 use super::light::{Computes, Light, Products, light};
 use crate::context::groups::Key;
 use crate::device::Ceilings;
-use crate::models::ranges::{WorkRow, for_each_work};
+use crate::models::each_work::{WorkRow, for_each_work};
 use crate::{Analysis, Need, Shared};
 use ridge_hlo::cost::Cost;
 use ridge_trace::{Device, EventKind, NONE, StringId};
@@ -70,7 +70,10 @@ fn by_group(analysis: &Analysis<'_>) -> FxHashMap<(u32, Key), Done> {
         let first = Done { light: Some(Light::default()), ..Done::default() };
         let done = found.entry(key).or_insert(first);
         let called = (call != NONE).then(|| (trace.events.name[call as usize], trace.events.detail[call as usize]));
-        let cost = called.and_then(|called| costs.entry(called).or_insert_with(|| cost_of(analysis, called)).as_ref());
+        let cost = match called {
+            Some(called) => costs.entry(called).or_insert_with(|| cost_of(analysis, called)).as_ref(),
+            None => None,
+        };
         let Some(cost) = cost else {
             done.unknown += 1;
             continue;
@@ -81,7 +84,8 @@ fn by_group(analysis: &Analysis<'_>) -> FxHashMap<(u32, Key), Done> {
         done.bytes += cost.compulsory.total() * part;
         done.calls += part;
         let name = trace.name(work.row as usize);
-        done.light = done.light.zip(light_of(analysis, work.device, name, cost)).map(|(sum, one)| added(sum, one, part));
+        done.light =
+            done.light.zip(light_of(analysis, work.device, name, cost)).map(|(sum, one)| added(sum, one, part));
     }
     found
 }

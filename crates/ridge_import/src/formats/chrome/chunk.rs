@@ -296,7 +296,7 @@ impl<'a> Chunk<'a> {
             return NONE;
         }
         let has = |word: &[u8]| memchr::memmem::find(event.name, word).is_some();
-        let values = if has(b"conv") || has(b"attention") { event.args.values } else { b"" };
+        let values = if has(b"conv") || has(b"attention") { event.args.values } else { &[] };
         let key = (self.names.id(event.args.dims), self.names.id(event.args.types), self.names.id(values));
         known_or_new(&mut self.ids.operator_shapes, key, &mut self.operator_shapes, || key)
     }

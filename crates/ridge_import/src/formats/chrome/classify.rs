@@ -75,7 +75,8 @@ fn is_profiler_step(name: &[u8]) -> bool {
 ///
 /// Source: `dynamo_timed` in `torch/_dynamo/utils.py`, which opens two ranges for each phase, one with this ending.
 fn is_compilation(name: &[u8]) -> bool {
-    matches!(name, b"dynamo" | b"entire_frame_compile" | b"entire_backward_compile") || name.ends_with(b" (dynamo_timed)")
+    matches!(name, b"dynamo" | b"entire_frame_compile" | b"entire_backward_compile")
+        || name.ends_with(b" (dynamo_timed)")
 }
 
 /// How the names of `torch.profiler`'s steps begin.
