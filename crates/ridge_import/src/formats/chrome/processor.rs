@@ -49,6 +49,9 @@ pub(super) fn add_lanes(placed: &Placed, operations: &mut Operations, import: &m
 
 /// Whether anything shows that the program had a GPU, whatever was recorded of it: work, calls, or a library's name.
 fn used_a_gpu(placed: &Placed, import: &Import) -> bool {
+    if placed.streams().any(|track| !track.stored.is_empty()) {
+        return true;
+    }
     let mut names: FxHashSet<u32> = FxHashSet::default();
     for row in placed.tracks.iter().flat_map(|track| &track.stored) {
         if EventKind::from_byte_is_work(row.kind) || row.kind == EventKind::Launch as u8 {
