@@ -58,7 +58,7 @@ def _compiled_again(key: tuple[str, int, str], entries: list[Any]) -> str:
             reasons[_first_line(guard)] = None
     seconds = sum(float(getattr(entry, "entire_frame_compile_time_s", 0) or 0) for entry in repeated)
     guards = ", ".join(f"`{guard}`" for guard in list(reasons)[:_MOST])
-    return f"{_name(key)} was compiled again {len(repeated)} times, {seconds:.2g} s: no longer true was {guards}"
+    return f"{_name(key)} was compiled again {_times(len(repeated))}, {seconds:.2g} s: no longer true was {guards}"
 
 
 def _name(key: tuple[str, int, str]) -> str:
@@ -71,3 +71,7 @@ def _name(key: tuple[str, int, str]) -> str:
 def _first_line(text: str) -> str:
     line = text.strip().split("\n", 1)[0].strip()
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
