@@ -41,6 +41,7 @@ pub use executions::Executions;
 pub use groups::{Group, WorkGroups};
 pub use labels::device_labels;
 pub use lines::{Line, Lines, OpLines};
+pub use partition::{DeviceTime, WorkRow};
 pub use prepared::Prepared;
 pub use primitives::is_primitive;
 pub use profile_numbers::ProfileNumbers;

@@ -59,35 +59,26 @@ fn event(line: &str) -> Option<(&str, i64, i64)> {
 /// A view of the devices of a capture.
 const TABLE: &str = r#"//! Devices, with how many tracks each has.
 
-use crate::Analysis;
-use crate::view::{Shown, Topic, View, has_events};
-use ridge_table::{Basis, Columns, Subject, Table};
+use crate::view::{Sheet, Topic, View, columns};
+use ridge_table::Subject;
 use ridge_trace::DeviceRow;
 
 /// The view.
 pub(crate) static VIEW: View = View {
-    topic: Topic::Time,
     id: "foo",
     about: "device and its tracks",
-    aliases: &[],
-    shown: Shown::WhenNamed,
-    needs: &[],
-    answers: has_events,
-    charts: None,
-    make: |analysis, _| table(analysis),
+    make: |analysis, _| {
+        let rows: Vec<DeviceRow> = (0..analysis.trace.devices.len() as u32).map(DeviceRow).collect();
+        Sheet::over(analysis, &rows).about(|_, row| Some(Subject::Device(*row))).show(COLUMNS).table("Devices")
+    },
+    ..View::of(Topic::Time)
 };
 
-fn table(analysis: &Analysis<'_>) -> Table {
-    let trace = analysis.trace;
-    let rows: Vec<DeviceRow> = (0..trace.devices.len() as u32).map(DeviceRow).collect();
-    Columns::over(&rows)
-        .about(|row| Some(Subject::Device(*row)))
-        .text("device", "Device", "name of the device", |row| trace.devices[row.index()].plane.clone())
-        .key()
-        .count("tracks", "Tracks", "streams and lanes", Basis::Counted, |row| {
-            trace.tracks_of_device(row.0).count() as u64
-        })
-        .table("foo", "Devices")
+columns! {
+    COLUMNS: DeviceRow {
+        device: text Key "Device", "name of the device", |at, row| at.device_label(row.0);
+        tracks: count Counted "Tracks", "streams and lanes", |at, row| at.trace.tracks_of_device(row.0).count() as u64;
+    }
 }
 
 #[cfg(test)]

@@ -79,7 +79,9 @@ pub use predicted::{PredictedKernel, PredictedModule, Prediction, predict};
 pub use redact::{Redacted, private_words, redact};
 pub use ridge_analysis::models::idle::IdlePart;
 pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};
-pub use ridge_analysis::{Activity, Cause, EventCategories, Frame, LineSums, Per, TimeOf};
+pub use ridge_analysis::{
+    Activity, Cause, DeviceTime, EventCategories, Frame, LineSums, Per, ScopeRow, Scopes, TimeOf,
+};
 pub use ridge_analysis::{
     Bound, Ceiling, Ceilings, Chart, ChartPoint, ChartRoof, ChartSlope, Compilation, ComputeUnit, Limit, NumberType,
     OtherIntensity, Shown, Topic, VIEWS, View, view, views_of,

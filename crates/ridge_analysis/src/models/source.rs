@@ -92,6 +92,8 @@ pub struct SourceLines {
     pub rows: Vec<SourceLine>,
     /// What has no line.
     pub unknown: LineSums,
+    /// The time of all lines and of what has none, measured and inferred, nanoseconds.
+    all_ns: i64,
     /// What the times are of.
     pub of: TimeOf,
     /// Whether some lines are where functions of Python begin: the profiler recorded no other.
@@ -117,15 +119,16 @@ impl Shared for SourceLines {
             let order = |row: &SourceLine| (row.sums.held_ns(), row.sums.inclusive_ns);
             order(b).cmp(&order(a)).then_with(|| (&a.file, a.line).cmp(&(&b.file, b.line)))
         });
-        SourceLines { rows, unknown: found.unknown, of, has_functions: paths.is_some() }
+        let lines = rows.iter().fold(0_i64, |sum, row| sum.saturating_add(row.sums.held_ns()));
+        let all_ns = lines.saturating_add(found.unknown.held_ns());
+        SourceLines { rows, unknown: found.unknown, all_ns, of, has_functions: paths.is_some() }
     }
 }
 
 impl SourceLines {
     /// The time of all lines and of what has none, measured and inferred, nanoseconds.
     pub fn all_ns(&self) -> i64 {
-        let lines = self.rows.iter().fold(0_i64, |sum, row| sum.saturating_add(row.sums.held_ns()));
-        lines.saturating_add(self.unknown.held_ns())
+        self.all_ns
     }
 
     /// What has no line as a row called `name`.

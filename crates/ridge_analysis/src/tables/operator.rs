@@ -9,23 +9,22 @@ use ridge_trace::{EventKind, StringId};
 
 /// The view.
 pub(crate) static VIEW: View = View {
-    topic: Topic::Time,
     id: "operator",
     about: "framework operator, as PyTorch's key_averages()",
-    aliases: &[],
     shown: Shown::InReport,
     needs: &[Need::of::<Operators>()],
     answers: |analysis| analysis.trace.events.kind.contains(&(EventKind::Operator as u8)),
-    charts: None,
     make: |analysis, _| {
         let Operators(rows) = analysis.get();
         finish(rows, columns_of(rows, named(analysis, rows)).table("operator", "Operators"))
     },
+    ..View::of(Topic::Time)
 };
 
 /// Operators told apart by the sizes of their inputs.
 pub(crate) static BY_SHAPES: View = View {
     id: "operator-shapes",
+    documented: Some("operator_shapes"),
     about: "framework operator and the sizes of its inputs",
     shown: Shown::WhenNamed,
     needs: &[Need::of::<OperatorsByShapes>()],

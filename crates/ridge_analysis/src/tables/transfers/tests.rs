@@ -1,7 +1,7 @@
 //! The tables of transfers on small traces.
 
-use super::Transfers;
-use crate::{Analysis, Ceiling, Ceilings, Limit, Prepared, Topic};
+use super::sections;
+use crate::{Analysis, Ask, Ceiling, Ceilings, Limit, Prepared, Topic};
 use expect_test::{Expect, expect};
 use ridge_hlo::HloModule;
 use ridge_table::Basis;
@@ -18,19 +18,19 @@ fn ceilings() -> Ceilings {
     }
 }
 
-fn asked<T>(text: &str, hlo: &[&str], ask: impl FnOnce(&Analysis<'_>, &Transfers) -> T) -> T {
+fn asked<T>(text: &str, hlo: &[&str], ask: impl FnOnce(&Analysis<'_>) -> T) -> T {
     let trace = ridge_test::trace(text);
     let hlo: Vec<HloModule> =
         hlo.iter().map(|text| HloModule::from_text(text).expect("HLO text of the test")).collect();
     let ceilings = vec![ceilings(); trace.devices.len()];
     let prepared = Prepared::with_ceilings(ceilings);
     let analysis = prepared.analysis(&trace, &hlo);
-    ask(&analysis, analysis.get())
+    ask(&analysis)
 }
 
 #[track_caller]
 fn check(text: &str, by: &str, columns: &[&str], expected: Expect) {
-    expected.assert_eq(&asked(text, &[], |analysis, _| {
+    expected.assert_eq(&asked(text, &[], |analysis| {
         render(&analysis.table(Topic::Transfers, by).expect("a view"), columns)
     }));
 }
@@ -66,7 +66,7 @@ const TRAINING: &str = "
 
 #[test]
 fn facts_over_all() {
-    let text = asked(TRAINING, &[], |analysis, transfers| render_sections(&transfers.sections(analysis)));
+    let text = asked(TRAINING, &[], |analysis| render_sections(&sections(analysis, &Ask::default())));
     expect![[r#"
         Transfers
           transfers            6
@@ -195,7 +195,7 @@ fn copies_that_never_leave_the_device() {
         at("tf"),
         at("af")
     );
-    let found = asked(&text, &[module], |analysis, _| {
+    let found = asked(&text, &[module], |analysis| {
         render(
             &analysis.table(Topic::Transfers, "layout").expect("a view"),
             &["op", "module", "what", "self_ns", "self_share", "result_bytes"],
@@ -220,7 +220,7 @@ fn nothing_was_copied() {
 #[test]
 fn a_processor_says_why_nothing_is_copied() {
     let why = |text| {
-        let sections = asked(text, &[], |analysis, transfers| render_sections(&transfers.sections(analysis)));
+        let sections = asked(text, &[], |analysis| render_sections(&sections(analysis, &Ask::default())));
         sections
             .lines()
             .find(|line| line.contains("why_none"))
