@@ -179,6 +179,7 @@ class Session:
             self._say_how_much()
             if steps := self._step_times.compared():
                 self._piece.set(step_times=steps)
+            self.parts.run("told_at_end", self._say_what_is_told)
             self._piece.set(
                 state="ended",
                 how=how,
@@ -432,6 +433,10 @@ class Session:
             "(--max-overhead)"
         )
         self._piece.append("notes", {"what": "capture", "why": why})
+
+    def _say_what_is_told(self) -> None:
+        for note in self._tracer.told_at_end():
+            self._piece.append("notes", note)
 
     def _say_modules_left_out(self) -> None:
         left_out = self._compilations["count"] - self._compilations["kept"]

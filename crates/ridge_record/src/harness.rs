@@ -61,6 +61,7 @@ const FILES: &[PackageFile] = package_files![
     "sources.py",
     "step_function.py",
     "torch_attach.py",
+    "torch_dynamo.py",
     "torch_memory.py",
     "torch_own_traces.py",
     "torch_steps.py",
