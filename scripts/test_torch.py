@@ -1,4 +1,4 @@
-"""Runs the tests that record real PyTorch programs, in an environment of their own.
+"""Runs the tests that record and change real PyTorch programs, in an environment of their own.
 
 PyPI's torch for Linux brings gigabytes of CUDA libraries, so `make test` leaves these tests out and says so.
 Needs Rust and Python 3.11; everything else is installed into `.venv-torch`.
@@ -21,7 +21,7 @@ def main() -> int:
     if subprocess.run([str(VENV_PYTHON), "-c", "import torch, pytest"], stderr=subprocess.DEVNULL).returncode != 0:
         pip = [str(VENV_PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, "torch", "numpy", "pytest"], check=True)
-    tests = [str(VENV_PYTHON), "-m", "pytest", "-q", "-rs", "python/tests/test_record_torch.py"]
+    tests = [str(VENV_PYTHON), "-m", "pytest", "-q", "-rs", "python/tests/test_record_torch.py", "python/tests/test_experiment_torch.py"]
     return subprocess.run(tests, cwd=ROOT).returncode
 
 
