@@ -6,6 +6,7 @@ use super::sample::{ExperimentResults, ExperimentSample};
 use crate::check::Check;
 use ridge_diagnose::{Finding, Level, rule};
 use ridge_diff::Options;
+use std::collections::BTreeMap;
 
 /// A change that saves less than this in its first run is measured only where no other saves more.
 const WORTH_MEASURING: f64 = 0.02;
@@ -68,7 +69,29 @@ pub fn plan(check: &Check, findings: &[usize], library: &str) -> Vec<Planned> {
             }
         }
     }
-    planned
+    in_turns(planned)
+}
+
+/// The changes in the order in which they are looked at, because time may end before all were: of each finding the first that computes
+/// the same, then what tells the cost of any line, then the others.
+fn in_turns(planned: Vec<Planned>) -> Vec<Planned> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut ranked: Vec<(usize, Planned)> = Vec::new();
+    for plan in planned {
+        let of = plan.findings.first().copied().unwrap_or_default();
+        let rank = match plan.change.kind {
+            ChangeKind::Doubled => 1,
+            _ => {
+                let count = counts.entry(of).or_default();
+                *count += 1;
+                // The first is 0, and the others follow 1.
+                if *count == 1 { 0 } else { *count }
+            }
+        };
+        ranked.push((rank, plan));
+    }
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, plan)| plan).collect()
 }
 
 /// What is worth mending: warnings, what only informs where a line has much of the time, and what a user names.
@@ -228,6 +251,14 @@ mod tests {
         assert_eq!(chosen(&planned, &samples, &options), [(Some(0), 2)], "what leaves work out");
         samples[1].applied.clear();
         assert!(chosen(&planned, &samples, &options).is_empty());
+    }
+
+    #[test]
+    fn what_tells_the_cost_of_any_line_is_looked_at_second() {
+        let order = |names: &[&str]| -> Vec<&str> {
+            in_turns(planned(names)).iter().map(|plan| plan.change.name).collect()
+        };
+        assert_eq!(order(&["late", "pad", "no-callbacks", "twice"]), ["late", "twice", "pad", "no-callbacks"]);
     }
 
     #[test]
