@@ -97,52 +97,64 @@ def main() -> int:
     folder = arguments.set.resolve()
     kept = Kept.of(arguments)
     # Programs run in their own folder.
-    for name in ("ridgeline", "python"):
+    for name in ("ridgeline", "python", "torch_python"):
         if os.sep in (path := getattr(arguments, name)):
             setattr(arguments, name, os.path.abspath(path))
     listed = json.loads(next(path for path in (folder / "blind.json", folder / "pairs.json") if path.is_file()).read_text())
     pairs = listed["pairs"]
-    healthy = [] if arguments.bad_only else [(one["id"], one.get("program") or one["good"]) for one in listed.get("healthy", listed.get("nulls", []))]
+    healthy = [] if arguments.bad_only else listed.get("healthy", listed.get("nulls", []))
     wanted = set(arguments.ids)
-    if unknown := wanted - {pair["id"] for pair in pairs} - {name for name, _ in healthy}:
+    if unknown := wanted - {pair["id"] for pair in pairs} - {one["id"] for one in healthy}:
         sys.exit(f"no such program: {', '.join(sorted(unknown))}")
     chosen = lambda name: not wanted or name in wanted  # noqa: E731 - one line says it
     if arguments.keep:
-        make(folder, [pair for pair in pairs if chosen(pair["id"])], [one for one in healthy if chosen(one[0])], arguments, kept)
+        make(folder, [pair for pair in pairs if chosen(pair["id"])], [one for one in healthy if chosen(one["id"])], arguments, kept)
         return 0
     rows: list[Row] = []
     for pair in pairs:
-        if chosen(pair["id"]):
+        if chosen(pair["id"]) and kept.has(pair["bad"]) and (arguments.bad_only or kept.has(pair["good"])):
             rows.append(of_pair(folder, pair, arguments, kept))
             print(line_of(rows[-1]), flush=True)
-    for name, program in healthy:
-        if chosen(name):
-            rows.append(of_healthy(folder, name, program, arguments, kept))
+    for one in healthy:
+        if chosen(one["id"]) and kept.has(program_of(one)):
+            rows.append(of_healthy(folder, one, arguments, kept))
             print(line_of(rows[-1]), flush=True)
+    if missing := [one["id"] for one in [*pairs, *healthy] if chosen(one["id"]) and one["id"] not in {row.id for row in rows}]:
+        print(f"\nnot recorded, and left out: {', '.join(missing)}")
     print("\n" + "\n".join(f"{name:44}  {value}" for name, value in figures(rows)))
     if arguments.json:
         arguments.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
     if arguments.write:
         if wanted or arguments.bad_only or folder != BLIND.resolve():
             sys.exit("--write needs every program of suites/blind")
-        write(rows, kept)
+        write(rows, kept, len(pairs) + len(healthy))
     return 0
 
 
-def make(folder: Path, pairs: list[Any], healthy: list[tuple[str, str]], arguments: argparse.Namespace, kept: Kept) -> None:
+def program_of(one: dict[str, Any]) -> str:
+    """The file of a healthy program."""
+    return one.get("program") or one["good"]
+
+
+def python_for(one: dict[str, Any], arguments: argparse.Namespace) -> str:
+    """The Python that has the libraries of a program."""
+    return arguments.torch_python if one.get("python") == "torch" else arguments.python
+
+
+def make(folder: Path, pairs: list[Any], healthy: list[dict[str, Any]], arguments: argparse.Namespace, kept: Kept) -> None:
     """Records every program and measures every pair that the folder lacks."""
     for pair in pairs:
         row = Row(pair["id"], is_pair=True)
         for program in (pair["bad"],) if arguments.bad_only else (pair["bad"], pair["good"]):
             with kept.run_of(program) as run:
-                recorded(folder, program, run, arguments, kept)
+                recorded(folder, program, run, python_for(pair, arguments), arguments, kept)
         if not arguments.take:
             saving_of(folder, pair, row, arguments, kept)
         print(pair["id"], kept.notes["savings"].get(pair["id"], ""), *row.notes, flush=True)
-    for name, program in healthy:
-        with kept.run_of(program) as run:
-            recorded(folder, program, run, arguments, kept)
-        print(name, kept.notes["failed"].get(program, ""), flush=True)
+    for one in healthy:
+        with kept.run_of(program_of(one)) as run:
+            recorded(folder, program_of(one), run, python_for(one, arguments), arguments, kept)
+        print(one["id"], kept.notes["failed"].get(program_of(one), ""), flush=True)
 
 
 class Kept:
@@ -167,11 +179,19 @@ class Kept:
             return Kept(arguments.keep.resolve(), is_made=False)
         return Kept(None, is_made=False)
 
+    def has(self, program: str) -> bool:
+        """Whether a program can be judged: what a folder lacks was never tried, and says nothing."""
+        run = self.where(program)
+        return not self.is_made or program in self.notes["failed"] or (run is not None and (run / "manifest.json").is_file())
+
+    def where(self, program: str) -> Path | None:
+        return self.folder and self.folder / program.replace("/", "-").removesuffix(".py")
+
     @contextlib.contextmanager
     def run_of(self, name: str) -> Iterator[Path]:
         """Where the recording of the program `name` is, or is to be."""
-        if self.folder is not None:
-            yield self.folder / name.replace("/", "-").removesuffix(".py")
+        if run := self.where(name):
+            yield run
         else:
             with tempfile.TemporaryDirectory() as scratch:
                 yield Path(scratch) / "run"
@@ -188,6 +208,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("ids", nargs="*", metavar="ID", help="only these programs")
     parser.add_argument("--set", type=Path, default=BLIND, help="folder of the programs and their list")
     parser.add_argument("--python", default=os.environ.get("JAX_PYTHON", sys.executable), help="the Python that has the libraries")
+    parser.add_argument("--torch-python", default=os.environ.get("TORCH_PYTHON", sys.executable), help="the Python that has PyTorch")
     parser.add_argument("--ridgeline", default=str(ROOT / "target" / "release" / "ridgeline"))
     parser.add_argument("--runs", type=int, default=2, help="runs of each program without a profiler; the median counts")
     parser.add_argument("--take", action="store_true", help="take the savings of the list instead of measuring them")
@@ -206,12 +227,12 @@ def of_pair(folder: Path, pair: dict[str, Any], arguments: argparse.Namespace, k
     row = Row(pair["id"], is_pair=True)
     is_right = lambda finding: re.search(pair["must"], words_of(finding)) is not None  # noqa: E731 - one line says it
     with kept.run_of(pair["bad"]) as run:
-        found = checked(folder, pair["bad"], run, row, arguments, kept)
+        found = checked(folder, pair["bad"], run, row, python_for(pair, arguments), arguments, kept)
         if arguments.experiment and found:
-            experimented(folder, pair["bad"], run, row, arguments, is_right)
+            experimented(folder, pair, run, row, arguments, is_right)
     if not arguments.bad_only:
         with kept.run_of(pair["good"]) as run:
-            row.alarms = alarms_of(checked(folder, pair["good"], run, row, arguments, kept))
+            row.alarms = alarms_of(checked(folder, pair["good"], run, row, python_for(pair, arguments), arguments, kept))
     loud = [finding for finding in found or [] if finding["level"] in LOUD]
     row.warnings, row.right_warnings = len(loud), sum(map(is_right, loud))
     if found:
@@ -232,10 +253,10 @@ def saving_of(folder: Path, pair: dict[str, Any], row: Row, arguments: argparse.
     return kept.notes["savings"].get(pair["id"])
 
 
-def of_healthy(folder: Path, name: str, program: str, arguments: argparse.Namespace, kept: Kept) -> Row:
-    row = Row(name, is_pair=False)
-    with kept.run_of(program) as run:
-        row.alarms = alarms_of(checked(folder, program, run, row, arguments, kept))
+def of_healthy(folder: Path, one: dict[str, Any], arguments: argparse.Namespace, kept: Kept) -> Row:
+    row = Row(one["id"], is_pair=False)
+    with kept.run_of(program_of(one)) as run:
+        row.alarms = alarms_of(checked(folder, program_of(one), run, row, python_for(one, arguments), arguments, kept))
     return row
 
 
@@ -274,10 +295,10 @@ def ran(command: list[str], folder: Path) -> tuple[int | None, str, str]:
 
 
 def checked(
-    folder: Path, program: str, run: Path, row: Row, arguments: argparse.Namespace, kept: Kept
+    folder: Path, program: str, run: Path, row: Row, python: str, arguments: argparse.Namespace, kept: Kept
 ) -> list[dict[str, Any]] | None:
     """The findings, or None where the program could not be recorded."""
-    recorded(folder, program, run, arguments, kept)
+    recorded(folder, program, run, python, arguments, kept)
     if program in kept.notes["failed"] or not run.is_dir():
         row.notes.append(f"{program}: {kept.notes['failed'].get(program, 'there is no recording')}")
         return None
@@ -288,14 +309,14 @@ def checked(
     return json.loads(out)["findings"]
 
 
-def recorded(folder: Path, program: str, run: Path, arguments: argparse.Namespace, kept: Kept) -> None:
+def recorded(folder: Path, program: str, run: Path, python: str, arguments: argparse.Namespace, kept: Kept) -> None:
     """Records a program that is not there yet; one that fails is not tried again."""
     if kept.is_made or (run / "manifest.json").is_file() or program in kept.notes["failed"]:
         return
     # What a stopped run of this script left unfinished.
     shutil.rmtree(run, ignore_errors=True)
     kept.note("loads", program, round(os.getloadavg()[0], 2))
-    status, _, said = ran([arguments.ridgeline, "record", "-o", str(run), "--", arguments.python, program], folder)
+    status, _, said = ran([arguments.ridgeline, "record", "-o", str(run), "--", python, program], folder)
     if status != 0:
         kept.note("failed", program, f"record ended with {status}: {said.strip()[-200:]}")
 
@@ -305,7 +326,7 @@ def measured(folder: Path, pair: dict[str, Any], row: Row, arguments: argparse.N
     times: dict[str, list[float]] = {"bad": [], "good": []}
     for turn in range(arguments.runs):
         for which in ("bad", "good") if turn % 2 == 0 else ("good", "bad"):
-            status, out, said = ran([arguments.python, pair[which]], folder)
+            status, out, said = ran([python_for(pair, arguments), pair[which]], folder)
             found = STEPS.search(out)
             if status != 0 or found is None:
                 row.notes.append(f"{pair[which]}: ended with {status}: {said.strip()[-200:]}")
@@ -315,12 +336,13 @@ def measured(folder: Path, pair: dict[str, Any], row: Row, arguments: argparse.N
 
 
 def experimented(
-    folder: Path, program: str, run: Path, row: Row, arguments: argparse.Namespace, is_right: Callable[[dict[str, Any]], bool]
+    folder: Path, pair: dict[str, Any], run: Path, row: Row, arguments: argparse.Namespace, is_right: Callable[[dict[str, Any]], bool]
 ) -> None:
     """Has an experiment measure the findings; keeps what it says of the first, and how many of the right ones it measures."""
+    program = pair["bad"]
     with tempfile.TemporaryDirectory() as scratch:
         command = [arguments.ridgeline, "experiment", "--no-record", "--budget", arguments.budget, "-f", "json", "-o", scratch]
-        status, out, said = ran([*command, "--from", str(run), "--", arguments.python, program], folder)
+        status, out, said = ran([*command, "--from", str(run), "--", python_for(pair, arguments), program], folder)
     try:
         answer = json.loads(out)
         rows, findings = answer["experiments"], answer["findings"]
@@ -383,12 +405,13 @@ def figures(rows: list[Row]) -> list[tuple[str, str]]:
     return found
 
 
-def write(rows: list[Row], kept: Kept) -> None:
+def write(rows: list[Row], kept: Kept, listed: int) -> None:
     """The page between its marks, and the record of each rule."""
     version = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     lines = [
         BEGIN, "",
         f"Made on {os.cpu_count()} cores of {platform.machine()}, revision `{version}`.", *load_lines(kept), "",
+        f"{len(rows)} of the {listed} listed programs and pairs were recorded; the others say nothing here.", "",
         "| | blind |", "|---|---|", *(f"| {name} | {value} |" for name, value in figures(rows)), "",
         "| program | first finding | cause | line | predicted | measured | alarms on the sound one |", "|---|---|---|---|---|---|---|",
         *(page_line(row) for row in rows), "", END,
