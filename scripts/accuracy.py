@@ -12,7 +12,7 @@ Recording and measuring take long, judging does not: `--keep DIR` only does thes
 it was stopped; `--again DIR` has a binary judge what is there.
 `--experiment` also has `ridgeline experiment` measure the findings of each `bad.py` and lays that beside the pair's saving.
 `--write` keeps the tables in `docs/accuracy.md`, and the record of each rule in `crates/ridge_diagnose/rules.toml`, which `check`,
-`rules` and `explain` print; it needs every program of `suites/blind/`.
+`rules` and `explain` print; the record needs every program of `suites/blind/`, and the page says how many were there.
 A program that cannot be recorded counts as wrong.
 """
 
@@ -44,6 +44,8 @@ STEPS = re.compile(r"(\d+) steps in ([0-9.eE+-]+) s")
 LOUD = ("warning", "error")
 #: Rules that only inform, and that an experiment measures.
 HOT = ("hot-line", "kernel-hotspot")
+#: An experiment whose interval is wider tells too little to count as measured.
+WIDEST = 0.5
 #: What an interval of `check` promises.
 NOMINAL = 0.8
 GOOD = (0.5, 2.0)
@@ -63,8 +65,8 @@ class Row:
     #: Warnings on the program with the defect: all, and those that name it.
     warnings: int = 0
     right_warnings: int = 0
-    #: Warnings on the mended or healthy program.
-    alarms: list[str] = field(default_factory=list)
+    #: Warnings on the mended or healthy program; None where that was not judged.
+    alarms: list[str] | None = None
     low: float | None = None
     high: float | None = None
     basis: str | None = None
@@ -126,7 +128,7 @@ def main() -> int:
         arguments.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
     if arguments.write:
         if wanted or arguments.bad_only or folder != BLIND.resolve():
-            sys.exit("--write needs every program of suites/blind")
+            sys.exit("--write is for all programs of suites/blind")
         write(rows, kept, len(pairs) + len(healthy))
     return 0
 
@@ -349,7 +351,12 @@ def experimented(
     except (ValueError, KeyError):
         row.notes.append(f"{program}: experiment ended with {status}: {said.strip()[-200:]}")
         return
-    of_finding = {one["finding"]: one for one in rows if one["state"] == "measured" and one["saved_low"] is not None}
+    is_known = lambda one: one["state"] == "measured" and one["saved_low"] is not None and one["saved_high"] - one["saved_low"] <= WIDEST  # noqa: E731
+    of_finding = {one["finding"]: one for one in rows if is_known(one)}
+    row.notes += [
+        f"experiment {one['change']}: {one['saved']:.2f} ({one['saved_low']:.2f} .. {one['saved_high']:.2f}), too wide to count"
+        for one in rows if one["finding"] not in of_finding and one["saved_low"] is not None
+    ]  # fmt: skip
     # What only repeats another finding is not measured, and neither is what is said for information.
     asked = lambda finding: finding["level"] in LOUD or finding["rule"] in HOT  # noqa: E731 - one line says it
     right = [at for at, finding in enumerate(findings) if is_right(finding) and asked(finding)]
@@ -366,7 +373,8 @@ def line_of(row: Row) -> str:
     else:
         amount = f"{row.low:.2f} .. {row.high:.2f}" if row.has_amount else "-"
         saved = "-" if row.saved is None else f"{row.saved:.2f}"
-        marks = ("cause" if row.cause else "CAUSE WRONG", "line" if row.line else "LINE WRONG", "silent" if not row.alarms else "ALARM")
+        marks = ["cause" if row.cause else "CAUSE WRONG", "line" if row.line else "LINE WRONG"]
+        marks += [] if row.alarms is None else ["ALARM" if row.alarms else "silent"]
         text = f"{row.id:24} {', '.join(marks):36} predicted {amount:14} measured {saved:6} {row.rule or '(nothing)'}: {row.message[:70]}"
         if row.experiment:
             text += "\n{:24} experiment {:.2f} ({:.2f} .. {:.2f}) {}".format("", *row.experiment, row.experiment_how)
@@ -385,15 +393,16 @@ def figures(rows: list[Row]) -> list[tuple[str, str]]:
     right = [row for row in pairs if row.cause]
     amounts = [row for row in right if row.has_amount and row.saved is not None]
     warnings, true = sum(row.warnings for row in pairs), sum(row.right_warnings for row in pairs)
-    alarms = sum(len(row.alarms) for row in rows)
+    sound = [row for row in rows if row.alarms is not None]
+    alarms = sum(len(row.alarms or ()) for row in sound)
     found = [
         ("first cause right (recall)", share(row.cause for row in pairs)),
         ("warnings right (precision)", f"{true} of {warnings + alarms}"
          + (f" ({100 * true / (warnings + alarms):.0f} %)" if warnings + alarms else "")),
         ("line right", share(row.line for row in pairs)),
-        ("mended programs silent", share(not row.alarms for row in pairs)),
+        ("mended programs silent", share(not row.alarms for row in sound if row.is_pair)),
         ("healthy programs silent", share(not row.alarms for row in healthy)),
-        ("false alarms per sound program", f"{alarms} in {len(rows)} ({alarms / max(len(rows), 1):.2f})"),
+        ("false alarms per sound program", f"{alarms} in {len(sound)} ({alarms / max(len(sound), 1):.2f})"),
         ("right causes with an amount", f"{len(amounts)} of {len(right)}"),
         ("amounts within a factor of two", share(GOOD[0] <= (row.ratio or 0) <= GOOD[1] for row in amounts)),
         (f"measured inside the interval (promised {100 * NOMINAL:.0f} %)", share(row.is_inside for row in amounts)),
@@ -418,6 +427,9 @@ def write(rows: list[Row], kept: Kept, listed: int) -> None:
     ]  # fmt: skip
     before, _, rest = PAGE.read_text().partition(BEGIN)
     PAGE.write_text(before + "\n".join(lines) + rest.partition(END)[2])
+    if len(rows) < listed:
+        print(f"written: {PAGE.relative_to(ROOT)}; the record of rules needs every program")
+        return
     text = RECORD.read_text().partition(RECORD_MARK)[0]
     RECORD.write_text(text + RECORD_MARK + "\n" + record(rows))
     print(f"written: {PAGE.relative_to(ROOT)}, {RECORD.relative_to(ROOT)}")
@@ -433,7 +445,7 @@ def load_lines(kept: Kept) -> list[str]:
 
 def page_line(row: Row) -> str:
     yes = lambda is_so: "yes" if is_so else "no"  # noqa: E731 - one line says it
-    alarms = ", ".join(f"`{rule}`" for rule in row.alarms) or "none"
+    alarms = ", ".join(f"`{rule}`" for rule in row.alarms or ()) or "none"
     if not row.is_pair:
         return f"| {row.id} | | | | | | {alarms} |"
     amount = f"{100 * row.low:.0f} to {100 * row.high:.0f} %" if row.has_amount else "none"
