@@ -265,11 +265,7 @@ mod tests {
     fn a_change_that_makes_the_program_slower_tells_nothing_of_a_finding() {
         let mut planned = planned(&["late"]);
         let options = Options::default();
-        let samples = [
-            sample(None, 0, 1.0, None),
-            sample(Some(0), 0, 2.0, Some(0.0)),
-            sample(None, 0, 1.01, None),
-        ];
+        let samples = [sample(None, 0, 1.0, None), sample(Some(0), 0, 2.0, Some(0.0)), sample(None, 0, 1.01, None)];
         assert!(chosen(&planned, &samples, &options).is_empty());
         planned[0].findings.clear();
         assert_eq!(chosen(&planned, &samples, &options), [(None, 0)], "it was asked for by name");
@@ -277,9 +273,8 @@ mod tests {
 
     #[test]
     fn what_tells_the_cost_of_any_line_is_looked_at_second() {
-        let order = |names: &[&str]| -> Vec<&str> {
-            in_turns(planned(names)).iter().map(|plan| plan.change.name).collect()
-        };
+        let order =
+            |names: &[&str]| -> Vec<&str> { in_turns(planned(names)).iter().map(|plan| plan.change.name).collect() };
         assert_eq!(order(&["late", "pad", "no-callbacks", "twice"]), ["late", "twice", "pad", "no-callbacks"]);
     }
 
