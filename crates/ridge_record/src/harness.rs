@@ -23,6 +23,7 @@ const FILES: &[PackageFile] = package_files![
     "environment.py",
     "experiment.py",
     "experiment_algebra.py",
+    "experiment_attention.py",
     "experiment_calls.py",
     "experiment_clock.py",
     "experiment_donate.py",
