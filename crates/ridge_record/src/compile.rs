@@ -11,7 +11,7 @@ mod run;
 mod sources;
 mod write;
 
-pub use dump::{Dump, DumpedModule, dump_of, lay_out};
+pub use dump::{Dump, DumpedModule, dump_of, lay_out, why_no_dump};
 pub use environment::{Compiler, InstallError, compiler, compiler_folder, install};
 pub use function::{LowerError, lower};
 pub use run::{CompileError, CompileEvent, Compiled, CompiledModule, Job, compile};

@@ -25,6 +25,7 @@
 pub mod bench;
 pub mod calibrate;
 pub mod compile;
+pub mod doctor;
 pub mod emulate;
 pub mod experiment;
 pub mod trial;

@@ -195,6 +195,7 @@ fn tried(arguments: &TryArguments, globals: &Globals) -> Result<Ending, Failure>
             command: arguments.command.clone(),
             hlo: BTreeSet::new(),
             memory_profiles: false,
+            memory_at: Vec::new(),
             ..arguments.window.options()
         },
         baseline: arguments.baseline.clone(),

@@ -113,6 +113,7 @@ pub fn write_manifest(
         json!({
             "name": module.name,
             "dir": format!("hlo/{}", module.folder),
+            "program_id": module.number,
             "files": module.files,
             "compile_s": module.compile_s,
             "beyond_compile_s": module.beyond_s,
