@@ -261,7 +261,7 @@ class Session:
         self._snapshot("before")
         if not self._start_tracer():
             return
-        if self.schedule.kind == "whole" and self.schedule.has_open_step:
+        if self.schedule.kind == "whole" and self.schedule.has_open_step and not self._windows:
             # A range leaves an event only if it was opened after the profiler was.
             why = "the capture began inside a step, with the first use of a device: that step is not in it"
             self._piece.append("notes", {"what": "steps", "why": why})
