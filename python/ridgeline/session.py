@@ -356,9 +356,12 @@ class Session:
         budget = self._budget
         if budget is None:
             return
-        self._stop_tracer("the program makes more events than can be recorded without slowing it down")
-        if budget.goes_on(time.perf_counter()) and self.parts.is_on("trace_stop") and self._start_tracer():
+        written = self._stop_tracer("the program makes more events than can be recorded without slowing it down")
+        now = time.perf_counter()
+        if budget.goes_on(now) and self.parts.is_on("trace_stop") and self._start_tracer():
             self._part += 1
+            if self._limits is not None:
+                self._limits.part_begins(now, written=written.bytes if written else 0)
             return
         self._window_is_over("", is_cut_short=False)
         self._rested = self._was_cut = True
