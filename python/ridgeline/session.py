@@ -76,6 +76,7 @@ class Session:
         self._window_began = self._part_began = self._traced_s = 0.0
         self._first_step = 0
         self._windows = 0
+        self._memory_at = set(config.get("memory_at") or ())
         self._part = 1
         self._is_idle = True
         self._is_asked = False
@@ -104,7 +105,14 @@ class Session:
         """A step of the program begins; True if it started a capture."""
         running = self._captures if self._running else 0
         self._step_times.begins(time.perf_counter(), None if self._is_changing else running)
-        return self._hear(self.schedule.step_begins)
+        starts = self._hear(self.schedule.step_begins)
+        number = self.schedule.steps_seen - 1
+        if number in self._memory_at and not self.is_busy_here:
+            self._memory_at.discard(number)
+            with self._entered() as entered:
+                if entered:
+                    self._snapshot(f"step{number}", step=number)
+        return starts
 
     def step_ends(self) -> None:
         """A step of the program ended."""
@@ -171,6 +179,7 @@ class Session:
             self._say_how_much()
             if steps := self._step_times.compared():
                 self._piece.set(step_times=steps)
+            self.parts.run("told_at_end", self._say_what_is_told)
             self._piece.set(
                 state="ended",
                 how=how,
@@ -375,21 +384,21 @@ class Session:
         if running is None:
             raise RuntimeError("expected a running profiler, found none")
         part = f".part{self._part}" if self._part > 1 else ""
-        path = self._out / "trace" / f"host{self._tracer.process_index()}{self._suffix()}{part}{self._tracer.suffix}"
+        path = self._tracer.path(self._out, self._suffix() + part)
         written = self._tracer.stop(running, path, keep_hostnames=bool(self._config.get("keep_hostnames")))
         self._is_idle = self._is_idle and written is None
         return written
 
-    def _snapshot(self, when: str) -> None:
+    def _snapshot(self, when: str, *, step: int | None = None) -> None:
+        """A profile "before" or "after" a window, or before `step`, which need not be captured."""
         if not self._config.get("memory_profiles"):
             return
         with self._piece.timed("memory_s"):
             number = self._windows + (when == "before")
-            entry = self.parts.run(
-                "memory_profile", self._tracer.snapshot, self._out, when + self._suffix(number), when=when
-            )
+            name = when + (self._suffix(number) if step is None else self.suffix)
+            entry = self.parts.run("memory_profile", self._tracer.snapshot, self._out, name, when=when)
         if entry is not None:
-            self._piece.append("memory", {"when": when, "window": number} | entry)
+            self._piece.append("memory", {"when": when} | ({"window": number} if step is None else {"step": step}) | entry)
 
     def _suffix(self, window: int | None = None) -> str:
         """What keeps this process's and window's files apart; nothing for the first of each."""
@@ -427,6 +436,10 @@ class Session:
             "(--max-overhead)"
         )
         self._piece.append("notes", {"what": "capture", "why": why})
+
+    def _say_what_is_told(self) -> None:
+        for note in self._tracer.told_at_end():
+            self._piece.append("notes", note)
 
     def _say_modules_left_out(self) -> None:
         left_out = self._compilations["count"] - self._compilations["kept"]

@@ -173,6 +173,7 @@ fn asked(options: &RecordOptions) -> Value {
         "keep_command_buffers": options.keep_command_buffers,
         "around": options.nsys.as_ref().map(|_| Profiler::Nsys.name()),
         "memory_profiles": options.memory_profiles,
+        "memory_at": options.memory_at,
         "torch": torch(options),
         "limits": {
             "max_trace_s": secs(limits.max_trace_time), "rotate_s": limits.rotate.map(secs), "max_trace_bytes": limits.max_trace_bytes,

@@ -53,6 +53,8 @@ pub struct RecordOptions {
     pub sources: bool,
     /// Save device memory profiles before and after each capture.
     pub memory_profiles: bool,
+    /// Steps before which one is saved too, counted from 0.
+    pub memory_at: Vec<u64>,
     /// What PyTorch's profiler records beside operators and device work.
     pub torch: TorchOptions,
     /// Regions whose inputs and outputs are kept while the program runs: names of modules, words of the source that they came from,
@@ -96,6 +98,7 @@ impl RecordOptions {
             samples: true,
             sources: true,
             memory_profiles: true,
+            memory_at: Vec::new(),
             torch: TorchOptions::usual(),
             golden: Vec::new(),
             max_golden_bytes: RecordOptions::USUAL_GOLDEN_BYTES,
@@ -170,6 +173,8 @@ pub enum HloFormat {
     Jaxpr,
     /// What JAX handed to XLA (`stablehlo.mlir`).
     Stablehlo,
+    /// The same as bytecode that other versions and tools read (`portable.mlirbc`).
+    Portable,
     /// HLO text before optimization (`before.txt`): slow to make, and it says what StableHLO says.
     Before,
     /// What JAX hands to XLA for a GPU, as bytecode with every constant (`lowered.mlirbc`), for a compiler of one that is not there.

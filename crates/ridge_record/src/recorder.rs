@@ -177,6 +177,7 @@ fn config(folder: &CaptureFolder, options: &RecordOptions) -> Value {
         "expand_command_buffers": options.expand_command_buffers,
         "keep_command_buffers": options.keep_command_buffers,
         "memory_profiles": options.memory_profiles,
+        "memory_at": options.memory_at,
         "torch": torch(options),
         "golden": options.golden,
         "max_golden_bytes": options.max_golden_bytes,

@@ -64,6 +64,9 @@ impl Frame {
 }
 
 /// From the second step's start to the last one's end, or to that of its work.
+///
+/// A host that runs ahead begins a step while the device has work of the one before: then the step begins where that ends, so
+/// the time that is divided by the number of steps holds the work of no other.
 fn of_steps(analysis: &Analysis<'_>) -> Option<Frame> {
     let trace = analysis.trace;
     let mut by_process: Vec<Vec<(i64, i64)>> = vec![Vec::new(); trace.processes.len()];
@@ -81,14 +84,19 @@ fn of_steps(analysis: &Analysis<'_>) -> Option<Frame> {
         // The first step warms up; where there is no other, there is no choice.
         let steady = if steps.len() > 1 { &steps[1..] } else { &steps[..] };
         let end = steady.iter().map(|(_, end)| *end).max();
-        let Some(window) = steady.first().zip(end).map(|((start, _), end)| (*start, end)) else {
+        let Some((start, end)) = steady.first().zip(end).map(|((start, _), end)| (*start, end)) else {
             return Spans::default();
         };
-        let drained = drained(trace, process, window);
-        // The work of the first step is in the queue, too.
-        let steps = if drained.is_some() { steps.len() } else { steady.len() };
-        count = count.max(steps as u64);
-        Spans::of([drained.unwrap_or(window)])
+        if let Some(drained) = drained(trace, process, (start, end)) {
+            // The work of the first step is in the queue, too.
+            count = count.max(steps.len() as u64);
+            return Spans::of([drained]);
+        }
+        count = count.max(steady.len() as u64);
+        // The end of the first step's work, where there is a first step that is left out.
+        let before = (steps.len() > 1).then(|| steps.first().map(|(_, end)| *end)).flatten();
+        let begun = before.filter(|before| (start..end).contains(before)).unwrap_or(start);
+        Spans::of([(begun, end)])
     });
     let spans: Vec<Spans> = spans.collect();
     (count > 0).then_some(Frame { per: Per::Step, count, spans, compilation_ns: 0 })
@@ -196,6 +204,25 @@ mod tests {
                153 +50 gemm id=1",
         );
         assert_eq!(found, (Per::Step, 2, vec![(120, 203)], 0));
+    }
+
+    /// Three steps of 20 each on the device, which the host launched in no time.
+    #[test]
+    fn a_host_that_runs_ahead_makes_no_step_longer() {
+        let found = frame(
+            "thread python
+               0 +2 train step=1
+               0 +1 launch launch id=1
+               2 +2 train step=2
+               2 +1 launch launch id=2
+               4 +2 train step=3
+               4 +1 launch launch id=3
+             stream 1 on gpu
+               2 +20 gemm id=1
+               22 +20 gemm id=2
+               42 +20 gemm id=3",
+        );
+        assert_eq!(found, (Per::Step, 2, vec![(22, 62)], 0));
     }
 
     #[test]

@@ -14,7 +14,7 @@ use ridge_trace::OpRow;
 pub(crate) static RULE: Rule = Rule {
     id: "cheaper-form",
     group: Group::Structure,
-    summary: "another form of the same computation costs less",
+    summary: "A cheaper form of the same computation",
     document: include_str!("cheaper_form.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &["narrow-reduction", "gather-scatter-bound", "layout-copies", "fp64-used", "below-roof", "tensor-cores-idle"],

@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 pub(crate) static RULE: Rule = Rule {
     id: "lanes-wait",
     group: Group::Structure,
-    summary: "a loop over several problems at once goes on until the last of them is done",
+    summary: "Batched loop runs until its slowest member ends",
     document: include_str!("lanes_wait.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

@@ -46,6 +46,13 @@ pub(crate) struct RecordArguments {
     #[arg(long, value_name = "PROFILER", value_delimiter = ',')]
     pub(super) with: Vec<With>,
 
+    /// Record the program this many times, one after the other, each run into a folder of its own: FOLDER/1, FOLDER/2, …
+    ///
+    /// `ridgeline diff` takes FOLDER as one side, and judges by how much its runs differ.
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "with",
+          value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(super) runs: u16,
+
     #[command(flatten)]
     pub(super) window: WindowArguments,
 
@@ -77,9 +84,11 @@ Examples:
   ridgeline record --warm-up quiet:2s -- uv run train.py            start once nothing has compiled for 2 s
   ridgeline record --annotation recon -- python -m package          each range of that TraceAnnotation
   ridgeline record --steps 10..13 --shapes -- python train.py       three steps of a PyTorch program
+  ridgeline record --memory-at 50,100 -- python train.py            device memory in the middle of the run
   ridgeline record --rotate 30s --max-time 1h -- python train.py    a crash loses at most the last half minute
   ridgeline record --golden filter_one_block -- python recon.py     real inputs and outputs of a region
   ridgeline record --profile-option host_tracer_level=3 -- python solver.py
+  ridgeline record --runs 3 -o before/ -- python solver.py          one side of `ridgeline diff`
   ridgeline record --keep-command-buffers -- python solver.py       CUDA graphs as without a profiler
   ridgeline record --expand-command-buffers -- python solver.py     operations of CUDA graphs keep their names
   ridgeline record --with nsys -o run/ -- python solver.py          the timeline by Nsight Systems
@@ -120,10 +129,10 @@ pub(crate) struct WindowArguments {
 #[command(next_help_heading = "What to keep")]
 struct KeptArguments {
     /// Forms of each compiled module to keep, comma-separated; `none` keeps nothing; `before`, HLO before optimization,
-    /// takes longer than all the others together; `lowered` is what `compile` needs: the module as lowered for GPUs, with
+    /// takes longer than all the others together; `portable` is StableHLO as bytecode for other tools; `lowered` is what `compile` needs: the module as lowered for GPUs, with
     /// every constant
     #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "text,proto,jaxpr,stablehlo",
-          value_parser = PossibleValuesParser::new(["text", "proto", "dot", "jaxpr", "stablehlo", "before", "lowered", "none"]))]
+          value_parser = PossibleValuesParser::new(["text", "proto", "dot", "jaxpr", "stablehlo", "portable", "before", "lowered", "none"]))]
     hlo: Vec<String>,
 
     /// Have XLA itself dump modules in these forms; slow, and large on disk
@@ -155,6 +164,11 @@ struct KeptArguments {
     /// Do not save device memory profiles
     #[arg(long)]
     no_memory_profiles: bool,
+
+    /// Save a device memory profile before these comma-separated steps too, captured or not; steps are counted as for
+    /// `--steps`
+    #[arg(long, value_name = "STEP", value_delimiter = ',', conflicts_with = "no_memory_profiles")]
+    memory_at: Vec<u64>,
 
     /// Keep the host name, user name, home folder and secrets in the manifest
     #[arg(long)]
@@ -282,6 +296,7 @@ impl RecordArguments {
             samples: !self.kept.no_samples,
             sources: !self.kept.no_sources,
             memory_profiles: !self.kept.no_memory_profiles,
+            memory_at: self.kept.memory_at.clone(),
             torch: self.torch.options(),
             golden: self.kept.golden.clone(),
             max_golden_bytes: self.kept.max_golden_size,
