@@ -177,7 +177,7 @@ fn made_up_ones_touch_what_the_recipes_say() {
     add_guard(&copy);
     // One command, so that what they share is built once.
     let packages = ["-p", "ridge_import", "-p", "ridge_analysis", "-p", "ridge_diagnose"];
-    let tests = [&["test"], &packages[..], &["--test", "fixtures", "--test", "devices", "--lib"]].concat();
+    let tests = [&["test"][..], &packages, &["--test", "fixtures", "--test", "devices", "--lib"]].concat();
     cargo(&copy, &target, &tests, true);
     cargo(&copy, &target, &["run", "-p", "xtask", "--", "gen"], false);
 

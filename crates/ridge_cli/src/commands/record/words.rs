@@ -36,7 +36,8 @@ pub(super) fn causes(outcome: &RecordOutcome, globals: &Globals) -> String {
 
 /// One run of several, in a line.
 pub(super) fn of_one_run(outcome: &RecordOutcome, number: u32, count: u32) -> String {
-    let folder = escape_controls(&from_here(&outcome.out).display().to_string());
+    let folder = from_here(&outcome.out).display().to_string();
+    let folder = escape_controls(&folder);
     let (what, ended) = (captured(outcome), ended(outcome.status));
     format!("ridgeline: run {number} of {count}: {what} in {folder}; {ended}, {}\n", nanos(outcome.wall))
 }
