@@ -65,6 +65,9 @@ class JaxTracer:
     def snapshot(self, out: Path, name: str, *, when: str) -> dict[str, Any] | None:
         return memory.snapshot(out, name)
 
+    def told_at_end(self) -> list[dict[str, str]]:
+        return []
+
     def process_index(self) -> int:
         """JAX's number of this process; 0 if it has none, because the number only names a file."""
         import jax  # noqa: PLC0415 - the program's

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from . import torch_dynamo
 from .environment import environment
 from .torch_memory import AllocatorSnapshots
 from .tracer import Written
@@ -128,6 +129,10 @@ class TorchTracer:
             return int(os.environ.get("RANK", "0"))
         except Exception:  # noqa: BLE001 - the number only names a file
             return 0
+
+    def told_at_end(self) -> list[dict[str, str]]:
+        """What `torch.compile` says of its work."""
+        return torch_dynamo.told()
 
     def _every_thread(self) -> Any:
         """A configuration that captures every thread and lets any of them stop; None where PyTorch is too old for it."""

@@ -58,5 +58,8 @@ class Tracer(Protocol):
     def snapshot(self, out: Path, name: str, *, when: str) -> dict[str, Any] | None:
         """Write a snapshot of device memory for a moment, "before" or "after" a window or at a step; its manifest entry."""
 
+    def told_at_end(self) -> list[dict[str, str]]:
+        """Notes for the manifest that the library has when the program ends."""
+
     def process_index(self) -> int:
         """Number of this process among those of a distributed program."""

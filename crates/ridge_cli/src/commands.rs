@@ -34,12 +34,13 @@ pub(crate) mod view;
 pub(crate) mod what_if;
 
 use crate::arguments::{InputArguments, OutputArguments};
+use crate::compiled_as::required_as;
 use crate::failure::Failure;
 use crate::timings::Timings;
 use indicatif::ProgressBar;
 use ridge_report::Listing;
 use ridgeline::units::Bytes;
-use ridgeline::{CeilingsChoice, Check, OpenOptions, Selection, Session, Shown, Table, Topic, View};
+use ridgeline::{CeilingsChoice, Check, Note, OpenOptions, Selection, Session, Shown, Table, Topic, View};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -127,6 +128,14 @@ fn open_paths(paths: &[PathBuf], options: &OpenOptions, timings: &mut Timings) -
         spinner.finish_and_clear();
     }
     Ok(session?)
+}
+
+/// A capture as the GPU that is meant would run it, where one is meant, with what a reader must know of that.
+fn meant(session: Session, gpu: Option<&str>, timings: &mut Timings) -> Result<(Session, Vec<Note>), Failure> {
+    match gpu {
+        None => Ok((session, Vec::new())),
+        Some(gpu) => required_as(session, gpu, timings),
+    }
 }
 
 /// Captures with more events are judged only where that is asked for: replaying them would take longer than reading them.

@@ -56,6 +56,9 @@ fn options(asked: &Value, command: Vec<std::ffi::OsString>) -> RecordOptions {
     if let Some(most) = asked["max_trace_bytes"].as_u64() {
         options.limits.max_trace_bytes = most;
     }
+    if let Some(most) = asked["max_overhead_pct"].as_u64() {
+        options.limits.max_overhead_pct = u32::try_from(most).expect("percent");
+    }
     options.limits.rotate = asked["rotate_s"].as_f64().map(Duration::from_secs_f64);
     options.golden = text("golden").iter().flat_map(|words| words.split(',')).map(str::to_owned).collect();
     options.samples = on("samples", true);

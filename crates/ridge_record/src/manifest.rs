@@ -140,7 +140,7 @@ fn members(object: Value) -> Map<String, Value> {
 
 /// What is said of each process: enough to see which did what, and how far it came.
 fn process(piece: &Piece) -> Value {
-    const KEYS: [&str; 12] = [
+    const KEYS: [&str; 13] = [
         "pid",
         "ordinal",
         "state",
@@ -152,6 +152,7 @@ fn process(piece: &Piece) -> Value {
         "timings",
         "peak_rss_bytes",
         "steps_seen",
+        "step_times",
         "compilations",
     ];
     KEYS.iter().map(|key| ((*key).to_owned(), piece.content[*key].clone())).collect::<Map<_, _>>().into()
@@ -176,6 +177,7 @@ fn asked(options: &RecordOptions) -> Value {
         "torch": torch(options),
         "limits": {
             "max_trace_s": secs(limits.max_trace_time), "rotate_s": limits.rotate.map(secs), "max_trace_bytes": limits.max_trace_bytes,
+            "max_overhead_pct": Some(limits.max_overhead_pct).filter(|most| *most != u32::MAX),
             "max_modules": limits.max_modules, "max_module_bytes": limits.max_module_bytes,
         },
         "samples": options.samples,

@@ -199,6 +199,9 @@ pub struct Limits {
     ///
     /// What runs while a part is written is not captured.
     pub rotate: Option<Duration>,
+    /// Most that recording the whole of a JAX program may slow it down, in percent of its time: one that makes more events than that
+    /// allows is recorded in windows. [`u32::MAX`] records everything.
+    pub max_overhead_pct: u32,
     /// Largest trace as it is on disk, in bytes per window.
     ///
     /// A window that may have grown towards it is written and measured, and goes on in a further part if it is smaller.
@@ -210,10 +213,11 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Two minutes and 512 MiB of trace per window, 2000 modules and 1 GiB of module files per process.
+    /// Two minutes and 512 MiB of trace per window, a fifth of the program's time, 2000 modules and 1 GiB of module files per process.
     pub const USUAL: Limits = Limits {
         max_trace_time: Duration::from_secs(120),
         rotate: None,
+        max_overhead_pct: 20,
         max_trace_bytes: 512 << 20,
         max_modules: 2000,
         max_module_bytes: 1 << 30,

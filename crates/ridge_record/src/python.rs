@@ -47,6 +47,7 @@ pub(crate) const WORKER_FILES: &[PackageFile] = package_files![
 /// What compiles modules for GPUs that are not there.
 pub(crate) const COMPILER_FILES: &[PackageFile] = package_files![
     "__init__.py",
+    "compile_assembler.py",
     "compile_device.py",
     "compile_source.py",
     "compile_worker.py",

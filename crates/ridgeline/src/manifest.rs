@@ -82,7 +82,9 @@ impl Manifest {
             notes.push(note(&self.folder, Severity::Lost, "the recording did not end properly".to_owned()));
         }
         let severity = |what: &Value| match what.as_str()? {
-            "steps" => Some(Severity::Info),
+            "steps" | "torch.compile" => Some(Severity::Info),
+            // Windows of a program that makes too many events to record all of it.
+            "capture" => Some(Severity::Partial),
             // What lines and compile times say is of another run.
             "compilation cache" => Some(Severity::Partial),
             _ => None,

@@ -1,6 +1,7 @@
 //! Ranks of a distributed program: who waits, and who is waited for.
 
 use super::collectives::{Collectives, rank_of};
+use super::rank_times::{RankTimes, rank_times};
 use crate::context::coverage::Coverage;
 use crate::{Analysis, Need, Shared};
 use ridge_trace::ProcessRow;
@@ -22,6 +23,8 @@ pub struct RankRow {
     pub times_last: u64,
     /// Union of the device work of each of its devices, nanoseconds.
     pub busy_ns: i64,
+    /// What its devices did with their time.
+    pub times: RankTimes,
 }
 
 /// Ranks by number.
@@ -54,6 +57,7 @@ impl Shared for Ranks {
             wait_ns: 0,
             times_last: 0,
             busy_ns: 0,
+            times: RankTimes::default(),
         };
         let mut rows: Vec<RankRow> = (0..trace.processes.len() as u32).map(row).collect();
         for matched in all {
@@ -70,6 +74,9 @@ impl Shared for Ranks {
         for (device, covered) in trace.devices.iter().zip(Coverage::new(trace).devices) {
             let row = &mut rows[device.process as usize];
             row.busy_ns = row.busy_ns.saturating_add(covered.busy.total_ns());
+        }
+        for (row, times) in rows.iter_mut().zip(rank_times(trace)) {
+            row.times = times;
         }
         rows.sort_by_key(|row| row.rank);
         Ranks { rows, met: all.iter().filter(|matched| matched.is_met()).count() as u64 }

@@ -2,6 +2,7 @@
 //!
 //! For PyTorch the tree is that of the modules that called an operator, with `backward` where it computes a gradient.
 
+use super::each_work::{WorkRow, for_each_work};
 use super::operators::own_times_of_operators;
 use crate::context::groups::Group;
 use crate::context::host_paths::{HostPaths, PathOf, sum_by};
@@ -141,8 +142,12 @@ fn compiled_parts(analysis: &Analysis<'_>, op: u32) -> Vec<String> {
 /// Device work by the modules and the operator that launched it.
 fn launched_entries(analysis: &Analysis<'_>, modules: &HostPaths<'_>) -> Vec<Entry> {
     let events = &analysis.trace.events;
-    let work = device_work(analysis).map(|row| row as usize);
-    let sums = sum_by(work.map(|row| ((modules.of_row(events.link[row]), events.op[row]), events.dur_ns[row])));
+    let mut work = Vec::new();
+    for_each_work(analysis.trace, |WorkRow { row, self_ns, .. }| {
+        let row = row as usize;
+        work.push(((modules.of_row(events.link[row]), events.op[row]), self_ns));
+    });
+    let sums = sum_by(work.into_iter());
     let entry = |((path, op), (self_ns, events)): ((u32, u32), (i64, u64))| Entry {
         parts: parts(modules, path, operator(analysis, op)),
         self_ns,

@@ -9,7 +9,7 @@ use ridge_table::Subject;
 /// The view.
 pub(crate) static VIEW: View = View {
     id: "rank",
-    about: "rank: who waits for whom",
+    about: "rank: how it spent its time, and who waits for whom",
     shown: Shown::InReport,
     needs: &[Need::of::<Ranks>()],
     answers: has_ranks,
@@ -33,6 +33,13 @@ columns! {
         wall_ns: nanos Measured "Wall", "from the first event of its capture to the last",
             |at, row| at.trace.process_wall_ns(row.process.0);
         busy_ns: nanos Key Measured "Busy", "union of the device work of each of its devices", |_, row| row.busy_ns;
+        computing_ns: nanos Key Measured "Computing",
+            "union of kernels and operations that are no collectives, and of memory sets", |_, row| row.times.computing_ns;
+        communicating_ns: nanos Key Measured "Communicating",
+            "collectives while nothing was computed", |_, row| row.times.communicating_ns;
+        copying_ns: nanos Measured "Copying", "copies while nothing else ran", |_, row| row.times.copying_ns;
+        device_idle_ns: nanos Key Measured "Idle",
+            "from the first device work to the last, less all that ran", |_, row| row.times.idle_ns();
         collectives: count Counted "Collectives", "collective operations it took part in", |_, row| row.collectives;
         collective_ns: nanos Key Measured "In collectives",
             "durations of its collective kernels", |_, row| row.collective_ns;

@@ -1,6 +1,7 @@
 //! `ridgeline guide`: how far the way from a capture to a decision about hardware is, and the next command.
 
 use crate::arguments::{CeilingsArguments, Globals, InputArguments, TextOutput};
+use crate::compiled_as::{As, compiled_as};
 use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::deliver_checked;
@@ -72,7 +73,17 @@ pub(crate) fn run(arguments: &GuideArguments, globals: &Globals, timings: &mut T
         return Ok(Ending::Code(0));
     }
     let options = GuideOptions { meant: arguments.meant.clone() };
-    let guide = timings.phase("guide", || session.guide(&options))?;
+    let compiled = match &arguments.meant {
+        Some(gpu) if session.is_of_processor() => Some((gpu, compiled_as(&session, gpu, timings))),
+        _ => None,
+    };
+    let (compiled, said) = match compiled {
+        Some((_, As::Compiled(compiled, notes))) => (Some(compiled), notes),
+        Some((gpu, As::Not(why))) => (None, vec![why.note(gpu)]),
+        None => (None, Vec::new()),
+    };
+    let mut guide = timings.phase("guide", || session.guide_compiled(&options, compiled.as_deref()))?;
+    guide.notes.splice(0..0, said);
     let render = |layout: &Layout| match arguments.format {
         GuideFormat::Text => text(&guide, layout),
         GuideFormat::Json => json(&guide),

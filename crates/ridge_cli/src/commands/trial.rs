@@ -328,7 +328,7 @@ impl TryArguments {
     }
 
     fn compare(&self) -> Options {
-        Options { practical: self.practical, confidence: self.confidence, fail_on: self.fail_on }
+        Options { practical: self.practical, confidence: self.confidence, fail_on: self.fail_on, ..Options::default() }
     }
 
     fn folder(&self) -> Result<PathBuf, Failure> {

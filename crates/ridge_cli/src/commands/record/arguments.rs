@@ -24,6 +24,8 @@ static USUAL: LazyLock<[String; 5]> = LazyLock::new(|| {
     ]
 });
 
+static USUAL_OVERHEAD: LazyLock<String> = LazyLock::new(|| Limits::USUAL.max_overhead_pct.to_string());
+
 /// Run a program and record what it does on its devices
 ///
 /// The program runs unchanged: it keeps its own output, terminal, signals and exit status.
@@ -43,6 +45,13 @@ pub(crate) struct RecordArguments {
     /// `ncu:top=N` says; which those are it takes from the recording of the same command in the folder, or makes one first.
     #[arg(long, value_name = "PROFILER", value_delimiter = ',')]
     pub(super) with: Vec<With>,
+
+    /// Record the program this many times, one after the other, each run into a folder of its own: FOLDER/1, FOLDER/2, …
+    ///
+    /// `ridgeline diff` takes FOLDER as one side, and judges by how much its runs differ.
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "with",
+          value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(super) runs: u16,
 
     #[command(flatten)]
     pub(super) window: WindowArguments,
@@ -79,6 +88,7 @@ Examples:
   ridgeline record --rotate 30s --max-time 1h -- python train.py    a crash loses at most the last half minute
   ridgeline record --golden filter_one_block -- python recon.py     real inputs and outputs of a region
   ridgeline record --profile-option host_tracer_level=3 -- python solver.py
+  ridgeline record --runs 3 -o before/ -- python solver.py          one side of `ridgeline diff`
   ridgeline record --keep-command-buffers -- python solver.py       CUDA graphs as without a profiler
   ridgeline record --expand-command-buffers -- python solver.py     operations of CUDA graphs keep their names
   ridgeline record --with nsys -o run/ -- python solver.py          the timeline by Nsight Systems
@@ -227,6 +237,11 @@ struct LimitArguments {
     #[arg(long, value_name = "TIME", value_parser = time)]
     rotate: Option<Duration>,
 
+    /// Maximum that recording may slow a JAX program down, in percent: a program that makes more events is recorded in
+    /// windows; `none` records all of it
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = USUAL_OVERHEAD.as_str())]
+    max_overhead: u32,
+
     /// Maximum number of modules kept per process
     #[arg(long, value_name = "N", default_value = USUAL[2].as_str())]
     max_modules: u32,
@@ -234,6 +249,13 @@ struct LimitArguments {
     /// Maximum size of modules kept per process
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = USUAL[3].as_str())]
     max_module_size: u64,
+}
+
+fn percent(text: &str) -> Result<u32, String> {
+    match text.trim_end_matches('%') {
+        "none" => Ok(u32::MAX),
+        number => number.parse().map_err(|_| "expected a whole number of percent, or none".to_owned()),
+    }
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {
@@ -330,6 +352,7 @@ impl LimitArguments {
         Limits {
             max_trace_time: self.max_time,
             rotate: self.rotate,
+            max_overhead_pct: self.max_overhead,
             max_trace_bytes: self.max_size,
             max_modules: self.max_modules,
             max_module_bytes: self.max_module_size,
