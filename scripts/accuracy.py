@@ -129,7 +129,7 @@ def main() -> int:
     if arguments.write:
         if wanted or arguments.bad_only or folder != BLIND.resolve():
             sys.exit("--write is for all programs of suites/blind")
-        write(rows, kept, len(pairs) + len(healthy))
+        write(rows, kept, len(pairs) + len(healthy), is_taken=arguments.take)
     return 0
 
 
@@ -414,13 +414,14 @@ def figures(rows: list[Row]) -> list[tuple[str, str]]:
     return found
 
 
-def write(rows: list[Row], kept: Kept, listed: int) -> None:
+def write(rows: list[Row], kept: Kept, listed: int, *, is_taken: bool) -> None:
     """The page between its marks, and the record of each rule."""
     version = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     lines = [
         BEGIN, "",
         f"Made on {os.cpu_count()} cores of {platform.machine()}, revision `{version}`.", *load_lines(kept), "",
-        f"{len(rows)} of the {listed} listed programs and pairs were recorded; the others say nothing here.", "",
+        f"{len(rows)} of the {listed} listed programs and pairs were recorded; the others say nothing here.",
+        "What mending saves was measured when the list was made." if is_taken else "What mending saves was measured with them, in turns.", "",
         "| | blind |", "|---|---|", *(f"| {name} | {value} |" for name, value in figures(rows)), "",
         "| program | first finding | cause | line | predicted | measured | alarms on the sound one |", "|---|---|---|---|---|---|---|",
         *(page_line(row) for row in rows), "", END,
