@@ -56,6 +56,7 @@ class TraceBudget:
         self._spent_s = 0.0
         self._cost_per_byte = _COST_PER_BYTE_S
         self._windows = 0
+        self._tolerance = 1
         self._resident = self._allocated = self._grown = 0
         #: How long to wait until the next look.
         self.look_s = _LOOK_S
@@ -72,7 +73,7 @@ class TraceBudget:
 
     def is_used_up(self, now: float) -> bool:
         """Whether what the running capture holds would cost more than there is."""
-        most = max(self._left_s(now) / self._cost_per_byte, _LEAST_GROWTH)
+        most = max(self._left_s(now) / self._cost_per_byte, _LEAST_GROWTH) * self._tolerance
         grown = resident_bytes() - self._resident
         # Where it grows slowly, it need not be looked at often.
         slowly = grown - self._grown < most / 64
@@ -97,7 +98,11 @@ class TraceBudget:
 
     def goes_on(self, now: float) -> bool:
         """Whether there is something left for the window that a part was written of: memory may have grown for other reasons."""
-        return self._left_s(now) * 2 >= self._allowed_s(now)
+        goes_on = self._left_s(now) * 2 >= self._allowed_s(now)
+        if goes_on:
+            # The program makes many small objects: each part that was not needed makes the next one rarer.
+            self._tolerance *= 2
+        return goes_on
 
     def may_resume(self, now: float) -> bool:
         """Whether the program has run long enough for another window."""

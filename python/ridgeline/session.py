@@ -270,7 +270,7 @@ class Session:
         self._snapshot("before")
         if not self._start_tracer():
             return
-        if self.schedule.kind == "whole" and self.schedule.has_open_step:
+        if self.schedule.kind == "whole" and self.schedule.has_open_step and not self._windows:
             # A range leaves an event only if it was opened after the profiler was.
             why = "the capture began inside a step, with the first use of a device: that step is not in it"
             self._piece.append("notes", {"what": "steps", "why": why})
@@ -365,9 +365,12 @@ class Session:
         budget = self._budget
         if budget is None:
             return
-        self._stop_tracer("the program makes more events than can be recorded without slowing it down")
-        if budget.goes_on(time.perf_counter()) and self.parts.is_on("trace_stop") and self._start_tracer():
+        written = self._stop_tracer("the program makes more events than can be recorded without slowing it down")
+        now = time.perf_counter()
+        if budget.goes_on(now) and self.parts.is_on("trace_stop") and self._start_tracer():
             self._part += 1
+            if self._limits is not None:
+                self._limits.part_begins(now, written=written.bytes if written else 0)
             return
         self._window_is_over("", is_cut_short=False)
         self._rested = self._was_cut = True

@@ -53,8 +53,11 @@ def test_data_of_the_program_is_no_capture(memory: Memory) -> None:
 
 def test_what_grew_for_other_reasons_is_written_and_goes_on(memory: Memory) -> None:
     spent = begun(0.2)
+    memory.grow(events=50 * MEGABYTE)
+    assert spent.is_used_up(1.0)
     spent.written(0.01, 1000)
     assert spent.goes_on(1.0)
+    assert not spent.is_used_up(1.0), "the next part is larger"
     spent.written(0.5, 10 * MEGABYTE)
     assert not spent.goes_on(1.0)
 

@@ -248,7 +248,7 @@ while jax._src.profiler._profile_state.profile_session is None: pass
 with jax.profiler.TraceAnnotation("afterwards"):
     step(x).block_until_ready()
 """
-    run = record(STEP + load, {"max_trace_bytes": 30 << 20})
+    run = record(STEP + load, {"max_trace_bytes": 30 << 20, "max_overhead_pct": (1 << 32) - 1})
     assert run.told() == f"exit 0 signal None\n{WHOLE}\ntrace plugins/profile/trace.part2/host0.xplane.pb"
     assert run.events(1).count("afterwards") == 1
     assert [(trace["window"], trace["part"]) for trace in run.manifest["traces"]] == [(1, 1), (1, 2)]

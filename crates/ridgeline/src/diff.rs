@@ -230,8 +230,12 @@ fn with_manifest(mut origin: Origin, manifest: Option<&Manifest>) -> Origin {
 fn is_whole_program(manifest: &Manifest) -> bool {
     let document = &manifest.document;
     let asked = |what: &str| document.options.get(what).and_then(|option| option.get("kind")).and_then(Value::as_str);
+    // A limit left a part out.
+    let is_cut =
+        document.notes.iter().flatten().any(|note| note.get("what").and_then(Value::as_str) == Some("capture"));
     let ended = document.program.as_ref().and_then(|program| program.exit_code) == Some(0);
     ended
+        && !is_cut
         && document.finished != Some(false)
         && document.complete == Some(true)
         && asked("window") == Some("whole")

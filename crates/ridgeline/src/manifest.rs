@@ -83,6 +83,8 @@ impl Manifest {
         }
         let severity = |what: &Value| match what.as_str()? {
             "steps" | "torch.compile" => Some(Severity::Info),
+            // Windows of a program that makes too many events to record all of it.
+            "capture" => Some(Severity::Partial),
             // What lines and compile times say is of another run.
             "compilation cache" => Some(Severity::Partial),
             _ => None,

@@ -11,8 +11,8 @@ use clap::{Args, ValueHint};
 use indicatif::ProgressBar;
 use ridge_record::compile::{
     CompileError, CompileEvent, Compiled, Compiler, Dump, InstallError, Job, LowerError, SourceError, Sources,
-    WriteError, begin, claim, compile, compiler, compiler_folder, dump_of, install, lay_out, lower, sources_of, why_no_dump,
-    write_manifest,
+    WriteError, begin, claim, compile, compiler, compiler_folder, dump_of, install, lay_out, lower, sources_of,
+    why_no_dump, write_manifest,
 };
 use ridge_record::{HloFormat, ProgramStatus, RecordOptions, record};
 use ridgeline::compiling::{Target, targets};
