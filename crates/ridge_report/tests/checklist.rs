@@ -62,6 +62,19 @@ fn the_questions_stand_under_their_sections() {
 }
 
 #[test]
+fn what_a_capture_has_nothing_of_cannot_be_told() {
+    let list = opened("fixtures/xplane/train_steps.xplane.pb").checklist();
+    let about = |words: &str| {
+        let item = list.items.iter().find(|item| item.question.contains(words)).expect("a question");
+        (item.verdict, item.evidence.join("; "))
+    };
+    let untold = |why: &str| (ChecklistVerdict::CannotTell, why.to_owned());
+    assert_eq!(about("communication hidden"), untold("the capture has no collective operations"));
+    assert_eq!(about("from the host pinned"), untold("the capture has no copies between host and device"));
+    assert_eq!(about("tensor cores"), untold("the capture has no device beside the CPU"));
+}
+
+#[test]
 fn documents_keep_to_their_schema() {
     let page = std::fs::read_to_string(root().join("docs/json/checklist.v1.schema.json")).expect("the page");
     let page = serde_json::from_str(&page).expect("JSON");
