@@ -134,6 +134,24 @@ print(pathlib.Path("mine.json.gz").stat().st_size > 0)
     assert lost["why"] == "capture stopped: the program started a trace of its own"
 
 
+def test_graph_breaks_and_recompilations_are_told(record: Recorder) -> None:
+    compiled = '''
+import torch
+@torch.compile(backend="eager")
+def scaled(x, factor):
+    y = (x * factor).relu()
+    print("sum", y.sum().item())
+    return y + 1
+for factor in (1.0, 2.0, 3.0):
+    scaled(torch.ones(4), factor)
+'''
+    run = record(compiled)
+    assert run.stdout.splitlines()[0] == "sum 4.0"
+    told = [note["why"] for note in run.manifest["notes"] if note["what"] == "torch.compile"]
+    assert any("`scaled`" in why and "breaks its graph: " in why and "item()" in why for why in told), told
+    assert any("`scaled`" in why and "compiled again" in why and "factor == 1.0" in why for why in told), told
+
+
 def test_an_import_alone_is_no_capture(record: Recorder) -> None:
     run = record("import torch")
     assert run.told() == "exit 0 signal None\nmissing trace: torch was imported, but nothing that it can capture ran"

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from ridgeline import torch_attach
+from ridgeline import torch_attach, torch_dynamo
 from ridgeline.main_thread import call_in_main_thread
 from ridgeline.torch_memory import MOST_OUT_OF_MEMORY, AllocatorSnapshots
 from ridgeline.torch_steps import hear_module, hear_optimizer
@@ -87,6 +87,22 @@ def test_whether_there_is_a_gpu(monkeypatch: pytest.MonkeyPatch, built: str | No
     if visible is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
     assert torch_attach._has_gpu(SimpleNamespace(version=SimpleNamespace(cuda=built, hip=None))) is has
+
+
+def test_what_the_compiler_did_again_has_its_reason() -> None:
+    forward = {"co_filename": "train.py", "co_firstlineno": 7, "co_name": "forward", "entire_frame_compile_time_s": 0.5}
+    rest = {"co_filename": "train.py", "co_firstlineno": 9, "co_name": "torch_dynamo_resume_in_forward_at_9"}
+    metrics = [
+        SimpleNamespace(**forward, recompile_reason=None, restart_reasons={"Unsupported Tensor.item() call\n  Explanation: long"}),
+        SimpleNamespace(**rest, recompile_reason=None, restart_reasons=set()),
+        SimpleNamespace(**forward, recompile_reason="0/0: scale == 1.0      # x * scale  # train.py:8", restart_reasons=None),
+        SimpleNamespace(**forward, recompile_reason="0/1: scale == 2.0      # x * scale  # train.py:8", restart_reasons=None),
+    ]
+    assert [note["why"] for note in torch_dynamo.notes_of(metrics)] == [
+        "`forward` (train.py:7) breaks its graph: Unsupported Tensor.item() call",
+        "`forward` (train.py:7) was compiled again 2 times, 1 s: no longer true was `scale == 1.0`, `scale == 2.0`",
+    ]
+    assert torch_dynamo.notes_of([SimpleNamespace(**rest)]) == []
 
 
 class HeardSession:

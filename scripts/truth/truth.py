@@ -32,7 +32,7 @@ READERS: list[tuple[str, Callable[[Path], dict[str, Table]]]] = [
 #: For each table: the view that holds it, and the column of its keys.
 VIEWS = {
     "kernels": ("kernel", "kernel"), "copies": ("copy", "copy"), "calls": ("call", "call"), "operators": ("operator", "operator"),
-    "ranges": ("range", "operation"), "profiles": ("profile", "kernel"),
+    "ranges": ("range", "operation"), "owned": ("range", "operation"), "profiles": ("profile", "kernel"),
 }
 
 
@@ -81,7 +81,7 @@ def compare(ridgeline: str, path: Path, name: str, expected: Table) -> list[str]
     else:
         view, key = VIEWS[name]
         found = table(ridgeline, path, view, key, columns)
-    if name == "ranges":
+    if name in ("ranges", "owned"):
         found = {key: row for key, row in found.items() if key in expected}
     if found == expected or name == "kernels" and without_names(found) == without_names(expected):
         return []

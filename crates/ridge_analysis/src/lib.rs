@@ -31,15 +31,16 @@ mod views;
 pub use context::labels::{op_module, process_labels};
 pub use context::observed_trips::module_costs;
 pub use context::{
-    Analysis, Compilation, CompilingCall, EventCategories, Executions, Group, Line, Lines, Need, OpLines, Owners,
-    Prepared, ProfileNumbers, PythonFrame, Shared, Spans, Store, WorkGroups, device_labels, is_primitive,
-    kernel_category,
+    Analysis, Compilation, CompilingCall, DeviceTime, EventCategories, Executions, Group, Line, Lines, Need, OpLines,
+    Owners, Prepared, ProfileNumbers, PythonFrame, Shared, Spans, Store, WorkGroups, WorkRow, device_labels,
+    is_primitive, kernel_category,
 };
 pub use device::{
     Ceiling, Ceilings, ComputeUnit, DeviceSheet, Figure, Limit, NumberType, ProcessorSheet, SheetError, ceilings,
     processor_ceilings, processor_sheets, sheet_of, sheets, sheets_named,
 };
 pub use models::course::{Course, Stretch};
+pub use models::device_time::{Categories, Kernels, Modules, OpKey, Ops};
 pub use models::elsewhere::{Elsewhere, Factor, Factors, KernelWork, ScaledBy};
 pub use models::frame::{Frame, Per};
 pub use models::idle::{Activity, Cause, Idle, IdleGaps};
@@ -49,6 +50,7 @@ pub use models::python_looks::{Looks, PythonLooks};
 pub use models::ranges::{RangeRow, Ranges};
 pub use models::roofline::{Chart, ChartPoint, ChartRoof, ChartSlope, OtherIntensity, RooflineBy};
 pub use models::scaling;
+pub use models::scopes::{ScopeRow, Scopes, rows_of_scope};
 pub use models::source::{LineSums, SourceLine, SourceLines, TimeOf, rows_of_line};
 pub use models::source_idle::{LineIdle, SourceIdle};
 pub use models::steps::{StepRow, Steps};
@@ -58,7 +60,6 @@ pub use models::work::{Bound, Costs, WorkSums, Workload, least_secs};
 pub use tables::hlo::{instructions, modules};
 pub use tables::overview::overview;
 pub use tables::scaling::{growth_table, next_table, steps_tables};
-pub use tables::scope::rows_of_scope;
 pub use tables::{memory_changes, sections};
 pub use view::{Ask, LineText, Shown, Topic, View};
 pub use views::{VIEWS, view, views_of};

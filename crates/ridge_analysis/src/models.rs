@@ -2,11 +2,18 @@
 //!
 //! A model knows nothing of tables and words for people; `tables/` shows it, rules and pages ask it.
 
+pub mod calls;
 pub mod collectives;
+pub mod compilations;
+pub mod copies;
 pub mod course;
+pub mod device_time;
+pub(crate) mod each_work;
 pub mod elsewhere;
 pub mod frame;
+pub mod hlo;
 pub mod idle;
+pub mod launches;
 pub mod life;
 pub mod memory;
 mod module_runs;
@@ -14,13 +21,18 @@ pub mod operators;
 pub mod profiles;
 pub mod python_looks;
 pub mod ranges;
+pub mod rank_times;
+pub mod ranks;
 pub mod roofline;
 pub mod scaling;
+pub mod scopes;
 pub mod source;
 pub mod source_idle;
+pub mod spread;
 pub mod steps;
+pub mod tracks;
 pub mod transfers;
 pub mod wall;
 pub mod work;
 
-pub(crate) use module_runs::module_runs;
+pub use module_runs::ModuleRuns;

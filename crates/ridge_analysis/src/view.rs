@@ -1,5 +1,11 @@
 //! A view: one table that a capture can be asked for, with all that faces say of it.
 
+mod columns;
+mod sheet;
+
+pub(crate) use columns::{Field, Value, Words, columns};
+pub(crate) use sheet::Sheet;
+
 use crate::Analysis;
 use crate::context::Need;
 use crate::models::roofline::Chart;
@@ -59,6 +65,8 @@ pub struct View {
     pub id: &'static str,
     /// What its rows are, for `--help` and menus: a few words.
     pub about: &'static str,
+    /// What documents call its table, where that is not its id.
+    pub documented: Option<&'static str>,
     /// Other names: those it had, and those of other tools' reports.
     pub aliases: &'static [&'static str],
     /// Whether it is shown where none is named.
@@ -74,9 +82,26 @@ pub struct View {
 }
 
 impl View {
+    /// A view of `topic` without a name or a table, which its owner gives it: any capture with events answers it, and
+    /// it is shown where it is named.
+    pub(crate) const fn of(topic: Topic) -> View {
+        View {
+            topic,
+            id: "",
+            about: "",
+            documented: None,
+            aliases: &[],
+            shown: Shown::WhenNamed,
+            needs: &[],
+            answers: has_events,
+            charts: None,
+            make: |_, _| unreachable!("every view makes its own"),
+        }
+    }
+
     /// The table of `analysis`.
     pub fn table(&self, analysis: &Analysis<'_>, ask: &Ask<'_>) -> Table {
-        (self.make)(analysis, ask)
+        Table { name: self.documented.unwrap_or(self.id), ..(self.make)(analysis, ask) }
     }
 
     /// Whether `name` is its id or another name of it.

@@ -43,8 +43,17 @@ const MATRIX: [&str; 22] = [
     "tcgen05",
 ];
 
-/// Words of kernels that multiply 32-bit numbers in ordinary arithmetic: cuBLAS, CUTLASS, cuDNN, MAGMA.
-const PLAIN_F32: [&str; 5] = ["_sgemm", "simt_sgemm", "_scudnn", "convolve_sgemm", "gemm_f32f32_f32f32_f32"];
+/// Words of kernels that multiply 32-bit numbers in ordinary arithmetic: cuBLAS, CUTLASS, cuDNN, MAGMA. The last two are
+/// the gradients of convolutions by cuDNN's oldest engines, which are templates over the type of the numbers.
+const PLAIN_F32: [&str; 7] = [
+    "_sgemm",
+    "simt_sgemm",
+    "_scudnn",
+    "convolve_sgemm",
+    "gemm_f32f32_f32f32_f32",
+    "dgrad_engine<float",
+    "wgrad_alg0_engine<float",
+];
 
 /// The same of 16-bit numbers.
 const PLAIN_HALF: [&str; 2] = ["simt_hgemm", "volta_hgemm"];
@@ -135,6 +144,12 @@ mod tests {
                 Some(Product::PlainF32),
             ),
             ("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3", Some(Product::PlainF32)),
+            ("void cudnn::detail::dgrad_engine<float, 512, 6, 5, 3, 3, 3, true>(int, int)", Some(Product::PlainF32)),
+            (
+                "void cudnn::detail::wgrad_alg0_engine<float, 128, 6, 8, 3, 3, 5, true, 512>(int)",
+                Some(Product::PlainF32),
+            ),
+            ("void cudnn::detail::dgrad_engine<__half, 512, 6, 5, 3, 3, 3, true>(int, int)", None),
             (
                 "sm80_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x16_stage4_warpsize2x2x1_tensor16x8x8",
                 Some(Product::Matrix),

@@ -88,6 +88,7 @@ rules! {
     warp_stalls
     divergence
     unfused_attention
+    unfused_eager
     dataparallel_used
     exposed_collectives
     straggler

@@ -57,8 +57,27 @@ fn real_captures_have_their_main_cause_first() {
         assert_eq!(causes(&found), <[&str; 0]>::default(), "{name}");
     }
     let of_host = check(&[kineto.join("cpu_mlp_3steps.json.gz")]).expect("a capture");
-    assert_eq!(of_host.state, State::CannotJudge);
-    assert!(of_host.findings.iter().all(|finding| finding.level == Level::Info));
+    assert_ne!(of_host.state, State::CannotJudge, "operators on its threads are a processor's work");
+}
+
+/// Programs whose cause is known, on a processor: it comes first, or nothing is claimed.
+#[test]
+fn programs_of_pytorch_on_a_processor_have_their_cause_first() {
+    let first = |name: &'static str| {
+        let found = check(&[real("torch_cpu").join(format!("{name}.json.gz"))]).expect("a capture");
+        assert_ne!(found.state, State::CannotJudge, "{name}");
+        let mut loud = found.causes().filter(|finding| finding.level != Level::Info);
+        (name, loud.next().map(|finding| finding.rule))
+    };
+    let found = ["mlp_loader", "cnn", "transformer", "lstm", "compiled"].map(first);
+    let expected = [
+        ("mlp_loader", Some("data-loading")),
+        ("cnn", None),
+        ("transformer", Some("unfused-eager")),
+        ("lstm", None),
+        ("compiled", None),
+    ];
+    assert_eq!(found, expected);
 }
 
 #[test]

@@ -103,6 +103,18 @@ impl Traffic {
 }
 
 impl Cost {
+    /// That of one call of what no module describes: `products` multiply-adds that matrix units can do, `plain` arithmetic,
+    /// both in `element_type`, and what it reads and writes.
+    pub fn of_call(element_type: ElementType, products: f64, plain: &[(OpKind, f64)], traffic: Traffic) -> Cost {
+        let mut work = Work::default();
+        work.add_matrix(element_type, products);
+        for (kind, count) in plain {
+            let kind = if element_type.is_float() || element_type.is_complex() { *kind } else { OpKind::Integer };
+            work.add(kind, element_type, *count);
+        }
+        Cost { work, bytes_accessed: traffic, compulsory: traffic, ..Cost::default() }
+    }
+
     /// Floating-point operations, and those of integer products in matrix units, which data sheets rate alike.
     pub fn counted_operations(&self) -> f64 {
         let is_integer_product = |item: &&WorkItem| item.unit == Unit::Matrix && !item.element_type.is_float();

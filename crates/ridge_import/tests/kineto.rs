@@ -41,7 +41,9 @@ fn devices_equal_the_truth() {
         let Some(devices) = golden["truth"]["devices"].as_object() else { continue };
         let imported = open(&path);
         let name = path.file_name().expect("a listed file").to_string_lossy().into_owned();
-        assert_eq!(imported.trace.devices.len(), devices.len(), "{name}");
+        // Of a processor the truth says nothing: its work is in no device's records.
+        let accelerators = imported.trace.devices.iter().filter(|device| !device.is_processor());
+        assert_eq!(accelerators.count(), devices.len(), "{name}");
         for (device, truth) in devices {
             check_times(&imported, &format!("/device:GPU:{device}"), truth, &name);
             check_kernels(&imported.trace, device, truth, &name);
@@ -356,7 +358,7 @@ fn lines_of_python_own_what_they_launched() {
     }
 }
 
-/// Without device work the same tree holds the operators of the host.
+/// On a processor the same tree holds its operators.
 #[test]
 fn modules_of_the_fixture_own_their_operators() {
     let imported = open(&ridge_test::fixtures("chrome").join("torch_mlp.json"));
@@ -366,7 +368,6 @@ fn modules_of_the_fixture_own_their_operators() {
         assert!(paths.clone().any(|path| path.contains("/backward")), "{text}");
         assert!(paths.clone().any(|path| !path.contains("/backward")), "{text}");
     }
-    assert!(text.contains("no device work is in the capture"), "{text}");
     let is_operator = |key: &str| !key.starts_with("Optimizer.") && key != "step";
     let expected: i64 = operators(&imported).iter().filter(|(key, _)| is_operator(key)).map(|(_, sums)| sums[1]).sum();
     let top = found.iter().filter(|(path, _)| *path == "Sequential_0" || *path == "(in no module)");
@@ -406,6 +407,25 @@ fn eight_ranks_meet_in_collectives() {
         let wait = golden["total_wait_us_by_rank"][words[0]].as_i64().expect("a time") * 1000;
         let last = golden["times_last"][words[0]].as_i64().unwrap_or(0);
         assert_eq!(words[1..], [wait.to_string(), last.to_string()], "rank {}", words[0]);
+    }
+    // Microseconds computing, communicating, copying and idle, from the JSON alone. TraceLens and HolisticTraceAnalysis give the
+    // same where they leave out no work without a launch (ranks 1 and 3) and no memory set (ranks 3 and 4).
+    let expected = [
+        [1034, 5537, 19, 6419],
+        [1246, 11056, 19, 6428],
+        [1068, 3217, 19, 7046],
+        [1250, 9440, 18, 8145],
+        [1133, 6550, 19, 8887],
+        [1041, 6211, 19, 9121],
+        [1051, 3289, 19, 7051],
+        [1059, 1580, 20, 8308],
+    ];
+    let keys = ["rank", "computing_ns", "communicating_ns", "copying_ns", "device_idle_ns"];
+    let times = ridge_test::render(&analysis.table(Topic::Time, "rank").expect("a view"), &keys);
+    let rows = times.lines().skip(1).filter(|line| !line.starts_with('*'));
+    for (line, expected) in rows.zip(expected) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words[1..], expected.map(|us: i64| (us * 1000).to_string()), "rank {}", words[0]);
     }
     assert!(ranks.contains("rank 7 waited least and was the last to begin in 5 of 8 collectives"), "{ranks}");
 }

@@ -16,4 +16,4 @@ pub use environment::{Compiler, InstallError, compiler, compiler_folder, install
 pub use function::{LowerError, lower};
 pub use run::{CompileError, CompileEvent, Compiled, CompiledModule, Job, compile};
 pub use sources::{SourceError, SourceModule, Sources, sources_of};
-pub use write::{WriteError, claim, write_manifest};
+pub use write::{WriteError, begin, claim, write_manifest};

@@ -16,12 +16,14 @@ const FILES: &[PackageFile] = package_files![
     "annotations.py",
     "attach.py",
     "backends.py",
+    "budget.py",
     "elsewhere.py",
     "emulate.py",
     "endings.py",
     "environment.py",
     "experiment.py",
     "experiment_algebra.py",
+    "experiment_attention.py",
     "experiment_calls.py",
     "experiment_clock.py",
     "experiment_donate.py",
@@ -38,6 +40,7 @@ const FILES: &[PackageFile] = package_files![
     "golden.py",
     "imports.py",
     "jax_tracer.py",
+    "layout.py",
     "limits.py",
     "main_thread.py",
     "manifest.py",
@@ -59,6 +62,7 @@ const FILES: &[PackageFile] = package_files![
     "sources.py",
     "step_function.py",
     "torch_attach.py",
+    "torch_dynamo.py",
     "torch_memory.py",
     "torch_own_traces.py",
     "torch_steps.py",
@@ -85,7 +89,7 @@ mod tests {
     use super::*;
 
     /// Files of the package that only workers and programs which record themselves load.
-    const NOT_CARRIED: [&str; 6] = ["bench", "calibrate", "capture", "compile", "suite", "worker"];
+    const NOT_CARRIED: [&str; 7] = ["bench", "calibrate", "capture", "compile", "doctor", "suite", "worker"];
 
     #[test]
     fn every_file_of_the_package_is_carried() {

@@ -323,7 +323,7 @@ impl Reader {
         }
         if kind == EventKind::Operator && (said.dims.is_some() || said.types.is_some()) {
             let mut text = |text: Option<&str>| self.builder.strings.intern(text.unwrap_or_default());
-            let shape = OperatorShape { dims: text(said.dims), types: text(said.types) };
+            let shape = OperatorShape { dims: text(said.dims), types: text(said.types), ..OperatorShape::default() };
             return known_or_new(&mut self.builder.operator_shapes, shape);
         }
         NONE

@@ -9,6 +9,9 @@ pub struct OperatorShape {
     pub dims: StringId,
     /// Element types of its inputs (`["float", "float", "Scalar"]`), or the empty string.
     pub types: StringId,
+    /// Values of its arguments that are no arrays (`["", "", "[1, 1]", "True"]`), of convolutions and attention, whose work
+    /// depends on them; else the empty string.
+    pub values: StringId,
 }
 
 /// A collective operation: among whom, and how much.

@@ -1,12 +1,11 @@
 //! Flames: time as a tree, of scopes, of Python's calls, of ranges of the host, of modules and their operations.
 //!
-//! Scopes and modules are the tables that the terminal shows, as trees.
+//! Scopes and modules are the answers that the terminal shows as tables.
 
 use crate::answer::Refusal;
 use crate::page::Page;
-use ridge_report::json as report;
 use ridgeline::trace::{EventKind, NONE, StringId, Trace};
-use ridgeline::{Table, Topic};
+use ridgeline::{DeviceTime, ScopeRow};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
@@ -28,8 +27,8 @@ struct Node {
 /// `flame/{by}`: `scope`, `module`, `python` or `host`.
 pub(crate) fn flame(page: &Page, by: &str) -> Result<Value, Refusal> {
     let tree = match by {
-        "scope" => of_scopes(&page.session().table(Topic::Time, "scope")?),
-        "module" => of_modules(&page.session().table(Topic::Time, "op")?),
+        "scope" => of_scopes(&page.session().scopes().rows),
+        "module" => of_modules(page.session().ops()),
         "python" => of_calls(page.session().trace(), |kind| kind == EventKind::PythonCall),
         "host" => of_calls(page.session().trace(), |kind| (kind as u8) < EventKind::Kernel as u8),
         _ => return Err(Refusal::absent(format!("expected scope, module, python or host, found `{by}`"))),
@@ -73,48 +72,29 @@ fn add(tree: &mut Vec<Node>, parent: usize, node: Node) -> usize {
     at
 }
 
-/// A cell of a table by the key of its column.
-fn value(table: &Table, key: &str, row: usize) -> Value {
-    let column = table.batch.column_by_name(key);
-    column.map_or(Value::Null, |column| report::value(column, row))
-}
-
-fn whole(table: &Table, key: &str, row: usize) -> i64 {
-    value(table, key, row).as_i64().unwrap_or(0)
-}
-
-/// The table's rows stand in the order of the tree, each with its depth.
-fn of_scopes(table: &Table) -> Vec<Node> {
+/// The rows stand in the order of the tree, each with its depth.
+fn of_scopes(scopes: &[ScopeRow]) -> Vec<Node> {
     let (mut tree, mut open) = (root(), vec![0]);
-    for row in 0..table.batch.num_rows() {
-        let depth = whole(table, "depth", row).max(0) as usize;
-        let node = Node {
-            name: value(table, "tree", row).as_str().unwrap_or_default().trim_start().to_owned(),
-            self_ns: whole(table, "self_ns", row),
-            total_ns: whole(table, "inclusive_ns", row),
-            events: whole(table, "events", row) as u64,
-            children: Vec::new(),
-        };
-        open.truncate(depth + 1);
+    for scope in scopes {
+        let &ScopeRow { self_ns, inclusive_ns: total_ns, events, .. } = scope;
+        open.truncate(scope.depth as usize + 1);
         let parent = *open.last().unwrap_or(&0);
         if parent == 0 {
-            tree[0].total_ns = tree[0].total_ns.saturating_add(node.total_ns);
-            tree[0].events += node.events;
+            tree[0].total_ns = tree[0].total_ns.saturating_add(total_ns);
+            tree[0].events += events;
         }
+        let node = Node { name: scope.name.clone(), self_ns, total_ns, events, children: Vec::new() };
         let at = add(&mut tree, parent, node);
         open.push(at);
     }
     tree
 }
 
-fn of_modules(table: &Table) -> Vec<Node> {
+fn of_modules(ops: Vec<(Option<String>, String, &DeviceTime)>) -> Vec<Node> {
     let mut tree = root();
     let mut modules: FxHashMap<String, usize> = FxHashMap::default();
-    for row in 0..table.batch.num_rows() {
-        let text = |key: &str| value(table, key, row).as_str().map(str::to_owned);
-        let module = text("module").unwrap_or_else(|| "(no module)".to_owned());
-        let self_ns = whole(table, "self_ns", row);
-        let events = whole(table, "events", row) as u64;
+    for (module, name, &DeviceTime { self_ns, events, .. }) in ops {
+        let module = module.unwrap_or_else(|| "(no module)".to_owned());
         let at = *modules
             .entry(module.clone())
             .or_insert_with(|| add(&mut tree, 0, Node { name: module, ..Node::default() }));
@@ -122,7 +102,6 @@ fn of_modules(table: &Table) -> Vec<Node> {
             tree[above].total_ns = tree[above].total_ns.saturating_add(self_ns);
             tree[above].events += events;
         }
-        let name = text("op").unwrap_or_default();
         add(&mut tree, at, Node { name, self_ns, total_ns: self_ns, events, children: Vec::new() });
     }
     tree

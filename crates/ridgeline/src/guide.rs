@@ -3,11 +3,13 @@
 //!
 //! Each stage is one question. It is judged by what the capture holds and never by what somebody says was done.
 
+mod checklist;
 mod commands;
 mod origin;
 mod stage;
 mod stages;
 
+pub use checklist::{Checklist, ChecklistItem, ChecklistVerdict};
 pub use stage::{FollowUp, GuideOptions, Stage, StageState};
 
 use crate::error::OpenError;

@@ -40,6 +40,7 @@ mod memory_series;
 mod mixture;
 mod note;
 mod offload;
+mod opcodes;
 mod predicted;
 mod redact;
 mod samples;
@@ -67,7 +68,7 @@ pub use experiment::{
 };
 pub use file_map::explain_lost_files;
 pub use find::sessions_below;
-pub use guide::{FollowUp, Guide, GuideOptions, Stage, StageState};
+pub use guide::{Checklist, ChecklistItem, ChecklistVerdict, FollowUp, Guide, GuideOptions, Stage, StageState};
 pub use handoff::{Handoff, HandoffOptions};
 pub use hlo::HloStage;
 pub use hlo_graph::{GraphAsked, GraphNode, HloGraph};
@@ -80,7 +81,9 @@ pub use predicted::{ModuleRuns, PredictedKernel, PredictedModule, Prediction, pr
 pub use redact::{Redacted, private_words, redact};
 pub use ridge_analysis::models::idle::IdlePart;
 pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};
-pub use ridge_analysis::{Activity, Cause, EventCategories, Frame, LineSums, Per, TimeOf};
+pub use ridge_analysis::{
+    Activity, Cause, DeviceTime, EventCategories, Frame, LineSums, Per, ScopeRow, Scopes, Spans, TimeOf,
+};
 pub use ridge_analysis::{
     Bound, Ceiling, Ceilings, Chart, ChartPoint, ChartRoof, ChartSlope, Compilation, ComputeUnit, Limit, NumberType,
     OtherIntensity, Shown, Topic, VIEWS, View, view, views_of,

@@ -12,7 +12,9 @@ use crate::mixture::refuse_mixture;
 use crate::note::{Note, Severity};
 use crate::subject::SubjectText;
 use ridge_analysis::scaling::{CaptureWork, capture_work};
-use ridge_analysis::{Analysis, Ceilings, Compilation, EventCategories, Prepared, steps_tables};
+use ridge_analysis::{
+    Analysis, Ceilings, Compilation, DeviceTime, EventCategories, Ops, Prepared, Scopes, steps_tables,
+};
 use ridge_diagnose::CompiledAgain;
 use ridge_hlo::HloModule;
 use ridge_import::{Folder, ImportOptions, Imported, Input, Release, Source, import_inputs, takes_modules};
@@ -204,6 +206,18 @@ impl Session {
     /// The analysis; what several answers need is made once, when the first of them asks.
     pub(crate) fn analysis(&self) -> Analysis<'_> {
         self.prepared.analysis(&self.imported.trace, &self.imported.hlo)
+    }
+
+    /// Device time, or that of operators of the host, as a tree of scopes.
+    pub fn scopes(&self) -> &Scopes {
+        self.analysis().get()
+    }
+
+    /// Each operation's module and name with its device time, most self time first.
+    pub fn ops(&self) -> Vec<(Option<String>, String, &DeviceTime)> {
+        let analysis = self.analysis();
+        let Ops(rows) = analysis.get();
+        rows.iter().map(|row| (row.key.module(&analysis), row.key.label(&analysis), &row.time)).collect()
     }
 
     /// The category of every event.

@@ -67,22 +67,8 @@ impl SourceText {
     /// The files that the capture or its run folder has, by the names they had.
     pub(crate) fn known(&self) -> Vec<String> {
         let mut known: Vec<String> = self.files.keys().cloned().collect();
-        if let Some(folder) = &self.run_folder {
-            let kept = folder.join(KEPT);
-            let mut open = vec![kept.clone()];
-            while let Some(folder) = open.pop().filter(|_| known.len() < MOST_KEPT) {
-                for entry in std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
-                    let path = entry.path();
-                    match entry.file_type() {
-                        Ok(kind) if kind.is_dir() => open.push(path),
-                        Ok(kind) if kind.is_file() => {
-                            known.extend(path.strip_prefix(&kept).ok().map(|inside| format!("/{}", inside.display())));
-                        }
-                        _ => {}
-                    }
-                }
-            }
-        }
+        let kept = self.run_folder.iter().flat_map(|folder| kept_files(folder));
+        known.extend(kept.map(|inside| format!("/{}", inside.display())));
         known
     }
 
@@ -111,12 +97,43 @@ impl SourceText {
 }
 
 fn find(file: &str, path: Option<&Path>, run_folder: Option<&Path>) -> Option<(TextOrigin, Vec<String>)> {
-    let here = || read(path.unwrap_or(Path::new(file)));
-    match run_folder.and_then(|folder| read(&folder.join(KEPT).join(inside(file)?))) {
+    let kept = run_folder.and_then(|folder| kept_as(folder, file));
+    // A name from where Python looks for modules is that of a file elsewhere, which the copy's own path tells.
+    let elsewhere = kept.as_ref().filter(|_| Path::new(file).is_relative()).map(|kept| Path::new("/").join(kept));
+    let here = || read(path.or(elsewhere.as_deref()).unwrap_or(Path::new(file)));
+    match run_folder.zip(kept.as_ref()).and_then(|(folder, kept)| read(&folder.join(KEPT).join(kept))) {
         Some(kept) if here().is_some_and(|here| here != kept) => Some((TextOrigin::Changed, lines(&kept))),
         Some(kept) => Some((TextOrigin::Ran, lines(&kept))),
         None => here().map(|text| (TextOrigin::Today, lines(&text))),
     }
+}
+
+/// Where the copy of `file` is among those of a run folder: under its own path, or, where it is named from a folder in which
+/// Python looks for modules as PyTorch's profiler does, the only one whose path ends so.
+fn kept_as(run_folder: &Path, file: &str) -> Option<PathBuf> {
+    let own = inside(file)?;
+    if run_folder.join(KEPT).join(&own).is_file() || Path::new(file).is_absolute() {
+        return Some(own);
+    }
+    let mut like = kept_files(run_folder).into_iter().filter(|kept| kept.ends_with(&own));
+    like.next().filter(|_| like.next().is_none())
+}
+
+/// The copies of a run folder, below the folder that they are in.
+fn kept_files(run_folder: &Path) -> Vec<PathBuf> {
+    let kept = run_folder.join(KEPT);
+    let (mut found, mut open) = (Vec::new(), vec![kept.clone()]);
+    while let Some(folder) = open.pop().filter(|_| found.len() < MOST_KEPT) {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
+            let path = entry.path();
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => open.push(path),
+                Ok(kind) if kind.is_file() => found.extend(path.strip_prefix(&kept).ok().map(Path::to_owned)),
+                _ => {}
+            }
+        }
+    }
+    found
 }
 
 /// The path of a file below a folder of copies, where the recorder puts it; no path leads out of the folder.
@@ -173,6 +190,32 @@ mod tests {
         let today =
             "lines of `/program.py` are read as they are today: the capture does not tell whether they ran like that";
         assert_eq!(told(), (Some("edited = 2".to_owned()), today.to_owned()));
+    }
+
+    /// PyTorch's profiler takes the folder off in which Python found a file.
+    #[test]
+    fn a_name_without_its_folder_is_that_of_the_only_copy() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let program = dir.path().join("model").join("train.py");
+        let run = dir.path().join("run");
+        let keep = |path: &Path, text: &str| {
+            let kept = run.join(KEPT).join(inside(&path.to_string_lossy()).expect("no way out"));
+            std::fs::create_dir_all(kept.parent().expect("it has one")).expect("a folder");
+            std::fs::write(kept, text).expect("a file");
+        };
+        let told = |file: &str| {
+            let mut texts = SourceText::new(&[], Some(&run));
+            (texts.line(file, 1), texts.footnotes().len())
+        };
+        keep(&program, "ran = 1\n");
+        assert_eq!(told("model/train.py"), (Some("ran = 1".to_owned()), 0), "the file is gone");
+        std::fs::create_dir_all(program.parent().expect("it has one")).expect("a folder");
+        std::fs::write(&program, "new = 0\nran = 1\n").expect("a file");
+        assert_eq!(told("train.py"), (Some("ran = 1".to_owned()), 1), "it says that the file changed");
+        assert_eq!(told("rain.py"), (None, 0));
+        keep(&dir.path().join("other").join("train.py"), "other = 1\n");
+        assert_eq!(told("train.py"), (None, 0), "it may be either");
+        assert_eq!(told("model/train.py").0, Some("ran = 1".to_owned()));
     }
 
     #[test]

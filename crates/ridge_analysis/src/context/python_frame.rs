@@ -13,6 +13,9 @@ pub struct PythonFrame<'t> {
     is_by_xla: bool,
 }
 
+/// Files of the recorder that wrap calls of a program, which PyTorch's profiler sees.
+const OURS: [&str; 4] = ["torch_steps.py", "torch_attach.py", "torch_own_traces.py", "annotations.py"];
+
 /// Packages that call, and are called by, a program of PyTorch.
 const FRAMEWORK: [&str; 2] = ["torch", "triton"];
 
@@ -38,11 +41,13 @@ const LIBRARY: [&str; 14] = [
 const PACKAGES: [&str; 6] = ["jax", "jaxlib", "numpy", "flax", "optax", "haiku"];
 
 /// JAX's own files, which XLA's tracer names without their folder.
-const OF_JAX: [&str; 17] = [
+const OF_JAX: [&str; 19] = [
     "api.py",
     "api_util.py",
     "array.py",
     "batching.py",
+    "cache_key.py",
+    "compilation_cache.py",
     "compiler.py",
     "core.py",
     "dispatch.py",
@@ -57,6 +62,22 @@ const OF_JAX: [&str; 17] = [
     "traceback_util.py",
     "xla_bridge.py",
 ];
+
+/// Whether a frame of XLA's Python tracer is of what JAX does to make a program that it has not yet: trace it, lower it, look for it in
+/// its cache, compile it.
+pub(crate) fn makes_programs(name: &str) -> bool {
+    const FUNCTIONS: [&str; 5] = [
+        "compile_or_get_cached",
+        "trace_to_jaxpr",
+        "lower_sharding_computation",
+        "lower_jaxpr_to_module",
+        "backend_compile",
+    ];
+    const FILES: [&str; 2] = ["$cache_key.py:", "$compilation_cache.py:"];
+    let is_of = |file: &&str| name.starts_with(*file);
+    let function = name.strip_prefix('$').and_then(|frame| frame.split_once(' ')).map_or("", |(_, function)| function);
+    FILES.iter().any(|file| is_of(file)) || FUNCTIONS.iter().any(|word| function.contains(word))
+}
 
 impl<'t> PythonFrame<'t> {
     /// The frame that `name` spells: PyTorch writes `train.py(12): step`, XLA's tracer `$train.py:12 step`.
@@ -75,7 +96,8 @@ impl<'t> PythonFrame<'t> {
     }
 
     fn new(file: &'t str, line: &str, function: &'t str, is_by_xla: bool) -> Option<PythonFrame<'t>> {
-        let line = line.parse().ok()?;
+        // A file's own code begins with its first line; one that ran when the profiler started has the line it was at then.
+        let line = if function == "<module>" && !is_by_xla { 1 } else { line.parse().ok()? };
         (!file.is_empty()).then_some(PythonFrame { file, line, function, is_by_xla })
     }
 
@@ -84,6 +106,7 @@ impl<'t> PythonFrame<'t> {
         let first = self.first_folder();
         let is_of = |package: &&str| self.file.contains(&format!("-packages/{package}/"));
         self.file.starts_with('<')
+            || self.is_ours()
             || FRAMEWORK.contains(&first)
             || LIBRARY.contains(&first)
             || FRAMEWORK.iter().any(is_of)
@@ -97,6 +120,12 @@ impl<'t> PythonFrame<'t> {
             || self.is_by_xla && OF_JAX.contains(&self.file)
             || self.file.contains("-packages/")
             || self.file.contains("/lib/python")
+    }
+
+    /// Whether it is of the recorder, in the program's process.
+    fn is_ours(&self) -> bool {
+        let is_folder = |folder: &str| folder == "ridgeline/" || folder.ends_with("/ridgeline/");
+        OURS.iter().any(|name| self.file.strip_suffix(*name).is_some_and(is_folder))
     }
 
     /// The outermost folder of its file; the file itself where that has none.
@@ -121,5 +150,8 @@ mod tests {
         assert_eq!(own("$core.py:5 bind"), None);
         assert_eq!(own("torch/nn/modules/module.py(1527): _call_impl"), None);
         assert_eq!(own("<built-in function sleep>"), None);
+        assert_eq!(own("/tmp/x/ridgeline/torch_steps.py(46): step"), None);
+        assert_eq!(own("mine/torch_steps.py(46): step"), Some(("mine/torch_steps.py", 46, "step")));
+        assert_eq!(own("train.py(7): <module>"), Some(("train.py", 1, "<module>")));
     }
 }

@@ -40,6 +40,40 @@ impl Matched {
         Some((first, last))
     }
 
+    /// The first rank's part, by process.
+    pub fn first(&self) -> &Part {
+        &self.parts[0]
+    }
+
+    /// Whether the parts of several ranks were captured.
+    pub fn is_met(&self) -> bool {
+        self.parts.len() > 1
+    }
+
+    /// Durations on the ranks where it was shortest and longest, nanoseconds; in the shortest nobody waits for a later
+    /// rank.
+    pub fn extremes_ns(&self) -> (i64, i64) {
+        let durations = || self.parts.iter().map(|part| part.dur_ns);
+        (durations().min().unwrap_or(0), durations().max().unwrap_or(0))
+    }
+
+    /// From the first rank's start to the last's, nanoseconds; `None` where one rank was captured.
+    pub fn skew_ns(&self) -> Option<i64> {
+        let (first, last) = self.first_and_last().filter(|_| self.is_met())?;
+        Some(last.start_ns.saturating_sub(first.start_ns))
+    }
+
+    /// What one rank puts in or gets out, whichever is more, where the capture says it.
+    pub fn bytes(&self) -> Option<u64> {
+        self.parts.iter().filter_map(|part| part.collective.bytes_in.max(part.collective.bytes_out)).max()
+    }
+
+    /// Bytes over the shortest duration: the algorithm's bandwidth.
+    pub fn bytes_per_sec(&self) -> Option<f64> {
+        let (shortest, _) = self.extremes_ns();
+        self.bytes().filter(|_| shortest > 0).map(|bytes| bytes as f64 / (shortest as f64 * 1e-9))
+    }
+
     /// How long a rank's part waited for the last rank, nanoseconds.
     pub fn wait_ns(&self, part: &Part) -> i64 {
         self.last_start_ns().saturating_sub(part.start_ns)

@@ -14,7 +14,9 @@ pub(crate) mod cause;
 pub(crate) mod context;
 pub(crate) mod gaps;
 mod latency;
+mod longest;
 mod queue;
+mod rows;
 pub(crate) mod sums;
 mod sweep;
 #[cfg(test)]
@@ -23,16 +25,19 @@ mod threads;
 
 pub use activity::Activity;
 pub use attribute::Gap;
+pub use before::Before;
 pub use cause::Cause;
 pub use gaps::{DeviceGaps, IdleGaps, IdlePart};
 pub use latency::Latency;
+pub use longest::GapRow;
 pub use queue::{Queue, SmallKernels};
+pub use rows::{CauseRow, HostRow, NextRow};
 pub use sums::Sum;
 
 use crate::{Analysis, Need, Owners, Shared};
 use context::Context;
 use rayon::prelude::*;
-use ridge_trace::DeviceRow;
+use ridge_trace::{DeviceRow, StringId};
 use std::ops::Deref;
 use std::sync::Arc;
 use sums::{SumBy, Sums};
@@ -104,5 +109,26 @@ impl DeviceIdle {
     /// Idle time of one cause, head and tail included, nanoseconds.
     pub fn cause_ns(&self, cause: Cause) -> i64 {
         self.sums.ns(cause)
+    }
+
+    /// The cause with the most idle time of the active window.
+    pub fn greatest_cause(&self) -> Option<Cause> {
+        let inner = Cause::ALL.into_iter().filter(|cause| !matches!(cause, Cause::BeforeFirst | Cause::AfterLast));
+        inner.filter(|cause| self.cause_ns(*cause) > 0).max_by_key(|cause| self.cause_ns(*cause))
+    }
+
+    /// How many gaps there are between its work.
+    pub fn gap_count(&self) -> u64 {
+        self.gaps.gaps.len() as u64
+    }
+
+    /// Time in which the device was idle and the host was launching, nanoseconds.
+    pub fn launch_bound_ns(&self, analysis: &Analysis<'_>) -> i64 {
+        let launching = self.sums.doings.iter().filter(|((cause, key), _)| {
+            *cause == Cause::HostLate && key.activity(analysis.text(StringId(key.name))) == Activity::Launching
+        });
+        let launching = launching.fold(0_i64, |sum, (_, part)| sum.saturating_add(part.ns));
+        let own = self.sums.ns(Cause::LaunchCall).saturating_add(self.sums.ns(Cause::LaunchLatency));
+        launching.saturating_add(own)
     }
 }

@@ -5,17 +5,21 @@
 //! The two need not agree: a program holds more than one module's buffers, and allocators round.
 
 mod allocators;
+mod changes;
 mod helpers;
 mod modules;
 mod plan;
+mod rows;
 mod runs;
 mod snapshots;
 mod stacks;
 mod usage;
 
 pub use allocators::{Allocator, Growth, Holder, Holding, out_of_memory};
+pub use changes::{ChangeRow, memory_changes};
 pub use modules::PlannedModule;
 pub use plan::{Class, Held, Plan};
+pub use rows::{AliveRow, AllocatorRow, DonationRow, HolderRow, SegmentEventRow, UsageRow};
 pub use snapshots::{Blocks, Snapshot};
 pub use usage::Point;
 

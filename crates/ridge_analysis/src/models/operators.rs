@@ -9,7 +9,7 @@
 //! `FunctionEvent.self_cpu_time_total`), checked against its own output for a trace of the corpus.
 
 use crate::{Analysis, Shared};
-use ridge_trace::{Attribution, EventKind, NONE, StringId, Trace, TrackKind};
+use ridge_trace::{Attribution, Device, EventKind, NONE, StringId, Trace, TrackKind};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
@@ -270,7 +270,9 @@ impl Calls {
     /// Gives device work to the operator or named range that launched it, else to the launch.
     fn add_device_time(&mut self, trace: &Trace) {
         let owners: Vec<u32> = (0..self.calls.len()).map(|at| self.operator_around(trace, at as u32)).collect();
-        for track in trace.device_tracks() {
+        // The work of a processor is the operators themselves.
+        let is_processor = |device: u32| trace.devices.get(device as usize).is_some_and(Device::is_processor);
+        for track in trace.device_tracks().filter(|track| !track.device.is_some_and(is_processor)) {
             for row in track.rows.clone().map(|row| row as usize) {
                 let link = trace.events.link[row];
                 if link == NONE || !EventKind::from_byte_is_work(trace.events.kind[row]) {
@@ -320,6 +322,7 @@ fn is_call(kind: EventKind) -> bool {
             | EventKind::Step
             | EventKind::Launch
             | EventKind::HostRange
+            | EventKind::Compile
             | EventKind::Overhead
     )
 }

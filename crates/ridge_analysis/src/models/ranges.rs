@@ -1,7 +1,7 @@
 //! Device work by the ranges that the program named, with all that each caused.
 
+use super::each_work::{WorkRow, for_each_work};
 use super::work::{WorkSums, add_event};
-use crate::context::groups::time_inside;
 use crate::context::helping_threads::is_range;
 use crate::context::{Owners, Shared};
 use crate::{Analysis, Need, Workload};
@@ -107,29 +107,4 @@ impl<'a> Analysis<'a> {
 pub(crate) fn ranges(trace: &Trace) -> impl Iterator<Item = u32> + '_ {
     let threads = trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread);
     threads.flat_map(|track| track.rows.clone()).filter(|row| is_range(trace, *row))
-}
-
-/// One event of device work.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct WorkRow {
-    /// Its row in the event columns.
-    pub(crate) row: u32,
-    /// Its duration less what ran nested inside, nanoseconds.
-    pub(crate) self_ns: i64,
-    /// Row of the devices table, or [`NONE`].
-    pub(crate) device: u32,
-}
-
-/// Calls `visit` with every row of device work.
-pub(crate) fn for_each_work(trace: &Trace, mut visit: impl FnMut(WorkRow)) {
-    let events = &trace.events;
-    for track in trace.device_tracks() {
-        let is_lane = track.kind == TrackKind::OperationLane;
-        let inside = if is_lane { time_inside(trace, &track.rows) } else { Vec::new() };
-        let device = track.device.unwrap_or(NONE);
-        for row in track.rows.clone().filter(|row| EventKind::from_byte_is_work(events.kind[*row as usize])) {
-            let within = inside.get((row - track.rows.start) as usize).copied().unwrap_or(0);
-            visit(WorkRow { row, self_ns: (events.dur_ns[row as usize] - within).max(0), device });
-        }
-    }
 }

@@ -23,9 +23,10 @@ mod tier_chart;
 mod tiers;
 
 pub use chart::{Chart, ChartPoint, ChartRoof, ChartSlope, OtherIntensity};
-pub(crate) use launches::{Launch, launches};
+pub use launches::{Launch, launches};
 pub use rows::{RooflineBy, RooflineRow, rows};
-pub(crate) use tiers::{LEVEL_NAMES, Reached, Tiers};
+pub(crate) use tiers::LEVEL_NAMES;
+pub use tiers::{Reached, Tiers};
 
 use crate::Analysis;
 

@@ -9,12 +9,13 @@
 //! Work that no line made, such as a copy that the compiler put in, is owed to the line whose need made it; that is
 //! inferred and apart, so that no measured number contains a guess.
 
+use super::each_work::{WorkRow, for_each_work};
 use super::operators::own_times_of_operators;
 use super::work::{Rows, WorkSums, sums};
 use crate::context::host_paths::{HostPaths, PathOf, sum_by};
 use crate::context::{Line, Lines, OpLines, PythonFrame, Shared, category};
 use crate::{Analysis, Group, Need, WorkGroups, kernel_category};
-use ridge_trace::{EventKind, NONE, StringId, TrackKind};
+use ridge_trace::{EventKind, NONE, StringId};
 use rustc_hash::FxHashMap;
 
 /// File, line and function.
@@ -91,6 +92,8 @@ pub struct SourceLines {
     pub rows: Vec<SourceLine>,
     /// What has no line.
     pub unknown: LineSums,
+    /// The time of all lines and of what has none, measured and inferred, nanoseconds.
+    all_ns: i64,
     /// What the times are of.
     pub of: TimeOf,
     /// Whether some lines are where functions of Python begin: the profiler recorded no other.
@@ -116,15 +119,16 @@ impl Shared for SourceLines {
             let order = |row: &SourceLine| (row.sums.held_ns(), row.sums.inclusive_ns);
             order(b).cmp(&order(a)).then_with(|| (&a.file, a.line).cmp(&(&b.file, b.line)))
         });
-        SourceLines { rows, unknown: found.unknown, of, has_functions: paths.is_some() }
+        let lines = rows.iter().fold(0_i64, |sum, row| sum.saturating_add(row.sums.held_ns()));
+        let all_ns = lines.saturating_add(found.unknown.held_ns());
+        SourceLines { rows, unknown: found.unknown, all_ns, of, has_functions: paths.is_some() }
     }
 }
 
 impl SourceLines {
     /// The time of all lines and of what has none, measured and inferred, nanoseconds.
     pub fn all_ns(&self) -> i64 {
-        let lines = self.rows.iter().fold(0_i64, |sum, row| sum.saturating_add(row.sums.held_ns()));
-        lines.saturating_add(self.unknown.held_ns())
+        self.all_ns
     }
 
     /// What has no line as a row called `name`.
@@ -219,16 +223,18 @@ impl Found {
         found
     }
 
-    /// Gives unknown work of streams to the functions of Python that launched it.
+    /// Gives unknown work to the functions of Python that launched it.
     fn launched(&mut self, analysis: &Analysis<'_>, paths: &HostPaths<'_>) {
         let events = &analysis.trace.events;
         let has_line = |row: usize| analysis.lines().of(events.op[row]).is_some();
-        let streams = analysis.trace.device_tracks().filter(|track| track.kind == TrackKind::Stream);
-        let rows = streams.flat_map(|track| track.rows.start as usize..track.rows.end as usize);
-        let work = rows.filter(|row| EventKind::from_byte_is_work(events.kind[*row]) && !has_line(*row));
-        let launched =
-            work.map(|row| ((paths.of_row(events.link[row]), copying(analysis, row)), events.dur_ns[row].max(0)));
-        let known = launched.filter(|((path, _), _)| *path != NONE);
+        let mut launched = Vec::new();
+        for_each_work(analysis.trace, |WorkRow { row, self_ns, .. }| {
+            let row = row as usize;
+            if !has_line(row) {
+                launched.push(((paths.of_row(events.link[row]), copying(analysis, row)), self_ns));
+            }
+        });
+        let known = launched.into_iter().filter(|((path, _), _)| *path != NONE);
         for ((path, copies), (ns, count)) in sum_by(known) {
             let is_copy = copies.is_copy(analysis);
             self.unknown.self_ns = self.unknown.self_ns.saturating_sub(ns);
@@ -298,8 +304,7 @@ pub fn rows_of_line(analysis: &Analysis<'_>, file: &str, line: u32) -> Vec<u32> 
                 let path = || paths.as_ref().map_or(NONE, |paths| paths.of_row(trace.events.link[row as usize]));
                 let found = match on_op(trace.events.op[row as usize]) {
                     Some(found) => found,
-                    None if track.kind == TrackKind::Stream => on_path(path()),
-                    None => continue,
+                    None => on_path(path()),
                 };
                 add(row, found);
             }

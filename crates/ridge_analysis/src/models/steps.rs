@@ -1,6 +1,6 @@
 //! Device work by step: each range that the program marked with a step number.
 
-use super::ranges::{WorkRow, for_each_work};
+use super::each_work::{WorkRow, for_each_work};
 use super::work::{WorkSums, add_event};
 use crate::context::coverage::Union;
 use crate::context::in_order::InOrder;

@@ -4,19 +4,24 @@
 //! was covered by compute of the same device; tables group those. Copies that a program does on the device itself, and
 //! changes of layout inside modules, are listed beside them.
 
+mod asked;
+mod layouts;
 mod overlap;
-pub(crate) mod sums;
-#[cfg(test)]
-mod tests;
+mod rows;
+mod sums;
 
 use crate::device::sheet_of;
 use crate::device::{Ceilings, Limit};
 use crate::{Analysis, Shared};
+pub use asked::Asked;
+pub use layouts::{MoveKey, Moves};
 use overlap::copies_of;
 pub use overlap::{Copied, DeviceCopies};
 use rayon::prelude::*;
 use ridge_table::Basis;
 use ridge_trace::{DeviceRow, EventKind, Trace};
+pub use rows::{AskedRow, DirectionRow, RepeatRow, SizeRow};
+pub use sums::Sum;
 
 /// Transfers of at most this many bytes are tiny: one page of memory, less than any link needs to reach its rate.
 pub(crate) const TINY_BYTES: u64 = 4096;

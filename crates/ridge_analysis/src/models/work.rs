@@ -1,13 +1,16 @@
 //! Work: what operations had to compute and move, and the least time that takes on their device.
 
+mod called;
 mod costs;
 mod light;
+mod of_calls;
 mod of_groups;
 mod sums;
 mod workload;
 
 pub use costs::Costs;
 pub use light::{Bound, least_secs};
+pub use of_calls::CalledWork;
 pub(crate) use of_groups::{Rows, add_event, of_classes, sums};
 pub use sums::WorkSums;
 pub(crate) use workload::Known;
@@ -16,7 +19,8 @@ pub use workload::Workload;
 use crate::{Analysis, Executions, Need, Shared, WorkGroups};
 
 impl Shared for Workload {
-    const NEEDS: &'static [Need] = &[Need::of::<WorkGroups>(), Need::of::<Executions>(), Need::of::<Costs>()];
+    const NEEDS: &'static [Need] =
+        &[Need::of::<WorkGroups>(), Need::of::<Executions>(), Need::of::<Costs>(), Need::of::<CalledWork>()];
 
     fn make(analysis: &Analysis<'_>) -> Workload {
         Workload::new(analysis)

@@ -1,37 +1,30 @@
 //! Device time by kind of work.
 
-use crate::Analysis;
-use crate::WorkGroups;
-use crate::context::Durations;
-use crate::context::Need;
-use crate::context::category;
-use crate::context::nested_likes::count_once;
-use crate::context::partition::partition;
-use crate::tables::time::time_columns;
-use crate::view::{Shown, Topic, View, has_events};
-use ridge_table::{Columns, Subject, Table};
+use crate::context::partition::WorkRow;
+use crate::context::{Durations, Need};
+use crate::models::device_time::Categories;
+use crate::view::{Sheet, Shown, Topic, View, columns};
+use ridge_table::Subject;
 
 /// The view.
 pub(crate) static VIEW: View = View {
-    topic: Topic::Time,
     id: "category",
     about: "kind of operation",
-    aliases: &[],
     shown: Shown::InReport,
-    needs: &[Need::of::<WorkGroups>(), Need::of::<Durations>()],
-    answers: has_events,
-    charts: None,
-    make: |analysis, _| table(analysis),
+    needs: &[Need::of::<Categories>(), Need::of::<Durations>()],
+    make: |analysis, _| {
+        let Categories(rows) = analysis.get();
+        Sheet::over(analysis, rows)
+            .about(|_, row| Some(Subject::Category(row.key.as_str().into())))
+            .show(NAMES)
+            .time()
+            .table("Categories")
+    },
+    ..View::of(Topic::Time)
 };
 
-/// Categories, most self time first.
-pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
-    let mut rows = partition(&analysis.groups().groups, |group| Some(category::of(analysis, group).into_owned()));
-    count_once(analysis.trace, &mut rows);
-    Columns::over(&rows)
-        .about(|row| Some(Subject::Category(row.key.as_str().into())))
-        .text("category", "Category", "kind of work", |row| row.key.clone())
-        .key()
-        .columns(time_columns(analysis, &rows))
-        .table("category", "Categories")
+columns! {
+    NAMES: WorkRow<String> {
+        category: text Key "Category", "kind of work", |_, row| row.key.as_str();
+    }
 }

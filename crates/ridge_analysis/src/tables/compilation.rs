@@ -1,99 +1,59 @@
 //! What the program compiled: by name of the module, so that what was compiled again and again is one row.
 
-use super::module::module_times;
 use crate::context::{Compilation, Need};
-use crate::view::{Shown, Topic, View};
-use crate::{Analysis, Executions, WorkGroups};
-use ridge_table::{Basis, Columns, Subject, Table};
-use ridge_trace::ModuleRow;
+use crate::models::compilations::{Compiled, CompiledRow};
+use crate::view::{Sheet, Shown, Topic, View, columns};
+use ridge_table::Subject;
 
 /// The view.
 pub(crate) static VIEW: View = View {
-    topic: Topic::Time,
     id: "compilation",
     about: "name of compiled modules, with the time in the compiler",
     aliases: &["compile"],
     shown: Shown::InReport,
-    needs: &[Need::of::<WorkGroups>(), Need::of::<Executions>()],
+    needs: &[Need::of::<Compiled>()],
     answers: |analysis| !analysis.compilations.is_empty(),
-    charts: None,
-    make: |analysis, _| table(analysis),
+    make: |analysis, _| {
+        let Compiled(rows) = analysis.get();
+        let is_suite = rows.iter().any(|row| row.of.operation.is_some());
+        let mut table = Sheet::over(analysis, rows)
+            .about(|_, row| row.module.map(Subject::Module))
+            .show(NAMES)
+            .show(if is_suite { OF_SUITE } else { &[] })
+            .show(REST)
+            .table("Compilations");
+        table.footnotes.extend(again(analysis.compilations));
+        table
+    },
+    ..View::of(Topic::Time)
 };
 
 /// Sets of parameters that are written out for each name.
 const SHAPES: usize = 4;
 const NANOS_PER_SEC: f64 = 1e9;
 
-/// A row: what was compiled under a name, and what its modules did then.
-struct Compiled<'a> {
-    of: &'a Compilation,
-    /// The only module of that name, where there is one.
-    module: Option<ModuleRow>,
-    runs: u64,
-    self_ns: i64,
-}
-
-/// What was compiled, the longest first.
-fn table(analysis: &Analysis<'_>) -> Table {
-    let times = module_times(analysis);
-    let rows: Vec<Compiled<'_>> = analysis.compilations.iter().map(|of| Compiled::new(analysis, of, &times)).collect();
-    let all_s: f64 = analysis.compilations.iter().map(|of| of.compile_s).sum();
-    let mut columns = Columns::over(&rows)
-        .about(|row| row.module.map(Subject::Module))
-        .text("module", "Module", "name of the compiled programs", |row| row.of.module.clone())
-        .key();
-    if analysis.compilations.iter().any(|of| of.operation.is_some()) {
-        columns = columns
-            .text("operation", "Operation", "operation of the benchmark that they were compiled for", |row| {
-                row.of.operation.clone()
-            })
-            .key()
-            .count("size", "Size", "size of the benchmark at which they were", Basis::Capture, |row| row.of.size);
+columns! {
+    NAMES: CompiledRow {
+        module: text Key "Module", "name of the compiled programs", |_, row| row.of.module.as_str();
     }
-    let mut table = columns
-        .count("compiled", "Compiled", "times a module of that name was compiled", Basis::Counted, |row| row.of.count)
-        .key()
-        .nanos(
-            "compile_ns",
-            "In compiler",
+    OF_SUITE: CompiledRow {
+        operation: text Key "Operation",
+            "operation of the benchmark that they were compiled for", |_, row| row.of.operation.as_deref();
+        size: count Capture "Size", "size of the benchmark at which they were", |_, row| row.of.size;
+    }
+    REST: CompiledRow {
+        compiled: count Key Counted "Compiled", "times a module of that name was compiled", |_, row| row.of.count;
+        compile_ns: nanos Key Measured "In compiler",
             "time in the compiler over all of them, a hit in its cache included; several may be compiled at a time",
-            Basis::Measured,
-            |row| (row.of.compile_s * NANOS_PER_SEC) as i64,
-        )
-        .key()
-        .share("compile_share", "Share", "part of the time in the compiler", Basis::Measured, |row| {
-            if all_s > 0.0 { row.of.compile_s / all_s } else { 0.0 }
-        })
-        .count("runs", "Runs", "times modules of that name ran, over all devices", Basis::Counted, |row| {
-            Some(row.runs).filter(|runs| *runs > 0)
-        })
-        .nanos("run_ns", "Per run", "self time of a run: the mean over all runs", Basis::Measured, |row| {
-            (row.runs > 0).then(|| row.self_ns / row.runs as i64)
-        })
-        .text(
-            "parameters",
-            "Parameters",
+            |_, row| (row.of.compile_s * NANOS_PER_SEC) as i64;
+        compile_share: share Measured "Share", "part of the time in the compiler", |_, row| row.share;
+        runs: count Counted "Runs", "times modules of that name ran, over all devices", |_, row| row.runs;
+        run_ns: nanos Measured "Per run", "self time of a run: the mean over all runs",
+            |_, row| row.runs.map(|runs| row.self_ns / runs as i64);
+        parameters: text "Parameters",
             "of what was compiled more than once: the types of its parameters that differed, in the order in which they came",
-            |row| parameters(row.of),
-        )
-        .count("untimed", "Untimed", "compilations whose time is not known", Basis::Counted, |row| row.of.untimed)
-        .detail()
-        .table("compilation", "Compilations");
-    table.footnotes.extend(again(analysis.compilations));
-    table
-}
-
-impl Compiled<'_> {
-    fn new<'a>(analysis: &Analysis<'_>, of: &'a Compilation, times: &[(i64, u64)]) -> Compiled<'a> {
-        let modules = analysis.trace.modules.iter().enumerate();
-        let named = modules.filter(|(_, module)| analysis.text(module.name) == of.module).map(|(row, _)| row);
-        let (mut runs, mut self_ns, mut count, mut module) = (0_u64, 0_i64, 0, None);
-        for row in named {
-            let (ns, ran) = times[row];
-            (runs, self_ns, count) = (runs.saturating_add(ran), self_ns.saturating_add(ns), count + 1);
-            module = ModuleRow::known(row as u32);
-        }
-        Compiled { of, module: module.filter(|_| count == 1), runs, self_ns }
+            |_, row| parameters(&row.of);
+        untimed: count Detail Counted "Untimed", "compilations whose time is not known", |_, row| row.of.untimed;
     }
 }
 
@@ -119,7 +79,7 @@ fn again(compilations: &[Compilation]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Prepared;
+    use crate::{Ask, Prepared};
     use expect_test::expect;
 
     #[test]
@@ -137,7 +97,7 @@ mod tests {
         let prepared = Prepared::with_sheets(&trace).and_compilations(compilations);
         let analysis = prepared.analysis(&trace, &[]);
         assert!((VIEW.answers)(&analysis));
-        let table = table(&analysis);
+        let table = VIEW.table(&analysis, &Ask::default());
         let columns = ["module", "compiled", "compile_ns", "compile_share", "runs", "parameters"];
         expect![[r#"
             module       compiled  compile_ns  compile_share  runs  parameters

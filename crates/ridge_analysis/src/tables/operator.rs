@@ -5,30 +5,30 @@ use crate::context::Need;
 use crate::models::operators::{DEVICE, HOST, OperatorRow, Operators, OperatorsByShapes};
 use crate::view::{Shown, Topic, View};
 use ridge_table::{Basis, Columns, Subject, Table, Unit};
-use ridge_trace::StringId;
+use ridge_trace::{EventKind, StringId};
 
 /// The view.
 pub(crate) static VIEW: View = View {
-    topic: Topic::Time,
     id: "operator",
     about: "framework operator, as PyTorch's key_averages()",
-    aliases: &[],
     shown: Shown::InReport,
     needs: &[Need::of::<Operators>()],
-    answers: |analysis| !analysis.trace.operator_shapes.is_empty(),
-    charts: None,
+    answers: |analysis| analysis.trace.events.kind.contains(&(EventKind::Operator as u8)),
     make: |analysis, _| {
         let Operators(rows) = analysis.get();
         finish(rows, columns_of(rows, named(analysis, rows)).table("operator", "Operators"))
     },
+    ..View::of(Topic::Time)
 };
 
 /// Operators told apart by the sizes of their inputs.
 pub(crate) static BY_SHAPES: View = View {
     id: "operator-shapes",
+    documented: Some("operator_shapes"),
     about: "framework operator and the sizes of its inputs",
     shown: Shown::WhenNamed,
     needs: &[Need::of::<OperatorsByShapes>()],
+    answers: |analysis| !analysis.trace.operator_shapes.is_empty(),
     make: |analysis, _| {
         let OperatorsByShapes(rows) = analysis.get();
         let inputs = |row: &OperatorRow| Some(analysis.text(row.inputs).to_owned()).filter(|text| !text.is_empty());

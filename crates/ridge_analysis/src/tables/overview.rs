@@ -2,7 +2,6 @@
 
 use crate::Analysis;
 use crate::context::coverage::{Coverage, DeviceCoverage};
-use crate::context::labels::{device_label, process_labels};
 use crate::context::partition::ratio;
 use ridge_table::{Fact, FactValue, Section};
 use ridge_trace::Attribution;
@@ -49,9 +48,8 @@ fn devices(analysis: &Analysis<'_>, coverage: &Coverage) -> Vec<Section> {
         worked.truncate(DEVICES_SHOWN);
         worked.sort_unstable();
     }
-    let labels = process_labels(analysis.trace);
     let mut sections: Vec<Section> = (worked.into_iter())
-        .filter_map(|device| device_section(analysis, device as u32, &coverage.devices[device], &labels))
+        .filter_map(|device| device_section(analysis, device as u32, &coverage.devices[device]))
         .collect();
     if left_out > 0 {
         let more = fact(
@@ -149,12 +147,7 @@ fn wall(analysis: &Analysis<'_>, coverage: &Coverage) -> Section {
 }
 
 /// One device: busy, idle, compute and copies; `None` where it did nothing.
-fn device_section(
-    analysis: &Analysis<'_>,
-    device: u32,
-    covered: &DeviceCoverage,
-    labels: &[String],
-) -> Option<Section> {
+fn device_section(analysis: &Analysis<'_>, device: u32, covered: &DeviceCoverage) -> Option<Section> {
     let trace = analysis.trace;
     let (first, last) = covered.window?;
     let wall = trace.process_wall_ns(trace.devices[device as usize].process);
@@ -192,8 +185,8 @@ fn device_section(
     }
     let found = &trace.devices[device as usize];
     let model = found.model.as_deref().or(found.vendor.as_deref());
-    let name = device_label(trace, labels, device);
-    let title = model.map_or(name.clone(), |model| format!("{name} ({model})"));
+    let name = analysis.device_label(device);
+    let title = model.map_or(name.to_owned(), |model| format!("{name} ({model})"));
     Some(Section { title, facts })
 }
 

@@ -6,21 +6,20 @@ use crate::context::Need;
 use crate::context::quantiles::quantile;
 use crate::models::ranges::RangeRow;
 use crate::models::ranges::Ranges;
-use crate::view::{Shown, Topic, View, has_events};
+use crate::view::{Shown, Topic, View};
 use crate::{Analysis, WorkSums};
 use ridge_table::{Basis, Columns, Subject, Table};
 
 /// The view.
 pub(crate) static VIEW: View = View {
-    topic: Topic::Time,
     id: "range",
+    documented: Some("operation"),
     about: "range that the program named (TraceAnnotation), with all work it caused",
     aliases: &["operation", "nvtx_sum", "nvtx_pushpop_sum", "nvtx_startend_sum", "nvtx_gpu_proj_sum", "nvtxsum"],
     shown: Shown::InReport,
     needs: &[Need::of::<Ranges>()],
-    answers: has_events,
-    charts: None,
     make: |analysis, _| table(analysis),
+    ..View::of(Topic::Time)
 };
 
 /// Ranges by name, most device time first; ranges inside ranges count in both.

@@ -9,7 +9,7 @@ use crate::context::Need;
 use crate::models::ranges::Ranges;
 use crate::models::roofline::{RooflineBy, charts};
 use crate::models::steps::Steps;
-use crate::view::{Shown, Topic, View, has_events};
+use crate::view::{Shown, Topic, View};
 use crate::{WorkGroups, Workload};
 use ridge_table::Table;
 
@@ -23,15 +23,9 @@ pub(crate) fn table(analysis: &Analysis<'_>, by: RooflineBy) -> Table {
 
 /// What all of them have in common.
 const OF_WORK: View = View {
-    topic: Topic::Roofline,
-    id: "",
-    about: "",
-    aliases: &[],
-    shown: Shown::WhenNamed,
+    documented: Some("roofline"),
     needs: &[Need::of::<WorkGroups>(), Need::of::<Workload>()],
-    answers: has_events,
-    charts: None,
-    make: |_, _| unreachable!("every view makes its own"),
+    ..View::of(Topic::Roofline)
 };
 
 /// Roofline by operation.

@@ -1,292 +1,45 @@
-//! Device time by scope: the tree that `jit(f)/while/body/mul` spells, each node with all that is below it.
-//!
-//! For PyTorch the tree is that of the modules that called an operator, with `backward` where it computes a gradient.
+//! Device time by scope: the tree of [`Scopes`] as a table.
 
 use super::operator::HOST_ALONE;
-use crate::Analysis;
-use crate::WorkGroups;
 use crate::context::Need;
-use crate::context::groups::Group;
-use crate::context::host_paths::{HostPaths, PathOf, sum_by};
-use crate::models::operators::own_times_of_operators;
-use crate::tables::time::table as build;
-use crate::view::{Shown, Topic, View, has_events};
-use ridge_table::{Basis, Column, Rank, Subject, Table, Unit};
-use ridge_trace::{EventKind, NONE, StringId};
-use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use crate::models::scopes::{ScopeRow, Scopes};
+use crate::view::{Sheet, Shown, Topic, View, columns};
+use ridge_table::Subject;
 
 /// The view.
 pub(crate) static VIEW: View = View {
-    topic: Topic::Time,
     id: "scope",
     about: "scope, as in jit(f)/while/body",
-    aliases: &[],
     shown: Shown::InReport,
-    needs: &[Need::of::<WorkGroups>()],
-    answers: has_events,
-    charts: None,
-    make: |analysis, _| table(analysis),
+    needs: &[Need::of::<Scopes>()],
+    make: |analysis, _| {
+        let Scopes { rows, is_of_host } = analysis.get();
+        // What stands in parentheses is no scope: work of which none is known.
+        let is_known = |row: &ScopeRow| !row.name.trim_start().starts_with('(');
+        let mut table = Sheet::over(analysis, rows)
+            .about(|_, row| is_known(row).then(|| Subject::Scope(row.path.as_str().into())))
+            .show(COLUMNS)
+            .table("Scopes");
+        table.footnotes.extend(is_of_host.then(|| HOST_ALONE.to_owned()));
+        table
+    },
+    ..View::of(Topic::Time)
 };
 
-/// A scope and what is below it.
-#[derive(Debug, Default)]
-struct Node {
-    self_ns: i64,
-    inclusive_ns: i64,
-    events: u64,
-    children: BTreeMap<String, Node>,
-}
-
-/// One line of the finished tree.
-struct Line {
-    path: String,
-    label: String,
-    depth: u64,
-    self_ns: i64,
-    inclusive_ns: i64,
-    events: u64,
-}
-
-/// Paths deeper than this are cut: no program nests so, a hostile file may.
-const MAX_DEPTH: usize = 128;
-
-/// What is counted under one path.
-struct Entry {
-    parts: Vec<String>,
-    self_ns: i64,
-    events: u64,
-}
-
-/// The tree in depth-first order, most inclusive time first among siblings.
-pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
-    let modules = HostPaths::find(analysis.trace, PathOf::Modules);
-    let is_of_host = modules.is_some() && analysis.groups().groups.is_empty();
-    let entries = match &modules {
-        Some(modules) if is_of_host => host_entries(analysis, modules),
-        Some(modules) => launched_entries(analysis, modules),
-        None => compiled_entries(analysis),
-    };
-    let mut root = Node::default();
-    for entry in &entries {
-        let mut node = &mut root;
-        for part in entry.parts.iter().take(MAX_DEPTH) {
-            node = node.children.entry(part.clone()).or_default();
-            node.inclusive_ns = node.inclusive_ns.saturating_add(entry.self_ns);
-            node.events += entry.events;
-        }
-        node.self_ns = node.self_ns.saturating_add(entry.self_ns);
-    }
-    let all_ns = entries.iter().fold(0_i64, |all, entry| all.saturating_add(entry.self_ns));
-    let mut lines = Vec::new();
-    flatten(&root, "", 0, &mut lines);
-    let share = |line: &Line| if all_ns > 0 { line.inclusive_ns as f64 / all_ns as f64 } else { 0.0 };
-    let mut table = build(
-        "scope",
-        "Scopes",
-        vec![
-            Column::text(
-                "tree",
-                "Scope",
-                "scope, indented under the one it is in; scopes that hold nothing but one other are on its line",
-                lines.iter().map(|line| line.label.clone()),
-            )
-            .ranked(Rank::Key),
-            Column::whole(
-                "depth",
-                "Depth",
-                "how deep the scope is nested",
-                Unit::Count,
-                lines.iter().map(|line| line.depth),
-            ).basis(Basis::Counted)
-            .ranked(Rank::Detail),
-            Column::nanos(
-                "inclusive_ns",
-                "Inclusive",
-                "time of the scope and all scopes below it, measured: device work, or operators of the host where there is none",
-                lines.iter().map(|line| line.inclusive_ns),
-            ).basis(Basis::Measured)
-            .ranked(Rank::Key),
-            Column::real(
-                "inclusive_share",
-                "Share",
-                "inclusive time as a part of that of all scopes",
-                Unit::Share,
-                lines.iter().map(share),
-            ).basis(Basis::Measured)
-            .ranked(Rank::Key),
-            Column::nanos(
-                "self_ns",
-                "Self",
-                "time of operations with exactly this path, measured",
-                lines.iter().map(|line| line.self_ns),
-            ).basis(Basis::Measured),
-            Column::whole(
-                "events",
-                "Events",
-                "kernels, copies and device operations, or operators of the host where there are none",
-                Unit::Count,
-                lines.iter().map(|line| line.events),
-            ).basis(Basis::Counted),
-            Column::text(
-                "scope",
-                "Path",
-                "whole scope path; the last part is the primitive",
-                lines.iter().map(|line| line.path.clone()),
-            )
-            .ranked(Rank::Detail),
-        ],
-    );
-    // What stands in parentheses is no scope: work of which none is known.
-    let subject =
-        |line: &Line| (!line.label.trim_start().starts_with('(')).then(|| Subject::Scope(line.path.as_str().into()));
-    table = table.about(lines.iter().map(subject));
-    if is_of_host {
-        table.footnotes.push(HOST_ALONE.to_owned());
-    }
-    table
-}
-
-/// The events that the row of `path` counts, in order: device work, or operators of the host where there is none.
-pub fn rows_of_scope(analysis: &Analysis<'_>, path: &str) -> Vec<u32> {
-    let modules = HostPaths::find(analysis.trace, PathOf::Modules);
-    let is_below = |parts: &[String]| {
-        let joined = parts[..parts.len().min(MAX_DEPTH)].join("/");
-        joined.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    let events = &analysis.trace.events;
-    let mut known: FxHashMap<(u32, u32), bool> = FxHashMap::default();
-    let Some(modules) = modules else {
-        let mut is_in = |op: u32| *known.entry((NONE, op)).or_insert_with(|| is_below(&compiled_parts(analysis, op)));
-        return device_work(analysis).filter(|row| is_in(events.op[*row as usize])).collect();
-    };
-    if analysis.groups().groups.is_empty() {
-        let mut is_in = |row: u32| {
-            let key = (modules.of_row(row), events.name[row as usize]);
-            *known.entry(key).or_insert_with(|| is_below(&parts(&modules, key.0, analysis.text(StringId(key.1)))))
-        };
-        let mut rows: Vec<u32> = own_times_of_operators(analysis.trace).map(|(row, _)| row).collect();
-        rows.retain(|row| is_in(*row));
-        rows.sort_unstable();
-        return rows;
-    }
-    let mut is_in = |row: u32| {
-        let key = (modules.of_row(events.link[row as usize]), events.op[row as usize]);
-        *known.entry(key).or_insert_with(|| is_below(&parts(&modules, key.0, operator(analysis, key.1))))
-    };
-    device_work(analysis).filter(|row| is_in(*row)).collect()
-}
-
-fn device_work<'a>(analysis: &Analysis<'a>) -> impl Iterator<Item = u32> + 'a {
-    let trace = analysis.trace;
-    let rows = trace.device_tracks().flat_map(|track| track.rows.clone());
-    rows.filter(|row| EventKind::from_byte_is_work(trace.events.kind[*row as usize]))
-}
-
-/// Device work by the scope that the compiler noted for its operation.
-fn compiled_entries(analysis: &Analysis<'_>) -> Vec<Entry> {
-    let entry = |group: &Group| Entry {
-        parts: compiled_parts(analysis, group.op),
-        self_ns: group.self_ns,
-        events: group.count(),
-    };
-    analysis.groups().groups.iter().map(entry).collect()
-}
-
-fn compiled_parts(analysis: &Analysis<'_>, op: u32) -> Vec<String> {
-    let path = analysis.operation(op).map_or("", |op| analysis.text(op.scope));
-    let path = if path.is_empty() { "(no scope known)" } else { path };
-    split(path).map(str::to_owned).collect()
-}
-
-/// Device work by the modules and the operator that launched it.
-fn launched_entries(analysis: &Analysis<'_>, modules: &HostPaths<'_>) -> Vec<Entry> {
-    let events = &analysis.trace.events;
-    let work = device_work(analysis).map(|row| row as usize);
-    let sums = sum_by(work.map(|row| ((modules.of_row(events.link[row]), events.op[row]), events.dur_ns[row])));
-    let entry = |((path, op), (self_ns, events)): ((u32, u32), (i64, u64))| Entry {
-        parts: parts(modules, path, operator(analysis, op)),
-        self_ns,
-        events,
-    };
-    sums.into_iter().map(entry).collect()
-}
-
-fn operator<'a>(analysis: &Analysis<'a>, op: u32) -> &'a str {
-    analysis.operation(op).map_or("(no operator known)", |op| analysis.text(op.name))
-}
-
-/// Operators of the host by the modules they ran in.
-fn host_entries(analysis: &Analysis<'_>, modules: &HostPaths<'_>) -> Vec<Entry> {
-    let trace = analysis.trace;
-    let operators = own_times_of_operators(trace);
-    let sums = sum_by(operators.map(|(row, ns)| ((modules.of_row(row), trace.events.name[row as usize]), ns)));
-    let entry = |((path, name), (self_ns, events)): ((u32, u32), (i64, u64))| Entry {
-        parts: parts(modules, path, analysis.text(StringId(name))),
-        self_ns,
-        events,
-    };
-    sums.into_iter().map(entry).collect()
-}
-
-fn parts(modules: &HostPaths<'_>, path: u32, operator: &str) -> Vec<String> {
-    let mut parts: Vec<String> = modules.parts(path).into_iter().map(str::to_owned).collect();
-    if parts.is_empty() {
-        parts.push("(in no module)".to_owned());
-    }
-    parts.push(operator.to_owned());
-    parts
-}
-
-/// The parts of a path; slashes inside parentheses belong to a name.
-fn split(path: &str) -> impl Iterator<Item = &str> {
-    let mut depth = 0_i32;
-    let parts = path.split(move |letter: char| {
-        match letter {
-            '(' | '[' => depth += 1,
-            ')' | ']' => depth -= 1,
-            _ => {}
-        }
-        letter == '/' && depth <= 0
-    });
-    parts.filter(|part| !part.is_empty()).take(MAX_DEPTH)
-}
-
-fn flatten(node: &Node, path: &str, depth: u64, lines: &mut Vec<Line>) {
-    let mut children: Vec<(&String, &Node)> = node.children.iter().collect();
-    children.sort_by_key(|(_, child)| std::cmp::Reverse(child.inclusive_ns));
-    for (name, child) in children {
-        let (label, child) = chain(name, child);
-        let path = if path.is_empty() { label.clone() } else { format!("{path}/{label}") };
-        lines.push(Line {
-            path: path.clone(),
-            label: format!("{}{label}", "  ".repeat(depth as usize)),
-            depth,
-            self_ns: child.self_ns,
-            inclusive_ns: child.inclusive_ns,
-            events: child.events,
-        });
-        flatten(child, &path, depth + 1, lines);
-    }
-}
-
-/// Follows scopes that hold nothing but one other scope.
-fn chain<'n>(name: &str, node: &'n Node) -> (String, &'n Node) {
-    let (mut label, mut node) = (name.to_owned(), node);
-    while let (0, 1, Some((name, only))) = (node.self_ns, node.children.len(), node.children.iter().next()) {
-        label = format!("{label}/{name}");
-        node = only;
-    }
-    (label, node)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_keep_their_own_slashes() {
-        let parts: Vec<&str> = split("jit(f)/while/body/vmap(a/b)/mul").collect();
-        assert_eq!(parts, ["jit(f)", "while", "body", "vmap(a/b)", "mul"]);
+columns! {
+    COLUMNS: ScopeRow {
+        tree: text Key "Scope",
+            "scope, indented under the one it is in; scopes that hold nothing but one other are on its line",
+            |_, row| format!("{}{}", "  ".repeat(row.depth as usize), row.name);
+        depth: count Detail Counted "Depth", "how deep the scope is nested", |_, row| row.depth;
+        inclusive_ns: nanos Key Measured "Inclusive",
+            "time of the scope and all scopes below it, measured: device work, or operators of the host where there is none",
+            |_, row| row.inclusive_ns;
+        inclusive_share: share Key Measured "Share",
+            "inclusive time as a part of that of all scopes", |_, row| row.share;
+        self_ns: nanos Measured "Self", "time of operations with exactly this path, measured", |_, row| row.self_ns;
+        events: count Counted "Events",
+            "kernels, copies and device operations, or operators of the host where there are none", |_, row| row.events;
+        scope: text Detail "Path", "whole scope path; the last part is the primitive", |_, row| row.path.as_str();
     }
 }

@@ -4,22 +4,19 @@ use super::work::work_columns;
 use crate::context::Need;
 use crate::models::steps::StepRow;
 use crate::models::steps::Steps;
-use crate::view::{Shown, Topic, View, has_events};
+use crate::view::{Shown, Topic, View};
 use crate::{Analysis, Owners, WorkSums};
 use ridge_table::{Basis, Columns, Subject, Table, Unit};
 use ridge_trace::Trace;
 
 /// The view.
 pub(crate) static VIEW: View = View {
-    topic: Topic::Time,
     id: "step",
     about: "step (StepTraceAnnotation)",
-    aliases: &[],
     shown: Shown::InReport,
     needs: &[Need::of::<Steps>()],
-    answers: has_events,
-    charts: None,
     make: |analysis, _| table(analysis),
+    ..View::of(Topic::Time)
 };
 
 /// Steps in order of time.

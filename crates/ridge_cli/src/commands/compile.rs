@@ -12,8 +12,8 @@ use clap::{Args, ValueHint};
 use indicatif::ProgressBar;
 use ridge_record::compile::{
     CompileError, CompileEvent, Compiled, Compiler, Dump, InstallError, Job, LowerError, SourceError, Sources,
-    WriteError, claim, compile, compiler, compiler_folder, dump_of, install, lay_out, lower, sources_of, why_no_dump,
-    write_manifest,
+    WriteError, begin, claim, compile, compiler, compiler_folder, dump_of, install, lay_out, lower, sources_of,
+    why_no_dump, write_manifest,
 };
 use ridge_record::{HloFormat, ProgramStatus, RecordOptions, record};
 use ridgeline::compiling::{Target, targets};
@@ -114,6 +114,7 @@ pub(crate) fn run(arguments: &CompileArguments, globals: &Globals) -> Result<End
     let out = arguments.out.clone().unwrap_or_else(free_folder);
     claim(&out)?;
     let (sources, status) = sources(arguments, &out)?;
+    chosen.iter().try_for_each(|target| begin(&out.join(target.id), &described(target)))?;
     let job = Job {
         python: &python,
         targets: chosen.iter().map(|target| (target.id.to_owned(), target.config())).collect(),
@@ -148,7 +149,7 @@ fn shown(
     let predicted = folders.iter().map(|folder| predict(folder)).collect::<Result<Vec<_>, _>>()?;
     let report = tables::report(&tables::Made { compiled, predicted: &predicted, sources, folders });
     let layout = TextLayout { width: arguments.layout.width, ascii: arguments.layout.ascii };
-    let output = OutputArguments { format: arguments.format, text: TextOutput { output: None, layout } };
+    let output = OutputArguments { format: arguments.format, sort: None, text: TextOutput { output: None, layout } };
     deliver(&report, &output, globals)
 }
 

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::output::{deliver, deliver_text};
 use crate::timings::Timings;
 use clap::{Args, ValueHint};
-use ridge_report::{Listing, Report, texts};
+use ridge_report::{Report, texts};
 use ridgeline::{HloStage, OpenOptions, Session, Table};
 use std::path::PathBuf;
 
@@ -59,10 +59,11 @@ Examples:
   ridgeline hlo run/ --module jit_step                      its operations
   ridgeline hlo run/ --module jit_step --text               what ran, as HLO text
   ridgeline hlo run/ --module jit_step --before             the same before optimization
-  ridgeline hlo run/ --module jit_step --fused              which kernel holds each operation, and why it ends there
+  ridgeline hlo run/ --module jit_step --fused              which kernel holds each operation
   ridgeline hlo new/ --module jit_step --fused --against old/
                                                             what two compilations fused differently
   ridgeline hlo run/ --module jit_step --op fusion.3        one operation with what it calls
+  ridgeline hlo run/ --opcodes                              how often each opcode stands in them
   ridgeline hlo run/ --module jit_step --dot | dot -Tsvg -o step.svg";
 
 /// The forms of a module.
@@ -73,6 +74,9 @@ struct FormArguments {
     /// HLO text as it ran; same as --after
     #[arg(long)]
     text: bool,
+    /// How many instructions of each opcode are in the module, or in all of them
+    #[arg(long)]
+    opcodes: bool,
     /// Graph for Graphviz
     #[arg(long)]
     dot: bool,
@@ -98,6 +102,7 @@ enum Form {
     Listing,
     Text(HloStage),
     Dot,
+    Opcodes,
     Fused,
 }
 
@@ -113,6 +118,7 @@ impl HloArguments {
         match stages.into_iter().find(|(asked, _)| *asked) {
             Some((_, stage)) => Form::Text(stage),
             None if form.dot => Form::Dot,
+            None if form.opcodes => Form::Opcodes,
             None if form.fused => Form::Fused,
             None if self.op.is_some() => Form::Text(HloStage::After),
             None => Form::Listing,
@@ -128,6 +134,7 @@ pub(crate) fn run(arguments: &HloArguments, globals: &Globals, timings: &mut Tim
     match (arguments.form(), &arguments.module) {
         (Form::Listing, None) => listed(vec![session.hlo_modules()], &session, arguments, globals)?,
         (Form::Listing, Some(module)) => listed(vec![session.hlo_ops(module)?], &session, arguments, globals)?,
+        (Form::Opcodes, module) => listed(vec![session.opcodes(module.as_deref())?], &session, arguments, globals)?,
         (Form::Text(stage), module) => {
             let module = one_module(&session, module.as_deref())?;
             deliver_text(&session.hlo_text(&module, op, stage)?, &arguments.output)?;
@@ -158,7 +165,7 @@ fn listed(tables: Vec<Table>, session: &Session, arguments: &HloArguments, globa
         None if arguments.output.format.is_for_programs() => usize::MAX,
         None => ROWS,
     };
-    let tables = tables.into_iter().map(|table| Listing::top(table, rows)).collect();
+    let tables = super::listed(tables, rows, &arguments.output)?;
     let report = Report { notes: session.notes().to_vec(), tables, ..Report::EMPTY };
     deliver(&report, &arguments.output, globals)
 }

@@ -8,8 +8,8 @@ use crate::output::deliver;
 use crate::timings::Timings;
 use crate::views::ViewOf;
 use clap::{Args, ValueHint};
+use ridge_report::Report;
 use ridge_report::terminal::{Glyphs, sparkline};
-use ridge_report::{Listing, Report};
 use ridgeline::{Answer, CeilingsChoice, Fact, FactValue, Question, Section, Session, Topic, View};
 use std::path::PathBuf;
 
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &MemoryArguments, globals: &Globals, timings: &mut 
         Some(other) => {
             let options = super::options(&arguments.input, CeilingsChoice::None);
             let other = super::open_paths(std::slice::from_ref(other), &options, timings)?;
-            timings.phase("tables", || changes(&session, &other, arguments))
+            timings.phase("tables", || changes(&session, &other, arguments))?
         }
     };
     report.notes.splice(0..0, said);
@@ -98,7 +98,7 @@ fn report(session: &Session, arguments: &MemoryArguments) -> Result<Report, Fail
     Ok(Report {
         notes: session.notes().to_vec(),
         sections: if named { Vec::new() } else { sections },
-        tables: super::listings(&views, tables, rows(arguments), named),
+        tables: super::listings(&views, tables, rows(arguments), named, &arguments.output)?,
     })
 }
 
@@ -115,10 +115,11 @@ fn draw_lines(sections: &mut [Section], lines: &[(String, Vec<u64>)], glyphs: Gl
     }
 }
 
-fn changes(session: &Session, other: &Session, arguments: &MemoryArguments) -> Report {
+fn changes(session: &Session, other: &Session, arguments: &MemoryArguments) -> Result<Report, Failure> {
     let notes = session.notes().iter().chain(other.notes()).cloned().collect();
     let table = session.memory_changes(other);
-    Report { notes, tables: vec![Listing::top(table, rows(arguments))], ..Report::EMPTY }
+    let tables = super::listed(vec![table], rows(arguments), &arguments.output)?;
+    Ok(Report { notes, tables, ..Report::EMPTY })
 }
 
 fn rows(arguments: &MemoryArguments) -> usize {

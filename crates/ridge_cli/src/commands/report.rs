@@ -34,9 +34,7 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_name = "SIZE", default_value = "20MB", value_parser = crate::quantities::size)]
     max_size: u64,
 
-    /// Show these views alone, comma-separated: overview, findings, timeline, operations, flame, roofline, memory, idle,
-    /// transfers, graph, source, offload, compare, scaling [default: all]
-    #[arg(long, value_name = "VIEW", value_delimiter = ',', value_parser = part)]
+    #[arg(long, value_name = "VIEW", value_delimiter = ',', value_parser = part, help = views_help())]
     views: Vec<Part>,
 
     /// Take out host, user and process names, folders, addresses, secrets, command lines, and the text of source files
@@ -75,6 +73,10 @@ pub(crate) fn run(arguments: &ReportArguments, _globals: &Globals, timings: &mut
         .write_all(said.as_bytes())
         .map_err(|error| Failure::io("cannot write to standard output", &error))?;
     Ok(Ending::Code(0))
+}
+
+fn views_help() -> String {
+    format!("Show these views alone, comma-separated: {} [default: all]", Part::ALL.map(Part::name).join(", "))
 }
 
 fn part(name: &str) -> Result<Part, String> {

@@ -81,8 +81,9 @@ pub(crate) fn run(arguments: &RooflineArguments, globals: &Globals, timings: &mu
     let all = Listing::whole(table);
     timings.phase("drawings", || write_drawings(&charts, &all, arguments))?;
     let rows = super::rows_of(arguments.top, &arguments.output, ROWS);
+    let tables = super::listed(vec![all.table], rows, &arguments.output)?;
     let notes = said.into_iter().chain(session.notes().iter().cloned()).collect();
-    let report = Report { notes, sections, tables: vec![Listing::top(all.table, rows)] };
+    let report = Report { notes, sections, tables };
     let draw =
         |layout: &Layout| charts.iter().map(|chart| terminal::roofline(chart, layout)).collect::<Vec<_>>().join("\n");
     timings.phase("output", || deliver_drawn(&report, draw, &arguments.output, globals))?;

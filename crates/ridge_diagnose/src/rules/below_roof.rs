@@ -36,10 +36,16 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     for work in case.work().filter(|work| work.kind.is_compute() && !case.is_processor(work.row.device)) {
         works.entry(work.op).or_default().push(work);
     }
-    if !case.trace().modules.iter().any(|module| module.hlo.is_some()) {
+    if works.is_empty() {
         return Ok(Vec::new());
     }
     let rows = rows(&case.analysis, RooflineBy::Op);
+    if rows.iter().all(|row| row.sums.known_ns <= 0.0) {
+        return Err(CannotTell::because(
+            "nothing says what the work had to compute: there is no compiled module, and no size of an operator's inputs",
+            "ridgeline record --shapes -- python PROGRAM.py",
+        ));
+    }
     let whole: f64 = rows.iter().map(|row| row.sums.roofed_ns).sum();
     let impossible: f64 = rows.iter().filter(|row| reached(row) > IMPOSSIBLE).map(|row| row.sums.roofed_ns).sum();
     // One rate above its roof casts doubt on all: a wrong device, or work that did not run.

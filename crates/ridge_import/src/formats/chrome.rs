@@ -23,6 +23,7 @@ mod own;
 mod patience;
 mod place;
 mod placed;
+mod processor;
 mod read;
 mod row;
 mod steps;

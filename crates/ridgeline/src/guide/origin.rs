@@ -24,7 +24,7 @@ pub(super) struct Origin {
     pub(super) is_amd: bool,
     /// Whether Nsight Systems wrote it.
     pub(super) is_nsys: bool,
-    /// Whether operators of a framework ran and no device worked.
+    /// Whether operators of a framework ran, and no device but the processor.
     pub(super) ran_on_the_host: bool,
 }
 
@@ -36,7 +36,7 @@ impl Origin {
             framework: framework(session, analysis),
             is_amd: devices().any(is_amd),
             is_nsys: formats().any(|format| format == "nsys"),
-            ran_on_the_host: has_operators(analysis) && analysis.groups().total_self_ns() == 0,
+            ran_on_the_host: has_operators(analysis) && devices().next().is_none(),
         }
     }
 }

@@ -8,20 +8,22 @@ use std::hash::Hash;
 
 /// Gaps before like work.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Before {
+pub struct Before {
     causes: ByCause,
-    pub(crate) gaps: u64,
-    pub(crate) longest_ns: i64,
+    /// How many gaps there are.
+    pub gaps: u64,
+    /// The longest, nanoseconds.
+    pub longest_ns: i64,
 }
 
 impl Before {
     /// Their time, nanoseconds.
-    pub(crate) fn idle_ns(&self) -> i64 {
+    pub fn idle_ns(&self) -> i64 {
         self.causes.iter().fold(0, |sum, ns| sum.saturating_add(*ns))
     }
 
     /// Time of some causes, nanoseconds.
-    pub(crate) fn ns(&self, causes: &[Cause]) -> i64 {
+    pub fn ns(&self, causes: &[Cause]) -> i64 {
         causes.iter().fold(0, |sum, cause| sum.saturating_add(self.causes[*cause as usize]))
     }
 

@@ -84,7 +84,7 @@ impl Cause {
     }
 
     /// What is counted, one sentence.
-    pub fn definition(self) -> &'static str {
+    pub const fn definition(self) -> &'static str {
         match self {
             Cause::BeforeFirst => "from the first event of the device's process to the device's first work",
             Cause::AfterLast => "from the device's last work to the last event of its process",

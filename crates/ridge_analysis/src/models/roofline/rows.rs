@@ -1,7 +1,7 @@
 //! The rows of a roofline: name, time and work of each operation, kernel, module, step or range.
 
 use crate::context::labels::{module_name, op_module, op_name};
-use crate::context::partition::{Row, partition};
+use crate::context::partition::{WorkRow, partition};
 use crate::models::work::{Rows, WorkSums, sums};
 use crate::{Analysis, Group};
 use ridge_table::Subject;
@@ -20,6 +20,8 @@ pub struct RooflineRow {
     pub class: u32,
     /// Its work and time.
     pub sums: WorkSums,
+    /// Its part of the rows' time.
+    pub share: f64,
 }
 
 /// The rows by `by`, most measured time first; of launches under a profiler there are none here.
@@ -61,6 +63,8 @@ pub fn rows(analysis: &Analysis<'_>, by: RooflineBy) -> Vec<RooflineRow> {
     };
     rows.retain(|row| row.sums.self_ns() > 0.0);
     rows.sort_by(|one, other| other.sums.self_ns().total_cmp(&one.sums.self_ns()));
+    let all: f64 = rows.iter().map(|row| row.sums.self_ns()).sum();
+    rows.iter_mut().for_each(|row| row.share = if all > 0.0 { row.sums.self_ns() / all } else { 0.0 });
     rows
 }
 
@@ -80,6 +84,7 @@ impl Named {
             of: self.of.clone(),
             class,
             sums: sums.clone(),
+            share: 0.0,
         })
     }
 }
@@ -111,11 +116,17 @@ fn of_groups<K: std::hash::Hash + Eq + Clone>(
 ) -> Vec<RooflineRow> {
     let workload = analysis.workload();
     let counts = |group: &Group| group.kind.is_compute() || group.op != NONE;
-    let parts =
-        partition(&analysis.groups().groups, |group| counts(group).then(|| (key(group), workload.class(group.device))));
-    let row = |part: &Row<'_, (K, u32)>| {
+    let parts = partition(analysis, |group| counts(group).then(|| (key(group), workload.class(group.device))));
+    let row = |part: &WorkRow<(K, u32)>| {
         let Named { subject, name, of } = name(&part.key.0);
-        RooflineRow { subject, name, of, class: part.key.1, sums: sums(analysis, &part.groups, kind) }
+        RooflineRow {
+            subject,
+            name,
+            of,
+            class: part.key.1,
+            sums: sums(analysis, &part.time.groups(analysis), kind),
+            share: 0.0,
+        }
     };
     parts.iter().map(row).collect()
 }

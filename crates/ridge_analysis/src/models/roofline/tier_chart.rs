@@ -8,10 +8,10 @@ use crate::models::work::Bound;
 use ridge_trace::KernelProfile;
 
 /// One chart per model of device that a launch ran on.
-pub(super) fn charts(analysis: &Analysis<'_>, rows: &[Row<'_>]) -> Vec<Chart> {
-    let mut models: Vec<(&str, Vec<&Row<'_>>)> = Vec::new();
+pub(super) fn charts(analysis: &Analysis<'_>, rows: &[Row]) -> Vec<Chart> {
+    let mut models: Vec<(&str, Vec<&Row>)> = Vec::new();
     for row in rows {
-        let model = model(analysis, row.launch);
+        let model = model(analysis, &row.launch);
         match models.iter_mut().find(|(known, _)| *known == model) {
             Some((_, own)) => own.push(row),
             None => models.push((model, vec![row])),
@@ -29,7 +29,7 @@ fn model<'a>(analysis: &Analysis<'a>, launch: &KernelProfile) -> &'a str {
     found.and_then(|device| device.model.as_deref()).unwrap_or("a profiled device")
 }
 
-fn chart(analysis: &Analysis<'_>, model: &str, rows: &[&Row<'_>]) -> Chart {
+fn chart(analysis: &Analysis<'_>, model: &str, rows: &[&Row]) -> Chart {
     let all: f64 = rows.iter().filter_map(|row| row.tiers.secs).sum();
     let points: Vec<ChartPoint> = rows.iter().filter_map(|row| point(analysis, row, all)).collect();
     let shown: f64 = points.iter().map(|point| point.share).sum();
@@ -45,7 +45,7 @@ fn chart(analysis: &Analysis<'_>, model: &str, rows: &[&Row<'_>]) -> Chart {
 }
 
 /// A launch where its outermost known level puts it, with its other levels beside.
-fn point(analysis: &Analysis<'_>, row: &Row<'_>, all: f64) -> Option<ChartPoint> {
+fn point(analysis: &Analysis<'_>, row: &Row, all: f64) -> Option<ChartPoint> {
     let tiers = &row.tiers;
     let positive = |value: Option<f64>| value.filter(|value| *value > 0.0 && value.is_finite());
     let levels = LEVEL_NAMES.into_iter().enumerate().rev();
@@ -63,7 +63,7 @@ fn point(analysis: &Analysis<'_>, row: &Row<'_>, all: f64) -> Option<ChartPoint>
 }
 
 /// The levels' bandwidths, fastest first.
-fn slopes(rows: &[&Row<'_>]) -> Vec<ChartSlope> {
+fn slopes(rows: &[&Row]) -> Vec<ChartSlope> {
     let levels = LEVEL_NAMES.into_iter().enumerate();
     let mut slopes: Vec<ChartSlope> = levels
         .filter_map(|(at, name)| {
@@ -76,7 +76,7 @@ fn slopes(rows: &[&Row<'_>]) -> Vec<ChartSlope> {
 }
 
 /// The peak rates of the types that some launch computed with, highest first.
-fn roofs(rows: &[&Row<'_>]) -> Vec<ChartRoof> {
+fn roofs(rows: &[&Row]) -> Vec<ChartRoof> {
     let used = rows.iter().flat_map(|row| &row.tiers.pipes).filter(|(_, pipe)| pipe.amount > Some(0.0));
     let mut names: Vec<&str> = used.map(|(name, _)| *name).collect();
     names.sort_unstable();
@@ -96,6 +96,6 @@ fn roofs(rows: &[&Row<'_>]) -> Vec<ChartRoof> {
     roofs
 }
 
-fn highest(rows: &[&Row<'_>], of: impl Fn(&Tiers) -> Option<f64>) -> Option<f64> {
+fn highest(rows: &[&Row], of: impl Fn(&Tiers) -> Option<f64>) -> Option<f64> {
     rows.iter().filter_map(|row| of(&row.tiers)).filter(|rate| *rate > 0.0).reduce(f64::max)
 }

@@ -59,15 +59,15 @@ const PIPES: [(&str, &str); 3] = [
 
 /// What one roof is and how much of it a launch reached.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Reached {
+pub struct Reached {
     /// Bytes, or operations.
-    pub(crate) amount: Option<f64>,
+    pub amount: Option<f64>,
     /// The same in a second.
-    pub(crate) per_sec: Option<f64>,
+    pub per_sec: Option<f64>,
     /// The most of it in a second.
-    pub(crate) roof_per_sec: Option<f64>,
+    pub roof_per_sec: Option<f64>,
     /// Part of the roof that was reached, 0 to 1.
-    pub(crate) share: Option<f64>,
+    pub share: Option<f64>,
 }
 
 impl Reached {
@@ -79,13 +79,13 @@ impl Reached {
 
 /// A profiled launch under its own roofs.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Tiers {
+pub struct Tiers {
     /// Duration under the profiler, seconds.
-    pub(crate) secs: Option<f64>,
+    pub secs: Option<f64>,
     /// L1, L2 and device memory.
-    pub(crate) levels: [Reached; 3],
+    pub levels: [Reached; 3],
     /// The pipes with their names: 16, 32 and 64 bits, then what there is of the tensor units.
-    pub(crate) pipes: Vec<(&'static str, Reached)>,
+    pub pipes: Vec<(&'static str, Reached)>,
 }
 
 impl Tiers {
@@ -106,27 +106,27 @@ impl Tiers {
     }
 
     /// Operations of all pipes that were counted.
-    pub(crate) fn flops(&self) -> Option<f64> {
+    pub fn flops(&self) -> Option<f64> {
         self.pipes.iter().filter_map(|(_, pipe)| pipe.amount).reduce(|sum, flops| sum + flops)
     }
 
     /// The same in a second.
-    pub(crate) fn flops_per_sec(&self) -> Option<f64> {
+    pub fn flops_per_sec(&self) -> Option<f64> {
         ratio(self.flops(), self.secs)
     }
 
     /// Operations per byte at the level of that number.
-    pub(crate) fn intensity(&self, level: usize) -> Option<f64> {
+    pub fn intensity(&self, level: usize) -> Option<f64> {
         ratio(self.flops(), self.levels[level].amount)
     }
 
     /// The pipe that is nearest to its roof.
-    pub(crate) fn busiest_pipe(&self) -> Option<(&'static str, Reached)> {
+    pub fn busiest_pipe(&self) -> Option<(&'static str, Reached)> {
         self.pipes.iter().filter(|(_, pipe)| pipe.share.is_some()).copied().reduce(nearer)
     }
 
     /// The roof that is nearest; `None` unless the shares of a pipe and of a level of memory are known.
-    pub(crate) fn binding(&self) -> Option<&'static str> {
+    pub fn binding(&self) -> Option<&'static str> {
         let levels = LEVEL_NAMES.into_iter().zip(self.levels);
         let level = levels.filter(|(_, level)| level.share.is_some()).reduce(nearer)?;
         let (name, roof) = nearer(level, self.busiest_pipe()?);

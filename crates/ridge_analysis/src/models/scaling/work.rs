@@ -4,7 +4,7 @@
 
 use crate::Analysis;
 use crate::context::observed_trips::module_costs;
-use crate::models::module_runs;
+use crate::models::ModuleRuns;
 use ridge_hlo::cost::Assumption;
 
 /// The work of all modules that ran in a capture.
@@ -21,7 +21,7 @@ pub struct CaptureWork {
 /// What every module of the capture cost together; `None` where none is known to have run.
 pub fn capture_work(analysis: &Analysis<'_>) -> Option<CaptureWork> {
     let mut sum: Option<CaptureWork> = None;
-    for (row, runs) in module_runs(analysis).into_iter().enumerate().filter(|(_, runs)| *runs > 0) {
+    for (row, runs) in analysis.get::<ModuleRuns>().0.iter().copied().enumerate().filter(|(_, runs)| *runs > 0) {
         let costs = analysis.trace.modules[row].hlo.and_then(|hlo| module_costs(analysis, hlo));
         let Some(costs) = costs else { continue };
         let total = costs.total();

@@ -1,4 +1,4 @@
-//! Sums over like transfers, and the columns that every table of transfers has.
+//! Sums over like transfers.
 
 use super::{Copied, TINY_BYTES, Transfers};
 use crate::context::quantiles::quantile;
@@ -9,15 +9,21 @@ use std::hash::Hash;
 
 /// The sums of some transfers.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Sum {
-    pub(crate) transfers: u64,
-    pub(crate) bytes: u64,
-    pub(crate) ns: i64,
-    pub(crate) exposed_ns: i64,
-    pub(crate) synchronous: u64,
-    pub(crate) tiny: u64,
-    /// Transfers of which the capture says no size.
-    pub(crate) unsized_count: u64,
+pub struct Sum {
+    /// How many they are.
+    pub transfers: u64,
+    /// Sum of the bytes that the capture says.
+    pub bytes: u64,
+    /// Sum of their durations, nanoseconds.
+    pub ns: i64,
+    /// Part of it in which the same device did not compute, nanoseconds.
+    pub exposed_ns: i64,
+    /// Those whose call waited for them.
+    pub synchronous: u64,
+    /// Those of at most 4 KiB.
+    pub tiny: u64,
+    /// Those of which the capture says no size.
+    pub unsized_count: u64,
     /// Time of the transfers whose size is known, nanoseconds.
     sized_ns: i64,
     /// Bytes and time of those whose link is known too, and the time that the link would take, seconds.
@@ -25,7 +31,7 @@ pub(crate) struct Sum {
     linked_ns: i64,
     link_secs: f64,
     /// Sizes that are known, sorted at the end.
-    pub(crate) sizes: Vec<i64>,
+    sizes: Vec<i64>,
 }
 
 impl Sum {
@@ -50,22 +56,27 @@ impl Sum {
     }
 
     /// Achieved bytes per second while copying.
-    pub(crate) fn rate(&self) -> Option<f64> {
+    pub fn rate(&self) -> Option<f64> {
         (self.sized_ns > 0 && self.bytes > 0).then(|| self.bytes as f64 / (self.sized_ns as f64 / 1e9))
     }
 
     /// Bytes per second that the link can carry.
-    pub(crate) fn link(&self) -> Option<f64> {
+    pub fn link(&self) -> Option<f64> {
         (self.link_secs > 0.0).then(|| self.linked_bytes as f64 / self.link_secs)
     }
 
     /// The part of the link's rate that was achieved.
-    pub(crate) fn link_share(&self) -> Option<f64> {
+    pub fn link_share(&self) -> Option<f64> {
         (self.link_secs > 0.0 && self.linked_ns > 0).then(|| self.link_secs / (self.linked_ns as f64 / 1e9))
     }
 
+    /// Bytes that were moved; `None` where the capture says no size.
+    pub fn known_bytes(&self) -> Option<u64> {
+        (self.unsized_count < self.transfers).then_some(self.bytes)
+    }
+
     /// Size that the `share` of the transfers do not exceed, bytes.
-    pub(crate) fn size(&self, share: f64) -> Option<u64> {
+    pub fn size(&self, share: f64) -> Option<u64> {
         quantile(&[&self.sizes], share).and_then(|size| u64::try_from(size).ok())
     }
 }

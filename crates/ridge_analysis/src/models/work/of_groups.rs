@@ -2,7 +2,6 @@
 
 use super::WorkSums;
 use crate::{Analysis, Group};
-use ridge_trace::Attribution;
 
 /// Which rows may have the work of their events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +37,7 @@ pub(crate) fn add_event(analysis: &Analysis<'_>, by_class: &mut Vec<WorkSums>, r
     if by_class.len() <= class {
         by_class.resize(class + 1, WorkSums::default());
     }
-    let attribution = Attribution::from_byte(events.attribution[row as usize]);
-    match workload.of(events.op[row as usize], attribution, device) {
+    match workload.of_event(events, row as usize, device) {
         Some(work) => by_class[class].add(work, 1.0, self_ns as f64),
         None if events.kind(row as usize).is_compute() => by_class[class].add_unknown(self_ns as f64),
         None => {}

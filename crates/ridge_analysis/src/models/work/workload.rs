@@ -6,11 +6,13 @@
 
 use super::costs::Costs;
 use super::light::{Computes, Light, Products, light};
+use super::of_calls::{CalledWork, Done};
+use crate::context::groups::Key;
 use crate::device::{Ceilings, Limit};
 use crate::{Analysis, Group};
 use ridge_hlo::cost::Cost;
 use ridge_hlo::{ComputationId, HloModule, Instruction, InstructionId, OpcodeClass};
-use ridge_trace::{Attribution, Device, EventKind, NONE};
+use ridge_trace::{Attribution, Device, EventKind, Events, NONE};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What starting a kernel costs where nothing measured says, seconds.
@@ -53,6 +55,8 @@ pub struct Workload {
     pub(crate) classes: Vec<Ceilings>,
     class_of_device: Vec<u32>,
     entries: FxHashMap<u32, Vec<Entry>>,
+    /// Of operators without a module, by device and what makes events alike.
+    called: FxHashMap<(u32, Key), EventWork>,
     has_counts: bool,
 }
 
@@ -63,9 +67,17 @@ impl Workload {
         let ran = Ran::new(analysis);
         let costs: &Costs = analysis.get();
         let counting = Counting { analysis, ran, costs, events: event_counts(analysis) };
+        let called: &CalledWork = analysis.get();
         let mut seen: FxHashSet<(u32, u8, u32)> = FxHashSet::default();
         for group in analysis.groups().groups.iter().filter(|group| group.op != NONE) {
             let class = workload.class(group.device);
+            let without_module = analysis.instruction_place(group.op).is_none();
+            if let Some(done) = called.of(group.device, group.key()).filter(|_| without_module) {
+                let work = EventWork::of_calls(done, group, &workload.classes[class as usize]);
+                workload.has_counts |= matches!(work.known, Known::Counted(_));
+                workload.called.insert((group.device, group.key()), work);
+                continue;
+            }
             if seen.insert((group.op, group.attribution as u8, class)) {
                 let work = counting.event_work(group, &workload.classes[class as usize]);
                 workload.has_counts |= matches!(work.known, Known::Counted(_));
@@ -101,8 +113,14 @@ impl Workload {
         self.class_of_device.get(device as usize).copied().unwrap_or(0)
     }
 
+    /// The work of the event at `row` on `device`.
+    pub(crate) fn of_event(&self, events: &Events, row: usize, device: u32) -> Option<&EventWork> {
+        let of_call = self.called.get(&(device, Key::of(events, row)));
+        of_call.or_else(|| self.of(events.op[row], Attribution::from_byte(events.attribution[row]), device))
+    }
+
     /// The work of an event of operation `op`, known by `attribution`, on `device`.
-    pub(crate) fn of(&self, op: u32, attribution: Attribution, device: u32) -> Option<&EventWork> {
+    fn of(&self, op: u32, attribution: Attribution, device: u32) -> Option<&EventWork> {
         let class = self.class(device);
         let entries = self.entries.get(&op)?;
         entries.iter().find(|entry| entry.attribution == attribution && entry.class == class).map(|entry| &entry.work)
@@ -110,7 +128,8 @@ impl Workload {
 
     /// The work of an event of `group`.
     pub(crate) fn of_group(&self, group: &Group) -> Option<&EventWork> {
-        self.of(group.op, group.attribution, group.device)
+        let of_call = self.called.get(&(group.device, group.key()));
+        of_call.or_else(|| self.of(group.op, group.attribution, group.device))
     }
 }
 
@@ -180,7 +199,9 @@ impl Counting<'_, '_> {
     /// The work of an event of `group` on a device with `ceilings`.
     fn event_work(&self, group: &Group, ceilings: &Ceilings) -> EventWork {
         let Some((hlo, instruction)) = self.analysis.instruction_place(group.op) else {
-            return EventWork::without(Known::Not("work without HLO".to_owned()));
+            let is_torchs = !self.analysis.trace.operator_shapes.is_empty();
+            let what = if is_torchs { "work of operators that no formula is known for" } else { "work without HLO" };
+            return EventWork::without(Known::Not(what.to_owned()));
         };
         let module = &self.analysis.hlo[hlo as usize];
         if self.ran.is_container(hlo, module, instruction, group.kind) {
@@ -204,6 +225,29 @@ impl Counting<'_, '_> {
 }
 
 impl EventWork {
+    /// That of an event of `group`, whose events did `done` together.
+    fn of_calls(done: &Done, group: &Group, ceilings: &Ceilings) -> EventWork {
+        if done.unknown > 0 {
+            return EventWork::without(Known::Not("work of operators that no formula is known for".to_owned()));
+        }
+        let events = (group.count() as f64).max(1.0);
+        let light = done.light.map(|light| Light {
+            compute_secs: light.compute_secs / events,
+            memory_secs: light.memory_secs / events,
+            launch_secs: if light.secs() > 0.0 { launch_secs(ceilings, group.kind) } else { 0.0 },
+            roof: light.roof,
+        });
+        let executions = done.calls / events;
+        let is_whole = (executions - 1.0).abs() < 1e-9;
+        EventWork {
+            flops: done.flops / events,
+            bytes: done.bytes / events,
+            xla_bytes: 0.0,
+            known: Known::Counted(light),
+            executions: if is_whole { 1.0 } else { executions },
+        }
+    }
+
     /// No work, for the reason or the lack of one in `known`.
     fn without(known: Known) -> EventWork {
         EventWork { flops: 0.0, bytes: 0.0, xla_bytes: 0.0, known, executions: 1.0 }

@@ -1,64 +1,44 @@
 //! The idle time of each device as facts: the windows, the causes, and how far the host ran ahead.
 
 use crate::Analysis;
-use crate::context::labels::{device_label, process_labels};
 use crate::context::partition::ratio;
-use crate::models::idle::activity::Activity;
-use crate::models::idle::cause::Cause;
-use crate::models::idle::{DeviceIdle, Idle};
+use crate::models::idle::{Cause, DeviceIdle, Idle};
 use ridge_table::{Fact, FactValue, Section, Unit};
-use ridge_trace::StringId;
 
 /// Devices with a section of their own; the table by device has them all.
 const DEVICES_SHOWN: usize = 4;
 
-impl Idle {
-    /// A section for each device, those that were idle longest first.
-    pub fn sections(&self, analysis: &Analysis<'_>) -> Vec<Section> {
-        let labels = process_labels(analysis.trace);
-        let mut devices: Vec<&DeviceIdle> = self.devices.iter().map(AsRef::as_ref).collect();
-        devices.sort_by_key(|device| (std::cmp::Reverse(device.idle_ns()), device.device));
-        let shown = devices.iter().take(DEVICES_SHOWN);
-        let mut sections: Vec<Section> = shown.map(|device| section(analysis, device, &labels)).collect();
-        sections.extend(self.others(devices.len().saturating_sub(DEVICES_SHOWN)));
-        sections
-    }
-
-    /// What the other sections leave out, where they do.
-    fn others(&self, more: usize) -> Option<Section> {
-        let count = |key, title, value: usize, definition| {
-            (value > 0).then(|| fact(key, title, FactValue::Count(value as u64), None, definition))
-        };
-        let facts = [
-            count("more_devices", "Devices not shown", more, "idle for a shorter time; `--by device` shows them"),
-            count("unused_devices", "Devices without work", self.unused.len(), "in the capture, and idle throughout"),
-        ];
-        let facts: Vec<Fact> = facts.into_iter().flatten().collect();
-        (!facts.is_empty()).then(|| Section { title: "Other devices".to_owned(), facts })
-    }
+/// A section for each device, those that were idle longest first.
+pub(crate) fn sections(analysis: &Analysis<'_>, idle: &Idle) -> Vec<Section> {
+    let devices = idle.by_device();
+    let shown = devices.iter().take(DEVICES_SHOWN);
+    let mut sections: Vec<Section> = shown.map(|device| section(analysis, device)).collect();
+    sections.extend(others(idle, devices.len().saturating_sub(DEVICES_SHOWN)));
+    sections
 }
 
-impl DeviceIdle {
-    /// Time in which the device was idle and the host was launching, nanoseconds.
-    pub(crate) fn launch_bound_ns(&self, analysis: &Analysis<'_>) -> i64 {
-        let launching = self.sums.doings.iter().filter(|((cause, key), _)| {
-            *cause == Cause::HostLate && key.activity(analysis.text(StringId(key.name))) == Activity::Launching
-        });
-        let launching = launching.fold(0_i64, |sum, (_, part)| sum.saturating_add(part.ns));
-        let own = self.sums.ns(Cause::LaunchCall).saturating_add(self.sums.ns(Cause::LaunchLatency));
-        launching.saturating_add(own)
-    }
+/// What the other sections leave out, where they do.
+fn others(idle: &Idle, more: usize) -> Option<Section> {
+    let count = |key, title, value: usize, definition| {
+        (value > 0).then(|| fact(key, title, FactValue::Count(value as u64), None, definition))
+    };
+    let facts = [
+        count("more_devices", "Devices not shown", more, "idle for a shorter time; `--by device` shows them"),
+        count("unused_devices", "Devices without work", idle.unused.len(), "in the capture, and idle throughout"),
+    ];
+    let facts: Vec<Fact> = facts.into_iter().flatten().collect();
+    (!facts.is_empty()).then(|| Section { title: "Other devices".to_owned(), facts })
 }
 
 fn fact(key: &str, title: &str, value: FactValue, share: Option<f64>, definition: &str) -> Fact {
     Fact::observed(key, title, value, definition).share(share)
 }
 
-fn section(analysis: &Analysis<'_>, device: &DeviceIdle, labels: &[String]) -> Section {
+fn section(analysis: &Analysis<'_>, device: &DeviceIdle) -> Section {
     let mut facts = windows(device);
     facts.extend(causes(device));
     facts.extend(launching(analysis, device));
-    Section { title: format!("Idle time of {}", device_label(analysis.trace, labels, device.device)), facts }
+    Section { title: format!("Idle time of {}", analysis.device_label(device.device)), facts }
 }
 
 /// The capture window and what it consists of.

@@ -1,169 +1,85 @@
 //! The table of profiled launches under the roofs that their reports measure.
 
 use crate::Analysis;
-use crate::models::roofline::{LEVEL_NAMES, Launch as Row, Reached, Tiers};
-use crate::tables::time::table as build;
-use ridge_table::{Basis, Column, Rank, Subject, Table, Unit};
-
-/// Key, title and definition of a column.
-type Words = (&'static str, &'static str, &'static str);
+use crate::models::roofline::{LEVEL_NAMES, Launch, Reached, Tiers};
+use crate::view::{Sheet, columns};
+use ridge_table::{Subject, Table};
 
 /// `rows` as a table.
-pub(super) fn table(analysis: &Analysis<'_>, rows: &[Row<'_>]) -> Table {
-    let mut columns = names(analysis, rows).to_vec();
-    columns.extend(work(rows));
-    columns.extend(intensities(rows));
-    columns.extend(shares(rows));
-    columns.extend(rates(rows));
-    columns.extend(roofs(rows));
-    let subjects = rows.iter().map(|row| Some(Subject::Profile(row.row)));
-    let mut table = build("roofline", "Roofline by profiled kernel", columns).about(subjects);
-    table.footnotes = footnotes(rows);
+pub(super) fn table(analysis: &Analysis<'_>, rows: &[Launch]) -> Table {
+    let mut table = Sheet::over(analysis, rows)
+        .about(|_, row| Some(Subject::Profile(row.row)))
+        .show(LAUNCHES)
+        .part(TIERS, |row| &row.tiers)
+        .table("Roofline by profiled kernel");
+    table.footnotes.extend(not_collected(rows));
     table
 }
 
-fn names(analysis: &Analysis<'_>, rows: &[Row<'_>]) -> [Column; 4] {
-    let name = |row: &Row<'_>| analysis.text(row.launch.name).to_owned();
-    [
-        Column::text("kernel", "Kernel", "name of the kernel", rows.iter().map(name)).ranked(Rank::Key),
-        Column::whole(
-            "launch",
-            "Launch",
-            "position among the profiled launches of its report",
-            Unit::Count,
-            rows.iter().map(|row| u64::from(row.launch.launch)),
-        ).basis(Basis::Capture),
-        Column::nanos(
-            "duration_ns",
-            "Duration",
+const L1: usize = 0;
+const L2: usize = 1;
+const DRAM: usize = 2;
+
+columns! {
+    LAUNCHES: Launch {
+        kernel: text Key "Kernel", "name of the kernel", |at, row| at.text(row.launch.name);
+        launch: count Capture "Launch",
+            "position among the profiled launches of its report", |_, row| u64::from(row.launch.launch);
+        duration_ns: nanos Key Measured "Duration",
             "gpu__time_duration.sum: time under the profiler, at the clocks it sets",
-            rows.iter().map(|row| row.tiers.secs.map(|secs| (secs * 1e9).round() as i64)),
-        )
-        .basis(Basis::Measured)
-        .ranked(Rank::Key),
-        Column::text(
-            "roof",
-            "Roof",
+            |_, row| row.tiers.secs.map(|secs| (secs * 1e9).round() as i64);
+        roof: text Key "Roof",
             "the roof of which most was reached, of those collected; unknown without one of memory and one of arithmetic",
-            rows.iter().map(|row| row.tiers.binding().map(str::to_owned)),
-        )
-        .ranked(Rank::Key),
-    ]
-}
-
-/// A column of real numbers.
-fn real(
-    rows: &[Row<'_>],
-    (key, title, definition): Words,
-    unit: Unit,
-    basis: Basis,
-    value: impl Fn(&Tiers) -> Option<f64>,
-) -> Column {
-    Column::real(key, title, definition, unit, rows.iter().map(|row| value(&row.tiers))).basis(basis)
-}
-
-/// A column for each level of memory.
-fn by_level(
-    rows: &[Row<'_>],
-    words: [Words; 3],
-    unit: Unit,
-    basis: Basis,
-    value: impl Fn(&Tiers, usize) -> Option<f64>,
-) -> [Column; 3] {
-    let mut level = 0..LEVEL_NAMES.len();
-    words.map(|words| {
-        let at = level.next().expect("as many levels as words");
-        real(rows, words, unit, basis, |tiers| value(tiers, at))
-    })
-}
-
-fn work(rows: &[Row<'_>]) -> [Column; 2] {
-    let definition =
-        "floating-point operations that the counters counted, of the types collected; a multiply-add is two";
-    [
-        real(
-            rows,
-            ("flops_per_sec", "FLOP/s", "operations by measured counters over the duration; of the types collected"),
-            Unit::FlopsPerSec,
-            Basis::Measured,
-            Tiers::flops_per_sec,
-        )
-        .ranked(Rank::Key),
-        real(rows, ("flops", "Work", definition), Unit::Flops, Basis::Measured, Tiers::flops).ranked(Rank::Detail),
-    ]
-}
-
-fn intensities(rows: &[Row<'_>]) -> [Column; 3] {
-    let words = [
-        ("l1_intensity", "I(L1)", "operations per byte through L1, by counters"),
-        ("l2_intensity", "I(L2)", "operations per byte through L2, by counters"),
-        ("dram_intensity", "I(DRAM)", "operations per byte between device memory and L2, by counters"),
-    ];
-    by_level(rows, words, Unit::FlopPerByte, Basis::Measured, Tiers::intensity)
-}
-
-fn shares(rows: &[Row<'_>]) -> Vec<Column> {
-    let words = [
-        ("l1_share", "L1", "part of the report's own L1 roof that was reached"),
-        ("l2_share", "L2", "part of the report's own L2 roof that was reached"),
-        ("dram_share", "DRAM", "part of the report's own roof of device memory that was reached"),
-    ];
-    let mut columns =
-        by_level(rows, words, Unit::Share, Basis::Measured, |tiers, level| tiers.levels[level].share).to_vec();
-    columns.push(real(
-        rows,
-        (
-            "compute_share",
-            "Compute",
+            |_, row| row.tiers.binding();
+    }
+    TIERS: Tiers {
+        flops_per_sec: real(FlopsPerSec) Key Measured "FLOP/s",
+            "operations by measured counters over the duration; of the types collected", |_, tiers| tiers.flops_per_sec();
+        flops: real(Flops) Detail Measured "Work",
+            "floating-point operations that the counters counted, of the types collected; a multiply-add is two",
+            |_, tiers| tiers.flops();
+        l1_intensity: real(FlopPerByte) Measured "I(L1)",
+            "operations per byte through L1, by counters", |_, tiers| tiers.intensity(L1);
+        l2_intensity: real(FlopPerByte) Measured "I(L2)",
+            "operations per byte through L2, by counters", |_, tiers| tiers.intensity(L2);
+        dram_intensity: real(FlopPerByte) Measured "I(DRAM)",
+            "operations per byte between device memory and L2, by counters", |_, tiers| tiers.intensity(DRAM);
+        l1_share: share Measured "L1",
+            "part of the report's own L1 roof that was reached", |_, tiers| tiers.levels[L1].share;
+        l2_share: share Measured "L2",
+            "part of the report's own L2 roof that was reached", |_, tiers| tiers.levels[L2].share;
+        dram_share: share Measured "DRAM",
+            "part of the report's own roof of device memory that was reached", |_, tiers| tiers.levels[DRAM].share;
+        compute_share: share Measured "Compute",
             "part of the report's own roof of arithmetic that was reached, of the nearest type",
-        ),
-        Unit::Share,
-        Basis::Measured,
-        |tiers| tiers.busiest_pipe()?.1.share,
-    ));
-    columns
-}
-
-fn rates(rows: &[Row<'_>]) -> [Column; 3] {
-    let words = [
-        ("l1_bytes_per_sec", "L1 B/s", "bytes through L1 by counters over the duration"),
-        ("l2_bytes_per_sec", "L2 B/s", "bytes through L2 by counters over the duration"),
-        ("dram_bytes_per_sec", "DRAM B/s", "bytes of device memory by counters over the duration"),
-    ];
-    by_level(rows, words, Unit::BytesPerSec, Basis::Measured, |tiers, level| tiers.levels[level].per_sec)
-}
-
-fn roofs(rows: &[Row<'_>]) -> Vec<Column> {
-    let words = [
-        ("l1_roof", "L1 roof", "bytes L1 can count in a cycle (peak_sustained) times its measured cycles per second"),
-        ("l2_roof", "L2 roof", "bytes L2 can count in a cycle (peak_sustained) times its measured cycles per second"),
-        ("dram_roof", "DRAM roof", "dram__bytes.sum.peak_sustained times the measured cycles of memory per second"),
-    ];
-    let roof = |tiers: &Tiers, level: usize| tiers.levels[level].roof_per_sec;
-    let mut columns = by_level(rows, words, Unit::BytesPerSec, Basis::Modelled, roof).to_vec();
-    let definition =
-        "operations the nearest type can do in a cycle (peak_sustained) times the measured cycles per second";
-    columns.push(real(
-        rows,
-        ("compute_roof", "Compute roof", definition),
-        Unit::FlopsPerSec,
-        Basis::Modelled,
-        |tiers| tiers.busiest_pipe()?.1.roof_per_sec,
-    ));
-    let pipe = |row: &Row<'_>| row.tiers.busiest_pipe().map(|(name, _)| name.to_owned());
-    columns.push(Column::text(
-        "pipe",
-        "Pipe",
-        "the type of arithmetic that is nearest to its roof",
-        rows.iter().map(pipe),
-    ));
-    columns.into_iter().map(|column| column.ranked(Rank::Detail)).collect()
+            |_, tiers| tiers.busiest_pipe().and_then(|(_, pipe)| pipe.share);
+        l1_bytes_per_sec: real(BytesPerSec) Measured "L1 B/s",
+            "bytes through L1 by counters over the duration", |_, tiers| tiers.levels[L1].per_sec;
+        l2_bytes_per_sec: real(BytesPerSec) Measured "L2 B/s",
+            "bytes through L2 by counters over the duration", |_, tiers| tiers.levels[L2].per_sec;
+        dram_bytes_per_sec: real(BytesPerSec) Measured "DRAM B/s",
+            "bytes of device memory by counters over the duration", |_, tiers| tiers.levels[DRAM].per_sec;
+        l1_roof: real(BytesPerSec) Detail Modelled "L1 roof",
+            "bytes L1 can count in a cycle (peak_sustained) times its measured cycles per second",
+            |_, tiers| tiers.levels[L1].roof_per_sec;
+        l2_roof: real(BytesPerSec) Detail Modelled "L2 roof",
+            "bytes L2 can count in a cycle (peak_sustained) times its measured cycles per second",
+            |_, tiers| tiers.levels[L2].roof_per_sec;
+        dram_roof: real(BytesPerSec) Detail Modelled "DRAM roof",
+            "dram__bytes.sum.peak_sustained times the measured cycles of memory per second",
+            |_, tiers| tiers.levels[DRAM].roof_per_sec;
+        compute_roof: real(FlopsPerSec) Detail Modelled "Compute roof",
+            "operations the nearest type can do in a cycle (peak_sustained) times the measured cycles per second",
+            |_, tiers| tiers.busiest_pipe().and_then(|(_, pipe)| pipe.roof_per_sec);
+        pipe: text Detail "Pipe", "the type of arithmetic that is nearest to its roof",
+            |_, tiers| tiers.busiest_pipe().map(|(name, _)| name);
+    }
 }
 
 /// Says what no launch has: an empty cell is not a zero.
-fn footnotes(rows: &[Row<'_>]) -> Vec<String> {
+fn not_collected(rows: &[Launch]) -> Option<String> {
     if rows.is_empty() {
-        return vec!["nothing was profiled; `ncu --set roofline --export FILE` records it".to_owned()];
+        return Some("nothing was profiled; `ncu --set roofline --export FILE` records it".to_owned());
     }
     let levels = LEVEL_NAMES.into_iter().enumerate();
     let mut missing: Vec<String> =
@@ -174,14 +90,11 @@ fn footnotes(rows: &[Row<'_>]) -> Vec<String> {
     missing.extend(lacks(rows, "tensor", |tiers| {
         tiers.pipes.iter().find(|(name, _)| *name == "tensor").map(|pipe| pipe.1)
     }));
-    if missing.is_empty() {
-        return Vec::new();
-    }
-    vec![format!("not collected: {}; `ncu --set roofline` collects more", missing.join(", "))]
+    (!missing.is_empty()).then(|| format!("not collected: {}; `ncu --set roofline` collects more", missing.join(", ")))
 }
 
 /// What of `name` no launch has: its traffic or work, its roof; a share of the peak may be known without either.
-fn lacks(rows: &[Row<'_>], name: &str, of: impl Fn(&Tiers) -> Option<Reached>) -> Option<String> {
+fn lacks(rows: &[Launch], name: &str, of: impl Fn(&Tiers) -> Option<Reached>) -> Option<String> {
     let has = |value: fn(&Reached) -> Option<f64>| {
         rows.iter().any(|row| of(&row.tiers).is_some_and(|reached| value(&reached).is_some()))
     };

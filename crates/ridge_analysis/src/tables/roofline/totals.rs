@@ -156,10 +156,9 @@ const ABOVE: f64 = 0.98;
 /// Says so where operations are faster than they can be: then their work, their roof or their time is wrong.
 fn above_note(analysis: &Analysis<'_>) -> Option<String> {
     let workload = analysis.workload();
-    let by_op = partition(&analysis.groups().groups, |group| {
-        workload.of_group(group).map(|_| (group.op, workload.class(group.device)))
-    });
-    let headrooms = by_op.iter().map(|row| sums(analysis, &row.groups, Rows::WholeExecutions).headroom());
+    let by_op = partition(analysis, |group| workload.of_group(group).map(|_| (group.op, workload.class(group.device))));
+    let headrooms =
+        by_op.iter().map(|row| sums(analysis, &row.time.groups(analysis), Rows::WholeExecutions).headroom());
     let above = headrooms.flatten().filter(|headroom| *headroom < ABOVE).count();
     let what = match above {
         0 => return None,

@@ -3,147 +3,98 @@
 use crate::Analysis;
 use crate::models::roofline::{RooflineBy, RooflineRow};
 use crate::models::work::WorkSums;
-use crate::tables::time::table as build;
 use crate::tables::work::{work_columns, work_note};
-use ridge_table::{Basis, Column, Rank, Table, Unit};
+use crate::view::{Field, Sheet, columns};
+use ridge_table::{Column, Rank, Table};
 
 /// `rows` as a table, with the roof of each and XLA's own intensity beside the compulsory one.
 pub(super) fn table(analysis: &Analysis<'_>, by: RooflineBy, rows: &[RooflineRow]) -> Table {
     let sums: Vec<WorkSums> = rows.iter().map(|row| row.sums.clone()).collect();
-    let all: f64 = sums.iter().map(WorkSums::self_ns).sum();
-    let mut columns = names(analysis, by, rows);
-    columns.push(
-        Column::nanos(
-            "self_ns",
-            "Self",
-            "self time of its kernels and operations, measured",
-            sums.iter().map(|sums| sums.self_ns().round() as i64),
-        )
-        .basis(Basis::Measured)
-        .ranked(Rank::Key),
-    );
-    columns.push(
-        Column::real(
-            "self_share",
-            "Share",
-            "self time as a part of the rows' sum",
-            Unit::Share,
-            sums.iter().map(|sums| if all > 0.0 { sums.self_ns() / all } else { 0.0 }),
-        )
-        .basis(Basis::Measured)
-        .ranked(Rank::Key),
-    );
-    columns.extend(work_columns(analysis, &sums).into_iter().map(|column| match column.key {
+    let ranked = |column: Column| match column.key {
         "flops_per_sec" | "headroom" => column.ranked(Rank::Key),
         "intensity" | "bound" => column.ranked(Rank::Normal),
         _ => column,
-    }));
-    columns.extend(detail(&sums));
-    let mut table = build("roofline", title(by), columns).about(rows.iter().map(|row| row.subject.clone()));
+    };
+    let has_kinds = rows.iter().any(|row| row.class != rows[0].class);
+    let (title, names) = named(by);
+    let mut table = Sheet::over(analysis, rows)
+        .about(|_, row| row.subject.clone())
+        .show(names)
+        .show(if has_kinds { DEVICE } else { &[] })
+        .show(TIME)
+        .columns(work_columns(analysis, &sums).into_iter().map(ranked))
+        .part(DETAIL, |row| &row.sums)
+        .table(title);
     table.footnotes = work_note(analysis);
     table
 }
 
-fn title(by: RooflineBy) -> &'static str {
+fn named(by: RooflineBy) -> (&'static str, &'static [Field<RooflineRow>]) {
     match by {
-        RooflineBy::Kernel => "Roofline by kernel",
-        RooflineBy::Module => "Roofline by module",
-        RooflineBy::Step => "Roofline by step",
-        RooflineBy::Range => "Roofline by range",
-        _ => "Roofline by operation",
+        RooflineBy::Kernel => ("Roofline by kernel", KERNELS),
+        RooflineBy::Module => ("Roofline by module", MODULES),
+        RooflineBy::Step => ("Roofline by step", STEPS),
+        RooflineBy::Range => ("Roofline by range", RANGES),
+        RooflineBy::Op | RooflineBy::Profile => ("Roofline by operation", OPS),
     }
 }
 
-fn names(analysis: &Analysis<'_>, by: RooflineBy, rows: &[RooflineRow]) -> Vec<Column> {
-    let (key, title, definition) = match by {
-        RooflineBy::Kernel => ("kernel", "Kernel", "name of the kernel"),
-        RooflineBy::Module => ("module", "Module", "compiled program"),
-        RooflineBy::Step => ("step", "Step", "name of the range that is a step"),
-        RooflineBy::Range => ("operation", "Operation", "range that the program named"),
-        _ => ("op", "Operation", "HLO instruction or framework operation"),
-    };
-    let names = rows.iter().map(|row| row.name.clone());
-    let mut columns = vec![Column::text(key, title, definition, names).ranked(Rank::Key)];
-    let of = match by {
-        RooflineBy::Kernel => Some(("op", "Operation", "operation it worked for")),
-        RooflineBy::Step => Some(("number", "Number", "step number as the program gave it")),
-        RooflineBy::Op => Some(("module", "Module", "compiled program the operation belongs to")),
-        _ => None,
-    };
-    if let Some((key, title, definition)) = of {
-        columns.push(Column::text(key, title, definition, rows.iter().map(|row| row.of.clone())));
-    }
-    let classes = &analysis.workload().classes;
-    if rows.iter().any(|row| row.class != rows[0].class) {
-        let device = rows.iter().map(|row| classes.get(row.class as usize).map(|class| class.device.clone()));
-        columns.push(Column::text("device", "Device", "kind of device", device));
-    }
-    columns
+fn known(sums: &WorkSums, value: f64) -> Option<f64> {
+    (sums.known_ns > 0.0).then_some(value)
 }
 
-fn detail(sums: &[WorkSums]) -> Vec<Column> {
-    let real = |key, title, definition, unit, value: fn(&WorkSums) -> Option<f64>| {
-        Column::real(key, title, definition, unit, sums.iter().map(value)).ranked(Rank::Detail)
-    };
-    let known = |sums: &WorkSums, value: f64| (sums.known_ns > 0.0).then_some(value);
-    vec![
-        real(
-            "roof_flops_per_sec",
-            "Roof",
+fn as_nanos(secs: f64) -> Option<f64> {
+    (secs > 0.0).then_some(secs * 1e9)
+}
+
+columns! {
+    OPS: RooflineRow {
+        op: text Key "Operation", "HLO instruction or framework operation", |_, row| row.name.as_str();
+        module: text "Module", "compiled program the operation belongs to", |_, row| row.of.as_deref();
+    }
+    KERNELS: RooflineRow {
+        kernel: text Key "Kernel", "name of the kernel", |_, row| row.name.as_str();
+        op: text "Operation", "operation it worked for", |_, row| row.of.as_deref();
+    }
+    MODULES: RooflineRow {
+        module: text Key "Module", "compiled program", |_, row| row.name.as_str();
+    }
+    STEPS: RooflineRow {
+        step: text Key "Step", "name of the range that is a step", |_, row| row.name.as_str();
+        number: text "Number", "step number as the program gave it", |_, row| row.of.as_deref();
+    }
+    RANGES: RooflineRow {
+        operation: text Key "Operation", "range that the program named", |_, row| row.name.as_str();
+    }
+    DEVICE: RooflineRow {
+        device: text "Device", "kind of device",
+            |at, row| at.workload().classes.get(row.class as usize).map(|class| class.device.as_str());
+    }
+    TIME: RooflineRow {
+        self_ns: nanos Key Measured "Self",
+            "self time of its kernels and operations, measured", |_, row| row.sums.self_ns().round() as i64;
+        self_share: share Key Measured "Share", "self time as a part of the rows' sum", |_, row| row.share;
+    }
+    DETAIL: WorkSums {
+        roof_flops_per_sec: real(FlopsPerSec) Detail Modelled "Roof",
             "operations over time at the roof: the rate this work could reach on its device",
-            Unit::FlopsPerSec,
-            WorkSums::roof_flops_per_sec,
-        )
-        .basis(Basis::Modelled),
-        Column::text(
-            "roof",
-            "Roof of",
+            |_, sums| sums.roof_flops_per_sec();
+        roof: text Detail "Roof of",
             "type of numbers and part of the core whose peak rate bounds most of the arithmetic",
-            sums.iter().map(|sums| sums.roof().map(|roof| roof.to_string())),
-        )
-        .ranked(Rank::Detail),
-        real(
-            "light_ns",
-            "At the roof",
+            |_, sums| sums.roof().map(|roof| roof.to_string());
+        light_ns: real(Nanos) Detail Modelled "At the roof",
             "the time this work takes at the roofs of its device, operation by operation",
-            Unit::Nanos,
-            |sums| (sums.light_secs > 0.0).then_some(sums.light_secs * 1e9),
-        )
-        .basis(Basis::Modelled),
-        real(
-            "least_ns",
-            "Least",
+            |_, sums| as_nanos(sums.light_secs);
+        least_ns: real(Nanos) Detail Modelled "Least",
             "the least time this work can take: at the roof, or starting a kernel where that takes longer, but no more \
-             than was measured",
-            Unit::Nanos,
-            |sums| (sums.least_secs > 0.0).then_some(sums.least_secs * 1e9),
-        )
-        .basis(Basis::Modelled),
-        Column::real(
-            "flops",
-            "Work",
+             than was measured", |_, sums| as_nanos(sums.least_secs);
+        flops: real(Flops) Detail Counted "Work",
             "floating-point operations, and integer ones of matrix units, of all executions",
-            Unit::Flops,
-            sums.iter().map(|sums| known(sums, sums.flops)),
-        )
-        .basis(Basis::Counted)
-        .ranked(Rank::Detail),
-        Column::real(
-            "compulsory_bytes",
-            "Traffic",
-            "bytes that must be read and written at least, of all executions",
-            Unit::Bytes,
-            sums.iter().map(|sums| known(sums, sums.bytes)),
-        )
-        .basis(Basis::Counted)
-        .ranked(Rank::Detail),
-        real(
-            "xla_intensity",
-            "XLA intensity",
+            |_, sums| known(sums, sums.flops);
+        compulsory_bytes: real(Bytes) Detail Counted "Traffic",
+            "bytes that must be read and written at least, of all executions", |_, sums| known(sums, sums.bytes);
+        xla_intensity: real(FlopPerByte) Detail Counted "XLA intensity",
             "operations per byte as XLA counts bytes, which bills every reader of a buffer; for comparison only",
-            Unit::FlopPerByte,
-            WorkSums::xla_intensity,
-        )
-        .basis(Basis::Counted),
-    ]
+            |_, sums| sums.xla_intensity();
+    }
 }

@@ -27,6 +27,7 @@ pub(super) fn class_of(category: &[u8], name: &[u8]) -> Class {
         b"" => Class::Plain,
         b"python_function" => Class::Host(EventKind::PythonCall),
         b"cpu_op" | b"Operator" if is_profiler_step(name) => Class::Host(EventKind::Step),
+        b"cpu_op" | b"Operator" if is_compilation(name) => Class::Host(EventKind::Compile),
         b"cpu_op" | b"Operator" => Class::Host(EventKind::Operator),
         b"user_annotation" if is_profiler_step(name) => Class::Host(EventKind::Step),
         b"user_annotation" => Class::Host(EventKind::Annotation),
@@ -68,6 +69,14 @@ pub(super) fn kind_of_direction(direction: &[u8]) -> Option<EventKind> {
 /// `torch.profiler` names a step by its number.
 fn is_profiler_step(name: &[u8]) -> bool {
     name.starts_with(PROFILER_STEP)
+}
+
+/// The ranges of `torch.compile` at work, which come as operators: dynamo's, and what its timer measures within.
+///
+/// Source: `dynamo_timed` in `torch/_dynamo/utils.py`, which opens two ranges for each phase, one with this ending.
+fn is_compilation(name: &[u8]) -> bool {
+    matches!(name, b"dynamo" | b"entire_frame_compile" | b"entire_backward_compile")
+        || name.ends_with(b" (dynamo_timed)")
 }
 
 /// How the names of `torch.profiler`'s steps begin.
@@ -142,6 +151,8 @@ mod tests {
             ("Kernel", "k", kernel),
             ("cpu_op", "aten::mm", Class::Host(EventKind::Operator)),
             ("cpu_op", "ProfilerStep#3", Class::Host(EventKind::Step)),
+            ("cpu_op", "build_guards (dynamo_timed)", Class::Host(EventKind::Compile)),
+            ("cpu_op", "dynamo", Class::Host(EventKind::Compile)),
             ("user_annotation", "ProfilerStep#3", Class::Host(EventKind::Step)),
             ("user_annotation", "Optimizer.step#SGD.step", Class::Host(EventKind::Annotation)),
             ("cuda_driver", "cuLaunchKernel", Class::RuntimeCall),

@@ -40,6 +40,8 @@ pub(super) struct Args<'a> {
     pub(super) occupancy_pct: &'a [u8],
     pub(super) dims: &'a [u8],
     pub(super) types: &'a [u8],
+    /// Values of what is no array.
+    pub(super) values: &'a [u8],
     /// Number of the call in autograd's order; a forward operator and its backward one share it.
     pub(super) sequence: &'a [u8],
     /// Thread of the forward call; 0 in the forward pass itself.
@@ -178,6 +180,7 @@ impl<'a> Args<'a> {
             b"async" => &mut self.own.is_async,
             b"Input Dims" | b"Input dims" => &mut self.dims,
             b"Input type" => &mut self.types,
+            b"Concrete Inputs" => &mut self.values,
             b"Sequence number" => &mut self.sequence,
             b"Fwd thread id" => &mut self.forward_thread,
             b"name" => &mut self.name,

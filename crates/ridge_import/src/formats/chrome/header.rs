@@ -123,6 +123,11 @@ impl Header {
         }
     }
 
+    /// Whether the file describes any device.
+    pub(super) fn has_devices(&self) -> bool {
+        !self.devices.is_empty()
+    }
+
     /// Fills in what is known of the device with id `id`.
     pub(super) fn describe(&self, id: i64, device: &mut Device) {
         // ROCm's traces list the visible devices from 0 and name them by their ids on the host.

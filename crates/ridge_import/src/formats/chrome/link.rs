@@ -34,9 +34,8 @@ pub(super) fn fill_missing_correlations(store: &mut Store) {
 }
 
 /// Links work to launches and operators.
-pub(super) fn attribute(placed: &Placed, import: &mut Import) {
+pub(super) fn attribute(placed: &Placed, operations: &mut Operations, import: &mut Import) {
     import.builder.link_launches(placed.first_row);
-    let mut operations = Operations::default();
     let by_id = if ids_mean_operators(placed) { operator_names(placed) } else { FxHashMap::default() };
     let mut open = OpenOperators::default();
     for track in placed.streams() {
@@ -120,12 +119,13 @@ fn operators_around(track: &PlacedTrack) -> Vec<u32> {
 
 /// Rows of the operations table by name.
 #[derive(Debug, Default)]
-struct Operations {
+pub(super) struct Operations {
     rows: FxHashMap<u32, u32>,
 }
 
 impl Operations {
-    fn row(&mut self, name: u32, import: &mut Import) -> u32 {
+    /// The row of the operation called `name`, new or known.
+    pub(super) fn row(&mut self, name: u32, import: &mut Import) -> u32 {
         *self.rows.entry(name).or_insert_with(|| {
             let operation =
                 Operation { name: StringId(name), module: NONE, instruction: NONE, scope: StringId::default() };

@@ -4,10 +4,11 @@ use super::backward::link_backwards;
 use super::clock::Clock;
 use super::flaws::{Flaw, Flaws, NOWHERE};
 use super::header::Header;
-use super::link::{attribute, fill_missing_correlations, note_unlinked};
+use super::link::{Operations, attribute, fill_missing_correlations, note_unlinked};
 use super::memory::place_allocations;
 use super::own;
 use super::placed::{Placed, PlacedTrack};
+use super::processor;
 use super::row::{Extra, Row, TrackKey};
 use super::steps::mark_steps;
 use super::store::{Store, StoredTrack};
@@ -48,7 +49,11 @@ pub(super) fn place(mut store: Store, header: &Header, name: &str, bytes: u64, i
         xla::interpret(&store, &placed, import);
     } else {
         mark_steps(&placed, name, import);
-        attribute(&placed, import);
+        let mut operations = Operations::default();
+        attribute(&placed, &mut operations, import);
+        if !header.has_devices() {
+            processor::add_lanes(&placed, &mut operations, import);
+        }
         link_backwards(&placed, import);
         place_collectives(&store, &placed, import);
     }

@@ -50,7 +50,12 @@ impl Store {
             shapes: chunk.shapes.iter().map(|shape| self.shape(*shape, builder)).collect(),
             transfers: chunk.transfers.iter().map(|transfer| self.transfer(*transfer, builder)).collect(),
             operator_shapes: (chunk.operator_shapes.iter())
-                .map(|(dims, types)| self.operator_shape(name(*dims), name(*types), builder))
+                .map(|(dims, types, values)| OperatorShape {
+                    dims: name(*dims),
+                    types: name(*types),
+                    values: name(*values),
+                })
+                .map(|shape| self.operator_shape(shape, builder))
                 .collect(),
             extras: chunk.extras.iter().map(|extra| self.extra(renamed(*extra, &names))).collect(),
         };
@@ -130,8 +135,7 @@ impl Store {
         })
     }
 
-    fn operator_shape(&mut self, dims: StringId, types: StringId, builder: &mut TraceBuilder) -> u32 {
-        let shape = OperatorShape { dims, types };
+    fn operator_shape(&mut self, shape: OperatorShape, builder: &mut TraceBuilder) -> u32 {
         *self.operator_shape_ids.entry(shape).or_insert_with(|| {
             builder.operator_shapes.push(shape);
             builder.operator_shapes.len() as u32 - 1

@@ -178,7 +178,7 @@ fn read_ranges(tables: &impl Tables, timeline: &mut Timeline, names: &mut Names,
 
 fn operator_shape(sizes: &str, import: &mut Import) -> u32 {
     let dims = import.builder.strings.intern(sizes);
-    import.builder.operator_shapes.push(OperatorShape { dims, types: StringId::default() });
+    import.builder.operator_shapes.push(OperatorShape { dims, ..OperatorShape::default() });
     import.builder.operator_shapes.len() as u32 - 1
 }
 

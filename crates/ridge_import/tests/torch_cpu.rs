@@ -1,0 +1,153 @@
+//! Programs of PyTorch on a processor: their operators are its work, and every figure is that of PyTorch itself.
+
+use ridge_analysis::{Analysis, Prepared, Topic};
+use ridge_import::{Imported, Source, import};
+use ridge_trace::{EventKind, Trace};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const PROGRAMS: [&str; 5] = ["mlp_loader", "cnn", "transformer", "lstm", "compiled"];
+
+fn open(name: &str) -> Imported {
+    let path = ridge_test::real("torch_cpu").join(format!("{name}.json.gz"));
+    let bytes = std::fs::read(&path).expect("a listed capture");
+    import(&[Source { name, bytes: &bytes }], None).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// What `key_averages()` said of the same capture: calls, self time and time by name; times in nanoseconds.
+fn golden(name: &str) -> BTreeMap<String, [i64; 3]> {
+    let path = ridge_test::real("torch_cpu").join(format!("{name}.key_averages.json"));
+    let text = std::fs::read_to_string(path).expect("a listed file");
+    let golden: Value = serde_json::from_str(&text).expect("a golden is JSON");
+    let rows = golden["rows"].as_object().expect("rows by key");
+    let ns = |value: &Value| (value.as_f64().expect("microseconds") * 1000.0).round() as i64;
+    rows.iter().map(|(key, row)| (key.clone(), [row[0].as_i64().expect("a count"), ns(&row[1]), ns(&row[2])])).collect()
+}
+
+/// Numbers of a view by the text of its last column.
+fn numbers<const N: usize>(
+    analysis: &Analysis<'_>,
+    topic: Topic,
+    view: &str,
+    keys: &[&str],
+) -> BTreeMap<String, [i64; N]> {
+    let text = ridge_test::render(&analysis.table(topic, view).expect("a view"), keys);
+    let rows = text.lines().skip(1).filter(|line| !line.starts_with('*')).map(|line| {
+        let mut words = line.split_whitespace();
+        let numbers = [(); N].map(|()| words.next().and_then(|word| word.parse().ok()).unwrap_or(-1));
+        (words.collect::<Vec<_>>().join(" "), numbers)
+    });
+    rows.collect()
+}
+
+#[test]
+fn operators_equal_key_averages() {
+    for name in PROGRAMS {
+        let imported = open(name);
+        let prepared = Prepared::default();
+        let analysis = prepared.analysis(&imported.trace, &imported.hlo);
+        let keys = ["calls", "self_cpu_ns", "total_cpu_ns", "operator"];
+        let found: BTreeMap<String, [i64; 3]> = numbers(&analysis, Topic::Time, "operator", &keys);
+        assert_eq!(found, golden(name), "{name}");
+    }
+}
+
+/// The work of the processor is what the operators on its threads have for themselves, but for those that make batches and
+/// those that a compiler runs.
+#[test]
+fn the_work_of_a_processor_is_its_operators() {
+    for name in PROGRAMS {
+        let imported = open(name);
+        let trace = &imported.trace;
+        let planes: Vec<&str> = trace.devices.iter().map(|device| &*device.plane).collect();
+        assert_eq!(planes, ["/device:CPU:0"], "{name}");
+        for track in trace.device_tracks() {
+            for row in track.rows.clone().map(|row| row as usize) {
+                let operator = trace.events.link[row] as usize;
+                let same = |row: usize| (trace.events.start_ns[row], trace.events.dur_ns[row], trace.events.name[row]);
+                assert_eq!((trace.events.kind(operator), same(operator)), (EventKind::Operator, same(row)), "{name}");
+            }
+        }
+        let prepared = Prepared::default();
+        let groups = prepared.analysis(trace, &imported.hlo).groups().total_self_ns();
+        let outermost = outermost_ns(trace);
+        assert_eq!(groups, outermost, "{name}");
+    }
+}
+
+/// The durations of operators that no other operator is around, without batches and compilations.
+fn outermost_ns(trace: &Trace) -> i64 {
+    let (events, mut sum) = (&trace.events, 0);
+    let around = |row: u32| {
+        let outer =
+            |row: &u32| events.parent.get(*row as usize).copied().filter(|outer| (*outer as usize) < events.len());
+        std::iter::successors(outer(&row), move |row| outer(row))
+    };
+    for row in 0..events.len() as u32 {
+        if events.kind(row as usize) != EventKind::Operator {
+            continue;
+        }
+        let is_out = |row: u32| {
+            let name = trace.name(row as usize);
+            let kind = events.kind(row as usize);
+            kind == EventKind::Compile || kind == EventKind::Annotation && name.starts_with("enumerate(DataLoader)")
+        };
+        let is_inner = |row: u32| events.kind(row as usize) == EventKind::Operator;
+        if !around(row).any(|row| is_out(row) || is_inner(row)) {
+            sum += events.dur_ns[row as usize];
+        }
+    }
+    sum
+}
+
+/// Operations of products: the sums of `torch.utils.flop_counter.FlopCounterMode` for the same programs. It counts all of a
+/// causal attention, of which half is computed, and no sums of biases.
+#[test]
+fn products_have_the_operations_that_pytorch_counts() {
+    for (name, expected) in [
+        (
+            "cnn",
+            &[
+                ("aten::mkldnn_convolution", 1_242_169_344),
+                ("aten::convolution_backward", 2_388_787_200),
+                ("aten::mm", 61_440),
+                ("aten::addmm", 30_720 + 4 * 8 * 10),
+            ][..],
+        ),
+        (
+            "transformer",
+            &[
+                ("aten::mm", 2_717_908_992),
+                ("aten::_scaled_dot_product_flash_attention_for_cpu", 201_326_592 / 2),
+                ("aten::_scaled_dot_product_flash_attention_for_cpu_backward", 503_316_480 / 2),
+            ],
+        ),
+    ] {
+        let imported = open(name);
+        let prepared = Prepared::default();
+        let analysis = prepared.analysis(&imported.trace, &imported.hlo);
+        let found: BTreeMap<String, [i64; 1]> = numbers(&analysis, Topic::Roofline, "op", &["flops", "op"]);
+        for (operator, flops) in expected {
+            assert_eq!(found.get(*operator), Some(&[*flops]), "{name}: {operator} in {found:?}");
+        }
+    }
+}
+
+/// A trace of a program that had a GPU is not that of a processor, whatever was recorded of it.
+#[test]
+fn a_program_that_had_a_gpu_did_not_run_on_the_processor() {
+    let operator = r#"{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0, "dur": 50}"#;
+    let with = |header: &str, more: &str| {
+        let text = format!("{{{header}\"traceEvents\": [{operator}{more}]}}");
+        let imported = import(&[Source { name: "trace.json", bytes: text.as_bytes() }], None).expect("a trace");
+        imported.trace.devices.len()
+    };
+    assert_eq!(with("", ""), 1);
+    assert_eq!(with(r#""deviceProperties": [],"#, ""), 1);
+    assert_eq!(with(r#""deviceProperties": [{"id": 0, "name": "NVIDIA H100"}],"#, ""), 0);
+    let call = r#", {"ph": "X", "cat": "cuda_runtime", "name": "cudaDeviceSynchronize", "pid": 1, "tid": 1, "ts": 60, "dur": 5}"#;
+    assert_eq!(with("", call), 0);
+    let range =
+        r#", {"ph": "X", "cat": "user_annotation", "name": "nccl:all_reduce", "pid": 1, "tid": 1, "ts": 60, "dur": 5}"#;
+    assert_eq!(with("", range), 0);
+}
