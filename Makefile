@@ -5,7 +5,7 @@ SECONDS ?= 3600
 DEMO_OPS ?= cone_forward_project,cone_back_project,cone_fdk_recon,parallel_fbp_recon,median_filter3d
 DEMO_SIZES ?= 32
 
-.PHONY: help demo lint test ui test-ui test-torch test-hardware bench instructions prove truth rules accuracy pairs fuzz faults
+.PHONY: help demo lint test site ui test-ui test-torch test-container test-hardware bench instructions prove truth rules accuracy pairs fuzz faults
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -18,6 +18,9 @@ test: ## Rust and Python tests, guards, a minute of damaged input
 
 lint: ## format and clippy
 	@$(PYTHON) scripts/test.py lint
+
+site: ## build the documentation site into site/; installs Zensical into .venv-site
+	@$(PYTHON) scripts/site.py
 
 ui: ## build the page of `view` and `report` anew, after a change in ui/; needs Node
 	@cd ui && npm ci --no-audit --no-fund && npm run build
@@ -34,6 +37,10 @@ test-deviceless: ## compile real programs for GPUs that are not there; installs 
 test-hardware: ## install Verilator, Icarus Verilog and Yosys by name (Debian; needs root), and run every check of a bundle
 	@apt-get install -y verilator iverilog yosys
 	@RIDGELINE_HARDWARE=1 cargo test -p ridge_handoff
+
+test-container: ## build the image for CPUs on Debian's packages, and record a program in it; needs root, buildah and debootstrap
+	@cargo build --profile dist -p ridge_cli
+	@bash containers/test.sh
 
 bench: ## measure `ridgeline stats` beside XProf on captures of several sizes; writes bench-out/results.json
 	@cargo build --profile dist -p ridge_cli

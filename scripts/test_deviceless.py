@@ -1,5 +1,7 @@
 """Compiles real programs for GPUs that are not there, and holds what comes out against what XLA says.
 
+Each check is itself checked: what the first program leaves is damaged in every way that one of them is there for, and the
+check must notice.
 Needs Rust and Python 3.11. The compiler (JAX's CUDA plugin and ptxas, 1.4 GB) and what the programs import are installed by
 name below `.venv-deviceless`; `RIDGELINE_COMPILER` and `RIDGELINE_PROGRAMS` name interpreters that have them already.
 Without either, `--no-install` says that it was skipped.
@@ -13,6 +15,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -126,8 +129,8 @@ def main() -> int:
     sizes = [int(size) for size in asked.sizes.split(",")]
     chosen = {name: one for name, one in programs(sizes).items() if not asked.names or name in asked.names}
     failed = 0
-    for name, (text, arguments) in chosen.items():
-        wrong = _compiled(ridgeline, interpreter, environment, asked.gpus, name, text, arguments)
+    for place, (name, (text, arguments)) in enumerate(chosen.items()):
+        wrong = _compiled(ridgeline, interpreter, environment, asked.gpus, name, text, arguments, with_damage=place == 0)
         failed += bool(wrong)
         print(f"{'failed' if wrong else 'passed'}: {name}" + "".join(f"\n  {line}" for line in wrong), flush=True)
     print(f"{len(chosen) - failed} passed, {failed} failed")
@@ -149,7 +152,7 @@ def _programs_python() -> str:
 
 
 def _compiled(
-    ridgeline: str, python: str, environment: dict, gpus: str, name: str, text: str, arguments: list[str]
+    ridgeline: str, python: str, environment: dict, gpus: str, name: str, text: str, arguments: list[str], *, with_damage: bool
 ) -> list[str]:
     """What is wrong with a program compiled for `gpus`."""
     with tempfile.TemporaryDirectory(prefix=f"deviceless-{name}-") as scratch:
@@ -164,36 +167,170 @@ def _compiled(
         took = time.monotonic() - started
         rows = done.stdout.count("\nrow ") + done.stdout.startswith("row ")
         wrong = [f"row failed: {line}" for line in done.stdout.splitlines() if line.startswith("row ") and "failed:" in line]
+        if name.startswith("mbirjax") and rows == 0:
+            wrong.append("no row of the suite ran")
         if done.returncode != 0:
             wrong.append(f"status {done.returncode}: {done.stderr.strip().splitlines()[-1:]}")
+        said = _said(done.stdout)
         for gpu in gpus.split(","):
-            wrong += [f"{gpu}: {line}" for line in _wrong_with(ridgeline, out / gpu)]
+            wrong += [f"{gpu}: {line}" for line in _wrong_with(ridgeline, out / gpu, said.get(gpu, {}))]
+        if with_damage and not wrong:
+            gpu = gpus.split(",")[0]
+            wrong += _unnoticed(ridgeline, out / gpu, said.get(gpu, {}))
         counted = f", {rows} rows" if rows else ""
         print(f"  {name}: {took:.1f} s{counted}", flush=True)
         return wrong
 
 
-def _wrong_with(ridgeline: str, folder: Path) -> list[str]:
-    """What is wrong with the run folder of one GPU."""
+def _said(stdout: str) -> dict[str, dict[str, dict]]:
+    """Rows of the table of modules, by GPU and module: the report is the last document that was printed."""
+    start = stdout.rfind("\n{\n") + 1
+    try:
+        tables = json.loads(stdout[start:])["tables"]
+    except (ValueError, KeyError):
+        return {}
+    found: dict[str, dict[str, dict]] = {}
+    for row in next((table["rows"] for table in tables if table["name"] == "compiled"), []):
+        found.setdefault(row["gpu"], {})[row["module"]] = row
+    return found
+
+
+#: Bytes of an element, by HLO's names of types.
+BYTES = {
+    "pred": 1, "s8": 1, "u8": 1, "s16": 2, "u16": 2, "f16": 2, "bf16": 2, "s32": 4, "u32": 4, "f32": 4,
+    "s64": 8, "u64": 8, "f64": 8, "c64": 8, "c128": 16,
+}  # fmt: skip
+
+
+def _argument_bytes(text: str) -> int | None:
+    """Bytes of the parameters of a module, from its text; `None` where a type is not known."""
+    layout = re.search(r"entry_computation_layout=\{\((.*?)\)->", text)
+    total = 0
+    for kind, extents in re.findall(r"([a-z]+[0-9]*)\[([0-9,]*)\]", layout.group(1) if layout else "?[]"):
+        if kind not in BYTES:
+            return None
+        size = BYTES[kind]
+        for extent in filter(None, extents.split(",")):
+            size *= int(extent)
+        total += size
+    return total if layout else None
+
+
+def _wrong_with_module(folder: Path, module: dict, said: dict) -> list[str]:
+    """What is wrong with one module: what XLA left, what the assembler said, and what was read from it."""
+    text = (folder / "after.txt").read_text()
+    fusions = len(re.findall(r"^\s+(?:ROOT )?%?[\w.-]+ = .*? fusion\(", text, re.MULTILINE))
+    wrong = []
+    if said.get("fusions") != fusions:
+        wrong.append(f"{said.get('fusions')} fusions are reported, and its text has {fusions}")
+    memory = json.loads((folder / "memory.json").read_text())
+    if memory != module["memory"]:
+        wrong.append("the manifest's memory is not XLA's")
+    arguments = _argument_bytes(text)
+    if arguments is not None and memory["argument_size_in_bytes"] != arguments:
+        wrong.append(f"XLA plans {memory['argument_size_in_bytes']} bytes of arguments, and they are {arguments}")
+    thunks = (folder / "thunks.txt").read_text()
+    started = set(re.findall(r"kernel=([\w.-]+)|\] ([\w.-]+) grid:", thunks))
+    started = {one or other for one, other in started}
+    programs = sorted((folder / "kernels").glob("*.ptx"))
+    entries = {name for program in programs for name in re.findall(r"\.entry ([\w.$-]+)", program.read_text())}
+    report = (folder / "kernels/ptxas.txt").read_text() if programs else ""
+    used = set(re.findall(r"Compiling entry function '([^']+)'", report))
+    if entries != used:
+        wrong.append(f"the assembler said nothing of {sorted(entries - used)[:3]}, and of {sorted(used - entries)[:3]} without code")
+    # Kernels that XLA brings along ready-made have no code here.
+    if started and not started & entries:
+        wrong.append(f"none of the kernels that are started has code: {sorted(started)[:3]}")
+    for program in programs:
+        code = program.with_suffix(".cubin")
+        if not code.is_file() or code.read_bytes()[:4] != b"\x7fELF":
+            wrong.append(f"{code.name} is no machine code")
+    if (said.get("launches") or 0) < len(started):
+        wrong.append(f"{said.get('launches')} launches are reported, and {len(started)} kernels are started")
+    low, high = said.get("low_ns"), said.get("high_ns")
+    # Of a loop or a call whose work nobody knows there is no time.
+    if (low is None) != (high is None) or (low is not None and not 0 < low <= high):
+        wrong.append(f"its time is predicted as {low} to {high} ns")
+    return wrong
+
+
+def _wrong_with(ridgeline: str, folder: Path, said: dict[str, dict]) -> list[str]:
+    """What is wrong with the run folder of one GPU, of whose modules the report said `said`."""
     if not (folder / "manifest.json").exists():
         return ["no run folder"]
     manifest = json.loads((folder / "manifest.json").read_text())
     wrong = [f"{lost['what']}: {lost['why']}" for lost in manifest["missing"]]
+    if not manifest["modules"]:
+        wrong.append("no module was compiled")
     fusions, beyond = 0, []
     for module in manifest["modules"]:
-        text = (folder / module["dir"] / "after.txt").read_text()
-        fusions += len(re.findall(r"^\s+(?:ROOT )?%?[\w.-]+ = .*? fusion\(", text, re.MULTILINE))
+        place = folder / module["dir"]
+        row = said.get(place.name, {})
+        fusions += row.get("fusions") or 0
         beyond.append(module["beyond_compile_s"])
-        said = json.loads((folder / module["dir"] / "memory.json").read_text())
-        if said != module["memory"]:
-            wrong.append(f"{module['dir']}: the manifest's memory is not XLA's")
+        try:
+            wrong += [f"{place.name}: {line}" for line in _wrong_with_module(place, module, row)]
+        except (OSError, ValueError, KeyError) as error:
+            wrong.append(f"{place.name}: {error!r}")
     if beyond and max(beyond) > MOST_BEYOND_S:
         wrong.append(f"{max(beyond):.2f} s beyond XLA's own time")
     print(f"  {folder.name}: {len(manifest['modules'])} modules, {fusions} fusions, at most {max(beyond, default=0):.2f} s beyond XLA")
     opened = subprocess.run([ridgeline, "stats", str(folder)], capture_output=True, text=True)
     if opened.returncode != 0 or "predicted, not measured" not in opened.stdout:
         wrong.append(f"`stats` does not open it as predicted: {opened.stderr.strip()[:200]}")
+    if said and all(row.get("low_ns") is None for row in said.values()):
+        wrong.append("no module has a predicted time")
+    largest = max(manifest["modules"], key=lambda module: said.get(Path(module["dir"]).name, {}).get("fusions") or 0, default=None)
+    if largest is not None:
+        command = [ridgeline, "hlo", str(folder), "-m", str(largest["program_id"])]
+        before = subprocess.run([*command, "--before"], capture_output=True, text=True)
+        if not before.stdout.startswith("HloModule"):
+            wrong.append(f"`hlo --before` does not find the module: {before.stderr.strip()[:200]}")
+        fused = subprocess.run([*command, "--fused", "-f", "json"], capture_output=True, text=True)
+        if fused.returncode != 0 or not json.loads(fused.stdout)["tables"][0]["rows"]:
+            wrong.append(f"`hlo --fused` names no operation: {fused.stderr.strip()[:200]}")
     return wrong
+
+
+def _unnoticed(ridgeline: str, folder: Path, said: dict[str, dict]) -> list[str]:
+    """Damages of a run folder that no check notices."""
+
+    def module(copy: Path) -> Path:
+        places = [path.parent.parent for path in copy.glob("hlo/*/kernels/0.ptx")]
+        # The one that has most to damage.
+        return max(places, key=lambda place: (place / "after.txt").stat().st_size)
+
+    def edited(name: str, old: str, new: str) -> object:
+        def edit(copy: Path) -> None:
+            path = module(copy) / name
+            text = path.read_text()
+            assert re.search(old, text), f"{name} has no {old}"
+            path.write_text(re.sub(old, new, text, count=1))
+
+        return edit
+
+    damages = {
+        "a fusion less": edited("after.txt", r" fusion\(", " fission("),
+        "another memory plan": edited("memory.json", r'"temp_size_in_bytes": ', '"temp_size_in_bytes": 1'),
+        "an argument of another size": edited("after.txt", r"(entry_computation_layout=\{\(\w+\[)", r"\g<1>3,"),
+        "a kernel of another name": edited("kernels/0.ptx", r"\.entry \w", ".entry X_"),
+        "an assembler without a report": edited("kernels/ptxas.txt", r"Compiling entry function", "Compiling"),
+        "machine code that is none": lambda copy: (module(copy) / "kernels/0.cubin").write_bytes(b"none"),
+        "no machine code": lambda copy: (module(copy) / "kernels/0.cubin").unlink(),
+        "no thunks": lambda copy: (module(copy) / "thunks.txt").unlink(),
+        "no HLO before": lambda copy: [path.unlink() for path in copy.glob("hlo/*/before.txt")],
+        "no timeline": lambda copy: (copy / "trace/predicted.trace.json").write_text("{}"),
+    }
+    unnoticed = []
+    for what, damage in damages.items():
+        with tempfile.TemporaryDirectory(prefix="deviceless-damaged-") as scratch:
+            copy = Path(scratch) / folder.name
+            shutil.copytree(folder, copy)
+            damage(copy)
+            if not _wrong_with(ridgeline, copy, said):
+                unnoticed.append(f"no check notices {what}")
+    print(f"  {len(damages) - len(unnoticed)} of {len(damages)} damages are noticed")
+    return unnoticed
 
 
 if __name__ == "__main__":

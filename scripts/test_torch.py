@@ -1,4 +1,4 @@
-"""Runs the tests that record real PyTorch programs, in an environment of their own.
+"""Runs the tests that record and change real PyTorch programs, in an environment of their own.
 
 PyPI's torch for Linux brings gigabytes of CUDA libraries, so `make test` leaves these tests out and says so; `TORCH_INDEX` names an
 index with other wheels.
@@ -27,7 +27,8 @@ def main() -> int:
         subprocess.run([*pip, "torch", *(["--index-url", index] if index else [])], check=True)
         subprocess.run([*pip, "numpy", "pytest"], check=True)
     subprocess.run(["cargo", "build", "--quiet", "--workspace", "--bin", "ridgeline"], cwd=ROOT, check=True)
-    tests = [str(VENV_PYTHON), "-m", "pytest", "-q", "-rs", "python/tests/test_record_torch.py", "python/tests/test_torch_programs.py"]
+    names = ("test_record_torch.py", "test_experiment_torch.py", "test_torch_programs.py")
+    tests = [str(VENV_PYTHON), "-m", "pytest", "-q", "-rs", *(f"python/tests/{name}" for name in names)]
     return subprocess.run(tests, cwd=ROOT).returncode
 
 

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from . import bench_memory
+from .layout import RUN, RUNS
 from .suite import Declared, FixtureError, Inputs, Suite, SuiteError
 
 #: Longest reason that a row keeps, in characters; the whole traceback is in the worker's log.
@@ -47,6 +48,8 @@ class Plan:
     deadline: float
     formats: set[str]
     emit: Emit
+    warm_up: int = 0
+    dump: Path | None = None
 
     def is_over(self) -> bool:
         """True when the budget is used up."""
@@ -141,6 +144,8 @@ def _first_run(plan: Plan, row: Row, run: Callable[[], float]) -> None:
         with _harmless(row, "modules"):
             if token is not None:
                 _collect(plan, row, token)
+        with _harmless(row, "XLA's dump"):
+            _sort_dump(plan, row)
 
 
 def _traced_run(plan: Plan, row: Row, run: Callable[[], float]) -> None:
@@ -169,6 +174,9 @@ def _traced_run(plan: Plan, row: Row, run: Callable[[], float]) -> None:
 
 def _timed_runs(plan: Plan, row: Row, run: Callable[[], float]) -> None:
     """Up to `plan.runs` runs; at least one, then no more once the budget is used up."""
+    if plan.warm_up:
+        _enter(plan, row, "warm-up")
+        row.measured["warm_up_s"] = [run() for _ in range(plan.warm_up)]
     _enter(plan, row, "timed runs")
     gc.collect()
     row.measured["peak_rss_is_of"] = "timed runs" if bench_memory.forget_peak() else "process"
@@ -246,17 +254,27 @@ def _collect(plan: Plan, row: Row, token: int) -> None:
     capture.notes.clear()
 
 
+def _sort_dump(plan: Plan, row: Row) -> None:
+    """Move what XLA dumped for the operation to a folder of its own, `hlo_dump/<operation>`."""
+    if plan.dump is None or not plan.dump.is_dir():
+        return
+    target = plan.dump / row.operation
+    for path in [path for path in plan.dump.iterdir() if path.is_file()]:
+        target.mkdir(exist_ok=True)
+        path.rename(target / path.name)
+
+
 def finite(cost: dict[str, float]) -> dict[str, float]:
     """`cost` without the values that JSON cannot hold."""
     return {key: value for key, value in cost.items() if math.isfinite(value)}
 
 
 def _moved_traces(scratch: Path, out_dir: Path, operation: str) -> list[str]:
-    """Move the captures of `scratch` to `trace/<operation>/`; their paths from `out_dir`."""
-    target = out_dir / "trace" / operation
+    """Move the captures of `scratch` to the run `<operation>`; their paths from `out_dir`."""
+    target = out_dir / RUNS / operation
     shutil.rmtree(target, ignore_errors=True)
     target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.move(scratch / "trace", target)
+    shutil.move(scratch / RUNS / RUN, target)
     return [str(path.relative_to(out_dir)) for path in sorted(target.rglob("*.xplane.pb"))]
 
 

@@ -49,11 +49,13 @@ def _run(options: argparse.Namespace, events: Events, started: float) -> None:
     if options.after is not None:
         names = names[names.index(options.after) + 1 :]
     variants = {name: dict(env) for name, env in suite.variants.items()}
-    events.emit("plan", suite=suite.name, sizes=list(suite.sizes), variants=variants, operations=names)
+    events.emit("plan", suite=suite.name, sizes=list(suite.sizes), variants=variants, operations=names,
+                parts=suite.parts(), ratios=suite.ratios, began=time.strftime("%Y%m%d_%H%M%S"))
     if options.list:
         return
     options.out.mkdir(parents=True, exist_ok=True)
-    plan = Plan(suite=suite, size=options.size, out_dir=options.out, runs=options.runs, formats=set(options.hlo),
+    plan = Plan(suite=suite, size=options.size, out_dir=options.out, runs=options.runs, warm_up=options.warm_up,
+                formats=set(options.hlo), dump=options.dump,
                 deadline=started + options.budget_s if options.budget_s is not None else float("inf"), emit=events.emit)
     inputs = Inputs(suite, options.size)
     _measure_all(suite, names, plan, inputs, events)
@@ -89,6 +91,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--ops", action="append", default=[], help="shell pattern of operations; repeatable")
     parser.add_argument("--after", help="skip the operations up to and including this one")
     parser.add_argument("--runs", type=int, default=5, help="timed runs per operation")
+    parser.add_argument("--warm-up", type=int, default=0, help="runs before the timed ones, after the first and the traced one")
+    parser.add_argument("--dump", type=Path, help="folder that XLA dumps modules into, sorted by operation afterwards")
     parser.add_argument("--budget-s", type=float, help="start no operation after this many seconds")
     parser.add_argument("--hlo", action="append", default=[], help="format of the modules to write; repeatable")
     parser.add_argument("--out", type=Path, default=Path("."), help="folder of this size")

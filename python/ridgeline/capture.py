@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NewType
 
 from .environment import environment as environment
+from .layout import RUN, xplane_path
 from .module_files import write_module
 from .modules import FORMATS, CompiledModule, ModuleWatch
 from .profiler import start_profiler, stop_profiler
@@ -32,10 +33,10 @@ notes: list[tuple[str, str]] = []
 
 @contextmanager
 def trace(out_dir: Path, *, options: dict[str, Any] | None = None) -> Iterator[None]:
-    """Record the block with JAX's profiler into `out_dir/trace/host<N>.xplane.pb`, N being the JAX process index.
+    """Record the block with JAX's profiler into `out_dir/plugins/profile/trace/host<N>.xplane.pb`, N being the JAX process index.
 
     `options` are `jax.profiler.ProfileOptions` fields or keys of its `advanced_configuration`.
-    A further trace into the same folder gets a file of its own, `host<N>.2.xplane.pb` and so on.
+    A further trace into the same folder is a run of its own, `trace.2` and so on.
     Asynchronous work still running at the end of the block is not waited for: block on it inside.
 
     Raises RuntimeError if the profiler is already running.
@@ -91,7 +92,7 @@ class _Watch:
         self._bytes = 0
         parts = Parts(lambda what, why: notes.append((what, why)))
         # What is lowered for elsewhere would be lowered at each compilation that is timed.
-        ModuleWatch(formats=set(FORMATS - {"lowered"}), parts=parts, sink=self._add).install()
+        ModuleWatch(formats=set(FORMATS - {"lowered", "portable"}), parts=parts, sink=self._add).install()
 
     def _add(self, module: CompiledModule) -> None:
         with self.lock:
@@ -134,6 +135,7 @@ def _only(module: CompiledModule, formats: set[str]) -> CompiledModule:
     wanted = {
         "jaxpr": ("jaxpr",),
         "stablehlo": ("stablehlo",),
+        "portable": ("portable",),
         "text": ("after_text",),
         "before": ("before_text",),
         "proto": ("after_proto", "buffer_assignment"),
@@ -151,13 +153,13 @@ def _size(module: CompiledModule) -> int:
 
 
 def _free_trace_path(out_dir: Path) -> Path:
-    """The first name under `out_dir/trace` for this process that no file has."""
+    """The file of this process in the first run below `out_dir` that has none."""
     import jax  # noqa: PLC0415 - the caller's
 
-    stem = f"host{jax.process_index()}"
-    path = out_dir / "trace" / f"{stem}.xplane.pb"
+    process = jax.process_index()
+    path = xplane_path(out_dir, RUN, process)
     number = 2
     while path.exists():
-        path = out_dir / "trace" / f"{stem}.{number}.xplane.pb"
+        path = xplane_path(out_dir, f"{RUN}.{number}", process)
         number += 1
     return path

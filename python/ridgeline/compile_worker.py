@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 import traceback
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ def main(arguments: list[str] | None = None) -> int:
     (job,) = sys.argv[1:] if arguments is None else arguments
     events = Events(private_stdout())
     interrupt_at_end_of_stdin()
+    # The parent removes the job's folder however this process ends.
+    tempfile.tempdir = str(Path(job).parent)
     # The processor is JAX's own platform here; the plugin is found by name.
     os.environ["JAX_PLATFORMS"] = "cpu"
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_FLAGS}".strip()
@@ -48,7 +51,8 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(job: dict[str, Any], events: Events) -> None:
     import jaxlib  # noqa: PLC0415 - where it is not installed the parent is told
 
-    from .compile_device import Target, ptxas  # noqa: PLC0415
+    from .compile_assembler import ptxas  # noqa: PLC0415
+    from .compile_device import Target  # noqa: PLC0415
 
     events.emit("environment", jaxlib=jaxlib.__version__, ptxas=ptxas())
     for name, text in job["targets"].items():

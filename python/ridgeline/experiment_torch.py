@@ -6,13 +6,15 @@ A model is changed where the program calls it: at the outermost `torch.nn.Module
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
+from .experiment_attention import fused_attention
 from .safely import describe
 
 
@@ -44,24 +46,34 @@ def _around_models(torch: ModuleType, call: Callable[[Any, Callable[..., Any], t
 
 
 def _compile(torch: ModuleType, experiment: Any) -> None:
-    compiled: dict[int, Any] = {}
+    known: dict[int, Any] = {}
 
     def call(module: Any, original: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        form = compiled.get(id(module))
-        if form is None:
-            try:
-                form = torch.compile(module.forward)
-                with experiment.clock.excluded():
-                    form(*args, **kwargs)
-            except Exception as error:  # noqa: BLE001 - it is called as it is
-                experiment.could_not(type(module).__name__, describe(error))
-                form = module.forward
-            compiled[id(module)] = form
-        if form != module.forward:
+        if id(module) not in known:
+            known[id(module)] = module
+            with experiment.clock.excluded(), _as_before(torch, module):
+                try:
+                    module.compile()
+                    original(module, *args, **kwargs)
+                except Exception as error:  # noqa: BLE001 - it is called as it is
+                    module._compiled_call_impl = None
+                    experiment.could_not(type(module).__name__, describe(error))
+        if module._compiled_call_impl is not None:
             experiment.did(type(module).__name__)
-        return form(*args, **kwargs)
+        return original(module, *args, **kwargs)
 
     _around_models(torch, call)
+
+
+@contextlib.contextmanager
+def _as_before(torch: ModuleType, module: Any) -> Iterator[None]:
+    """Leaves random numbers and a model's buffers, such as running means, as they were."""
+    buffers = [(buffer, buffer.clone()) for buffer in module.buffers()]
+    with torch.random.fork_rng(enabled=True):
+        yield
+    with torch.no_grad():
+        for buffer, before in buffers:
+            buffer.copy_(before)
 
 
 def _channels_last(torch: ModuleType, experiment: Any) -> None:
@@ -98,20 +110,35 @@ def _autocast(torch: ModuleType, experiment: Any) -> None:
 
 
 def _loader(torch: ModuleType, experiment: Any) -> None:
-    owner = importlib.import_module("torch.utils.data").DataLoader
+    loading = importlib.import_module("torch.utils.data")
+    owner = loading.DataLoader
     original = owner.__init__
 
     @functools.wraps(original)
-    def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        if len(args) <= 5 and not kwargs.get("num_workers"):
+    def init(self: Any, dataset: Any, *args: Any, **kwargs: Any) -> None:
+        if isinstance(dataset, loading.IterableDataset):
+            # Each worker would give all of its items.
+            experiment.could_not("DataLoader", "the data set is a stream")
+        elif len(args) <= 4 and not kwargs.get("num_workers"):
             kwargs["num_workers"] = 2
             kwargs.setdefault("persistent_workers", True)
             experiment.did("num_workers=2")
         if torch.cuda.is_available() and not kwargs.get("pin_memory"):
             kwargs["pin_memory"] = True
             experiment.did("pin_memory=True")
-        original(self, *args, **kwargs)
+        original(self, dataset, *args, **kwargs)
 
+    iterator = importlib.import_module("torch.utils.data.dataloader")._MultiProcessingDataLoaderIter
+    reset = iterator._reset
+
+    @functools.wraps(reset)
+    def again(self: Any, loader: Any, first_iter: bool = False) -> None:
+        if not first_iter:
+            # A loader without workers draws a number for each epoch, so the order of the next epoch depends on it.
+            torch.empty((), dtype=torch.int64).random_(generator=loader.generator)
+        reset(self, loader, first_iter)
+
+    iterator._reset = again
     owner.__init__ = init
     move = torch.Tensor.to
 
@@ -181,54 +208,6 @@ def _cudnn_benchmark(torch: ModuleType, experiment: Any) -> None:
     experiment.did("cudnn.benchmark")
 
 
-def _fused_attention(torch: ModuleType, experiment: Any) -> None:
-    """`softmax(q @ k.T * scale) @ v`, where the program writes it with two products, as one fused operation."""
-    functional = importlib.import_module("torch.nn.functional")
-    product, softmax, tensor = torch.matmul, functional.softmax, torch.Tensor
-    scores: dict[int, tuple[Any, Any, Any, float]] = {}
-
-    def remember(out: Any, q: Any, k: Any, scale: float) -> Any:
-        if len(scores) > 64:
-            scores.clear()
-        scores[id(out)] = (out, q, k, scale)
-        return out
-
-    def matmul(a: Any, b: Any) -> Any:
-        known = scores.pop(id(a), None)
-        if known is not None and known[0] is a and known[1] is not None and getattr(a, "_is_softmax", False):
-            _, q, k, scale = known
-            experiment.did("attention")
-            return functional.scaled_dot_product_attention(q, k.transpose(-1, -2), b, scale=scale)
-        out = product(a, b)
-        is_score = a.dim() == 4 and b.dim() == 4 and a.shape[-1] == b.shape[-2] and a.shape[-1] <= 256 and out.shape[-1] > a.shape[-1]
-        return remember(out, a, b, 1.0) if is_score else out
-
-    def scaled(factor: Callable[[Any], float], original: Any) -> Any:
-        def call(self: Any, other: Any) -> Any:
-            out = original(self, other)
-            known = scores.get(id(self))
-            if known is not None and known[0] is self and isinstance(other, (int, float)):
-                remember(out, known[1], known[2], known[3] * factor(other))
-            return out
-
-        return call
-
-    def normed(input: Any, dim: Any = None, *args: Any, **kwargs: Any) -> Any:
-        out = softmax(input, dim, *args, **kwargs)
-        known = scores.get(id(input))
-        if known is not None and known[0] is input and dim in (-1, 3):
-            out._is_softmax = True
-            remember(out, *known[1:])
-        return out
-
-    torch.matmul = matmul
-    tensor.__matmul__ = tensor.matmul = matmul
-    tensor.__mul__ = scaled(lambda other: other, tensor.__mul__)
-    tensor.__truediv__ = scaled(lambda other: 1 / other, tensor.__truediv__)
-    functional.softmax = torch.softmax = normed
-    tensor.softmax = normed
-
-
 def _late(torch: ModuleType, experiment: Any) -> None:
     """`float()` and `item()` are rewritten where the user's code calls them; waiting for a device is left out."""
     original = torch.cuda.synchronize
@@ -254,6 +233,6 @@ _CHANGES: dict[str, Callable[[ModuleType, Any], None]] = {
     "set-to-none": _set_to_none,
     "matmul-precision": _matmul_precision,
     "cudnn-benchmark": _cudnn_benchmark,
-    "fused-attention": _fused_attention,
+    "fused-attention": fused_attention,
     "late": _late,
 }

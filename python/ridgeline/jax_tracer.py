@@ -12,6 +12,7 @@ from typing import Any
 
 from . import memory
 from .environment import environment
+from .layout import RUN, xplane_path
 from .profiler import RunningProfiler, start_profiler, stop_profiler
 from .tracer import Written
 
@@ -23,7 +24,6 @@ class JaxTracer:
     """The profiler of JAX; see `Tracer`."""
 
     library = "jax"
-    suffix = ".xplane.pb"
     why_unused = "jax was imported, but the program used no device"
     growth_tells = True
 
@@ -36,6 +36,10 @@ class JaxTracer:
 
     def stop(self, running: RunningProfiler, path: Path, *, keep_hostnames: bool) -> Written | None:
         return stop_profiler(running, path, keep_hostnames=keep_hostnames)
+
+    def path(self, out: Path, suffix: str) -> Path:
+        """Each window, part and process is a run of its own: a reader of a run takes its files for hosts."""
+        return xplane_path(out, RUN + suffix, self.process_index())
 
     def abandon(self, running: RunningProfiler) -> None:
         """JAX's profiler may outlive the interpreter, and one that somebody else stopped must not be stopped again."""

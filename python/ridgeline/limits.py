@@ -9,11 +9,10 @@ Where it is not known what a library's profiler holds, the main memory that is l
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from dataclasses import dataclass
 
-from .memory import available_bytes, resident_bytes, total_bytes
+from .memory import allocated_bytes, available_bytes, resident_bytes, total_bytes
 from .sizes import size_text
 
 #: What a running capture holds in main memory, as a multiple of its file; a low guess, so that no file grows far beyond the limit.
@@ -60,7 +59,7 @@ class LimitWatch:
         self._written += written
         self._part_began = now
         self._resident = resident_bytes()
-        self._allocated = _allocated_bytes()
+        self._allocated = allocated_bytes()
 
     def exceeded(self, now: float, *, written: int = 0) -> str | None:
         """Why the capture must stop, None while it may go on; `written` are bytes of a part that has just ended."""
@@ -87,7 +86,7 @@ class LimitWatch:
         return resident_bytes() - self._resident > most and self._has_allocated(most)
 
     def _has_allocated(self, most: int) -> bool:
-        allocated = _allocated_bytes()
+        allocated = allocated_bytes()
         return allocated is None or self._allocated is None or allocated - self._allocated > most
 
 
@@ -96,22 +95,3 @@ def _too_little_left() -> str | None:
     if available is None or total is None or available >= total * _LEAST_LEFT:
         return None
     return f"only {size_text(available)} of main memory were left; a shorter window (--steps, --annotation) needs less"
-
-
-class _Mallinfo2(ctypes.Structure):
-    """What glibc's `mallinfo2` returns; sizes in bytes."""
-
-    _fields_ = [
-        (name, ctypes.c_size_t)
-        for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")
-    ]
-
-
-def _allocated_bytes() -> int | None:
-    """Bytes that small allocations take, as an event's is; large ones, as a data set's, are mapped apart. None without glibc 2.33."""
-    try:
-        mallinfo2 = ctypes.CDLL(None).mallinfo2
-    except (OSError, AttributeError):
-        return None
-    mallinfo2.restype = _Mallinfo2
-    return int(mallinfo2().uordblks)

@@ -5,6 +5,7 @@ A snapshot is JAX's own pprof profile of live buffers and executables, beside th
 
 from __future__ import annotations
 
+import ctypes
 import resource
 import sys
 from pathlib import Path
@@ -61,3 +62,22 @@ def _memory_info(key: str) -> int | None:
     except (OSError, ValueError, IndexError):
         pass
     return None
+
+
+class _Mallinfo2(ctypes.Structure):
+    """What glibc's `mallinfo2` returns; sizes in bytes."""
+
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in ("arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost")
+    ]
+
+
+def allocated_bytes() -> int | None:
+    """Bytes that small allocations take, as an event's is; large ones, as a data set's, are mapped apart. None without glibc 2.33."""
+    try:
+        mallinfo2 = ctypes.CDLL(None).mallinfo2
+    except (OSError, AttributeError):
+        return None
+    mallinfo2.restype = _Mallinfo2
+    return int(mallinfo2().uordblks)

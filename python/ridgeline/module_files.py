@@ -64,6 +64,7 @@ def _pieces(module: CompiledModule) -> dict[str, bytes | str | None]:
     return {
         "jaxpr.txt": module.jaxpr,
         "stablehlo.mlir": module.stablehlo,
+        "portable.mlirbc": module.portable,
         "lowered.mlirbc": module.lowered,
         "before.txt": module.before_text,
         "after.txt": module.after_text,

@@ -27,7 +27,7 @@ from .safely import Parts
 #: `before` takes more than all others together, because XLA reads the whole StableHLO once more for it
 #: (2.4 of 3.4 s for 66 modules whose compilation took 31 s, jaxlib 0.10.2 on a CPU), and says what `stablehlo` says.
 #: `lowered` is the module as JAX lowers it for GPUs, for a compiler of one that is not there.
-FORMATS = frozenset({"text", "proto", "dot", "jaxpr", "stablehlo", "before", "lowered"})
+FORMATS = frozenset({"text", "proto", "dot", "jaxpr", "stablehlo", "portable", "before", "lowered"})
 
 #: What `lowered` is lowered for.
 _LOWERED_FOR = "cuda"
@@ -67,6 +67,7 @@ class CompiledModule:
     after_dot: str | None = None
     before_text: str | None = None
     stablehlo: str | None = None
+    portable: bytes | None = None
     jaxpr: str | None = None
     lowered: bytes | None = None
     cost: dict[str, float] = field(default_factory=dict)
@@ -195,6 +196,8 @@ class ModuleWatch:
             yield "jaxpr", lambda: setattr(module, "jaxpr", str(jaxpr))
         if "stablehlo" in self.formats:
             yield "stablehlo", lambda: setattr(module, "stablehlo", _stablehlo_text(stablehlo))
+        if "portable" in self.formats:
+            yield "stablehlo_portable", lambda: setattr(module, "portable", _portable(stablehlo))
         if "before" in self.formats:
             yield "hlo_before", lambda: setattr(module, "before_text", _hlo_before(stablehlo))
         if "text" in self.formats:
@@ -229,6 +232,17 @@ def _types(jaxpr: Any) -> list[str]:
 
 def _stablehlo_text(stablehlo: Any) -> str:
     return stablehlo.operation.get_asm(large_elements_limit=_LARGEST_PRINTED_CONSTANT)
+
+
+def _portable(stablehlo: Any) -> bytes:
+    """The module as bytecode that other versions and tools read, in the oldest version of StableHLO that holds it."""
+    dialect = importlib.import_module("jaxlib.mlir.dialects.stablehlo")
+    mlir = importlib.import_module("jax._src.interpreters.mlir")
+    bytecode = mlir.module_to_bytecode(stablehlo)
+    try:
+        return dialect.serialize_portable_artifact_str(bytecode, dialect.get_minimum_version())
+    except ValueError:
+        return dialect.serialize_portable_artifact_str(bytecode, dialect.get_current_version())
 
 
 def _hlo_before(stablehlo: Any) -> str:

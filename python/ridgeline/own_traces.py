@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from .layout import xplane_path
 from .manifest import Piece
 from .session import Session
 from .sizes import size_text
@@ -73,7 +74,7 @@ class _Copies:
             return
         newest = max(captures, key=lambda path: path.stat().st_mtime_ns)
         self._count += 1
-        copy = self._out / "trace" / f"own{self._count}.{self._piece.content['pid']}.xplane.pb"
+        copy = xplane_path(self._out, f"own{self._count}.{self._piece.content['pid']}", 0)
         size = newest.stat().st_size
         if size > _LARGEST_COPY:
             self._piece.append("notes", {"what": "the program's own trace", "why": f"{size_text(size)}, not copied"})

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from . import memory
+from .budget import StepTimes, TraceBudget
 from .imports import ImportWatch
 from .limits import Limits, LimitWatch
 from .main_thread import call_in_main_thread
@@ -67,10 +68,15 @@ class Session:
         self._busy_thread: int | None = None
         self._running: Any = None
         self._limits: LimitWatch | None = None
+        self._budget: TraceBudget | None = None
+        self._step_times = StepTimes()
+        self._captures = 0
+        self._is_changing = self._rested = self._was_cut = False
         self._imports = ImportWatch(tracer.annotation)
         self._window_began = self._part_began = self._traced_s = 0.0
         self._first_step = 0
         self._windows = 0
+        self._memory_at = set(config.get("memory_at") or ())
         self._part = 1
         self._is_idle = True
         self._is_asked = False
@@ -90,13 +96,23 @@ class Session:
             if entered:
                 self._piece.set(state="ready", **self._tracer.environment())
                 self._keep_sources()
+                self._limit_cost()
                 self._act(self.schedule.ready(time.perf_counter()))
                 if self.schedule.needs_ticks:
                     self._start_ticker()
 
     def step_begins(self) -> bool:
         """A step of the program begins; True if it started a capture."""
-        return self._hear(self.schedule.step_begins)
+        running = self._captures if self._running else 0
+        self._step_times.begins(time.perf_counter(), None if self._is_changing else running)
+        starts = self._hear(self.schedule.step_begins)
+        number = self.schedule.steps_seen - 1
+        if number in self._memory_at and not self.is_busy_here:
+            self._memory_at.discard(number)
+            with self._entered() as entered:
+                if entered:
+                    self._snapshot(f"step{number}", step=number)
+        return starts
 
     def step_ends(self) -> None:
         """A step of the program ended."""
@@ -160,6 +176,9 @@ class Session:
             self._is_over = True
             self._wake.set()
             self._say_modules_left_out()
+            self._say_how_much()
+            if steps := self._step_times.compared():
+                self._piece.set(step_times=steps)
             self.parts.run("told_at_end", self._say_what_is_told)
             self._piece.set(
                 state="ended",
@@ -240,17 +259,26 @@ class Session:
         elif action is Action.STOP and self._running:
             self._stop("the window ended", drain=True)
 
+    def _limit_cost(self) -> None:
+        """Capture a part of a program that makes too many events, where the whole of it is wanted and nothing else was said."""
+        most = self._config.get("max_overhead_pct")
+        if most is not None and self.schedule.kind == "whole" and self._tracer.growth_tells and self._config.get("rotate_s") is None:
+            ran_s = max(time.time() - self._piece.content["started_unix_s"], 0.0)
+            self._budget = TraceBudget(most / 100, began=time.perf_counter() - ran_s)
+
     def _start(self) -> None:
         self._snapshot("before")
         if not self._start_tracer():
             return
-        if self.schedule.kind == "whole" and self.schedule.has_open_step:
+        if self.schedule.kind == "whole" and self.schedule.has_open_step and not self._windows:
             # A range leaves an event only if it was opened after the profiler was.
             why = "the capture began inside a step, with the first use of a device: that step is not in it"
             self._piece.append("notes", {"what": "steps", "why": why})
         self.schedule.started()
         self._windows += 1
         self._part = 1
+        if self._budget is not None:
+            self._budget.window_begins()
         began = time.perf_counter()
         self._window_began, self._first_step = began, self.schedule.steps_seen - 1
         config = self._config
@@ -264,6 +292,9 @@ class Session:
             self._running = self.parts.run("trace_start", self._tracer.start, self._config)
         if self._running is None:
             return False
+        self._captures += 1
+        if self._budget is not None:
+            self._budget.begins()
         self._part_began = time.perf_counter()
         self.parts.run("imports", self._imports.start)
         if self._sampler is not None:
@@ -284,10 +315,15 @@ class Session:
         self.parts.run("imports", self._imports.stop)
         if self._sampler is not None:
             self.parts.run("samples", self._sampler.stop)
-        self._traced_s = time.perf_counter() - self._part_began
+        stopped = time.perf_counter()
+        self._traced_s = stopped - self._part_began
         self._piece.set(state="writing", writing_since_unix_s=time.time())
+        self._is_changing = True
         with self._piece.timed("stop_trace_s"):
             written = self.parts.run("trace_stop", self._write_trace, running)
+        self._is_changing = False
+        if self._budget is not None and written is not None:
+            self._budget.written(time.perf_counter() - stopped, written.bytes)
         if not self.parts.is_on("trace_stop"):
             self._running = running
             self.abandon()
@@ -324,25 +360,45 @@ class Session:
             self._part += 1
             self._limits.part_begins(now, written=bytes_written)
 
+    def _rest(self) -> None:
+        """Write what there is, and stop for a while where it cost as much as it may."""
+        budget = self._budget
+        if budget is None:
+            return
+        written = self._stop_tracer("the program makes more events than can be recorded without slowing it down")
+        now = time.perf_counter()
+        if budget.goes_on(now) and self.parts.is_on("trace_stop") and self._start_tracer():
+            self._part += 1
+            if self._limits is not None:
+                self._limits.part_begins(now, written=written.bytes if written else 0)
+            return
+        self._window_is_over("", is_cut_short=False)
+        self._rested = self._was_cut = True
+
+    def _resume(self) -> None:
+        """Begin another window of a program whose whole life is too much."""
+        self.schedule.may_run_again()
+        self._start()
+
     def _write_trace(self, running: Any) -> Written | None:
         if running is None:
             raise RuntimeError("expected a running profiler, found none")
         part = f".part{self._part}" if self._part > 1 else ""
-        path = self._out / "trace" / f"host{self._tracer.process_index()}{self._suffix()}{part}{self._tracer.suffix}"
+        path = self._tracer.path(self._out, self._suffix() + part)
         written = self._tracer.stop(running, path, keep_hostnames=bool(self._config.get("keep_hostnames")))
         self._is_idle = self._is_idle and written is None
         return written
 
-    def _snapshot(self, when: str) -> None:
+    def _snapshot(self, when: str, *, step: int | None = None) -> None:
+        """A profile "before" or "after" a window, or before `step`, which need not be captured."""
         if not self._config.get("memory_profiles"):
             return
         with self._piece.timed("memory_s"):
             number = self._windows + (when == "before")
-            entry = self.parts.run(
-                "memory_profile", self._tracer.snapshot, self._out, when + self._suffix(number), when=when
-            )
+            name = when + (self._suffix(number) if step is None else self.suffix)
+            entry = self.parts.run("memory_profile", self._tracer.snapshot, self._out, name, when=when)
         if entry is not None:
-            self._piece.append("memory", {"when": when, "window": number} | entry)
+            self._piece.append("memory", {"when": when} | ({"window": number} if step is None else {"step": step}) | entry)
 
     def _suffix(self, window: int | None = None) -> str:
         """What keeps this process's and window's files apart; nothing for the first of each."""
@@ -368,6 +424,19 @@ class Session:
         kept = self._compilations
         return kept["kept"] < self._config["max_modules"] and kept["kept_bytes"] < self._config["max_module_bytes"]
 
+    def _say_how_much(self) -> None:
+        """Say how much of the program's life the captures have, where a limit left some out."""
+        if self._budget is None or not self._was_cut:
+            return
+        traced = sum(trace["traced_s"] for trace in self._piece.content["traces"])
+        life = time.time() - self._piece.content["started_unix_s"]
+        why = (
+            f"{traced:.3g} s of {life:.3g} s were recorded, in {self._windows} {'window' if self._windows == 1 else 'windows'}: the program "
+            f"makes so many events that recording all would slow it down by more than {self._config['max_overhead_pct']} % "
+            "(--max-overhead)"
+        )
+        self._piece.append("notes", {"what": "capture", "why": why})
+
     def _say_what_is_told(self) -> None:
         for note in self._tracer.told_at_end():
             self._piece.append("notes", note)
@@ -387,8 +456,12 @@ class Session:
             self._ticker = threading.Thread(target=self._tick_until_over, name="ridgeline", daemon=True)
             self.parts.run("ticker", self._ticker.start)
 
+    @property
+    def _tick_s(self) -> float:
+        return self._budget.look_s if self._budget is not None and self._running else _TICK_S
+
     def _tick_until_over(self) -> None:
-        while not self._wake.wait(_TICK_S) and (self._running or self.schedule.needs_ticks):
+        while not self._wake.wait(self._tick_s) and (self._running or self._rested or self.schedule.needs_ticks):
             with self._entered() as entered:
                 if entered:
                     self.parts.run("ticker", self._tick)
@@ -396,9 +469,14 @@ class Session:
     def _tick(self) -> None:
         now = time.perf_counter()
         self._act(self.schedule.tick(now, self._last_compile))
+        if self._running is None and self._rested and self._budget is not None and self._budget.may_resume(now):
+            self._rested = False
+            self._resume()
         if self._running is None or self._limits is None:
             return
-        if why := self.parts.run("limits", self._limits.exceeded, now):
+        if self._budget is not None and self.parts.run("limits", self._budget.is_used_up, now):
+            self._in_its_thread(self._rest)
+        elif why := self.parts.run("limits", self._limits.exceeded, now):
             self._in_its_thread(lambda: self._stop(why, is_cut_short=True))
         elif self.parts.run("limits", self._limits.part_is_due, now):
             self._in_its_thread(self._next_part)

@@ -55,6 +55,7 @@ class Declared:
     function: Callable[..., Any]
     needs: tuple[str, ...]
     family: str | None
+    part_of: str | None = None
 
 
 class Suite:
@@ -67,11 +68,16 @@ class Suite:
         self.fixtures: dict[str, Declared] = {}
         self.variants: dict[str, Mapping[str, str]] = {}
         self.before_each_run: list[Callable[[], None]] = []
+        #: Pairs of operations that do the same work: how much longer the first takes is printed.
+        self.ratios: list[tuple[str, str]] = []
 
     def operation(self, function: Callable[..., Any] | None = None, /, *, name: str | None = None,
-                  families: Sequence[str] = ()) -> Callable[..., Any]:
-        """Declare an operation. What it returns is waited for inside the timed region, so it must return its results."""
-        return self._declare(self.operations, function, name, families)
+                  families: Sequence[str] = (), part_of: str | None = None) -> Callable[..., Any]:
+        """Declare an operation. What it returns is waited for inside the timed region, so it must return its results.
+
+        `part_of` names the operation that it is a part of, by which shares are counted.
+        """
+        return self._declare(self.operations, function, name, families, part_of)
 
     def fixture(self, function: Callable[..., Any] | None = None, /, *, name: str | None = None,
                 families: Sequence[str] = ()) -> Callable[..., Any]:
@@ -82,6 +88,21 @@ class Suite:
         """Call `function` before every run of every operation, outside the timed region (seeds, for example)."""
         self.before_each_run.append(function)
         return function
+
+    def ratio(self, slower: str, faster: str) -> None:
+        """Have the time of operation `slower` be told as so many times that of `faster`."""
+        self.ratios.append((slower, faster))
+
+    def parts(self) -> dict[str, str]:
+        """Of each operation that is a part of another, that other.
+
+        Raises `SuiteError` where there is no such operation.
+        """
+        found = {name: declared.part_of for name, declared in self.operations.items() if declared.part_of is not None}
+        for name in [*found.values(), *(name for pair in self.ratios for name in pair)]:
+            if name not in self.operations:
+                raise SuiteError(f"no operation is named {name!r}")
+        return found
 
     def variant(self, name: str, *, env: Mapping[str, str]) -> None:
         """Declare a variant: environment variables that are set before the suite's process starts."""
@@ -101,16 +122,16 @@ class Suite:
         return [name for name in self.operations if any(fnmatch.fnmatchcase(name, p) for p in patterns)]
 
     def _declare(self, table: dict[str, Declared], function: Callable[..., Any] | None, name: str | None,
-                 families: Sequence[str]) -> Callable[..., Any]:
+                 families: Sequence[str], part_of: str | None = None) -> Callable[..., Any]:
         if function is None:
-            return lambda later: self._declare(table, later, name, families)
+            return lambda later: self._declare(table, later, name, families, part_of)
         base = name or function.__name__
         needs = tuple(inspect.signature(function).parameters)
         for family in families or (None,):
             full = f"{family}_{base}" if family else base
             if full in table or full in BUILT_IN_ARGUMENTS:
                 raise SuiteError(f"{full!r} is declared twice")
-            table[full] = Declared(full, function, needs, family)
+            table[full] = Declared(full, function, needs, family, part_of)
         return function
 
 

@@ -39,7 +39,6 @@ class TorchTracer:
     """The profiler of PyTorch; see `Tracer`."""
 
     library = "torch"
-    suffix = ".pt.trace.json"
     why_unused = (
         "torch was imported, but the program initialized no GPU; --host-only records PyTorch's work on the host from its import on"
     )
@@ -93,6 +92,9 @@ class TorchTracer:
             partial.unlink(missing_ok=True)
         return Written(path, path.stat().st_size, hostnames_removed=False)
 
+    def path(self, out: Path, suffix: str) -> Path:
+        return out / "trace" / f"host{self.process_index()}{suffix}.pt.trace.json"
+
     def abandon(self, running: RunningTorchTrace) -> None:
         """Stop it: PyTorch crashes at the interpreter's end while a profiler runs."""
         if getattr(running.handle, "kineto_results", None) is None and self.may_stop_here(running):
@@ -116,7 +118,7 @@ class TorchTracer:
                 time.sleep(0.001)
 
     def snapshot(self, out: Path, name: str, *, when: str) -> dict[str, Any] | None:
-        return self._snapshots.take(name) if when == "after" else None
+        return self._snapshots.take(name) if when != "before" else None
 
     def process_index(self) -> int:
         """The rank of this process; what its launcher says where it has not joined a group."""

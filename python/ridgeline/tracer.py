@@ -26,8 +26,6 @@ class Tracer(Protocol):
 
     #: The library's name, as imported.
     library: str
-    #: How the names of its captures end.
-    suffix: str
     #: Why a program that imported the library may leave nothing to capture.
     why_unused: str
     #: True if it is known what a running capture holds in main memory for each byte of its file, as `limits` has it.
@@ -38,6 +36,9 @@ class Tracer(Protocol):
 
     def start(self, config: dict[str, Any]) -> Any:
         """Start the profiler; returns what the other methods take as `running`."""
+
+    def path(self, out: Path, suffix: str) -> Path:
+        """The file of a capture in the folder `out`; `suffix` tells a window, part or process from the first."""
 
     def stop(self, running: Any, path: Path, *, keep_hostnames: bool) -> Written | None:
         """Stop it and write the capture to `path`; None if the library did nothing that could be captured."""
@@ -55,7 +56,7 @@ class Tracer(Protocol):
         """Wait for device work, until `deadline` of `time.perf_counter` at the latest."""
 
     def snapshot(self, out: Path, name: str, *, when: str) -> dict[str, Any] | None:
-        """Write a snapshot of device memory for a moment, "before" or "after" a window; its manifest entry."""
+        """Write a snapshot of device memory for a moment, "before" or "after" a window or at a step; its manifest entry."""
 
     def told_at_end(self) -> list[dict[str, str]]:
         """Notes for the manifest that the library has when the program ends."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
-from ridgeline import compile_device, compile_function, compile_source
+from ridgeline import compile_assembler, compile_device, compile_function, compile_source
 
 
 @pytest.mark.parametrize(
@@ -63,7 +66,56 @@ def test_what_a_dump_holds_is_kept_under_names_that_do_not_depend_on_it(tmp_path
         "module_0001.jit_f.2.ir-with-opt.ll",
     ):
         (dump / name).write_text(name)
-    kept = compile_device._keep(dump, folder)
-    assert kept == ["before.txt", "after.txt", "thunks.txt", "kernels/0.ptx", "kernels/1.ptx"]
+    (dump / "module_0001.jit_f.1.ptx").write_text("")
+    step = 'fusion_steps {\n  %s {\n    producer_name: "a.1"\n  }\n}\n'
+    steps = step % "update_priority" + step % "producer_ineligible" + step % "update_priority"
+    (dump / "module_0001.jit_f.priority_fusion_dump.txt").write_text(steps)
+    number, kept = compile_device._keep(dump, folder)
+    assert number == 1
+    assert kept == ["before.txt", "after.txt", "thunks.txt", "fusion_steps.txt", "kernels/0.ptx", "kernels/1.ptx"]
+    assert (folder / "fusion_steps.txt").read_text() == step % "producer_ineligible"
     assert (folder / "kernels/0.ptx").read_text().endswith(".2.ptx")
     assert (folder / "after.txt").read_text().endswith("optimizations.txt")
+
+
+def test_what_the_assembler_says_is_kept_of_the_run_that_xla_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = tmp_path / "cuda/bin/ptxas"
+    real.parent.mkdir(parents=True)
+    (tmp_path / "cuda/nvvm").mkdir()
+    calls = tmp_path / "calls"
+    real.write_text(
+        "#!/bin/sh\n"
+        f'echo "$@" >> {calls}\n'
+        'if [ "$1" = --version ]; then echo release 12; exit 0; fi\n'
+        "for word in \"$@\"; do case $word in *.ptx) program=$word ;; *.out|*.cubin) code=$word ;; esac; done\n"
+        'if grep -q broken "$program"; then echo "ptxas fatal: no" >&2; exit 3; fi\n'
+        'echo "Used 8 registers of $(cat "$program")" >&2\n'
+        'cat "$program" > "$code"\n'
+    )
+    real.chmod(0o755)
+    monkeypatch.setattr(compile_assembler, "ptxas", lambda: str(real))
+    monkeypatch.setattr(compile_assembler.tempfile, "tempdir", str(tmp_path))
+    assembler = compile_assembler.Assembler()
+    ((option, shown),) = assembler.options()
+    assert (option, (Path(shown) / "nvvm").is_dir()) == ("xla_gpu_cuda_data_dir", True)
+
+    def as_xla_does(text: str) -> subprocess.CompletedProcess:
+        program = tmp_path / "xla.ptx"
+        program.write_text(text)
+        command = [f"{shown}/bin/ptxas", str(program), "-o", str(tmp_path / "xla.out"), "-arch=sm_90a"]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert subprocess.run([f"{shown}/bin/ptxas", "--version"], capture_output=True, check=False).stdout == b"release 12\n"
+    assert "Used 8 registers" in as_xla_does("first").stderr
+    broken = as_xla_does("broken")
+    assert (broken.returncode, broken.stderr) == (3, "ptxas fatal: no\n")
+
+    kernels = tmp_path / "made/kernels"
+    kernels.mkdir(parents=True)
+    (kernels / "0.ptx").write_text("first")
+    (kernels / "1.ptx").write_text("second")
+    assert assembler.reports(tmp_path / "made") == ["kernels/ptxas.txt", "kernels/0.cubin", "kernels/1.cubin"]
+    assert (kernels / "ptxas.txt").read_text() == "Used 8 registers of first\nUsed 8 registers of second\n"
+    assert (kernels / "0.cubin").read_text() == "first"
+    # The version, two of XLA's, and one for the program that XLA did not have assembled.
+    assert len(calls.read_text().splitlines()) == 4

@@ -45,7 +45,7 @@ print("done", x.shape)
 )
 
 
-WHOLE = "trace trace/host0.xplane.pb"
+WHOLE = "trace plugins/profile/trace/host0.xplane.pb"
 
 
 def test_output_and_status_are_the_programs(record: Recorder) -> None:
@@ -90,7 +90,7 @@ def test_everything_is_collected(record: Recorder) -> None:
     assert "_ridgeline" not in (folder / "after.txt").read_text()
     memory = {entry["when"]: gzip.decompress((run.out / entry["path"]).read_bytes()) for entry in run.manifest["memory"]}
     assert b"program.py" in memory["after"]
-    assert sorted(entry.name for entry in run.out.iterdir()) == ["hlo", "manifest.json", "memory", "samples", "sources", "trace"]
+    assert sorted(entry.name for entry in run.out.iterdir()) == ["hlo", "manifest.json", "memory", "plugins", "samples", "sources"]
 
 
 def test_modules_from_the_compilation_cache_are_said_once(record: Recorder) -> None:
@@ -156,7 +156,7 @@ def test_a_kill_leaves_the_truth(record: Recorder, ending: str, name: str) -> No
 def test_a_kill_keeps_earlier_windows(record: Recorder) -> None:
     run = record(LOOP + "os.kill(os.getpid(), signal.SIGKILL)", {"annotation": "odd"})
     assert run.told().splitlines()[:2] == ["exit None signal SIGKILL", WHOLE]
-    assert run.told().splitlines()[2:5] == [f"trace trace/host0.window{n}.xplane.pb" for n in (2, 3, 4)]
+    assert run.told().splitlines()[2:5] == [f"trace plugins/profile/trace.window{n}/host0.xplane.pb" for n in (2, 3, 4)]
 
 
 def test_a_signal_to_the_recorder_reaches_the_program(record: Recorder) -> None:
@@ -222,7 +222,7 @@ def test_time_limit(record: Recorder) -> None:
     wait = """
 import pathlib, time
 end = time.monotonic() + 60
-while not pathlib.Path("run/trace/host0.xplane.pb").exists() and time.monotonic() < end:
+while not pathlib.Path("run/plugins/profile/trace/host0.xplane.pb").exists() and time.monotonic() < end:
     x = step(x).block_until_ready()
 """
     run = record(STEP + wait, {"max_trace_s": 0.1})
@@ -243,31 +243,31 @@ def wait_for(path):
 def test_a_program_that_loads_data_keeps_its_capture(record: Recorder) -> None:
     load = UNTIL + """
 kept = [bytes(1000) for _ in range(100_000)]
-wait_for("run/trace/host0.xplane.pb")
+wait_for("run/plugins/profile/trace/host0.xplane.pb")
 while jax._src.profiler._profile_state.profile_session is None: pass
 with jax.profiler.TraceAnnotation("afterwards"):
     step(x).block_until_ready()
 """
-    run = record(STEP + load, {"max_trace_bytes": 30 << 20})
-    assert run.told() == f"exit 0 signal None\n{WHOLE}\ntrace trace/host0.part2.xplane.pb"
+    run = record(STEP + load, {"max_trace_bytes": 30 << 20, "max_overhead_pct": (1 << 32) - 1})
+    assert run.told() == f"exit 0 signal None\n{WHOLE}\ntrace plugins/profile/trace.part2/host0.xplane.pb"
     assert run.events(1).count("afterwards") == 1
     assert [(trace["window"], trace["part"]) for trace in run.manifest["traces"]] == [(1, 1), (1, 2)]
 
 
 def test_size_limit(record: Recorder) -> None:
     options = {"max_trace_bytes": 1000, "rotate_s": 0.1}
-    run = record(STEP + UNTIL + "wait_for('run/trace/host0.xplane.pb')\n" + "step(x).block_until_ready()", options)
+    run = record(STEP + UNTIL + "wait_for('run/plugins/profile/trace/host0.xplane.pb')\n" + "step(x).block_until_ready()", options)
     exit_line, trace, lost = run.told().splitlines()
     assert trace == WHOLE and lost.startswith("missing trace after 0.")
     assert lost.endswith(" KiB, the limit is 1000 B; --max-size allows more")
 
 
 def test_rotating_parts_survive_a_kill(record: Recorder) -> None:
-    rest = "wait_for('run/trace/host0.part2.xplane.pb')\nos.kill(os.getpid(), signal.SIGKILL)"
+    rest = "wait_for('run/plugins/profile/trace.part2/host0.xplane.pb')\nos.kill(os.getpid(), signal.SIGKILL)"
     run = record(STEP + UNTIL + rest, {"rotate_s": 0.1})
     exit_line, first, second, *more = run.told().splitlines()
     assert exit_line == "exit None signal SIGKILL"
-    assert (first, second) == (WHOLE, "trace trace/host0.part2.xplane.pb")
+    assert (first, second) == (WHOLE, "trace plugins/profile/trace.part2/host0.xplane.pb")
     assert more[-1].startswith("missing trace: the recording was not finished in process ")
 
 
@@ -444,7 +444,7 @@ def test_processes_of_the_program(record: Recorder) -> None:
         STEP + f"import subprocess\nsubprocess.run([sys.executable, '-c', {child!r}], check=True)\nprint('parent')"
     )
     assert run.stdout == "child\nparent\n"
-    assert run.told() == f"exit 0 signal None\n{WHOLE}\ntrace trace/host0.process2.xplane.pb"
+    assert run.told() == f"exit 0 signal None\n{WHOLE}\ntrace plugins/profile/trace.process2/host0.xplane.pb"
     assert {module["dir"] for module in run.manifest["modules"] if module["name"] == "jit_step"} == {
         "hlo/jit_step.3",
         "hlo/jit_step.p1-3",
@@ -471,8 +471,8 @@ print(len(list(pathlib.Path("mine").rglob("*.xplane.pb"))))
 """
     )
     assert run.stdout == "1\n"
-    paths = [trace["path"].split(".")[0] for trace in run.manifest["traces"]]
-    assert paths == ["trace/host0", "trace/own1", "trace/host0"]
+    paths = [trace["path"].split("/")[2].split(".")[0] for trace in run.manifest["traces"]]
+    assert paths == ["trace", "own1", "trace"]
     assert [n for n in range(3) if "inside" in run.events(n)] == [1]
     assert [n for n in range(3) if "afterwards" in run.events(n)] == [2]
 
@@ -515,3 +515,19 @@ def test_a_disk_that_fills_up(record: Recorder) -> None:
     assert run.stdout == "done (64, 64)\n"
     assert run.manifest["complete"] is False
     assert "File too large" in run.told()
+
+
+def test_memory_in_the_middle_of_a_run(record: Recorder) -> None:
+    run = record(LOOP, {"memory_at": [2, 5, 99], "steps": "3..4"})
+    assert [(entry["when"], entry.get("step")) for entry in run.manifest["memory"]] == [
+        ("step2", 2), ("before", None), ("after", None), ("step5", 5),
+    ]
+    assert [(run.out / entry["path"]).name for entry in run.manifest["memory"]][0] == "step2.pb.gz"
+    assert b"program.py" in gzip.decompress((run.out / "memory/step5.pb.gz").read_bytes())
+
+
+def test_portable_stablehlo(record: Recorder) -> None:
+    run = record(STEP, {"hlo": "portable"})
+    (portable, *_) = sorted((run.out / "hlo").glob("jit_step.*/portable.mlirbc"))
+    # MLIR's bytecode, with the version of StableHLO that wrote it.
+    assert portable.read_bytes()[:4] == b"ML\xefR" and b"StableHLO_v" in portable.read_bytes()[:40]

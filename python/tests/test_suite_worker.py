@@ -173,7 +173,7 @@ def test_an_operation_leaves_its_trace_and_its_own_modules(tmp_path):
     run = Run(tmp_path, JAX, "--runs=2", "--hlo=text", "--ops=square")
     assert run.status == 0
     row = run.rows()["square"]
-    assert row["traces"] == ["trace/square/host0.xplane.pb"]
+    assert row["traces"] == ["plugins/profile/square/host0.xplane.pb"]
     assert b"square" in (run.out / row["traces"][0]).read_bytes()
     (modules,) = [event for event in run.events if event["event"] == "modules"]
     assert [module["name"] for module in modules["modules"]] == ["jit__lambda"]
@@ -209,7 +209,7 @@ def test_an_operation_that_fails_under_the_profiler_stops_it(tmp_path):
     rows = run.rows()
     assert (rows["once"]["reason"], rows["once"]["phase"]) == ("RuntimeError: second time", "traced run")
     assert (rows["after"]["status"], rows["after"]["notes"]) == ("ok", [])
-    assert rows["after"]["traces"] == ["trace/after/host0.xplane.pb"]
+    assert rows["after"]["traces"] == ["plugins/profile/after/host0.xplane.pb"]
 
 
 FAILS_SECOND_TIME = """

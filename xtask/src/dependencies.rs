@@ -1,4 +1,4 @@
-//! Dependencies point down: each crate uses only the crates that its row in ARCHITECTURE.md names, all of a lower level.
+//! Dependencies point down: each crate uses the crates that its row in ARCHITECTURE.md names and no other, all of a lower level.
 //!
 //! Development dependencies are free: a test may look at the answer from above.
 
@@ -74,6 +74,9 @@ fn compare(table: &BTreeMap<String, Row>, used: &[Uses]) -> Vec<String> {
         for other in uses.iter().filter(|other| !row.uses.contains(other)) {
             violations.push(format!("`{name}` uses `{other}`; the table allows {:?}", row.uses));
         }
+        for other in row.uses.iter().filter(|other| !uses.contains(other)) {
+            violations.push(format!("the table lets `{name}` use `{other}`, which it does not"));
+        }
     }
     violations.extend(
         table
@@ -120,9 +123,10 @@ mod tests {
     }
 
     #[test]
-    fn an_upward_use_a_stranger_and_a_missing_crate_are_found() {
-        let used = used(&[("ridge_units", &["ridge_trace"]), ("ridge_trace", &[]), ("ridge_new", &[])]);
+    fn an_upward_use_a_stranger_a_missing_crate_and_an_arrow_for_nothing_are_found() {
+        let used = used(&[("ridge_units", &["ridge_trace"]), ("ridge_trace", &["arrow"]), ("ridge_new", &[])]);
         let found = compare(&table(PAGE), &used).join("\n");
+        assert!(found.contains("the table lets `ridge_trace` use `ridge_units`, which it does not"), "{found}");
         assert!(found.contains("`ridge_units` uses `ridge_trace`"), "{found}");
         assert!(found.contains("`ridge_new` has no row"), "{found}");
         assert!(found.contains("`ridge_test` is in the table of ARCHITECTURE.md and does not exist"), "{found}");

@@ -2,6 +2,8 @@
 //!
 //! The command line's page is not here: `ridge_cli` makes and checks its own.
 
+mod lists;
+
 use crate::tree::{Tree, root};
 use anyhow::{Context as _, bail};
 use ridge_import::FORMATS;
@@ -11,8 +13,12 @@ use ridge_offload::validation::validation;
 type Make = fn(&Tree) -> anyhow::Result<String>;
 
 /// Every page by its path from the root.
-const PAGES: &[(&str, Make)] =
-    &[("docs/formats.md", formats), ("docs/offload-validation.md", |_| Ok(validation().page()))];
+const PAGES: &[(&str, Make)] = &[
+    ("docs/devices.md", |_| Ok(lists::devices())),
+    ("docs/formats.md", formats),
+    ("docs/offload-validation.md", |_| Ok(validation().page())),
+    ("docs/rules.md", |_| Ok(lists::rules())),
+];
 
 /// Writes every page.
 pub(crate) fn write() -> anyhow::Result<()> {

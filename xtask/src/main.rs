@@ -16,6 +16,7 @@ mod purity;
 mod says_what_for;
 mod tree;
 mod unsafe_places;
+mod unused;
 
 use anyhow::{Context as _, bail};
 use tree::Tree;
@@ -34,6 +35,7 @@ const GUARDS: &[Guard] = &[
     Guard { name: "every file says what it is for", check: says_what_for::check },
     Guard { name: "fixtures are listed", check: fixtures_listed::check },
     Guard { name: "files are short", check: file_length::check },
+    Guard { name: "what is declared is used", check: unused::check },
     Guard { name: "unsafe lives in named places", check: unsafe_places::check },
     Guard { name: "the project speaks of itself alone", check: own_words::check },
     Guard { name: "prose is plain", check: plain_words::check },

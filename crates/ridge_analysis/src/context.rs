@@ -46,6 +46,7 @@ pub use prepared::Prepared;
 pub use primitives::is_primitive;
 pub use profile_numbers::ProfileNumbers;
 pub use python_frame::PythonFrame;
+pub(crate) use python_frame::makes_programs;
 pub use shared::{Need, Shared};
 pub use spans::Spans;
 pub use store::Store;

@@ -4,6 +4,7 @@ use crate::format::Format;
 use anstream::AutoStream;
 use anstream::stream::RawStream;
 use clap::{Args, ValueEnum, ValueHint};
+use ridge_report::Order;
 use ridgeline::{CeilingsChoice, data_sheet};
 use std::path::PathBuf;
 
@@ -70,6 +71,11 @@ pub(crate) struct OutputArguments {
     /// Output format
     #[arg(long, short = 'f', value_name = "FORMAT", default_value = "table")]
     pub(crate) format: Format,
+
+    /// Sort the rows of tables by COLUMN, its name in JSON or its title: numbers from the largest, texts from A;
+    /// `COLUMN:asc` and `COLUMN:desc` choose
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) sort: Option<Order>,
 
     /// Where it goes.
     #[command(flatten)]

@@ -2,8 +2,9 @@
 
 use crate::arguments::Globals;
 use crate::commands::{
-    annotate, bench, calibrate, check, compile, completions, diff, experiment, explain, export, guide, handoff, hlo,
-    idle, info, memory, offload, record, redact, reference, roofline, rules, scaling, stats, transfers, trial, what_if,
+    annotate, bench, calibrate, check, compile, completions, diff, doctor, experiment, explain, export, guide, handoff,
+    hlo, idle, info, memory, offload, record, redact, reference, roofline, rules, scaling, stats, transfers, trial,
+    what_if,
 };
 #[cfg(feature = "page")]
 use crate::commands::{report, view};
@@ -77,6 +78,7 @@ pub(crate) enum Command {
     Bench(bench::BenchArguments),
     Calibrate(calibrate::CalibrateArguments),
     Scaling(scaling::ScalingArguments),
+    Doctor(doctor::DoctorArguments),
     WhatIf(what_if::WhatIfArguments),
     Completions(completions::CompletionsArguments),
     #[command(hide = true)]
@@ -114,6 +116,7 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Redact(arguments) => redact::run(arguments),
         Command::Bench(arguments) => bench::run(arguments, globals),
         Command::Calibrate(arguments) => calibrate::run(arguments, globals),
+        Command::Doctor(arguments) => doctor::run(arguments, globals),
         Command::Scaling(arguments) => scaling::run(arguments, globals, timings),
         Command::WhatIf(arguments) => what_if::run(arguments, globals, timings),
         Command::Completions(arguments) => completions::run(arguments, &mut Cli::command()),

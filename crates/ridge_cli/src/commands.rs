@@ -7,6 +7,7 @@ pub(crate) mod check;
 pub(crate) mod compile;
 pub(crate) mod completions;
 pub(crate) mod diff;
+pub(crate) mod doctor;
 pub(crate) mod experiment;
 pub(crate) mod explain;
 pub(crate) mod export;
@@ -33,12 +34,13 @@ pub(crate) mod view;
 pub(crate) mod what_if;
 
 use crate::arguments::{InputArguments, OutputArguments};
+use crate::compiled_as::required_as;
 use crate::failure::Failure;
 use crate::timings::Timings;
 use indicatif::ProgressBar;
 use ridge_report::Listing;
 use ridgeline::units::Bytes;
-use ridgeline::{CeilingsChoice, Check, OpenOptions, Selection, Session, Shown, Table, Topic, View};
+use ridgeline::{CeilingsChoice, Check, Note, OpenOptions, Selection, Session, Shown, Table, Topic, View};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -69,14 +71,38 @@ fn shown(session: &Session, topic: Topic, output: &OutputArguments) -> Vec<&'sta
     views
 }
 
+/// `tables` as they are shown: in the order that was asked for, no more than `rows` of each.
+fn listed(tables: Vec<Table>, rows: usize, output: &OutputArguments) -> Result<Vec<Listing>, Failure> {
+    let Some(order) = &output.sort else {
+        return Ok(tables.into_iter().map(|table| Listing::top(table, rows)).collect());
+    };
+    let sorted: Vec<_> = tables.iter().map(|table| order.of(table)).collect();
+    if !tables.is_empty() && sorted.iter().all(Option::is_none) {
+        let schema = tables[0].batch.schema();
+        let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        return Err(Failure::usage(format!("expected a column to sort by, found `{}`", order.column)).hint(format!(
+            "the table `{}` has {}",
+            tables[0].name,
+            names.join(", ")
+        )));
+    }
+    Ok(tables.into_iter().zip(sorted).map(|(table, sorted)| Listing::top(sorted.unwrap_or(table), rows)).collect())
+}
+
 /// The tables of `views` as they are shown; one that says nothing is left out where it was not `named`.
-fn listings(views: &[&View], tables: Vec<Table>, rows: usize, named: bool) -> Vec<Listing> {
+fn listings(
+    views: &[&View],
+    tables: Vec<Table>,
+    rows: usize,
+    named: bool,
+    output: &OutputArguments,
+) -> Result<Vec<Listing>, Failure> {
     let says_something = |view: &View, table: &Table| match view.shown {
         Shown::WithRows(least) => table.rows_total >= least,
         _ => true,
     };
     let shown = views.iter().zip(tables).filter(|(view, table)| named || says_something(view, table));
-    shown.map(|(_, table)| Listing::top(table, rows)).collect()
+    listed(shown.map(|(_, table)| table).collect(), rows, output)
 }
 
 /// Opens the captures in `input`.
@@ -102,6 +128,14 @@ fn open_paths(paths: &[PathBuf], options: &OpenOptions, timings: &mut Timings) -
         spinner.finish_and_clear();
     }
     Ok(session?)
+}
+
+/// A capture as the GPU that is meant would run it, where one is meant, with what a reader must know of that.
+fn meant(session: Session, gpu: Option<&str>, timings: &mut Timings) -> Result<(Session, Vec<Note>), Failure> {
+    match gpu {
+        None => Ok((session, Vec::new())),
+        Some(gpu) => required_as(session, gpu, timings),
+    }
 }
 
 /// Captures with more events are judged only where that is asked for: replaying them would take longer than reading them.

@@ -11,6 +11,7 @@
 mod arguments;
 mod command_line;
 mod commands;
+mod compiled_as;
 mod ending;
 mod failure;
 mod format;

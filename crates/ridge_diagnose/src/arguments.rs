@@ -2,7 +2,7 @@
 
 use crate::case::{Case, Work};
 use crate::updates::behind_copies;
-use ridge_hlo::{HloModule, InstructionId};
+use ridge_hlo::{HloModule, InstructionId, Users};
 use ridge_trace::ModuleRow;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -53,10 +53,29 @@ pub(crate) fn defensive_copies<'a>(case: &Case<'a>) -> Vec<DefensiveCopy<'a>> {
             return None;
         }
         let argument = argument_behind(module, id).filter(|argument| !is_donated(module, *argument))?;
+        if is_read_later(module, argument, id) {
+            return None;
+        }
         let bytes = instruction.shape.byte_size().unwrap_or(0);
         Some(DefensiveCopy { work, module: ModuleRow(row), argument: name_of(module, argument), bytes })
     };
     case.work().filter_map(copy).collect()
+}
+
+/// Whether something reads the argument itself that also reads what was made of its copy: then the old value is still wanted when the
+/// new one is there, and the copy is made however the argument is given.
+fn is_read_later(module: &HloModule, argument: InstructionId, copy: InstructionId) -> bool {
+    let users = Users::new(module);
+    let of = |first: InstructionId| {
+        let (mut open, mut seen) = (vec![first], FxHashSet::default());
+        while let Some(at) = open.pop() {
+            open.extend(users.of(at).iter().filter(|user| seen.insert(**user)));
+        }
+        seen
+    };
+    let writers: FxHashSet<InstructionId> = users.of(copy).iter().copied().collect();
+    let later: FxHashSet<InstructionId> = writers.iter().flat_map(|writer| of(*writer)).collect();
+    users.of(argument).iter().any(|reader| *reader != copy && later.contains(reader))
 }
 
 /// What instructions read that write over what they read, as far as they themselves show.

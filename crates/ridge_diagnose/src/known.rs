@@ -10,10 +10,28 @@ pub struct Known {
     pub notes: Vec<Note>,
     /// What the program compiled, where the recorder wrote it.
     pub compilations: Vec<Compiled>,
+    /// How long the program's steps took while they were recorded, and while they were not.
+    pub step_times: Option<StepTimes>,
     /// Whether the program ended with an error.
     pub failed: bool,
     /// Operations of a benchmark that compile again when they are called again; `None` for all that is no benchmark.
     pub compiled_again: Option<Vec<CompiledAgain>>,
+}
+
+/// Medians of steps of the same program, nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepTimes {
+    /// While a capture ran.
+    pub recorded_ns: f64,
+    /// While none did.
+    pub not_recorded_ns: f64,
+}
+
+impl StepTimes {
+    /// How many times as long recording makes a step.
+    pub fn slowdown(&self) -> f64 {
+        if self.not_recorded_ns > 0.0 { self.recorded_ns / self.not_recorded_ns } else { 1.0 }
+    }
 }
 
 /// An operation of a benchmark that compiled after its first call had compiled all that it needed.

@@ -51,7 +51,7 @@ pub use case::Case;
 pub use diagnose::{Diagnosis, Outcome, Selection, State, diagnose};
 pub use finding::{Evidence, Finding, Level, Place};
 pub use fitness::{CannotTell, Doubt, Question};
-pub use known::{Compiled, CompiledAgain, Known};
+pub use known::{Compiled, CompiledAgain, Known, StepTimes};
 pub use record::{BlindRecord, Record, Standing, blind_record_of, record_of, standing};
 pub use rule::{Find, FindRest, Group, Rule};
 pub use rules::{RULES, rule};

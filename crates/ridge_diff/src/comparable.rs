@@ -37,6 +37,8 @@ pub struct Doubt {
 const LEAST_IN_COMMON: f64 = 0.2;
 /// Without steps, numbers of events that differ by more than this factor are of different amounts of work.
 const MOST_EVENTS: f64 = 2.0;
+/// Time of compiling that differs by more than this part of the time that is compared is said.
+const MOST_COMPILING: f64 = 0.2;
 /// Options and versions that are named.
 const NAMED: usize = 4;
 
@@ -52,6 +54,7 @@ pub(crate) fn doubts(before: &[Summary], after: &[Summary], in_common: f64) -> V
     }
     found.extend(units(before, after));
     found.extend(work(before, after, in_common));
+    found.extend(compiling(before, after));
     found.extend(origins(before, after));
     found.sort_by_key(|doubt| std::cmp::Reverse(doubt.weight));
     found
@@ -97,13 +100,14 @@ fn units(before: &[Summary], after: &[Summary]) -> Option<Doubt> {
 fn work(before: &[Summary], after: &[Summary], in_common: f64) -> Vec<Doubt> {
     let mut found = Vec::new();
     let is_stepped = before.iter().chain(after).all(|run| run.unit == Some(Unit::Step));
+    let is_whole = before.iter().chain(after).all(|run| run.origin.is_whole_program);
     if in_common < LEAST_IN_COMMON {
         let says = format!(
             "only {:.0} % of the devices' work has a like on the other side: other programs, or operations without names",
             100.0 * in_common
         );
-        // Steps that the program marked are the same amount of work whatever they are made of.
-        found.push(if is_stepped { warns(says) } else { refuses(says, None) });
+        // Steps that the program marked are the same amount of work whatever they are made of, and so is all of a program.
+        found.push(if is_stepped || is_whole { warns(says) } else { refuses(says, None) });
     }
     let names = |runs: &[Summary]| runs.iter().filter_map(|run| run.origin.step_name.clone()).collect::<BTreeSet<_>>();
     let (names_before, names_after) = (names(before), names(after));
@@ -122,7 +126,13 @@ fn work(before: &[Summary], after: &[Summary], in_common: f64) -> Vec<Doubt> {
             all.fold(0, u64::saturating_add) as f64 / runs.len().max(1) as f64
         };
         let (before, after) = (events(before), events(after));
-        if before.max(after) > MOST_EVENTS * before.min(after) {
+        let is_other = before.max(after) > MOST_EVENTS * before.min(after);
+        if is_whole {
+            let more = if is_other { format!(", {before:.0} events against {after:.0}") } else { String::new() };
+            found.push(warns(format!(
+                "no steps are marked: whole programs are compared{more}, which is fair where both do the same work"
+            )));
+        } else if is_other {
             let says = format!("no steps are marked, and {after:.0} events against {before:.0} are not the same work");
             found.push(refuses(says, Some(RECORD_STEPS)));
         } else {
@@ -132,6 +142,29 @@ fn work(before: &[Summary], after: &[Summary], in_common: f64) -> Vec<Doubt> {
         }
     }
     found
+}
+
+/// Whole programs are timed without what they compile, which may be what changed.
+fn compiling(before: &[Summary], after: &[Summary]) -> Option<Doubt> {
+    let whole = |runs: &[Summary]| -> f64 {
+        let time = |run: &Summary| run.whole_ns as f64 / run.units.max(1) as f64;
+        runs.iter().map(time).sum::<f64>() / runs.len().max(1) as f64
+    };
+    let compile = |runs: &[Summary]| -> f64 {
+        let all = runs.iter().flat_map(|run| &run.measures).filter(|measure| measure.key == "compile_ns");
+        all.map(|measure| measure.value).sum::<f64>() / runs.len().max(1) as f64
+    };
+    let is_capture = before.iter().chain(after).all(|run| run.unit == Some(Unit::Capture));
+    let (first, other) = (compile(before), compile(after));
+    if !is_capture || (other - first).abs() < MOST_COMPILING * whole(before) {
+        return None;
+    }
+    let seconds = |ns: f64| format!("{:.2} s", ns / 1e9);
+    Some(warns(format!(
+        "compiling takes {} before and {} after, and is no part of the time that is compared",
+        seconds(first),
+        seconds(other)
+    )))
 }
 
 /// Devices, formats, versions and options that differ.

@@ -6,7 +6,9 @@ use crate::comparable::{Doubt, doubts};
 use crate::matching::{Pair, Side, pair};
 use crate::options::Options;
 use crate::partition::{By, REST, What, is_rest};
-use crate::statistics::{BETWEEN_RUNS, Interval, SampleOf, Samples, difference, rank_test, runs_for, spread};
+use crate::statistics::{
+    BETWEEN_RUNS, Interval, SampleOf, Samples, difference, pooled, rank_test, ratio, runs_for, spread,
+};
 use crate::suite::in_both;
 use crate::summary::{Item, Kind, Measure, Summary, Unit};
 use crate::verdict::{Evidence, Verdict, verdict};
@@ -133,7 +135,7 @@ fn compare_alike(before: &[Summary], after: &[Summary], beside: Option<Doubt>, o
     doubts.extend(beside);
     let (whole_before, whole_after) = (facts(before), facts(after));
     let whole = sides.whole();
-    let interval = sides.between(&whole.0, &whole.1);
+    let interval = sides.of_whole(&whole);
     let rank_chance = sides.rank_chance();
     let difference_ns = whole_after.unit_ns.saturating_sub(whole_before.unit_ns) as f64;
     let evidence = Evidence {
@@ -141,8 +143,9 @@ fn compare_alike(before: &[Summary], after: &[Summary], beside: Option<Doubt>, o
         before_ns: whole_before.unit_ns as f64,
         difference_ns,
         interval,
+        shown: sides.shown(&whole),
         rank_chance,
-        one_run: before.len() == 1 || after.len() == 1,
+        runs: before.len().min(after.len()),
         runs_needed: sides.runs_needed(&whole, whole_before.unit_ns as f64, difference_ns),
         options,
     };
@@ -296,6 +299,19 @@ impl<'s> Sides<'s> {
         difference(&before.samples(), &after.samples(), self.options.confidence)
     }
 
+    /// The interval of the whole.
+    fn of_whole(&self, (before, after): &(Sampled, Sampled)) -> Option<Interval> {
+        let is_one = self.before.len().min(self.after.len()) == 1;
+        let by_ratio = is_one.then(|| ratio(&before.samples(), &after.samples(), self.options.confidence)).flatten();
+        by_ratio.or_else(|| self.between(before, after))
+    }
+
+    /// What several runs of each side would have shown.
+    fn shown(&self, (before, after): &(Sampled, Sampled)) -> Option<Interval> {
+        let is_several = self.before.len().min(self.after.len()) > 1;
+        is_several.then(|| pooled(&before.samples(), &after.samples(), self.options.confidence)).flatten()
+    }
+
     /// Runs of each side that would tell this difference from none, or from one that counts.
     fn runs_needed(&self, whole: &(Sampled, Sampled), before_ns: f64, difference_ns: f64) -> Option<u32> {
         let practical = self.options.practical() * before_ns;
@@ -314,6 +330,14 @@ impl<'s> Sides<'s> {
     fn assumption(&self) -> String {
         if self.before.len() > 1 && self.after.len() > 1 {
             return "runs of each side are independent of one another".to_owned();
+        }
+        let is_alone = |run: &Summary| run.unit == Some(Unit::Capture);
+        if self.before.iter().chain(self.after).any(is_alone) {
+            return format!(
+                "one run does not show how much runs differ: taken as much as the speed of its operations wavered, and beside \
+                 that {:.0} %, as was measured elsewhere; several runs on each side show it",
+                100.0 * BETWEEN_RUNS.host
+            );
         }
         format!(
             "one run does not show how much runs differ: taken as much as parts of a run do, and beside that {:.0} % of the \
@@ -367,8 +391,9 @@ fn units_of(runs: &[Summary]) -> u64 {
 
 /// How much `ns` of the only run of a side would differ in another run, as a standard deviation, nanoseconds.
 fn between_runs(runs: &[Summary], kind: Kind, ns: i64) -> f64 {
-    // Suites are timed by the host.
-    let is_hosts = |run: &Summary| kind == Kind::Idle || run.unit == Some(Unit::Suite) || run.is_on_processors();
+    // Suites are timed by the host, and of whole programs nothing shows how much they waver.
+    let is_timed = |run: &Summary| matches!(run.unit, Some(Unit::Suite | Unit::Capture));
+    let is_hosts = |run: &Summary| kind == Kind::Idle || is_timed(run) || run.is_on_processors();
     let part = if runs.iter().any(is_hosts) { BETWEEN_RUNS.host } else { BETWEEN_RUNS.device };
     part * ns.max(0) as f64
 }
@@ -378,10 +403,17 @@ fn between_runs(runs: &[Summary], kind: Kind, ns: i64) -> f64 {
 fn sampled(runs: &[Summary], assumed_ns: f64, time: impl Fn(usize, Option<usize>) -> i64) -> Sampled {
     let per = |ns: i64, units: u64| ns as f64 / units.max(1) as f64;
     let units = units_of(runs);
+    let between_runs = assumed_ns / units.max(1) as f64;
     let (values, of) = match runs {
+        [only] if only.unit == Some(Unit::Capture) && only.origin.is_whole_program => {
+            let value = per(time(0, None), only.units);
+            // Where nothing runs often enough to show it, as much as runs differ by.
+            let seen = value * only.wavering.filter(|part| part.is_finite()).unwrap_or(BETWEEN_RUNS.host);
+            (vec![value], SampleOf::Alone { between_runs, seen })
+        }
         [only] => (
             only.stretches.iter().enumerate().map(|(at, part)| per(time(0, Some(at)), part.units)).collect(),
-            SampleOf::Stretches { between_runs: assumed_ns / units.max(1) as f64 },
+            SampleOf::Stretches { between_runs },
         ),
         _ => (runs.iter().enumerate().map(|(at, run)| per(time(at, None), run.units)).collect(), SampleOf::Runs),
     };

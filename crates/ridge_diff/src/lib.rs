@@ -29,6 +29,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 mod verdict;
+mod wavering;
 mod why;
 
 pub use causes::{CauseChange, Fate, FoundCause, PredictedSaving, cause_changes};

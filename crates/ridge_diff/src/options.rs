@@ -9,11 +9,14 @@ pub struct Options {
     pub confidence: f64,
     /// The gate: slower by this part of the time before fails.
     pub fail_on: Option<f64>,
+    /// With several runs of each side and nothing certain, it is no change if a change by this factor would have shown; `None`
+    /// where only what is within the tolerance is none.
+    pub shown_factor: Option<f64>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { practical: 0.02, confidence: 0.95, fail_on: None }
+        Options { practical: 0.02, confidence: 0.95, fail_on: None, shown_factor: None }
     }
 }
 

@@ -13,6 +13,10 @@
 //!   cores, which clock, who else uses the machine (Mytkowicz et al., *Producing wrong data without doing anything obviously
 //!   wrong*, ASPLOS 2009, find several per cent from the first two alone).
 //!
+//! **A run that marks no steps** shows by its operations how it wavers: how much longer than usual those take that run often, in
+//! each eighth of its time. That takes the place of its stretches, and the second assumption is made as if the host decided all of
+//! it: only a change that is far beyond what runs differ by is called one.
+//!
 //! A rank test of single steps (Mann–Whitney) must agree where there are enough of them, so that one stretch with an outlier
 //! makes no change. Distributions and the test are `statrs`'.
 
@@ -25,6 +29,9 @@ use statrs::stats_tests::mannwhitneyu::{MannWhitneyUMethod, mannwhitneyu};
 const LEAST_RANKED: usize = 8;
 /// Steps of a side that the rank test sees at most, spread over all: it compares every pair.
 const MOST_RANKED: usize = 400;
+
+/// Stretches of equal time that a capture without steps is cut into, to see how much its speed wavers.
+pub(crate) const WAVERING: usize = 8;
 
 /// Standard deviation of runs of the same program beside what their steps show, where a side has one run: parts of the time.
 ///
@@ -67,6 +74,13 @@ pub enum SampleOf {
         /// Standard deviation of runs beside what stretches show, in the unit of the values.
         between_runs: f64,
     },
+    /// One run as a whole, with [`BetweenRuns`].
+    Alone {
+        /// Standard deviation of runs beside what the run shows, in the unit of the value.
+        between_runs: f64,
+        /// By how much the speed of like work differed between stretches of the run, in the unit of the value.
+        seen: f64,
+    },
 }
 
 /// An interval that holds the difference with the confidence that was asked for.
@@ -89,6 +103,9 @@ impl Samples<'_> {
     /// Variance of the side's mean, and its degrees of freedom; `None` for fewer than two values.
     fn variance(&self) -> Option<(f64, f64)> {
         let count = self.values.len() as f64;
+        if let SampleOf::Alone { seen, .. } = self.of {
+            return Some((seen.powi(2), WAVERING as f64 - 1.0));
+        }
         if self.values.len() < 2 {
             return None;
         }
@@ -96,7 +113,7 @@ impl Samples<'_> {
         let variance = self.values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
         Some(match self.of {
             SampleOf::Runs => (variance / count, count - 1.0),
-            SampleOf::Stretches { .. } => (variance, count - 1.0),
+            SampleOf::Stretches { .. } | SampleOf::Alone { .. } => (variance, count - 1.0),
         })
     }
 
@@ -104,7 +121,7 @@ impl Samples<'_> {
     fn assumed(&self) -> f64 {
         match self.of {
             SampleOf::Runs => 0.0,
-            SampleOf::Stretches { between_runs } => between_runs.powi(2),
+            SampleOf::Stretches { between_runs } | SampleOf::Alone { between_runs, .. } => between_runs.powi(2),
         }
     }
 }
@@ -114,7 +131,7 @@ pub(crate) fn spread(side: &Samples<'_>) -> Option<f64> {
     let (variance, freedom) = side.variance()?;
     let of_one = match side.of {
         SampleOf::Runs => variance * (freedom + 1.0),
-        SampleOf::Stretches { .. } => variance,
+        SampleOf::Stretches { .. } | SampleOf::Alone { .. } => variance,
     };
     Some((of_one + side.assumed()).sqrt())
 }
@@ -141,6 +158,67 @@ pub fn difference(before: &Samples<'_>, after: &Samples<'_>, confidence: f64) ->
     let half = quantile * (seen + assumed).sqrt();
     let middle = after.mean - before.mean;
     Some(Interval { low: middle - half, high: middle + half })
+}
+
+/// The interval of `after.mean - before.mean` where a side has one run, by the ratio of the sides rather than their difference.
+///
+/// What disturbs a run makes it so many times slower, and not slower by so much: on a crowded machine one stretch of a run takes
+/// several times as long as another, and differences of such times go below nothing. So stretches are compared by their
+/// logarithms, whose assumed deviation is the part that runs differ by. Where they differ little the two are the same.
+pub(crate) fn ratio(before: &Samples<'_>, after: &Samples<'_>, confidence: f64) -> Option<Interval> {
+    let (logs_before, logs_after) = (before.logs()?, after.logs()?);
+    let found = difference(&logs_before.samples(), &logs_after.samples(), confidence)?;
+    let change = |log: f64| before.mean * log.exp_m1();
+    Some(Interval { low: change(found.low), high: change(found.high) })
+}
+
+/// The interval of `after.mean - before.mean` of several runs a side, taken to differ by as much on one side as on the other: by
+/// ratios as [`ratio`], Student's with pooled variance.
+///
+/// Three runs hardly show how much runs of one side differ, and six show it better. A change may change that, too, so this tells what
+/// runs would have shown and not what changed.
+pub(crate) fn pooled(before: &Samples<'_>, after: &Samples<'_>, confidence: f64) -> Option<Interval> {
+    let (logs_before, logs_after) = (before.logs()?, after.logs()?);
+    let (count_before, count_after) = (before.values.len() as f64, after.values.len() as f64);
+    let freedom = count_before + count_after - 2.0;
+    let squares = |logs: &Logs| {
+        let mean = logs.values.iter().sum::<f64>() / logs.values.len() as f64;
+        logs.values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
+    };
+    let variance = (squares(&logs_before) + squares(&logs_after)) / freedom * (1.0 / count_before + 1.0 / count_after);
+    let quantile = StudentsT::new(0.0, 1.0, freedom).ok()?.inverse_cdf(0.5 + confidence / 2.0);
+    let (middle, half) = (logs_after.mean - logs_before.mean, quantile * variance.sqrt());
+    let change = |log: f64| before.mean * log.exp_m1();
+    Some(Interval { low: change(middle - half), high: change(middle + half) }).filter(|found| found.high.is_finite())
+}
+
+/// Samples of logarithms.
+struct Logs {
+    values: Vec<f64>,
+    mean: f64,
+    of: SampleOf,
+}
+
+impl Logs {
+    fn samples(&self) -> Samples<'_> {
+        Samples { values: &self.values, mean: self.mean, of: self.of }
+    }
+}
+
+impl Samples<'_> {
+    /// The logarithms of the values; `None` where one is nothing.
+    fn logs(&self) -> Option<Logs> {
+        let is_some = self.mean > 0.0 && self.values.iter().all(|value| *value > 0.0);
+        let part = |ns: f64| ns / self.mean;
+        let of = match self.of {
+            SampleOf::Runs => SampleOf::Runs,
+            SampleOf::Stretches { between_runs } => SampleOf::Stretches { between_runs: part(between_runs) },
+            SampleOf::Alone { between_runs, seen } => {
+                SampleOf::Alone { between_runs: part(between_runs), seen: part(seen) }
+            }
+        };
+        is_some.then(|| Logs { values: self.values.iter().map(|value| value.ln()).collect(), mean: self.mean.ln(), of })
+    }
 }
 
 /// The chance that single steps of two like runs are ranked as differently as these; `None` for fewer than eight on a side.
@@ -205,6 +283,49 @@ mod tests {
         let found = difference(&samples(&steady, of), &samples(&steady, of), 0.95).expect("several");
         // scipy 1.17.1: t.ppf(0.975, 1e6) standard deviations of a difference of two.
         near(found.high, 1.959_966_357 * 0.3 * 2.0_f64.sqrt());
+    }
+
+    #[test]
+    fn a_run_as_a_whole_is_as_unsure_as_runs_are_taken_to_be() {
+        let of = |between_runs: f64, seen: f64| SampleOf::Alone { between_runs, seen };
+        let change = |seen: f64| {
+            let (before, after) = ([100.0], [20.0]);
+            let (before, after) = (samples(&before, of(30.0, 100.0 * seen)), samples(&after, of(6.0, 20.0 * seen)));
+            ratio(&before, &after, 0.95).expect("assumed")
+        };
+        // A fifth, and 1.96 times the root of 0.3² + 0.3² as a power of e.
+        near(change(0.0).high, 100.0 * (0.2 * (1.959_966_357 * 0.18_f64.sqrt()).exp() - 1.0));
+        assert!(change(0.0).excludes_zero() && change(0.2).excludes_zero());
+        assert!(!change(0.6).excludes_zero(), "a run whose like operations take twice as long at times tells nothing");
+    }
+
+    #[test]
+    fn a_run_whose_stretches_differ_manyfold_is_judged_by_ratios() {
+        let of = SampleOf::Stretches { between_runs: 0.0 };
+        let (slow, fast) = ([20.0, 80.0, 20.0, 80.0], [1.0, 2.0, 1.0, 2.0]);
+        let (slow, fast) = (samples(&slow, of), samples(&fast, of));
+        assert!(!difference(&slow, &fast, 0.95).expect("several").excludes_zero());
+        let found = ratio(&slow, &fast, 0.95).expect("several");
+        assert!(found.excludes_zero() && found.low > -50.0, "{found:?}");
+        let steady = [100.0, 101.0, 99.0, 100.0];
+        let other = [103.0, 104.0, 102.0, 103.0];
+        let (steady, other) = (samples(&steady, of), samples(&other, of));
+        let (by_ratio, by_difference) = (ratio(&steady, &other, 0.95), difference(&steady, &other, 0.95));
+        let (by_ratio, by_difference) = (by_ratio.expect("several"), by_difference.expect("several"));
+        assert!((by_ratio.low - by_difference.low).abs() < 0.05, "{by_ratio:?} {by_difference:?}");
+        assert_eq!(ratio(&samples(&[0.0, 1.0], of), &other, 0.95), None);
+    }
+
+    #[test]
+    fn what_runs_would_have_shown_is_told_by_those_of_both_sides() {
+        let (before, after) = ([1.0, 2.0, 4.0], [1.0, 2.0, 4.0]);
+        let of = SampleOf::Runs;
+        let found = pooled(&samples(&before, of), &samples(&after, of), 0.95).expect("several runs");
+        // Student's 2.776445 at four degrees, times ln 2 and the root of 2 / 3, as a power of e.
+        let factor = (2.776_445_105 * 2_f64.ln() * (2.0_f64 / 3.0).sqrt()).exp();
+        near(found.high, (factor - 1.0) * 7.0 / 3.0);
+        near(found.low, (1.0 / factor - 1.0) * 7.0 / 3.0);
+        assert_eq!(pooled(&samples(&[1.0], of), &samples(&[2.0], of), 0.95), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::place::Place;
 use crate::summary::{DeviceSeen, Item, Kind, Measure, Origin, Part, Summary, Unit};
+use crate::wavering::wavering;
 use crate::{names, structure};
 use ridge_analysis::{Analysis, Course, Group, Holds, Lines, Need, Per, WallRow};
 use ridge_trace::{EventKind, NONE, StringId, TrackKind};
@@ -35,6 +36,7 @@ pub fn summarize(analysis: &Analysis<'_>, line_text: &mut LineText<'_>) -> Summa
         items: items(analysis, course, line_text),
         ..Summary::default()
     };
+    summary.wavering = (summary.unit == Some(Unit::Capture)).then(|| wavering(analysis.trace)).flatten();
     summary.origin = origin(analysis, course);
     summary.measures = measures(analysis, &summary);
     summary

@@ -28,6 +28,9 @@ pub struct Summary {
     pub busy_ns: i64,
     /// Its stretches in order; one where nothing repeats.
     pub stretches: Vec<Part>,
+    /// Without steps: by what part the speed of like work differed between stretches of the run, as a standard deviation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wavering: Option<f64>,
     /// The time of each step or run in order, of the process that has most of them.
     pub periods_ns: Vec<i64>,
     /// What the time went to; adds up to [`Summary::whole_ns`] but for what nothing explains.
@@ -88,6 +91,9 @@ pub struct Origin {
     pub processor: Option<String>,
     /// What the program calls its steps.
     pub step_name: Option<String>,
+    /// Whether it is all of a program that ran to its end, so that it holds as much work as the program has.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_whole_program: bool,
 }
 
 /// A device that worked.
@@ -185,6 +191,7 @@ impl Default for Summary {
             whole_ns: 0,
             busy_ns: 0,
             stretches: Vec::new(),
+            wavering: None,
             periods_ns: Vec::new(),
             items: Vec::new(),
             measures: Vec::new(),

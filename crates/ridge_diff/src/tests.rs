@@ -248,6 +248,45 @@ fn runs_show_what_runs_differ_by() {
     .assert_eq(&said(&runs(&[300, 310, 305]), &runs(&[600, 610, 590]), By::Part));
 }
 
+/// A program without steps, that ran to its end, whose one loop launches `count` kernels `pause` apart.
+fn whole(count: i64, pause: i64) -> Summary {
+    let (mut host, mut device) = ("thread python\n".to_owned(), "stream 7 on gpu\n".to_owned());
+    for at in 0..count {
+        let (calls, work) = kernel(at * pause, 10, "add", at);
+        (host, device) = (host + &calls, device + &work);
+    }
+    let mut found = summary(&(host + &device));
+    found.origin.is_whole_program = true;
+    found
+}
+
+#[test]
+fn a_whole_program_is_judged_by_what_no_noise_explains() {
+    let judged = |before: Summary, after: Summary| {
+        let found = compare(&[before], &[after], &Options::default());
+        let doubts = found.doubts.iter().map(|doubt| format!("{}: {}", doubt.weight.name(), doubt.message));
+        (found.verdict.state.name(), doubts.collect::<Vec<_>>().join("\n"))
+    };
+    // The flaw is gone, and its events with it.
+    let (state, doubts) = judged(whole(400, 100), whole(40, 100));
+    assert_eq!(state, "faster", "{doubts}");
+    assert!(doubts.starts_with("warns: no steps are marked: whole programs are compared, "), "{doubts}");
+    assert_eq!(judged(whole(40, 100), whole(400, 100)).0, "slower");
+    // A third more may be another day.
+    assert_eq!(judged(whole(300, 100), whole(400, 100)).0, "cannot judge");
+    // A part of a program may be of any length.
+    let part = |count: i64| {
+        let mut part = whole(count, 100);
+        part.origin.is_whole_program = false;
+        part
+    };
+    let (state, doubts) = judged(part(400), part(40));
+    assert!(state == "cannot judge" && doubts.contains("are not the same work"), "{state} {doubts}");
+    // Like operations that take ten times as long in one half of the time say what runs of that machine are worth.
+    let wavers = Summary { wavering: Some(1.2), ..whole(400, 100) };
+    assert_eq!(judged(wavers, whole(40, 100)).0, "cannot judge");
+}
+
 #[test]
 fn lost_records_are_no_gain() {
     let (before, mut after) = (summary(&base(300, "gemm")), summary(&base(100, "gemm")));

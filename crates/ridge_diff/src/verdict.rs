@@ -33,8 +33,8 @@ impl State {
 const LEAST_RUNS: u32 = 3;
 
 /// What makes several runs of a side.
-const RECORD_RUNS: &str = "ridgeline diff before/ after/, each a folder of three recordings such as after/1: \
-                           ridgeline record -o after/1 -- python PROGRAM.py";
+const RECORD_RUNS: &str = "ridgeline record --runs 3 -o before/ -- python PROGRAM.py, the same into after/ with the change, \
+                           then ridgeline diff before/ after/";
 
 /// What a comparison comes to, and why.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,10 +58,12 @@ pub(crate) struct Evidence<'e> {
     pub(crate) difference_ns: f64,
     /// Where the difference is.
     pub(crate) interval: Option<Interval>,
+    /// What several runs of each side would have shown, around the difference; `None` where a side has one.
+    pub(crate) shown: Option<Interval>,
     /// The chance that like runs have steps ranked as these; `None` where it is not asked.
     pub(crate) rank_chance: Option<f64>,
-    /// Whether a side has one run, which does not show how much runs differ.
-    pub(crate) one_run: bool,
+    /// Runs of the side that has fewer; one does not show how much runs differ.
+    pub(crate) runs: usize,
     /// Runs of each side that would tell; `None` where that is not known, or more than anyone would make.
     pub(crate) runs_needed: Option<u32>,
     /// The largest of the differences that count as none, in parts of the time before: the gate's, or twice what matters.
@@ -94,6 +96,10 @@ pub(crate) fn verdict(evidence: &Evidence<'_>) -> Verdict {
     let ranks_alike = evidence.rank_chance.is_some_and(|chance| chance > 1.0 - options.confidence);
     let tolerance = options.tolerance();
     let is_within = low > -tolerance && high < tolerance;
+    let has_shown =
+        |(shown, factor): (Interval, f64)| part(shown.low) > factor.recip() - 1.0 && part(shown.high) < factor - 1.0;
+    let is_shown =
+        evidence.runs >= LEAST_RUNS as usize && evidence.shown.zip(options.shown_factor).is_some_and(has_shown);
     let (state, reason) = match () {
         () if is_certain && change.abs() >= practical && !ranks_alike => {
             let state = if change < 0.0 { State::Faster } else { State::Slower };
@@ -108,6 +114,10 @@ pub(crate) fn verdict(evidence: &Evidence<'_>) -> Verdict {
             let says = format!("{} comes from a few steps; most take as long as before", signed(change));
             (State::CannotJudge, says)
         }
+        () if is_shown && !is_certain => {
+            let says = format!("{}, {between}, is no more than runs of one side differ by", signed(change));
+            (State::NoChange, says)
+        }
         () => {
             let says = format!("{} may be chance: the change is {between}", signed(change));
             (State::CannotJudge, says)
@@ -115,19 +125,27 @@ pub(crate) fn verdict(evidence: &Evidence<'_>) -> Verdict {
     };
     let mut reasons = vec![reason];
     let is_open = state == State::CannotJudge;
-    reasons.extend((is_open && !ranks_alike).then(|| more_runs(evidence)));
+    let is_coarse = state == State::NoChange && !is_within;
+    reasons.extend((is_open && !ranks_alike || is_coarse).then(|| more_runs(evidence, is_coarse)));
     let command = is_open.then(|| RECORD_RUNS.to_owned());
     let passes = options.fail_on.map(|bar| match state {
         State::Slower => change < bar,
         State::CannotJudge => high < bar,
-        State::Faster | State::NoChange => true,
+        State::NoChange => is_within || high < bar,
+        State::Faster => true,
     });
     Verdict { state, reasons, command, passes }
 }
 
 /// How many runs would tell.
-fn more_runs(evidence: &Evidence<'_>) -> String {
-    match (evidence.one_run, evidence.runs_needed) {
+fn more_runs(evidence: &Evidence<'_>, is_coarse: bool) -> String {
+    match (evidence.runs == 1, evidence.runs_needed) {
+        (false, Some(count)) if is_coarse => {
+            format!("a smaller change would not show: as much as these runs differ, {count} of each would tell")
+        }
+        (false, None) if is_coarse => {
+            "a smaller change would not show: as much as these runs differ, not even 40 of each would tell".to_owned()
+        }
         (true, Some(count)) if count > LEAST_RUNS => {
             format!(
                 "a side has one run: {LEAST_RUNS} of each show how much runs differ; {count} would tell if that is as much as elsewhere"
@@ -159,13 +177,25 @@ mod tests {
         options: &Options,
         expected: (State, Option<bool>),
     ) {
+        check_of(1, (change, low, high), chance, options, expected);
+    }
+
+    #[track_caller]
+    fn check_of(
+        runs: usize,
+        (change, low, high): (f64, f64, f64),
+        chance: Option<f64>,
+        options: &Options,
+        expected: (State, Option<bool>),
+    ) {
         let evidence = Evidence {
             doubts: &[],
             before_ns: 1000.0,
             difference_ns: 1000.0 * change,
             interval: Some(Interval { low: 1000.0 * low, high: 1000.0 * high }),
+            shown: Some(Interval { low: 1000.0 * low, high: 1000.0 * high }),
             rank_chance: chance,
-            one_run: true,
+            runs,
             runs_needed: None,
             options,
         };
@@ -187,5 +217,19 @@ mod tests {
         check(0.03, 0.025, 0.035, None, &gate, (State::Slower, Some(true)));
         check(-0.10, -0.22, 0.02, None, &gate, (State::CannotJudge, Some(true)));
         check(0.02, -0.04, 0.08, None, &gate, (State::CannotJudge, Some(false)));
+    }
+
+    #[test]
+    fn several_runs_that_show_nothing_are_no_change_and_open_no_gate() {
+        let usual = Options { shown_factor: Some(2.5), ..Options::default() };
+        let gate = Options { fail_on: Some(0.05), ..usual };
+        check_of(3, (0.03, -0.2, 0.26), None, &usual, (State::NoChange, None));
+        check_of(3, (0.03, -0.2, 0.26), None, &gate, (State::NoChange, Some(false)));
+        check_of(3, (-0.1, -0.23, 0.03), None, &gate, (State::NoChange, Some(true)));
+        // Two runs, or runs that differ so much that two fifths of the time would not show, tell nothing.
+        check_of(2, (0.03, -0.2, 0.26), None, &usual, (State::CannotJudge, None));
+        check_of(3, (0.03, -0.61, 0.67), None, &usual, (State::CannotJudge, None));
+        check_of(3, (0.3, 0.1, 0.5), None, &usual, (State::Slower, None));
+        check_of(3, (0.03, -0.2, 0.26), None, &Options::default(), (State::CannotJudge, None));
     }
 }

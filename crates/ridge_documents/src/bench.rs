@@ -31,6 +31,42 @@ pub struct BenchResults<R = BenchRow> {
     pub summary: Vec<R>,
     /// By operation, then by size: XLA's own costs of the modules.
     pub cost_analysis: Map<String, Value>,
+    /// Operations that are parts of others, at each size.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PartShare>,
+    /// Operations that do the work of others, at each size.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ratios: Vec<Ratio>,
+}
+
+/// How much of an operation one of its parts is, each timed by itself.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PartShare {
+    /// Name of the part.
+    pub operation: String,
+    /// Name of the whole.
+    pub part_of: String,
+    /// The size they ran at.
+    pub volume_size: u64,
+    /// Its median time as part of the sum of all parts'.
+    pub share: f64,
+    /// Its bytes accessed as part of the sum of all parts', by XLA's cost analysis; `None` where one part has none.
+    pub expected_share: Option<f64>,
+    /// Its median time as part of the whole's; all parts together may take more than the whole. `None` where the whole has no time.
+    pub of_whole: Option<f64>,
+}
+
+/// How much longer one operation takes than another that does the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// Name of the one.
+    pub slower: String,
+    /// Name of the other.
+    pub faster: String,
+    /// The size they ran at.
+    pub volume_size: u64,
+    /// Median time of the one over that of the other.
+    pub ratio: f64,
 }
 
 impl<R> Default for BenchResults<R> {
@@ -46,6 +82,8 @@ impl<R> Default for BenchResults<R> {
             measurements: Vec::new(),
             summary: Vec::new(),
             cost_analysis: Map::new(),
+            parts: Vec::new(),
+            ratios: Vec::new(),
         }
     }
 }
@@ -131,6 +169,9 @@ pub struct BenchRow {
     /// Time in the compiler in the first run, summed over modules, seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compile_s: Option<f64>,
+    /// Times of the runs before the timed ones that were asked for, seconds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warm_up_s: Vec<f64>,
     /// Captures of the traced run, paths in the folder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub traces: Vec<String>,

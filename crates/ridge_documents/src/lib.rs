@@ -24,7 +24,7 @@ mod read;
 mod recompiles;
 mod samples;
 
-pub use bench::{BenchResults, BenchRow, Environment, Measurement, RowStatus};
+pub use bench::{BenchResults, BenchRow, Environment, Measurement, PartShare, Ratio, RowStatus};
 pub use ceilings::{CeilingsDocument, Figure, MeasuredDevice, MissingFigure};
 pub use damage::{Damage, Parsed};
 pub use golden::{Golden, KeptCall};

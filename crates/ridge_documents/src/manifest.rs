@@ -169,6 +169,8 @@ pub struct Module {
     pub name: String,
     /// Its folder in the capture folder.
     pub dir: Option<String>,
+    /// Its number in XLA, where the folder's name does not end in it.
+    pub program_id: Option<u64>,
     /// Time in the compiler, seconds, a hit in its cache included.
     pub compile_s: Option<f64>,
     /// Its buffers as XLA assigned them, bytes.

@@ -130,7 +130,8 @@ impl<'m> Flow<'m> {
 
     /// Whether the value of `id` is the same in every iteration of the loop `around`.
     pub fn is_unchanged_in(&self, id: InstructionId, around: InstructionId) -> bool {
-        let Some(body) = self.module.instruction(around).called.first().copied() else { return false };
+        // The condition reads the state of each iteration as the body does.
+        let parts = &self.module.instruction(around).called;
         let (mut open, mut seen) = (vec![self.source(id)], Vec::new());
         while let Some(value) = open.pop() {
             if seen.contains(&value) {
@@ -138,7 +139,7 @@ impl<'m> Flow<'m> {
             }
             seen.push(value);
             let instruction = self.module.instruction(value);
-            let is_inside = self.module.instruction(self.carrier(value)).computation == body;
+            let is_inside = parts.contains(&self.module.instruction(self.carrier(value)).computation);
             if seen.len() > MOST_STEPS || (is_inside && changes_by_itself(instruction)) {
                 return false;
             }
@@ -345,6 +346,7 @@ ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
         assert_eq!(name(flow.source(id("same"))), "times");
         assert_eq!(name(flow.source(id("state"))), "state");
         assert_eq!(name(flow.carrier(id("times"))), "same");
+        assert!(!flow.is_unchanged_in(id("less"), id("loop")), "the condition reads the state of each iteration");
         assert_eq!(flow.loop_around(id("times")).map(name), Some("loop"));
         assert_eq!(names(flow.readers(id("sine"))), Some(vec!["times".to_owned()]));
         assert_eq!(names(flow.readers(id("times"))), Some(vec!["next".to_owned()]));

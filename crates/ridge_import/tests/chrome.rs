@@ -217,13 +217,23 @@ fn cut_files_give_what_came_before() {
 
 #[test]
 fn hostile_nesting_and_endless_strings_cost_little() {
+    let said = |text: &str| match import(&[Source { name: "x", bytes: text.as_bytes() }], Some("chrome")) {
+        Ok(found) => {
+            let notes = found.notes.iter().map(|note| format!("{} x{}", note.message, note.count));
+            (found.trace.events.len(), notes.collect::<Vec<_>>().join("; "))
+        }
+        Err(error) => (0, error.to_string()),
+    };
     let deep = format!("{{\"traceEvents\": [{{\"ph\": \"X\", \"args\": {}", "[{\"a\":".repeat(200_000));
-    let survive = |text: &str| drop(import(&[Source { name: "x", bytes: text.as_bytes() }], Some("chrome")));
-    survive(&deep);
+    let (events, words) = said(&deep);
+    assert!(events == 0 && words.contains("the file ends before its end; what came before was read"), "{words}");
     let endless = format!("[{}", "{\"ph\": \"X\", \"args\": {\"a\": [}}, ".repeat(20_000));
-    survive(&endless);
+    let (events, words) = said(&endless);
+    assert!(events == 0 && words.starts_with("not a trace: expected a list of events"), "{events} {words}");
     let strings = format!("[{}", "{\"ph\": \"X\", \"name\": \"a\\\"}, ".repeat(20_000));
-    survive(&strings);
+    let (events, words) = said(&strings);
+    let left_out = "events whose times are no numbers were left out or count as instantaneous x19999";
+    assert!(events == 0 && words.contains(left_out) && words.contains("the file ends before its end"), "{words}");
 }
 
 /// Events whose strings and arguments look like the borders between events.

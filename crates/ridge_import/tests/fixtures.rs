@@ -89,14 +89,25 @@ fn each_format_has_a_file() {
 }
 
 #[test]
-fn cut_files_panic_nowhere() {
+fn cut_files_are_refused_or_hold_no_more_than_the_whole() {
+    let (mut read_in_part, mut refused) = (0, 0);
     for fixture in fixtures() {
+        let events = |bytes: &[u8]| {
+            let found = import(&[Source { name: &fixture.name, bytes }], Some(&fixture.format));
+            found.map(|imported| imported.trace.events.len()).ok()
+        };
+        let whole = events(&fixture.bytes).unwrap_or_else(|| panic!("{} is not read", fixture.name));
         for cut in 0..CUTS {
-            let part = &fixture.bytes[..fixture.bytes.len() * cut / CUTS];
-            // An error or less than all: which of them is the format's to say.
-            let _ = import(&[Source { name: &fixture.name, bytes: part }], Some(&fixture.format));
+            match events(&fixture.bytes[..fixture.bytes.len() * cut / CUTS]) {
+                Some(part) => {
+                    assert!(part <= whole, "{} cut at {cut} of {CUTS}: {part} events of {whole}", fixture.name);
+                    read_in_part += usize::from(part > 0 && part < whole);
+                }
+                None => refused += 1,
+            }
         }
     }
+    assert!(read_in_part > 0 && refused > 0, "{read_in_part} read in part, {refused} refused");
 }
 
 #[test]

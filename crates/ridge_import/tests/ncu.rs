@@ -1,16 +1,31 @@
-//! Nsight Compute: the corpus's real reports, against the pages that the tool itself printed of one of them.
+//! Nsight Compute: reports against the pages of the same launches, made-up ones and the corpus's real one, of which the tool itself
+//! printed the pages.
 
 use ridge_analysis::{Prepared, Topic};
 use ridge_import::{Imported, Source, import};
 use ridge_test::{corpus, render};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 fn open(test: &str, names: &[&str]) -> Option<Imported> {
-    let folder = corpus(test, "ncu")?;
+    Some(open_in(&corpus(test, "ncu")?, names))
+}
+
+fn open_in(folder: &Path, names: &[&str]) -> Imported {
     let files: Vec<Vec<u8>> =
         names.iter().map(|name| std::fs::read(folder.join(name)).expect("a file of the corpus")).collect();
     let sources: Vec<Source<'_>> = files.iter().map(|bytes| Source { name: "capture", bytes }).collect();
-    Some(import(&sources, None).expect("intact captures"))
+    import(&sources, None).expect("intact captures")
+}
+
+/// Each report with a page of it: the fixture's, and the corpus's where it is at hand.
+fn with_page(test: &str, page: &str) -> Vec<(Imported, Imported)> {
+    let sets =
+        [Some((ridge_test::fixtures("ncu"), "made_up")), corpus(test, "ncu").map(|folder| (folder, "manual_nvtx"))];
+    let read = |(folder, name): (PathBuf, &str)| {
+        (open_in(&folder, &[&format!("{name}.ncu-rep")]), open_in(&folder, &[&format!("{name}.{page}.csv")]))
+    };
+    sets.into_iter().flatten().map(read).collect()
 }
 
 /// Values by launch and metric.
@@ -32,12 +47,6 @@ fn metrics(imported: &Imported) -> (ByMetric<f64>, ByMetric<String>) {
 
 #[test]
 fn the_direct_reader_gives_the_pages_values() {
-    let test = "the_direct_reader_gives_the_pages_values";
-    let (Some(report), Some(page)) = (open(test, &["manual_nvtx.ncu-rep"]), open(test, &["manual_nvtx.raw.csv"]))
-    else {
-        return;
-    };
-    assert_eq!(report.trace.profiles.launches.len(), 3);
     let launch = |imported: &Imported| {
         let strings = &imported.trace.strings;
         let one = |launch: &ridge_trace::KernelProfile| {
@@ -45,28 +54,27 @@ fn the_direct_reader_gives_the_pages_values() {
         };
         imported.trace.profiles.launches.iter().map(one).collect::<Vec<_>>()
     };
-    assert_eq!(launch(&report), launch(&page));
-    let ((said, words), (shown, shown_words)) = (metrics(&report), metrics(&page));
-    let mut compared = 0;
-    for (key, shown) in &shown {
-        let Some(said) = said.get(key) else { panic!("{key:?} is on the page and not in the report") };
-        // Pages round to six digits after the point of a scaled value, to two where there is no unit.
-        let off = (said - shown).abs();
-        assert!(off <= shown.abs() * 1e-6 + 0.005, "{key:?}: {said} in the report, {shown} on the page");
-        compared += 1;
+    // Launches and numbers of each.
+    let counts = [(2, 24), (3, 1005)];
+    let sets = with_page("the_direct_reader_gives_the_pages_values", "raw");
+    for ((report, page), expected) in sets.into_iter().zip(counts) {
+        assert_eq!(launch(&report), launch(&page));
+        let ((said, words), (shown, shown_words)) = (metrics(&report), metrics(&page));
+        for (key, shown) in &shown {
+            let Some(said) = said.get(key) else { panic!("{key:?} is on the page and not in the report") };
+            // Pages round to six digits after the point of a scaled value, to two where there is no unit.
+            let off = (said - shown).abs();
+            assert!(off <= shown.abs() * 1e-6 + 0.005, "{key:?}: {said} in the report, {shown} on the page");
+        }
+        let missing: Vec<&(u32, String)> = said.keys().filter(|key| !shown.contains_key(*key)).collect();
+        assert!(missing.is_empty(), "{missing:?}");
+        assert_eq!((report.trace.profiles.launches.len(), shown.len()), expected);
+        assert_eq!(words, shown_words);
     }
-    let missing: Vec<&(u32, String)> = said.keys().filter(|key| !shown.contains_key(*key)).collect();
-    assert_eq!((compared, missing.len()), (1005, 0), "{missing:?}");
-    assert_eq!(words, shown_words);
 }
 
 #[test]
 fn rules_are_those_of_the_details_page() {
-    let test = "rules_are_those_of_the_details_page";
-    let (Some(report), Some(page)) = (open(test, &["manual_nvtx.ncu-rep"]), open(test, &["manual_nvtx.details.csv"]))
-    else {
-        return;
-    };
     let rules = |imported: &Imported| {
         let strings = &imported.trace.strings;
         let mut rules: Vec<String> = (imported.trace.profiles.rules.iter())
@@ -83,8 +91,11 @@ fn rules_are_those_of_the_details_page() {
     let ids = |rules: Vec<String>| {
         rules.into_iter().map(|rule| plain(rule).chars().take(80).collect::<String>()).collect::<Vec<_>>()
     };
-    assert_eq!(ids(rules(&report)), ids(rules(&page)));
-    assert_eq!(report.trace.profiles.rules.len(), 6);
+    let sets = with_page("rules_are_those_of_the_details_page", "details");
+    for ((report, page), expected) in sets.into_iter().zip([2, 6]) {
+        assert_eq!(ids(rules(&report)), ids(rules(&page)));
+        assert_eq!(report.trace.profiles.rules.len(), expected);
+    }
 }
 
 #[test]

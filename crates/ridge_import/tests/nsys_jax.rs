@@ -164,6 +164,28 @@ fn thunks_of_a_graph_are_the_work_and_the_graph_is_not() {
 }
 
 #[test]
+fn a_small_archive_has_threads_links_lines_and_scopes() {
+    let imported = open(&fixture("one_process.zip"));
+    let trace = &imported.trace;
+    let on_host = trace.tracks.iter().filter(|track| track.device.is_none());
+    // `make.py` writes nine ranges of one thread.
+    assert_eq!(on_host.map(|track| track.rows.len()).collect::<Vec<_>>(), [9]);
+    for row in work(trace) {
+        let cause = trace.events.link[row] as usize;
+        assert!(trace.name(cause).contains(trace.name(row)), "{} <- {}", trace.name(row), trace.name(cause));
+        assert_ne!(trace.operations[trace.events.op[row] as usize].instruction, NONE, "{}", trace.name(row));
+    }
+    let device = &trace.devices[0];
+    assert_eq!((device.model.as_deref(), device.cores), (Some("NVIDIA A100-SXM4-40GB"), Some(108)));
+    assert_eq!(trace.processes[0].rank, Some(0));
+    let prepared = Prepared::default();
+    let analysis = prepared.analysis(trace, &imported.hlo);
+    let by_line = view(Topic::Time, "source").expect("a view");
+    let text = ridge_test::render(&by_line.table(&analysis, &Ask::default()), &["source"]);
+    assert!(text.contains("operations.py"), "{text}");
+}
+
+#[test]
 fn a_combined_archive_has_its_processes() {
     let imported = open(&fixture("combined.zip"));
     let names: Vec<&str> =

@@ -1,7 +1,8 @@
-//! Follows the recipes "a trace format", "a table" and "a rule" of CONTRIBUTING.md with made-up ones, in a copy of the project.
+//! Follows the recipes "a trace format", "a table", "a rule", "a device" and "a guard" of CONTRIBUTING.md with made-up ones, in a
+//! copy of the project.
 //!
 //! The files that changed must be those that the recipes list; the tests that walk formats, views and rules must find the new
-//! ones. One copy serves all three, so that the project is built once more and not three times.
+//! ones. One copy serves all of them, so that the project is built once more and not five times.
 //! The copy builds in a folder of its own: Cargo takes two checkouts in one target folder for the same packages.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -128,6 +129,28 @@ const DOCUMENT: &str = "# foo\n\nA kernel is called foo.\n\n## What to do\n\nRen
     ## Examples\n\n```trace\nstream 7 on gpu\n  0 +6 foo\n  6 +4 bar\n```\n\n```says\n```\n\n\
     ```trace\nstream 7 on gpu\n  0 +6 bar\n```\n\n```says\n```\n";
 
+/// A guard that finds nothing.
+const GUARD: &str = r#"//! No file is called foo.
+
+use crate::tree::Tree;
+
+/// What breaks the rule.
+pub(crate) fn check(tree: &Tree) -> Vec<String> {
+    tree.texts("", ".foo.rs").map(|(path, _)| format!("{path} is called foo")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_called_so_is_found() {
+        let tree = Tree::made_up(&[("a.foo.rs", "//! It is a.\n"), ("b.rs", "//! It is b.\n")]);
+        assert_eq!(check(&tree), ["a.foo.rs is called foo"]);
+    }
+}
+"#;
+
 const CAPTURE: &str = "foo 1\nload 0 10\nsolve 10 32\n";
 const README: &str =
     "# Foo captures\n\n`small.foo` (made up by hand; MIT or Apache-2.0), what is read of it: `golden.txt`.\n";
@@ -137,7 +160,7 @@ const NOT_COPIED: [&str; 9] =
     ["target", ".git", ".venv", ".venv-bench", ".venv-torch", "demo-run", "bench-out", "corpus", "artifacts"];
 
 /// The recipes, by their titles.
-const RECIPES: [&str; 3] = ["a trace format", "a table", "a rule"];
+const RECIPES: [&str; 5] = ["a trace format", "a table", "a rule", "a device", "a guard"];
 
 #[test]
 fn made_up_ones_touch_what_the_recipes_say() {
@@ -150,9 +173,11 @@ fn made_up_ones_touch_what_the_recipes_say() {
     add_format(&copy);
     add_table(&copy);
     add_rule(&copy);
+    add_device(&copy);
+    add_guard(&copy);
     // One command, so that what they share is built once.
-    let tests =
-        ["test", "-p", "ridge_import", "-p", "ridge_analysis", "-p", "ridge_diagnose", "--test", "fixtures", "--lib"];
+    let packages = ["-p", "ridge_import", "-p", "ridge_analysis", "-p", "ridge_diagnose"];
+    let tests = [&["test"][..], &packages, &["--test", "fixtures", "--test", "devices", "--lib"]].concat();
     cargo(&copy, &target, &tests, true);
     cargo(&copy, &target, &["run", "-p", "xtask", "--", "gen"], false);
 
@@ -195,6 +220,23 @@ fn add_rule(copy: &Path) {
     insert(&source.join("rules.rs"), "\n    kernel_hotspot", "\n    foo");
 }
 
+/// The sheet of another device under a made-up name.
+fn add_device(copy: &Path) {
+    let source = copy.join("crates/ridge_analysis");
+    let sheet = std::fs::read_to_string(source.join("devices/nvidia-l4.toml")).expect("a sheet");
+    write(&source.join("devices/foo.toml"), sheet.replace("NVIDIA L4", "Foo 4").as_bytes());
+    let lines = "\n    include_str!(\"../devices/amd";
+    insert(&source.join("src/device.rs"), lines, "\n    include_str!(\"../devices/foo.toml\"),");
+}
+
+fn add_guard(copy: &Path) {
+    let main = copy.join("xtask/src/main.rs");
+    write(&copy.join("xtask/src/foo.rs"), GUARD.as_bytes());
+    insert(&main, "\nmod ", "\nmod foo;");
+    insert(&main, "\n    Guard {", "\n    Guard { name: \"nothing is called foo\", check: foo::check },");
+    insert(&copy.join("ARCHITECTURE.md"), "\n| Generated pages", "\n| No file is called foo. | `xtask/src/foo.rs` |");
+}
+
 /// Puts `text` before the first `place` of a file.
 fn insert(path: &Path, place: &str, text: &str) {
     let before = std::fs::read_to_string(path).expect("a file of the project");
@@ -210,7 +252,8 @@ fn listed_files(root: &Path, title: &str) -> Vec<String> {
     recipe
         .lines()
         .filter_map(|line| line.strip_prefix("- `")?.split_once('`'))
-        .map(|(path, _)| path.replace("<id>", "foo").replace("<what>", "foo"))
+        .map(|(path, _)| path.replace("<vendor>-<model>", "foo"))
+        .map(|path| ["<id>", "<what>", "<rule>"].iter().fold(path, |path, place| path.replace(place, "foo")))
         .collect()
 }
 

@@ -40,11 +40,25 @@ pub struct LaunchTime {
     pub high_s: f64,
 }
 
-/// The time of a launch, by the priors of how far code reaches a roof and of what any kernel takes.
+/// How far the ends of an interval are moved outwards: factors of at least 1 on the time at the roof.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LaunchWidth {
+    /// What the lower end is divided by.
+    pub below: f64,
+    /// What the upper end is multiplied by.
+    pub above: f64,
+}
+
+impl LaunchWidth {
+    /// The priors as they are.
+    pub const NONE: LaunchWidth = LaunchWidth { below: 1.0, above: 1.0 };
+}
+
+/// The time of a launch, by the priors of how far code reaches a roof and of what any kernel takes, as wide as `width` says.
 ///
-/// A grid of fewer blocks than multiprocessors leaves the rest idle; of more, the last wave is as long as the others. Both ends
-/// of the interval are judgement and none was fitted: `docs/offload-validation.md` says how many published launches it holds.
-pub fn launch_time(work: LaunchWork, gpu: LaunchGpu) -> LaunchTime {
+/// A grid of fewer blocks than multiprocessors leaves the rest idle; of more, the last wave is as long as the others.
+/// What any kernel takes at least is not widened: no launch that short is published with its work.
+pub fn launch_time(work: LaunchWork, gpu: LaunchGpu, width: LaunchWidth) -> LaunchTime {
     let constants = constants();
     let (efficiency, start) = (constants.prior(Parameter::GpuEfficiency), constants.prior(Parameter::GpuLaunch));
     let (compute, memory) = match work.blocks {
@@ -61,9 +75,9 @@ pub fn launch_time(work: LaunchWork, gpu: LaunchGpu) -> LaunchTime {
     let roof = compute.max(memory);
     let at = |efficiency: f64, start_us: f64| (roof / efficiency).max(start_us * 1e-6);
     LaunchTime {
-        low_s: at(efficiency.high, start.low),
+        low_s: at(efficiency.high * width.below, start.low),
         mid_s: at(efficiency.mode, start.mode),
-        high_s: at(efficiency.low, start.high),
+        high_s: at(efficiency.low / width.above, start.high),
     }
 }
 
@@ -75,7 +89,7 @@ mod tests {
 
     fn micros(compute_us: f64, memory_us: f64, blocks: Option<(f64, f64)>) -> String {
         let work = LaunchWork { compute_s: compute_us * 1e-6, memory_s: memory_us * 1e-6, blocks };
-        let time = launch_time(work, H100);
+        let time = launch_time(work, H100, LaunchWidth::NONE);
         format!("{:.1} {:.1} {:.1}", time.low_s * 1e6, time.mid_s * 1e6, time.high_s * 1e6)
     }
 
@@ -83,6 +97,9 @@ mod tests {
     fn what_the_grid_leaves_idle_costs() {
         assert_eq!(micros(0.0, 0.1, None), "2.0 3.0 4.0");
         assert_eq!(micros(10.0, 90.0, None), "100.0 150.0 300.0");
+        let work = LaunchWork { compute_s: 0.0, memory_s: 90e-6, blocks: None };
+        let wide = launch_time(work, H100, LaunchWidth { below: 2.0, above: 3.0 });
+        assert_eq!([wide.low_s, wide.mid_s, wide.high_s].map(|secs| (secs * 1e6).round()), [50.0, 150.0, 900.0]);
         // Half of the multiprocessors, so twice the arithmetic.
         assert_eq!(micros(9.0, 0.0, Some((66.0, 264.0))), "20.0 30.0 60.0");
         // One and a half waves take two.

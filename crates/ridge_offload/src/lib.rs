@@ -50,7 +50,7 @@ pub use conformal::{Calibration, Widening};
 pub use constants::{Constant, Constants, Fixed, constants};
 pub use draw::Draw;
 pub use fix::Fix;
-pub use launch::{LaunchGpu, LaunchTime, LaunchWork, launch_time};
+pub use launch::{LaunchGpu, LaunchTime, LaunchWidth, LaunchWork, launch_time};
 pub use operators::{Format, Operator, OperatorCost};
 pub use parameter::Parameter;
 pub use predict::{Interval, Prediction, predict};

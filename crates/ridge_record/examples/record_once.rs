@@ -56,6 +56,9 @@ fn options(asked: &Value, command: Vec<std::ffi::OsString>) -> RecordOptions {
     if let Some(most) = asked["max_trace_bytes"].as_u64() {
         options.limits.max_trace_bytes = most;
     }
+    if let Some(most) = asked["max_overhead_pct"].as_u64() {
+        options.limits.max_overhead_pct = u32::try_from(most).expect("percent");
+    }
     options.limits.rotate = asked["rotate_s"].as_f64().map(Duration::from_secs_f64);
     options.golden = text("golden").iter().flat_map(|words| words.split(',')).map(str::to_owned).collect();
     options.samples = on("samples", true);
@@ -64,6 +67,7 @@ fn options(asked: &Value, command: Vec<std::ffi::OsString>) -> RecordOptions {
     options.expand_command_buffers = on("expand_command_buffers", false);
     options.keep_command_buffers = on("keep_command_buffers", false);
     options.memory_profiles = on("memory_profiles", true);
+    options.memory_at = asked["memory_at"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
     options.torch.shapes = on("shapes", false);
     options.torch.allocations = on("allocations", false);
     options.torch.allocator_history = on("allocator_history", false);

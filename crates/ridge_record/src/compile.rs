@@ -11,9 +11,9 @@ mod run;
 mod sources;
 mod write;
 
-pub use dump::{Dump, DumpedModule, dump_of, lay_out};
+pub use dump::{Dump, DumpedModule, dump_of, lay_out, why_no_dump};
 pub use environment::{Compiler, InstallError, compiler, compiler_folder, install};
 pub use function::{LowerError, lower};
 pub use run::{CompileError, CompileEvent, Compiled, CompiledModule, Job, compile};
 pub use sources::{SourceError, SourceModule, Sources, sources_of};
-pub use write::{WriteError, claim, write_manifest};
+pub use write::{WriteError, begin, claim, write_manifest};

@@ -25,6 +25,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// Rounds after the first without which nothing is known.
+const NEEDED_ROUNDS: u32 = 2;
+
 /// Tells the harness where its configuration is.
 const CONFIG_VARIABLE: &str = "RIDGELINE_EXPERIMENT";
 
@@ -37,7 +40,7 @@ pub struct ExperimentOptions {
     pub out: PathBuf,
     /// The changes.
     pub changes: Vec<Change>,
-    /// No round is begun that would probably end later.
+    /// No run is begun that would probably end later, after the rounds that any answer needs.
     pub budget: Duration,
     /// Most rounds after the first.
     pub most_rounds: u32,
@@ -144,8 +147,9 @@ pub enum ExperimentEvent<'e> {
 
 /// Runs rounds of the program as it is and with each change that `wanted` names, until it names none.
 ///
-/// The first round has every change once, between two runs of the program as it is. `wanted` is asked after every round which
-/// changes need more; the rounds go forth and back, so that what drifts on the machine meets all alike.
+/// The first round has every change once, between two runs of the program as it is; those that half the budget leaves no time for
+/// are not run. `wanted` is asked after every round which changes need more; the rounds go forth and back, so that what drifts on the
+/// machine meets all alike.
 ///
 /// # Errors
 /// [`ExperimentError`] if the program fails as it is, cannot be run, or loads no harness.
@@ -160,13 +164,18 @@ pub fn experiment(
     let mut runs: Vec<ExperimentRun> = Vec::new();
     let first = (0..options.changes.len()).map(Some);
     let mut plan: Vec<Option<usize>> = std::iter::once(None).chain(first).chain([None]).collect();
+    let mut has_skipped = false;
     for round in 0..=options.most_rounds {
         let round_began = Instant::now();
         for change in plan {
-            // The first two rounds are needed for any answer; beyond them the budget is kept run by run.
+            // Two rounds after the first are needed for any answer; beyond them the budget is kept run by run.
             let longest = runs.iter().map(|run| run.wall).max().unwrap_or_default();
-            if round > 0 && began.elapsed() + longest > options.budget {
+            if round > NEEDED_ROUNDS && began.elapsed() + longest > options.budget {
                 return Ok((runs, ExperimentEnd::Budget));
+            }
+            if round == 0 && change.is_some() && began.elapsed() + longest > time_to_look(&runs, options.budget) {
+                has_skipped = true;
+                continue;
             }
             tell(ExperimentEvent::Begins { change: change.map(|at| &options.changes[at]), round });
             let run = run_once(options, change, round, runs.len())?;
@@ -181,9 +190,10 @@ pub fn experiment(
         }
         let more = wanted(&runs);
         if more.is_empty() {
-            return Ok((runs, ExperimentEnd::Enough));
+            let is_all = !has_skipped || round > 0;
+            return Ok((runs, if is_all { ExperimentEnd::Enough } else { ExperimentEnd::Budget }));
         }
-        if began.elapsed() + round_began.elapsed().min(options.budget) > options.budget && round > 1 {
+        if round >= NEEDED_ROUNDS && began.elapsed() + round_began.elapsed().min(options.budget) > options.budget {
             return Ok((runs, ExperimentEnd::Budget));
         }
         plan = std::iter::once(None).chain(more.into_iter().map(Some)).collect();
@@ -192,6 +202,17 @@ pub fn experiment(
         }
     }
     Ok((runs, ExperimentEnd::Rounds))
+}
+
+/// How long the first round may look at further changes: half the budget, or all of it while none has applied, and one in any case.
+fn time_to_look(runs: &[ExperimentRun], budget: Duration) -> Duration {
+    let mut changed = runs.iter().filter(|run| run.change.is_some()).peekable();
+    if changed.peek().is_none() {
+        return Duration::MAX;
+    }
+    let applies = |run: &ExperimentRun| run.report.as_ref().is_some_and(|report| !report.applied.is_empty());
+    let is_of_use = changed.any(|run| run.status == ProgramStatus::Exited(0) && applies(run));
+    if is_of_use { budget / 2 } else { budget }
 }
 
 /// The program as it is has to end well, and under the harness.

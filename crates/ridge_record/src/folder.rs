@@ -38,6 +38,17 @@ pub fn default_out_dir(command: &[OsString]) -> PathBuf {
         .expect("one of four billion names is free")
 }
 
+/// Removes the folder at `path` where it is a recording that nobody writes, and nothing else; whether it did.
+///
+/// # Errors
+/// Whatever the system says of what cannot be listed or removed.
+pub fn remove_if_recording(path: &Path) -> io::Result<bool> {
+    if is_locked(path) || !matches!(content(path)?, Content::Recording) {
+        return Ok(false);
+    }
+    remove(path).map(|()| true)
+}
+
 /// `solver` for `python solver.py --n 384`, `pkg.train` for `python -m pkg.train`.
 fn script_stem(command: &[OsString]) -> Option<String> {
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();

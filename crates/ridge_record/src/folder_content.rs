@@ -12,8 +12,9 @@ use crate::rank::rank_of_folder;
 pub(crate) const WORK: &str = ".ridgeline";
 
 /// Folders of a capture, with how the names of their files end; an empty ending is any file.
-const FOLDERS: [(&str, &[&str]); 8] = [
+const FOLDERS: [(&str, &[&str]); 9] = [
     (WORK, &[""]),
+    ("plugins", &RUNS),
     ("trace", &TRACES),
     (
         "hlo",
@@ -26,7 +27,10 @@ const FOLDERS: [(&str, &[&str]); 8] = [
     ("sources", &[""]),
 ];
 
-/// Captures of the profilers of JAX and PyTorch, then of those around a program.
+/// Captures of JAX's profiler, where TensorBoard and XProf look for them; then what XProf 2.24 leaves beside one that it opened.
+const RUNS: [&str; 6] = [".xplane.pb", ".partial", ".pb", ".SSTABLE", "cache_version.txt", ".cached_tools.json"];
+
+/// Captures of PyTorch's profiler, and JAX's of earlier versions; then of those around a program.
 const TRACES: [&str; 10] = [
     ".xplane.pb",
     ".pt.trace.json",
@@ -39,6 +43,9 @@ const TRACES: [&str; 10] = [
     ".ncu.csv",
     ".unread",
 ];
+
+/// Where a run of TensorBoard's profile plugin is a folder.
+const RUN_FOLDERS: &str = "plugins/profile";
 
 /// Files beside those folders.
 const FILES: [&str; 1] = ["manifest.json"];
@@ -81,9 +88,29 @@ pub(crate) fn content(path: &Path) -> io::Result<Content> {
 
 /// True if the recording at `path` has a trace, and not only the beginning of one.
 pub(crate) fn has_trace(path: &Path) -> bool {
-    let is_whole = |entry: fs::DirEntry| !entry.file_name().as_encoded_bytes().ends_with(b".partial");
-    fs::read_dir(path.join("trace")).is_ok_and(|entries| entries.filter_map(Result::ok).any(is_whole))
+    let is_whole = |path: &String| !path.ends_with(".partial");
+    names_in(path, "trace").iter().any(is_whole)
+        || runs(path).iter().any(|path| path.ends_with(".xplane.pb"))
         || ranks(path).iter().any(|rank| has_trace(rank))
+}
+
+/// Paths of the captures in `out`, from it, those that are not whole yet among them.
+pub(crate) fn traces(out: &Path) -> Vec<String> {
+    let mut paths: Vec<String> = names_in(out, "trace").into_iter().chain(runs(out)).collect();
+    paths.retain(|path| path.ends_with(".xplane.pb") || path.ends_with(".pt.trace.json"));
+    paths.sort();
+    paths
+}
+
+/// Paths of all that is in the folders of runs, from `out`.
+fn runs(out: &Path) -> Vec<String> {
+    names_in(out, RUN_FOLDERS).iter().flat_map(|run| names_in(out, run)).collect()
+}
+
+/// The entries of the folder `inside` of `out`, by their paths from `out`; none where it cannot be listed.
+fn names_in(out: &Path, inside: &str) -> Vec<String> {
+    let entries = fs::read_dir(out.join(inside)).into_iter().flatten().filter_map(Result::ok);
+    entries.map(|entry| format!("{inside}/{}", entry.file_name().to_string_lossy())).collect()
 }
 
 /// The folders of the ranks of a job.
@@ -173,9 +200,26 @@ mod tests {
     }
 
     #[test]
+    fn what_xprof_leaves_beside_a_capture_goes_with_it() {
+        let run = "plugins/profile/trace";
+        let cache = ["cache_version.txt", "host0.SSTABLE", "jit_f(3).hlo_proto.pb", ".cached_tools.json"];
+        let cache = cache.map(|name| format!("{run}/{name}"));
+        let (capture, notes) = (format!("{run}/host0.xplane.pb"), format!("{run}/notes.txt"));
+        let mut files = vec![("manifest.json", Manifest::SCHEMA), (capture.as_str(), "x")];
+        files.extend(cache.iter().map(|name| (name.as_str(), "x")));
+        let (dir, found) = made(&files);
+        assert_eq!((found, traces(dir.path())), (Content::Recording, vec![capture.clone()]));
+        files.push((&notes, "mine"));
+        let (dir, found) = made(&files);
+        assert_eq!(found, Content::Others(dir.path().join(&notes)));
+    }
+
+    #[test]
     fn the_beginning_of_a_trace_is_none() {
         assert!(!has_trace(made(&[("trace/host0.xplane.pb.partial", "x")]).0.path()));
         assert!(has_trace(made(&[("trace/host0.xplane.pb.partial", "x"), ("trace/host0.xplane.pb", "x")]).0.path()));
+        assert!(!has_trace(made(&[("plugins/profile/trace/host0.xplane.pb.partial", "x")]).0.path()));
+        assert!(has_trace(made(&[("plugins/profile/trace/host0.xplane.pb", "x")]).0.path()));
     }
 
     #[test]

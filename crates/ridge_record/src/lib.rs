@@ -25,6 +25,7 @@
 pub mod bench;
 pub mod calibrate;
 pub mod compile;
+pub mod doctor;
 pub mod emulate;
 pub mod experiment;
 pub mod trial;
@@ -59,7 +60,7 @@ mod worker;
 pub use around::ncu::{CounterOptions, CounterOutcome, count, export_page, is_recording_of};
 pub use error::RecordError;
 pub use file_size::survive_file_size_limit;
-pub use folder::default_out_dir;
+pub use folder::{default_out_dir, remove_if_recording};
 pub use harness::write_harness;
 pub use options::{HloFormat, Limits, RecordOptions, StepRange, TorchOptions, WarmUp, Window, XlaDump};
 pub use outcome::{Missing, Overhead, ProgramStatus, RecordEvent, RecordOutcome};

@@ -140,7 +140,7 @@ fn members(object: Value) -> Map<String, Value> {
 
 /// What is said of each process: enough to see which did what, and how far it came.
 fn process(piece: &Piece) -> Value {
-    const KEYS: [&str; 12] = [
+    const KEYS: [&str; 13] = [
         "pid",
         "ordinal",
         "state",
@@ -152,6 +152,7 @@ fn process(piece: &Piece) -> Value {
         "timings",
         "peak_rss_bytes",
         "steps_seen",
+        "step_times",
         "compilations",
     ];
     KEYS.iter().map(|key| ((*key).to_owned(), piece.content[*key].clone())).collect::<Map<_, _>>().into()
@@ -172,9 +173,11 @@ fn asked(options: &RecordOptions) -> Value {
         "keep_command_buffers": options.keep_command_buffers,
         "around": options.nsys.as_ref().map(|_| Profiler::Nsys.name()),
         "memory_profiles": options.memory_profiles,
+        "memory_at": options.memory_at,
         "torch": torch(options),
         "limits": {
             "max_trace_s": secs(limits.max_trace_time), "rotate_s": limits.rotate.map(secs), "max_trace_bytes": limits.max_trace_bytes,
+            "max_overhead_pct": Some(limits.max_overhead_pct).filter(|most| *most != u32::MAX),
             "max_modules": limits.max_modules, "max_module_bytes": limits.max_module_bytes,
         },
         "samples": options.samples,

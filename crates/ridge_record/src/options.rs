@@ -53,6 +53,8 @@ pub struct RecordOptions {
     pub sources: bool,
     /// Save device memory profiles before and after each capture.
     pub memory_profiles: bool,
+    /// Steps before which one is saved too, counted from 0.
+    pub memory_at: Vec<u64>,
     /// What PyTorch's profiler records beside operators and device work.
     pub torch: TorchOptions,
     /// Regions whose inputs and outputs are kept while the program runs: names of modules, words of the source that they came from,
@@ -96,6 +98,7 @@ impl RecordOptions {
             samples: true,
             sources: true,
             memory_profiles: true,
+            memory_at: Vec::new(),
             torch: TorchOptions::usual(),
             golden: Vec::new(),
             max_golden_bytes: RecordOptions::USUAL_GOLDEN_BYTES,
@@ -170,6 +173,8 @@ pub enum HloFormat {
     Jaxpr,
     /// What JAX handed to XLA (`stablehlo.mlir`).
     Stablehlo,
+    /// The same as bytecode that other versions and tools read (`portable.mlirbc`).
+    Portable,
     /// HLO text before optimization (`before.txt`): slow to make, and it says what StableHLO says.
     Before,
     /// What JAX hands to XLA for a GPU, as bytecode with every constant (`lowered.mlirbc`), for a compiler of one that is not there.
@@ -194,6 +199,9 @@ pub struct Limits {
     ///
     /// What runs while a part is written is not captured.
     pub rotate: Option<Duration>,
+    /// Most that recording the whole of a JAX program may slow it down, in percent of its time: one that makes more events than that
+    /// allows is recorded in windows. [`u32::MAX`] records everything.
+    pub max_overhead_pct: u32,
     /// Largest trace as it is on disk, in bytes per window.
     ///
     /// A window that may have grown towards it is written and measured, and goes on in a further part if it is smaller.
@@ -205,10 +213,11 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Two minutes and 512 MiB of trace per window, 2000 modules and 1 GiB of module files per process.
+    /// Two minutes and 512 MiB of trace per window, a fifth of the program's time, 2000 modules and 1 GiB of module files per process.
     pub const USUAL: Limits = Limits {
         max_trace_time: Duration::from_secs(120),
         rotate: None,
+        max_overhead_pct: 20,
         max_trace_bytes: 512 << 20,
         max_modules: 2000,
         max_module_bytes: 1 << 30,

@@ -54,18 +54,19 @@ impl FromStr for HloFormat {
         HloFormat::ALL
             .into_iter()
             .find(|format| format.name() == text)
-            .ok_or_else(|| error("one of text, proto, dot, jaxpr, stablehlo, before, lowered", text))
+            .ok_or_else(|| error("one of text, proto, dot, jaxpr, stablehlo, portable, before, lowered", text))
     }
 }
 
 impl HloFormat {
     /// Every format.
-    pub const ALL: [HloFormat; 7] = [
+    pub const ALL: [HloFormat; 8] = [
         HloFormat::Text,
         HloFormat::Proto,
         HloFormat::Dot,
         HloFormat::Jaxpr,
         HloFormat::Stablehlo,
+        HloFormat::Portable,
         HloFormat::Before,
         HloFormat::Lowered,
     ];
@@ -78,6 +79,7 @@ impl HloFormat {
             HloFormat::Dot => "dot",
             HloFormat::Jaxpr => "jaxpr",
             HloFormat::Stablehlo => "stablehlo",
+            HloFormat::Portable => "portable",
             HloFormat::Before => "before",
             HloFormat::Lowered => "lowered",
         }

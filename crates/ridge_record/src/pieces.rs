@@ -7,6 +7,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::folder_content::traces;
+
 /// How the names of files begin in which a process says why it has no piece.
 const REFUSED: &str = "refused-";
 
@@ -71,10 +73,7 @@ pub(crate) fn read_pieces(dir: &Path) -> Pieces {
 
 /// Has the pieces name the whole traces in `out` that none of them does: a process may be killed right after it wrote one.
 pub(crate) fn name_unlisted_traces(out: &Path, pieces: &mut Pieces) {
-    let names = fs::read_dir(out.join("trace")).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.file_name()));
-    let mut paths: Vec<String> = names.map(|name| format!("trace/{}", name.to_string_lossy())).collect();
-    paths.retain(|path| path.ends_with(".xplane.pb") || path.ends_with(".pt.trace.json"));
-    paths.sort();
+    let mut paths = traces(out);
     let listed: Vec<Value> = pieces.pieces.iter().flat_map(|piece| list(&piece.content, "traces")).cloned().collect();
     paths.retain(|path| !listed.iter().any(|trace| trace["path"] == path.as_str()));
     let recorded = pieces.pieces.iter_mut().filter(|piece| piece.is_recorded()).last();

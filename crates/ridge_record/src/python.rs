@@ -31,6 +31,7 @@ pub(crate) const WORKER_FILES: &[PackageFile] = package_files![
     "capture.py",
     "elsewhere.py",
     "environment.py",
+    "layout.py",
     "module_files.py",
     "modules.py",
     "own_files.py",
@@ -46,6 +47,7 @@ pub(crate) const WORKER_FILES: &[PackageFile] = package_files![
 /// What compiles modules for GPUs that are not there.
 pub(crate) const COMPILER_FILES: &[PackageFile] = package_files![
     "__init__.py",
+    "compile_assembler.py",
     "compile_device.py",
     "compile_source.py",
     "compile_worker.py",
@@ -56,6 +58,9 @@ pub(crate) const COMPILER_FILES: &[PackageFile] = package_files![
 /// What lowers one function for them.
 pub(crate) const FUNCTION_FILES: &[PackageFile] =
     package_files!["__init__.py", "compile_function.py", "elsewhere.py", "regions.py"];
+
+/// What asks an interpreter what it has.
+pub(crate) const DOCTOR_FILES: &[PackageFile] = package_files!["__init__.py", "doctor_probe.py"];
 
 /// Turns JAX's persistent compilation cache off: a compile time read from a cache is none.
 pub(crate) const NO_COMPILATION_CACHE: (&str, &str) = ("JAX_ENABLE_COMPILATION_CACHE", "false");

@@ -16,7 +16,7 @@ use crate::folder_content::{Content, content};
 use crate::harness::write_harness;
 use crate::launch::{run_plain, run_recorded};
 use crate::manifest::{Gathered, compose, torch, warm_up, window};
-use crate::options::RecordOptions;
+use crate::options::{Limits, RecordOptions};
 use crate::outcome::{Missing, RecordEvent, RecordOutcome, Run};
 use crate::pack::pack_torch_traces;
 use crate::pieces::{name_unlisted_traces, read_pieces};
@@ -151,6 +151,11 @@ fn finish(
     gathered.outcome(&path, run)
 }
 
+/// Percent of the program's time that recording may take; null for all of it.
+fn overhead(limits: Limits) -> Option<u32> {
+    Some(limits.max_overhead_pct).filter(|most| *most != u32::MAX)
+}
+
 /// What the harness is told, as `schedule.py` and `session.py` read it.
 fn config(folder: &CaptureFolder, options: &RecordOptions) -> Value {
     let mut settings = serde_json::Map::new();
@@ -172,10 +177,12 @@ fn config(folder: &CaptureFolder, options: &RecordOptions) -> Value {
         "expand_command_buffers": options.expand_command_buffers,
         "keep_command_buffers": options.keep_command_buffers,
         "memory_profiles": options.memory_profiles,
+        "memory_at": options.memory_at,
         "torch": torch(options),
         "golden": options.golden,
         "max_golden_bytes": options.max_golden_bytes,
         "max_trace_s": options.limits.max_trace_time.as_secs_f64(),
+        "max_overhead_pct": overhead(options.limits),
         "rotate_s": options.limits.rotate.map(|time| time.as_secs_f64()),
         "samples": options.samples,
         "sources": options.sources,

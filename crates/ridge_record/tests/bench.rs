@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ridge_record::bench::{BenchError, BenchEvent, BenchOptions, BenchOutcome, BenchStatus, bench};
+use ridge_record::bench::{BenchError, BenchEvent, BenchOptions, BenchOutcome, BenchStatus, Layout, bench};
 use serde_json::Value;
 
 /// Runs the "suite" as a shell script; `$size`, `$after` and `$list` say what was asked.
@@ -314,4 +314,62 @@ fn what_compiles_at_every_call_is_told_with_its_times() {
     assert_eq!(recompiles.to_string(), expected);
     let page = json(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json/bench.v1.schema.json"));
     assert_eq!(schema::problems(&page, &json(&bench.out().join("results.json"))), Vec::<String>::new());
+}
+
+/// A capture, modules and XLA's dump of each size, and an operation that is half of another.
+const ALL_FILES: &str = r#"
+printf '{"event":"plan","suite":"fake","sizes":[8],"operations":["a","b"],"variants":{},"parts":{"a":"b"},"ratios":[["b","a"]],"began":"20260102_030405"}\n'
+[ "$list" ] && exit 0
+for a in "$@"; do case $previous in --out) out=$a ;; --dump) dump=$a ;; --warm-up) warm=$a ;; esac; previous=$a; done
+[ "$dump" ] || dump=$out/hlo_dump; mkdir -p "$out/plugins/profile/a" "$out/hlo/a/jit_a.1" "$dump/a"
+printf x > "$out/plugins/profile/a/host0.xplane.pb"; printf x > "$out/hlo/a/jit_a.1/after.txt"; printf "%s" "$XLA_FLAGS" > "$dump/a/flags"
+printf '{"event":"environment","environment":{"versions":{"jax":"1.2","mbirjax":"0.7"},"devices":[{"id":0,"platform":"gpu"}]}}\n'
+start a
+printf '{"event":"modules","operation":"a","modules":[{"name":"jit_a","dir":"hlo/a/jit_a.1"}],"costs":[{"name":"jit_a","cost":{"flops":5.0,"bytes accessed":7.0}}]}\n'
+printf '{"event":"measurement","operation":"a","volume_size":%s,"run":1,"time":0.5,"traced":false}\n' "$size"
+printf '{"event":"row","operation":"a","volume_size":%s,"status":"ok","runs":2,"first_run_s":3.5,"median_s":0.5,"min_s":0.4,"spread_s":0.1,"warm_up_s":[%s],"traces":["plugins/profile/a/host0.xplane.pb"],"notes":[]}\n' "$size" "$warm"
+start b
+printf '{"event":"row","operation":"b","volume_size":%s,"status":"ok","runs":2,"median_s":1.0,"min_s":0.4,"spread_s":0.1,"notes":[]}\n' "$size"
+"#;
+
+#[test]
+fn the_layout_of_mbirjax_has_its_files_and_stays_a_benchmark() {
+    let mut bench = Bench::new(ALL_FILES);
+    bench.options.layout = Layout::Mbirjax;
+    bench.options.warm_up = 2;
+    bench.options.xla_dump = ["html".to_owned()].into();
+    // An earlier one gives way, whatever its layout.
+    for _ in 0..2 {
+        bench.run();
+    }
+    let out = bench.out();
+    let time = "20260102_030405";
+    let trace = format!("jax_traces/{time}/vol8/plugins/profile/a/host0.xplane.pb");
+    assert!(out.join(&trace).is_file() && out.join(format!("hlo_dumps/{time}/vol8/a/jit_a.1/after.txt")).is_file());
+    let flags = fs::read_to_string(out.join(format!("hlo_dumps_xla/{time}/vol8/a/flags"))).unwrap();
+    assert!(flags.contains("--xla_dump_to=") && flags.ends_with("size_008/hlo_dump --xla_dump_hlo_as_html"), "{flags}");
+
+    let results = json(&out.join("results.json"));
+    assert_eq!(
+        (&results["summary"][0]["traces"][0], &results["summary"][0]["warm_up_s"]),
+        (&trace.into(), &serde_json::json!([2]))
+    );
+    let modules = json(&out.join("manifest.json"))["modules"][0]["dir"].clone();
+    assert_eq!(modules, format!("hlo_dumps/{time}/vol8/a/jit_a.1"));
+    let theirs = json(&out.join(format!("mbirjax_profile_{time}.json")));
+    assert_eq!(theirs["environment"]["devices"][0], "cuda:0");
+    assert_eq!(
+        theirs["measurements"][0],
+        serde_json::json!({"operation": "a", "volume_size": 8, "run": 1, "time": 3.5})
+    );
+    assert_eq!(theirs["cost_analysis"]["8"]["a"]["bytes accessed"], 7.0);
+}
+
+#[test]
+fn shares_and_ratios_are_in_the_results() {
+    let bench = Bench::new(ALL_FILES);
+    let outcome = bench.run();
+    assert_eq!((outcome.parts[0].share, outcome.parts[0].of_whole, outcome.ratios[0].ratio), (1.0, Some(0.5), 2.0));
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json/bench.v1.schema.json");
+    assert_eq!(schema::problems(&json(&page), &json(&bench.out().join("results.json"))), Vec::<String>::new());
 }

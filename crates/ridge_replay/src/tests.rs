@@ -268,9 +268,13 @@ fn times_beyond_all_sense_are_no_reason_to_stop() {
     let trace = trace(&text);
     let replay = Replay::new(&trace, &Options { fewest_steps: 0, most_rigid: 1.0, ..Options::default() });
     let rows: Vec<u32> = (0..trace.events.len() as u32).collect();
+    let wall = replay.baseline().wall_ns;
+    assert!(wall > 0, "{wall}");
     for action in [Action::Drop, Action::Scale(9e9), Action::HostScale(2.0), Action::Merge, Action::Asynchronous] {
-        replay.apply(&[edit(&rows, action)]);
+        let saved = replay.apply(&[edit(&rows, action)]);
+        assert!(saved.low_ns <= saved.high_ns && saved.high_ns <= wall, "{action:?}: {saved:?} of {wall}");
     }
+    assert_eq!(replay.apply(&[]).high_ns, 0);
 }
 
 /// Numbers that look random and are the same each time (Knuth's linear congruence).

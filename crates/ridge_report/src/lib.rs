@@ -26,8 +26,10 @@ pub mod annotate;
 pub mod arrow;
 mod cell;
 pub mod check;
+pub mod checklist;
 pub mod csv;
 pub mod diff;
+pub mod doctor;
 mod drawing;
 pub mod experiment;
 pub mod guide;
@@ -36,6 +38,7 @@ pub mod markdown;
 mod note;
 mod number;
 pub mod offload;
+mod order;
 mod plot;
 #[cfg(feature = "png")]
 mod png;
@@ -47,6 +50,7 @@ pub mod terminal;
 pub mod trial;
 
 pub use note::note_line;
+pub use order::{Direction, Order, rows_by};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
 pub use ridgeline::escape::{escape_controls, escape_controls_in_text};

@@ -5,8 +5,8 @@ use crate::page::Page;
 use crate::request::{Request, number};
 use crate::timeline::Timeline;
 use rayon::prelude::*;
-use ridgeline::Session;
 use ridgeline::trace::{NONE, StringId, Trace};
+use ridgeline::{Session, Spans};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 use std::ops::Range;
@@ -46,7 +46,7 @@ pub(crate) fn selection(page: &Page, request: &Request) -> Result<Value, Refusal
     let tracks = tracks(trace, request)?;
     let parts: Vec<Part> = tracks.par_iter().map(|track| part(session, timeline, *track, &stretch)).collect();
     let events: u64 = parts.iter().map(|part| part.events).sum();
-    let busy_ns = union_ns(parts.iter().flat_map(|part| part.spans.iter().copied()).collect());
+    let busy_ns = Spans::of(parts.iter().flat_map(|part| part.spans.iter().copied())).total_ns();
     let merged = |of: fn(&Part) -> &Sums| {
         let mut all = Sums::default();
         for (key, sum) in parts.iter().flat_map(of) {
@@ -122,16 +122,6 @@ fn part(session: &Session, timeline: &Timeline, track: usize, stretch: &Range<i6
         }
     }
     part
-}
-
-fn union_ns(mut spans: Vec<(i64, i64)>) -> i64 {
-    spans.sort_unstable();
-    let (mut sum, mut covered) = (0_i64, i64::MIN);
-    for (start, end) in spans {
-        sum = sum.saturating_add(end.saturating_sub(start.max(covered)).max(0));
-        covered = covered.max(end);
-    }
-    sum
 }
 
 /// The longest, with their words and addresses.

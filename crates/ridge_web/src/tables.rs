@@ -6,10 +6,10 @@ use crate::page::Page;
 use crate::request::Request;
 use crate::subjects;
 use arrow_array::RecordBatch;
-use ridge_report::json;
+use ridge_report::{Direction, json, rows_by};
 use ridgeline::{Basis, Rank, Table, Topic, Unit, View, view};
 use serde_json::{Value, json};
-use std::cmp::Ordering;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Rows of an answer where none were asked.
@@ -130,25 +130,10 @@ fn chosen(table: &Table, request: &Request) -> Result<Vec<usize>, Refusal> {
     if let Some(name) = request.get("sort") {
         let schema = batch.schema();
         let column = schema.index_of(name).map_err(|_| Refusal::bad(format!("no column is called `{name}`")))?;
-        let values: Vec<Value> = (0..batch.num_rows()).map(|row| json::value(batch.column(column), row)).collect();
-        let is_down = request.has("desc");
-        rows.sort_by(|one, other| compare(&values[*one], &values[*other], is_down));
+        let direction = if request.has("desc") { Direction::Down } else { Direction::Up };
+        let kept: BTreeSet<usize> = rows.into_iter().collect();
+        rows = rows_by(batch, column, Some(direction));
+        rows.retain(|row| kept.contains(row));
     }
     Ok(rows)
-}
-
-/// Values in order, upward or down; what is unknown stands last either way.
-fn compare(one: &Value, other: &Value, is_down: bool) -> Ordering {
-    let ordering = match (one, other) {
-        (Value::Null, Value::Null) => return Ordering::Equal,
-        (Value::Null, _) => return Ordering::Greater,
-        (_, Value::Null) => return Ordering::Less,
-        (Value::Number(one), Value::Number(other)) => match (one.as_i64(), other.as_i64()) {
-            (Some(one), Some(other)) => one.cmp(&other),
-            _ => one.as_f64().unwrap_or(0.0).total_cmp(&other.as_f64().unwrap_or(0.0)),
-        },
-        (Value::String(one), Value::String(other)) => one.cmp(other),
-        _ => one.as_bool().cmp(&other.as_bool()),
-    };
-    if is_down { ordering.reverse() } else { ordering }
 }

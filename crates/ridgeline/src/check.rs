@@ -3,7 +3,7 @@
 use crate::session::Session;
 use crate::source_text::SourceText;
 use crate::subject::{SubjectText, subject_text};
-use ridge_diagnose::{Case, Compiled, Diagnosis, Finding, Known, Rule, Selection, diagnose};
+use ridge_diagnose::{Case, Compiled, Diagnosis, Finding, Known, Rule, Selection, StepTimes, diagnose};
 use ridge_table::{Note, Subject};
 
 /// The diagnosis of a capture, ready to show.
@@ -40,6 +40,7 @@ impl Session {
         let known = Known {
             notes: self.notes().to_vec(),
             compilations: self.compilations().iter().cloned().map(compiled).collect(),
+            step_times: self.manifest().and_then(|manifest| step_times(&manifest.document)),
             failed: self.manifest().is_some_and(|manifest| has_failed(&manifest.document)),
             compiled_again: self.compiled_again().map(<[_]>::to_vec),
         };
@@ -65,6 +66,15 @@ impl Session {
             path: self.root().display().to_string(),
         }
     }
+}
+
+/// What the recorder timed with and without the profiler, in the first process that has such steps.
+fn step_times(manifest: &ridge_documents::Manifest) -> Option<StepTimes> {
+    manifest.processes.iter().flatten().find_map(|process| {
+        let times = process.get("step_times")?;
+        let ns = |key: &str| Some(times.get(key)?.as_f64()? * 1e9);
+        Some(StepTimes { recorded_ns: ns("recorded_s")?, not_recorded_ns: ns("not_recorded_s")? })
+    })
 }
 
 /// Whether the recorder saw the program end with an error.

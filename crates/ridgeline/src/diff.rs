@@ -24,6 +24,8 @@ use std::path::{Path, PathBuf};
 
 /// Captures with more events are only asked for causes where that is wanted: it takes longer than reading them.
 const MOST_JUDGED_UNASKED: usize = 1 << 20;
+/// Several runs of each side that show no change by this factor show none; more of them show smaller ones.
+const SHOWN_FACTOR: f64 = 2.5;
 /// Bytes at the beginning of a file that tell whether it is a summary.
 const HEAD_BYTES: u64 = 256;
 
@@ -70,7 +72,8 @@ pub fn diff(before: &[PathBuf], after: &[PathBuf], options: &DiffOptions) -> Res
     let ((before, mut notes), (after, more)) = (before?, after?);
     notes.extend(more);
     notes.sort_by_key(|note| std::cmp::Reverse(note.severity));
-    let comparison = compare(&before, &after, &options.compare);
+    let how = ridge_diff::Options { shown_factor: Some(SHOWN_FACTOR), ..options.compare };
+    let comparison = compare(&before, &after, &how);
     Ok(Diff { comparison, notes, summaries: (before, after) })
 }
 
@@ -219,7 +222,24 @@ fn with_manifest(mut origin: Origin, manifest: Option<&Manifest>) -> Origin {
     origin.versions.extend(document.versions.iter().flat_map(words));
     origin.options.extend(words(&document.options));
     origin.processor = document.cpu.as_ref().and_then(processor);
+    origin.is_whole_program = is_whole_program(manifest);
     origin
+}
+
+/// Whether the recorder saw all of a program that ran to its end.
+fn is_whole_program(manifest: &Manifest) -> bool {
+    let document = &manifest.document;
+    let asked = |what: &str| document.options.get(what).and_then(|option| option.get("kind")).and_then(Value::as_str);
+    // A limit left a part out.
+    let is_cut =
+        document.notes.iter().flatten().any(|note| note.get("what").and_then(Value::as_str) == Some("capture"));
+    let ended = document.program.as_ref().and_then(|program| program.exit_code) == Some(0);
+    ended
+        && !is_cut
+        && document.finished != Some(false)
+        && document.complete == Some(true)
+        && asked("window") == Some("whole")
+        && asked("warm_up") == Some("none")
 }
 
 fn processor(cpu: &Cpu) -> Option<String> {

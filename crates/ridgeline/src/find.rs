@@ -2,10 +2,11 @@
 //!
 //! A run folder, a TensorBoard log folder (`plugins/profile/<session>/<host>.xplane.pb`), a plain folder of captures, or
 //! one whose files are together one capture.
-//! Several hosts of one session belong together; of several TensorBoard sessions the latest is taken and the others
-//! are named.
+//! Several hosts of one session belong together, and so do the sessions that a recording made; of other TensorBoard sessions
+//! the latest is taken and the others are named.
 
 use crate::error::{Details, OpenError};
+use crate::manifest::Manifest;
 use crate::note::{Note, Severity};
 use ridge_import::{Packed, Source};
 use std::collections::{BTreeMap, BTreeSet};
@@ -75,8 +76,9 @@ fn find_in_folder(folder: &Path, found: &mut Found) -> Result<(), OpenError> {
         let said = found.notes.drain(..).map(|note| format!("{}: {}", note.file.unwrap_or_default(), note.message));
         return Err(OpenError::NotACapture(said.fold(Details::new(message).at(folder), Details::hint).hint(looked)));
     }
+    let mut whole = Recordings::default();
     let (sessions, plain): (Vec<PathBuf>, Vec<PathBuf>) =
-        captures.into_iter().partition(|path| session_of(path).is_some());
+        captures.into_iter().partition(|path| session_of(path).is_some_and(|(log, _)| !whole.has(&log)));
     found.files.extend(plain);
     found.files.extend(latest_sessions(sessions, &mut found.notes));
     Ok(())
@@ -230,9 +232,25 @@ fn special(_: std::fs::FileType) -> Option<&'static str> {
 pub fn sessions_below(folder: &Path) -> Vec<PathBuf> {
     let Ok(below) = walk(folder) else { return Vec::new() };
     let is_profile = |path: &&PathBuf| path.to_string_lossy().ends_with(".xplane.pb");
+    let mut whole = Recordings::default();
     let sessions = below.files.iter().filter(is_profile).filter_map(|path| session_of(path));
-    let sessions: BTreeSet<PathBuf> = sessions.map(|(_, session)| session).collect();
+    let sessions: BTreeSet<PathBuf> = sessions.filter(|(log, _)| !whole.has(log)).map(|(_, session)| session).collect();
     if sessions.len() > 1 { sessions.into_iter().collect() } else { Vec::new() }
+}
+
+/// Which log folders are a recording's or a benchmark's: their sessions are windows, processes and operations of one run, and
+/// so belong together.
+#[derive(Default)]
+struct Recordings(BTreeMap<PathBuf, bool>);
+
+impl Recordings {
+    fn has(&mut self, log: &Path) -> bool {
+        *self.0.entry(log.to_owned()).or_insert_with(|| {
+            // `plugins/profile` of a recording, or of one size of a benchmark, which may be laid out as `jax_traces/TIME/vol32`.
+            let roots: Vec<&Path> = log.ancestors().skip(2).take(4).collect();
+            Manifest::of(log).0.is_some_and(|manifest| roots.contains(&manifest.folder.as_path()))
+        })
+    }
 }
 
 /// The TensorBoard log folder and session that a capture is in, if it is in one.

@@ -3,11 +3,13 @@
 //!
 //! Each stage is one question. It is judged by what the capture holds and never by what somebody says was done.
 
+mod checklist;
 mod commands;
 mod origin;
 mod stage;
 mod stages;
 
+pub use checklist::{Checklist, ChecklistItem, ChecklistVerdict};
 pub use stage::{FollowUp, GuideOptions, Stage, StageState};
 
 use crate::error::OpenError;
@@ -45,8 +47,19 @@ impl Session {
     /// # Errors
     /// [`OpenError`] where the device that is meant has no data sheet.
     pub fn guide(&self, options: &GuideOptions) -> Result<Guide, OpenError> {
+        self.guide_compiled(options, None)
+    }
+
+    /// The same, where `compiled` is this capture's program compiled for the device that is meant: what other hardware would gain
+    /// is asked of that.
+    ///
+    /// # Errors
+    /// As [`Session::guide`].
+    pub fn guide_compiled(&self, options: &GuideOptions, compiled: Option<&Session>) -> Result<Guide, OpenError> {
         let commands = Commands::of(self, options.meant.as_deref());
+        // What is handed over is a region of the capture itself.
         let offload = stages::offload_asked(self, options)?;
+        let meant = compiled.map(|compiled| stages::offload_asked(compiled, &GuideOptions::default())).transpose()?;
         let (origin, mut all) = self.with_analysis(|analysis| {
             let origin = Origin::of(self, analysis);
             let stages = vec![
@@ -61,7 +74,7 @@ impl Session {
             (origin, stages)
         });
         all.push(stages::memory(self, &commands, origin));
-        all.push(stages::offload(&offload, &commands, origin));
+        all.push(stages::offload(meant.as_ref().unwrap_or(&offload), &commands, origin));
         all.push(stages::hand_off(self, &offload, &commands, origin));
         Ok(Guide { notes: self.notes().to_vec(), stages: all, path: self.root().display().to_string() })
     }

@@ -4,7 +4,7 @@ use crate::error::{Details, OpenError};
 use crate::manifest::Manifest;
 use ridge_hlo::HloModule;
 use ridge_import::Imported;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A form of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum HloStage {
 }
 
 impl HloStage {
-    fn file_name(self) -> &'static str {
+    pub(crate) fn file_name(self) -> &'static str {
         match self {
             HloStage::Before => "before.txt",
             HloStage::After => "after.txt",
@@ -67,11 +67,11 @@ pub(crate) fn module_hlo(imported: &Imported, row: u32) -> Result<&HloModule, Op
     hlo.ok_or_else(|| OpenError::NotRecorded(Details::new(format!("the capture has no HLO of module `{name}`"))))
 }
 
-/// The dumped file of a module in the run folder.
+/// The dumped file of a module in the run folder, by its name there.
 pub(crate) fn dumped(
     imported: &Imported,
     row: u32,
-    stage: HloStage,
+    called: &str,
     manifest: Option<&Manifest>,
 ) -> Result<String, OpenError> {
     let module = &imported.trace.modules[row as usize];
@@ -81,17 +81,24 @@ pub(crate) fn dumped(
         let message = format!("no dump of module `{name}`: the capture is no run folder");
         return Err(OpenError::NotRecorded(Details::new(message).hint(advice)));
     };
-    let file = dump_folders(manifest, name, module.program_id).into_iter().map(|folder| folder.join(stage.file_name()));
+    let file = dump_folders(manifest, name, module.program_id).into_iter().map(|folder| folder.join(called));
     let Some(file) = file.into_iter().find(|file| file.is_file()) else {
-        let message = format!("no {} of module `{name}` in the run folder", stage.file_name());
+        let message = format!("no {called} of module `{name}` in the run folder");
         return Err(OpenError::NotRecorded(Details::new(message).at(&manifest.folder).hint(advice)));
     };
     let bytes = std::fs::read(&file).map_err(|error| OpenError::io("read the dump", &file, &error))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Folders `hlo/<module>.<id>` of a run folder and of its sizes, the exact id first.
+/// Folders of a module: those that the manifest lists under a number, then `hlo/<module>.<id>` of the run folder and of its
+/// sizes; the exact id first.
 fn dump_folders(manifest: &Manifest, name: &str, id: u64) -> Vec<PathBuf> {
+    let listed = manifest.document.modules.iter().filter(|module| module.name == name);
+    let mut listed: Vec<_> =
+        listed.filter_map(|module| Some((module.program_id, manifest.folder_of(module)?))).collect();
+    // A module without a number in the list is known by its folder's name, below.
+    listed.retain(|(program_id, _)| program_id.is_some());
+    listed.sort_by_key(|(program_id, _)| *program_id != Some(id));
     let mut roots = vec![manifest.folder.join("hlo")];
     let entries = std::fs::read_dir(&manifest.folder).into_iter().flatten().filter_map(Result::ok);
     roots.extend(entries.map(|entry| entry.path().join("hlo")).filter(|path| path.is_dir()));
@@ -104,5 +111,14 @@ fn dump_folders(manifest: &Manifest, name: &str, id: u64) -> Vec<PathBuf> {
         }));
     }
     folders.sort_by_key(|path| !path.to_string_lossy().ends_with(&format!(".{id}")));
-    folders
+    if folders.len() > 1 {
+        // A recording numbers its folders by itself, so the end of a name may be the number of another module.
+        folders.sort_by_cached_key(|folder| number_of(folder) != Some(id));
+    }
+    listed.into_iter().map(|(_, folder)| folder).chain(folders).collect()
+}
+
+/// XLA's number of the module in a folder of a recording, by its proto.
+pub(crate) fn number_of(folder: &Path) -> Option<u64> {
+    HloModule::from_proto(&std::fs::read(folder.join("after.hlo.pb")).ok()?).ok().map(|hlo| hlo.id)
 }

@@ -26,6 +26,7 @@ mod event;
 mod experiment;
 mod file_map;
 mod find;
+mod fused;
 mod guide;
 mod handoff;
 mod hlo;
@@ -39,6 +40,7 @@ mod memory_series;
 mod mixture;
 mod note;
 mod offload;
+mod opcodes;
 mod predicted;
 mod redact;
 mod samples;
@@ -66,7 +68,7 @@ pub use experiment::{
 };
 pub use file_map::explain_lost_files;
 pub use find::sessions_below;
-pub use guide::{FollowUp, Guide, GuideOptions, Stage, StageState};
+pub use guide::{Checklist, ChecklistItem, ChecklistVerdict, FollowUp, Guide, GuideOptions, Stage, StageState};
 pub use handoff::{Handoff, HandoffOptions};
 pub use hlo::HloStage;
 pub use hlo_graph::{GraphAsked, GraphNode, HloGraph};
@@ -75,12 +77,12 @@ pub use memory_schedule::{MemorySchedule, ScheduledValue};
 pub use memory_series::{Alive, Held, MemorySeries};
 pub use note::{Note, Severity};
 pub use offload::{OffloadAnswer, OffloadOptions};
-pub use predicted::{PredictedKernel, PredictedModule, Prediction, predict};
+pub use predicted::{ModuleRuns, PredictedKernel, PredictedModule, Prediction, predict, predict_runs};
 pub use redact::{Redacted, private_words, redact};
 pub use ridge_analysis::models::idle::IdlePart;
 pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};
 pub use ridge_analysis::{
-    Activity, Cause, DeviceTime, EventCategories, Frame, LineSums, Per, ScopeRow, Scopes, TimeOf,
+    Activity, Cause, DeviceTime, EventCategories, Frame, LineSums, Per, ScopeRow, Scopes, Spans, TimeOf,
 };
 pub use ridge_analysis::{
     Bound, Ceiling, Ceilings, Chart, ChartPoint, ChartRoof, ChartSlope, Compilation, ComputeUnit, Limit, NumberType,

@@ -14,7 +14,9 @@ use std::path::{Component, Path, PathBuf};
 const FILE: &str = "manifest.json";
 
 /// Folders above a file in which its manifest may be, the file's own included.
-const MOST_FOLDERS: usize = 4;
+///
+/// A benchmark's is as far as it gets: `jax_traces/TIME/vol32/plugins/profile/OPERATION` may lie below it.
+const MOST_FOLDERS: usize = 7;
 
 /// Modules of one recording that are read beside a capture without any.
 const MOST_MODULES: usize = 4096;
@@ -81,6 +83,8 @@ impl Manifest {
         }
         let severity = |what: &Value| match what.as_str()? {
             "steps" | "torch.compile" => Some(Severity::Info),
+            // Windows of a program that makes too many events to record all of it.
+            "capture" => Some(Severity::Partial),
             // What lines and compile times say is of another run.
             "compilation cache" => Some(Severity::Partial),
             _ => None,

@@ -3,21 +3,27 @@
 //! It is written as a capture beside the modules, and marked as predicted wherever it is shown.
 
 mod files;
+mod judged;
 mod kernels;
 mod timeline;
 
+use self::judged::{Static, judged_all};
+use crate::answer::Question;
 use crate::error::{Details, OpenError};
+use crate::hlo::number_of;
 use crate::manifest::Manifest;
 use crate::session::Session;
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, UInt64Array};
 use arrow_schema::Schema;
-use ridge_analysis::{Ceilings, DeviceSheet, sheets};
+use ridge_analysis::{Ceilings, DeviceSheet, Topic, sheets, view};
 use ridge_compile::Target;
-use ridge_table::{Basis, Table};
+use ridge_table::{Basis, Columns, Subject, Table};
+use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use kernels::{PredictedKernel, PredictedModule};
+pub use timeline::ModuleRuns;
 
 /// Where the timeline is in its run folder.
 const FILE: &str = "trace/predicted.trace.json";
@@ -42,6 +48,27 @@ pub struct Prediction {
 /// # Errors
 /// [`OpenError`] where the folder is not one of a compilation, or the timeline cannot be written.
 pub fn predict(folder: &Path) -> Result<Prediction, OpenError> {
+    predict_runs(folder, None)
+}
+
+/// The same, each module as often as `runs` says of its folder's name.
+///
+/// # Errors
+/// As [`predict`].
+pub fn predict_runs(folder: &Path, runs: Option<&ModuleRuns>) -> Result<Prediction, OpenError> {
+    let mut prediction = predicted_of(folder)?;
+    if prediction.sheet.is_some() {
+        let (text, said) = timeline::written(prediction.target, &prediction.modules, runs);
+        prediction.notes.extend(said);
+        let path = folder.join(FILE);
+        files::write(&path, &text)?;
+        prediction.file = Some(path);
+    }
+    Ok(prediction)
+}
+
+/// What the launches of a compilation would take; nothing is written.
+fn predicted_of(folder: &Path) -> Result<Prediction, OpenError> {
     let none = |why: &str| OpenError::NotACapture(Details::new(why).at(folder));
     let (manifest, _) = Manifest::of(folder);
     let manifest = manifest.filter(|manifest| manifest.document.kind == "compile");
@@ -64,17 +91,44 @@ pub fn predict(folder: &Path) -> Result<Prediction, OpenError> {
             }
         })
         .collect();
-    let file = match sheet {
-        None => None,
-        Some(_) => {
-            let (text, said) = timeline::written(target, &modules);
-            notes.extend(said);
-            let path = folder.join(FILE);
-            files::write(&path, &text)?;
-            Some(path)
-        }
-    };
-    Ok(Prediction { target, sheet, modules, notes, file })
+    Ok(Prediction { target, sheet, modules, notes, file: None })
+}
+
+impl Prediction {
+    /// What is seen of its kernels before anything ran, as a table, the longest kernels first.
+    pub fn seen(&self) -> Table {
+        let none = Ceilings::default();
+        let ceilings = self.sheet.map_or(&none, |sheet| &sheet.ceilings);
+        let rows = judged_all(&self.modules, self.target, ceilings);
+        let share = |row: &(&PredictedModule, &PredictedKernel, Static)| {
+            let secs = |kernel: &PredictedKernel| kernel.time.map_or(0.0, |time| time.mid_s) * kernel.runs;
+            let all: f64 = self.modules.iter().flat_map(|module| &module.kernels).map(secs).sum();
+            (all > 0.0).then(|| secs(row.1) / all)
+        };
+        let mut table = Columns::over(&rows)
+            .text("rule", "Rule", "the rule of `check` that this stands for", |row| format!("{} (static)", row.2.rule))
+            .key()
+            .text("instruction", "Instruction", "the instruction of the optimized HLO", |row| row.1.instruction.clone())
+            .key()
+            .text("module", "Module", "its module, and the number of its folder", |row| row.0.folder.clone())
+            .share("share", "Of the time", "of the predicted time, each module once", Basis::Modelled, share)
+            .key()
+            .text("seen", "Seen", "what code, launch and HLO show", |row| row.2.what.clone())
+            .key()
+            .text("help", "May help", "what may help", |row| row.2.help.to_owned())
+            .table("static", format!("What {} would wait for, by its code (static)", self.target.name));
+        let short = "kernels whose predicted time is what any kernel takes are not judged";
+        table.footnotes.push(short.to_owned());
+        table
+    }
+}
+
+impl Session {
+    /// What is seen of the kernels of a compilation before anything ran; `None` of any other capture.
+    pub fn static_findings(&self) -> Option<Table> {
+        let folder = self.is_predicted().then(|| self.run_folder()).flatten()?;
+        Some(predicted_of(folder).ok()?.seen())
+    }
 }
 
 /// The data sheet of a GPU that XLA knows, by the name that drivers give it.
@@ -83,6 +137,47 @@ fn sheet_of(target: &Target) -> Option<&'static DeviceSheet> {
 }
 
 impl Session {
+    /// How often each module ran, by the name of its folder in a recording; those of which nothing is known are left out.
+    pub fn module_runs(&self) -> ModuleRuns {
+        let by_number = self.runs_by_number();
+        let mut found = ModuleRuns::default();
+        let Some(manifest) = self.manifest() else { return found };
+        for module in &manifest.document.modules {
+            let Some(folder) = manifest.folder_of(module) else { continue };
+            // A recording numbers folders by itself; XLA's own number, which the capture has, is in the proto.
+            let Some(number) = module.program_id.or_else(|| number_of(&folder)) else { continue };
+            let Some(runs) = by_number.get(&(module.name.clone(), number)) else { continue };
+            found.insert(folder.file_name().unwrap_or_default().to_string_lossy().into_owned(), *runs);
+        }
+        found
+    }
+
+    /// How often each module ran, by its name and XLA's number of it.
+    fn runs_by_number(&self) -> FxHashMap<(String, u64), u64> {
+        let mut found = FxHashMap::default();
+        let Some(by_module) = view(Topic::Time, "module") else { return found };
+        let Ok(answer) = self.answer(Topic::Time, &[by_module], Question::default()) else { return found };
+        let trace = &self.imported().trace;
+        for table in &answer.tables {
+            let runs =
+                table.batch.column_by_name("runs").and_then(|column| column.as_any().downcast_ref::<UInt64Array>());
+            for (subject, runs) in table.subjects.iter().zip(runs.into_iter().flatten()) {
+                let (Some(Subject::Module(row)), Some(runs)) = (subject, runs) else { continue };
+                let Some(module) = trace.modules.get(row.index()) else { continue };
+                let known = (trace.strings.get(module.name).to_owned(), module.program_id);
+                let all: &mut u64 = found.entry(known).or_default();
+                *all = all.saturating_add(runs);
+            }
+        }
+        found
+    }
+
+    /// Whether every device that did anything is a CPU, so that another device may be meant.
+    pub fn is_of_processor(&self) -> bool {
+        let devices = &self.imported().trace.devices;
+        !self.is_predicted() && !devices.is_empty() && devices.iter().all(ridge_trace::Device::is_processor)
+    }
+
     /// Whether the times of this capture were predicted, and nothing of it was measured.
     pub fn is_predicted(&self) -> bool {
         self.imported().predicted > 0
@@ -116,7 +211,6 @@ fn marked(mut table: Table) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ridge_table::Columns;
 
     #[test]
     fn a_predicted_table_says_so_and_measures_nothing() {

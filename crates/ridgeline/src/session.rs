@@ -177,7 +177,7 @@ impl Session {
     pub fn hlo_text(&self, module: &str, op: Option<&str>, stage: HloStage) -> Result<String, OpenError> {
         let row = module_row(&self.imported, module)?;
         if stage != HloStage::After {
-            return dumped(&self.imported, row, stage, self.manifest.as_ref());
+            return dumped(&self.imported, row, stage.file_name(), self.manifest.as_ref());
         }
         let hlo = module_hlo(&self.imported, row)?;
         match op {

@@ -113,6 +113,23 @@ fn the_latest_session_of_a_log_folder() {
 }
 
 #[test]
+fn the_sessions_of_a_recording_are_one_capture() {
+    let root = folder();
+    for session in ["trace", "trace.window2"] {
+        put(root.path(), &format!("plugins/profile/{session}/host0.xplane.pb"));
+    }
+    // A path of a benchmark, which XProf lists as `size_032/add`.
+    put(root.path(), "size_032/plugins/profile/add/host0.xplane.pb");
+    put(root.path(), "size_032/plugins/profile/mul/host0.xplane.pb");
+    let files = |path: &Path| open(path).expect("captures").trace().processes.len();
+    assert_eq!(files(root.path()), 2, "of each log folder the latest, where nothing says otherwise");
+    fs::write(root.path().join("manifest.json"), r#"{"schema": "ridgeline.manifest.v1"}"#).expect("a file");
+    assert_eq!(files(root.path()), 4);
+    assert_eq!(files(&root.path().join("size_032")), 2);
+    assert_eq!(ridgeline::sessions_below(root.path()), Vec::<std::path::PathBuf>::new());
+}
+
+#[test]
 fn several_hosts_of_one_session() {
     let root = folder();
     let one = open(&put(root.path(), "plugins/profile/s/host0.xplane.pb")).expect("a capture");

@@ -41,11 +41,13 @@ const LIBRARY: [&str; 14] = [
 const PACKAGES: [&str; 6] = ["jax", "jaxlib", "numpy", "flax", "optax", "haiku"];
 
 /// JAX's own files, which XLA's tracer names without their folder.
-const OF_JAX: [&str; 17] = [
+const OF_JAX: [&str; 19] = [
     "api.py",
     "api_util.py",
     "array.py",
     "batching.py",
+    "cache_key.py",
+    "compilation_cache.py",
     "compiler.py",
     "core.py",
     "dispatch.py",
@@ -60,6 +62,22 @@ const OF_JAX: [&str; 17] = [
     "traceback_util.py",
     "xla_bridge.py",
 ];
+
+/// Whether a frame of XLA's Python tracer is of what JAX does to make a program that it has not yet: trace it, lower it, look for it in
+/// its cache, compile it.
+pub(crate) fn makes_programs(name: &str) -> bool {
+    const FUNCTIONS: [&str; 5] = [
+        "compile_or_get_cached",
+        "trace_to_jaxpr",
+        "lower_sharding_computation",
+        "lower_jaxpr_to_module",
+        "backend_compile",
+    ];
+    const FILES: [&str; 2] = ["$cache_key.py:", "$compilation_cache.py:"];
+    let is_of = |file: &&str| name.starts_with(*file);
+    let function = name.strip_prefix('$').and_then(|frame| frame.split_once(' ')).map_or("", |(_, function)| function);
+    FILES.iter().any(|file| is_of(file)) || FUNCTIONS.iter().any(|word| function.contains(word))
+}
 
 impl<'t> PythonFrame<'t> {
     /// The frame that `name` spells: PyTorch writes `train.py(12): step`, XLA's tracer `$train.py:12 step`.

@@ -4,9 +4,11 @@
 //! taken with the time between them, where a loop reads its data and writes its results.
 
 use crate::context::coverage::is_ours;
+use crate::context::makes_programs;
 use crate::context::{Shared, Spans};
 use crate::{Analysis, Need, Steps};
 use ridge_trace::{EventKind, Trace, TrackKind};
+use rustc_hash::FxHashSet;
 
 /// What the time that is judged is divided by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,20 +79,47 @@ fn of_steps(analysis: &Analysis<'_>) -> Option<Frame> {
         }
     }
     let mut count = 0;
-    let spans = by_process.into_iter().map(|mut steps| {
+    let spans = by_process.into_iter().zip(0_u32..).map(|(mut steps, process)| {
         steps.sort_unstable();
         // The first step warms up; where there is no other, there is no choice.
         let steady = if steps.len() > 1 { &steps[1..] } else { &steps[..] };
-        count = count.max(steady.len() as u64);
         let end = steady.iter().map(|(_, end)| *end).max();
+        let Some((start, end)) = steady.first().zip(end).map(|((start, _), end)| (*start, end)) else {
+            return Spans::default();
+        };
+        if let Some(drained) = drained(trace, process, (start, end)) {
+            // The work of the first step is in the queue, too.
+            count = count.max(steps.len() as u64);
+            return Spans::of([drained]);
+        }
+        count = count.max(steady.len() as u64);
         // The end of the first step's work, where there is a first step that is left out.
         let before = (steps.len() > 1).then(|| steps.first().map(|(_, end)| *end)).flatten();
-        let begun = |start: i64, end: i64| before.filter(|before| (start..end).contains(before)).unwrap_or(start);
-        Spans::of(steady.first().zip(end).map(|((start, _), end)| (begun(*start, end), end)))
+        let begun = before.filter(|before| (start..end).contains(before)).unwrap_or(start);
+        Spans::of([(begun, end)])
     });
     let spans: Vec<Spans> = spans.collect();
     (count > 0).then_some(Frame { per: Per::Step, count, spans, compilation_ns: 0 })
 }
+
+/// The window of marked steps up to the end of what they queued, where most of the work comes after the last of them has returned: a
+/// program that waits once after its loop marks only how long launching takes.
+fn drained(trace: &Trace, process: u32, (start, end): (i64, i64)) -> Option<(i64, i64)> {
+    let (mut inside, mut later, mut last) = (0_i64, 0_i64, end);
+    for (from, until) in work_of(trace, process).filter(|(from, _)| *from >= start) {
+        let ns = until.saturating_sub(from).max(0);
+        if from < end {
+            inside = inside.saturating_add(ns);
+        } else {
+            later = later.saturating_add(ns);
+        }
+        last = last.max(until);
+    }
+    (later > inside.saturating_mul(QUEUED)).then_some((start, last))
+}
+
+/// So many times the work within the steps must come after them to be what they queued.
+const QUEUED: i64 = 4;
 
 /// From a process's first device work to its last, without what it compiled meanwhile.
 ///
@@ -131,10 +160,15 @@ fn work_of(trace: &Trace, process: u32) -> impl Iterator<Item = (i64, i64)> {
 /// The starts and ends of what a process compiled, and of what the recorder kept of it.
 fn compilations(trace: &Trace, process: u32) -> impl Iterator<Item = (i64, i64)> {
     let events = &trace.events;
+    // XLA's Python tracer sees what comes before the compiler, too.
+    let frames: FxHashSet<u32> =
+        (0..).zip(trace.strings.iter()).filter(|(_, name)| makes_programs(name)).map(|(id, _)| id).collect();
     let threads =
         trace.tracks.iter().filter(move |track| track.kind == TrackKind::HostThread && track.process == process);
     let rows = threads.flat_map(|track| track.rows.clone()).map(|row| row as usize);
-    let found = rows.filter(move |row| events.kind[*row] == EventKind::Compile as u8 || is_ours(trace, *row));
+    let found = rows.filter(move |row| {
+        events.kind[*row] == EventKind::Compile as u8 || frames.contains(&events.name[*row]) || is_ours(trace, *row)
+    });
     found.map(|row| (events.start_ns[row], events.end_ns(row)))
 }
 
@@ -189,6 +223,21 @@ mod tests {
                42 +20 gemm id=3",
         );
         assert_eq!(found, (Per::Step, 2, vec![(22, 62)], 0));
+    }
+
+    #[test]
+    fn what_steps_queued_is_theirs() {
+        let found = frame(
+            "thread python
+               0 +100 train step=1
+               120 +10 train step=2
+               150 +10 train step=3
+             stream 1 on gpu
+               125 +300 gemm
+               500 +900 gemm
+               1400 +900 gemm",
+        );
+        assert_eq!(found, (Per::Step, 3, vec![(120, 2300)], 0));
     }
 
     #[test]

@@ -10,10 +10,10 @@ use crate::format::Format;
 use crate::output::deliver;
 use crate::quantities::time;
 use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 use progress::Progress;
 use ridge_record::HloFormat;
-use ridge_record::bench::{BenchError, BenchOptions, bench};
+use ridge_record::bench::{BenchError, BenchOptions, Layout, bench};
 use ridge_report::escape_controls;
 use ridgeline::escape::shell_word;
 use std::io::Write as _;
@@ -44,6 +44,10 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
 
+    /// Runs before the timed ones that aren't timed, after the first, which compiles, and the traced one
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    warm_up: u32,
+
     /// Start no operation after this time; the rest become rows that say so
     #[arg(long, value_name = "TIME", value_parser = time)]
     budget: Option<Duration>,
@@ -56,6 +60,17 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "text,proto",
           value_parser = PossibleValuesParser::new(["text", "proto", "dot", "jaxpr", "stablehlo", "none"]))]
     hlo: Vec<String>,
+
+    /// Have XLA dump the modules of each operation too, in these comma-separated forms; `html` is a graph to open in a
+    /// browser
+    #[arg(long, value_name = "FORMS", value_delimiter = ',',
+          value_parser = PossibleValuesParser::new(["text", "proto", "dot", "html"]))]
+    xla_dump: Vec<String>,
+
+    /// How files are laid out: `mbirjax` writes `mbirjax_profile_TIME.json`, `jax_traces/`, `hlo_dumps/` and
+    /// `hlo_dumps_xla/` as the profiler of MBIRJAX does, beside results.json
+    #[arg(long, value_name = "LAYOUT", default_value = "ridgeline")]
+    layout: LayoutName,
 
     /// Python interpreter [default: that of $VIRTUAL_ENV, else of .venv, else python3]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
@@ -70,15 +85,26 @@ pub(crate) struct BenchArguments {
     width: Option<usize>,
 }
 
+/// A layout on the command line.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LayoutName {
+    /// A folder for each size
+    Ridgeline,
+    /// As the profiler of MBIRJAX
+    Mbirjax,
+}
+
 const EXAMPLES: &str = "\
 Examples:
   ridgeline bench mbirjax --sizes 32,64,128 --ops 'cone_*'
   ridgeline bench mbirjax --sizes 64 --runs 10 --budget 300s -o before/
+  ridgeline bench mbirjax --xla-dump html --layout mbirjax -o output/
   ridgeline bench my_suite.py --variant no_pallas
 
 Files in the folder:
-  results.json        environment, every measurement, summary and costs
-  size_064/trace/     the traced run of each operation; size_064/hlo/ its modules
+  results.json                environment, every measurement, summary and costs
+  size_064/plugins/profile/   the traced run of each operation, as TensorBoard and XProf list them
+  size_064/hlo/               its modules
 
 Exit status:
   0 if anything was measured, 1 if nothing was, 130 if interrupted.";
@@ -113,6 +139,12 @@ impl BenchArguments {
             sizes: self.sizes.clone(),
             operations: self.ops.clone(),
             runs: self.runs,
+            warm_up: self.warm_up,
+            xla_dump: self.xla_dump.iter().cloned().collect(),
+            layout: match self.layout {
+                LayoutName::Ridgeline => Layout::Own,
+                LayoutName::Mbirjax => Layout::Mbirjax,
+            },
             budget: self.budget,
             variant: self.variant.clone(),
             hlo: self.hlo.iter().filter_map(|name| name.parse::<HloFormat>().ok()).collect(),
@@ -122,7 +154,7 @@ impl BenchArguments {
 
     fn table_output(&self) -> OutputArguments {
         let layout = TextLayout { width: self.width, ..TextLayout::default() };
-        OutputArguments { format: Format::Table, text: TextOutput { output: None, layout } }
+        OutputArguments { format: Format::Table, sort: None, text: TextOutput { output: None, layout } }
     }
 }
 

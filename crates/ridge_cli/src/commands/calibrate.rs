@@ -95,7 +95,9 @@ pub(crate) fn run(arguments: &CalibrateArguments, globals: &Globals) -> Result<E
         Format::Json => deliver_json(&calibration.to_json(), &arguments.output)?,
         format => {
             let tables = if format.holds_one_table() { tables::flat(&calibration) } else { tables::all(&calibration) };
-            let report = Report { notes: notes(&calibration), tables: tables?, ..Report::EMPTY };
+            let tables = tables?.into_iter().map(|listing| listing.table).collect();
+            let tables = super::listed(tables, usize::MAX, &arguments.output)?;
+            let report = Report { notes: notes(&calibration), tables, ..Report::EMPTY };
             deliver(&report, &arguments.output, globals)?;
         }
     }

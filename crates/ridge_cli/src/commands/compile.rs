@@ -11,8 +11,8 @@ use clap::{Args, ValueHint};
 use indicatif::ProgressBar;
 use ridge_record::compile::{
     CompileError, CompileEvent, Compiled, Compiler, Dump, InstallError, Job, LowerError, SourceError, Sources,
-    WriteError, claim, compile, compiler, compiler_folder, dump_of, install, lay_out, lower, sources_of,
-    write_manifest,
+    WriteError, begin, claim, compile, compiler, compiler_folder, dump_of, install, lay_out, lower, sources_of,
+    why_no_dump, write_manifest,
 };
 use ridge_record::{HloFormat, ProgramStatus, RecordOptions, record};
 use ridgeline::compiling::{Target, targets};
@@ -102,10 +102,18 @@ pub(crate) fn run(arguments: &CompileArguments, globals: &Globals) -> Result<End
     if let Some(dump) = dump_in(arguments.input.as_deref()) {
         return of_dump(&dump, arguments, globals);
     }
+    if let Some(folder) = arguments.input.as_deref().filter(|folder| !folder.join("manifest.json").exists())
+        && let Ok(Some(why)) = why_no_dump(folder)
+    {
+        return Err(Failure::failed(format!("expected XLA's dump of a program on a GPU, found {why}"))
+            .at(folder)
+            .hint("`XLA_FLAGS='--xla_dump_to=DIR --xla_dump_hlo_as_text --xla_dump_hlo_as_proto'` where the GPU is"));
+    }
     let Compiler { python } = compiler(arguments.compiler.as_deref()).ok_or_else(no_compiler)?;
     let out = arguments.out.clone().unwrap_or_else(free_folder);
     claim(&out)?;
     let (sources, status) = sources(arguments, &out)?;
+    chosen.iter().try_for_each(|target| begin(&out.join(target.id), &described(target)))?;
     let job = Job {
         python: &python,
         targets: chosen.iter().map(|target| (target.id.to_owned(), target.config())).collect(),
@@ -140,7 +148,7 @@ fn shown(
     let predicted = folders.iter().map(|folder| predict(folder)).collect::<Result<Vec<_>, _>>()?;
     let report = tables::report(&tables::Made { compiled, predicted: &predicted, sources, folders });
     let layout = TextLayout { width: arguments.layout.width, ascii: arguments.layout.ascii };
-    let output = OutputArguments { format: arguments.format, text: TextOutput { output: None, layout } };
+    let output = OutputArguments { format: arguments.format, sort: None, text: TextOutput { output: None, layout } };
     deliver(&report, &output, globals)
 }
 
@@ -163,7 +171,7 @@ fn of_dump(dump: &Dump, arguments: &CompileArguments, globals: &Globals) -> Resu
 }
 
 /// A GPU, for manifests.
-fn described(target: &Target) -> serde_json::Value {
+pub(crate) fn described(target: &Target) -> serde_json::Value {
     serde_json::json!({
         "id": target.id, "name": target.name, "compute_capability": target.compute_capability, "source": target.source,
     })

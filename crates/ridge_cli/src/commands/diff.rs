@@ -205,6 +205,7 @@ impl DiffArguments {
             practical: self.practical,
             confidence: self.confidence,
             fail_on: self.fail_on,
+            ..ridgeline::comparison::Options::default()
         };
         let causes = match self.causes {
             Causes::Auto => CausesAsked::Usually,

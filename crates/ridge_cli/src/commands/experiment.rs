@@ -63,7 +63,7 @@ pub(crate) struct ExperimentArguments {
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = crate::quantities::percent, help_heading = "How long")]
     until: f64,
 
-    /// Time for all runs; the first two rounds are always made
+    /// Time for all runs, half of it to try every change once; two more rounds are always made
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = crate::quantities::time, help_heading = "How long")]
     budget: Duration,
 

@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &ExportArguments, globals: &Globals, timings: &mut 
     Ok(Ending::Code(0))
 }
 
-/// `run.pftrace` for `run/`, `host0.pftrace` for `run/trace/host0.xplane.pb`.
+/// `run.pftrace` for `run/`, `host0.pftrace` for `run/plugins/profile/trace/host0.xplane.pb`.
 fn default_output(inputs: &[PathBuf], form: Form) -> PathBuf {
     let name = inputs.first().and_then(|path| path.canonicalize().ok());
     let name = name.as_deref().and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy();

@@ -1,11 +1,13 @@
 //! `ridgeline guide`: how far the way from a capture to a decision about hardware is, and the next command.
 
 use crate::arguments::{CeilingsArguments, Globals, InputArguments, TextOutput};
+use crate::compiled_as::{As, compiled_as};
 use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::deliver_checked;
 use crate::timings::Timings;
 use clap::{Args, ValueEnum};
+use ridge_report::checklist;
 use ridge_report::guide::{json, text};
 use ridge_report::terminal::Layout;
 use ridgeline::GuideOptions;
@@ -24,6 +26,11 @@ pub(crate) struct GuideArguments {
     #[arg(long = "as", value_name = "GPU")]
     meant: Option<String>,
 
+    /// Answer the checklist of a profiling session instead: fifteen questions about data, device, memory and
+    /// synchronization, each by evidence, or with the command that would answer it
+    #[arg(long, conflicts_with = "meant")]
+    checklist: bool,
+
     /// Output format
     #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     format: GuideFormat,
@@ -40,6 +47,7 @@ Examples:
   ridgeline guide run/                    what is known, what is not, and the next command
   ridgeline guide run/ --as h100          the same for a program that is meant for another device
   ridgeline guide run/ deep.ncu-rep       with the counters of a profiler beside it
+  ridgeline guide run/ --checklist        fifteen questions of a profiling session, answered
   ridgeline guide run/ -f json            for programs; docs/json has the schema";
 
 /// Forms of the answer.
@@ -54,8 +62,28 @@ enum GuideFormat {
 /// Runs the command.
 pub(crate) fn run(arguments: &GuideArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     let session = super::open_with(&arguments.input, arguments.ceilings.choice(), timings)?;
+    if arguments.checklist {
+        let list = timings.phase("guide", || session.checklist());
+        let render = |layout: &Layout| match arguments.format {
+            GuideFormat::Text => checklist::text(&list, layout),
+            GuideFormat::Json => checklist::json(&list),
+        };
+        let to = arguments.text.output.as_deref();
+        timings.phase("output", || deliver_checked(render, to, &arguments.text.layout, globals))?;
+        return Ok(Ending::Code(0));
+    }
     let options = GuideOptions { meant: arguments.meant.clone() };
-    let guide = timings.phase("guide", || session.guide(&options))?;
+    let compiled = match &arguments.meant {
+        Some(gpu) if session.is_of_processor() => Some((gpu, compiled_as(&session, gpu, timings))),
+        _ => None,
+    };
+    let (compiled, said) = match compiled {
+        Some((_, As::Compiled(compiled, notes))) => (Some(compiled), notes),
+        Some((gpu, As::Not(why))) => (None, vec![why.note(gpu)]),
+        None => (None, Vec::new()),
+    };
+    let mut guide = timings.phase("guide", || session.guide_compiled(&options, compiled.as_deref()))?;
+    guide.notes.splice(0..0, said);
     let render = |layout: &Layout| match arguments.format {
         GuideFormat::Text => text(&guide, layout),
         GuideFormat::Json => json(&guide),

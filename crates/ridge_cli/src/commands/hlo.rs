@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::output::{deliver, deliver_text};
 use crate::timings::Timings;
 use clap::{Args, ValueHint};
-use ridge_report::{Listing, Report, texts};
+use ridge_report::{Report, texts};
 use ridgeline::{HloStage, OpenOptions, Session, Table};
 use std::path::PathBuf;
 
@@ -41,6 +41,10 @@ pub(crate) struct HloArguments {
     #[command(flatten)]
     form: FormArguments,
 
+    /// With --fused: show what this compilation of the same module fused differently
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, requires = "fused")]
+    against: Option<PathBuf>,
+
     /// Rows of a listing, 0 for all [default: 50; all for json, csv and arrow]
     #[arg(long, value_name = "N")]
     top: Option<usize>,
@@ -55,7 +59,11 @@ Examples:
   ridgeline hlo run/ --module jit_step                      its operations
   ridgeline hlo run/ --module jit_step --text               what ran, as HLO text
   ridgeline hlo run/ --module jit_step --before             the same before optimization
+  ridgeline hlo run/ --module jit_step --fused              which kernel holds each operation, and why it ends there
+  ridgeline hlo new/ --module jit_step --fused --against old/
+                                                            what two compilations fused differently
   ridgeline hlo run/ --module jit_step --op fusion.3        one operation with what it calls
+  ridgeline hlo run/ --opcodes                              how often each opcode stands in them
   ridgeline hlo run/ --module jit_step --dot | dot -Tsvg -o step.svg";
 
 /// The forms of a module.
@@ -66,6 +74,9 @@ struct FormArguments {
     /// HLO text as it ran; same as --after
     #[arg(long)]
     text: bool,
+    /// How many instructions of each opcode are in the module, or in all of them
+    #[arg(long)]
+    opcodes: bool,
     /// Graph for Graphviz
     #[arg(long)]
     dot: bool,
@@ -75,6 +86,9 @@ struct FormArguments {
     /// HLO text after optimization
     #[arg(long)]
     after: bool,
+    /// Each operation of the program and the kernel that holds it; needs HLO before optimization
+    #[arg(long)]
+    fused: bool,
     /// The jaxpr, if recorded
     #[arg(long)]
     jaxpr: bool,
@@ -88,6 +102,8 @@ enum Form {
     Listing,
     Text(HloStage),
     Dot,
+    Opcodes,
+    Fused,
 }
 
 impl HloArguments {
@@ -102,6 +118,8 @@ impl HloArguments {
         match stages.into_iter().find(|(asked, _)| *asked) {
             Some((_, stage)) => Form::Text(stage),
             None if form.dot => Form::Dot,
+            None if form.opcodes => Form::Opcodes,
+            None if form.fused => Form::Fused,
             None if self.op.is_some() => Form::Text(HloStage::After),
             None => Form::Listing,
         }
@@ -114,11 +132,23 @@ pub(crate) fn run(arguments: &HloArguments, globals: &Globals, timings: &mut Tim
     let session = super::open_paths(std::slice::from_ref(&arguments.path), &options, timings)?;
     let op = arguments.op.as_deref();
     match (arguments.form(), &arguments.module) {
-        (Form::Listing, None) => list(session.hlo_modules(), &session, arguments, globals)?,
-        (Form::Listing, Some(module)) => list(session.hlo_ops(module)?, &session, arguments, globals)?,
+        (Form::Listing, None) => listed(vec![session.hlo_modules()], &session, arguments, globals)?,
+        (Form::Listing, Some(module)) => listed(vec![session.hlo_ops(module)?], &session, arguments, globals)?,
+        (Form::Opcodes, module) => listed(vec![session.opcodes(module.as_deref())?], &session, arguments, globals)?,
         (Form::Text(stage), module) => {
             let module = one_module(&session, module.as_deref())?;
             deliver_text(&session.hlo_text(&module, op, stage)?, &arguments.output)?;
+        }
+        (Form::Fused, module) => {
+            let module = one_module(&session, module.as_deref())?;
+            let tables = match &arguments.against {
+                None => session.hlo_fused(&module)?,
+                Some(path) => {
+                    let other = super::open_paths(std::slice::from_ref(path), &options, timings)?;
+                    vec![session.hlo_fused_changes(&other, &module)?]
+                }
+            };
+            listed(tables, &session, arguments, globals)?;
         }
         (Form::Dot, module) => {
             let module = one_module(&session, module.as_deref())?;
@@ -128,14 +158,15 @@ pub(crate) fn run(arguments: &HloArguments, globals: &Globals, timings: &mut Tim
     Ok(Ending::Code(0))
 }
 
-fn list(table: Table, session: &Session, arguments: &HloArguments, globals: &Globals) -> Result<(), Failure> {
+fn listed(tables: Vec<Table>, session: &Session, arguments: &HloArguments, globals: &Globals) -> Result<(), Failure> {
     let rows = match arguments.top {
         Some(0) => usize::MAX,
         Some(rows) => rows,
         None if arguments.output.format.is_for_programs() => usize::MAX,
         None => ROWS,
     };
-    let report = Report { notes: session.notes().to_vec(), tables: vec![Listing::top(table, rows)], ..Report::EMPTY };
+    let tables = super::listed(tables, rows, &arguments.output)?;
+    let report = Report { notes: session.notes().to_vec(), tables, ..Report::EMPTY };
     deliver(&report, &arguments.output, globals)
 }
 

@@ -67,11 +67,13 @@ fn report(session: &Session, arguments: &IdleArguments) -> Result<Report, Failur
     let views = if named { arguments.by.clone() } else { super::shown(session, Topic::Idle, &arguments.output) };
     let rows = super::rows_of(arguments.top, &arguments.output, if named { ROWS_OF_NAMED } else { ROWS_OF_EACH });
     let made = if named || arguments.top.is_some() { rows } else { rows.min(GAPS_IN_JSON) };
+    // The shortest of all gaps is not among the longest.
+    let made = if arguments.output.sort.is_some() { usize::MAX } else { made };
     let question = Question { device: arguments.device.as_deref(), rows: Some(made), ..Question::default() };
     let Answer { sections, tables } = session.answer(Topic::Idle, &views, question)?;
     Ok(Report {
         notes: session.notes().to_vec(),
         sections: if named { Vec::new() } else { sections },
-        tables: super::listings(&views, tables, rows, named),
+        tables: super::listings(&views, tables, rows, named, &arguments.output)?,
     })
 }

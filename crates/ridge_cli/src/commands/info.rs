@@ -32,6 +32,9 @@ pub(crate) fn run(arguments: &InfoArguments, globals: &Globals, timings: &mut Ti
         return Err(Failure::usage("expected table, json or markdown for facts, which are no table")
             .hint("`ridgeline stats PATH --by track` gives a table of what was recorded"));
     }
+    if arguments.output.sort.is_some() {
+        return Err(Failure::usage("expected no `--sort`: facts have no rows"));
+    }
     let session = super::open(&arguments.input, timings)?;
     let report = Report { notes: session.notes().to_vec(), sections: session.info(), tables: Vec::new() };
     timings.phase("output", || match arguments.output.format {

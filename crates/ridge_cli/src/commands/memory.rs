@@ -8,8 +8,8 @@ use crate::output::deliver;
 use crate::timings::Timings;
 use crate::views::ViewOf;
 use clap::{Args, ValueHint};
+use ridge_report::Report;
 use ridge_report::terminal::{Glyphs, sparkline};
-use ridge_report::{Listing, Report};
 use ridgeline::{Answer, CeilingsChoice, Fact, FactValue, Question, Section, Session, Topic, View};
 use std::path::PathBuf;
 
@@ -44,6 +44,10 @@ pub(crate) struct MemoryArguments {
     #[arg(long, value_name = "OTHER", value_hint = ValueHint::AnyPath, conflicts_with_all = ["by", "module"])]
     diff: Option<PathBuf>,
 
+    /// For a CPU's recording: the GPU that its modules are compiled for, and whose predicted memory plans are shown
+    #[arg(long = "as", value_name = "GPU")]
+    meant: Option<String>,
+
     /// Rows per table, 0 for all [default: 30 with --by or --diff, else 10; all for json, csv and arrow]
     #[arg(long, value_name = "N")]
     top: Option<usize>,
@@ -56,6 +60,7 @@ const EXAMPLES: &str = "\
 Examples:
   ridgeline memory run/                              overview, then the top of each table
   ridgeline memory run/ --by alive -m jit_step       what is alive at the peak of one module
+  ridgeline memory run/ --as h100                    as XLA plans it for that GPU
   ridgeline memory run/ --by donation                arguments that could have been donated
   ridgeline memory run/memory/before.pb.gz --diff run/memory/after.pb.gz
                                                      what a JAX program still holds
@@ -67,14 +72,16 @@ pub(crate) fn run(arguments: &MemoryArguments, globals: &Globals, timings: &mut 
     let named = if arguments.diff.is_some() { 1 } else { arguments.by.len() };
     super::require_one_table(&arguments.output, named, ", for example `--by module`")?;
     let session = super::open(&arguments.input, timings)?;
-    let report = match &arguments.diff {
+    let (session, said) = super::meant(session, arguments.meant.as_deref(), timings)?;
+    let mut report = match &arguments.diff {
         None => timings.phase("tables", || report(&session, arguments))?,
         Some(other) => {
             let options = super::options(&arguments.input, CeilingsChoice::None);
             let other = super::open_paths(std::slice::from_ref(other), &options, timings)?;
-            timings.phase("tables", || changes(&session, &other, arguments))
+            timings.phase("tables", || changes(&session, &other, arguments))?
         }
     };
+    report.notes.splice(0..0, said);
     timings.phase("output", || deliver(&report, &arguments.output, globals))?;
     Ok(Ending::Code(0))
 }
@@ -91,7 +98,7 @@ fn report(session: &Session, arguments: &MemoryArguments) -> Result<Report, Fail
     Ok(Report {
         notes: session.notes().to_vec(),
         sections: if named { Vec::new() } else { sections },
-        tables: super::listings(&views, tables, rows(arguments), named),
+        tables: super::listings(&views, tables, rows(arguments), named, &arguments.output)?,
     })
 }
 
@@ -108,10 +115,11 @@ fn draw_lines(sections: &mut [Section], lines: &[(String, Vec<u64>)], glyphs: Gl
     }
 }
 
-fn changes(session: &Session, other: &Session, arguments: &MemoryArguments) -> Report {
+fn changes(session: &Session, other: &Session, arguments: &MemoryArguments) -> Result<Report, Failure> {
     let notes = session.notes().iter().chain(other.notes()).cloned().collect();
     let table = session.memory_changes(other);
-    Report { notes, tables: vec![Listing::top(table, rows(arguments))], ..Report::EMPTY }
+    let tables = super::listed(vec![table], rows(arguments), &arguments.output)?;
+    Ok(Report { notes, tables, ..Report::EMPTY })
 }
 
 fn rows(arguments: &MemoryArguments) -> usize {

@@ -1,6 +1,7 @@
 //! `ridgeline offload`: which parts other hardware would really speed up, and what forbids the rest.
 
 use crate::arguments::{CeilingsArguments, Globals, InputArguments, TextOutput};
+use crate::compiled_as::{As, compiled_as};
 use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::deliver_checked;
@@ -8,8 +9,8 @@ use crate::timings::Timings;
 use clap::{Args, ValueEnum};
 use ridge_report::offload::{Options, json, markdown, text};
 use ridge_report::terminal::Layout;
-use ridgeline::OffloadOptions;
 use ridgeline::offloading::WhatIf;
+use ridgeline::{Note, OffloadOptions, Session};
 
 /// Report which parts an FPGA or another GPU would speed up, by how much, and what rules out the rest
 ///
@@ -31,7 +32,7 @@ pub(crate) struct OffloadArguments {
     to: Vec<String>,
 
     /// The intended GPU, given by part of its name: what a program recorded on a CPU would run on, or what a capture
-    /// without a device name ran on
+    /// without a device name ran on. A CPU's recording is compiled for it where `ridgeline compile` could do so
     #[arg(long = "as", value_name = "GPU")]
     meant: Option<String>,
 
@@ -81,16 +82,31 @@ fn changes(text: &str) -> Result<WhatIf, String> {
     WhatIf::parse(text).map_err(|error| error.to_string())
 }
 
+/// A CPU's capture as the GPU that is meant would run it, where it can be compiled for that; else itself with the GPU whose data
+/// sheet stands for it. With what a reader must know of either.
+fn meant(session: Session, gpu: Option<&str>, timings: &mut Timings) -> (Session, Option<String>, Vec<Note>) {
+    let Some(gpu) = gpu else { return (session, None, Vec::new()) };
+    if !session.is_of_processor() {
+        return (session, Some(gpu.to_owned()), Vec::new());
+    }
+    match compiled_as(&session, gpu, timings) {
+        As::Compiled(compiled, notes) => (*compiled, None, notes),
+        As::Not(why) => (session, Some(gpu.to_owned()), vec![why.note(gpu)]),
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run(arguments: &OffloadArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     let session = super::open_with(&arguments.input, arguments.ceilings.choice(), timings)?;
+    let (session, meant, said) = meant(session, arguments.meant.as_deref(), timings);
     let options = OffloadOptions {
         boards: arguments.board.clone(),
         gpus: arguments.to.clone(),
-        meant: arguments.meant.clone(),
+        meant,
         what_if: arguments.what_if.clone(),
     };
-    let answer = timings.phase("offload", || session.offload(&options))?;
+    let mut answer = timings.phase("offload", || session.offload(&options))?;
+    answer.notes.splice(0..0, said);
     let shown = Options { all: arguments.all };
     let render = |layout: &Layout| match arguments.format {
         OffloadFormat::Text => text::full(&answer, shown, layout),

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod profilers;
+mod runs;
 mod with;
 mod words;
 
@@ -22,6 +23,9 @@ pub(crate) fn run(arguments: &RecordArguments, globals: &Globals) -> Result<Endi
     if !arguments.with.is_empty() {
         let status = with::run(arguments, globals, &mut |event| tell(&event, globals, &mut said))?;
         return Ok(Ending::Like(status));
+    }
+    if arguments.runs > 1 {
+        return runs::run(arguments, globals, &mut |event| tell(&event, globals, &mut said)).map(Ending::Like);
     }
     let outcome = record(&arguments.options(), &mut |event| tell(&event, globals, &mut said))?;
     print_stderr(&summary(&outcome));

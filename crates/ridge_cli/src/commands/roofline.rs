@@ -32,6 +32,10 @@ pub(crate) struct RooflineArguments {
     #[arg(long, value_name = "WHAT", default_value = "op", value_parser = ViewOf(Topic::Roofline))]
     by: &'static View,
 
+    /// For a CPU's recording: the GPU that its modules are compiled for, and whose predicted times are shown
+    #[arg(long = "as", value_name = "GPU")]
+    meant: Option<String>,
+
     /// Rows of the table, 0 for all [default: 20; all for json, csv and arrow]
     #[arg(long, value_name = "N")]
     top: Option<usize>,
@@ -58,6 +62,7 @@ pub(crate) struct RooflineArguments {
 const EXAMPLES: &str = "\
 Examples:
   ridgeline roofline run/                                 the chart and the 20 longest
+  ridgeline roofline run/ --as h100                       a CPU's recording, compiled for that GPU
   ridgeline roofline run/ --by module                     the same for whole programs
   ridgeline roofline report.ncu-rep --by profile          L1, L2 and DRAM of profiled kernels
   ridgeline roofline run/ --svg roof.svg --png roof.png   charts for a report
@@ -67,6 +72,7 @@ Examples:
 /// Runs the command.
 pub(crate) fn run(arguments: &RooflineArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     let session = super::open_with(&arguments.input, arguments.ceilings.choice(), timings)?;
+    let (session, said) = super::meant(session, arguments.meant.as_deref(), timings)?;
     let question = Question::default();
     let answer = timings.phase("roofline", || session.answer(Topic::Roofline, &[arguments.by], question))?;
     let charts = session.charts(arguments.by);
@@ -75,7 +81,9 @@ pub(crate) fn run(arguments: &RooflineArguments, globals: &Globals, timings: &mu
     let all = Listing::whole(table);
     timings.phase("drawings", || write_drawings(&charts, &all, arguments))?;
     let rows = super::rows_of(arguments.top, &arguments.output, ROWS);
-    let report = Report { notes: session.notes().to_vec(), sections, tables: vec![Listing::top(all.table, rows)] };
+    let tables = super::listed(vec![all.table], rows, &arguments.output)?;
+    let notes = said.into_iter().chain(session.notes().iter().cloned()).collect();
+    let report = Report { notes, sections, tables };
     let draw =
         |layout: &Layout| charts.iter().map(|chart| terminal::roofline(chart, layout)).collect::<Vec<_>>().join("\n");
     timings.phase("output", || deliver_drawn(&report, draw, &arguments.output, globals))?;

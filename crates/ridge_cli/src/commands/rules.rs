@@ -5,10 +5,10 @@ use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::{deliver, write_file};
 use clap::{Args, ValueHint};
-use ridge_report::{Listing, Report};
+use ridge_report::Report;
 use ridgeline::{
-    Basis, Columns, Find, LocalSaving, RULES, Record, Rule, SavingBasis, blind_record_of, local_record, record_of,
-    saving_line, savings_file, savings_in, savings_of,
+    Basis, Columns, Find, LocalSaving, RULES, Record, Rule, SavingBasis, Table, blind_record_of, local_record,
+    record_of, saving_line, savings_file, savings_in, savings_of,
 };
 use serde::Deserialize;
 use std::fs;
@@ -62,7 +62,8 @@ pub(crate) fn run(arguments: &RulesArguments, globals: &Globals) -> Result<Endin
     if damaged > 0 {
         anstream::eprintln!("ridgeline: lines of the local record that cannot be read: {damaged}");
     }
-    deliver(&listing(&local), &arguments.output, globals)?;
+    let tables = super::listed(vec![listing(&local)], usize::MAX, &arguments.output)?;
+    deliver(&Report { tables, ..Report::EMPTY }, &arguments.output, globals)?;
     Ok(Ending::Code(0))
 }
 
@@ -128,7 +129,7 @@ fn local_file() -> Result<Option<PathBuf>, Failure> {
 }
 
 /// The rules, with their local record where there is one.
-fn listing(local: &[LocalSaving]) -> Report {
+fn listing(local: &[LocalSaving]) -> Table {
     let has_local = !local.is_empty();
     let columns = Columns::over(RULES)
         .text("rule", "Rule", "name for `--select`, `--ignore` and `explain`", |rule: &&Rule| rule.id.to_owned())
@@ -149,7 +150,7 @@ fn listing(local: &[LocalSaving]) -> Report {
             record(rule).map(|record| format!("{:.2} to {:.2}", record.lowest_ratio, record.highest_ratio))
         });
     let columns = if has_local { with_local(columns, local) } else { columns };
-    Report { tables: vec![Listing::whole(columns.table("rules", "Rules"))], ..Report::EMPTY }
+    columns.table("rules", "Rules")
 }
 
 /// What trials on this machine showed; text tells it from the published record.

@@ -6,8 +6,8 @@ use crate::failure::Failure;
 use crate::output::{deliver, deliver_drawn, write_drawing};
 use crate::timings::Timings;
 use clap::{Args, ValueEnum, ValueHint};
+use ridge_report::Report;
 use ridge_report::terminal::{self, Layout};
-use ridge_report::{Listing, Report};
 use ridgeline::{GrowthChart, Note, ScalingOptions, Table, WorkFrom, is_benchmark, scaling};
 use std::path::PathBuf;
 
@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &ScalingArguments, globals: &Globals, timings: &mut
         None if arguments.output.format.is_for_programs() => usize::MAX,
         None => ROWS,
     };
-    let tables = tables.into_iter().map(|table| Listing::top(table, rows)).collect();
+    let tables = super::listed(tables, rows, &arguments.output)?;
     let report = Report { notes, tables, ..Report::EMPTY };
     timings.phase("output", || match chart.filter(|_| arguments.table.is_none()) {
         Some(chart) => {

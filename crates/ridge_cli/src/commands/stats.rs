@@ -8,9 +8,9 @@ use crate::output::deliver_followed;
 use crate::timings::Timings;
 use crate::views::ViewOf;
 use clap::Args;
+use ridge_report::Report;
 use ridge_report::check::text;
 use ridge_report::terminal::Layout;
-use ridge_report::{Listing, Report};
 use ridgeline::{Answer, Note, Question, Session, Severity, Topic, View};
 
 /// Rows of each table where all tables are shown.
@@ -47,6 +47,7 @@ const EXAMPLES: &str = "\
 Examples:
   ridgeline stats run/                                    overview, then the top of each table
   ridgeline stats run/ --by op --top 50                   the 50 operations that took longest
+  ridgeline stats run/ --by op --sort calls               those that ran most often
   ridgeline stats run/ --by source                        device time per line of Python
   ridgeline stats trace.json.gz --by operator             PyTorch operators, as key_averages()
   ridgeline stats rank*.json.gz --by rank                 who waits for whom in collectives
@@ -75,7 +76,7 @@ fn report(session: &Session, arguments: &StatsArguments) -> Result<Report, Failu
     Ok(Report {
         notes: [session.notes(), &untimed(session)].concat(),
         sections: if named { Vec::new() } else { sections },
-        tables: tables.into_iter().map(|table| Listing::top(table, rows)).collect(),
+        tables: super::listed(tables, rows, &arguments.output)?,
     })
 }
 

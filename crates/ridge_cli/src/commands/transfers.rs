@@ -70,6 +70,6 @@ fn report(session: &Session, arguments: &TransfersArguments) -> Result<Report, F
     Ok(Report {
         notes: session.notes().to_vec(),
         sections: if named { Vec::new() } else { sections },
-        tables: super::listings(&views, tables, rows, named),
+        tables: super::listings(&views, tables, rows, named, &arguments.output)?,
     })
 }

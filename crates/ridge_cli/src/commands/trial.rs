@@ -195,6 +195,7 @@ fn tried(arguments: &TryArguments, globals: &Globals) -> Result<Ending, Failure>
             command: arguments.command.clone(),
             hlo: BTreeSet::new(),
             memory_profiles: false,
+            memory_at: Vec::new(),
             ..arguments.window.options()
         },
         baseline: arguments.baseline.clone(),
@@ -327,7 +328,7 @@ impl TryArguments {
     }
 
     fn compare(&self) -> Options {
-        Options { practical: self.practical, confidence: self.confidence, fail_on: self.fail_on }
+        Options { practical: self.practical, confidence: self.confidence, fail_on: self.fail_on, ..Options::default() }
     }
 
     fn folder(&self) -> Result<PathBuf, Failure> {

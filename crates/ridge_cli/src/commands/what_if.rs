@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::output::deliver;
 use crate::timings::Timings;
 use clap::{Args, ValueEnum};
-use ridge_report::{Listing, Report};
+use ridge_report::Report;
 use ridgeline::{Change, Effect, OtherDevice};
 
 /// Predict what changes to the program would save
@@ -92,12 +92,13 @@ pub(crate) fn run(arguments: &WhatIfArguments, globals: &Globals, timings: &mut 
     // What holds one table has that of the changes, where there is anything in it.
     let one_table = arguments.output.format.holds_one_table();
     let shows_changes = !changes.is_empty() || (one_table && answer.elsewhere.is_none());
-    let mut tables: Vec<_> = answer.elsewhere.into_iter().map(Listing::whole).collect();
-    tables.extend(shows_changes.then(|| Listing::whole(answer.changes)));
+    let mut tables: Vec<_> = answer.elsewhere.into_iter().collect();
+    tables.extend(shows_changes.then_some(answer.changes));
     if one_table {
         tables.drain(..tables.len() - 1);
     }
     let notes = session.notes().iter().cloned().chain(answer.notes).collect();
+    let tables = super::listed(tables, usize::MAX, &arguments.output)?;
     let report = Report { notes, sections: answer.sections, tables };
     timings.phase("output", || deliver(&report, &arguments.output, globals))?;
     Ok(Ending::Code(0))

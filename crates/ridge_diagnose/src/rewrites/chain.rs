@@ -9,6 +9,9 @@ use crate::pricing::Work;
 use ridge_hlo::InstructionId;
 use std::collections::BTreeMap;
 
+/// So many times the operations of the other order a product has at least.
+const LARGER: f64 = 3.0;
+
 /// Factors that a chain is followed through.
 const LONGEST: usize = 8;
 
@@ -44,6 +47,10 @@ fn rewrite(site: &Site<'_, '_>, inner: InstructionId, outer: &[(Product, bool)])
         old.push(site.ran(inner)?);
         let sizes = [product.m, product.n];
         if product.batch > 1.0 || !sizes.contains(&summed) {
+            return None;
+        }
+        // Small factors make no large product in either order, and where their dimensions lie decides more than their sizes.
+        if product.flops() < LARGER * 2.0 * product.k * columns * (product.m + product.n) {
             return None;
         }
         let (width, k) = (site.width(inner), product.k);

@@ -12,17 +12,42 @@ pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
 }
 
 fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
+    let mut old = vec![site.ran(id)?];
+    if site.instruction(id).opcode == "dot" {
+        return of_product(site, id, old);
+    }
     if site.instruction(id).opcode != "reduce" || !adds(site, id) {
         return None;
     }
-    let mut old = vec![site.ran(id)?];
     let mut summed = site.flow.content(*site.instruction(id).operands.first()?);
     // XLA splits long sums in two.
     if matches!(&*site.instruction(summed).opcode, "reduce" | "reduce-window") && adds(site, summed) {
         old.push(site.ran(summed)?);
         summed = site.flow.content(*site.instruction(summed).operands.first()?);
     }
-    let (one, two, is_difference) = factors(site, summed)?;
+    let pair = factors(site, summed)?;
+    of_pairs(site, id, summed, pair, old)
+}
+
+/// The differences multiplied with themselves pair by pair: `einsum("ijk,ijk->ij", d, d)`.
+fn of_product(site: &Site<'_, '_>, id: InstructionId, old: Vec<InstructionId>) -> Option<Rewrite> {
+    let sides: Vec<InstructionId> = site.instruction(id).operands.iter().map(|side| site.flow.content(*side)).collect();
+    let [left, right] = sides[..] else { return None };
+    if left != right || site.instruction(left).opcode != "subtract" {
+        return None;
+    }
+    let (one, two) = repeated(site, left)?;
+    of_pairs(site, id, left, (one, two, true), old)
+}
+
+/// The sums `id` over `summed`, which has all pairs of two arrays.
+fn of_pairs(
+    site: &Site<'_, '_>,
+    id: InstructionId,
+    summed: InstructionId,
+    (one, two, is_difference): (InstructionId, InstructionId, bool),
+    mut old: Vec<InstructionId>,
+) -> Option<Rewrite> {
     let (rows, columns, all) = (site.elements(one), site.elements(two), site.elements(summed));
     let terms = rows * columns / all;
     let results = site.elements(id);

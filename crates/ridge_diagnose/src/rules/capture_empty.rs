@@ -6,6 +6,7 @@ use crate::losses::advice_for_device_work;
 use crate::rule::{Find, Group, Rule};
 use crate::words::count;
 use ridge_analysis::ProfileNumbers;
+use ridge_units::Nanos;
 
 pub(crate) static RULE: Rule = Rule {
     id: "capture-empty",
@@ -20,13 +21,19 @@ pub(crate) static RULE: Rule = Rule {
 
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     if case.wall().busy_ns() > 0 {
+        doubts.extend(nearly_empty(case));
         return;
     }
     let profiled = profiled(case);
     if profiled > 0 {
         doubts.push(Doubt {
-            message: format!("the capture is of {} under a hardware profiler, without a timeline", count(profiled, "launch", "launches")),
-            command: Some("nsys profile --trace=cuda,nvtx,osrt PROGRAM, for what happens between the kernels".to_owned()),
+            message: format!(
+                "the capture is of {} under a hardware profiler, without a timeline",
+                count(profiled, "launch", "launches")
+            ),
+            command: Some(
+                "nsys profile --trace=cuda,nvtx,osrt PROGRAM, for what happens between the kernels".to_owned(),
+            ),
             blocks: vec![Question::Idle, Question::Steps],
         });
         return;
@@ -45,9 +52,34 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     doubts.push(Doubt { message, command: Some(command.to_owned()), blocks });
 }
 
+/// Fewer pieces of work than this that take less than this part of the time are leftovers of a capture, or a test of the device.
+const FEW: u64 = 5;
+const LITTLE: f64 = 2e-4;
+
+/// A capture in which the device did next to nothing says nothing of why it did not do more.
+fn nearly_empty(case: &Case<'_>) -> Option<Doubt> {
+    let pieces: u64 = case.work().map(|work| work.row.events).sum();
+    let (busy, whole) = (case.wall().busy_ns(), case.wall().whole_ns());
+    if pieces >= FEW || busy as f64 >= LITTLE * whole as f64 {
+        return None;
+    }
+    Some(Doubt {
+        message: format!(
+            "{} of device work in {}, busy for {}: that says nothing of a program that runs",
+            count(pieces, "piece", "pieces"),
+            Nanos(whole),
+            Nanos(busy)
+        ),
+        command: Some("ridgeline record -- python PROGRAM.py".to_owned()),
+        blocks: vec![Question::Device, Question::Idle, Question::Steps],
+    })
+}
+
 /// Launches under a profiler that counted what a kernel reached.
 fn profiled(case: &Case<'_>) -> u64 {
     let (trace, profiles) = (case.trace(), &case.trace().profiles);
     let numbers = (0..profiles.launches.len() as u32).map(|row| ProfileNumbers::of(profiles, &trace.strings, row));
-    numbers.filter(|numbers| numbers.duration_ns.is_some() && numbers.compute_share.or(numbers.memory_share).is_some()).count() as u64
+    numbers
+        .filter(|numbers| numbers.duration_ns.is_some() && numbers.compute_share.or(numbers.memory_share).is_some())
+        .count() as u64
 }

@@ -14,7 +14,7 @@ use ridge_trace::OpRow;
 pub(crate) static RULE: Rule = Rule {
     id: "cheaper-form",
     group: Group::Structure,
-    summary: "another form of the same computation costs less",
+    summary: "A cheaper form of the same computation",
     document: include_str!("cheaper_form.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &["narrow-reduction", "gather-scatter-bound", "layout-copies", "fp64-used", "below-roof", "tensor-cores-idle"],
@@ -22,8 +22,8 @@ pub(crate) static RULE: Rule = Rule {
     find: Find::Causes(find),
 };
 
-/// The least part of the judged time that the other form saves.
-const LEAST: f64 = 0.03;
+/// The least part of the judged time that the other form saves: less is not seen when the program is timed again.
+const LEAST: f64 = 0.05;
 /// What seven pairs of programs saved was within these factors of what the prices say: a program that is recorded shares its time
 /// with the recorder, and the form that is written instead is not always the one that was priced.
 const LOW: f64 = 0.7;

@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) static RULE: Rule = Rule {
     id: "cold-start",
     group: Group::Host,
-    summary: "first calls, which load kernels or make the context, have much of the capture",
+    summary: "First calls take much of the capture",
     document: include_str!("cold_start.md"),
     asks: &[],
     explains: &["host-pause", "host-bound-dispatch", "blocking-call", "unexplained-wait", "alloc-storm"],

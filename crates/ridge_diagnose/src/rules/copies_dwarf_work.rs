@@ -11,7 +11,7 @@ use ridge_table::{Basis, Quantity, Subject, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "copies-dwarf-work",
     group: Group::Copies,
-    summary: "copies between host and device take many times what is computed",
+    summary: "Copies outweigh the work",
     document: include_str!("copies_dwarf_work.md"),
     asks: &[Question::Device],
     explains: &["slow-copy", "pageable-copy", "sync-copy", "many-small-copies"],

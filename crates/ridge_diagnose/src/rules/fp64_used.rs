@@ -6,9 +6,9 @@ use crate::fitness::{CannotTell, Question};
 use crate::programs::programs;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
-use ridge_analysis::{Costs, Ceilings, ComputeUnit, Limit, Lines, Need, NumberType};
-use ridge_hlo::ElementType;
+use ridge_analysis::{Ceilings, ComputeUnit, Costs, Limit, Lines, Need, NumberType};
 use ridge_hlo::cost::{Cost, Unit as ComputedBy};
+use ridge_hlo::{ElementType, Instruction};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::OpRow;
 
@@ -28,6 +28,11 @@ const FAST: f64 = 1.0 / 8.0;
 /// The least part of the judged time.
 const LEAST: f64 = 0.05;
 
+/// Vectors hold half as many numbers of twice the size, and memory brings half as many of them.
+const ON_PROCESSORS: f64 = 0.5;
+/// There a program may well want them, and is told only where most of the time goes into them.
+const LEAST_ON_PROCESSORS: f64 = 0.5;
+
 /// Work in double precision, and the part of its time that single precision would save.
 struct Double<'a> {
     work: Work<'a>,
@@ -35,17 +40,24 @@ struct Double<'a> {
 }
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    if case.is_on_processors() {
-        return Ok(Vec::new());
-    }
     case.needs_hlo()?;
     let costs: &Costs = case.analysis.get();
     let mut found: Vec<Double<'_>> = Vec::new();
     let mut slowest: f64 = 1.0;
     for program in programs(case) {
         for (id, work) in &program.ran {
-            let Some(cost) = costs.of(&case.analysis, program.row, *id).filter(|cost| double_operations(cost) > 0.0) else { continue };
+            let makes_doubles = makes_doubles(program.module.instruction(*id));
+            let cost = costs.of(&case.analysis, program.row, *id).filter(|cost| double_operations(cost) > 0.0);
             for work in work {
+                if case.is_processor(work.row.device) {
+                    // What only moves them takes twice as long as well.
+                    if makes_doubles {
+                        slowest = slowest.min(ON_PROCESSORS);
+                        found.push(Double { work: *work, part: ON_PROCESSORS as f32 });
+                    }
+                    continue;
+                }
+                let Some(cost) = cost else { continue };
                 let Some(ceilings) = case.analysis.ceilings.get(work.row.device.index()) else { continue };
                 let Some(ratio) = ratio(ceilings).filter(|ratio| *ratio < FAST) else { continue };
                 slowest = slowest.min(ratio);
@@ -54,7 +66,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         }
     }
     let ns = found.iter().fold(0_i64, |sum, double| sum.saturating_add(double.work.row.ns));
-    if case.share(ns) < LEAST {
+    let on_processors = case.is_on_processors();
+    if case.share(ns) < if on_processors { LEAST_ON_PROCESSORS } else { LEAST } {
         return Ok(Vec::new());
     }
     found.sort_by_key(|double| (std::cmp::Reverse(double.work.row.ns), double.work.at));
@@ -68,11 +81,18 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .at(case.line_of_op(op))
     .about(OpRow::known(op).map(Subject::Op))
     .number(format!("in operations on 64-bit numbers: {}", list(&names, 3)), case.per_unit(ns))
-    .number("rate of double over single precision", Quantity::new(slowest, Unit::Share, Basis::Sheet))
-    .why("the device has few units for 64-bit numbers, and each takes twice the memory traffic")
+    .number("rate of double over single precision", Quantity::new(slowest, Unit::Share, if on_processors { Basis::Modelled } else { Basis::Sheet }))
+    .why(if on_processors { "a vector register holds half as many 64-bit numbers, and each takes twice the memory traffic" } else { "the device has few units for 64-bit numbers, and each takes twice the memory traffic" })
     .help("compute in `float32` where the accuracy allows, with `jax_enable_x64` off or `astype(jnp.float32)`, and keep only long sums in `float64`")
     .claims(found.iter().map(|double| (double.work.at, double.part)));
-    Ok(vec![finding])
+    // Whether they are needed is not in the capture.
+    Ok(vec![if on_processors { finding.information() } else { finding }])
+}
+
+/// Whether an instruction's result is of 64-bit floating-point numbers.
+fn makes_doubles(instruction: &Instruction) -> bool {
+    let leaves = instruction.shape.leaves();
+    leaves.first().is_some_and(|shape| matches!(shape.element_type, ElementType::F64 | ElementType::C128))
 }
 
 /// Operations on 64-bit floating-point numbers of one execution.

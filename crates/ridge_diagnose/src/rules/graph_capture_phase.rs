@@ -10,7 +10,7 @@ use ridge_analysis::Need;
 pub(crate) static RULE: Rule = Rule {
     id: "graph-capture-phase",
     group: Group::Fitness,
-    summary: "graphs are being captured, and what is launched meanwhile does not run",
+    summary: "CUDA graphs being captured, not run",
     document: include_str!("graph_capture_phase.md"),
     asks: &[],
     explains: &[],

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 pub(crate) static RULE: Rule = Rule {
     id: "held-unused",
     group: Group::Memory,
-    summary: "an allocator holds much that nothing uses, or takes memory from the driver and gives it back again and again",
+    summary: "Allocator holds or churns unused memory",
     document: include_str!("held_unused.md"),
     asks: &[],
     explains: &[],

@@ -23,15 +23,18 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Below this part of the time a pause is not worth a word.
 const LEAST: f64 = 0.03;
+/// The same on processors, where another program that runs for some milliseconds makes such a pause.
+const LEAST_ON_PROCESSORS: f64 = 0.10;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let is_pause = |idle: &IdleTime<'_>| is_by_host(idle) && short_part(case, idle) < 1.0 && is_programs(case, idle);
     let pauses: Vec<IdleTime<'_>> = case.idle().filter(is_pause).collect();
     let paused = |idle: &&IdleTime<'_>| (idle.row.ns as f64 * f64::from(pause_part(case, idle))) as i64;
+    let least = if case.is_on_processors() { LEAST_ON_PROCESSORS } else { LEAST };
     let unnamed: i64 = pauses.iter().filter(|idle| idle.name.is_none()).map(|idle| paused(&idle)).sum();
-    let named = pauses.iter().filter(|idle| idle.name.is_some() && case.share(paused(idle)) >= LEAST);
+    let named = pauses.iter().filter(|idle| idle.name.is_some() && case.share(paused(idle)) >= least);
     let found: Vec<Finding> = named.map(|idle| finding(case, idle, paused(&idle))).collect();
-    if found.is_empty() && case.share(unnamed) >= LEAST {
+    if found.is_empty() && case.share(unnamed) >= least {
         let why = format!(
             "the device waits {} of the time in long pauses of the host, of which nothing was recorded",
             percent(case.share(unnamed))

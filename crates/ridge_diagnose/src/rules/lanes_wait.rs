@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 pub(crate) static RULE: Rule = Rule {
     id: "lanes-wait",
     group: Group::Structure,
-    summary: "a loop over several problems at once goes on until the last of them is done",
+    summary: "Batched loop runs until its slowest member ends",
     document: include_str!("lanes_wait.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],
@@ -82,13 +82,16 @@ fn lanes(module: &HloModule, flow: &Flow<'_>, condition: ridge_hlo::ComputationI
                 let body = module.computation(*instruction.called.first()?);
                 let joins = matches!(&*module.instruction(body.root?).opcode, "or" | "and" | "maximum" | "minimum");
                 let from = flow.content(*instruction.operands.first()?);
-                let count = module.instruction(from).shape.element_count().ok()?;
-                // Long reductions are split in two.
-                let more = module.instruction(from);
-                if joins && matches!(&*more.opcode, "reduce" | "reduce-window") {
-                    let first = flow.content(*more.operands.first()?);
-                    return module.instruction(first).shape.element_count().ok();
+                // Long reductions are split in several.
+                let splits = |at: InstructionId| matches!(&*module.instruction(at).opcode, "reduce" | "reduce-window");
+                let mut first = from;
+                for _ in 0..MOST {
+                    if !splits(first) {
+                        break;
+                    }
+                    first = flow.content(*module.instruction(first).operands.first()?);
                 }
+                let count = module.instruction(first).shape.element_count().ok()?;
                 return joins.then_some(count);
             }
             "not" | "or" | "and" | "compare" | "select" | "convert" => open.extend(flow.inputs(at)),

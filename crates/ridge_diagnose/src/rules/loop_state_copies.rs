@@ -5,10 +5,10 @@ use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::programs::{Program, programs};
 use crate::rule::{Find, Group, Rule};
-use crate::updates::keeps_layout;
+use crate::updates::{keeps_layout, update};
 use crate::words::{count, list, percent};
 use ridge_analysis::{Lines, Need};
-use ridge_hlo::{ComputationId, HloModule, InstructionId};
+use ridge_hlo::{ComputationId, Flow, HloModule, InstructionId, OpcodeClass, Users};
 use ridge_table::{Basis, Quantity, Unit};
 use rustc_hash::FxHashSet;
 
@@ -46,8 +46,27 @@ fn bodies(module: &HloModule) -> FxHashSet<ComputationId> {
 fn is_copy(module: &HloModule, id: InstructionId) -> bool {
     let instruction = module.instruction(id);
     // A counter is copied as well, and costs what any operation of its size costs.
-    let is_array = instruction.shape.leaves().first().is_some_and(|shape| shape.element_count().is_ok_and(|count| count > 1));
+    let is_array =
+        instruction.shape.leaves().first().is_some_and(|shape| shape.element_count().is_ok_and(|count| count > 1));
     matches!(&*instruction.opcode, "copy" | "copy-start") && is_array && keeps_layout(module, id)
+}
+
+/// Whether a copy is of an array that is computed anew from all of the old one: while that is done both are needed, and the copy after it
+/// takes the place of the memory traffic of any other way.
+fn needs_both(module: &HloModule, flow: &Flow<'_>, users: &Users, id: InstructionId) -> bool {
+    let is_computed = || {
+        let from = flow.source(*module.instruction(id).operands.first()?);
+        let root = module.instruction(module.computation(module.instruction(id).computation).root?);
+        let of_state = module.instruction(from);
+        let at = match &*of_state.opcode {
+            "get-tuple-element" => usize::try_from(of_state.tuple_index?).ok()?,
+            _ => root.operands.iter().position(|next| flow.source(*next) == from)?,
+        };
+        let next = module.instruction(flow.source(*root.operands.get(at)?));
+        Some(matches!(next.opcode.class(), OpcodeClass::Elementwise(_)))
+    };
+    let is_updated = users.of(id).iter().any(|user| update(module, *user).is_some_and(|update| update.base == id));
+    !is_updated && is_computed().unwrap_or(false)
 }
 
 fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
@@ -71,7 +90,9 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     ));
     let claim = program.claim(&copies, 1.0);
     let copied = count(copies.len() as u64, "copy", "copies");
-    let found = if case.share(ns) < WORTH { found.information() } else { found };
+    let (flow, users) = (Flow::new(program.module), Users::new(program.module));
+    let is_needed = copies.iter().all(|id| needs_both(program.module, &flow, &users, *id));
+    let found = if is_needed || case.share(ns) < WORTH { found.information() } else { found };
     Some(
         program
             .located(case, found, copies.first().copied())

@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 pub(crate) static RULE: Rule = Rule {
     id: "profiled-kernel",
     group: Group::Compute,
-    summary: "a profiled kernel is too small for the device, or waits most of its time; or it is at its roof",
+    summary: "Profiled kernel below what the device allows",
     document: include_str!("profiled_kernel.md"),
     asks: &[],
     explains: &[],

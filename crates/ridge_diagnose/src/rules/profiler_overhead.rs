@@ -3,9 +3,10 @@
 use crate::case::Case;
 use crate::fitness::{Doubt, Question};
 use crate::rule::{Find, Group, Rule};
-use crate::words::percent;
+use crate::words::{count, percent};
 use ridge_analysis::Spans;
 use ridge_trace::EventKind;
+use ridge_units::Nanos;
 
 pub(crate) static RULE: Rule = Rule {
     id: "profiler-overhead",
@@ -24,7 +25,55 @@ const MUCH: f64 = 0.15;
 const OF_THE_DRIVER: [&str; 4] =
     ["Driver Compiler", "Runtime Triggered Module Loading", "Lazy Function Loading", "Command Buffer Full"];
 
+/// Steps that take so many times as long while they are recorded are not what the program does without.
+const SLOWED: f64 = 1.3;
+/// And from here on the host's part of them is mostly the recording's.
+const SLOWED_MUCH: f64 = 3.0;
+/// What an event of XLA's runtime costs the thread that it is of, nanoseconds: 0.27 µs with jaxlib 0.10.1 on a server's core.
+const EVENT_NS: f64 = 270.0;
+
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
+    slowed_steps(case, doubts);
+    busy_profiler(case, doubts);
+}
+
+/// Events of short operations make them longer: by what steps took with and without, or else by how many there are.
+fn slowed_steps(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
+    if let Some(times) = case.known.step_times {
+        let slowdown = times.slowdown();
+        if slowdown >= SLOWED {
+            let message = format!(
+                "steps took {} in the median while they were recorded and {} while they were not: times are up to {} times too long, those of short operations most",
+                Nanos(times.recorded_ns as i64),
+                Nanos(times.not_recorded_ns as i64),
+                factor(slowdown),
+            );
+            let blocks = if slowdown >= SLOWED_MUCH { vec![Question::Idle, Question::Host] } else { Vec::new() };
+            doubts.push(Doubt { message, command: None, blocks });
+        }
+        return;
+    }
+    if !case.is_on_processors() {
+        return;
+    }
+    let events: u64 = case.work().map(|work| work.row.events).sum();
+    let share = events as f64 * EVENT_NS / case.wall().whole_ns().max(1) as f64;
+    if share >= SLOWED - 1.0 {
+        let message = format!(
+            "recording {} takes an estimated {} of the judged time: short operations seem longer than they are",
+            count(events, "operation", "operations"),
+            percent(share.min(1.0)),
+        );
+        doubts.push(Doubt { message, command: None, blocks: Vec::new() });
+    }
+}
+
+fn factor(slowdown: f64) -> String {
+    if slowdown < 10.0 { format!("{slowdown:.1}") } else { format!("{slowdown:.0}") }
+}
+
+/// The profiler's own work, as its events say.
+fn busy_profiler(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let trace = case.trace();
     let events = &trace.events;
     let mut overhead: Vec<Vec<(i64, i64)>> = vec![Vec::new(); trace.processes.len()];

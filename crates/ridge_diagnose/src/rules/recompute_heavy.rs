@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 /// The least part of the judged time.
-const LEAST: f64 = 0.20;
+const LEAST: f64 = 0.10;
 /// A program that needs less than this part of the memory leaves room to keep what it computed.
 const ROOMY: f64 = 0.5;
 /// What JAX puts into the scope of work that `jax.checkpoint` does again.

@@ -3,12 +3,13 @@
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
+use crate::pricing::{Rates, Work};
 use crate::programs::{Program, programs};
 use crate::rule::{Find, Group, Rule};
 use crate::updates::{behind_copies, update};
 use crate::words::{count, list, percent};
 use ridge_analysis::{Lines, Need};
-use ridge_hlo::{HloModule, InstructionId};
+use ridge_hlo::{ElementType, HloModule, InstructionId};
 use ridge_table::{Basis, Quantity, Unit};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -27,6 +28,9 @@ pub(crate) static RULE: Rule = Rule {
 const FEWEST: usize = 3;
 /// Below this part of the time a chain is not what holds a program back.
 const LEAST: f64 = 0.05;
+
+/// From this part on an array is written by its updates in any case.
+const MOST_OF_IT: f64 = 0.5;
 
 /// Updates of which each writes into the result of the one before.
 #[derive(Debug)]
@@ -69,8 +73,11 @@ fn chains(module: &HloModule) -> Vec<Chain> {
         let known = longest.entry(end.0).or_insert((0, id));
         *known = if end.1 > known.0 { (end.1, id) } else { *known };
     }
-    let mut long: Vec<(InstructionId, InstructionId)> =
-        longest.into_iter().filter(|(_, (length, _))| *length >= FEWEST).map(|(first, (_, last))| (first, last)).collect();
+    let mut long: Vec<(InstructionId, InstructionId)> = longest
+        .into_iter()
+        .filter(|(_, (length, _))| *length >= FEWEST)
+        .map(|(first, (_, last))| (first, last))
+        .collect();
     long.sort_unstable();
     long.into_iter().map(|(_, last)| chain(module, last, &before)).collect()
 }
@@ -95,8 +102,9 @@ fn finding(case: &Case<'_>, program: &Program<'_>, chain: &Chain) -> Option<Find
     // One write of everything takes as long as one update, and longer the more of the array it writes.
     let covered = if whole > 0 { (chain.written as f64 / whole as f64).min(1.0) } else { 1.0 };
     let part = (1.0 - 1.0 / chain.updates.len() as f64) * (1.0 - covered);
-    let mut claim = program.claim(&chain.updates, part as f32);
-    claim.extend(program.claim(&chain.copies, 1.0));
+    let part_left = 1.0 - part_of_one_write(case, program, chain, whole, covered);
+    let mut claim = program.claim(&chain.updates, (part * part_left) as f32);
+    claim.extend(program.claim(&chain.copies, part_left as f32));
     let share = case.share_of(claim.iter().copied());
     if share < LEAST {
         return None;
@@ -111,9 +119,10 @@ fn finding(case: &Case<'_>, program: &Program<'_>, chain: &Chain) -> Option<Find
         shape.without_layout(),
         percent(case.share(of_all)),
     ));
-    let mut found = program
-        .located(case, found, updates.first().copied())
-        .number(format!("in the updates: {}", list(&program.names(&updates), 3)), case.per_unit(program.ns_of(&updates)));
+    let mut found = program.located(case, found, updates.first().copied()).number(
+        format!("in the updates: {}", list(&program.names(&updates), 3)),
+        case.per_unit(program.ns_of(&updates)),
+    );
     if !copies.is_empty() {
         let copied = count(copies.len() as u64, "copy", "copies");
         let says = format!("in {copied} of the whole array between them: {}", list(&program.names(&copies), 3));
@@ -128,6 +137,20 @@ fn finding(case: &Case<'_>, program: &Program<'_>, chain: &Chain) -> Option<Find
             .help("compute all new values first and write once: `jnp.concatenate` of the parts, or one `.at[indices].set(values)`")
             .claims(claim),
     )
+}
+
+/// What writing the whole array once would take of the time of all updates and copies, 0 to 1: edges alone may be written for less.
+/// Where most of the array is written in any case, that costs nothing more.
+fn part_of_one_write(case: &Case<'_>, program: &Program<'_>, chain: &Chain, whole: u64, covered: f64) -> f64 {
+    let known = || {
+        let first = *chain.updates.first()?;
+        let device = program.work(first).first()?.row.device;
+        let rates = Rates::of(case, device, ElementType::F32)?;
+        let once = rates.ns(Work { bytes: 2.0 * whole as f64, ..Work::default() }) * program.events(first) as f64;
+        let all = program.ns_of(&chain.updates).saturating_add(program.ns_of(&chain.copies));
+        (all > 0).then(|| (once / all as f64).min(1.0))
+    };
+    if covered < MOST_OF_IT { known().unwrap_or(0.0) } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! `UPDATE_EXPECT=1` writes what is said into the documents, to be read before it is committed.
 
 use super::RULES;
-use crate::{Case, CompiledAgain, Diagnosis, Finding, Known, Rule, SavingBasis, Selection, diagnose};
+use crate::{Case, CompiledAgain, Diagnosis, Finding, Known, Rule, SavingBasis, Selection, StepTimes, diagnose};
 use ridge_analysis::Prepared;
 use ridge_hlo::HloModule;
 use ridge_table::{Note, Severity};
@@ -45,6 +45,7 @@ fn diagnosed(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> Diag
     let compiled_again: Vec<CompiledAgain> = notes.lines().filter_map(compiled_again).collect();
     let known = Known {
         notes: notes.lines().filter_map(note).collect(),
+        step_times: notes.lines().find_map(step_times),
         failed: notes.lines().any(|line| line == "failed"),
         compiled_again: Some(compiled_again).filter(|again| !again.is_empty()),
         ..Known::default()
@@ -77,6 +78,12 @@ fn add_looks(trace: &mut ridge_trace::Trace, looks: &[&str]) {
     }
 }
 
+/// Medians of steps, as a line of a document has them: `steps: RECORDED_NS NOT_RECORDED_NS`.
+fn step_times(line: &str) -> Option<StepTimes> {
+    let (recorded_ns, not_recorded_ns) = line.strip_prefix("steps: ")?.split_once(' ')?;
+    Some(StepTimes { recorded_ns: recorded_ns.parse().ok()?, not_recorded_ns: not_recorded_ns.parse().ok()? })
+}
+
 /// What a benchmark says, as a line of a document has it: `again: what it was, MODULE, NANOSECONDS`.
 fn compiled_again(line: &str) -> Option<CompiledAgain> {
     let mut parts = line.strip_prefix("again: ")?.rsplitn(3, ", ");
@@ -88,7 +95,7 @@ fn compiled_again(line: &str) -> Option<CompiledAgain> {
 fn note(line: &str) -> Option<Note> {
     let (severity, message) = line.split_once(": ")?;
     let severity = match severity {
-        "again" | "look" => return None,
+        "again" | "look" | "steps" => return None,
         "lost" => Severity::Lost,
         "partial" => Severity::Partial,
         _ => Severity::Info,

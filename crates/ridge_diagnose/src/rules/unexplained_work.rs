@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 pub(crate) static RULE: Rule = Rule {
     id: "unexplained-work",
     group: Group::Compute,
-    summary: "much busy time that no rule explains: its operations, and how far each is from its roof",
+    summary: "Busy time that no rule explains",
     document: include_str!("unexplained_work.md"),
     asks: &[Question::Device],
     explains: &[],

@@ -15,7 +15,7 @@ use std::hash::{Hash, Hasher};
 pub(crate) static RULE: Rule = Rule {
     id: "work-done-twice",
     group: Group::Structure,
-    summary: "a program computes what another one that runs as often computes as well",
+    summary: "Same work in two programs",
     document: include_str!("work_done_twice.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

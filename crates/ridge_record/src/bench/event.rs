@@ -30,6 +30,12 @@ pub(super) struct Plan {
     pub(super) sizes: Vec<u32>,
     pub(super) operations: Vec<String>,
     pub(super) variants: BTreeMap<String, Vec<(String, String)>>,
+    /// When it was read: `20260102_030405`.
+    pub(super) began: String,
+    /// Of each operation that is a part of another, that other.
+    pub(super) parts: Vec<(String, String)>,
+    /// Operations that do the same, the slower first.
+    pub(super) ratios: Vec<(String, String)>,
 }
 
 /// The event of one line; `None` for a line that is none, which a newer or broken worker may write.
@@ -62,10 +68,18 @@ fn plan(value: &Value) -> Plan {
     let variants = value["variants"].as_object().into_iter().flatten();
     Plan {
         suite: text(&value["suite"]).unwrap_or_default(),
+        began: text(&value["began"]).filter(|began| is_plain(began)).unwrap_or_else(|| "run".to_owned()),
         sizes: items(&value["sizes"]).filter_map(|size| u32::try_from(size.as_u64()?).ok()).collect(),
         operations: texts(&value["operations"]),
         variants: variants.map(|(name, env)| (name.clone(), pairs(env))).collect(),
+        parts: pairs(&value["parts"]),
+        ratios: items(&value["ratios"]).filter_map(|pair| Some((text(&pair[0])?, text(&pair[1])?))).collect(),
     }
+}
+
+/// Whether it may be a part of a name of a file.
+fn is_plain(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 fn pairs(env: &Value) -> Vec<(String, String)> {
@@ -90,9 +104,13 @@ mod tests {
 
     #[test]
     fn reads_a_plan() {
-        let line = r#"{"event":"plan","suite":"s","sizes":[32],"operations":["a"],"variants":{"v":{"K":"1"}}}"#;
+        let line = r#"{"event":"plan","suite":"s","began":"20260102_030405","sizes":[32],"operations":["a"],"variants":{"v":{"K":"1"}},"parts":{"a":"b"},"ratios":[["b","a"]]}"#;
         let variants = [("v".to_owned(), vec![("K".to_owned(), "1".to_owned())])].into();
-        let plan = Plan { suite: "s".into(), sizes: vec![32], operations: vec!["a".into()], variants };
+        let pair = |one: &str, other: &str| vec![(one.to_owned(), other.to_owned())];
+        let (parts, ratios) = (pair("a", "b"), pair("b", "a"));
+        let began = "20260102_030405".to_owned();
+        let plan =
+            Plan { suite: "s".into(), began, sizes: vec![32], operations: vec!["a".into()], variants, parts, ratios };
         assert_eq!(parse(line), Some(WorkerEvent::Plan(plan)));
     }
 

@@ -10,6 +10,7 @@ use std::path::Path;
 use ridge_files::NewFolder;
 
 use super::error::BenchError;
+use super::mbirjax;
 
 /// Make `out`; where an earlier benchmark is in it, a folder beside it that will take its place.
 pub(super) fn prepare(out: &Path) -> Result<Option<NewFolder>, BenchError> {
@@ -46,11 +47,6 @@ fn refuse_others(out: &Path) -> Result<bool, BenchError> {
     Ok(entries.is_empty())
 }
 
-/// Folder of one size, named so that names sort as sizes do up to four digits.
-pub(super) fn size_dir(size: u32) -> String {
-    format!("size_{size:03}")
-}
-
 /// Write `text` so that a reader sees the old file or the new one, never a part.
 pub(super) fn write_whole(path: &Path, text: &str) -> Result<(), BenchError> {
     ridge_files::write(path, text.as_bytes()).map_err(|source| BenchError::Write { path: path.to_path_buf(), source })
@@ -58,7 +54,12 @@ pub(super) fn write_whole(path: &Path, text: &str) -> Result<(), BenchError> {
 
 fn is_ours(name: &OsStr) -> bool {
     let files = ["results.json", "manifest.json", "suite"];
+    let is_of_mbirjax = |name: &str| {
+        let (begin, end) = mbirjax::FILE;
+        mbirjax::FOLDERS.contains(&name) || (name.starts_with(begin) && name.ends_with(end))
+    };
     let is_size =
         |name: &str| name.strip_prefix("size_").is_some_and(|size| size.bytes().all(|digit| digit.is_ascii_digit()));
-    ridge_files::is_partial(name) || name.to_str().is_some_and(|name| files.contains(&name) || is_size(name))
+    ridge_files::is_partial(name)
+        || name.to_str().is_some_and(|name| files.contains(&name) || is_size(name) || is_of_mbirjax(name))
 }

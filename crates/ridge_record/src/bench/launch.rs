@@ -29,13 +29,19 @@ impl Launch {
         cache.into_iter().chain(self.variant.iter().cloned()).collect()
     }
 
-    /// Start a worker with `arguments` after `--suite`; what it prints is appended to `log`.
-    pub(super) fn start(&self, arguments: &[OsString], log: &Path) -> Result<Worker<WorkerEvent>, BenchError> {
+    /// Start a worker with `arguments` after `--suite` and the variables of `environment`; what it prints is appended to `log`.
+    pub(super) fn start(
+        &self,
+        arguments: &[OsString],
+        environment: &[(String, OsString)],
+        log: &Path,
+    ) -> Result<Worker<WorkerEvent>, BenchError> {
         let writing = |source| BenchError::Write { path: log.to_path_buf(), source };
         let log_file = File::options().create(true).append(true).open(log).map_err(writing)?;
         let mut command = Command::new(&self.python);
         command.args(["-m", "ridgeline.bench_worker", "--suite"]).arg(&self.suite).args(arguments);
         command.env("PYTHONPATH", python_path(&self.package_root)).envs(self.added_environment());
+        command.envs(environment.iter().map(|(key, value)| (key, value)));
         let worker = Worker::start(command, log_file, parse);
         worker.map_err(|source| BenchError::Spawn { python: self.python.clone(), source })
     }

@@ -19,6 +19,12 @@ pub struct BenchOptions {
     pub operations: Vec<String>,
     /// Timed runs per operation, at least 1.
     pub runs: u32,
+    /// Runs before the timed ones, after the first, which compiles, and the traced one.
+    pub warm_up: u32,
+    /// Forms in which XLA itself dumps the modules of each operation: `text`, `proto`, `dot`, `html`; empty for none.
+    pub xla_dump: BTreeSet<String>,
+    /// Where things lie in the folder.
+    pub layout: Layout,
     /// Start no operation after this long; those left are rows that say so.
     pub budget: Option<Duration>,
     /// A variant that the suite declares: environment variables for the worker.
@@ -27,6 +33,16 @@ pub struct BenchOptions {
     pub hlo: BTreeSet<HloFormat>,
     /// The interpreter; `None` for that of `$VIRTUAL_ENV`, else of `.venv`, else `python3`.
     pub python: Option<PathBuf>,
+}
+
+/// Where things lie in the folder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// A folder for each size.
+    #[default]
+    Own,
+    /// As the profiler of MBIRJAX lays them out; beside it `results.json` and `manifest.json`, with which Ridgeline opens the folder.
+    Mbirjax,
 }
 
 impl BenchOptions {
@@ -38,6 +54,9 @@ impl BenchOptions {
             sizes: Vec::new(),
             operations: Vec::new(),
             runs: 5,
+            warm_up: 0,
+            xla_dump: BTreeSet::new(),
+            layout: Layout::Own,
             budget: None,
             variant: None,
             hlo: [HloFormat::Text, HloFormat::Proto].into(),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ridge_documents::Recompiles;
+use ridge_documents::{PartShare, Ratio, Recompiles};
 
 /// A moment in a benchmark, for progress on a terminal. Times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ pub enum BenchEvent {
         /// Its name.
         operation: String,
     },
-    /// An operation enters a phase: `inputs`, `first run`, `traced run` or `timed runs`.
+    /// An operation enters a phase: `inputs`, `first run`, `traced run`, `warm-up` or `timed runs`.
     Phase {
         /// Edge of the volume.
         size: u32,
@@ -127,6 +127,10 @@ pub struct BenchOutcome {
     pub sizes: Vec<u32>,
     /// One row per operation, in the suite's order.
     pub rows: Vec<BenchRow>,
+    /// Operations that are parts of others, by size.
+    pub parts: Vec<PartShare>,
+    /// Operations that do the work of others, by size.
+    pub ratios: Vec<Ratio>,
     /// True if it was interrupted before its end.
     pub interrupted: bool,
 }

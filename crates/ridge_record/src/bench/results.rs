@@ -10,9 +10,12 @@ use serde_json::{Map, Value, json};
 
 use super::error::BenchError;
 use super::event::Plan;
-use super::folder::{size_dir, write_whole};
-use super::options::BenchOptions;
+use super::folder::write_whole;
+use super::mbirjax;
+use super::options::{BenchOptions, Layout};
 use super::outcome::{BenchCell, BenchOutcome, BenchRow, BenchStatus};
+use super::shares::{self, Figures};
+use super::size::size_dir;
 use crate::redact::Redaction;
 
 /// What is measured so far.
@@ -104,6 +107,42 @@ impl Results {
         self.plan.operations.iter().filter(|name| !has_row(name)).cloned().collect()
     }
 
+    /// Lay it out as was asked, and write it for the last time.
+    pub(super) fn finish(&mut self, layout: Layout) -> Result<(), BenchError> {
+        if layout == Layout::Mbirjax {
+            self.lay_out_as_mbirjax()?;
+        }
+        self.write()
+    }
+
+    fn lay_out_as_mbirjax(&mut self) -> Result<(), BenchError> {
+        let began = self.plan.began.clone();
+        for size in &self.sizes {
+            let failed = |source| BenchError::Write { path: self.out.clone(), source };
+            mbirjax::move_size(&self.out, &began, *size).map_err(failed)?;
+        }
+        let moved = |path: &mut Value, size: u32| {
+            if let Some(text) = path.as_str() {
+                *path = json!(mbirjax::path_of(text, &began, size));
+            }
+        };
+        for (size, _, row) in &mut self.rows {
+            row.get_mut("traces")
+                .and_then(Value::as_array_mut)
+                .into_iter()
+                .flatten()
+                .for_each(|path| moved(path, *size));
+        }
+        for module in &mut self.modules {
+            if let Some(size) = module["volume_size"].as_u64().and_then(|size| u32::try_from(size).ok()) {
+                moved(&mut module["dir"], size);
+            }
+        }
+        let (begin, end) = mbirjax::FILE;
+        let text = to_text(&mbirjax::document(&self.results(), &began));
+        write_whole(&self.out.join(format!("{begin}{began}{end}")), &text)
+    }
+
     pub(super) fn write(&self) -> Result<(), BenchError> {
         write_whole(&self.out.join("results.json"), &to_text(&self.results()))?;
         write_whole(&self.out.join("manifest.json"), &to_text(&self.manifest()))
@@ -118,6 +157,8 @@ impl Results {
             out: out.to_path_buf(),
             sizes: self.sizes.clone(),
             rows,
+            parts: shares::parts(&self.plan, &self.sizes, self),
+            ratios: shares::ratios(&self.plan, &self.sizes, self),
             interrupted: self.interrupted,
         }
     }
@@ -142,6 +183,8 @@ impl Results {
             measurements: self.measurements.clone(),
             summary: self.rows.iter().map(|(_, _, row)| row.clone()).collect(),
             cost_analysis: self.costs.clone(),
+            parts: shares::parts(&self.plan, &self.sizes, self),
+            ratios: shares::ratios(&self.plan, &self.sizes, self),
             ..BenchResults::default()
         }
     }
@@ -190,6 +233,17 @@ impl Results {
     }
 }
 
+impl Figures for Results {
+    fn median_s(&self, operation: &str, size: u32) -> Option<f64> {
+        let row = self.rows.iter().find(|(at, name, _)| *at == size && name == operation);
+        row.and_then(|(_, _, row)| row["median_s"].as_f64())
+    }
+
+    fn bytes(&self, operation: &str, size: u32) -> Option<f64> {
+        self.costs.get(operation)?[size.to_string()]["bytes_accessed_once"].as_f64().filter(|bytes| *bytes > 0.0)
+    }
+}
+
 /// A row for an operation of which no worker told the end.
 pub(super) fn row_without_worker(
     size: u32,
@@ -219,6 +273,8 @@ fn asked(options: &BenchOptions, sizes: &[u32]) -> Value {
         "sizes": sizes,
         "operations": options.operations,
         "runs": options.runs,
+        "warm_up": options.warm_up,
+        "xla_dump": options.xla_dump,
         "budget_s": options.budget.map(|budget| budget.as_secs_f64()),
         "variant": options.variant,
         "hlo": options.hlo.iter().map(|format| format.name()).collect::<Vec<_>>(),

@@ -11,12 +11,13 @@ use ridge_files::NewFolder;
 
 use super::error::BenchError;
 use super::event::{Plan, WorkerEvent};
-use super::folder::{prepare, settle, size_dir};
+use super::folder::{prepare, settle};
 use super::launch::Launch;
 use super::locate::SuiteSource;
 use super::options::BenchOptions;
 use super::outcome::{BenchEvent, BenchOutcome, BenchStatus};
 use super::results::{Results, row_without_worker};
+use super::size::size_dir;
 use crate::interrupts::Interrupts;
 use crate::python::{WORKER_FILES, interpreter, write_package};
 use crate::worker::{Next, Worker, death};
@@ -62,7 +63,7 @@ pub fn bench(options: &BenchOptions, on_event: &mut dyn FnMut(BenchEvent)) -> Re
     for size in sizes {
         course.measure(size)?;
     }
-    course.results.write()?;
+    course.results.finish(options.layout)?;
     let outcome = course.results.outcome(&options.out);
     if let Some(beside) = beside {
         settle(beside, &options.out)?;
@@ -84,7 +85,7 @@ fn check(options: &BenchOptions) -> Result<(), BenchError> {
 fn read_plan(launch: &Launch, options: &BenchOptions, log: PathBuf) -> Result<Plan, BenchError> {
     let mut arguments = vec![OsString::from("--list")];
     arguments.extend(flags("--ops", &options.operations));
-    let worker = launch.start(&arguments, &log)?;
+    let worker = launch.start(&arguments, &[], &log)?;
     let (mut plan, mut broken, mut no_match) = (None, None, None);
     loop {
         match worker.next(LOOK) {
@@ -144,7 +145,8 @@ impl Course<'_> {
                 return self.finish_all(size, RowStatus::NotRun, "not run: interrupted");
             }
             (self.on_event)(BenchEvent::SizeStarted { size });
-            let worker = self.launch.start(&self.arguments(size, &dir, after.as_deref()), &log)?;
+            let worker =
+                self.launch.start(&self.arguments(size, &dir, after.as_deref()), &self.xla_flags(&dir), &log)?;
             let ending = self.follow(size, worker)?;
             let phase = ending.unfinished.as_ref().and_then(|(_, phase)| phase.as_deref());
             let reason = match (&ending.broken, &ending.status) {
@@ -236,6 +238,12 @@ impl Course<'_> {
     fn arguments(&self, size: u32, dir: &std::path::Path, after: Option<&str>) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = vec!["--size".into(), size.to_string().into()];
         arguments.extend(["--runs".into(), self.options.runs.to_string().into()]);
+        if self.options.warm_up > 0 {
+            arguments.extend(["--warm-up".into(), self.options.warm_up.to_string().into()]);
+        }
+        if !self.options.xla_dump.is_empty() {
+            arguments.extend(["--dump".into(), dump_folder(dir).into()]);
+        }
         arguments.extend(["--out".into(), dir.into()]);
         arguments.extend(flags("--ops", &self.options.operations));
         arguments.extend(self.options.hlo.iter().flat_map(|format| ["--hlo".into(), format.name().into()]));
@@ -247,6 +255,18 @@ impl Course<'_> {
             arguments.extend(["--after".into(), operation.into()]);
         }
         arguments
+    }
+
+    /// What makes XLA dump its modules, beside the flags that the user has.
+    fn xla_flags(&self, dir: &Path) -> Vec<(String, OsString)> {
+        if self.options.xla_dump.is_empty() {
+            return Vec::new();
+        }
+        let mut flags = std::env::var_os("XLA_FLAGS").unwrap_or_default();
+        flags.push(" --xla_dump_to=");
+        flags.push(dump_folder(dir));
+        flags.extend(self.options.xla_dump.iter().map(|form| OsString::from(format!(" --xla_dump_hlo_as_{form}"))));
+        vec![("XLA_FLAGS".to_owned(), flags)]
     }
 
     fn finish_all(&mut self, size: u32, status: RowStatus, reason: &str) -> Result<(), BenchError> {
@@ -271,6 +291,11 @@ impl Course<'_> {
     fn done(&mut self, size: u32, operation: String, status: BenchStatus) {
         (self.on_event)(BenchEvent::OperationDone { size, operation, status });
     }
+}
+
+/// Where XLA dumps the modules of one size.
+fn dump_folder(dir: &Path) -> PathBuf {
+    dir.join("hlo_dump")
 }
 
 fn flags(name: &str, values: &[String]) -> Vec<OsString> {

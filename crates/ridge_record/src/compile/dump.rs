@@ -6,13 +6,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// How the names of a module's files end in a dump, and what they are called here; of one name the first counts.
-const KEPT: [(&str, &str); 6] = [
+const KEPT: [(&str, &str); 7] = [
     (".before_optimizations.txt", "before.txt"),
     ("gpu_after_optimizations.txt", "after.txt"),
     ("gpu_after_optimizations.hlo.pb", "after.hlo.pb"),
     (".thunk_sequence_after_thunk_passes.txt", "thunks.txt"),
     (".thunk_sequence.txt", "thunks.txt"),
     (".thunk_metadata.txt", "thunk_metadata.txt"),
+    (".priority_fusion_dump.txt", "fusion_steps.txt"),
 ];
 
 /// The file that names the GPU of a module.
@@ -66,11 +67,32 @@ pub fn dump_of(folder: &Path) -> io::Result<Option<Dump>> {
     Ok((!modules.is_empty()).then_some(Dump { modules, device }))
 }
 
+/// Why a folder that holds a dump of XLA's is none of modules for GPUs; `None` where it is no dump at all.
+///
+/// # Errors
+/// What the system says of a folder that cannot be listed.
+pub fn why_no_dump(folder: &Path) -> io::Result<Option<&'static str>> {
+    let names = fs::read_dir(folder)?.take(MOST_FILES).filter_map(Result::ok);
+    let names: Vec<String> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let any = |part: &str| names.iter().any(|name| name.starts_with("module_") && name.contains(part));
+    Ok(match () {
+        () if any("cpu_after_optimizations") => Some("a dump of modules for a CPU"),
+        () if any("gpu_after_optimizations") => Some("a dump of drawings alone, and not of text or protos"),
+        () if any("before_optimizations") => Some("a dump of modules before optimization alone"),
+        () => None,
+    })
+}
+
 /// `module_0001.jit_f` of `module_0001.jit_f.sm_9.0a_gpu_after_optimizations.txt`; the platform's own dots are in the way.
 fn stem_of(name: &str) -> Option<String> {
     let rest = OPTIMIZED.iter().find_map(|ending| name.strip_suffix(ending))?;
     let platform = rest.rfind(".sm_").or_else(|| rest.rfind(".gfx")).or_else(|| rest.rfind('.'))?;
     Some(rest[..platform].to_owned())
+}
+
+/// The number in `module_0001.jit_f`.
+fn number_of(stem: &str) -> Option<u64> {
+    stem.strip_prefix("module_")?.split('.').next()?.parse().ok()
 }
 
 fn files_of(folder: &Path, stem: &str, own: &[&str]) -> Vec<(PathBuf, String)> {
@@ -112,6 +134,7 @@ pub fn lay_out(dump: &Dump, folder: &Path) -> Compiled {
             Ok(()) => compiled.modules.push(CompiledModule {
                 folder: module.name.clone(),
                 name: module.name.split_once('.').map_or(module.name.as_str(), |(_, name)| name).to_owned(),
+                number: number_of(&module.name),
                 files: module.files.iter().map(|(_, name)| name.clone()).collect(),
                 ..CompiledModule::default()
             }),
@@ -160,5 +183,24 @@ mod tests {
         assert_eq!(read("kernels/0.ptx"), "module_0001.jit_f.2.ptx");
         assert_eq!(read("thunks.txt"), "module_0001.jit_f.thunk_sequence_after_thunk_passes.txt");
         assert_eq!(dump_of(out.path()).expect("listed"), None);
+        assert_eq!(laid.modules[1].number, Some(10));
+    }
+
+    #[test]
+    fn a_dump_that_cannot_be_laid_out_says_what_it_is() {
+        for (name, why) in [
+            (
+                "module_0001.jit_f.sm_9.0a_gpu_after_optimizations.html",
+                Some("a dump of drawings alone, and not of text or protos"),
+            ),
+            ("module_0001.jit_f.cpu_after_optimizations.txt", Some("a dump of modules for a CPU")),
+            ("module_0001.jit_f.before_optimizations.txt", Some("a dump of modules before optimization alone")),
+            ("notes.txt", None),
+        ] {
+            let folder = tempfile::tempdir().expect("a folder");
+            fs::write(folder.path().join(name), name).expect("written");
+            assert_eq!(dump_of(folder.path()).expect("listed"), None, "{name}");
+            assert_eq!(why_no_dump(folder.path()).expect("listed"), why, "{name}");
+        }
     }
 }

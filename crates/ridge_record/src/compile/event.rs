@@ -20,6 +20,7 @@ pub(super) enum WorkerEvent {
         target: String,
         folder: PathBuf,
         name: String,
+        number: Option<u64>,
         files: Vec<String>,
         notes: Vec<String>,
         memory: BTreeMap<String, u64>,

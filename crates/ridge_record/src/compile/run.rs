@@ -38,6 +38,8 @@ pub struct CompiledModule {
     pub folder: String,
     /// Its name as XLA says it.
     pub name: String,
+    /// XLA's number of it, which its proto and the timeline have, too; `None` where that is not known.
+    pub number: Option<u64>,
     /// The files in its folder.
     pub files: Vec<String>,
     /// What a reader must know of it.
@@ -46,7 +48,7 @@ pub struct CompiledModule {
     pub memory: BTreeMap<String, u64>,
     /// XLA's time, seconds; `None` where it was compiled elsewhere.
     pub compile_s: Option<f64>,
-    /// All else, seconds: reading, writing, and the assembler's second run.
+    /// All else, seconds: reading and writing.
     pub beyond_s: Option<f64>,
     /// Whether it had been lowered for what ran, and not for GPUs.
     pub is_lowered_elsewhere: bool,
@@ -227,8 +229,8 @@ impl Course<'_, '_> {
 
     fn take(&mut self, event: WorkerEvent) {
         let (target, folder, made) = match event {
-            WorkerEvent::Compiled { target, folder, name, files, notes, memory, compile_s, beyond_s } => {
-                (target, folder, Ok((name, files, notes, memory, compile_s, beyond_s)))
+            WorkerEvent::Compiled { target, folder, name, number, files, notes, memory, compile_s, beyond_s } => {
+                (target, folder, Ok((name, number, files, notes, memory, compile_s, beyond_s)))
             }
             WorkerEvent::Failed { target, folder, why } => (target, folder, Err(why)),
             _ => return,
@@ -239,12 +241,13 @@ impl Course<'_, '_> {
         self.done.insert(folder.clone());
         match made {
             Err(why) => self.found[at].failed.push((short, why)),
-            Ok((name, mut files, notes, memory, compile_s, beyond_s)) => {
+            Ok((name, number, mut files, notes, memory, compile_s, beyond_s)) => {
                 files.extend(along(module, &folder));
                 let is_lowered_elsewhere = module.is_lowered_elsewhere;
                 self.found[at].modules.push(CompiledModule {
                     folder: short,
                     name,
+                    number,
                     files,
                     notes,
                     memory,

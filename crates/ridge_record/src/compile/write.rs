@@ -65,8 +65,36 @@ fn is_lowered(folder: &Path) -> bool {
 }
 
 fn is_compilation(folder: &Path) -> bool {
+    // Killed before it had its manifest.
+    if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none()) {
+        return true;
+    }
     let bytes = fs::read(folder.join("manifest.json")).unwrap_or_default();
     read::<Manifest>(&bytes).is_ok_and(|read| read.document.kind == "compile")
+}
+
+/// Makes the folder of one GPU, with a manifest that says that nothing is compiled yet: where the compilation is killed, the next
+/// one knows it for its own, and a reader for what it is.
+///
+/// # Errors
+/// [`WriteError`] where it cannot be written.
+pub fn begin(folder: &Path, target: &Value) -> Result<(), WriteError> {
+    let mut options = Map::new();
+    options.insert("target".into(), target.clone());
+    let why = "the compilation did not end: it still runs, or was stopped".to_owned();
+    write(
+        folder,
+        &Written {
+            schema: <Manifest as Document>::SCHEMA.to_owned(),
+            kind: "compile".to_owned(),
+            recorder_version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            finished: Some(false),
+            complete: Some(false),
+            missing: vec![Missing { what: "modules".to_owned(), why: Some(why) }],
+            options,
+            ..Written::default()
+        },
+    )
 }
 
 /// Writes the manifest of what was compiled for one GPU into its folder.
@@ -85,6 +113,7 @@ pub fn write_manifest(
         json!({
             "name": module.name,
             "dir": format!("hlo/{}", module.folder),
+            "program_id": module.number,
             "files": module.files,
             "compile_s": module.compile_s,
             "beyond_compile_s": module.beyond_s,
@@ -116,15 +145,32 @@ pub fn write_manifest(
         notes: Some(noted.collect()),
         ..Written::default()
     };
+    write(folder, &manifest)
+}
+
+fn write(folder: &Path, manifest: &Written) -> Result<(), WriteError> {
     let path = folder.join("manifest.json");
     let failed = |source| WriteError::Io { path: path.clone(), source };
     fs::create_dir_all(folder).map_err(failed)?;
-    fs::write(&path, to_text(&manifest)).map_err(failed)
+    ridge_files::write(&path, to_text(manifest).as_bytes()).map_err(failed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_compilation_that_was_killed_is_replaced_and_says_that_it_was() {
+        let out = tempfile::tempdir().expect("a folder");
+        let gpu = out.path().join("h100");
+        begin(&gpu, &json!("h100")).expect("written");
+        let text = fs::read_to_string(gpu.join("manifest.json")).expect("written");
+        assert!(text.contains("\"finished\": false") && text.contains("the compilation did not end"), "{text}");
+        fs::create_dir_all(gpu.join("hlo/jit_f.1")).expect("a folder");
+        fs::create_dir(out.path().join("a100")).expect("a folder");
+        claim(out.path()).expect("its own");
+        assert_eq!(fs::read_dir(out.path()).expect("a folder").count(), 0);
+    }
 
     #[test]
     fn only_what_a_compilation_made_is_replaced() {

@@ -104,10 +104,13 @@ fn unmeasured(experiment: &Experiment) -> Vec<String> {
     let has = |at: usize| experiment.chosen.iter().any(|(finding, _)| *finding == Some(at));
     let is_asked = |at: &usize| experiment.findings.contains(at) && !has(*at);
     let all = (0..check.diagnosis.findings.len()).filter(is_asked);
-    all.map(|at| format!("{}: no change from outside applies", head(&check.diagnosis.findings[at]))).collect()
+    all.map(|at| format!("{}: no change from outside applies and helps", head(&check.diagnosis.findings[at]))).collect()
 }
 
 fn course(experiment: &Experiment) -> String {
+    if experiment.samples.is_empty() {
+        return format!("none, after {} of recording", Nanos(experiment.took_ns));
+    }
     let as_it_is = experiment.samples.iter().filter(|sample| sample.change.is_none()).count();
     let changed = experiment.samples.len() - as_it_is;
     let why = match experiment.ended {

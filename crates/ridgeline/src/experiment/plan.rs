@@ -6,9 +6,12 @@ use super::sample::{ExperimentResults, ExperimentSample};
 use crate::check::Check;
 use ridge_diagnose::{Finding, Level, rule};
 use ridge_diff::Options;
+use std::collections::BTreeMap;
 
 /// A change that saves less than this in its first run is measured only where no other saves more.
 const WORTH_MEASURING: f64 = 0.02;
+/// A change that costs more than this in its first run is not measured for a finding.
+const SLOWER: f64 = 0.1;
 /// Runs of a change beside those of the first round, before it may be known.
 const LEAST_RUNS: usize = 2;
 
@@ -68,7 +71,29 @@ pub fn plan(check: &Check, findings: &[usize], library: &str) -> Vec<Planned> {
             }
         }
     }
-    planned
+    in_turns(planned)
+}
+
+/// The changes in the order in which they are looked at, because time may end before all were: of each finding the first that computes
+/// the same, then what tells the cost of any line, then the others.
+fn in_turns(planned: Vec<Planned>) -> Vec<Planned> {
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut ranked: Vec<(usize, Planned)> = Vec::new();
+    for plan in planned {
+        let of = plan.findings.first().copied().unwrap_or_default();
+        let rank = match plan.change.kind {
+            ChangeKind::Doubled => 1,
+            _ => {
+                let count = counts.entry(of).or_default();
+                *count += 1;
+                // The first is 0, and the others follow 1.
+                if *count == 1 { 0 } else { *count }
+            }
+        };
+        ranked.push((rank, plan));
+    }
+    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.into_iter().map(|(_, plan)| plan).collect()
 }
 
 /// What is worth mending: warnings, what only informs where a line has much of the time, and what a user names.
@@ -102,7 +127,7 @@ pub fn chosen(planned: &[Planned], samples: &[ExperimentSample], options: &Optio
     of_findings.chain(alone.map(|at| (None, at))).collect()
 }
 
-/// How a change ranks, and what it saves in its first run.
+/// How a change ranks, and what it saves in its first run; `None` where it tells nothing of the finding.
 fn looked_at(planned: &[Planned], samples: &[ExperimentSample], at: usize, options: &Options) -> Option<(u8, f64)> {
     let change = planned[at].change;
     let before: Vec<_> = samples.iter().filter(|sample| sample.change.is_none() && sample.round == 0).collect();
@@ -110,6 +135,12 @@ fn looked_at(planned: &[Planned], samples: &[ExperimentSample], at: usize, optio
     let found = effect(&before, &after, change.kind, options)?;
     let agrees = after.iter().all(|sample| sample.results.as_ref().is_none_or(ExperimentResults::agree));
     let is_worth = found.saved >= WORTH_MEASURING;
+    // A change that makes the program slower is not what an edit would be: it says nothing of what mending saves. A saving of nothing
+    // is told by one that is about as fast. What was named is measured whatever it does.
+    let costs = change.kind == ChangeKind::Real && found.saved < -SLOWER && !planned[at].findings.is_empty();
+    if costs {
+        return None;
+    }
     let rank = match (change.kind, is_worth, agrees) {
         (ChangeKind::Real, true, true) => 4,
         (ChangeKind::Real, true, false) => 3,
@@ -228,6 +259,23 @@ mod tests {
         assert_eq!(chosen(&planned, &samples, &options), [(Some(0), 2)], "what leaves work out");
         samples[1].applied.clear();
         assert!(chosen(&planned, &samples, &options).is_empty());
+    }
+
+    #[test]
+    fn a_change_that_makes_the_program_slower_tells_nothing_of_a_finding() {
+        let mut planned = planned(&["late"]);
+        let options = Options::default();
+        let samples = [sample(None, 0, 1.0, None), sample(Some(0), 0, 2.0, Some(0.0)), sample(None, 0, 1.01, None)];
+        assert!(chosen(&planned, &samples, &options).is_empty());
+        planned[0].findings.clear();
+        assert_eq!(chosen(&planned, &samples, &options), [(None, 0)], "it was asked for by name");
+    }
+
+    #[test]
+    fn what_tells_the_cost_of_any_line_is_looked_at_second() {
+        let order =
+            |names: &[&str]| -> Vec<&str> { in_turns(planned(names)).iter().map(|plan| plan.change.name).collect() };
+        assert_eq!(order(&["late", "pad", "no-callbacks", "twice"]), ["late", "twice", "pad", "no-callbacks"]);
     }
 
     #[test]

@@ -2,9 +2,12 @@
 
 use super::files::Files;
 use ridge_analysis::{Ceilings, Limit, least_secs};
-use ridge_compile::{Code, Launch, Occupancy, Target, Thunk, Usage, emitter, library, occupancy, thunks};
+use ridge_compile::{
+    Coalescing, Code, Launch, Occupancy, Target, Thunk, Usage, coalescing, emitter, library, occupancy, thunks,
+};
 use ridge_hlo::cost::ModuleCosts;
 use ridge_hlo::{HloModule, InstructionId};
+use ridge_offload::gpus::launch_width;
 use ridge_offload::{LaunchGpu, LaunchTime, LaunchWork, launch_time};
 
 /// What a thunk does on the device.
@@ -41,6 +44,10 @@ pub struct PredictedKernel {
     pub code: Option<Code>,
     /// How it fills the GPU.
     pub occupancy: Option<Occupancy>,
+    /// How its threads touch memory, where it is an elementwise loop.
+    pub coalescing: Option<Coalescing>,
+    /// Whether it computes a matrix product.
+    pub is_product: bool,
     /// Bytes that it must move.
     pub bytes: Option<f64>,
     /// Its time; `None` where its work is not known, or no roof is.
@@ -202,6 +209,8 @@ impl Walk<'_> {
             usage,
             code: name.and_then(|name| self.files.code.get(name)).copied(),
             occupancy: filled,
+            coalescing: id.and_then(|id| coalescing(hlo, id, threads(thunk.launch.as_ref()?))),
+            is_product: id.is_some_and(|id| is_product(hlo, id)),
             bytes,
             time: id.and_then(|id| self.time(id, thunk, does, bytes?, filled)),
             xla_s: id.and_then(|id| modelled_by_xla(hlo, id)),
@@ -232,8 +241,21 @@ impl Walk<'_> {
             (launch.grid.iter().map(|size| f64::from(*size)).product(), f64::from(filled.blocks) * cores)
         });
         let gpu = LaunchGpu { cores, clock_hz: self.target.clock_ghz * 1e9, memory_bytes_per_s: memory };
-        Some(launch_time(LaunchWork { compute_s, memory_s, blocks }, gpu))
+        Some(launch_time(LaunchWork { compute_s, memory_s, blocks }, gpu, launch_width()))
     }
+}
+
+/// Threads of a launch.
+fn threads(launch: &Launch) -> u64 {
+    launch.grid.iter().chain(&launch.block).fold(1, |all, size| u64::from(*size).saturating_mul(all))
+}
+
+/// Whether an instruction is a matrix product, or a fusion that holds one.
+fn is_product(hlo: &HloModule, id: InstructionId) -> bool {
+    let instruction = hlo.instruction(id);
+    let inside = instruction.called.iter().filter(|_| instruction.is_fusion());
+    instruction.opcode == "dot"
+        || inside.flat_map(|called| hlo.instructions_of(*called)).any(|inner| inner.opcode == "dot")
 }
 
 /// What a thunk does; `None` of one that only holds others, or waits.

@@ -2,7 +2,11 @@
 
 use super::kernels::{Does, PredictedKernel, PredictedModule, Step};
 use ridge_compile::Target;
+use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
+
+/// How often modules of a recording ran, by the names of their folders (`jit_step.3`).
+pub type ModuleRuns = FxHashMap<String, u64>;
 
 /// Launches of a timeline; loops that would have more are cut.
 const MOST_LAUNCHES: usize = 200_000;
@@ -15,12 +19,23 @@ const HOW: &str = "no GPU ran anything; each launch takes its time at the roofs 
                    reached, and 3 µs at least; `ridgeline compile` prints the intervals";
 
 /// The capture as text, and what a reader must know.
-pub(super) fn written(target: &Target, modules: &[PredictedModule]) -> (String, Vec<String>) {
+pub(super) fn written(
+    target: &Target,
+    modules: &[PredictedModule],
+    runs: Option<&ModuleRuns>,
+) -> (String, Vec<String>) {
+    let (times, said) = times(modules, runs);
     let mut writer = Writer { events: Vec::new(), now_ns: 0, is_cut: false, untimed: 0 };
-    for (row, module) in modules.iter().enumerate() {
-        writer.steps(&module.order, row, module);
+    for (row, (module, times)) in modules.iter().zip(times).enumerate() {
+        for _ in 0..times {
+            let before = writer.events.len();
+            writer.steps(&module.order, row, module);
+            if writer.events.len() == before {
+                break;
+            }
+        }
     }
-    let mut notes = Vec::new();
+    let mut notes = said;
     if writer.is_cut {
         notes.push(format!("the timeline ends after {MOST_LAUNCHES} launches: loops with more are cut"));
     }
@@ -57,6 +72,26 @@ pub(super) fn written(target: &Target, modules: &[PredictedModule]) -> (String, 
         "ridgeline modules": named.collect::<Vec<_>>(),
     });
     (document.to_string(), notes)
+}
+
+/// How often each module stands in the timeline, and what a reader must know of that.
+///
+/// Calls that would fill the timeline are thinned alike, so that modules keep their shares.
+fn times(modules: &[PredictedModule], runs: Option<&ModuleRuns>) -> (Vec<u64>, Vec<String>) {
+    let Some(runs) = runs else { return (vec![1; modules.len()], Vec::new()) };
+    let of = |module: &PredictedModule| runs.get(&module.folder).copied().unwrap_or(0);
+    let all: f64 = modules.iter().map(|module| module.launches() * of(module) as f64).sum();
+    let thinner = (all / MOST_LAUNCHES as f64).ceil().max(1.0);
+    let times: Vec<u64> = modules.iter().map(|module| (of(module) as f64 / thinner).ceil() as u64).collect();
+    let mut said = vec!["each module runs as often as in the recording, one after the other".to_owned()];
+    let never = times.iter().filter(|times| **times == 0).count();
+    if never > 0 {
+        said.push(format!("{never} modules that the recording did not see run are left out"));
+    }
+    if thinner > 1.0 {
+        said.push(format!("one of {thinner} calls is shown"));
+    }
+    (times, said)
 }
 
 struct Writer {
@@ -126,5 +161,53 @@ impl Writer {
             "ts": self.now_ns as f64 / 1e3, "dur": dur_ns as f64 / 1e3, "args": args,
         }));
         self.now_ns = self.now_ns.saturating_add(dur_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module(folder: &str, launches: f64) -> PredictedModule {
+        let kernel = PredictedKernel {
+            instruction: "f".to_owned(),
+            name: "f".to_owned(),
+            does: Does::Kernel,
+            emitter: String::new(),
+            runs: launches,
+            launch: None,
+            usage: None,
+            code: None,
+            occupancy: None,
+            coalescing: None,
+            is_product: false,
+            bytes: None,
+            time: None,
+            xla_s: None,
+        };
+        PredictedModule {
+            folder: folder.to_owned(),
+            name: folder.to_owned(),
+            program_id: 1,
+            fusions: 1,
+            command_buffers: 0,
+            kernels: vec![kernel],
+            order: vec![Step::One(0)],
+            unknown_trips: 0,
+            conditionals: 0,
+            hlo_text: None,
+        }
+    }
+
+    #[test]
+    fn modules_run_as_often_as_recorded_and_are_thinned_alike() {
+        let modules = [module("a.1", 100.0), module("b.2", 1.0), module("c.3", 1.0)];
+        let runs: ModuleRuns = [("a.1".to_owned(), 3), ("b.2".to_owned(), 7)].into_iter().collect();
+        let (counts, said) = times(&modules, Some(&runs));
+        assert_eq!((counts, said.len()), (vec![3, 7, 0], 2));
+        let many: ModuleRuns = [("a.1".to_owned(), 4000), ("b.2".to_owned(), 4000)].into_iter().collect();
+        let (counts, said) = times(&modules, Some(&many));
+        assert_eq!((counts, said[2].as_str()), (vec![1334, 1334, 0], "one of 3 calls is shown"));
+        assert_eq!(times(&modules, None), (vec![1, 1, 1], Vec::new()));
     }
 }

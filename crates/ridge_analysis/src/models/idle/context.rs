@@ -3,6 +3,7 @@
 use super::latency::Latency;
 use super::threads::Threads;
 use crate::context::category::is_collective;
+use crate::context::makes_programs;
 use rayon::prelude::*;
 use ridge_trace::{EventKind, NONE, Trace, Track, TrackKind};
 use rustc_hash::FxHashMap;
@@ -115,10 +116,11 @@ fn name_bits(name: &str) -> u8 {
         ["DataLoader", "utils/data/", "Iterator::", "IteratorGetNext", "tf_data", "data_loader", "grain/"];
     const COMPILERS: [&str; 3] = ["backend_compile", "XlaCompile", "Inductor"];
     let any = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    let compiles = any(&COMPILERS) || makes_programs(name);
     const STREAM_WAITS: [&str; 2] = ["Stream Wait", "StreamWait"];
     let bits = [
         (any(&LOADERS), LOADING),
-        (any(&COMPILERS), COMPILING),
+        (compiles, COMPILING),
         (name.contains("importlib"), IMPORTING),
         (name.starts_with("import "), IMPORT),
         (name.contains("GraphLaunch"), GRAPH),

@@ -4,6 +4,7 @@
 //! among like launches by their order, where there are as many of them.
 
 use crate::Analysis;
+use crate::context::quantiles::quantile;
 use ridge_trace::{EventKind, KernelProfile, StringId};
 use rustc_hash::FxHashMap;
 
@@ -65,7 +66,7 @@ fn find(kernels: &[(i64, Option<Sizes>, i64)], sizes: Sizes, position: usize, pr
 
 fn median(mut values: Vec<i64>) -> Option<i64> {
     values.sort_unstable();
-    values.get(values.len().checked_sub(1)? / 2).copied()
+    quantile(&[&values], 0.5)
 }
 
 fn kernels(analysis: &Analysis<'_>) -> Kernels {

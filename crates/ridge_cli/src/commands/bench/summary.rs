@@ -2,7 +2,7 @@
 
 use super::progress::{nanos, not_run};
 use crate::failure::Failure;
-use ridge_record::bench::{BenchCell, BenchOutcome, BenchRow, BenchStatus};
+use ridge_record::bench::{BenchCell, BenchOutcome, BenchRow, BenchStatus, PartShare, Ratio};
 use ridge_report::{Listing, Report};
 use ridgeline::{Column, Note, Rank, Severity, Table, Unit};
 
@@ -30,7 +30,59 @@ pub(super) fn report(outcome: &BenchOutcome) -> Result<Report, Failure> {
     let mut table = Table::from_columns("bench", title, columns)
         .map_err(|error| Failure::failed(format!("cannot lay out the results: {error}")))?;
     table.footnotes = footnotes(outcome);
-    Ok(Report { notes: recompiled(outcome), tables: vec![Listing::whole(table)], ..Report::EMPTY })
+    let mut tables = vec![Listing::whole(table)];
+    tables.extend(parts(outcome)?.map(Listing::whole));
+    Ok(Report { notes: recompiled(outcome), tables, ..Report::EMPTY })
+}
+
+/// The parts of operations, with what share of the parts' time each is; `None` where there are none.
+fn parts(outcome: &BenchOutcome) -> Result<Option<Table>, Failure> {
+    if outcome.parts.is_empty() {
+        return Ok(None);
+    }
+    let of = |value: fn(&PartShare) -> Option<f64>| outcome.parts.iter().map(value);
+    let text = |value: fn(&PartShare) -> String| outcome.parts.iter().map(value);
+    let columns = vec![
+        Column::text(
+            "part",
+            "Part",
+            "operation of the suite that is part of another",
+            text(|part| part.operation.clone()),
+        )
+        .ranked(Rank::Key),
+        Column::text("part_of", "Part of", "the operation that it is part of", text(|part| part.part_of.clone())),
+        Column::whole(
+            "size",
+            "Size",
+            "the size they ran at",
+            Unit::Count,
+            outcome.parts.iter().map(|part| part.volume_size),
+        ),
+        Column::real(
+            "share",
+            "Share",
+            "its median time as part of the sum of all parts'",
+            Unit::Share,
+            of(|part| Some(part.share)),
+        ),
+        Column::real(
+            "expected_share",
+            "Expected",
+            "its bytes accessed as part of the sum of all parts', by XLA's cost analysis: its share if memory were all that counts",
+            Unit::Share,
+            of(|part| part.expected_share),
+        ),
+        Column::real(
+            "of_whole",
+            "Of whole",
+            "its median time over that of the whole; where XLA fuses across parts, they add up to more than 100 %",
+            Unit::Share,
+            of(|part| part.of_whole),
+        ),
+    ];
+    let title = "Parts, each timed by itself".to_owned();
+    let table = Table::from_columns("parts", title, columns);
+    table.map(Some).map_err(|error| Failure::failed(format!("cannot lay out the parts: {error}")))
 }
 
 fn columns_of_size(outcome: &BenchOutcome, index: usize, size: u32) -> [Column; 3] {
@@ -92,7 +144,8 @@ fn told(operation: &str, cell: &BenchCell) -> Option<String> {
 
 /// Failures one by one; what was not run counted by reason.
 fn footnotes(outcome: &BenchOutcome) -> Vec<String> {
-    let mut lines: Vec<String> = outcome.rows.iter().flat_map(failures).collect();
+    let mut lines: Vec<String> = outcome.ratios.iter().map(longer).collect();
+    lines.extend(outcome.rows.iter().flat_map(failures));
     let mut left: Vec<(&str, usize)> = Vec::new();
     for cell in outcome.rows.iter().flat_map(|row| &row.cells) {
         if let BenchStatus::NotRun { reason } = &cell.status {
@@ -104,6 +157,11 @@ fn footnotes(outcome: &BenchOutcome) -> Vec<String> {
     }
     lines.extend(left.into_iter().map(|(reason, count)| format!("{count} {}", not_run(reason))));
     lines
+}
+
+fn longer(found: &Ratio) -> String {
+    let Ratio { slower, faster, volume_size, ratio } = found;
+    format!("{slower} takes {ratio:.2} times as long as {faster} at {volume_size}")
 }
 
 fn failures(row: &BenchRow) -> impl Iterator<Item = String> {
@@ -148,6 +206,8 @@ mod tests {
             results: PathBuf::from("out/results.json"),
             sizes: vec![32, 64],
             rows: vec![row("denoise", [ok(0.5), ok(2.0)]), row("median_filter3d", [ok(0.4), cold])],
+            parts: Vec::new(),
+            ratios: Vec::new(),
             interrupted: false,
         };
         let text = render(&report(&outcome).expect("columns of equal length"), &Layout::plain(140));
@@ -174,6 +234,8 @@ mod tests {
                 row("cone_mbir_recon", [ok(1.25), failed]),
                 row("median_filter3d", [late(), late()]),
             ],
+            parts: Vec::new(),
+            ratios: Vec::new(),
             interrupted: false,
         };
         assert_eq!(measured(&outcome), 3);

@@ -21,6 +21,8 @@ const MOST_LAUNCHES: usize = 20;
 pub(super) fn report(made: &Made<'_>) -> Report {
     let mut tables = vec![Listing::whole(modules(made))];
     tables.extend(made.predicted.iter().map(|one| Listing::top(launches(one), MOST_LAUNCHES)));
+    let seen = made.predicted.iter().map(Prediction::seen).filter(|table| table.batch.num_rows() > 0);
+    tables.extend(seen.map(|table| Listing::top(table, MOST_LAUNCHES)));
     Report { notes: notes(made), tables, ..Report::EMPTY }
 }
 
@@ -63,11 +65,15 @@ fn modules(made: &Made<'_>) -> Table {
         .count("graphs", "Graphs", "command buffers (CUDA graphs), each started at once", Basis::Counted, |row| {
             row.predicted.map(|found| found.command_buffers as u64)
         })
-        .nanos("low_ns", "At least", "predicted time of one run, every roof reached at 90 %", Basis::Modelled, |row| {
-            time(row).map(|time| nanos(time.low_s))
-        })
+        .nanos(
+            "low_ns",
+            "At least",
+            "predicted time of one run; with `At most`, eight in ten intervals are to hold what is measured",
+            Basis::Modelled,
+            |row| time(row).map(|time| nanos(time.low_s)),
+        )
         .key()
-        .nanos("high_ns", "At most", "predicted time of one run, every roof reached at 30 %", Basis::Modelled, |row| {
+        .nanos("high_ns", "At most", "predicted time of one run, at the other end", Basis::Modelled, |row| {
             time(row).map(|time| nanos(time.high_s))
         })
         .key()
@@ -79,9 +85,7 @@ fn modules(made: &Made<'_>) -> Table {
         })
         .key()
         .nanos("compile_ns", "Compiled in", "XLA's time", Basis::Measured, |row| row.module.compile_s.map(nanos))
-        .nanos("beyond_ns", "Beyond", "reading, writing and the assembler's second run", Basis::Measured, |row| {
-            row.module.beyond_s.map(nanos)
-        })
+        .nanos("beyond_ns", "Beyond", "reading and writing", Basis::Measured, |row| row.module.beyond_s.map(nanos))
         .minor()
         .table("compiled", "Compiled modules");
     table.footnotes.extend(made.predicted.iter().zip(made.folders).map(|(one, folder)| {
@@ -172,11 +176,15 @@ fn launches(predicted: &Prediction) -> Table {
             row.kernel.code.map(|code| u64::from(code.atomics))
         })
         .minor()
-        .nanos("low_ns", "At least", "predicted time of one launch, its roof reached at 90 %", Basis::Modelled, |row| {
-            of(row).map(|time| micros(time.low_s))
-        })
+        .nanos(
+            "low_ns",
+            "At least",
+            "predicted time of one launch; with `At most`, eight in ten intervals are to hold what is measured",
+            Basis::Modelled,
+            |row| of(row).map(|time| micros(time.low_s)),
+        )
         .key()
-        .nanos("high_ns", "At most", "predicted time of one launch, its roof reached at 30 %", Basis::Modelled, |row| {
+        .nanos("high_ns", "At most", "predicted time of one launch, at the other end", Basis::Modelled, |row| {
             of(row).map(|time| micros(time.high_s))
         })
         .key()

@@ -24,6 +24,8 @@ static USUAL: LazyLock<[String; 5]> = LazyLock::new(|| {
     ]
 });
 
+static USUAL_OVERHEAD: LazyLock<String> = LazyLock::new(|| Limits::USUAL.max_overhead_pct.to_string());
+
 /// Run a program and record what it does on its devices
 ///
 /// The program runs unchanged: it keeps its own output, terminal, signals and exit status.
@@ -43,6 +45,13 @@ pub(crate) struct RecordArguments {
     /// `ncu:top=N` says; which those are it takes from the recording of the same command in the folder, or makes one first.
     #[arg(long, value_name = "PROFILER", value_delimiter = ',')]
     pub(super) with: Vec<With>,
+
+    /// Record the program this many times, one after the other, each run into a folder of its own: FOLDER/1, FOLDER/2, …
+    ///
+    /// `ridgeline diff` takes FOLDER as one side, and judges by how much its runs differ.
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "with",
+          value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(super) runs: u16,
 
     #[command(flatten)]
     pub(super) window: WindowArguments,
@@ -75,9 +84,11 @@ Examples:
   ridgeline record --warm-up quiet:2s -- uv run train.py            start once nothing has compiled for 2 s
   ridgeline record --annotation recon -- python -m package          each range of that TraceAnnotation
   ridgeline record --steps 10..13 --shapes -- python train.py       three steps of a PyTorch program
+  ridgeline record --memory-at 50,100 -- python train.py            device memory in the middle of the run
   ridgeline record --rotate 30s --max-time 1h -- python train.py    a crash loses at most the last half minute
   ridgeline record --golden filter_one_block -- python recon.py     real inputs and outputs of a region
   ridgeline record --profile-option host_tracer_level=3 -- python solver.py
+  ridgeline record --runs 3 -o before/ -- python solver.py          one side of `ridgeline diff`
   ridgeline record --keep-command-buffers -- python solver.py       CUDA graphs as without a profiler
   ridgeline record --expand-command-buffers -- python solver.py     operations of CUDA graphs keep their names
   ridgeline record --with nsys -o run/ -- python solver.py          the timeline by Nsight Systems
@@ -118,10 +129,10 @@ pub(crate) struct WindowArguments {
 #[command(next_help_heading = "What to keep")]
 struct KeptArguments {
     /// Forms of each compiled module to keep, comma-separated; `none` keeps nothing; `before`, HLO before optimization,
-    /// takes longer than all the others together; `lowered` is what `compile` needs: the module as lowered for GPUs, with
+    /// takes longer than all the others together; `portable` is StableHLO as bytecode for other tools; `lowered` is what `compile` needs: the module as lowered for GPUs, with
     /// every constant
     #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "text,proto,jaxpr,stablehlo",
-          value_parser = PossibleValuesParser::new(["text", "proto", "dot", "jaxpr", "stablehlo", "before", "lowered", "none"]))]
+          value_parser = PossibleValuesParser::new(["text", "proto", "dot", "jaxpr", "stablehlo", "portable", "before", "lowered", "none"]))]
     hlo: Vec<String>,
 
     /// Have XLA itself dump modules in these forms; slow, and large on disk
@@ -153,6 +164,11 @@ struct KeptArguments {
     /// Do not save device memory profiles
     #[arg(long)]
     no_memory_profiles: bool,
+
+    /// Save a device memory profile before these comma-separated steps too, captured or not; steps are counted as for
+    /// `--steps`
+    #[arg(long, value_name = "STEP", value_delimiter = ',', conflicts_with = "no_memory_profiles")]
+    memory_at: Vec<u64>,
 
     /// Keep the host name, user name, home folder and secrets in the manifest
     #[arg(long)]
@@ -221,6 +237,11 @@ struct LimitArguments {
     #[arg(long, value_name = "TIME", value_parser = time)]
     rotate: Option<Duration>,
 
+    /// Maximum that recording may slow a JAX program down, in percent: a program that makes more events is recorded in
+    /// windows; `none` records all of it
+    #[arg(long, value_name = "PERCENT", value_parser = percent, default_value = USUAL_OVERHEAD.as_str())]
+    max_overhead: u32,
+
     /// Maximum number of modules kept per process
     #[arg(long, value_name = "N", default_value = USUAL[2].as_str())]
     max_modules: u32,
@@ -228,6 +249,13 @@ struct LimitArguments {
     /// Maximum size of modules kept per process
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = USUAL[3].as_str())]
     max_module_size: u64,
+}
+
+fn percent(text: &str) -> Result<u32, String> {
+    match text.trim_end_matches('%') {
+        "none" => Ok(u32::MAX),
+        number => number.parse().map_err(|_| "expected a whole number of percent, or none".to_owned()),
+    }
 }
 
 fn key_value(text: &str) -> Result<(String, String), String> {
@@ -268,6 +296,7 @@ impl RecordArguments {
             samples: !self.kept.no_samples,
             sources: !self.kept.no_sources,
             memory_profiles: !self.kept.no_memory_profiles,
+            memory_at: self.kept.memory_at.clone(),
             torch: self.torch.options(),
             golden: self.kept.golden.clone(),
             max_golden_bytes: self.kept.max_golden_size,
@@ -323,6 +352,7 @@ impl LimitArguments {
         Limits {
             max_trace_time: self.max_time,
             rotate: self.rotate,
+            max_overhead_pct: self.max_overhead,
             max_trace_bytes: self.max_size,
             max_modules: self.max_modules,
             max_module_bytes: self.max_module_size,

@@ -34,6 +34,14 @@ pub(super) fn causes(outcome: &RecordOutcome, globals: &Globals) -> String {
     judged_unasked(&session).map_or(String::new(), |check| text::brief(&check, &layout_of_notes(globals)))
 }
 
+/// One run of several, in a line.
+pub(super) fn of_one_run(outcome: &RecordOutcome, number: u32, count: u32) -> String {
+    let folder = from_here(&outcome.out).display().to_string();
+    let folder = escape_controls(&folder);
+    let (what, ended) = (captured(outcome), ended(outcome.status));
+    format!("ridgeline: run {number} of {count}: {what} in {folder}; {ended}, {}\n", nanos(outcome.wall))
+}
+
 /// What was captured, what it cost, what is missing, what to do next.
 pub(super) fn summary(outcome: &RecordOutcome) -> String {
     let bold = Style::new().bold();

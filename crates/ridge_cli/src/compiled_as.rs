@@ -1,0 +1,178 @@
+//! A CPU's recording as the GPU that is meant would run it: its modules, compiled for that GPU here.
+//!
+//! What was compiled is kept by its content, so that the next question about the recording costs nothing.
+
+use crate::failure::Failure;
+use crate::timings::Timings;
+use ridge_record::compile::{
+    CompileEvent, Compiled, Compiler, Job, Sources, claim, compile, compiler, sources_of, write_manifest,
+};
+use ridgeline::compiling::Target;
+use ridgeline::{CeilingsChoice, Note, OpenOptions, Session, Severity, predict_runs};
+use std::env;
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Bytes of a module that is looked at to know it again.
+const MOST_SOURCE_BYTES: u64 = 1 << 30;
+
+/// How far the fallback is off: `docs/compile.md` says of which modules.
+const FALLBACK: &str =
+    "by which modules of five launches and more take longer: in eight of ten, compiled, 0.27 to 0.89 of that";
+
+/// What came of compiling a recording for the GPU that is meant.
+pub(crate) enum As {
+    /// Its predicted timeline, and what a reader must know of it.
+    Compiled(Box<Session>, Vec<Note>),
+    /// Why there is none, and what would make one.
+    Not(Why),
+}
+
+/// Why a recording was not compiled.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Why {
+    /// In words.
+    pub(crate) why: String,
+    /// The command that mends it, in a sentence.
+    pub(crate) hint: Option<String>,
+}
+
+impl Why {
+    fn new(why: impl Into<String>, hint: &str) -> Why {
+        Why { why: why.into(), hint: (!hint.is_empty()).then(|| hint.to_owned()) }
+    }
+
+    /// It as a note, where something else is shown instead.
+    pub(crate) fn note(&self, gpu: &str) -> Note {
+        let hint = self.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+        note(
+            Severity::Partial,
+            format!("not compiled for {gpu}: {}; the CPU's HLO stands for it, {FALLBACK}{hint}", self.why),
+        )
+    }
+}
+
+impl From<Why> for Failure {
+    fn from(why: Why) -> Failure {
+        let failure = Failure::failed(why.why);
+        match why.hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+fn note(severity: Severity, message: String) -> Note {
+    Note { severity, message, file: None, offset: None, count: 1 }
+}
+
+/// The recording in `session` for the GPU called `gpu`.
+pub(crate) fn compiled_as(session: &Session, gpu: &str, timings: &mut Timings) -> As {
+    match made(session, gpu, timings) {
+        Ok((session, notes)) => As::Compiled(Box::new(session), notes),
+        Err(why) => As::Not(why),
+    }
+}
+
+/// The same where nothing can stand for it.
+pub(crate) fn required_as(session: Session, gpu: &str, timings: &mut Timings) -> Result<(Session, Vec<Note>), Failure> {
+    if session.is_predicted() {
+        return Ok((session, Vec::new()));
+    }
+    if !session.is_of_processor() {
+        return Err(Failure::usage("`--as` is for captures of a CPU, and this one is of an accelerator"));
+    }
+    Ok(made(&session, gpu, timings)?)
+}
+
+fn made(session: &Session, gpu: &str, timings: &mut Timings) -> Result<(Session, Vec<Note>), Why> {
+    let target = Target::named(gpu).ok_or_else(|| {
+        Why::new(format!("XLA's figures of `{gpu}` are not known"), "`ridgeline compile --help` lists those that are")
+    })?;
+    let sources = sources_of(session.root()).map_err(|error| {
+        Why::new(
+            error.to_string(),
+            "`ridgeline record --hlo text,proto,jaxpr,stablehlo,lowered` keeps what is compiled",
+        )
+    })?;
+    let Compiler { python } = compiler(None).ok_or_else(|| {
+        Why::new("the compiler for GPUs is not installed", "`ridgeline compile --install` installs it")
+    })?;
+    let failed = |error: String| Why::new(error, "");
+    let out = kept_in(&sources, target).map_err(|error| failed(error.to_string()))?;
+    let folder = out.join(target.id);
+    if !folder.join("manifest.json").is_file() {
+        anstream::eprintln!("ridgeline: compiling {} modules for {}", sources.modules.len(), target.name);
+        let compiled = timings.phase("compile", || compiled_into(&out, &python, &sources, target)).map_err(failed)?;
+        if compiled.modules.is_empty() {
+            let why = compiled.failed.first().map_or("there was no module", |(_, why)| why.as_str());
+            return Err(failed(format!("no module could be compiled: {why}")));
+        }
+    }
+    let runs = session.module_runs();
+    let prediction = predict_runs(&folder, Some(&runs)).map_err(|error| failed(error.to_string()))?;
+    if prediction.file.is_none() {
+        return Err(failed(prediction.notes.join("; ")));
+    }
+    let options = OpenOptions { ceilings: CeilingsChoice::None, ..OpenOptions::default() };
+    let opened = Session::open(std::slice::from_ref(&folder), &options).map_err(|error| failed(error.to_string()))?;
+    let mut notes = vec![note(
+        Severity::Info,
+        format!(
+            "{} modules of {} were compiled for {}",
+            prediction.modules.len(),
+            session.root().display(),
+            target.name
+        ),
+    )];
+    if sources.without > 0 {
+        let message = format!("{} modules of the recording have no StableHLO and are left out", sources.without);
+        notes.push(note(Severity::Partial, message));
+    }
+    let elsewhere = sources.modules.iter().filter(|module| module.is_lowered_elsewhere).count();
+    if elsewhere > 0 {
+        let message = format!(
+            "{elsewhere} modules were lowered for the CPU: callbacks and code for one platform may differ; `--hlo lowered` records them for GPUs"
+        );
+        notes.push(note(Severity::Partial, message));
+    }
+    Ok((opened, notes))
+}
+
+fn compiled_into(out: &Path, python: &Path, sources: &Sources, target: &Target) -> Result<Compiled, String> {
+    claim(out).map_err(|error| error.to_string())?;
+    let job = Job {
+        python,
+        targets: vec![(target.id.to_owned(), target.config())],
+        modules: &sources.modules,
+        jaxlib: sources.jaxlib.as_deref(),
+        out,
+    };
+    let found = compile(&job, &mut |CompileEvent::Started { .. }| {}).map_err(|error| error.to_string())?;
+    let compiled = found.into_iter().next().unwrap_or_default();
+    let described = crate::commands::compile::described(target);
+    write_manifest(&out.join(target.id), &described, &sources.command, &compiled).map_err(|error| error.to_string())?;
+    Ok(compiled)
+}
+
+/// The folder for what these modules are compiled to: named by their content, by what XLA is told, and by this version.
+fn kept_in(sources: &Sources, target: &Target) -> io::Result<PathBuf> {
+    let mut hasher = DefaultHasher::new();
+    (env!("CARGO_PKG_VERSION"), target.config(), &sources.jaxlib).hash(&mut hasher);
+    for module in &sources.modules {
+        module.name.hash(&mut hasher);
+        if fs::metadata(&module.source)?.len() <= MOST_SOURCE_BYTES {
+            fs::read(&module.source)?.hash(&mut hasher);
+        }
+    }
+    Ok(cache_folder().join(format!("compiled/{:016x}", hasher.finish())))
+}
+
+/// `ridgeline` below `$XDG_CACHE_HOME`, else below `~/.cache`, else below the folder for temporary files.
+fn cache_folder() -> PathBuf {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let base = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));
+    base.unwrap_or_else(env::temp_dir).join("ridgeline")
+}

@@ -1,0 +1,209 @@
+//! What a kernel's code, launch and HLO show before anything ran: static variants of rules that else need a hardware profiler.
+//!
+//! Judged are kernels alone whose predicted time is more than any kernel takes: of the others, nothing would become shorter.
+
+use super::kernels::{Does, PredictedKernel, PredictedModule};
+use ridge_analysis::{Ceilings, ComputeUnit, Limit, NumberType};
+use ridge_compile::Target;
+
+/// What was seen of a kernel without running it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Static {
+    /// The rule of `check` that this stands for, or would be a part of.
+    pub(super) rule: &'static str,
+    /// What was seen.
+    pub(super) what: String,
+    /// What may help.
+    pub(super) help: &'static str,
+}
+
+/// The part of the sectors that are fetched for nothing; as of the rule `uncoalesced-access`.
+const EXCESS: f64 = 0.3;
+/// How much longer an uneven last wave makes a kernel.
+const TAIL: f64 = 1.25;
+/// A device with at least this part of its single-precision rate in double is made for it; as of the rule `fp64-used`.
+const FAST_DOUBLE: f64 = 1.0 / 8.0;
+/// What any kernel takes, seconds; the likeliest figure of the prior.
+const START_S: f64 = 3e-6;
+
+/// What is seen of `kernel` on `target`, whose roofs are `ceilings`.
+fn judged(kernel: &PredictedKernel, target: &Target, ceilings: &Ceilings) -> Vec<Static> {
+    let is_long = kernel.time.is_some_and(|time| time.mid_s > START_S * 1.01);
+    if kernel.does != Does::Kernel || !is_long {
+        return Vec::new();
+    }
+    [
+        coalescing(kernel),
+        spills(kernel),
+        few_blocks(kernel, target),
+        tail(kernel),
+        double(kernel, ceilings),
+        matrix(kernel),
+        atomics(kernel),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Every kernel of `modules` of which something is seen, the longest first.
+pub(super) fn judged_all<'a>(
+    modules: &'a [PredictedModule],
+    target: &Target,
+    ceilings: &Ceilings,
+) -> Vec<(&'a PredictedModule, &'a PredictedKernel, Static)> {
+    let all = modules.iter().flat_map(|module| module.kernels.iter().map(move |kernel| (module, kernel)));
+    let mut found: Vec<_> = all
+        .flat_map(|(module, kernel)| {
+            judged(kernel, target, ceilings).into_iter().map(move |seen| (module, kernel, seen))
+        })
+        .collect();
+    let secs = |kernel: &PredictedKernel| kernel.time.map_or(0.0, |time| time.mid_s) * kernel.runs;
+    found.sort_by(|one, other| secs(other.1).total_cmp(&secs(one.1)));
+    found
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+fn coalescing(kernel: &PredictedKernel) -> Option<Static> {
+    let found = kernel.coalescing.filter(|found| found.excess() >= EXCESS)?;
+    let rest = if found.is_partial { "; what is read at computed places is not in this" } else { "" };
+    Some(Static {
+        rule: "uncoalesced-access",
+        what: format!(
+            "a warp touches {:.0} sectors of 32 bytes where {:.0} hold what it uses: {} are fetched for nothing, unless the cache keeps them for other warps{rest}",
+            found.sectors,
+            found.needed,
+            percent(found.excess())
+        ),
+        help: "let the fastest dimension of the operands be that of the result: move the transpose to where the array is made",
+    })
+}
+
+fn spills(kernel: &PredictedKernel) -> Option<Static> {
+    let usage = kernel.usage.filter(|usage| usage.spill_store_bytes > 0)?;
+    Some(Static {
+        rule: "spills",
+        what: format!(
+            "{} bytes of a thread's registers are stored to memory and {} loaded again, with {} registers",
+            usage.spill_store_bytes, usage.spill_load_bytes, usage.registers
+        ),
+        help: "a smaller fusion needs fewer registers: `jax.lax.optimization_barrier` splits it",
+    })
+}
+
+fn few_blocks(kernel: &PredictedKernel, target: &Target) -> Option<Static> {
+    let blocks: f64 = kernel.launch.as_ref()?.grid.iter().map(|size| f64::from(*size)).product();
+    (blocks < f64::from(target.cores)).then(|| Static {
+        rule: "small-grid",
+        what: format!(
+            "{blocks} blocks leave {} of {} multiprocessors idle",
+            f64::from(target.cores) - blocks,
+            target.cores
+        ),
+        help: "more work in one launch: batch it with `vmap`, or split a long reduction",
+    })
+}
+
+fn tail(kernel: &PredictedKernel) -> Option<Static> {
+    let waves = kernel.occupancy?.waves;
+    let longer = waves.ceil() / waves;
+    (waves > 1.0 && longer >= TAIL).then(|| Static {
+        rule: "tail-wave",
+        what: format!(
+            "{waves:.2} waves take as long as {:.0}: the last is {} full",
+            waves.ceil(),
+            percent(waves.fract())
+        ),
+        help: "sizes that fill the last wave, or fewer registers, so that more blocks fit",
+    })
+}
+
+fn double(kernel: &PredictedKernel, ceilings: &Ceilings) -> Option<Static> {
+    let count = kernel.code.map(|code| code.double).filter(|count| *count > 0)?;
+    let rate = |number| ceilings.value(Limit::Rate(number, ComputeUnit::Plain)).filter(|rate| *rate > 0.0);
+    let ratio = rate(NumberType::F64)? / rate(NumberType::F32)?;
+    (ratio < FAST_DOUBLE).then(|| Static {
+        rule: "fp64-used",
+        what: format!("{count} instructions on 64-bit floats, at which the GPU is {:.0} times slower", 1.0 / ratio),
+        help: "compute in `float32` where the accuracy allows",
+    })
+}
+
+fn matrix(kernel: &PredictedKernel) -> Option<Static> {
+    let code = kernel.code.filter(|code| kernel.is_product && code.matrix == 0)?;
+    (code.instructions > 0).then(|| Static {
+        rule: "tensor-cores-idle",
+        what: "a matrix product without an instruction of the tensor cores".to_owned(),
+        help: "`bfloat16`, or `jax.default_matmul_precision(\"tensorfloat32\")`, uses them; vectors and tiny matrices cannot",
+    })
+}
+
+fn atomics(kernel: &PredictedKernel) -> Option<Static> {
+    let count = kernel.code.map(|code| code.atomics).filter(|count| *count > 0)?;
+    Some(Static {
+        rule: "atomics",
+        what: format!("{count} atomic operations in its code: threads that meet at one address wait for each other"),
+        help: "say of a scatter what is true of its indices: `unique_indices=True`, `indices_are_sorted=True`",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ridge_compile::{Bound, Coalescing, Code, Launch, Occupancy, Usage};
+    use ridge_offload::LaunchTime;
+
+    fn kernel(mid_s: f64) -> PredictedKernel {
+        PredictedKernel {
+            instruction: "f".to_owned(),
+            name: "f".to_owned(),
+            does: Does::Kernel,
+            emitter: String::new(),
+            runs: 1.0,
+            launch: Some(Launch {
+                kernel: "f".to_owned(),
+                grid: [400, 1, 1],
+                block: [128, 1, 1],
+                dynamic_shared_bytes: 0,
+            }),
+            usage: Some(Usage { registers: 16, ..Usage::default() }),
+            code: Some(Code { instructions: 9, matrix: 1, ..Code::default() }),
+            occupancy: Some(Occupancy { blocks: 1, share: 1.0, waves: 3.0, bound: Bound::Threads }),
+            coalescing: Some(Coalescing { sectors: 10.0, needed: 8.0, is_partial: false }),
+            is_product: true,
+            bytes: None,
+            time: Some(LaunchTime { low_s: mid_s, mid_s, high_s: mid_s }),
+            xla_s: None,
+        }
+    }
+
+    fn rules(kernel: &PredictedKernel) -> Vec<&'static str> {
+        let target = Target::named("h100").expect("a target");
+        judged(kernel, target, &Ceilings::default()).iter().map(|seen| seen.rule).collect()
+    }
+
+    #[test]
+    fn a_healthy_kernel_and_a_short_one_are_passed_over() {
+        assert_eq!(rules(&kernel(1e-4)), Vec::<&str>::new());
+        let mut short = kernel(3e-6);
+        short.usage = Some(Usage { spill_store_bytes: 8, ..Usage::default() });
+        assert_eq!(rules(&short), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn each_is_seen() {
+        let mut one = kernel(1e-4);
+        one.coalescing = Some(Coalescing { sectors: 36.0, needed: 8.0, is_partial: true });
+        one.usage = Some(Usage { spill_store_bytes: 8, ..Usage::default() });
+        one.launch = Some(Launch { grid: [12, 1, 1], ..Launch::default() });
+        one.occupancy = Some(Occupancy { blocks: 1, share: 1.0, waves: 1.1, bound: Bound::Threads });
+        one.code = Some(Code { instructions: 9, atomics: 2, ..Code::default() });
+        assert_eq!(
+            rules(&one),
+            ["uncoalesced-access", "spills", "small-grid", "tail-wave", "tensor-cores-idle", "atomics"]
+        );
+    }
+}
