@@ -23,7 +23,7 @@ RIDGELINE = Path(os.environ.get("RIDGELINE", ROOT / "target" / "debug" / "ridgel
 PROGRAMS = {
     "mlp_loader": ({"data-loading"}, ["--steps", "30", "--samples", "48"], ["--steps", "30", "--samples", "96"]),
     "cnn": ({None, "kernel-hotspot", "hot-line"}, ["--steps", "30"], ["--steps", "30", "--channels", "40"]),
-    "transformer": ({"unfused-eager"}, ["--steps", "16"], ["--steps", "16", "--layers", "4"]),
+    "transformer": ({None, "unfused-eager"}, ["--steps", "16"], ["--steps", "16", "--layers", "4"]),
     "lstm": ({None, "host-bound-dispatch"}, ["--steps", "30"], ["--steps", "30", "--length", "64"]),
     "compiled": ({None}, ["--steps", "30", "--fixed"], ["--steps", "30", "--fixed", "--width", "512"]),
 }

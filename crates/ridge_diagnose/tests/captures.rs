@@ -73,7 +73,7 @@ fn programs_of_pytorch_on_a_processor_have_their_cause_first() {
     let expected = [
         ("mlp_loader", Some("data-loading")),
         ("cnn", None),
-        ("transformer", Some("unfused-eager")),
+        ("transformer", None),
         ("lstm", None),
         ("compiled", None),
     ];
