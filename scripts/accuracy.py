@@ -129,7 +129,7 @@ def main() -> int:
     if arguments.write:
         if wanted or arguments.bad_only or folder != BLIND.resolve():
             sys.exit("--write is for all programs of suites/blind")
-        write(rows, kept, len(pairs) + len(healthy))
+        write(rows, kept, len(pairs) + len(healthy), is_taken=arguments.take)
     return 0
 
 
@@ -400,7 +400,7 @@ def figures(rows: list[Row]) -> list[tuple[str, str]]:
         ("warnings right (precision)", f"{true} of {warnings + alarms}"
          + (f" ({100 * true / (warnings + alarms):.0f} %)" if warnings + alarms else "")),
         ("line right", share(row.line for row in pairs)),
-        ("mended programs silent", share(not row.alarms for row in sound if row.is_pair)),
+        ("fixed programs silent", share(not row.alarms for row in sound if row.is_pair)),
         ("healthy programs silent", share(not row.alarms for row in healthy)),
         ("false alarms per sound program", f"{alarms} in {len(sound)} ({alarms / max(len(sound), 1):.2f})"),
         ("right causes with an amount", f"{len(amounts)} of {len(right)}"),
@@ -414,13 +414,14 @@ def figures(rows: list[Row]) -> list[tuple[str, str]]:
     return found
 
 
-def write(rows: list[Row], kept: Kept, listed: int) -> None:
+def write(rows: list[Row], kept: Kept, listed: int, *, is_taken: bool) -> None:
     """The page between its marks, and the record of each rule."""
     version = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     lines = [
         BEGIN, "",
         f"Made on {os.cpu_count()} cores of {platform.machine()}, revision `{version}`.", *load_lines(kept), "",
-        f"{len(rows)} of the {listed} listed programs and pairs were recorded; the others say nothing here.", "",
+        f"{len(rows)} of the {listed} listed programs and pairs were recorded; the others are left out.",
+        "What the fix saves was measured when the list was made." if is_taken else "What the fix saves was measured with them, in turns.", "",
         "| | blind |", "|---|---|", *(f"| {name} | {value} |" for name, value in figures(rows)), "",
         "| program | first finding | cause | line | predicted | measured | alarms on the sound one |", "|---|---|---|---|---|---|---|",
         *(page_line(row) for row in rows), "", END,

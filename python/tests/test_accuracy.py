@@ -80,7 +80,7 @@ def test_recordings_are_judged_again_without_running_a_program(tmp_path: Path) -
     expected = {
         "first cause right (recall)": "1 of 2 (50 %)",
         "line right": "2 of 2 (100 %)",
-        "mended programs silent": "1 of 2 (50 %)",
+        "fixed programs silent": "1 of 2 (50 %)",
         "healthy programs silent": "1 of 2 (50 %)",
         "right causes with an amount": "1 of 1",
         "amounts within a factor of two": "1 of 1 (100 %)",

@@ -4,8 +4,9 @@
 
 use crate::failure::Failure;
 use crate::timings::Timings;
+use ridge_files::NewFolder;
 use ridge_record::compile::{
-    CompileEvent, Compiled, Compiler, Job, Sources, claim, compile, compiler, sources_of, write_manifest,
+    CompileEvent, Compiled, Compiler, Job, Sources, compile, compiler, sources_of, write_manifest,
 };
 use ridgeline::compiling::Target;
 use ridgeline::{CeilingsChoice, Note, OpenOptions, Session, Severity, predict_runs};
@@ -141,20 +142,35 @@ fn made(session: &Session, gpu: &str, timings: &mut Timings) -> Result<(Session,
     Ok((opened, notes))
 }
 
-fn compiled_into(out: &Path, python: &Path, sources: &Sources, target: &Target) -> Result<Compiled, String> {
-    claim(out).map_err(|error| error.to_string())?;
+/// Compiles into `place`, which is whole or not there.
+fn compiled_into(place: &Path, python: &Path, sources: &Sources, target: &Target) -> Result<Compiled, String> {
+    let said = |error: io::Error| error.to_string();
+    place.parent().map_or(Ok(()), fs::create_dir_all).map_err(said)?;
+    let new = NewFolder::beside(place).map_err(said)?;
     let job = Job {
         python,
         targets: vec![(target.id.to_owned(), target.config())],
         modules: &sources.modules,
         jaxlib: sources.jaxlib.as_deref(),
-        out,
+        out: new.path(),
     };
     let found = compile(&job, &mut |CompileEvent::Started { .. }| {}).map_err(|error| error.to_string())?;
     let compiled = found.into_iter().next().unwrap_or_default();
-    let described = crate::commands::compile::described(target);
-    write_manifest(&out.join(target.id), &described, &sources.command, &compiled).map_err(|error| error.to_string())?;
+    if compiled.modules.is_empty() {
+        return Ok(compiled);
+    }
+    let folder = new.path().join(target.id);
+    write_manifest(&folder, &described(target), &sources.command, &compiled).map_err(|error| error.to_string())?;
+    // Where another process was first, what it made is the same.
+    new.keep().or_else(|error| if place.join(target.id).is_dir() { Ok(()) } else { Err(said(error)) })?;
     Ok(compiled)
+}
+
+/// A GPU, for manifests.
+pub(crate) fn described(target: &Target) -> serde_json::Value {
+    serde_json::json!({
+        "id": target.id, "name": target.name, "compute_capability": target.compute_capability, "source": target.source,
+    })
 }
 
 /// The folder for what these modules are compiled to: named by their content, by what XLA is told, and by this version.

@@ -81,7 +81,8 @@ const FOLLOWED: [Followed; 13] = [
         members: "crates/ridge_analysis/devices/*.toml",
         mark: "",
         example: "nvidia-h200",
-        partial: &["crates/ridge_analysis/src/device/processor.rs"],
+        // The page has their names for people.
+        partial: &["docs/devices.md"],
     },
     Followed {
         title: "a GPU to compile for",

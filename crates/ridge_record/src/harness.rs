@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     /// Files of the package that only workers and programs which record themselves load.
-    const NOT_CARRIED: [&str; 6] = ["bench", "calibrate", "capture", "compile", "suite", "worker"];
+    const NOT_CARRIED: [&str; 7] = ["bench", "calibrate", "capture", "compile", "doctor", "suite", "worker"];
 
     #[test]
     fn every_file_of_the_package_is_carried() {

@@ -60,7 +60,7 @@ pub(crate) const FUNCTION_FILES: &[PackageFile] =
     package_files!["__init__.py", "compile_function.py", "elsewhere.py", "regions.py"];
 
 /// What asks an interpreter what it has.
-pub(crate) const DOCTOR_FILES: &[PackageFile] = package_files!["__init__.py", "doctor_probe.py"];
+pub(crate) const DOCTOR_FILES: &[PackageFile] = package_files!["__init__.py", "doctor_probe.py", "regions.py"];
 
 /// Turns JAX's persistent compilation cache off: a compile time read from a cache is none.
 pub(crate) const NO_COMPILATION_CACHE: (&str, &str) = ("JAX_ENABLE_COMPILATION_CACHE", "false");
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn every_module_that_a_carried_file_imports_is_carried() {
-        for files in [WORKER_FILES, COMPILER_FILES, FUNCTION_FILES] {
+        for files in [WORKER_FILES, COMPILER_FILES, FUNCTION_FILES, DOCTOR_FILES] {
             assert_eq!(not_carried(files), Vec::<String>::new());
         }
     }

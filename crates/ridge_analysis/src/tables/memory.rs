@@ -186,7 +186,7 @@ columns! {
             |_, row| row.point.time_ns;
         most_bytes: bytes Key Measured "Most",
             "most bytes in use within it", |_, row| u64::try_from(row.point.most).ok();
-        last_bytes: bytes Key Measured "At its end",
+        last_bytes: bytes Measured "At its end",
             "bytes in use at its end", |_, row| u64::try_from(row.point.last).ok();
         reserved_bytes: bytes Measured "Reserved", "most bytes held from the driver within it, where events say it",
             |_, row| u64::try_from(row.point.reserved).ok();

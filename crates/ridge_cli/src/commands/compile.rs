@@ -3,6 +3,7 @@
 mod tables;
 
 use crate::arguments::{Globals, OutputArguments, TextLayout, TextOutput};
+use crate::compiled_as::described;
 use crate::ending::Ending;
 use crate::failure::{FAILED, Failure};
 use crate::format::Format;
@@ -168,13 +169,6 @@ fn of_dump(dump: &Dump, arguments: &CompileArguments, globals: &Globals) -> Resu
     write_manifest(&folder, &described(target), &[], &compiled[0])?;
     shown(&[folder], &compiled, &Sources::default(), arguments, globals)?;
     Ok(ending(None, &compiled))
-}
-
-/// A GPU, for manifests.
-pub(crate) fn described(target: &Target) -> serde_json::Value {
-    serde_json::json!({
-        "id": target.id, "name": target.name, "compute_capability": target.compute_capability, "source": target.source,
-    })
 }
 
 fn ending(status: Option<ProgramStatus>, compiled: &[Compiled]) -> Ending {

@@ -36,8 +36,8 @@ Examples:
   ridgeline doctor -f json                           for programs; docs/json has the schema
 
 Exit status:
-  0 if a program can be recorded here, even where something is limited; 1 if Python, or both JAX and PyTorch, are missing
-  or do not start.";
+  0 if a program can be recorded here, even where something is limited
+  1 if Python, or both JAX and PyTorch, are missing or do not start";
 
 /// Forms of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

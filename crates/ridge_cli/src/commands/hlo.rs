@@ -59,7 +59,7 @@ Examples:
   ridgeline hlo run/ --module jit_step                      its operations
   ridgeline hlo run/ --module jit_step --text               what ran, as HLO text
   ridgeline hlo run/ --module jit_step --before             the same before optimization
-  ridgeline hlo run/ --module jit_step --fused              which kernel holds each operation, and why it ends there
+  ridgeline hlo run/ --module jit_step --fused              which kernel holds each operation
   ridgeline hlo new/ --module jit_step --fused --against old/
                                                             what two compilations fused differently
   ridgeline hlo run/ --module jit_step --op fusion.3        one operation with what it calls

@@ -1,6 +1,7 @@
 //! What an interpreter has of the libraries that are recorded.
 
 use std::collections::BTreeMap;
+use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -54,9 +55,12 @@ impl Probe {
     pub(super) fn of(python: &Path) -> Result<Probe, String> {
         let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
         write_package(folder.path(), DOCTOR_FILES).map_err(|(_, error)| error.to_string())?;
+        // A file rather than a pipe, which a library that prints much would fill.
+        let said = folder.path().join("errors");
+        let errors = File::create(&said).map_err(|error| error.to_string())?;
         let mut command = Command::new(python);
         command.args(["-m", "ridgeline.doctor_probe"]).env("PYTHONPATH", python_path(folder.path()));
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::from(errors));
         let mut child = command.spawn().map_err(|error| error.to_string())?;
         let began = Instant::now();
         while child.try_wait().map_err(|error| error.to_string())?.is_none() {
@@ -72,12 +76,15 @@ impl Probe {
         if let Some(mut stdout) = child.stdout.take() {
             stdout.read_to_string(&mut text).map_err(|error| error.to_string())?;
         }
-        Probe::read(&text)
+        Probe::read(&text).map_err(|why| match last_line(&fs::read_to_string(&said).unwrap_or_default()) {
+            Some(last) => format!("{why}: {last}"),
+            None => why,
+        })
     }
 
     /// The last line of what it printed: libraries print, too.
     pub(super) fn read(text: &str) -> Result<Probe, String> {
-        let line = text.lines().rfind(|line| !line.trim().is_empty()).ok_or("it ended without an answer")?;
+        let line = last_line(text).ok_or("it ended without an answer")?;
         serde_json::from_str(line).map_err(|error| format!("its answer cannot be read: {error}"))
     }
 
@@ -100,6 +107,10 @@ impl Probe {
         let mut parts = self.python.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
         (parts.next().unwrap_or(0), parts.next().unwrap_or(0)) < OLDEST
     }
+}
+
+fn last_line(text: &str) -> Option<&str> {
+    text.lines().map(str::trim).rfind(|line| !line.is_empty())
 }
 
 /// `2 gpu (NVIDIA H100)`.

@@ -8,14 +8,60 @@ use super::commands::Commands;
 use crate::check::Check;
 use crate::note::Note;
 use crate::session::Session;
+use ridge_analysis::Limit;
 use ridge_diagnose::{CannotTell, Finding, Level, Selection, State};
+use ridge_trace::{Device, EventKind};
 use ridge_units::Share;
 
 /// From this part of the time on a device counts as busy.
 const BUSY: f64 = 0.8;
 
+/// What a capture must have for a question to be about anything in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum About {
+    /// Any program.
+    Program,
+    /// Copies between memories.
+    Copies,
+    /// A device that is no processor.
+    Gpu,
+    /// The limits of a device.
+    Roof,
+    /// What an allocator did.
+    Memory,
+    /// Collective operations.
+    Collectives,
+}
+
+impl About {
+    /// Why the capture of `session` has nothing of it; `None` where it has.
+    fn lacking(self, session: &Session) -> Option<&'static str> {
+        let trace = session.trace();
+        let (lacks, why) = match self {
+            About::Program => (false, ""),
+            About::Copies => {
+                let has_copy = trace.events.kind.iter().any(|kind| EventKind::from_byte(*kind).is_copy());
+                (!has_copy, "the capture has no copies between host and device")
+            }
+            About::Gpu => (trace.devices.iter().all(Device::is_processor), "the capture has no device beside the CPU"),
+            About::Roof => {
+                let is_known = session
+                    .with_analysis(|analysis| analysis.ceilings.iter().any(|known| known.get(Limit::Memory).is_some()));
+                (!is_known, "the limits of the device are not known")
+            }
+            About::Memory => {
+                let is_empty = trace.allocations.time_ns.is_empty() && trace.memory.blocks.is_empty();
+                (is_empty, "the capture has no allocations")
+            }
+            About::Collectives => (trace.collectives.is_empty(), "the capture has no collective operations"),
+        };
+        lacks.then_some(why)
+    }
+}
+
 /// A question, and what answers it.
 struct Asked {
+    about: About,
     section: &'static str,
     question: &'static str,
     /// Rules whose findings are the answer *no*; nothing found by those that could judge is *yes*.
@@ -29,6 +75,7 @@ struct Asked {
 /// The questions, in the order in which a session asks them.
 const QUESTIONS: [Asked; 15] = [
     Asked {
+        about: About::Program,
         section: "data and host",
         question: "does the device never wait for input data",
         rules: &["data-loading"],
@@ -36,6 +83,7 @@ const QUESTIONS: [Asked; 15] = [
         record: "",
     },
     Asked {
+        about: About::Program,
         section: "data and host",
         question: "is preprocessing on the CPU out of the way of the device",
         rules: &["host-between-steps", "host-pause", "host-callback", "converted-again", "grown-on-host"],
@@ -43,6 +91,7 @@ const QUESTIONS: [Asked; 15] = [
         record: "",
     },
     Asked {
+        about: About::Copies,
         section: "data and host",
         question: "are copies from the host pinned",
         rules: &["pageable-copy", "slow-copy"],
@@ -50,6 +99,7 @@ const QUESTIONS: [Asked; 15] = [
         record: "--with nsys",
     },
     Asked {
+        about: About::Copies,
         section: "data and host",
         question: "is data copied only where it has to be, in few large copies, beside work",
         rules: &[
@@ -64,6 +114,7 @@ const QUESTIONS: [Asked; 15] = [
         record: "",
     },
     Asked {
+        about: About::Program,
         section: "device",
         question: "is the device busy",
         rules: &["host-bound-dispatch", "blocking-call", "unexplained-wait", "setup-not-work"],
@@ -71,6 +122,7 @@ const QUESTIONS: [Asked; 15] = [
         record: "",
     },
     Asked {
+        about: About::Program,
         section: "device",
         question: "is the program compiled, and not launched operation by operation",
         rules: &["python-loop-of-eager-ops", "many-small-kernels", "dataparallel-used", "decode-without-graphs"],
@@ -78,6 +130,7 @@ const QUESTIONS: [Asked; 15] = [
         record: "",
     },
     Asked {
+        about: About::Program,
         section: "device",
         question: "is nothing compiled again in the steady state",
         rules: &["recompilation", "compile-in-window", "module-load-late", "late-warmup"],
@@ -85,6 +138,7 @@ const QUESTIONS: [Asked; 15] = [
         record: "",
     },
     Asked {
+        about: About::Gpu,
         section: "device",
         question: "do kernels fill the device: batch and shapes are large enough",
         rules: &["small-grid", "low-occupancy", "small-decode-batch", "serial-while-small-body", "padding-waste"],
@@ -92,6 +146,7 @@ const QUESTIONS: [Asked; 15] = [
         record: "",
     },
     Asked {
+        about: About::Gpu,
         section: "device",
         question: "is the precision as low as it may be, and tensor cores are used",
         rules: &["fp64-used", "tf32-off", "tensor-cores-idle", "dtype-round-trips"],
@@ -99,6 +154,7 @@ const QUESTIONS: [Asked; 15] = [
         record: "",
     },
     Asked {
+        about: About::Roof,
         section: "device",
         question: "are the longest operations near their roof",
         rules: &[
@@ -113,6 +169,7 @@ const QUESTIONS: [Asked; 15] = [
         record: "",
     },
     Asked {
+        about: About::Memory,
         section: "memory",
         question: "is there room in device memory",
         rules: &["near-memory-limit", "out-of-memory", "held-unused", "fragmentation"],
@@ -120,6 +177,7 @@ const QUESTIONS: [Asked; 15] = [
         record: "",
     },
     Asked {
+        about: About::Program,
         section: "memory",
         question: "does memory stay the same from step to step, with buffers given back for reuse",
         rules: &["memory-growth", "missed-donation", "defensive-copies", "alloc-storm"],
@@ -127,6 +185,7 @@ const QUESTIONS: [Asked; 15] = [
         record: "",
     },
     Asked {
+        about: About::Program,
         section: "memory",
         question: "is memory read along its layout, without copies between layouts",
         rules: &["layout-copies", "uncoalesced-access", "bank-conflicts", "loop-state-copies"],
@@ -134,6 +193,7 @@ const QUESTIONS: [Asked; 15] = [
         record: "",
     },
     Asked {
+        about: About::Program,
         section: "synchronization",
         question: "does the host wait for the device only where it needs a result",
         rules: &["blocking-call", "sync-copy", "no-sync-timing"],
@@ -141,6 +201,7 @@ const QUESTIONS: [Asked; 15] = [
         record: "",
     },
     Asked {
+        about: About::Collectives,
         section: "synchronization",
         question: "is communication hidden behind work, and evenly shared",
         rules: &[
@@ -217,12 +278,13 @@ impl Session {
     pub fn checklist(&self) -> Checklist {
         let check = self.check(&Selection::default());
         let commands = Commands::of(self, None);
-        let items = QUESTIONS.iter().map(|asked| answered(asked, &check, &commands)).collect();
+        let lacking = |asked: &Asked| asked.about.lacking(self);
+        let items = QUESTIONS.iter().map(|asked| answered(asked, lacking(asked), &check, &commands)).collect();
         Checklist { notes: self.notes().to_vec(), items }
     }
 }
 
-fn answered(asked: &Asked, check: &Check, commands: &Commands) -> ChecklistItem {
+fn answered(asked: &Asked, lacking: Option<&'static str>, check: &Check, commands: &Commands) -> ChecklistItem {
     let diagnosis = &check.diagnosis;
     let is_asked = |rule: &str| asked.rules.contains(&rule);
     let found: Vec<&Finding> =
@@ -249,6 +311,13 @@ fn answered(asked: &Asked, check: &Check, commands: &Commands) -> ChecklistItem 
     item.evidence.extend(found.iter().map(|finding| format!("{} [{}]", finding.message, finding.rule)));
     if !found.is_empty() || busy.is_some_and(|share| share < BUSY) {
         item.verdict = ChecklistVerdict::No;
+    } else if let Some(why) = lacking {
+        item.evidence.push(why.to_owned());
+        item.next.push(match asked.about {
+            About::Roof => "ridgeline calibrate".to_owned(),
+            _ => commands.record(asked.record),
+        });
+        item.shown_by = None;
     } else if diagnosis.state != State::CannotJudge && (!silent.is_empty() || busy.is_some()) {
         item.verdict = ChecklistVerdict::Yes;
         if !silent.is_empty() {

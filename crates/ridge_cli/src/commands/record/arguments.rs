@@ -84,7 +84,7 @@ Examples:
   ridgeline record --warm-up quiet:2s -- uv run train.py            start once nothing has compiled for 2 s
   ridgeline record --annotation recon -- python -m package          each range of that TraceAnnotation
   ridgeline record --steps 10..13 --shapes -- python train.py       three steps of a PyTorch program
-  ridgeline record --memory-at 50,100 -- python train.py            device memory in the middle of the run
+  ridgeline record --memory-at 50,100 -- python train.py            device memory before these steps
   ridgeline record --rotate 30s --max-time 1h -- python train.py    a crash loses at most the last half minute
   ridgeline record --golden filter_one_block -- python recon.py     real inputs and outputs of a region
   ridgeline record --profile-option host_tracer_level=3 -- python solver.py
