@@ -51,11 +51,10 @@ fn real_captures_have_their_main_cause_first() {
     let kineto = real("kineto");
     first_cause(&kineto.join("mi300_sglang_decode_hipgraph.json.gz"), "unexplained-wait");
     first_cause(&real("nsys").join("h100_2gpu.sqlite"), "weights-streamed");
-    let healthy = ["h100_qwen15_0.5b_infer.json.gz", "mi300_torch_compile_triton.json.gz"];
-    for name in healthy {
-        let found = check(&[kineto.join(name)]).expect("a capture");
-        assert_eq!(causes(&found), <[&str; 0]>::default(), "{name}");
-    }
+    // Elementwise kernels, copies and sums have more than half of its time, each launched by an operator of its own.
+    first_cause(&kineto.join("h100_qwen15_0.5b_infer.json.gz"), "unfused-eager");
+    let healthy = check(&[kineto.join("mi300_torch_compile_triton.json.gz")]).expect("a capture");
+    assert_eq!(causes(&healthy), <[&str; 0]>::default());
     let of_host = check(&[kineto.join("cpu_mlp_3steps.json.gz")]).expect("a capture");
     assert_ne!(of_host.state, State::CannotJudge, "operators on its threads are a processor's work");
 }
@@ -73,7 +72,7 @@ fn programs_of_pytorch_on_a_processor_have_their_cause_first() {
     let expected = [
         ("mlp_loader", Some("data-loading")),
         ("cnn", None),
-        ("transformer", Some("unfused-eager")),
+        ("transformer", None),
         ("lstm", None),
         ("compiled", None),
     ];

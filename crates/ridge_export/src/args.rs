@@ -49,6 +49,11 @@ pub(crate) fn args<'a>(
             each("theoretical occupancy %", Arg::Real(occupancy.into()));
         }
     }
+    if let Some(shape) = trace.operator_shape(row) {
+        let said = [("Input Dims", shape.dims), ("Input type", shape.types), ("Concrete Inputs", shape.values)];
+        let said = said.into_iter().filter_map(|(key, id)| Some((key, text(id)?)));
+        said.for_each(|(key, value)| each(key, Arg::Text(value)));
+    }
     if let Some(transfer) = trace.transfer(row) {
         each("bytes", Arg::Whole(i64::try_from(transfer.bytes).unwrap_or(i64::MAX)));
         each("source", Arg::Text(transfer.source.name()));

@@ -141,23 +141,25 @@ fn captures_of_pytorch_are_not_asked_for_modules() {
     check(
         &shown(&asked("fixtures/chrome/torch_mlp.json", None)),
         expect![[r#"
-        1 of 7 stages answered, 1 in part, 5 missing; next: timeline
+        2 of 7 stages answered, 2 in part, 3 missing; next: ground truth
 
-        timeline[missing]: what ran on the device, and for how long
-          the capture holds no work of a device; PyTorch's operators ran on the host
-          not known: what a GPU would do; run the next command on a machine that has one
-          to know it:
-            ridgeline record -o RUN -- python PROGRAM.py
+        timeline[answered]: what ran on the device, and for how long
+          474 µs of device work; `aten::addmm` takes 12.9 % of it
+            ridgeline stats fixtures/chrome/torch_mlp.json
 
         graph[answered]: which operation each piece of work was, and what it computes
           45 operators and ranges of PyTorch; none launched work on a device
             ridgeline stats fixtures/chrome/torch_mlp.json --by operator
 
-        ground truth[missing]: times of the accelerator, beside measured roofs
-          no device worked; PyTorch's operators ran on the host
-          not known: what a GPU would do; run the next command on a machine that has one
+        ground truth[partly]: times of the accelerator, beside measured roofs
+          times are measured, on a processor (CPU)
+            ridgeline roofline fixtures/chrome/torch_mlp.json
+          not known: what an accelerator would take; run the next command on a machine
+          that has it; and which roofs this machine reaches, which the next command
+          measures with JAX
           to know it:
             ridgeline record -o RUN -- python PROGRAM.py
+            ridgeline calibrate
 
         deep dive[missing]: what counters say of the longest kernels
           no kernel of the capture has counters; PyTorch's operators ran on the host

@@ -13,8 +13,8 @@ pub struct PythonFrame<'t> {
     is_by_xla: bool,
 }
 
-/// Files of the recorder that wrap calls of a program, which PyTorch's profiler sees.
-const OURS: [&str; 4] = ["torch_steps.py", "torch_attach.py", "torch_own_traces.py", "annotations.py"];
+/// The folder of the recorder's files in a program's process: some wrap calls of the program, which PyTorch's profiler sees.
+const OURS: &str = "_ridgeline_harness/";
 
 /// Packages that call, and are called by, a program of PyTorch.
 const FRAMEWORK: [&str; 2] = ["torch", "triton"];
@@ -106,7 +106,7 @@ impl<'t> PythonFrame<'t> {
         let first = self.first_folder();
         let is_of = |package: &&str| self.file.contains(&format!("-packages/{package}/"));
         self.file.starts_with('<')
-            || self.is_ours()
+            || self.file.contains(OURS)
             || FRAMEWORK.contains(&first)
             || LIBRARY.contains(&first)
             || FRAMEWORK.iter().any(is_of)
@@ -120,12 +120,6 @@ impl<'t> PythonFrame<'t> {
             || self.is_by_xla && OF_JAX.contains(&self.file)
             || self.file.contains("-packages/")
             || self.file.contains("/lib/python")
-    }
-
-    /// Whether it is of the recorder, in the program's process.
-    fn is_ours(&self) -> bool {
-        let is_folder = |folder: &str| folder == "ridgeline/" || folder.ends_with("/ridgeline/");
-        OURS.iter().any(|name| self.file.strip_suffix(*name).is_some_and(is_folder))
     }
 
     /// The outermost folder of its file; the file itself where that has none.
@@ -150,7 +144,7 @@ mod tests {
         assert_eq!(own("$core.py:5 bind"), None);
         assert_eq!(own("torch/nn/modules/module.py(1527): _call_impl"), None);
         assert_eq!(own("<built-in function sleep>"), None);
-        assert_eq!(own("/tmp/x/ridgeline/torch_steps.py(46): step"), None);
+        assert_eq!(own("/run/.ridgeline/harness/_ridgeline_harness/torch_steps.py(46): step"), None);
         assert_eq!(own("mine/torch_steps.py(46): step"), Some(("mine/torch_steps.py", 46, "step")));
         assert_eq!(own("train.py(7): <module>"), Some(("train.py", 1, "<module>")));
     }

@@ -175,20 +175,27 @@ fn convolution_backward(arguments: &Arguments) -> Option<Cost> {
 }
 
 fn attention(name: &str, arguments: &Arguments) -> Option<Cost> {
-    // Where the queries stand, how many products there are, how many results of their size, and where it says `is_causal`.
-    let (first, times, results, causal) = match name {
-        "_scaled_dot_product_flash_attention" | "_scaled_dot_product_flash_attention_for_cpu" => (0, 2.0, 1.0, 4),
-        "_scaled_dot_product_efficient_attention" => (0, 2.0, 1.0, 6),
-        "_scaled_dot_product_cudnn_attention" => (0, 2.0, 1.0, 6),
-        "_scaled_dot_product_flash_attention_backward" => (1, 5.0, 3.0, 11),
-        "_scaled_dot_product_flash_attention_for_cpu_backward" => (1, 5.0, 3.0, 7),
+    // Where the queries stand, how many products there are, how many results of their size, where it says `is_causal`, and
+    // which size, counted from the last, is the length: the inner operators have the heads behind it.
+    let (first, times, results, causal, length) = match name {
+        "_scaled_dot_product_flash_attention" | "_scaled_dot_product_flash_attention_for_cpu" => (0, 2.0, 1.0, 4, 1),
+        "_scaled_dot_product_efficient_attention" => (0, 2.0, 1.0, 6, 1),
+        "_scaled_dot_product_cudnn_attention" => (0, 2.0, 1.0, 6, 1),
+        "_scaled_dot_product_flash_attention_backward" => (1, 5.0, 3.0, 11, 1),
+        "_scaled_dot_product_flash_attention_for_cpu_backward" => (1, 5.0, 3.0, 7, 1),
+        "_flash_attention_forward" => (0, 2.0, 1.0, 8, 2),
+        "_flash_attention_backward" => (1, 5.0, 3.0, 11, 2),
         _ => return None,
     };
     let (query, key, value) = (arguments.array(first)?, arguments.array(first + 1)?, arguments.array(first + 2)?);
-    let pairs = query.elements() / query.last(0).filter(|depth| *depth > 0.0)? * key.last(1)?;
+    // Sequences of several lengths are packed into three sizes, which do not tell them.
+    if query.dims.len() != 4 {
+        return None;
+    }
+    let pairs = query.elements() / query.last(0).filter(|depth| *depth > 0.0)? * key.last(length)?;
     // Each half of the products is over the depth of the keys, the other over that of the values.
     let all = pairs * (query.last(0)? + value.last(0)?) / 2.0 * times;
-    let part = if arguments.is_true(causal) && query.last(1) == key.last(1) { 0.5 } else { 1.0 };
+    let part = if arguments.is_true(causal) && query.last(length) == key.last(length) { 0.5 } else { 1.0 };
     let read = arguments.all().map(Array::bytes).sum();
     let written = if results > 1.0 { query.bytes() + key.bytes() + value.bytes() } else { query.bytes() };
     Some(Cost::of_call(query.element, all * part, &[], Traffic { read, written }))
@@ -307,6 +314,12 @@ mod tests {
         let bytes = 4.0 * 256.0;
         check(name, four, types, r#"["", "", "", "0.", "False"]"#, Some((8192.0, 3.0 * bytes, bytes)));
         check(name, four, types, r#"["", "", "", "0.", "True"]"#, Some((4096.0, 3.0 * bytes, bytes)));
+        let inner = "[[1, 8, 2, 16], [1, 8, 2, 16], [1, 8, 2, 16], [], [], [], [], [], [], []]";
+        let types = r#"["float", "float", "float", "", "", "Scalar", "Scalar", "Scalar", "Scalar", "Scalar"]"#;
+        let values = r#"["", "", "", "", "", "8", "8", "0.", "False", "False"]"#;
+        check("_flash_attention_forward", inner, types, values, Some((8192.0, 3.0 * bytes, bytes)));
+        let packed = "[[8, 2, 16], [8, 2, 16], [8, 2, 16], [9], [9], [], [], [], [], []]";
+        check("_flash_attention_forward", packed, types, values, None);
     }
 
     #[test]

@@ -114,9 +114,12 @@ impl<'a> Chunk<'a> {
         if own.is_some() || !matches!(class, Class::Host(_) | Class::Derived) {
             row.correlation = fold(whole(event.args.correlation).unwrap_or(0));
         }
+        let cause = row.correlation;
         row.kind = self.fill(&mut row, class, name, event) as u8;
         if let Some(kind) = own {
             row.kind = kind as u8;
+            // Operators of our own exports cause work by themselves, and have no place in autograd's order.
+            row.correlation = cause;
         }
         if row.extra == NONE && (own == Some(EventKind::Step) || event.args.own.names_work()) {
             row.extra = self.own(event);

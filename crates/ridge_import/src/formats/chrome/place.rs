@@ -149,7 +149,7 @@ fn write_tracks(
         let track = home.unwrap_or_else(|| add_track(key, &namer, header, process, import));
         let first = import.builder.reserve(track, stored.len());
         let rows = first..first + stored.len() as u32;
-        write_rows(&stored, clock, import.builder.slices(rows.clone()));
+        write_rows(&stored, clock, header.own_devices.is_some(), import.builder.slices(rows.clone()));
         placed.push((at, PlacedTrack { key, rows, stored }));
     }
     // Allocator events and arrows name tracks by their place in the store.
@@ -218,15 +218,15 @@ impl<'s> Namer<'s> {
     }
 }
 
-fn write_rows(stored: &[Row], clock: &Clock, slices: EventSlices<'_>) {
+fn write_rows(stored: &[Row], clock: &Clock, is_own: bool, slices: EventSlices<'_>) {
     for (at, row) in stored.iter().enumerate() {
         slices.start_ns[at] = clock.at(row.start_ns);
         slices.dur_ns[at] = row.dur_ns;
         slices.name[at] = row.name;
         slices.op[at] = NONE;
         slices.detail[at] = row.detail;
-        // An operator's is another thing.
-        let is_operator = row.kind == EventKind::Operator as u8;
+        // An operator's is another thing in PyTorch's traces.
+        let is_operator = !is_own && row.kind == EventKind::Operator as u8;
         slices.correlation[at] = if is_operator { 0 } else { row.correlation };
         slices.link[at] = NONE;
         slices.kind[at] = row.kind;

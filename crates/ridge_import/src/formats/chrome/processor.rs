@@ -4,7 +4,8 @@
 //! work. Each thread gets a lane of the processor with its operators as they nest, every one caused by the operator that
 //! it shows, so time, gaps, lines and steps are asked for in one way.
 //!
-//! What a compiler ran to see what a program does is no work of it, nor is what a loader of data ran.
+//! What a compiler ran to see what a program does is no work of it, nor is what a loader of data ran. An operator that was
+//! compiled while it ran is none either, only what is inside of it: its own time is the compiler's.
 
 use super::link::Operations;
 use super::placed::{Placed, PlacedTrack};
@@ -62,7 +63,9 @@ fn used_a_gpu(placed: &Placed, import: &Import) -> bool {
             names.insert(row.name);
         }
     }
-    let is_of_gpu = |name: &str| ["nccl", "cudnn", "miopen"].iter().any(|word| name.contains(word)) || is_runtime(name);
+    // Gloo's ranks wait for each other on threads that bear no operator: what they wait for would be idle time.
+    let words = ["nccl", "gloo:", "cudnn", "miopen"];
+    let is_of_gpu = |name: &str| words.iter().any(|word| name.contains(word)) || is_runtime(name);
     names.into_iter().any(|name| is_of_gpu(import.builder.strings.get(StringId(name))))
 }
 
@@ -81,6 +84,7 @@ fn work_of(track: &PlacedTrack, import: &Import) -> Vec<u32> {
         return Vec::new();
     }
     let parents = track.parents();
+    let compiled = around_compilations(track, &parents);
     // Whether a row, or one around it, is no work with all that is in it.
     let mut is_left_out = vec![false; parents.len()];
     let mut work = Vec::new();
@@ -91,9 +95,23 @@ fn work_of(track: &PlacedTrack, import: &Import) -> Vec<u32> {
             stored.kind == EventKind::Annotation as u8 && name.starts_with(LOADER)
         };
         is_left_out[at] = around || stored.kind == EventKind::Compile as u8 || loads();
-        if is_operator(stored.kind) && !is_left_out[at] && stored.dur_ns > 0 {
+        if is_operator(stored.kind) && !is_left_out[at] && !compiled[at] && stored.dur_ns > 0 {
             work.push(row);
         }
     }
     work
+}
+
+/// Whether a compilation is inside of each row.
+fn around_compilations(track: &PlacedTrack, parents: &[u32]) -> Vec<bool> {
+    let mut found = vec![false; parents.len()];
+    for (at, stored) in track.stored.iter().enumerate() {
+        let mut outer = if stored.kind == EventKind::Compile as u8 { parents[at] } else { NONE };
+        // Once a row is marked, those around it are, too.
+        while let Some(is_around) = found.get_mut(outer as usize).filter(|is_around| !**is_around) {
+            *is_around = true;
+            outer = parents[outer as usize];
+        }
+    }
+    found
 }
