@@ -119,6 +119,8 @@ def _measure(plan: Plan, declared: Declared, inputs: Inputs, row: Row) -> None:
     started = time.perf_counter()
     arguments = inputs.arguments(declared)
     row.measured["inputs_s"] = time.perf_counter() - started
+    with _harmless(row, "XLA's dump"):
+        _sort_dump(plan, "inputs")
 
     def run() -> float:
         return _timed(plan.suite, declared, arguments)
@@ -128,6 +130,8 @@ def _measure(plan: Plan, declared: Declared, inputs: Inputs, row: Row) -> None:
     _traced_run(plan, row, run)
     _timed_runs(plan, row, run)
     _count_late_modules(row, token)
+    with _harmless(row, "XLA's dump"):  # What was compiled late is the operation's, too.
+        _sort_dump(plan, row.operation)
 
 
 def _first_run(plan: Plan, row: Row, run: Callable[[], float]) -> None:
@@ -145,7 +149,7 @@ def _first_run(plan: Plan, row: Row, run: Callable[[], float]) -> None:
             if token is not None:
                 _collect(plan, row, token)
         with _harmless(row, "XLA's dump"):
-            _sort_dump(plan, row)
+            _sort_dump(plan, row.operation)
 
 
 def _traced_run(plan: Plan, row: Row, run: Callable[[], float]) -> None:
@@ -254,12 +258,12 @@ def _collect(plan: Plan, row: Row, token: int) -> None:
     capture.notes.clear()
 
 
-def _sort_dump(plan: Plan, row: Row) -> None:
-    """Move what XLA dumped for the operation to a folder of its own, `hlo_dump/<operation>`."""
+def _sort_dump(plan: Plan, name: str) -> None:
+    """Move what XLA has dumped since to a folder of its own, `hlo_dump/<name>`; a module is files and a folder."""
     if plan.dump is None or not plan.dump.is_dir():
         return
-    target = plan.dump / row.operation
-    for path in [path for path in plan.dump.iterdir() if path.is_file()]:
+    target = plan.dump / name
+    for path in [path for path in plan.dump.iterdir() if path.name.startswith("module_")]:
         target.mkdir(exist_ok=True)
         path.rename(target / path.name)
 

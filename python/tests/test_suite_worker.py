@@ -235,3 +235,13 @@ def test_a_pattern_that_matches_nothing_is_told_with_what_there_is(tmp_path):
     run = Run(tmp_path, PLAIN, "--list", "--ops=fin")
     (event,) = run.events
     assert event == {"event": "no_match", "pattern": "fin", "operations": ["fine", "broken", "dies", "last"]}
+
+
+def test_a_dump_is_sorted_by_operation(tmp_path, monkeypatch):
+    pytest.importorskip("jax")
+    dump = tmp_path / "dump"
+    monkeypatch.setenv("XLA_FLAGS", f"--xla_dump_to={dump} --xla_dump_hlo_as_text")
+    run = Run(tmp_path, JAX, "--runs=1", "--ops=square", f"--dump={dump}")
+    assert run.status == 0
+    assert not [path.name for path in dump.iterdir() if path.name.startswith("module_")]
+    assert any("lambda" in path.name for path in (dump / "square").iterdir())
