@@ -118,7 +118,7 @@ fn a_capture_without_modules_has_nothing_to_hand_over() {
         &format!("{:?}\n{text}", ran.code),
         expect![[r#"
         Some(1)
-        error: the capture has no region: no work of a compiled module is in it
+        error: the region is work of no compiled module, and a bundle is made of one
         hint: `ridgeline guide` says how to record one
     "#]],
     );

@@ -54,7 +54,7 @@ pub use launch::{LaunchGpu, LaunchTime, LaunchWidth, LaunchWork, launch_time};
 pub use operators::{Format, Operator, OperatorCost};
 pub use parameter::Parameter;
 pub use predict::{Interval, Prediction, predict};
-pub use regions::{Flow, Location, Node, Opened, Region, RegionOp, Specification, regions};
+pub use regions::{Flow, Location, NO_MODULE, Node, Opened, Region, RegionOp, Specification, regions};
 /// By what a time on another GPU is found.
 pub use ridge_analysis::ScaledBy;
 pub use target::TargetGpu;

@@ -22,6 +22,9 @@ const LOOP_SHARE: f64 = 0.1;
 /// Loops inside one another that are looked into.
 const DEEPEST: usize = 16;
 
+/// What stands in [`Region::module`] of work that belongs to none.
+pub const NO_MODULE: &str = "no module";
+
 /// One region.
 #[derive(Debug, Clone)]
 pub struct Region {
@@ -211,7 +214,7 @@ fn without_hlo(analysis: &Analysis<'_>, module: &str, has_module: bool, ops: Vec
     ops.sort_by(|one, other| other.self_ns.total_cmp(&one.self_ns));
     let self_ns: f64 = ops.iter().map(|op| op.self_ns).sum();
     let (location, scope) = place(analysis, ops.first());
-    let (name, module) = if has_module { (module, module) } else { ("work without a module", "no module") };
+    let (name, module) = if has_module { (module, module) } else { ("work without a module", NO_MODULE) };
     let calls = ops.iter().map(|op| op.executions).fold(1.0, f64::max);
     Region {
         name: name.to_owned(),

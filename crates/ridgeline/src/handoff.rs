@@ -10,7 +10,7 @@ use ridge_handoff::bundle::{Files, Source, files, specification};
 use ridge_handoff::jobs::Progress;
 use ridge_handoff::{Fixed, Refusal, lower};
 use ridge_hlo::{BufferAssignment, ComputationId, HloModule, InstructionId};
-use ridge_offload::RegionAnswer;
+use ridge_offload::{NO_MODULE, RegionAnswer};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value, json};
 use std::path::{Component, Path, PathBuf};
@@ -58,6 +58,10 @@ impl Session {
             Some(name) => Some(region_called(&offload, name)?),
             None => None,
         };
+        if options.module.is_none() && region.is_some_and(|one| one.region.module == NO_MODULE) {
+            let details = Details::new("the region is work of no compiled module, and a bundle is made of one");
+            return Err(OpenError::NotRecorded(details.hint("`ridgeline guide` says how to record one")));
+        }
         let name = options.module.clone().or_else(|| region.map(|one| one.region.module.clone()));
         let Some(name) = name else {
             let details = Details::new("expected a region or a module, found neither");

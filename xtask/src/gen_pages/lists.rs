@@ -17,13 +17,17 @@ tuned with; [accuracy](accuracy.md) has the results on programs that no rule was
 /// Each rule with a link to its page, by group.
 pub(super) fn rules() -> String {
     let mut page = RULES_HEAD.to_owned();
-    let mut group = "";
+    let mut groups: Vec<&str> = Vec::new();
     for rule in RULES {
-        if rule.group.name() != group {
-            group = rule.group.name();
-            let _ = write!(page, "\n## {group}\n\n| rule | problem | kind | record, tuned |\n|---|---|---|---|\n");
+        if !groups.contains(&rule.group.name()) {
+            groups.push(rule.group.name());
         }
-        let _ = writeln!(page, "{}", row(rule));
+    }
+    for group in groups {
+        let _ = write!(page, "\n## {group}\n\n| rule | problem | kind | record, tuned |\n|---|---|---|---|\n");
+        for rule in RULES.iter().filter(|rule| rule.group.name() == group) {
+            let _ = writeln!(page, "{}", row(rule));
+        }
     }
     page
 }
