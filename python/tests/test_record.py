@@ -259,7 +259,7 @@ def test_size_limit(record: Recorder) -> None:
     run = record(STEP + UNTIL + "wait_for('run/plugins/profile/trace/host0.xplane.pb')\n" + "step(x).block_until_ready()", options)
     exit_line, trace, lost = run.told().splitlines()
     assert trace == WHOLE and lost.startswith("missing trace after 0.")
-    assert lost.endswith(" KiB, the limit is 1000 B; --max-size allows more")
+    assert lost.endswith("iB, the limit is 1000 B; --max-size allows more")
 
 
 def test_rotating_parts_survive_a_kill(record: Recorder) -> None:

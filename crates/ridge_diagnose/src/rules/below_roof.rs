@@ -31,6 +31,10 @@ const IMPOSSIBLE: f64 = 1.1;
 /// Findings; what comes after them matters less.
 const MOST: usize = 3;
 
+/// From this part of the time on, fused attention far from its roof is worth a warning: the kernel is a library's, so what a user
+/// can do is take another one.
+const MOSTLY: f64 = 0.5;
+
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let mut works: FxHashMap<u32, Vec<Work<'_>>> = FxHashMap::default();
     for work in case.work().filter(|work| work.kind.is_compute() && !case.is_processor(work.row.device)) {
@@ -104,5 +108,7 @@ fn finding(case: &Case<'_>, row: &RooflineRow, works: &FxHashMap<u32, Vec<Work<'
             _ => "read in the order of memory, wider types, no transposes between; for a kernel of your own, `ncu --set full`",
         })
         .claims(works.iter().map(|work| (work.at, part)));
+    let is_attention = case.instruction(op.0).is_none() && kernel_category(&row.name) == "attention";
+    let finding = if is_attention && case.share(ns) < MOSTLY { finding.information() } else { finding };
     (longest.row.ns > 0).then_some(finding)
 }
