@@ -87,10 +87,10 @@ mod tests {
         ];
         expect![[r#"
             fine     jax                 0.10.1, 1 cpu (cpu)
-            missing  gpu                 no device file of an NVIDIA
-                                         or AMD GPU
-                                         cost: only work on the CPU
-                                         is recorded
+            missing  gpu                 no device file of an NVIDIA or
+                                         AMD GPU
+                                         cost: only work on the CPU is
+                                         recorded
                                          fix:  start the container with `--gpus all` (needs the NVIDIA Container Toolkit)
         "#]]
         .assert_eq(&text(&lines, &Layout::plain(60)));

@@ -284,11 +284,11 @@ fn another_gpu_says_what_its_time_follows_from() {
     check(
         &text[from..text.find("assumed: every").expect("assumptions")],
         expect![[r#"
-            = why: NVIDIA H200 is 1.21 times (0.66 to 2.23) as fast: the interval holds
+            = why: NVIDIA H200 is 1.22 times (0.66 to 2.23) as fast: the interval holds
                  both a gain and a loss
                = what: `no module`: operations 38, calls 220
                Board            P10     P50     P90  Speed-up  Whole program  Bound by
-               NVIDIA H200  93.1 µs  172 µs  316 µs      1.21           1.21         –
+               NVIDIA H200  92.9 µs  171 µs  315 µs      1.22           1.22         –
                = basis: its time on NVIDIA H200 follows from the waves of its thread blocks
                  (99.5 %), the rate of memory (0.5 %)
 
