@@ -7,6 +7,7 @@ use crate::record::{Record, standing};
 use crate::saving::{Saving, SavingBasis};
 use ridge_analysis::Per;
 use ridge_replay::{Action, Basis, Edit, Options, Prediction, Replay};
+use std::collections::BTreeMap;
 
 /// Captures with more events are not replayed: it would take longer than reading them.
 const MOST_REPLAYED: usize = 2 << 20;
@@ -62,7 +63,25 @@ fn window(case: &Case<'_>) -> Option<(i64, i64)> {
     let longest = stretches.clone().max_by_key(|(start, end)| end.saturating_sub(*start)).copied()?;
     // Ranks are judged together: what overlaps the longest stretch belongs to it.
     let around = stretches.filter(|(start, end)| *start < longest.1 && *end > longest.0);
-    around.copied().reduce(|(first, last), (start, end)| (first.min(start), last.max(end)))
+    let (first, last) = around.copied().reduce(|(first, last), (start, end)| (first.min(start), last.max(end)))?;
+    // The device may still work for the step before while the host begins the first that is judged; a replay needs all of it.
+    Some((begun(case).map_or(first, |begun| begun.min(first)), last))
+}
+
+/// When the host begins the first step that is judged, in the process where that is earliest.
+fn begun(case: &Case<'_>) -> Option<i64> {
+    let trace = case.analysis.trace;
+    let mut starts: BTreeMap<u32, Vec<i64>> = BTreeMap::new();
+    for step in case.analysis.steps().rows.iter().filter(|_| case.frame().per == Per::Step) {
+        if let Some(track) = trace.track_of(step.event.0) {
+            starts.entry(track.process).or_default().push(trace.events.start_ns[step.event.index()]);
+        }
+    }
+    let judged = starts.into_values().filter_map(|mut starts| {
+        starts.sort_unstable();
+        starts.get(1).or(starts.first()).copied()
+    });
+    judged.min()
 }
 
 /// What a replay says of `edits`; else why it says nothing.
