@@ -10,7 +10,8 @@ use regex::{Regex, RegexBuilder};
 const LIMITS: &str = "xtask/plain_words.txt";
 
 /// Pages whose text is made from code, and counted there.
-const GENERATED: &[&str] = &["docs/cli.md", "docs/devices.md", "docs/formats.md", "docs/offload-validation.md", "docs/rules.md"];
+const GENERATED: &[&str] =
+    &["docs/cli.md", "docs/devices.md", "docs/formats.md", "docs/offload-validation.md", "docs/rules.md"];
 
 /// What breaks the rule.
 pub(crate) fn check(tree: &Tree) -> Vec<String> {

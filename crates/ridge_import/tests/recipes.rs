@@ -176,7 +176,7 @@ fn members(followed: &Followed) -> Vec<String> {
     let Some((folder, rest)) = followed.members.split_once('*') else { return Vec::new() };
     let entries = std::fs::read_dir(root().join(folder)).expect("the folder of a recipe").flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let names = names.filter_map(|name| Some(name.strip_suffix(rest).unwrap_or(&name).to_owned()));
+    let names = names.map(|name| name.strip_suffix(rest).unwrap_or(&name).to_owned());
     let is_one = |name: &String| {
         let text = std::fs::read_to_string(root().join(format!("{folder}{name}{rest}")));
         text.is_ok_and(|text| text.contains(followed.mark))

@@ -190,7 +190,9 @@ fn remarks(statement: &str) -> Vec<(&str, bool)> {
     let (mut from, mut at) = (0, 0);
     while let Some(letter) = statement.as_bytes().get(at) {
         let rest = &statement[at..];
-        let up_to = |end: &str, skip: usize| rest[skip..].find(end).map_or(statement.len(), |found| at + skip + found + end.len());
+        let up_to = |end: &str, skip: usize| {
+            rest[skip..].find(end).map_or(statement.len(), |found| at + skip + found + end.len())
+        };
         let (end, is_remark) = match letter {
             b'-' if rest.starts_with("--") => (up_to("\n", 2), true),
             b'/' if rest.starts_with("/*") => (up_to("*/", 2), true),

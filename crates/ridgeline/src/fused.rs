@@ -157,14 +157,11 @@ type Known = (String, Option<(String, u32)>, String, usize);
 
 /// Each operation of a compilation by what it is known by.
 fn known(found: &Fused) -> Vec<Known> {
-    let mut times: FxHashMap<(&str, Option<&(String, u32)>, &str), usize> = FxHashMap::default();
-    let of = |operation: &'_ Operation, place: usize| {
-        (operation.name.clone(), operation.line.clone(), operation.opcode.clone(), place)
-    };
+    let mut times: FxHashMap<_, usize> = FxHashMap::default();
     let mut all = Vec::with_capacity(found.operations.len());
     for operation in &found.operations {
-        let place = times.entry((&operation.name, operation.line.as_ref(), &operation.opcode)).or_default();
-        all.push(of(operation, *place));
+        let place = times.entry((&operation.name, &operation.line, &operation.opcode)).or_default();
+        all.push((operation.name.clone(), operation.line.clone(), operation.opcode.clone(), *place));
         *place += 1;
     }
     all

@@ -76,7 +76,7 @@ pub(crate) fn makes_programs(name: &str) -> bool {
     const FILES: [&str; 2] = ["$cache_key.py:", "$compilation_cache.py:"];
     let is_of = |file: &&str| name.starts_with(*file);
     let function = name.strip_prefix('$').and_then(|frame| frame.split_once(' ')).map_or("", |(_, function)| function);
-    FILES.iter().any(|file| is_of(file)) || FUNCTIONS.iter().any(|word| function.contains(word))
+    FILES.iter().any(is_of) || FUNCTIONS.iter().any(|word| function.contains(word))
 }
 
 impl<'t> PythonFrame<'t> {
