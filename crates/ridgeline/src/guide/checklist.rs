@@ -290,8 +290,7 @@ fn answered(asked: &Asked, lacking: Option<&'static str>, check: &Check, command
     let found: Vec<&Finding> =
         diagnosis.findings.iter().filter(|finding| is_asked(finding.rule) && finding.level > Level::Info).collect();
     let outcomes = || diagnosis.outcomes.iter().filter(|outcome| is_asked(outcome.rule.id));
-    let silent: Vec<&str> =
-        outcomes().filter(|outcome| outcome.found.is_ok()).map(|outcome| outcome.rule.id).collect();
+    let silent: Vec<&str> = outcomes().filter(|outcome| outcome.found.is_ok()).map(|outcome| outcome.rule.id).collect();
     let why: Vec<&CannotTell> = outcomes().filter_map(|outcome| outcome.found.as_ref().err()).collect();
     let busy = (asked.question == "is the device busy").then_some(diagnosis.busy_share).flatten();
     let mut item = ChecklistItem {
