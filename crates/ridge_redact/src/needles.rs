@@ -7,7 +7,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use std::sync::LazyLock;
 
 /// Bytes that a pattern of many names may take: there may be thousands of machines.
-const LARGEST: usize = 256 << 20;
+pub(crate) const LARGEST: usize = 256 << 20;
 
 /// What every text that is private by its shape has in it.
 const SHAPES: &str = concat!(
@@ -28,27 +28,26 @@ const SOURCES: &str = concat!(
     r#"|(?i-u:host|user|login|node|computer|machine|logname|account|fqdn)[a-zA-Z_]*\\*["']?[ ]*[=:]"#
 );
 
-/// Texts to look for.
+/// Texts to look for; `None` where there are too many for a pattern, and anything may hold one.
 #[derive(Debug, Clone)]
-pub(crate) struct Needles(Regex);
+pub(crate) struct Needles(Option<Regex>);
 
 impl Needles {
     /// Looks for what is private by shape or name, and for any of `names`, which are patterns, none of them empty.
     pub(crate) fn new(names: impl IntoIterator<Item = String>) -> Needles {
         let names: String = names.into_iter().map(|name| name + "|").collect();
         let pattern = format!("{names}{SHAPES}|{}|{}|{}", encoded::PACKED, services::PARTS, named::PARTS);
-        let built = RegexBuilder::new(&pattern).size_limit(LARGEST).dfa_size_limit(LARGEST).build();
-        Needles(built.expect("names are escaped, and the patterns are sound"))
+        Needles(RegexBuilder::new(&pattern).size_limit(LARGEST).dfa_size_limit(LARGEST).build().ok())
     }
 
     /// Looks for what may say the name of a machine or account, or a secret that others repeat.
     pub(crate) fn sources() -> &'static Needles {
-        static MADE: LazyLock<Needles> = LazyLock::new(|| Needles(Regex::new(SOURCES).expect("a sound pattern")));
+        static MADE: LazyLock<Needles> = LazyLock::new(|| Needles(Some(Regex::new(SOURCES).expect("a sound pattern"))));
         &MADE
     }
 
     /// Whether any of them is in `bytes`.
     pub(crate) fn found_in(&self, bytes: &[u8]) -> bool {
-        self.0.is_match(bytes)
+        self.0.as_ref().is_none_or(|pattern| pattern.is_match(bytes))
     }
 }

@@ -4,17 +4,21 @@ use crate::accounts;
 use crate::encoded;
 use crate::found::{Found, Replace, replaced};
 use crate::named;
-use crate::needles::Needles;
+use crate::needles::{LARGEST, Needles};
 use crate::removed::{Removed, What};
 use crate::services;
 use crate::shapes::{self, Context};
 use core::net::IpAddr;
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
 /// Shorter names are found inside too many other words.
 const LEAST_NAME: usize = 2;
+/// Longer texts are no names of machines, accounts or passwords: they are taken out where they stand, and not looked for.
+const MOST_NAME: usize = 1024;
+/// Bytes of one pattern of cores, which a regular expression of the usual size has room for.
+const MOST_OF_CORES: usize = 64 << 10;
 /// The same where a capture says them, which is less sure.
 const LEAST_LEARNED: usize = 3;
 /// How often a text is searched while there is something to find.
@@ -128,7 +132,7 @@ pub struct Words {
     domains: Vec<String>,
     /// What finds machines of these domains, and what may be a name in base64; made anew where a name is added.
     neighbors: OnceLock<Option<Regex>>,
-    cores: OnceLock<Regex>,
+    cores: OnceLock<Vec<Regex>>,
 }
 
 impl Words {
@@ -240,7 +244,7 @@ impl Words {
 
     fn add_where(&mut self, text: &str, what: What, stands: Stands) {
         let is_common = COMMON.iter().any(|common| text.eq_ignore_ascii_case(common));
-        if text.len() < LEAST_NAME || is_common {
+        if !(LEAST_NAME..=MOST_NAME).contains(&text.len()) || is_common {
             return;
         }
         if let Some(known) = self.names.iter_mut().find(|name| name.text == text) {
@@ -274,10 +278,21 @@ impl Words {
             .then(|| format!(r"(?i-u:[0-9a-z][0-9a-z-]*(?:\.[0-9a-z-]+)*?\.(?:{}))(?-u:\b)", domains.join("|")))
     }
 
-    /// What names look like in base64 and in hexadecimal digits.
-    fn cores(&self) -> &Regex {
-        self.cores
-            .get_or_init(|| Regex::new(&self.core_texts().join("|")).expect("letters, digits and `+/-_`, escaped"))
+    /// Whether a name is in `text` as base64 or hexadecimal digits have it.
+    fn has_core(&self, text: &str) -> bool {
+        let cores = self.cores.get_or_init(|| {
+            let mut patterns = vec![String::new()];
+            for core in self.core_texts() {
+                match patterns.last_mut() {
+                    Some(last) if last.is_empty() => *last = core,
+                    Some(last) if last.len() + core.len() < MOST_OF_CORES => *last += &format!("|{core}"),
+                    _ => patterns.push(core),
+                }
+            }
+            let built = patterns.iter().map(|pattern| RegexBuilder::new(pattern).size_limit(LARGEST).build());
+            built.map(|built| built.expect("letters, digits and `+/-_`, escaped, of bounded length")).collect()
+        });
+        cores.iter().any(|pattern| pattern.is_match(text))
     }
 
     fn core_texts(&self) -> Vec<String> {
@@ -317,7 +332,7 @@ impl Words {
             let inside = self.found_plainly(&unescaped.text, context).into_iter();
             found.extend(inside.map(|part| Found { place: unescaped.origin(&part.place), what: part.what }));
         }
-        if encoded::may_be_in(text) || self.cores().is_match(text) {
+        if encoded::may_be_in(text) || self.has_core(text) {
             let private = |inner: &str| self.found_plainly(inner, context).first().map(|part| part.what);
             found.extend(encoded::find(text, &private).into_iter().map(|(place, what)| Found { place, what }));
         }
@@ -328,7 +343,10 @@ impl Words {
         let mut found = Vec::new();
         self.names.iter().for_each(|name| find_name(text, name, &mut found));
         if !self.domains.is_empty() {
-            let pattern = || self.neighbors_pattern().and_then(|pattern| Regex::new(&pattern).ok());
+            let pattern = || {
+                self.neighbors_pattern()
+                    .and_then(|pattern| RegexBuilder::new(&pattern).size_limit(LARGEST).build().ok())
+            };
             let hosts = self.neighbors.get_or_init(pattern).iter().flat_map(|pattern| pattern.find_iter(text));
             found.extend(hosts.map(|host| Found { place: host.range(), what: What::HostName }));
         }
@@ -456,6 +474,16 @@ mod tests {
             &words,
             "/home/ada/x.py, /home/adams/x, /scratch/ada/y, llvm on vm, vm.lab.example! vm_allocator, vm_12",
         ));
+    }
+
+    #[test]
+    fn many_and_long_names_are_looked_for() {
+        let mut words = Words::default();
+        (0..3000).for_each(|number| words.add(&format!("machine-number-{number}"), What::UserName));
+        words.add(&"x".repeat(1 << 20), What::UserName);
+        let packed: String = "machine-number-2999".bytes().map(|byte| format!("{byte:02x}")).collect();
+        assert!(words.has_core(&packed) && !words.has_core("of no machine"));
+        assert!(words.needles().found_in(b"on machine-number-7"));
     }
 
     #[test]
