@@ -13,7 +13,7 @@ help: ## list the targets
 demo: ## build, make a Python environment, record real MBIRJAX operations, say where their time went
 	@PYTHON="$(PYTHON)" DEMO_OPS="$(DEMO_OPS)" DEMO_SIZES="$(DEMO_SIZES)" bash scripts/demo.sh
 
-test: ## Rust and Python tests, guards, damaged input
+test: ## Rust and Python tests, guards, a minute of damaged input
 	@$(PYTHON) scripts/test.py test
 
 lint: ## format and clippy

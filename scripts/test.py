@@ -75,7 +75,7 @@ def lint(counts: Counts) -> None:
 
 def test(counts: Counts) -> None:
     """Rust and Python tests, a few rules held against real programs, and the page."""
-    seconds = {"RIDGE_FUZZ_SECONDS": os.environ.get("RIDGE_FUZZ_SECONDS", "45")}
+    seconds = {"RIDGE_FUZZ_SECONDS": os.environ.get("RIDGE_FUZZ_SECONDS", "60")}
     step("Rust tests, built", ["cargo", "test", "--workspace", "--no-run"], counts)
     step("Rust tests", ["cargo", "test", "--workspace", "--no-fail-fast", "--", "--show-output"], counts, seconds)
     if python_environment(counts):
