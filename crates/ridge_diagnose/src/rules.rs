@@ -84,6 +84,9 @@ rules! {
     kernel_hotspot
     hot_line
     uncoalesced_access
+    register_spills
+    tail_wave
+    atomics
     bank_conflicts
     warp_stalls
     divergence

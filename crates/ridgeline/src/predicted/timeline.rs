@@ -183,6 +183,7 @@ mod tests {
             is_product: false,
             bytes: None,
             time: None,
+            roofs: None,
             xla_s: None,
         };
         PredictedModule {
