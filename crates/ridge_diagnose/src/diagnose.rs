@@ -59,15 +59,8 @@ impl State {
 }
 
 /// Rules that judge code, launches and HLO where nothing ran, and not predicted times alone.
-const STATIC: [&str; 7] = [
-    "atomics",
-    "fp64-used",
-    "register-spills",
-    "small-grid",
-    "tail-wave",
-    "tensor-cores-idle",
-    "uncoalesced-access",
-];
+const STATIC: [&str; 7] =
+    ["atomics", "fp64-used", "register-spills", "small-grid", "tail-wave", "tensor-cores-idle", "uncoalesced-access"];
 
 /// What one rule came to.
 #[derive(Debug, Clone)]

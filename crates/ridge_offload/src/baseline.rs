@@ -96,7 +96,11 @@ impl Baseline {
             return (1.0, 1.0);
         }
         let part = |name: &str| crate::constants().fixed(name).value;
-        if launches >= part("cpu_hlo_many") { (part("cpu_hlo_least_of_many"), 1.0) } else { (part("cpu_hlo_least"), 1.0) }
+        if launches >= part("cpu_hlo_many") {
+            (part("cpu_hlo_least_of_many"), 1.0)
+        } else {
+            (part("cpu_hlo_least"), 1.0)
+        }
     }
 
     /// How much longer the program takes than it must: measured, or where nothing was measured by the operations as they

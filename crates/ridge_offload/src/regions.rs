@@ -474,9 +474,9 @@ impl Module<'_, '_> {
         let opcode = named.and_then(|timed| timed.instruction).map(|id| self.module.instruction(id).opcode.as_str());
         let called = named.map_or("", |timed| timed.op.name.as_str());
         let done = done_in(scope).or(opcode.filter(|opcode| *opcode != "fusion")).unwrap_or(called);
-        let function = location.as_ref().map(|at| {
-            (at.function.rsplit('.').next().unwrap_or("").trim_matches(['<', '>']), at.line)
-        });
+        let function = location
+            .as_ref()
+            .map(|at| (at.function.rsplit('.').next().unwrap_or("").trim_matches(['<', '>']), at.line));
         match function {
             Some((function, line)) if !["", "module", "lambda"].contains(&function) => {
                 format!("{function}:{line} {done}")

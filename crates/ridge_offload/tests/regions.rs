@@ -562,3 +562,44 @@ ENTRY %main (a: f32[1024], b: f32[1024]) -> f32[1024] {
         "Some(\"while.1\"): of 8192.0 B in 2.0 buffers, 4505.6 B in 1.1 buffers; back 4096.0 B in 1.0 buffers"
     );
 }
+
+/// The region of a program at one size, where the compiler numbers its fusions in its own way.
+fn named(rows: u32, fusion: &str, other: &str) -> String {
+    let hlo = format!(
+        "HloModule jit_f
+
+%inside (a: f32[{rows},8]) -> f32[{rows}] {{
+  %a = f32[{rows},8]{{1,0}} parameter(0)
+  %zero = f32[] constant(0)
+  ROOT %sum = f32[{rows}]{{0}} reduce(%a, %zero), dimensions={{1}}, to_apply=%add
+}}
+
+%add (p: f32[], q: f32[]) -> f32[] {{
+  %p = f32[] parameter(0)
+  %q = f32[] parameter(1)
+  ROOT %r = f32[] add(%p, %q)
+}}
+
+ENTRY %main (x: f32[{rows},8]) -> f32[{rows}] {{
+  %x = f32[{rows},8]{{1,0}} parameter(0)
+  %{fusion} = f32[{rows}]{{0}} fusion(%x), kind=kInput, calls=%inside, metadata={{op_name=\"jit(f)/reduce_sum\" source_file=\"solver.py\" source_line=12}}
+  ROOT %{other} = f32[{rows}]{{0}} sine(%{fusion}), metadata={{op_name=\"jit(f)/sin\" source_file=\"solver.py\" source_line=13}}
+}}
+"
+    );
+    // Which of the two takes longer depends on the size.
+    let (first, second) = if rows < 100 { (10, 90) } else { (90, 10) };
+    let trace = format!(
+        "module jit_f 1 hlo=0\nstream 1 on gpu\n  0 +{first} a op={fusion} in=jit_f at=1 scope=jit(f)/reduce_sum\n  100 +{second} b op={other} in=jit_f at=2 scope=jit(f)/sin"
+    );
+    with(&trace, &hlo, |analysis| {
+        regions(analysis).iter().map(|region| region.name.clone()).collect::<Vec<_>>().join("; ")
+    })
+}
+
+#[test]
+fn a_region_has_the_same_name_at_every_size() {
+    let small = named(64, "input_reduce_fusion", "wrapped_sine");
+    assert_eq!(small, named(4096, "loop_reduce_fusion.3", "sine.12"));
+    assert!(small.starts_with("jit_f:12 reduce_sum"), "{small}");
+}

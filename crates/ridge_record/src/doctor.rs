@@ -87,7 +87,8 @@ fn of_compiler(parts: &CompilerParts, jaxlib: Option<&str>) -> Check {
         let found = format!("not installed (looked for {})", parts.python.display());
         return Check::not(NAME, State::Missing, found, cost, install(jaxlib));
     }
-    let lacking: Vec<&str> = parts.versions.iter().filter(|(_, version)| version.is_none()).map(|(name, _)| *name).collect();
+    let lacking: Vec<&str> =
+        parts.versions.iter().filter(|(_, version)| version.is_none()).map(|(name, _)| *name).collect();
     if !lacking.is_empty() {
         let found = format!("{} has no {}", parts.python.display(), lacking.join(", "));
         return Check::not(NAME, State::Limited, found, cost, install(jaxlib));
@@ -102,7 +103,8 @@ fn of_compiler(parts: &CompilerParts, jaxlib: Option<&str>) -> Check {
             install(Some(jaxlib)),
         ),
         _ => {
-            let versions = parts.versions.iter().filter_map(|(name, version)| Some(format!("{name} {}", version.as_ref()?)));
+            let versions =
+                parts.versions.iter().filter_map(|(name, version)| Some(format!("{name} {}", version.as_ref()?)));
             let versions: Vec<String> = versions.collect();
             Check::fine(NAME, format!("{}; AMD's GPUs need ROCm and are not offered", versions.join(", ")))
         }
@@ -374,11 +376,17 @@ mod tests {
         };
         let whole = || parts([("jaxlib", Some("0.10.1")), ("ptxas", Some("12.9"))]);
         let absent = of_compiler(&whole(), Some("0.9.0"));
-        assert_eq!((absent.state, absent.fix.as_deref()), (State::Missing, Some("ridgeline compile --install --jax 0.9.0")));
+        assert_eq!(
+            (absent.state, absent.fix.as_deref()),
+            (State::Missing, Some("ridgeline compile --install --jax 0.9.0"))
+        );
         std::fs::write(&python, "").expect("a file");
         assert_eq!(of_compiler(&whole(), Some("0.10.1")).state, State::Fine);
         let other = of_compiler(&whole(), Some("0.9.0"));
-        assert_eq!((other.state, other.fix.as_deref()), (State::Limited, Some("ridgeline compile --install --jax 0.9.0")));
+        assert_eq!(
+            (other.state, other.fix.as_deref()),
+            (State::Limited, Some("ridgeline compile --install --jax 0.9.0"))
+        );
         let half = of_compiler(&parts([("jaxlib", Some("0.10.1")), ("ptxas", None)]), None);
         assert_eq!(half.fix.as_deref(), Some("ridgeline compile --install"));
         assert!(half.found.ends_with("has no ptxas"), "{}", half.found);

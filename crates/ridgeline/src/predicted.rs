@@ -85,7 +85,16 @@ fn predicted_of(folder: &Path) -> Result<Prediction, OpenError> {
     let folders = manifest.document.modules.iter().filter_map(|module| manifest.folder_of(module));
     let modules: Vec<PredictedModule> = folders
         .filter_map(|folder| match files::read(&folder) {
-            Ok(files) => Some(kernels::predicted(&files, target, ceilings.unwrap_or(&Ceilings::default()))),
+            Ok(files) => {
+                let module = kernels::predicted(&files, target, ceilings.unwrap_or(&Ceilings::default()));
+                if !module.has_thunks && module.fusions > 0 {
+                    notes.push(format!(
+                        "{}: XLA's list of thunks is not there, so nothing is known of its launches",
+                        module.folder
+                    ));
+                }
+                Some(module)
+            }
             Err(why) => {
                 notes.push(format!("{}: {why}", folder.display()));
                 None

@@ -160,12 +160,7 @@ fn known(name: &str) -> Result<(), Failure> {
         .hint("`ridgeline rules` lists them"))
 }
 
-fn deliver(
-    arguments: &CheckArguments,
-    globals: &Globals,
-    check: &Check,
-    options: &Options,
-) -> Result<(), Failure> {
+fn deliver(arguments: &CheckArguments, globals: &Globals, check: &Check, options: &Options) -> Result<(), Failure> {
     let render = |layout: &Layout| match arguments.format {
         CheckFormat::Full => text::full(check, options, layout),
         CheckFormat::Concise => text::concise(check, options, layout),

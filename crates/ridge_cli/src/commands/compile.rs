@@ -217,7 +217,7 @@ fn target(name: &str) -> Result<&'static Target, Failure> {
     Target::named(name).ok_or_else(|| {
         if is_of_amd(name) {
             return Failure::usage(format!("`{name}` is a GPU of AMD, for which nothing can be compiled here"))
-                .hint("XLA's plugin for AMD loads only beside an installed ROCm; a dump of XLA made where that GPU is opens with `ridgeline compile DUMP`");
+                .hint("XLA's plugin for AMD loads only beside an installed ROCm; record the program on that GPU");
         }
         let known: Vec<&str> = targets().iter().map(|target| target.id).collect();
         Failure::usage(format!("unknown GPU `{name}`")).hint(format!("XLA's figures are known of {}", known.join(", ")))

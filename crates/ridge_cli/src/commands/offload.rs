@@ -9,8 +9,8 @@ use crate::timings::Timings;
 use clap::{Args, ValueEnum};
 use ridge_report::offload::{Options, json, markdown, text};
 use ridge_report::terminal::Layout;
-use ridgeline::offloading::WhatIf;
 use ridgeline::OffloadOptions;
+use ridgeline::offloading::WhatIf;
 
 /// Report which parts an FPGA or another GPU would speed up, by how much, and what rules out the rest
 ///

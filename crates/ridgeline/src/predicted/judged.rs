@@ -111,9 +111,10 @@ fn coalescing(kernel: &PredictedKernel) -> Option<Static> {
 fn spills(kernel: &PredictedKernel) -> Option<Static> {
     let usage = kernel.usage.filter(|usage| usage.spill_store_bytes > 0)?;
     let spilled = f64::from(usage.spill_store_bytes) + f64::from(usage.spill_load_bytes);
-    let threads = kernel.launch.as_ref().map(|launch| {
-        launch.grid.iter().chain(&launch.block).map(|size| f64::from(*size)).product::<f64>()
-    });
+    let threads = kernel
+        .launch
+        .as_ref()
+        .map(|launch| launch.grid.iter().chain(&launch.block).map(|size| f64::from(*size)).product::<f64>());
     let traffic = threads.map(|threads| threads * spilled);
     let part = traffic.zip(kernel.bytes).map(|(traffic, bytes)| traffic / (traffic + bytes).max(1.0));
     Some(Static {

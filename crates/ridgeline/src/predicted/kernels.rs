@@ -82,6 +82,8 @@ pub struct PredictedModule {
     pub fusions: usize,
     /// Command buffers (CUDA graphs).
     pub command_buffers: usize,
+    /// Whether XLA's list of thunks is there; without it, nothing is known of its launches.
+    pub has_thunks: bool,
     /// Its work, in order, loops once.
     pub kernels: Vec<PredictedKernel>,
     /// The order in which it runs: places in `kernels`, and loops around them.
@@ -111,6 +113,9 @@ impl PredictedModule {
 
     /// The time of one run, kernels one after the other; `None` where one of them has none.
     pub fn time(&self) -> Option<LaunchTime> {
+        if !self.has_thunks && self.fusions > 0 {
+            return None;
+        }
         let mut all = LaunchTime { low_s: 0.0, mid_s: 0.0, high_s: 0.0 };
         for kernel in &self.kernels {
             let time = kernel.time?;
@@ -135,6 +140,7 @@ pub(super) fn predicted(files: &Files, target: &Target, ceilings: &Ceilings) -> 
             program_id: files.hlo.id,
             fusions: files.hlo.instruction_ids().filter(|id| files.hlo.instruction(*id).is_fusion()).count(),
             command_buffers: 0,
+            has_thunks: !files.thunks.0.trim().is_empty(),
             kernels: Vec::new(),
             order: Vec::new(),
             unknown_trips: 0,
