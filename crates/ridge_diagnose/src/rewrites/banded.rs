@@ -179,7 +179,9 @@ impl Bands<'_, '_, '_> {
         let operand = |at: usize| instruction.operands.get(at).copied();
         match &*instruction.opcode {
             "convert" | "negate" | "abs" | "sign" | "sqrt" | "tanh" | "sine" => self.of(operand(0)?),
-            "add" | "subtract" | "or" | "maximum" | "minimum" => Some(self.of(operand(0)?)?.with(self.of(operand(1)?)?)),
+            "add" | "subtract" | "or" | "maximum" | "minimum" => {
+                Some(self.of(operand(0)?)?.with(self.of(operand(1)?)?))
+            }
             "multiply" | "and" => match (self.of(operand(0)?), self.of(operand(1)?)) {
                 (Some(one), Some(other)) => Some(one.within(other)),
                 (one, other) => one.or(other),
@@ -217,8 +219,9 @@ impl Bands<'_, '_, '_> {
         let instruction = self.site.instruction(id);
         let rank = instruction.shape.dimensions.len();
         let (row, column) = (rank.checked_sub(2)?, rank.checked_sub(1)?);
-        let [(one, more), (other, less)] =
-            [0, 1].map(|at| instruction.operands.get(at).and_then(|id| self.counter(*id))).map(|found| found.unwrap_or((rank, 0)));
+        let [(one, more), (other, less)] = [0, 1]
+            .map(|at| instruction.operands.get(at).and_then(|id| self.counter(*id)))
+            .map(|found| found.unwrap_or((rank, 0)));
         // The number of the diagonal against a number: `row + more = column + less`.
         let (at, is_turned) = match (one == row && other == column, one == column && other == row) {
             (true, _) => (more - less, false),
@@ -245,10 +248,14 @@ impl Bands<'_, '_, '_> {
                 "convert" => at = site.flow.source(*instruction.operands.first()?),
                 "iota" => {
                     let counted = usize::try_from(*instruction.dimensions.first().unwrap_or(&0)).ok()?;
-                    return Some((dimension.map_or(counted, |map: Vec<usize>| map.get(counted).copied().unwrap_or(usize::MAX)), offset as i64));
+                    return Some((
+                        dimension.map_or(counted, |map: Vec<usize>| map.get(counted).copied().unwrap_or(usize::MAX)),
+                        offset as i64,
+                    ));
                 }
                 "broadcast" if dimension.is_none() => {
-                    dimension = Some(instruction.dimensions.iter().filter_map(|to| usize::try_from(*to).ok()).collect());
+                    dimension =
+                        Some(instruction.dimensions.iter().filter_map(|to| usize::try_from(*to).ok()).collect());
                     at = site.flow.source(*instruction.operands.first()?);
                 }
                 "add" | "subtract" => {

@@ -30,7 +30,8 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
         return None;
     }
     let old = made_for(site, id, carrier, around, branch);
-    let work: Option<Vec<Work>> = old.iter().map(|id| Some(Work::of(site.cost(*id)?)?.times(site.events(*id)))).collect();
+    let work: Option<Vec<Work>> =
+        old.iter().map(|id| Some(Work::of(site.cost(*id)?)?.times(site.events(*id)))).collect();
     let better = work?.into_iter().fold(Work::default(), Work::plus).times(kept);
     let is_within = |other: &InstructionId| *other != carrier;
     // Choosing between two arrays that are there anyway is no work of a branch.
@@ -57,7 +58,8 @@ fn made_for(
 ) -> Vec<InstructionId> {
     // Values whose every reader is one of those, from the choice back.
     let mut only: FxHashSet<InstructionId> = FxHashSet::default();
-    let operands: Vec<InstructionId> = site.instruction(select).operands.iter().map(|id| site.flow.source(*id)).collect();
+    let operands: Vec<InstructionId> =
+        site.instruction(select).operands.iter().map(|id| site.flow.source(*id)).collect();
     let first = site.flow.source(branch);
     if operands.iter().filter(|operand| **operand == first).count() > 1 {
         return vec![carrier];
@@ -132,7 +134,9 @@ impl Condition<'_, '_, '_> {
             let adds = site.instruction(next);
             let [one, other] = adds.operands[..] else { return None };
             let by = site.constant(other).or_else(|| site.constant(one));
-            let is_own = |at: InstructionId| site.instruction(site.flow.source(at)).tuple_index == site.instruction(id).tuple_index;
+            let is_own = |at: InstructionId| {
+                site.instruction(site.flow.source(at)).tuple_index == site.instruction(id).tuple_index
+            };
             Some(adds.opcode == "add" && by == Some(1.0) && (is_own(one) || is_own(other)))
         };
         site.number(id).is_integer() && next().unwrap_or(false)

@@ -92,10 +92,7 @@ fn is_factor(module: &HloModule, id: InstructionId) -> bool {
 }
 
 /// The arguments that each instruction of the entry goes back to.
-fn arguments(
-    module: &HloModule,
-    entry: ridge_hlo::ComputationId,
-) -> FxHashMap<InstructionId, BTreeSet<InstructionId>> {
+fn arguments(module: &HloModule, entry: ridge_hlo::ComputationId) -> FxHashMap<InstructionId, BTreeSet<InstructionId>> {
     let mut found: FxHashMap<InstructionId, BTreeSet<InstructionId>> = FxHashMap::default();
     // Operands stand before those who read them.
     for id in module.computation(entry).instruction_ids() {
