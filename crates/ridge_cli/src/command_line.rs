@@ -1,6 +1,8 @@
 //! What the user types: the command, and what holds for all of them.
 
 use crate::arguments::Globals;
+#[cfg(feature = "mcp")]
+use crate::commands::mcp;
 use crate::commands::{
     annotate, bench, calibrate, check, compile, completions, diff, doctor, experiment, explain, export, guide, handoff,
     hlo, idle, info, memory, offload, record, redact, reference, roofline, rules, scaling, stats, transfers, trial,
@@ -80,6 +82,8 @@ pub(crate) enum Command {
     Scaling(scaling::ScalingArguments),
     Doctor(doctor::DoctorArguments),
     WhatIf(what_if::WhatIfArguments),
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::McpArguments),
     Completions(completions::CompletionsArguments),
     #[command(hide = true)]
     Reference(reference::ReferenceArguments),
@@ -119,6 +123,8 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Doctor(arguments) => doctor::run(arguments, globals),
         Command::Scaling(arguments) => scaling::run(arguments, globals, timings),
         Command::WhatIf(arguments) => what_if::run(arguments, globals, timings),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(arguments) => mcp::run(arguments, globals),
         Command::Completions(arguments) => completions::run(arguments, &mut Cli::command()),
         Command::Reference(_) => reference::run(Cli::command()),
     }
