@@ -41,7 +41,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             .number("95 % of the samples are not above", share(row.p95))
             .number("samples", Quantity::new(row.samples as f64, Unit::Count, Basis::Counted))
             .why("a monitor counts a device as used while any kernel runs on it, so the rest of the time nothing ran at all")
-            .help("record the program with `ridgeline record` and ask `ridgeline idle` what the device waited for")
+            .help("record the program with `ridgeline record`; `ridgeline idle` shows what the device waited for")
             .information()
     };
     Ok(low.map(finding).collect())
