@@ -5,8 +5,8 @@ use crate::arguments::Globals;
 use crate::commands::mcp;
 use crate::commands::{
     annotate, bench, calibrate, check, compile, completions, diff, doctor, experiment, explain, export, guide, handoff,
-    hlo, idle, info, memory, offload, record, redact, reference, roofline, rules, scaling, stats, transfers, trial,
-    what_if,
+    hlo, idle, info, memory, offload, record, redact, reference, roofline, rules, scaling, snapshot, stats, transfers,
+    trial, what_if,
 };
 #[cfg(feature = "page")]
 use crate::commands::{report, view};
@@ -53,6 +53,7 @@ Exit status:
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Record(record::RecordArguments),
+    Snapshot(snapshot::SnapshotArguments),
     Check(check::CheckArguments),
     Annotate(annotate::AnnotateArguments),
     Try(trial::TryArguments),
@@ -94,6 +95,7 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
     let globals = &cli.globals;
     match &cli.command {
         Command::Record(arguments) => record::run(arguments, globals),
+        Command::Snapshot(arguments) => snapshot::run(arguments),
         Command::Check(arguments) => check::run(arguments, globals, timings),
         Command::Annotate(arguments) => annotate::run(arguments, globals, timings),
         Command::Try(arguments) => trial::run(arguments, globals),

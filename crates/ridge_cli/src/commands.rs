@@ -23,11 +23,13 @@ pub(crate) mod offload;
 pub(crate) mod record;
 pub(crate) mod redact;
 pub(crate) mod reference;
+mod remote;
 #[cfg(feature = "page")]
 pub(crate) mod report;
 pub(crate) mod roofline;
 pub(crate) mod rules;
 pub(crate) mod scaling;
+pub(crate) mod snapshot;
 pub(crate) mod stats;
 pub(crate) mod transfers;
 pub(crate) mod trial;
