@@ -5,8 +5,8 @@
     python scripts/accuracy.py --again DIR --ridgeline OTHER # judge them with another binary; runs no program
     python scripts/accuracy.py --set FOLDER --json out.json
 
-The programs are those of `suites/blind/`, which lists them in `blind.json`; `--set` names another folder of that form, such as one of
-training pairs. Each is recorded and given to `check`. The saving of a pair is measured now, without a profiler, `bad.py` and
+The programs are those of `suites/blind/`, which lists them in `blind.json`; `--set` names another folder of that form, such as
+`suites/seen/`, whose programs were blind once, or one of training pairs. Each is recorded and given to `check`. The saving of a pair is measured now, without a profiler, `bad.py` and
 `good.py` in turns, or `--take` takes what the list says.
 Recording and measuring take long, judging does not: `--keep DIR` only does these two, into a folder, and goes on where an earlier run of
 it was stopped; `--again DIR` has a binary judge what is there.
@@ -36,6 +36,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 BLIND = ROOT / "suites" / "blind"
+#: What the list of a folder is called.
+LISTS = ("blind.json", "seen.json", "pairs.json")
 PAGE = ROOT / "docs" / "accuracy.md"
 RECORD = ROOT / "crates" / "ridge_diagnose" / "rules.toml"
 RECORD_MARK = "# Blind pairs: written by `make accuracy`."
@@ -102,7 +104,7 @@ def main() -> int:
     for name in ("ridgeline", "python", "torch_python"):
         if os.sep in (path := getattr(arguments, name)):
             setattr(arguments, name, os.path.abspath(path))
-    listed = json.loads(next(path for path in (folder / "blind.json", folder / "pairs.json") if path.is_file()).read_text())
+    listed = json.loads(list_of(folder).read_text())
     pairs = listed["pairs"]
     healthy = [] if arguments.bad_only else listed.get("healthy", listed.get("nulls", []))
     wanted = set(arguments.ids)
@@ -131,6 +133,14 @@ def main() -> int:
             sys.exit("--write is for all programs of suites/blind")
         write(rows, kept, len(pairs) + len(healthy), is_taken=arguments.take)
     return 0
+
+
+def list_of(folder: Path) -> Path:
+    """The file that lists the programs of a folder."""
+    for name in LISTS:
+        if (path := folder / name).is_file():
+            return path
+    sys.exit(f"{folder} has no list of programs ({', '.join(LISTS)})")
 
 
 def program_of(one: dict[str, Any]) -> str:

@@ -101,3 +101,22 @@ def test_a_line_of_another_file_with_the_same_number_is_wrong() -> None:
     at = lambda file, line: accuracy.is_at({"location": {"file": file, "line": line}}, pair)  # noqa: E731 - one line says it
     assert [at("bad.py", 3), at("/tmp/a/bad.py", 3), at("/tmp/a/model.py", 7)] == [True] * 3
     assert [at("/tmp/b/bad.py", 3), at("a/model.py", 3), at("a/bad.py", 7)] == [False] * 3
+
+
+def test_every_program_is_listed_once_and_none_is_both_blind_and_seen() -> None:
+    ids: dict[str, set[str]] = {}
+    for name in ("blind", "seen"):
+        folder = ROOT / "suites" / name
+        listed = json.loads((folder / f"{name}.json").read_text())
+        ids[name] = {one["id"] for one in [*listed["pairs"], *listed["healthy"]]}
+        assert ids[name] == {path.name for path in folder.iterdir() if path.is_dir() and path.name != "__pycache__"}
+        files = [pair[side] for pair in listed["pairs"] for side in ("bad", "good")] + [one["program"] for one in listed["healthy"]]
+        assert [file for file in files if not (folder / file).is_file()] == []
+    assert ids["blind"] & ids["seen"] == set()
+
+
+def test_a_record_is_made_of_blind_programs_alone(tmp_path: Path) -> None:
+    command = [sys.executable, str(SCRIPT), "--set", str(ROOT / "suites" / "seen"), "--again", str(tmp_path), "--write"]
+    (tmp_path / "kept.json").write_text(json.dumps({"savings": {}, "loads": {}, "failed": {}}))
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode != 0 and "--write is for all programs of suites/blind" in done.stderr

@@ -35,6 +35,7 @@ rules! {
     converted_again
     grown_on_host
     python_loop_of_eager_ops
+    low_utilization
     blocking_call
     cold_start
     host_bound_dispatch
@@ -84,6 +85,7 @@ rules! {
     kernel_hotspot
     hot_line
     uncoalesced_access
+    clocks_throttled
     bank_conflicts
     warp_stalls
     divergence
