@@ -146,7 +146,8 @@ def write_manual(built: Path, folder: Path) -> None:
 
 def manual_page(name: str, help_text: str) -> str:
     """The help of a command as a page for `man`."""
-    about, _, rest = help_text.partition("\n")
+    about, _, rest = help_text.partition("\n\n")
+    about = about.replace("\n", " ")
     escaped = "\n".join("\\&" + line.replace("\\", "\\e").replace("-", "\\-") for line in rest.strip("\n").split("\n"))
     title = name.replace("-", "\\-")
     about = about.replace("\\", "\\e")
