@@ -3,8 +3,8 @@
 use crate::arguments::Globals;
 use crate::commands::{
     annotate, bench, calibrate, check, compile, completions, diff, doctor, experiment, explain, export, guide, handoff,
-    hlo, idle, info, memory, offload, record, redact, reference, roofline, rules, scaling, snapshot, stats, transfers,
-    trial, what_if,
+    hlo, idle, info, memory, offload, record, redact, reference, roofline, rules, scaling, snapshot, stats, top,
+    transfers, trial, what_if,
 };
 #[cfg(feature = "page")]
 use crate::commands::{report, view};
@@ -80,6 +80,7 @@ pub(crate) enum Command {
     Calibrate(calibrate::CalibrateArguments),
     Scaling(scaling::ScalingArguments),
     Doctor(doctor::DoctorArguments),
+    Top(top::TopArguments),
     WhatIf(what_if::WhatIfArguments),
     Completions(completions::CompletionsArguments),
     #[command(hide = true)]
@@ -119,6 +120,7 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Bench(arguments) => bench::run(arguments, globals),
         Command::Calibrate(arguments) => calibrate::run(arguments, globals),
         Command::Doctor(arguments) => doctor::run(arguments, globals),
+        Command::Top(arguments) => top::run(arguments),
         Command::Scaling(arguments) => scaling::run(arguments, globals, timings),
         Command::WhatIf(arguments) => what_if::run(arguments, globals, timings),
         Command::Completions(arguments) => completions::run(arguments, &mut Cli::command()),
