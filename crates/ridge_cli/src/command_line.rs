@@ -1,6 +1,8 @@
 //! What the user types: the command, and what holds for all of them.
 
 use crate::arguments::Globals;
+#[cfg(feature = "mcp")]
+use crate::commands::mcp;
 use crate::commands::{
     annotate, bench, calibrate, check, compile, completions, diff, doctor, experiment, explain, export, guide, handoff,
     hlo, idle, info, memory, offload, record, redact, reference, roofline, rules, scaling, snapshot, stats, top,
@@ -82,6 +84,8 @@ pub(crate) enum Command {
     Doctor(doctor::DoctorArguments),
     Top(top::TopArguments),
     WhatIf(what_if::WhatIfArguments),
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::McpArguments),
     Completions(completions::CompletionsArguments),
     #[command(hide = true)]
     Reference(reference::ReferenceArguments),
@@ -123,6 +127,8 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Top(arguments) => top::run(arguments),
         Command::Scaling(arguments) => scaling::run(arguments, globals, timings),
         Command::WhatIf(arguments) => what_if::run(arguments, globals, timings),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(arguments) => mcp::run(arguments, globals),
         Command::Completions(arguments) => completions::run(arguments, &mut Cli::command()),
         Command::Reference(_) => reference::run(Cli::command()),
     }

@@ -16,6 +16,8 @@ pub(crate) mod handoff;
 pub(crate) mod hlo;
 pub(crate) mod idle;
 pub(crate) mod info;
+#[cfg(feature = "mcp")]
+pub(crate) mod mcp;
 pub(crate) mod memory;
 pub(crate) mod offload;
 pub(crate) mod record;
