@@ -68,7 +68,7 @@ impl Kernels {
 
     /// The options that ask for them.
     fn options(&self) -> Vec<String> {
-        let words = match self {
+        match self {
             Kernels::Named(names) => {
                 let patterns: Vec<String> = names.iter().map(|name| pattern(name)).collect();
                 let launches = (names.len() * MOST_LAUNCHES).to_string();
@@ -89,8 +89,7 @@ impl Kernels {
                 count.to_string(),
             ]
             .to_vec(),
-        };
-        words
+        }
     }
 }
 
