@@ -62,6 +62,8 @@ rules! {
     cheaper_form
     work_done_twice
     lanes_wait
+    runs_to_limit
+    factorized_again
     narrow_reduction
     layout_copies
     gather_scatter_bound
