@@ -5,7 +5,7 @@ SECONDS ?= 3600
 DEMO_OPS ?= cone_forward_project,cone_back_project,cone_fdk_recon,parallel_fbp_recon,median_filter3d
 DEMO_SIZES ?= 32
 
-.PHONY: help demo lint test site ui test-ui test-torch test-container test-hardware bench instructions prove truth rules accuracy pairs fuzz faults
+.PHONY: help demo lint test wheel test-wheel release site ui test-ui test-torch test-container test-hardware bench instructions prove truth rules accuracy pairs fuzz faults
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -15,6 +15,15 @@ demo: ## build, make a Python environment, record real MBIRJAX operations, say w
 
 test: ## Rust and Python tests, guards, a minute of damaged input
 	@$(PYTHON) scripts/test.py test
+
+wheel: ## build wheels for Linux on x86-64 and ARM64 into target/wheels; installs maturin and Zig into .venv-wheel
+	@$(PYTHON) scripts/wheel.py
+
+test-wheel: ## install the newest wheel away from the checkout and use it: record, view, tables, a notebook, an agent; needs PyPI
+	@$(PYTHON) scripts/test_wheel.py
+
+release: ## wheels, a static archive, checksums, parts list and changelog into target/release-VERSION; publishes nothing
+	@$(PYTHON) scripts/release.py
 
 lint: ## format and clippy
 	@$(PYTHON) scripts/test.py lint

@@ -79,6 +79,7 @@ def test(counts: Counts) -> None:
     step("Rust tests, built", ["cargo", "test", "--workspace", "--no-run"], counts)
     step("Rust tests", ["cargo", "test", "--workspace", "--no-fail-fast", "--", "--show-output"], counts, seconds)
     if python_environment(counts):
+        python_module(counts)
         step("Python tests", [str(VENV_PYTHON), "-m", "pytest", "-v", "-rs", "python/tests"], counts)
         # The Rust tests built the program.
         rules = [str(VENV_PYTHON), "scripts/rules.py", "--quick", "--ridgeline", "target/debug/ridgeline"]
@@ -87,7 +88,7 @@ def test(counts: Counts) -> None:
 
 
 # What each does, and in how many steps.
-TARGETS = {"lint": (lint, 3), "test": (test, 6)}
+TARGETS = {"lint": (lint, 3), "test": (test, 7)}
 
 
 def has(tool: str, counts: Counts) -> bool:
@@ -105,6 +106,18 @@ def python_environment(counts: Counts) -> bool:
     make = f"test -x {python} || {maker} -m venv {venv}"
     install = f"{python} -c 'import jax, pytest' 2> /dev/null || {python} -m pip install --disable-pip-version-check jax pytest"
     return step("Python environment", ["sh", "-c", f"{{ {make}; }} && {{ {install}; }}"], counts)
+
+
+def python_module(counts: Counts) -> None:
+    """Builds the extension module from what the Rust tests were built of, and links it where the package looks for it.
+
+    The whole workspace, because a package by itself has other features and would be built anew.
+    """
+    if step("Python module", ["cargo", "build", "--workspace", "--lib"], counts):
+        module = ROOT / "python" / "ridgeline" / "_native.abi3.so"
+        module.unlink(missing_ok=True)
+        built = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+        module.symlink_to(built.resolve() / "debug" / "libridge_python.so")
 
 
 def step(name: str, command: list[str], counts: Counts, environment: dict[str, str] | None = None) -> bool:

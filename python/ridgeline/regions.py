@@ -23,7 +23,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, overload
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -91,11 +91,22 @@ class Region:
         return self._jitted[inside]
 
 
-def region(name: str, **options: Any) -> Callable[[Function], Function]:
-    """Call a function a region; `options` are those of `jax.jit`, such as `static_argnames`.
+@overload
+def region(name: Function) -> Function: ...
 
+
+@overload
+def region(name: str, **options: Any) -> Callable[[Function], Function]: ...
+
+
+def region(name: Any, **options: Any) -> Any:
+    """Call a function a region: `@region("smooth")`, or `@region` for one that has the function's own name.
+
+    `options` are those of `jax.jit`, such as `static_argnames`.
     Raises ValueError if the name is none that a module can have: letters, digits and `_`.
     """
+    if callable(name):
+        return region(getattr(name, "__name__", ""), **options)(name)
     if not name.isidentifier():
         raise ValueError(f"expected a name of letters, digits and _, found {name!r}")
 

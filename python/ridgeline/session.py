@@ -19,10 +19,12 @@ from . import memory
 from .budget import StepTimes, TraceBudget
 from .imports import ImportWatch
 from .limits import Limits, LimitWatch
+from .live import Live
 from .main_thread import call_in_main_thread
 from .manifest import Piece
 from .module_files import write_module
 from .modules import CompiledModule
+from .range_tracer import RangeTracer
 from .safely import Parts
 from .samples import Sampler
 from .schedule import Action, Schedule
@@ -49,7 +51,7 @@ class Session:
     def __init__(self, config: dict[str, Any], piece: Piece, parts: Parts, tracer: Tracer) -> None:
         """`config` is what the recorder wrote for the harness."""
         self.schedule = Schedule(config)
-        self._tracer = tracer
+        self._tracer: Any = RangeTracer(tracer) if config.get("range") else tracer
         self.parts = parts
         self.after_busy: Callable[[], None] = lambda: None
         self._config = config
@@ -64,6 +66,7 @@ class Session:
         self._sampler: Sampler | None = None
         if config.get("samples"):
             self._sampler = Sampler(self._out / "samples" / f"{tracer.library}{self.suffix}.jsonl")
+        self._live = Live(lambda: self.schedule.steps_seen)
         self._lock = threading.RLock()
         self._busy_thread: int | None = None
         self._running: Any = None
@@ -97,6 +100,7 @@ class Session:
                 self._piece.set(state="ready", **self._tracer.environment())
                 self._keep_sources()
                 self._limit_cost()
+                self.parts.run("live", self._live.start)
                 self._act(self.schedule.ready(time.perf_counter()))
                 if self.schedule.needs_ticks:
                     self._start_ticker()
@@ -169,6 +173,7 @@ class Session:
                 return self._is_over
             if self._running:
                 self._stop(how, drain=drain)
+            self._live.stop()
             self._say_why_nothing()
             self._keep_sources()
             if self._sampler is not None:
@@ -195,6 +200,8 @@ class Session:
         with contextlib.suppress(Exception):
             self._imports.stop()
         with contextlib.suppress(Exception):
+            self._live.stop()
+        with contextlib.suppress(Exception):
             if self._sampler is not None:
                 self._sampler.stop()
         if running is not None:
@@ -204,6 +211,7 @@ class Session:
     def let_go(self) -> None:
         """Do nothing any more: this is a forked copy, and the recording is its parent's."""
         self._is_over = True
+        self._live.let_go()
         if self._sampler is not None:
             self._sampler.let_go()
         self._piece.let_go()
@@ -413,6 +421,8 @@ class Session:
     def _say_why_nothing(self) -> None:
         """Say why there is no capture: because the library was not used, which may be as it should, or because none began."""
         why = self.schedule.why_nothing()
+        if self._windows and self._config.get("range"):
+            return  # The profiler around the program has it.
         if self._windows and self._is_idle and self.parts.is_on("trace_stop"):
             self._piece.set(idle=f"{self._tracer.library} was imported, but nothing that it can capture ran")
         elif why is not None and not self.schedule.was_ready:

@@ -12,6 +12,9 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
+# Runs pytest inside of a test, to see the plugin at work.
+pytest_plugins = ["pytester"]
+
 sys.path.insert(0, str(ROOT / "python"))
 sys.path.insert(0, str(ROOT / "python" / "tests"))
 

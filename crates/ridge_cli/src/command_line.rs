@@ -5,8 +5,8 @@ use crate::arguments::Globals;
 use crate::commands::mcp;
 use crate::commands::{
     annotate, bench, calibrate, check, compile, completions, diff, doctor, experiment, explain, export, guide, handoff,
-    hlo, idle, info, memory, offload, record, redact, reference, roofline, rules, scaling, snapshot, stats, transfers,
-    trial, what_if,
+    hlo, idle, info, memory, offload, record, redact, reference, roofline, rules, scaling, snapshot, stats, top,
+    transfers, trial, what_if,
 };
 #[cfg(feature = "page")]
 use crate::commands::{report, view};
@@ -82,6 +82,7 @@ pub(crate) enum Command {
     Calibrate(calibrate::CalibrateArguments),
     Scaling(scaling::ScalingArguments),
     Doctor(doctor::DoctorArguments),
+    Top(top::TopArguments),
     WhatIf(what_if::WhatIfArguments),
     #[cfg(feature = "mcp")]
     Mcp(mcp::McpArguments),
@@ -123,6 +124,7 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Bench(arguments) => bench::run(arguments, globals),
         Command::Calibrate(arguments) => calibrate::run(arguments, globals),
         Command::Doctor(arguments) => doctor::run(arguments, globals),
+        Command::Top(arguments) => top::run(arguments),
         Command::Scaling(arguments) => scaling::run(arguments, globals, timings),
         Command::WhatIf(arguments) => what_if::run(arguments, globals, timings),
         #[cfg(feature = "mcp")]

@@ -31,6 +31,7 @@ pub(crate) mod rules;
 pub(crate) mod scaling;
 pub(crate) mod snapshot;
 pub(crate) mod stats;
+pub(crate) mod top;
 pub(crate) mod transfers;
 pub(crate) mod trial;
 #[cfg(feature = "page")]

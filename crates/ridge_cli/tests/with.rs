@@ -226,15 +226,60 @@ fn without_the_profiler_nothing_is_run() {
 #[test]
 fn options_of_the_profiler_that_is_replaced_are_refused() {
     let Some(place) = Place::new("options_of_the_profiler_that_is_replaced_are_refused", &["nsys"]) else { return };
-    let ran = place.record(&["--with", "nsys", "--steps", "1..3"], "exit 0");
+    let ran = place.record(&["--with", "nsys", "--shapes"], "exit 0");
     assert_eq!(ran.code, Some(2));
     check(
         &ran.stderr,
         expect![[r#"
-        error: `--steps` chooses what JAX's or PyTorch's own profiler records, and nsys takes its place
+        error: `--shapes` chooses what JAX's or PyTorch's own profiler records, and nsys takes its place
         hint: leave one of the two out
     "#]],
     );
+}
+
+#[test]
+fn a_range_is_what_nsys_waits_for() {
+    let Some(place) = Place::new("a_range_is_what_nsys_waits_for", &["nsys"]) else { return };
+    let mut told = String::new();
+    for (options, script) in [
+        (&["--with", "nsys", "--steps", "2..4"][..], "touch \"$STAND_IN_RANGE\""),
+        (&["--with", "nsys", "--steps", "2..4"], "exit 0"),
+        (&["--with", "nsys", "--warm-up", "5s"], "touch \"$STAND_IN_RANGE\""),
+        (&["--with", "nsys:gpu-metrics"], "exit 0"),
+    ] {
+        let _ = (fs::remove_file(place.path("range")), fs::remove_dir_all(place.path("run")));
+        let mut command = place.command(options, script);
+        command.env("STAND_IN_RANGE", place.path("range")).env("STAND_IN_ASKED", place.path("asked"));
+        let ran = finish(command);
+        let asked = fs::read_to_string(place.path("asked")).expect("what was asked");
+        let asked: Vec<&str> = asked.split(' ').filter(|word| word.contains("range") || word.contains("gpu")).collect();
+        let traces = place.traces();
+        let missing = ran.stderr.lines().filter(|line| line.contains("missing")).map(str::trim).collect::<String>();
+        told.push_str(&format!("{:?} {}: {traces}{missing}\n", ran.code, asked.join(" ")));
+    }
+    check(
+        &told,
+        expect![[r#"
+        Some(0) --capture-range=cudaProfilerApi --capture-range-end=stop: nsys.nsys-rep nsys.sqlite
+        Some(0) --capture-range=cudaProfilerApi --capture-range-end=stop: missing   trace: nsys wrote no report; what it said stands above
+        Some(0) --capture-range=cudaProfilerApi --capture-range-end=stop: nsys.nsys-rep nsys.sqlite
+        Some(0) --gpu-metrics-devices=all: nsys.nsys-rep nsys.sqlite
+    "#]],
+    );
+}
+
+#[test]
+fn kernels_are_counted_by_an_expression() {
+    let Some(place) = Place::new("kernels_are_counted_by_an_expression", &["nsys", "ncu"]) else { return };
+    let options = ["--with", "nsys,ncu:kernel=^ge.m$,skip=10,count=2"];
+    let ran = place.record(&options, "exit 0");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("running the program again under ncu, for ^ge.m$"), "{}", ran.stderr);
+    assert_eq!(place.traces(), "deep-dive.ncu-rep nsys.nsys-rep nsys.sqlite");
+    let none = place.record(&["--with", "ncu:kernel=^conv"], "exit 0");
+    assert!(none.stderr.contains("counters: the program launched none of ^conv"), "{}", none.stderr);
+    let odd = place.record(&["--with", "ncu:top=2,skip=3"], "exit 0");
+    assert_eq!(odd.code, Some(2), "{}", odd.stderr);
 }
 
 #[test]

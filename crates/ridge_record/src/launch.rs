@@ -32,7 +32,7 @@ pub(crate) fn run_recorded(
     each_second: &mut EachSecond<'_>,
 ) -> Result<Run, RecordError> {
     let words = match &options.nsys {
-        Some(tool) => nsys::around(tool, folder, &there(&options.command)?),
+        Some(tool) => nsys::around(tool, folder, &there(&options.command)?, nsys::extra(options)),
         None => options.command.clone(),
     };
     let run = run_under(options, &words, &folder.harness(), (CONFIG_VARIABLE, &folder.config()), tell, each_second)?;

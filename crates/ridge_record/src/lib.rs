@@ -57,7 +57,7 @@ mod redact;
 mod signals;
 mod worker;
 
-pub use around::ncu::{CounterOptions, CounterOutcome, count, export_page, is_recording_of};
+pub use around::ncu::{CounterOptions, CounterOutcome, Kernels, count, export_page, is_recording_of};
 pub use error::RecordError;
 pub use file_size::survive_file_size_limit;
 pub use folder::{default_out_dir, remove_if_recording};

@@ -21,6 +21,8 @@ pub struct RecordOptions {
     /// The executable of Nsight Systems, which runs the program and traces it in place of the profilers of JAX and PyTorch: only one of
     /// them can have the device's events. The harness still keeps modules, sources and versions.
     pub nsys: Option<PathBuf>,
+    /// Whether Nsight Systems samples hardware counters of GPUs.
+    pub gpu_metrics: bool,
     /// The capture folder; `None` takes [`default_out_dir`](crate::default_out_dir).
     pub out: Option<PathBuf>,
     /// The part of the program to capture.
@@ -71,6 +73,12 @@ pub struct RecordOptions {
 }
 
 impl RecordOptions {
+    /// Whether a profiler around the program captures only a range, which the harness begins and ends.
+    pub(crate) fn has_range(&self) -> bool {
+        let is_whole = self.window == Window::WholeProgram && self.warm_up == WarmUp::None;
+        self.nsys.is_some() && !is_whole
+    }
+
     /// 256 MiB.
     pub const USUAL_GOLDEN_BYTES: u64 = 256 << 20;
 
@@ -84,6 +92,7 @@ impl RecordOptions {
             environment: Vec::new(),
             log: None,
             nsys: None,
+            gpu_metrics: false,
             out: None,
             window: Window::WholeProgram,
             warm_up: WarmUp::None,

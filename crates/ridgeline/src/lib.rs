@@ -34,6 +34,7 @@ mod hlo_graph;
 mod idle;
 mod info;
 mod kernels;
+mod latencies;
 mod manifest;
 mod memory_schedule;
 mod memory_series;

@@ -43,7 +43,8 @@ Examples:
   ridgeline export run/ --to chrome -o trace.json      for chrome://tracing and tools that read its traces
   ridgeline export run/ --to speedscope                to open at speedscope.app
   ridgeline export run/ --to csv -o - | head           one line per event
-  ridgeline export run/ --to parquet                   run.parquet, for pandas, Polars, DuckDB";
+  ridgeline export run/ --to parquet                   run.parquet, for pandas, Polars, DuckDB
+  ridgeline export run/ --to pgle -o run.pbtxt         for XLA_FLAGS=--xla_gpu_pgle_profile_file_or_directory_path=run.pbtxt";
 
 /// A format to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -58,17 +59,25 @@ enum To {
     Csv,
     /// One row per event, for data frames and SQL engines
     Parquet,
+    /// Times of HLO instructions for XLA's scheduler (profile-guided latency estimates)
+    Pgle,
 }
 
 impl To {
-    fn form(self) -> Form {
+    /// The form of events; `None` for what is no list of events.
+    fn form(self) -> Option<Form> {
         match self {
-            To::Chrome => Form::Chrome,
-            To::Perfetto => Form::Perfetto,
-            To::Speedscope => Form::Speedscope,
-            To::Csv => Form::Csv,
-            To::Parquet => Form::Parquet,
+            To::Chrome => Some(Form::Chrome),
+            To::Perfetto => Some(Form::Perfetto),
+            To::Speedscope => Some(Form::Speedscope),
+            To::Csv => Some(Form::Csv),
+            To::Parquet => Some(Form::Parquet),
+            To::Pgle => None,
         }
+    }
+
+    fn suffix(self) -> &'static str {
+        self.form().map_or(".pbtxt", Form::suffix)
     }
 }
 
@@ -76,12 +85,16 @@ impl To {
 pub(crate) fn run(arguments: &ExportArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     let session = super::open(&arguments.input, timings)?;
     tell_losses(session.notes());
-    let (trace, form) = (session.trace(), arguments.to.form());
+    let trace = session.trace();
     let words = timings.phase("names", || ridgeline::private_words(&arguments.input.paths));
     let privacy = if arguments.with_private { Privacy::Kept } else { Privacy::RemovedWith(&words) };
-    let path = arguments.output.clone().unwrap_or_else(|| default_output(&arguments.input.paths, form));
+    let path = arguments.output.clone().unwrap_or_else(|| default_output(&arguments.input.paths, arguments.to));
     let bar = bar(trace.events.len() as u64);
     timings.phase("export", || {
+        let Some(form) = arguments.to.form() else {
+            let text = session.latencies()?;
+            return write_streamed(&path, &mut |out| out.write_all(text.as_bytes()));
+        };
         let programs = |module: usize| session.program_text(module);
         let told = &mut |rows| bar.set_position(rows);
         write_streamed(&path, &mut |out| export(trace, &programs, form, privacy, out, told))
@@ -95,11 +108,11 @@ pub(crate) fn run(arguments: &ExportArguments, globals: &Globals, timings: &mut 
 }
 
 /// `run.pftrace` for `run/`, `host0.pftrace` for `run/plugins/profile/trace/host0.xplane.pb`.
-fn default_output(inputs: &[PathBuf], form: Form) -> PathBuf {
+fn default_output(inputs: &[PathBuf], to: To) -> PathBuf {
     let name = inputs.first().and_then(|path| path.canonicalize().ok());
     let name = name.as_deref().and_then(|path| path.file_name()).unwrap_or_default().to_string_lossy();
     let stem = name.split('.').next().filter(|stem| !stem.is_empty()).unwrap_or("capture");
-    PathBuf::from(format!("{stem}{}", form.suffix()))
+    PathBuf::from(format!("{stem}{}", to.suffix()))
 }
 
 fn bar(events: u64) -> ProgressBar {

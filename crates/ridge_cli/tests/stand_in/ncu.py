@@ -16,6 +16,8 @@ WITH_VALUE = {
     "--set": {"full", "basic", "detailed", "roofline"},
     "--kernel-name-base": {"function", "demangled", "mangled"},
     "--kernel-id": None,
+    "--kernel-name": None,
+    "--launch-skip": None,
     "--launch-count": None,
     "--log-file": None,
     "--export": None,
@@ -40,7 +42,13 @@ def main(words):
             print(file.read(), end="")
         return 0
     log = open(asked["--log-file"], "w")
-    context, stream, operator, name, launches = asked["--kernel-id"].split(":")
+    if "--kernel-name" in asked:
+        operator, _, name = asked["--kernel-name"].partition(":")
+        context = stream = ""
+        launches = "1"
+        int(asked["--launch-skip"]), int(asked["--launch-count"])
+    else:
+        context, stream, operator, name, launches = asked["--kernel-id"].split(":")
     if context or stream or operator != "regex" or not re.fullmatch(launches, "1") or re.fullmatch(launches, "3"):
         log.write(f"==ERROR== Invalid kernel id {asked['--kernel-id']}\n")
         return 1

@@ -2,6 +2,7 @@
 
 Options are checked by name and value as in the user guide; a report is a file of its own making, and an export copies the database
 named by STAND_IN_DATABASE. STAND_IN_NSYS makes it fail: `old` knows no --cuda-graph-trace, `no-report` writes none, `no-export` fails.
+A range is one that the program names in the file STAND_IN_RANGE; without one there is no report. Options are kept in STAND_IN_ASKED.
 """
 
 import os
@@ -17,6 +18,9 @@ PROFILE = {
     "--sample": {"none", "process-tree", "system-wide"},
     "--cpuctxsw": {"none", "process-tree", "system-wide"},
     "--force-overwrite": {"true", "false"},
+    "--capture-range": {"none", "cudaProfilerApi", "nvtx", "hotkey"},
+    "--capture-range-end": {"none", "stop", "stop-shutdown"},
+    "--gpu-metrics-devices": {"all", "none", "0"},
     "--output": None,
 }
 EXPORT = {"--type": {"sqlite", "hdf", "text", "json", "info", "arrow"}, "--force-overwrite": {"true", "false"}, "--output": None}
@@ -63,7 +67,12 @@ def profile(words):
     for number in early:
         os.killpg(child.pid, number)
     status = child.wait()
-    if FAILS != "no-report":
+    with open(os.environ.get("STAND_IN_ASKED", os.devnull), "w") as file:
+        file.write(" ".join(f"{name}={value}" for name, value in asked.items() if name != "--output"))
+    waits = asked.get("--capture-range") == "cudaProfilerApi" and not os.path.exists(os.environ.get("STAND_IN_RANGE", ""))
+    if waits:
+        print("No reports were generated")
+    elif FAILS != "no-report":
         print("Generating '/tmp/nsys-report-4a2b.qdstrm'")
         with open(report, "w") as file:
             file.write("a report of Nsight Systems")

@@ -37,8 +37,60 @@ pub struct CounterOptions {
     pub run: PathBuf,
     /// The program and its arguments.
     pub command: Vec<OsString>,
-    /// Names of kernels, without types, arguments and namespaces; at least one.
-    pub kernels: Vec<String>,
+    /// Which kernels.
+    pub kernels: Kernels,
+}
+
+/// Which kernels are counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kernels {
+    /// The first launches of these, by their names without types, arguments and namespaces; at least one.
+    Named(Vec<String>),
+    /// Those that a regular expression finds in such a name.
+    Matching {
+        /// The expression.
+        pattern: String,
+        /// Launches that are left out first.
+        skip: u32,
+        /// Launches that are counted.
+        count: u32,
+    },
+}
+
+impl Kernels {
+    /// What is asked for, in words.
+    fn words(&self) -> Vec<String> {
+        match self {
+            Kernels::Named(names) => names.clone(),
+            Kernels::Matching { pattern, .. } => vec![pattern.clone()],
+        }
+    }
+
+    /// The options that ask for them.
+    fn options(&self) -> Vec<String> {
+        match self {
+            Kernels::Named(names) => {
+                let patterns: Vec<String> = names.iter().map(|name| pattern(name)).collect();
+                let launches = (names.len() * MOST_LAUNCHES).to_string();
+                [
+                    "--kernel-id".to_owned(),
+                    format!("::regex:^({})$:{LAUNCHES}", patterns.join("|")),
+                    "--launch-count".to_owned(),
+                    launches,
+                ]
+                .to_vec()
+            }
+            Kernels::Matching { pattern, skip, count } => [
+                "--kernel-name".to_owned(),
+                format!("regex:{pattern}"),
+                "--launch-skip".to_owned(),
+                skip.to_string(),
+                "--launch-count".to_owned(),
+                count.to_string(),
+            ]
+            .to_vec(),
+        }
+    }
 }
 
 /// What came of it.
@@ -93,13 +145,13 @@ fn count_in(
     let (log, end) = (work.join("ncu.log"), work.join("told"));
     let made = work.join(format!("{REPORT}.ncu-rep"));
     let words = around(options, work, &log, &end);
-    tell(RecordEvent::Counting { kernels: options.kernels.clone() });
+    tell(RecordEvent::Counting { kernels: options.kernels.words() });
     let run = run_words(&words, tell)?;
     tell(RecordEvent::Ended { status: run.status, wall: run.wall });
     let status = told(&end).unwrap_or(run.status);
     let said = fs::read(&log).unwrap_or_default();
     let said = String::from_utf8_lossy(&said);
-    let mut missing: Vec<Missing> = why_less(&said, &options.kernels).into_iter().map(lost).collect();
+    let mut missing: Vec<Missing> = why_less(&said, &options.kernels.words()).into_iter().map(lost).collect();
     let mut report = None;
     if fs::metadata(&made).is_ok_and(|found| found.len() > 0) {
         match put_in(&made, run_folder) {
@@ -116,15 +168,12 @@ fn count_in(
 }
 
 fn around(options: &CounterOptions, work: &Path, log: &Path, end: &Path) -> Vec<OsString> {
-    let names: Vec<String> = options.kernels.iter().map(|name| pattern(name)).collect();
     let mut words = vec![options.tool.as_os_str().to_owned()];
     words.extend(
         ["--target-processes", "all", "--graph-profiling", "node", "--nvtx", "--set", "full"].map(OsString::from),
     );
-    words.extend(["--kernel-name-base", "function", "--kernel-id"].map(OsString::from));
-    words.push(format!("::regex:^({})$:{LAUNCHES}", names.join("|")).into());
-    words.push("--launch-count".into());
-    words.push((names.len() * MOST_LAUNCHES).to_string().into());
+    words.extend(["--kernel-name-base", "function"].map(OsString::from));
+    words.extend(options.kernels.options().into_iter().map(OsString::from));
     // What it says of itself goes to a file, and the program's output stays the program's.
     words.extend(["--log-file".into(), log.as_os_str().to_owned(), "--force-overwrite".into(), "--export".into()]);
     words.push(output_argument("", &work.join(REPORT)));

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::{output_argument, telling};
 use crate::folder::CaptureFolder;
+use crate::options::RecordOptions;
 use crate::profiler::Profiler;
 
 use crate::outcome::{ProgramStatus, RecordEvent, Run};
@@ -32,10 +33,23 @@ const OPTIONS: [&str; 6] = [
 /// The report's name in the folder of traces, without its ending.
 const REPORT: &str = "nsys";
 
+/// A range that the harness begins and ends; by default the profiler would end the program with it.
+const RANGE: [&str; 2] = ["--capture-range=cudaProfilerApi", "--capture-range-end=stop"];
+
+/// Hardware counters of all GPUs, sampled.
+const METRICS: &str = "--gpu-metrics-devices=all";
+
+/// What `options` add to what is always asked of it.
+pub(crate) fn extra(options: &RecordOptions) -> Vec<OsString> {
+    let range = RANGE.into_iter().filter(|_| options.has_range());
+    range.chain(options.gpu_metrics.then_some(METRICS)).map(OsString::from).collect()
+}
+
 /// The words that run `command` under the profiler.
-pub(crate) fn around(tool: &Path, folder: &CaptureFolder, command: &[OsString]) -> Vec<OsString> {
+pub(crate) fn around(tool: &Path, folder: &CaptureFolder, command: &[OsString], extra: Vec<OsString>) -> Vec<OsString> {
     let mut words = vec![tool.as_os_str().to_owned(), "profile".into()];
     words.extend(OPTIONS.map(OsString::from));
+    words.extend(extra);
     words.push(output_argument("--output=", &folder.path.join("trace").join(REPORT)));
     words.extend(telling(&folder.told(), command));
     words

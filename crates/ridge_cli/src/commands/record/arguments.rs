@@ -41,9 +41,10 @@ pub(crate) struct RecordArguments {
     /// Run this profiler of NVIDIA around the program: `nsys` for the timeline, `ncu` for hardware counters, both joined by a
     /// comma for both
     ///
-    /// nsys takes the place of the profilers of JAX and PyTorch; modules and sources are kept as ever.
+    /// nsys takes the place of the profilers of JAX and PyTorch; modules and sources are kept as ever. With --steps,
+    /// --annotation or --warm-up it captures only that range. `nsys:gpu-metrics` also samples counters of all GPUs.
     /// ncu runs the program once more and counts the first launches of the 5 kernels that take most time, or of as many as
-    /// `ncu:top=N` says; which those are it takes from the recording of the same command in the folder, or makes one first.
+    /// `ncu:top=N` says, or launches of those that `ncu:kernel=REGEX,skip=N,count=N` finds; which those are it takes from the recording of the same command in the folder, or makes one first.
     #[arg(long, value_name = "PROFILER", value_delimiter = ',')]
     pub(super) with: Vec<With>,
 
@@ -134,6 +135,8 @@ Examples:
   ridgeline record --expand-command-buffers -- python solver.py     operations of CUDA graphs keep their names
   ridgeline record --with nsys -o run/ -- python solver.py          the timeline by Nsight Systems
   ridgeline record --with ncu:top=3 -o run/ -- python solver.py     then counters of three kernels, into the same folder
+  ridgeline record --with nsys --steps 10..13 -- python train.py    three steps in the steady state
+  ridgeline record --with ncu:kernel=gemm,skip=10,count=2 -o run/ -- python solver.py
   ridgeline record --attach node1:9012,node2:9012 --duration 3s     programs that run already
 
 Exit status:
@@ -311,9 +314,6 @@ impl RecordArguments {
     /// An option that is about the profilers of JAX and PyTorch alone, where one is given.
     pub(crate) fn of_the_profiler(&self) -> Option<&'static str> {
         let given = [
-            ("--steps", self.window.steps.is_some()),
-            ("--annotation", self.window.annotation.is_some()),
-            ("--warm-up", self.window.warm_up != WarmUp::None),
             ("--rotate", self.limits.rotate.is_some()),
             ("--profile-option", !self.profiler.profile_option.is_empty()),
             ("--python-tracer", self.profiler.python_tracer),

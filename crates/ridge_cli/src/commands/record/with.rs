@@ -1,13 +1,14 @@
 //! `ridgeline record --with`: profilers of NVIDIA around the program, and what they leave in the recording.
 
 use super::arguments::RecordArguments;
-use super::profilers::With;
+use super::profilers::{Counted, With};
 use super::words::{causes, from_here, print_stderr, summary};
 use crate::arguments::Globals;
 use crate::failure::Failure;
 use anstyle::{AnsiColor, Style};
 use ridge_record::{
-    CounterOptions, Profiler, ProgramStatus, RecordEvent, RecordOptions, count, export_page, is_recording_of, record,
+    CounterOptions, Kernels, Profiler, ProgramStatus, RecordEvent, RecordOptions, count, export_page, is_recording_of,
+    record,
 };
 use ridge_report::escape_controls;
 use ridgeline::escape::shell_word;
@@ -21,15 +22,17 @@ pub(super) fn run(
     globals: &Globals,
     tell: &mut dyn FnMut(RecordEvent),
 ) -> Result<ProgramStatus, Failure> {
-    let nsys = arguments.with.contains(&With::Nsys);
-    let top = arguments.with.iter().find_map(|with| if let With::Ncu(top) = with { Some(*top) } else { None });
+    let gpu_metrics = arguments.with.contains(&With::NsysMetrics);
+    let nsys = gpu_metrics || arguments.with.contains(&With::Nsys);
+    let counted_kernels = With::counted(&arguments.with).map_err(Failure::usage)?;
     if nsys && let Some(option) = arguments.of_the_profiler() {
         let why = "chooses what JAX's or PyTorch's own profiler records, and nsys takes its place";
         return Err(Failure::usage(format!("`{option}` {why}")).hint("leave one of the two out"));
     }
     // Both are looked for before anything runs.
-    let ncu = top.map(|_| Profiler::Ncu.find()).transpose()?;
-    let options = RecordOptions { nsys: if nsys { Some(Profiler::Nsys.find()?) } else { None }, ..arguments.options() };
+    let ncu = counted_kernels.as_ref().map(|_| Profiler::Ncu.find()).transpose()?;
+    let nsys_tool = if nsys { Some(Profiler::Nsys.find()?) } else { None };
+    let options = RecordOptions { nsys: nsys_tool, gpu_metrics, ..arguments.options() };
     let earlier =
         arguments.out.as_ref().filter(|out| ncu.is_some() && !nsys && is_recording_of(out, &arguments.command));
     let (status, out) = match earlier {
@@ -43,29 +46,35 @@ pub(super) fn run(
             (outcome.status, outcome.out)
         }
     };
-    let (Some(tool), Some(top)) = (ncu, top) else { return Ok(status) };
+    let (Some(tool), Some(kernels)) = (ncu, counted_kernels) else { return Ok(status) };
     if status != ProgramStatus::Exited(0) {
         said("missing", "counters: the program failed, and was not run again for them");
         return Ok(status);
     }
-    counted(&tool, &out, top, arguments, tell)
+    counted(&tool, &out, kernels, arguments, tell)
 }
 
-/// Runs the program again for the counters of the kernels that take most time in the recording at `out`.
+/// Runs the program again for the counters of `kernels`, or of those that take most time in the recording at `out`.
 fn counted(
     tool: &Path,
     out: &Path,
-    top: usize,
+    kernels: Counted,
     arguments: &RecordArguments,
     tell: &mut dyn FnMut(RecordEvent),
 ) -> Result<ProgramStatus, Failure> {
-    ridgeline::start_threads();
-    let kernels = Session::open(&[out.to_path_buf()], &OpenOptions::default())
-        .map_or_else(|_| Vec::new(), |session| session.longest_kernels(top));
-    if kernels.is_empty() {
-        said("missing", "counters: the recording names no kernel of a GPU, and only those are counted");
-        return Ok(ProgramStatus::Exited(0));
-    }
+    let kernels = match kernels {
+        Counted::Kernels(kernels) => kernels,
+        Counted::Longest(top) => {
+            ridgeline::start_threads();
+            let names = Session::open(&[out.to_path_buf()], &OpenOptions::default())
+                .map_or_else(|_| Vec::new(), |session| session.longest_kernels(top));
+            if names.is_empty() {
+                said("missing", "counters: the recording names no kernel of a GPU, and only those are counted");
+                return Ok(ProgramStatus::Exited(0));
+            }
+            Kernels::Named(names)
+        }
+    };
     let options = CounterOptions {
         tool: tool.to_path_buf(),
         run: out.to_path_buf(),

@@ -1,0 +1,15 @@
+"""The extension module, and what to do where it is not built."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+
+def native() -> ModuleType:
+    """The module; ImportError with advice where this installation has none."""
+    try:
+        from .. import _native  # noqa: PLC0415 - regions and results need no extension module
+    except ImportError as error:
+        advice = "this installation of ridgeline has the hooks for programs alone; `pip install ./` in a checkout builds the rest"
+        raise ImportError(f"{advice} ({error})") from error
+    return _native
