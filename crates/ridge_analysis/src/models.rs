@@ -6,6 +6,7 @@ pub mod calls;
 pub mod collectives;
 pub mod compilations;
 pub mod copies;
+pub mod counters;
 pub mod course;
 pub mod device_time;
 pub(crate) mod each_work;

@@ -5,6 +5,7 @@ pub(crate) mod category;
 pub(crate) mod collective;
 pub(crate) mod compilation;
 pub(crate) mod copy;
+pub(crate) mod counter;
 pub(crate) mod hlo;
 pub(crate) mod idle;
 pub(crate) mod kernel;

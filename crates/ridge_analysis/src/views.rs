@@ -3,8 +3,8 @@
 //! A new table is one file under `tables/` and one line here.
 
 use crate::tables::{
-    call, category, collective, compilation, copy, idle, kernel, launch, memory, module, op, operator, profile, range,
-    rank, roofline, scope, source, step, track, transfers,
+    call, category, collective, compilation, copy, counter, idle, kernel, launch, memory, module, op, operator,
+    profile, range, rank, roofline, scope, source, step, track, transfers,
 };
 use crate::view::{Topic, View};
 
@@ -28,6 +28,7 @@ pub static VIEWS: &[&View] = &[
     &call::VIEW,
     &copy::VIEW,
     &launch::VIEW,
+    &counter::VIEW,
     &roofline::BY_OP,
     &roofline::BY_KERNEL,
     &roofline::BY_MODULE,

@@ -1,10 +1,12 @@
 //! What the user types: the command, and what holds for all of them.
 
 use crate::arguments::Globals;
+#[cfg(feature = "mcp")]
+use crate::commands::mcp;
 use crate::commands::{
     annotate, bench, calibrate, check, compile, completions, diff, doctor, experiment, explain, export, guide, handoff,
-    hlo, idle, info, memory, offload, record, redact, reference, roofline, rules, scaling, stats, transfers, trial,
-    what_if,
+    hlo, idle, info, memory, offload, record, redact, reference, roofline, rules, scaling, snapshot, stats, transfers,
+    trial, what_if,
 };
 #[cfg(feature = "page")]
 use crate::commands::{report, view};
@@ -51,6 +53,7 @@ Exit status:
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Record(record::RecordArguments),
+    Snapshot(snapshot::SnapshotArguments),
     Check(check::CheckArguments),
     Annotate(annotate::AnnotateArguments),
     Try(trial::TryArguments),
@@ -80,6 +83,8 @@ pub(crate) enum Command {
     Scaling(scaling::ScalingArguments),
     Doctor(doctor::DoctorArguments),
     WhatIf(what_if::WhatIfArguments),
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::McpArguments),
     Completions(completions::CompletionsArguments),
     #[command(hide = true)]
     Reference(reference::ReferenceArguments),
@@ -90,6 +95,7 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
     let globals = &cli.globals;
     match &cli.command {
         Command::Record(arguments) => record::run(arguments, globals),
+        Command::Snapshot(arguments) => snapshot::run(arguments),
         Command::Check(arguments) => check::run(arguments, globals, timings),
         Command::Annotate(arguments) => annotate::run(arguments, globals, timings),
         Command::Try(arguments) => trial::run(arguments, globals),
@@ -119,6 +125,8 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Doctor(arguments) => doctor::run(arguments, globals),
         Command::Scaling(arguments) => scaling::run(arguments, globals, timings),
         Command::WhatIf(arguments) => what_if::run(arguments, globals, timings),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(arguments) => mcp::run(arguments, globals),
         Command::Completions(arguments) => completions::run(arguments, &mut Cli::command()),
         Command::Reference(_) => reference::run(Cli::command()),
     }

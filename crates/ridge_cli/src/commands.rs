@@ -16,16 +16,20 @@ pub(crate) mod handoff;
 pub(crate) mod hlo;
 pub(crate) mod idle;
 pub(crate) mod info;
+#[cfg(feature = "mcp")]
+pub(crate) mod mcp;
 pub(crate) mod memory;
 pub(crate) mod offload;
 pub(crate) mod record;
 pub(crate) mod redact;
 pub(crate) mod reference;
+mod remote;
 #[cfg(feature = "page")]
 pub(crate) mod report;
 pub(crate) mod roofline;
 pub(crate) mod rules;
 pub(crate) mod scaling;
+pub(crate) mod snapshot;
 pub(crate) mod stats;
 pub(crate) mod transfers;
 pub(crate) mod trial;

@@ -4,7 +4,7 @@ use crate::finding::Place;
 use crate::fitness::CannotTell;
 use crate::known::Known;
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Activity, Analysis, Cause, Frame, Holds, IdleGaps, PythonFrame, Spans, StepRow, Wall, WallRow};
+use ridge_analysis::{Activity, Analysis, Cause, Frame, Holds, IdleGaps, PythonFrame, Shared, Spans, StepRow, Wall, WallRow};
 use ridge_hlo::{HloModule, Instruction, InstructionId};
 use ridge_replay::{Action, Edit};
 use ridge_table::{Basis, Quantity, Unit};
@@ -303,16 +303,16 @@ impl<'a> Case<'a> {
     /// Rows of host threads that `wanted` takes, by kind and name; each name is asked once.
     pub(crate) fn host_rows(&self, wanted: impl Fn(EventKind, &str) -> bool) -> Vec<u32> {
         let trace = self.trace();
-        let mut known: FxHashMap<(u8, u32), bool> = FxHashMap::default();
-        let threads = trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread);
-        let rows = threads.flat_map(|track| track.rows.clone());
-        let is_wanted = |row: &u32| {
-            let (kind, name) = (trace.events.kind[*row as usize], trace.events.name[*row as usize]);
-            *known
-                .entry((kind, name))
-                .or_insert_with(|| wanted(EventKind::from_byte(kind), trace.strings.get(StringId(name))))
-        };
-        rows.filter(is_wanted).collect()
+        let named = self.analysis.get::<HostNames>().0.iter();
+        let wanted: FxHashSet<(u8, u32)> = named
+            .filter(|(kind, name)| wanted(EventKind::from_byte(*kind), trace.strings.get(StringId(*name))))
+            .copied()
+            .collect();
+        // Most rules look for what most captures do not have.
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        host_rows(trace).filter(|row| wanted.contains(&kind_and_name(trace, *row))).collect()
     }
 
     /// Whether the device's row is a processor, whose kernels are threads of the host.
@@ -325,6 +325,25 @@ impl<'a> Case<'a> {
         let devices = &self.wall().devices;
         !devices.is_empty() && devices.iter().all(|device| self.is_processor(device.device))
     }
+}
+
+/// Kinds and names that events of host threads have.
+#[derive(Debug)]
+struct HostNames(FxHashSet<(u8, u32)>);
+
+impl Shared for HostNames {
+    fn make(analysis: &Analysis<'_>) -> HostNames {
+        HostNames(host_rows(analysis.trace).map(|row| kind_and_name(analysis.trace, row)).collect())
+    }
+}
+
+fn host_rows(trace: &Trace) -> impl Iterator<Item = u32> {
+    let threads = trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread);
+    threads.flat_map(|track| track.rows.clone())
+}
+
+fn kind_and_name(trace: &Trace, row: u32) -> (u8, u32) {
+    (trace.events.kind[row as usize], trace.events.name[row as usize])
 }
 
 /// Whether a file is of an installed package or of Python itself.

@@ -75,6 +75,8 @@ pub struct Finding {
     pub at_most: Option<f64>,
     /// The least and the most that mending gives back, as parts of the judged time, where what takes its place was priced.
     pub priced: Option<(f64, f64)>,
+    /// Whether what mending it saves cannot be told from a capture, so that no amount is given.
+    pub is_amount_unknown: bool,
     /// Time beside the judged time that would go, too, such as compilation of what was compiled before, nanoseconds.
     pub beside_ns: i64,
     /// Whether it only informs: it claims nothing that mending would give back.
@@ -103,6 +105,7 @@ impl Finding {
             edits: Vec::new(),
             at_most: None,
             priced: None,
+            is_amount_unknown: false,
             beside_ns: 0,
             is_information: false,
             share: 0.0,
@@ -176,6 +179,12 @@ impl Finding {
     #[must_use]
     pub fn priced(self, least: f64, most: f64) -> Finding {
         Finding { priced: Some((least, most)), ..self }
+    }
+
+    /// What mending it saves cannot be told from a capture.
+    #[must_use]
+    pub fn unknown_amount(self) -> Finding {
+        Finding { is_amount_unknown: true, ..self }
     }
 
     /// Time beside the judged time would go, too.

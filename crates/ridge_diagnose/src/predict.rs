@@ -26,7 +26,9 @@ pub(crate) fn of_findings(case: &Case<'_>, findings: &mut [Finding], together: &
     let is_small = case.analysis.trace.events.len() <= MOST_REPLAYED;
     let options = Options { window: window(case), ..Options::default() };
     let replay = (wants_replay && is_small).then(|| Replay::new(case.analysis.trace, &options));
-    for finding in findings.iter_mut().filter(|finding| !finding.is_information && finding.share > 0.0) {
+    let has_amount =
+        |finding: &&mut Finding| !finding.is_information && !finding.is_amount_unknown && finding.share > 0.0;
+    for finding in findings.iter_mut().filter(has_amount) {
         if let Some((least, most)) = finding.priced {
             finding.saving = Some(priced(case, least, most));
             continue;
@@ -45,7 +47,10 @@ pub(crate) fn of_findings(case: &Case<'_>, findings: &mut [Finding], together: &
         });
     }
     if on_processors {
-        let predicted = together.iter().map(|at| &findings[*at]).filter(|finding| !is_of_overlap(finding));
+        let predicted = together
+            .iter()
+            .map(|at| &findings[*at])
+            .filter(|finding| !is_of_overlap(finding) && !finding.is_amount_unknown);
         return (predicted.clone().count() > 1).then(|| wall_of_all(case, predicted));
     }
     let share = case.share_of(together.iter().flat_map(|at| findings[*at].claim.iter().copied()));

@@ -10,12 +10,16 @@ use ridge_hlo::{Flow, InstructionId};
 use site::{Rewrite, Site, Slack};
 use std::collections::BTreeMap;
 
+mod banded;
 mod batch;
 mod chain;
 mod cone;
+mod discarded;
 mod hoist;
+mod log_sum;
 mod pairwise;
 mod power;
+mod repeated;
 mod round_trip;
 mod site;
 mod spectrum;
@@ -53,6 +57,10 @@ pub(crate) fn better_forms<'a>(case: &Case<'a>, program: &Program<'a>, least: f6
         window::find(&site),
         batch::find(&site),
         round_trip::find(&site),
+        repeated::find(&site),
+        banded::find(&site),
+        discarded::find(&site),
+        log_sum::find(&site),
     ];
     let mut merged: BTreeMap<&str, Rewrite> = BTreeMap::new();
     // One that costs more must not speak against others of its kind.

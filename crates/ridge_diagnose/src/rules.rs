@@ -35,6 +35,7 @@ rules! {
     converted_again
     grown_on_host
     python_loop_of_eager_ops
+    low_utilization
     blocking_call
     cold_start
     host_bound_dispatch
@@ -61,6 +62,8 @@ rules! {
     cheaper_form
     work_done_twice
     lanes_wait
+    runs_to_limit
+    factorized_again
     narrow_reduction
     layout_copies
     gather_scatter_bound
@@ -84,6 +87,7 @@ rules! {
     kernel_hotspot
     hot_line
     uncoalesced_access
+    clocks_throttled
     bank_conflicts
     warp_stalls
     divergence

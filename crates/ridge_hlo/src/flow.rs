@@ -130,8 +130,6 @@ impl<'m> Flow<'m> {
 
     /// Whether the value of `id` is the same in every iteration of the loop `around`.
     pub fn is_unchanged_in(&self, id: InstructionId, around: InstructionId) -> bool {
-        // The condition reads the state of each iteration as the body does.
-        let parts = &self.module.instruction(around).called;
         let (mut open, mut seen) = (vec![self.source(id)], Vec::new());
         while let Some(value) = open.pop() {
             if seen.contains(&value) {
@@ -139,12 +137,28 @@ impl<'m> Flow<'m> {
             }
             seen.push(value);
             let instruction = self.module.instruction(value);
-            let is_inside = parts.contains(&self.module.instruction(self.carrier(value)).computation);
+            let is_inside = self.is_within(value, around);
             if seen.len() > MOST_STEPS || (is_inside && changes_by_itself(instruction)) {
                 return false;
             }
             if is_inside {
                 open.extend(self.inputs(value));
+            }
+        }
+        true
+    }
+
+    /// Whether the loop `around` runs `id`: in its body or condition, or in a branch, call or loop of them.
+    fn is_within(&self, id: InstructionId, around: InstructionId) -> bool {
+        let mut at = self.carrier(id);
+        for _ in 0..MOST_STEPS {
+            let computation = self.module.instruction(at).computation;
+            let caller = self.loops.get(&computation).copied().or_else(|| self.only_caller(computation));
+            match caller {
+                Some(caller) if caller == around => return true,
+                Some(caller) => at = caller,
+                // What several places run may be run by the loop.
+                None => return !self.module.computation(computation).callers.is_empty(),
             }
         }
         true
@@ -332,6 +346,53 @@ ENTRY %main (a: f32[8], b: f32[8]) -> f32[8] {
   ROOT %result = f32[8]{0} get-tuple-element(%loop), index=2
 }
 ";
+
+    #[test]
+    fn what_a_branch_in_a_loop_reads_may_change_in_it() {
+        const BRANCHES: &str = "HloModule m
+
+%one (p: f32[8]) -> f32[8] {
+  %p = f32[8]{0} parameter(0)
+  ROOT %sine = f32[8]{0} sine(%p)
+}
+
+%two (q: f32[8]) -> f32[8] {
+  ROOT %q = f32[8]{0} parameter(0)
+}
+
+%body (s: (s32[], f32[8])) -> (s32[], f32[8]) {
+  %s = (s32[], f32[8]{0}) parameter(0)
+  %i = s32[] get-tuple-element(%s), index=0
+  %state = f32[8]{0} get-tuple-element(%s), index=1
+  %fixed = f32[] constant(3)
+  %next = f32[8]{0} conditional(%i, %state, %state), branch_computations={%one, %two}
+  %by = s32[] constant(1)
+  %j = s32[] add(%i, %by)
+  ROOT %out = (s32[], f32[8]{0}) tuple(%j, %next)
+}
+
+%cond (t: (s32[], f32[8])) -> pred[] {
+  %t = (s32[], f32[8]{0}) parameter(0)
+  %k = s32[] get-tuple-element(%t), index=0
+  %ten = s32[] constant(10)
+  ROOT %less = pred[] compare(%k, %ten), direction=LT
+}
+
+ENTRY %main (b: f32[8]) -> f32[8] {
+  %b = f32[8]{0} parameter(0)
+  %zero = s32[] constant(0)
+  %start = (s32[], f32[8]{0}) tuple(%zero, %b)
+  %loop = (s32[], f32[8]{0}) while(%start), condition=%cond, body=%body
+  ROOT %result = f32[8]{0} get-tuple-element(%loop), index=1
+}
+";
+        let module = HloModule::from_text(BRANCHES).expect("a module");
+        let flow = Flow::new(&module);
+        let id = |name: &str| module.instruction_named(name).expect(name);
+        assert_eq!(flow.loop_around(id("sine")), Some(id("loop")));
+        assert!(!flow.is_unchanged_in(id("sine"), id("loop")));
+        assert!(flow.is_unchanged_in(id("fixed"), id("loop")));
+    }
 
     #[test]
     fn values_are_followed_through_loops_and_fusions() {

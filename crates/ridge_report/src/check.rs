@@ -12,7 +12,7 @@ pub mod sarif;
 pub mod text;
 mod words;
 
-pub use words::headline;
+pub use words::{evidence, headline, holds, saving};
 
 use ridgeline::{Check, Finding, Level, ShownFinding};
 

@@ -50,6 +50,7 @@ pub mod terminal;
 pub mod trial;
 
 pub use note::note_line;
+pub use number::fact_text;
 pub use order::{Direction, Order, rows_by};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};

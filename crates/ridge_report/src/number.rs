@@ -62,6 +62,11 @@ pub(crate) fn show_in_column(cell: Cell<'_>, meaning: &Meaning<'_>) -> Shown {
     }
 }
 
+/// The value of a fact as people read it, its unit behind it.
+pub fn fact_text(value: &FactValue) -> String {
+    show_fact(value).joined()
+}
+
 /// The value of a fact as people read it.
 pub(crate) fn show_fact(value: &FactValue) -> Shown {
     match value {

@@ -14,6 +14,7 @@
 //! allocation 10 +1024 GPU_0      an allocator's event: time, bytes taken or given back (-1024), its name; then reserved=4096
 //! segment 11 +2097152 GPU_0      an allocator takes a segment from its driver, or gives one back (-2097152)
 //! exhausted 12 1024 GPU_0        a request that the allocator could not meet
+//! counter 10 "sm [%]" 55 on gpu   a sample of a counter of the device called gpu; without `on`, of none
 //! profile gemm a__b.sum=3        a launch under a hardware profiler with its metrics
 //! ```
 //!
@@ -113,6 +114,8 @@ impl Reader {
             ["exhausted", time, bytes, allocator] => {
                 self.segment(time, bytes, allocator, SegmentEventKind::OutOfMemory)?
             }
+            ["counter", time, metric, value] => self.counter(time, metric, value, None)?,
+            ["counter", time, metric, value, "on", device] => self.counter(time, metric, value, Some(device))?,
             ["profile", name, ref rest @ ..] => self.profile(name, rest)?,
             [start, dur, name, ref rest @ ..] => self.event(start, dur, name, rest)?,
             _ => return Err("expected a track, a module or `start +duration name`".to_owned()),
@@ -157,6 +160,17 @@ impl Reader {
         table.fragmentation.push(0.0);
         table.address.push(0);
         table.owner.push(StringId(0));
+        Ok(())
+    }
+
+    fn counter(&mut self, time: &str, metric: &str, value: &str, device: Option<&str>) -> Result<(), String> {
+        let device = device.map_or(NONE, |device| self.builder.device(self.process, device));
+        let metric = self.builder.strings.intern(metric);
+        let counters = &mut self.builder.counters;
+        counters.device.push(device);
+        counters.metric.push(metric);
+        counters.time_ns.push(number(time)?);
+        counters.value.push(number(value)?);
         Ok(())
     }
 

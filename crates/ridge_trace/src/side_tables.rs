@@ -163,6 +163,8 @@ pub struct Counters {
     pub time_ns: Vec<i64>,
     /// The value.
     pub value: Vec<f64>,
+    /// Whether some come from a log that could not be put on the trace's clock, so that nothing may be laid beside events.
+    pub has_own_clock: bool,
 }
 
 /// Allocator events, in columns of equal length, sorted by time.

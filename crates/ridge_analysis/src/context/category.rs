@@ -4,8 +4,10 @@
 //! not, the framework's operator does. Mangled names hold the same words as readable ones, so none is demangled.
 
 use crate::{Analysis, Group};
+use aho_corasick::AhoCorasick;
 use ridge_trace::{EventKind, StringId};
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// What a kernel is whose name says nothing.
 const UNKNOWN: &str = "kernel, unknown";
@@ -119,6 +121,27 @@ const WORDS: [(&str, &str); 28] = [
     ("elementwise", "elementwise pointwise act_and_mul silu gelu swiglu scalepackedtensor subtensorop optensor"),
 ];
 
+/// Finds all words of [`WORDS`] in one pass over a name: there are two hundred, and as many names as a capture has kernels.
+struct Lines {
+    words: AhoCorasick,
+    /// The line of [`WORDS`] that a word stands in.
+    line: Vec<usize>,
+}
+
+static LINES: LazyLock<Lines> = LazyLock::new(|| {
+    let (line, words): (Vec<usize>, Vec<&str>) =
+        WORDS.iter().enumerate().flat_map(|(line, (_, words))| words.split(' ').map(move |word| (line, word))).unzip();
+    // Only a pattern of gigabytes is refused.
+    Lines { words: AhoCorasick::new(words).expect("words of a constant"), line }
+});
+
+impl Lines {
+    /// The first line that has a word in `name`.
+    fn first_in(&self, name: &str) -> Option<usize> {
+        self.words.find_overlapping_iter(name).map(|found| self.line[found.pattern().as_usize()]).min()
+    }
+}
+
 /// What a kernel's name alone says of its work; libraries put it there.
 pub fn kernel_category(name: &str) -> &'static str {
     // MTIA's kernels are called as their operators, with the type of what they compute behind.
@@ -131,10 +154,9 @@ pub fn kernel_category(name: &str) -> &'static str {
         return "elementwise";
     }
     let is_inductor_reduction = name.starts_with("triton_red_") || name.starts_with("triton_per_");
-    let words = WORDS.iter().find(|(category, words)| {
-        words.split(' ').any(|word| name.contains(word)) || *category == "convolution" && convolves(&name)
-    });
-    match words.map_or(UNKNOWN, |(category, _)| category) {
+    let convolution = || WORDS.iter().position(|(category, _)| *category == "convolution").filter(|_| convolves(&name));
+    let first = LINES.first_in(&name).into_iter().chain(convolution()).min();
+    match first.map_or(UNKNOWN, |line| WORDS[line].0) {
         known @ ("normalization" | "softmax") => known,
         _ if is_inductor_reduction => "reduction",
         known => known,

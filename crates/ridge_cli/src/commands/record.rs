@@ -1,6 +1,7 @@
 //! `ridgeline record`: run a program under the recorder.
 
 mod arguments;
+mod attach;
 mod profilers;
 mod runs;
 mod with;
@@ -19,6 +20,9 @@ use words::{causes, nanos, print_stderr, summary};
 
 /// Runs the command.
 pub(crate) fn run(arguments: &RecordArguments, globals: &Globals) -> Result<Ending, Failure> {
+    if !arguments.attach.is_empty() {
+        return attach::run(arguments);
+    }
     let mut said = BTreeMap::new();
     if !arguments.with.is_empty() {
         let status = with::run(arguments, globals, &mut |event| tell(&event, globals, &mut said))?;

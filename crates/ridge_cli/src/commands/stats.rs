@@ -83,7 +83,8 @@ fn report(session: &Session, arguments: &StatsArguments) -> Result<Report, Failu
 /// Where to look in a capture in which nothing has a time.
 fn untimed(session: &Session) -> Vec<Note> {
     let trace = session.trace();
-    if !trace.events.is_empty() || !trace.profiles.is_empty() {
+    let has_tables = !trace.profiles.is_empty() || !trace.counters.time_ns.is_empty();
+    if !trace.events.is_empty() || has_tables {
         return Vec::new();
     }
     let has_memory = !trace.memory.blocks.is_empty() || !trace.allocations.time_ns.is_empty();

@@ -6,6 +6,8 @@ use crate::finding::Finding;
 use crate::fitness::CannotTell;
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
+use ridge_analysis::Need;
+use ridge_analysis::models::counters::{CounterRows, Meaning};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 
 pub(crate) static RULE: Rule = Rule {
@@ -15,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("near_memory_limit.md"),
     asks: &[],
     explains: &[],
-    needs: &[],
+    needs: &[Need::of::<CounterRows>()],
     find: Find::Causes(find),
 };
 
@@ -43,5 +45,39 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             );
         }
     }
+    if findings.is_empty() {
+        findings.extend(seen_by_monitors(case));
+    }
     Ok(findings)
+}
+
+/// A monitor sees what is taken from the device, by whomever, and not what of it is used.
+fn seen_by_monitors(case: &Case<'_>) -> Vec<Finding> {
+    let counters = case.analysis.get::<CounterRows>();
+    let bytes = |bytes: f64| Quantity::new(bytes, Unit::Bytes, Basis::Measured);
+    let mut findings = Vec::new();
+    for row in &counters.0 {
+        let Some(Meaning::MemoryUsed(unit)) = row.meaning else { continue };
+        let total = counters.0.iter().find_map(|other| match other.meaning {
+            Some(Meaning::MemoryTotal(unit)) if other.device == row.device => Some(other.max * unit as f64),
+            _ => None,
+        });
+        let of_device = || {
+            let device = case.trace().devices.get(row.device?.0 as usize)?;
+            device.memory_bytes.map(|bytes| bytes as f64)
+        };
+        let (used, Some(total)) = (row.max * unit as f64, total.or_else(of_device)) else { continue };
+        if total > 0.0 && (NEARLY_ALL..=1.0).contains(&(used / total)) {
+            findings.push(
+                Finding::new(format!("a monitor saw {} of the device's memory taken", percent(used / total)))
+                    .about(row.device.map(Subject::Device))
+                    .number("taken at the most, by all programs", bytes(used))
+                    .number("memory of the device", bytes(total))
+                    .why("whether programs use it or their allocators only keep it, a monitor cannot see")
+                    .help("record the program with `ridgeline record` and see what it uses itself with `ridgeline memory`")
+                    .information(),
+            );
+        }
+    }
+    findings
 }

@@ -56,7 +56,7 @@ fn state_words(state: State) -> &'static str {
 }
 
 /// What a finding holds: `2.13 of 3.04 ms per step`.
-pub(super) fn holds(check: &Check, finding: &Finding) -> Option<String> {
+pub fn holds(check: &Check, finding: &Finding) -> Option<String> {
     if finding.is_information || finding.share <= 0.0 {
         return None;
     }
@@ -74,7 +74,7 @@ pub(super) fn holds(check: &Check, finding: &Finding) -> Option<String> {
 }
 
 /// One thing that speaks for a finding.
-pub(super) fn evidence(evidence: &Evidence) -> String {
+pub fn evidence(evidence: &Evidence) -> String {
     match evidence.number {
         Some(number) => {
             let shown = show(Cell::Real(number.value), number.unit);
@@ -85,7 +85,7 @@ pub(super) fn evidence(evidence: &Evidence) -> String {
 }
 
 /// What mending would save, with where the number comes from.
-pub(super) fn saving(saving: &Saving, rule: &str) -> String {
+pub fn saving(saving: &Saving, rule: &str) -> String {
     let per = match saving.per {
         Per::Step => " per step",
         Per::Capture => "",

@@ -5,6 +5,7 @@ use crate::quantities::{size, time};
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueHint};
 use ridge_record::{HloFormat, Limits, RecordOptions, StepRange, TorchOptions, WarmUp, Window, XlaDump};
+use ridge_remote::Target;
 use ridgeline::units::Bytes;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -53,6 +54,16 @@ pub(crate) struct RecordArguments {
           value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) runs: u16,
 
+    /// Capture programs that run already, each from the server that `jax.profiler.start_server` opened in it
+    ///
+    /// All are captured at the same time. The server uses plain TCP and asks for no password.
+    #[arg(long, value_name = "HOST:PORT", value_delimiter = ',', conflicts_with_all = NOT_ATTACHED)]
+    pub(super) attach: Vec<Target>,
+
+    /// How long to capture with --attach; Ctrl-C ends it early and keeps what there is
+    #[arg(long, value_name = "TIME", default_value = "2s", requires = "attach", value_parser = time)]
+    pub(super) duration: Duration,
+
     #[command(flatten)]
     pub(super) window: WindowArguments,
 
@@ -73,9 +84,39 @@ pub(crate) struct RecordArguments {
     measure_overhead: bool,
 
     /// The program and its arguments
-    #[arg(required = true, last = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
+    #[arg(required_unless_present = "attach", last = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
     pub(super) command: Vec<OsString>,
 }
+
+/// What only a program that is started can be given.
+const NOT_ATTACHED: [&str; 26] = [
+    "with",
+    "runs",
+    "steps",
+    "step_function",
+    "annotation",
+    "max_windows",
+    "warm_up",
+    "hlo",
+    "xla_dump",
+    "no_samples",
+    "no_sources",
+    "golden",
+    "no_memory_profiles",
+    "memory_at",
+    "keep_private",
+    "profile_option",
+    "python_tracer",
+    "expand_command_buffers",
+    "keep_command_buffers",
+    "shapes",
+    "allocations",
+    "allocator_history",
+    "host_only",
+    "rotate",
+    "measure_overhead",
+    "command",
+];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -93,6 +134,7 @@ Examples:
   ridgeline record --expand-command-buffers -- python solver.py     operations of CUDA graphs keep their names
   ridgeline record --with nsys -o run/ -- python solver.py          the timeline by Nsight Systems
   ridgeline record --with ncu:top=3 -o run/ -- python solver.py     then counters of three kernels, into the same folder
+  ridgeline record --attach node1:9012,node2:9012 --duration 3s     programs that run already
 
 Exit status:
   The program's own; if a signal ended the program, the same signal ends ridgeline.

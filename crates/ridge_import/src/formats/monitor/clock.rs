@@ -17,22 +17,28 @@ pub(super) fn place(log: &Log, source: Source<'_>, import: &mut Import) -> i64 {
     if !log.has_times {
         let message = "the log has no dates: its rounds are shown one second apart, from the trace's beginning on";
         import.note(Severity::Partial, source.name, None, 1, message.to_owned());
+        import.builder.counters.has_own_clock = true;
         return 0;
     }
-    let (offset, message) = match trace_span(import).map(|(zero, begin, end)| (zero, offset(first, last, begin, end))) {
-        Some((zero, Some(offset))) => {
-            let minutes = offset / 60_000_000_000;
-            let sign = if minutes < 0 { '-' } else { '+' };
-            let zone = format!("UTC{sign}{:02}:{:02}", minutes.abs() / 60, minutes.abs() % 60);
-            (
-                (-offset).saturating_sub(zero),
-                format!("its local times were read as {zone}, where they overlap the trace"),
-            )
-        }
-        Some((_, None)) => (-first, "it does not overlap the trace in any time zone; it is shown from 0 on".to_owned()),
-        None => (-first, "no trace with a known time was read before it; it is shown from 0 on".to_owned()),
-    };
+    let (offset, is_placed, message) =
+        match trace_span(import).map(|(zero, begin, end)| (zero, offset(first, last, begin, end))) {
+            Some((zero, Some(offset))) => {
+                let minutes = offset / 60_000_000_000;
+                let sign = if minutes < 0 { '-' } else { '+' };
+                let zone = format!("UTC{sign}{:02}:{:02}", minutes.abs() / 60, minutes.abs() % 60);
+                (
+                    (-offset).saturating_sub(zero),
+                    true,
+                    format!("its local times were read as {zone}, where they overlap the trace"),
+                )
+            }
+            Some((_, None)) => {
+                (-first, false, "it does not overlap the trace in any time zone; it is shown from 0 on".to_owned())
+            }
+            None => (-first, false, "no trace with a known time was read before it; it is shown from 0 on".to_owned()),
+        };
     import.note(Severity::Info, source.name, None, 1, message);
+    import.builder.counters.has_own_clock |= !is_placed;
     offset
 }
 

@@ -204,8 +204,17 @@ impl Rounds {
     }
 }
 
-/// `55 %`, `123.4 W` and `P0`-free numbers; `None` for `N/A`, `-` and words.
+/// `55 %`, `123.4 W` and `P0`-free numbers; `Active` is 1 and `Not Active` 0, a set of bits its number; `None` for
+/// `N/A`, `-` and other words.
 fn number(cell: &str) -> Option<f64> {
+    match cell {
+        "Active" => return Some(1.0),
+        "Not Active" => return Some(0.0),
+        _ => {}
+    }
+    if let Some(bits) = cell.strip_prefix("0x") {
+        return u64::from_str_radix(bits, 16).ok().and_then(|bits| u32::try_from(bits).ok()).map(f64::from);
+    }
     let word = cell.split_whitespace().next()?;
     word.parse().ok().filter(|value: &f64| value.is_finite())
 }

@@ -1,0 +1,60 @@
+//! `ridgeline snapshot`: what programs did just now, from a ring that the profiler inside of them keeps.
+
+use super::remote::{captured, told};
+use crate::ending::Ending;
+use crate::failure::Failure;
+use clap::{Args, ValueHint};
+use ridge_record::default_out_dir;
+use ridge_remote::{Ask, Limits, Target};
+use std::path::PathBuf;
+
+/// Save what running JAX programs did in the last moments (a flight recorder)
+///
+/// `--start` has each program record into a ring that keeps the last stretch; without an option the ring is saved, as
+/// often as you like; `--stop` ends it. Each program is asked at the port that it opened with
+/// `jax.profiler.start_server`, all at the same time. The server uses plain TCP and asks for no password.
+#[derive(Debug, Args)]
+#[command(after_long_help = EXAMPLES)]
+pub(crate) struct SnapshotArguments {
+    /// Where the programs' profilers listen
+    #[arg(required = true, value_name = "HOST:PORT", value_delimiter = ',')]
+    targets: Vec<Target>,
+
+    /// Begin to record into the ring
+    #[arg(long, conflicts_with_all = ["stop", "out", "no_modules"])]
+    start: bool,
+
+    /// End the recording; the ring is lost
+    #[arg(long, conflicts_with_all = ["out", "no_modules"])]
+    stop: bool,
+
+    /// Capture folder [default: a new one, ridgeline-run-N]
+    #[arg(short = 'o', long = "out", value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    out: Option<PathBuf>,
+
+    /// Do not ask for the compiled modules, which the ring does not hold: it need not start anew then
+    #[arg(long)]
+    no_modules: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline snapshot --start node1:9012,node2:9012     begin; costs what JAX's profiler costs
+  ridgeline snapshot node1:9012,node2:9012 -o slow/    save the last stretch of both
+  ridgeline snapshot --stop node1:9012,node2:9012      end
+
+Exit status:
+  0 if every program answered, 1 if one did not; what came from the others is kept.";
+
+/// Runs the command.
+pub(crate) fn run(arguments: &SnapshotArguments) -> Result<Ending, Failure> {
+    let (targets, limits) = (&arguments.targets, Limits::default());
+    if arguments.start {
+        return told(targets, Ask::Start, limits, "records into a ring from now on");
+    }
+    if arguments.stop {
+        return told(targets, Ask::Stop, limits, "stopped");
+    }
+    let out = arguments.out.clone().unwrap_or_else(|| default_out_dir(&[]));
+    captured(targets, Ask::Snapshot { with_modules: !arguments.no_modules }, limits, &out, || ())
+}

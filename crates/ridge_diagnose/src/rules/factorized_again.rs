@@ -1,0 +1,108 @@
+//! A program that is called again and again factorizes a matrix that some of its arguments alone decide.
+
+use crate::arguments::name_of;
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::programs::{Program, programs};
+use crate::rewrites::place_of;
+use crate::rule::{Find, Group, Rule};
+use crate::words::{list, percent};
+use ridge_analysis::{Lines, Need};
+use ridge_hlo::{HloModule, InstructionId};
+use ridge_table::Subject;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "factorized-again",
+    group: Group::Structure,
+    summary: "Factorization in every call that may be needed once",
+    document: include_str!("factorized_again.md"),
+    asks: &[Question::Device, Question::Hlo],
+    explains: &[],
+    needs: &[Need::of::<Lines>()],
+    find: Find::Causes(find),
+};
+
+/// The least part of the judged time.
+const LEAST: f64 = 0.10;
+/// Calls from which on doing it once is worth it.
+const RUNS: u64 = 5;
+/// Arguments that are named, and instructions of a program that is looked at.
+const NAMED: usize = 4;
+const MOST: usize = 1 << 14;
+/// What takes a matrix apart, by parts of the names that LAPACK, cuSOLVER and XLA give it.
+const FACTORS: [&str; 8] = ["potrf", "getrf", "geqrf", "syevd", "heevd", "gesdd", "gesvd", "cholesky"];
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    case.needs_hlo()?;
+    Ok(programs(case).iter().filter_map(|program| finding(case, program)).collect())
+}
+
+fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
+    let module = program.module;
+    let entry = module.entry?;
+    let direct: Vec<InstructionId> =
+        program.ran.keys().copied().filter(|id| module.instruction(*id).computation == entry).collect();
+    let factor = direct.iter().copied().filter(|id| is_factor(module, *id)).max_by_key(|id| program.ns(*id))?;
+    if program.events(factor) < RUNS || module.computation(entry).instruction_ids().len() > MOST {
+        return None;
+    }
+    let arguments = arguments(module, entry);
+    let own = arguments.get(&factor).filter(|own| !own.is_empty())?;
+    let is_large = |id: InstructionId| module.instruction(id).shape.element_count().is_ok_and(|count| count > 1);
+    let parameters = module.computation(entry).instruction_ids();
+    let mut others = parameters.filter(|id| module.instruction(*id).opcode == "parameter" && is_large(*id));
+    // Where every argument goes in, something of it is new in every call.
+    others.find(|id| !own.contains(id))?;
+    let ran: Vec<InstructionId> = direct
+        .into_iter()
+        .filter(|id| arguments.get(id).is_some_and(|of| !of.is_empty() && of.is_subset(own)))
+        .collect();
+    let ns = program.ns_of(&ran);
+    if case.share(ns) < LEAST {
+        return None;
+    }
+    let names: Vec<String> = own.iter().take(NAMED).map(|id| format!("`{}`", name_of(module, *id))).collect();
+    let more = if own.len() > NAMED { " and others" } else { "" };
+    let function = program.function(case);
+    let longest = program.longest_first(&ran);
+    let message = format!(
+        "{} of the time factorizes a matrix again in every call of `{function}`, though it depends on {}{more} alone",
+        percent(case.share(ns)),
+        names.join(", "),
+    );
+    Some(
+        Finding::new(message)
+            .at(place_of(case, program, factor))
+            .about(Subject::Module(program.row))
+            .number(format!("in what depends on those alone: {}", list(&program.names(&longest), 3)), case.per_unit(ns))
+            .fact(format!("called {} times; whether those arguments were the same each time is not in the capture", program.events(factor)))
+            .why("a compiled function keeps nothing from one call to the next, so what its unchanged arguments decide is computed anew")
+            .help("if they stay the same, factorize once in a function of its own and pass the factor in: `jax.scipy.linalg.cho_factor`, `lu_factor`, then `cho_solve` or `solve_triangular` in each call")
+            .information(),
+    )
+}
+
+fn is_factor(module: &HloModule, id: InstructionId) -> bool {
+    let instruction = module.instruction(id);
+    let name = instruction.custom_call_target.as_deref().unwrap_or(&instruction.opcode);
+    FACTORS.iter().any(|factor| name.contains(factor))
+}
+
+/// The arguments that each instruction of the entry goes back to.
+fn arguments(module: &HloModule, entry: ridge_hlo::ComputationId) -> FxHashMap<InstructionId, BTreeSet<InstructionId>> {
+    let mut found: FxHashMap<InstructionId, BTreeSet<InstructionId>> = FxHashMap::default();
+    // Operands stand before those who read them.
+    for id in module.computation(entry).instruction_ids() {
+        let instruction = module.instruction(id);
+        let mut of: BTreeSet<InstructionId> =
+            instruction.operands.iter().filter_map(|operand| found.get(operand)).flatten().copied().collect();
+        if instruction.opcode == "parameter" {
+            of.insert(id);
+        }
+        found.insert(id, of);
+    }
+    found
+}

@@ -1,0 +1,156 @@
+//! A loop that may end early, by a number that it compares, and always runs to its limit.
+
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::programs::{Program, programs, reached};
+use crate::rewrites::place_of;
+use crate::rule::{Find, Group, Rule};
+use crate::words::percent;
+use ridge_analysis::{Lines, Need};
+use ridge_hlo::{Flow, HloModule, InstructionId};
+use ridge_table::{Basis, Quantity, Subject, Unit};
+use rustc_hash::FxHashSet;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "runs-to-limit",
+    group: Group::Structure,
+    summary: "Iterative solver that never meets its tolerance",
+    document: include_str!("runs_to_limit.md"),
+    asks: &[Question::Device, Question::Hlo],
+    explains: &[],
+    needs: &[Need::of::<Lines>()],
+    find: Find::Causes(find),
+};
+
+/// The least part of the judged time.
+const LEAST: f64 = 0.10;
+/// Iterations below which a limit is meant as a count.
+const FEWEST: f64 = 20.0;
+/// Runs of the loop: one that ends at its limit may be chance.
+const RUNS: u64 = 2;
+/// Steps of a condition.
+const MOST: usize = 256;
+
+/// When a loop ends.
+struct End {
+    /// At this number of its counter at the latest.
+    limit: f64,
+    /// The element of the loop's state that counts.
+    counter: usize,
+    /// Before that where a number is below or above this one; `None` where that is computed.
+    threshold: Option<f64>,
+}
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    case.needs_hlo()?;
+    let mut found = Vec::new();
+    for program in programs(case) {
+        let flow = Flow::new(program.module);
+        let loops = program.module.instruction_ids().filter(|id| program.module.instruction(*id).opcode == "while");
+        found.extend(loops.filter_map(|id| finding(case, &program, &flow, id)));
+    }
+    Ok(found)
+}
+
+fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: InstructionId) -> Option<Finding> {
+    let module = program.module;
+    let runs = program.events(id);
+    // A threshold that nothing can be below is how a fixed number of iterations is asked for.
+    let end = end(module, flow, id).filter(|end| end.threshold.is_none_or(|threshold| threshold > 0.0))?;
+    let body = *module.instruction(id).called.first()?;
+    let each = module.computation(body).instruction_ids().map(|id| program.events(id)).max()?;
+    let trips = each as f64 / runs.max(1) as f64;
+    let by = step(module, flow, id, end.counter)?;
+    let counted = trips * by;
+    if runs < RUNS || counted < FEWEST || counted < end.limit || counted >= end.limit + by {
+        return None;
+    }
+    let inside: FxHashSet<_> = reached(module, body).into_iter().collect();
+    let mut ran: Vec<InstructionId> =
+        program.ran.keys().copied().filter(|id| inside.contains(&module.instruction(*id).computation)).collect();
+    ran.push(id);
+    let ns = program.ns_of(&ran);
+    if case.share(ns) < LEAST {
+        return None;
+    }
+    let message = format!(
+        "{} of the time is in a loop that runs to its limit of {} iterations every time, because it never converges to its tolerance",
+        percent(case.share(ns)),
+        end.limit,
+    );
+    let found = Finding::new(message)
+        .at(place_of(case, program, id))
+        .about(Subject::Module(program.row))
+        .number("in its iterations", case.per_unit(ns))
+        .number("times it ran, each to the limit", Quantity::new(runs as f64, Unit::Count, Basis::Measured));
+    let found = match end.threshold {
+        Some(threshold) => found.fact(format!("it would end early at {threshold:.1e}")),
+        None => found,
+    };
+    Some(
+        found
+            .why("the loop would end as soon as its error is below a threshold, and that did not happen once; a threshold near the resolution of its numbers (about 1e-7 of their size in single precision) is out of reach")
+            .help("loosen the tolerance to what the result needs (1e-4 is usual in single precision), or make the iteration converge: scale the problem, start from the last solution, compute in double precision; look at the error with which it ends")
+            .claims(program.claim(&ran, 1.0))
+            .unknown_amount(),
+    )
+}
+
+/// When the loop `id` ends, where that is at a limit or by a comparison of real numbers, whichever comes first.
+fn end(module: &HloModule, flow: &Flow<'_>, id: InstructionId) -> Option<End> {
+    let condition = module.computation(*module.instruction(id).called.get(1)?);
+    let (mut open, mut seen) = (vec![flow.source(condition.root?)], FxHashSet::default());
+    let (mut limit, mut threshold) = (None, None);
+    while let Some(at) = open.pop() {
+        if !seen.insert(at) || seen.len() > MOST {
+            continue;
+        }
+        let instruction = module.instruction(at);
+        if instruction.opcode != "compare" {
+            open.extend(flow.inputs(at));
+            continue;
+        }
+        let [one, other] = instruction.operands[..] else { continue };
+        let (left, right) = (flow.source(one), flow.source(other));
+        let is_real = module.instruction(left).shape.element_type.is_float();
+        match instruction.attributes().comparison_direction.as_deref()? {
+            "LT" if !is_real && module.instruction(left).opcode == "get-tuple-element" => {
+                let counter = module.instruction(left).tuple_index.and_then(|index| usize::try_from(index).ok());
+                if let Some((counter, number)) = counter.zip(number(module, flow, right)) {
+                    let larger = limit.is_none_or(|(_, known)| number > known);
+                    limit = if larger { Some((counter, number)) } else { limit };
+                }
+            }
+            "LT" | "LE" | "GT" | "GE" if is_real => {
+                threshold = threshold.or(Some(number(module, flow, right).or(number(module, flow, left))));
+            }
+            _ => open.extend(flow.inputs(at)),
+        }
+    }
+    let ((counter, limit), threshold) = limit.zip(threshold)?;
+    Some(End { limit, counter, threshold })
+}
+
+/// By how much an element of a loop's state grows in each iteration.
+fn step(module: &HloModule, flow: &Flow<'_>, id: InstructionId, element: usize) -> Option<f64> {
+    let root = module.instruction(module.computation(*module.instruction(id).called.first()?).root?);
+    let next = module.instruction(flow.source(*root.operands.get(element).filter(|_| root.opcode == "tuple")?));
+    let [one, other] = next.operands[..] else { return None };
+    let by = number(module, flow, other).or_else(|| number(module, flow, one));
+    by.filter(|by| next.opcode == "add" && *by > 0.0)
+}
+
+/// The number that a value is, where that is a constant.
+fn number(module: &HloModule, flow: &Flow<'_>, id: InstructionId) -> Option<f64> {
+    let mut at = flow.content(id);
+    if module.instruction(at).opcode == "broadcast" {
+        at = flow.content(*module.instruction(at).operands.first()?);
+    }
+    match module.instruction(at).literal.as_ref()?.scalar()? {
+        ridge_hlo::Scalar::Float(value) => Some(value),
+        ridge_hlo::Scalar::Int(value) => Some(value as f64),
+        ridge_hlo::Scalar::Uint(value) => Some(value as f64),
+        _ => None,
+    }
+}
