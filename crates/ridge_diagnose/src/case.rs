@@ -4,7 +4,9 @@ use crate::finding::Place;
 use crate::fitness::CannotTell;
 use crate::known::Known;
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Activity, Analysis, Cause, Frame, Holds, IdleGaps, PythonFrame, Shared, Spans, StepRow, Wall, WallRow};
+use ridge_analysis::{
+    Activity, Analysis, Cause, Frame, Holds, IdleGaps, PythonFrame, Shared, Spans, StepRow, Wall, WallRow,
+};
 use ridge_hlo::{HloModule, Instruction, InstructionId};
 use ridge_replay::{Action, Edit};
 use ridge_table::{Basis, Quantity, Unit};

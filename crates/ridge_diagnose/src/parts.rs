@@ -127,7 +127,11 @@ impl Case<'_> {
         let python = &self.trace().python;
         let text = |id| self.trace().strings.get(id);
         let waits = |stack: &PythonStack| {
-            let call = stack.places.first().and_then(|at| python.places.get(*at as usize)).map_or("", |place| text(place.call));
+            let call = stack
+                .places
+                .first()
+                .and_then(|at| python.places.get(*at as usize))
+                .map_or("", |place| text(place.call));
             is_wait(call, text(stack.innermost))
         };
         let found: u64 = self.looks_in(&[(at, 1.0)], waits).values().sum();

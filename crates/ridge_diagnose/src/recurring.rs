@@ -6,8 +6,8 @@
 
 use crate::case::Case;
 use crate::pauses::is_own_code;
-use ridge_analysis::models::idle::IdlePart;
 use ridge_analysis::models::ModuleRuns;
+use ridge_analysis::models::idle::IdlePart;
 use ridge_analysis::{Analysis, Cause, IdleGaps, Need, Shared, Wall};
 use ridge_trace::{EventKind, ModuleRow, NONE, StringId, Trace};
 use rustc_hash::FxHashMap;

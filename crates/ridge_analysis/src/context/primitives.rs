@@ -169,5 +169,6 @@ const PRIMITIVES: [&str; 160] = [
 pub fn is_primitive(function: &str) -> bool {
     let name = function.trim_start_matches('_');
     // `scatter-add` and its like are the names of primitives, `scatter_add` that of the function.
-    PRIMITIVES.contains(&name) || name.split_once('-').is_some_and(|(first, rest)| first == "scatter" && !rest.is_empty())
+    PRIMITIVES.contains(&name)
+        || name.split_once('-').is_some_and(|(first, rest)| first == "scatter" && !rest.is_empty())
 }

@@ -128,7 +128,8 @@ const QUEUED: i64 = 4;
 fn steady(trace: &Trace) -> Frame {
     let mut compilation_ns = 0_i64;
     let spans = (0..trace.processes.len() as u32).map(|process| {
-        let Some(window) = work_of(trace, process).reduce(|(first, last), (start, end)| (first.min(start), last.max(end)))
+        let Some(window) =
+            work_of(trace, process).reduce(|(first, last), (start, end)| (first.min(start), last.max(end)))
         else {
             return Spans::default();
         };
