@@ -117,6 +117,27 @@ impl Case<'_> {
         Some(finding.claims(claim))
     }
 
+    /// The part of row `at` of the wall in which the program's Python waited for a device, 0 to 1.
+    pub(crate) fn part_that_waits(&self, at: usize) -> f32 {
+        let Some(looks) = self.analysis.get::<PythonLooks>().idle_in(at) else { return 0.0 };
+        let all: u64 = looks.values().sum();
+        if all < FEWEST_OF_ROW {
+            return 0.0;
+        }
+        let python = &self.trace().python;
+        let text = |id| self.trace().strings.get(id);
+        let waits = |stack: &PythonStack| {
+            let call = stack
+                .places
+                .first()
+                .and_then(|at| python.places.get(*at as usize))
+                .map_or("", |place| text(place.call));
+            is_wait(call, text(stack.innermost))
+        };
+        let found: u64 = self.looks_in(&[(at, 1.0)], waits).values().sum();
+        found as f32 / all as f32
+    }
+
     /// The part of row `at` of the wall that parts with a cause of their own have, 0 to 1.
     pub(crate) fn part_with_cause(&self, at: usize) -> f32 {
         let Some(looks) = self.analysis.get::<PythonLooks>().idle_in(at) else { return 0.0 };
@@ -142,6 +163,14 @@ fn with_package(call: &str) -> String {
         [("np.", "numpy."), ("jnp.", "jax.numpy."), ("onp.", "numpy."), ("pd.", "pandas.")];
     let found = CUSTOM.iter().find_map(|(name, package)| Some(format!("{package}{}", call.strip_prefix(name)?)));
     found.unwrap_or_else(|| call.to_owned())
+}
+
+/// Whether a call returns when a device has done what it was given.
+fn is_wait(call: &str, innermost: &str) -> bool {
+    const WAITS: [&str; 3] = ["block_until_ready", "device_get", "synchronize"];
+    let last = call.rsplit('.').next().unwrap_or(call);
+    let function = innermost.rsplit(':').next().unwrap_or(innermost);
+    WAITS.iter().any(|wait| last == *wait || function == *wait)
 }
 
 fn part(call: &str, calls: &str, innermost: &str) -> Option<HostPart> {
@@ -170,6 +199,12 @@ fn part(call: &str, calls: &str, innermost: &str) -> Option<HostPart> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_waits_for_a_device_is_known_by_its_name() {
+        assert!(is_wait("loss.block_until_ready", "") && is_wait("jax.device_get", "jax/_src/api.py:device_get"));
+        assert!(is_wait("train", "jax/_src/api.py:block_until_ready") && !is_wait("np.save", "") && !is_wait("", ""));
+    }
 
     #[test]
     fn calls_say_what_the_host_does() {

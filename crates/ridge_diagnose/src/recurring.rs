@@ -6,9 +6,10 @@
 
 use crate::case::Case;
 use crate::pauses::is_own_code;
+use ridge_analysis::models::ModuleRuns;
 use ridge_analysis::models::idle::IdlePart;
 use ridge_analysis::{Analysis, Cause, IdleGaps, Need, Shared, Wall};
-use ridge_trace::{NONE, StringId, Trace};
+use ridge_trace::{EventKind, ModuleRow, NONE, StringId, Trace};
 use rustc_hash::FxHashMap;
 
 /// The judged time is cut into so many slices of equal length, and what recurs is in at least this many of them.
@@ -47,7 +48,7 @@ pub(crate) struct LaunchingOnProcessors {
 }
 
 impl Shared for LaunchingOnProcessors {
-    const NEEDS: &'static [Need] = &[Need::of::<Wall>(), Need::of::<IdleGaps>()];
+    const NEEDS: &'static [Need] = &[Need::of::<Wall>(), Need::of::<IdleGaps>(), Need::of::<ModuleRuns>()];
 
     fn make(analysis: &Analysis<'_>) -> LaunchingOnProcessors {
         let (trace, idle) = (analysis.trace, analysis.get::<IdleGaps>());
@@ -74,14 +75,23 @@ impl Shared for LaunchingOnProcessors {
                     of_program.entry(program).or_default().push(ns);
                 }
             }
-            for (_, mut gaps) in of_program.into_iter().filter(|(program, _)| recurring.has(program, FEWEST)) {
+            for (program, mut gaps) in of_program.into_iter().filter(|(program, _)| recurring.has(program, FEWEST)) {
                 gaps.sort_unstable();
-                let usual = gaps.get(gaps.len() / 2).copied().unwrap_or(0).saturating_mul(USUAL);
+                // A run begins after a long gap; those inside of it are shorter, and of a program of many operations far more.
+                let before = &gaps[gaps.len().saturating_sub(runs_of(analysis, program))..];
+                let usual = before.get(before.len() / 2).copied().unwrap_or(0).saturating_mul(USUAL);
                 counted = gaps.iter().fold(counted, |sum, ns| sum.saturating_add((*ns).min(usual)));
             }
         }
         LaunchingOnProcessors { part: if all > 0 { (counted as f64 / all as f64) as f32 } else { 0.0 } }
     }
+}
+
+/// How often programs of that name ran in the capture; as often as can be where that is not known.
+fn runs_of(analysis: &Analysis<'_>, name: StringId) -> usize {
+    let named = (0..).map(ModuleRow).zip(&analysis.trace.modules).filter(|(_, module)| module.name == name);
+    let runs: Option<u64> = named.map(|(row, _)| analysis.get::<ModuleRuns>().of(row)).sum();
+    runs.filter(|runs| *runs > 0).and_then(|runs| usize::try_from(runs).ok()).unwrap_or(usize::MAX)
 }
 
 /// Whether the host had not launched, or just did.
@@ -103,6 +113,28 @@ fn program_at(trace: &Trace, device: u32, start: i64) -> Option<StringId> {
         let module = trace.operations.get(op as usize)?.module;
         Some(trace.modules.get(module as usize)?.name)
     })
+}
+
+/// The part of the devices' work of `process` in the judged time that begins between `from` and `until`, 0 to 1.
+pub(crate) fn work_between(case: &Case<'_>, process: u32, from: i64, until: i64) -> f64 {
+    let trace = case.trace();
+    let Some(judged) = case.frame().spans.get(process as usize) else { return 0.0 };
+    let ends = judged.as_slice().first().zip(judged.as_slice().last()).map(|(first, last)| (first.0, last.1));
+    let Some((first, last)) = ends else { return 0.0 };
+    let events = &trace.events;
+    let (mut inside, mut all) = (0_i64, 0_i64);
+    for track in trace.device_tracks().filter(|track| track.process == process) {
+        for row in track.rows.clone().map(|row| row as usize) {
+            let start = events.start_ns[row];
+            if !EventKind::from_byte_is_work(events.kind[row]) || start < first || start > last {
+                continue;
+            }
+            let ns = events.dur_ns[row].max(0);
+            all = all.saturating_add(ns);
+            inside = inside.saturating_add(if (from..=until).contains(&start) { ns } else { 0 });
+        }
+    }
+    if all > 0 { inside as f64 / all as f64 } else { 0.0 }
 }
 
 impl Case<'_> {

@@ -2,7 +2,7 @@
 
 /// What JAX compiles for one call of `jax.numpy` or an operator on an array outside `jax.jit`: names of `jax.lax` and of
 /// the small functions of `jax.numpy`.
-const PRIMITIVES: [&str; 158] = [
+const PRIMITIVES: [&str; 160] = [
     "abs",
     "absolute",
     "add",
@@ -32,6 +32,7 @@ const PRIMITIVES: [&str; 158] = [
     "cumsum",
     "diag",
     "diagonal",
+    "div",
     "divide",
     "dot",
     "dot_general",
@@ -154,6 +155,7 @@ const PRIMITIVES: [&str; 158] = [
     "tril",
     "triu",
     "true_divide",
+    "truncated_normal",
     "uniform",
     "unstack",
     "var",
@@ -165,5 +167,8 @@ const PRIMITIVES: [&str; 158] = [
 
 /// Whether a compiled function of that name is of a single operation.
 pub fn is_primitive(function: &str) -> bool {
-    PRIMITIVES.contains(&function.trim_start_matches('_'))
+    let name = function.trim_start_matches('_');
+    // `scatter-add` and its like are the names of primitives, `scatter_add` that of the function.
+    PRIMITIVES.contains(&name)
+        || name.split_once('-').is_some_and(|(first, rest)| first == "scatter" && !rest.is_empty())
 }

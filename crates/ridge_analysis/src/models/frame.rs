@@ -123,12 +123,14 @@ const QUEUED: i64 = 4;
 
 /// From a process's first device work to its last, without what it compiled meanwhile.
 ///
-/// Where most of the work comes after the last compilation, what is before it set the program up and is left out, too.
+/// What compiles at the start and at the end sets the program up and looks at its results: where a stretch without most of it has
+/// most of the work, that stretch is judged.
 fn steady(trace: &Trace) -> Frame {
     let mut compilation_ns = 0_i64;
     let spans = (0..trace.processes.len() as u32).map(|process| {
-        let work = || work_of(trace, process);
-        let Some(window) = work().reduce(|(first, last), (start, end)| (first.min(start), last.max(end))) else {
+        let Some(window) =
+            work_of(trace, process).reduce(|(first, last), (start, end)| (first.min(start), last.max(end)))
+        else {
             return Spans::default();
         };
         let whole = Spans::of([window]);
@@ -136,17 +138,56 @@ fn steady(trace: &Trace) -> Frame {
         let compiled_ns = whole.total_ns().saturating_sub(whole.without(&compiled).total_ns());
         compilation_ns = compilation_ns.saturating_add(compiled_ns);
         let left = whole.without(&compiled);
-        let inside = compiled.as_slice().iter().filter(|(start, end)| *start < window.1 && *end > window.0);
-        let Some(set_up) = inside.map(|(_, end)| *end).max() else { return left };
-        let time = |spans: &mut dyn Iterator<Item = (i64, i64)>| {
-            spans.fold(0_i64, |sum, (start, end)| sum.saturating_add(end.saturating_sub(start).max(0)))
-        };
-        let (all, after) = (time(&mut work()), time(&mut work().filter(|(start, _)| *start >= set_up)));
-        if after > all / 2 { left.without(&Spans::of([(i64::MIN, set_up)])) } else { left }
+        match recurring(trace, process, &left, compiled_ns) {
+            Some((from, until)) => left.without(&Spans::of([(i64::MIN, from), (until, i64::MAX)])),
+            None => left,
+        }
     });
     let spans: Vec<Spans> = spans.collect();
     Frame { per: Per::Capture, count: 1, spans, compilation_ns }
 }
+
+/// From the end of one compilation to the start of a later one, with more than half of the work in between: the two with the least
+/// compilation between them, where that is little of all `compiled_ns`. `stretches` are what lies between compilations.
+fn recurring(trace: &Trace, process: u32, stretches: &Spans, compiled_ns: i64) -> Option<(i64, i64)> {
+    let stretches = stretches.as_slice();
+    if compiled_ns <= 0 || stretches.len() < 2 {
+        return None;
+    }
+    let mut work = vec![0_i64; stretches.len()];
+    for (start, end) in work_of(trace, process) {
+        // Work goes on while the host compiles what comes next: it belongs to the stretch in which it began, or to the next one.
+        let at = stretches.partition_point(|(_, until)| *until <= start);
+        if let Some(sum) = work.get_mut(at) {
+            *sum = sum.saturating_add(end.saturating_sub(start).max(0));
+        }
+    }
+    let all = work.iter().fold(0_i64, |sum, ns| sum.saturating_add(*ns));
+    let (mut inside, mut last) = (0_i64, 0);
+    let mut found: Option<(i64, (i64, i64))> = None;
+    let mut between = 0_i64;
+    let compiled_before = |at: usize| stretches[at].0.saturating_sub(stretches[at - 1].1);
+    for first in 0..stretches.len() {
+        while last < stretches.len() && inside <= all / 2 {
+            inside = inside.saturating_add(work[last]);
+            between = between.saturating_add(if last > first { compiled_before(last) } else { 0 });
+            last += 1;
+        }
+        if inside <= all / 2 {
+            break;
+        }
+        if found.is_none_or(|(least, _)| between < least) {
+            found = Some((between, (stretches[first].0, stretches[last - 1].1)));
+        }
+        inside = inside.saturating_sub(work[first]);
+        between = between.saturating_sub(if last > first + 1 { compiled_before(first + 1) } else { 0 });
+    }
+    let (between, ends) = found?;
+    (between.saturating_mul(LITTLE) <= compiled_ns).then_some(ends)
+}
+
+/// A stretch with one part in so many of all compilation is one of steady work.
+const LITTLE: i64 = 8;
 
 /// The starts and ends of the device work of a process.
 fn work_of(trace: &Trace, process: u32) -> impl Iterator<Item = (i64, i64)> {
@@ -265,5 +306,52 @@ mod tests {
                400 +100 b",
         );
         assert_eq!(found, (Per::Capture, 1, vec![(350, 500)], 50));
+    }
+
+    #[test]
+    fn what_compiles_after_the_steady_work_looks_at_results() {
+        let found = frame(
+            "thread python
+               0 +100 XlaCompile compile
+               300 +50 XlaCompile compile
+               700 +80 XlaCompile compile
+             stream 1 on gpu
+               110 +10 a
+               400 +200 b
+               790 +5 c",
+        );
+        assert_eq!(found, (Per::Capture, 1, vec![(350, 700)], 130));
+    }
+
+    #[test]
+    fn a_small_compilation_within_the_steady_work_divides_it() {
+        let found = frame(
+            "thread python
+               0 +300 XlaCompile compile
+               500 +10 XlaCompile compile
+               700 +90 XlaCompile compile
+             stream 1 on gpu
+               10 +10 a
+               400 +90 b
+               520 +90 b
+               790 +5 c",
+        );
+        assert_eq!(found, (Per::Capture, 1, vec![(300, 500), (510, 700)], 390));
+    }
+
+    #[test]
+    fn work_that_compiles_all_the_time_is_judged_whole() {
+        let found = frame(
+            "thread python
+               100 +50 XlaCompile compile
+               200 +50 XlaCompile compile
+               300 +50 XlaCompile compile
+             stream 1 on gpu
+               0 +40 a
+               155 +40 a
+               255 +40 a
+               355 +40 a",
+        );
+        assert_eq!(found, (Per::Capture, 1, vec![(0, 100), (150, 200), (250, 300), (350, 395)], 150));
     }
 }

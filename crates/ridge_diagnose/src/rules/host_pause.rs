@@ -56,7 +56,9 @@ fn is_programs(case: &Case<'_>, idle: &IdleTime<'_>) -> bool {
 
 /// The part of the time that is long pauses, after which no slower rank is waited for.
 fn pause_part(case: &Case<'_>, idle: &IdleTime<'_>) -> f32 {
-    ((1.0 - short_part(case, idle)) * case.part_that_counts(idle)).min(1.0 - case.part_with_cause(idle.at))
+    // A program that waits for its device does not pause, though no event may say that it waits.
+    let own = 1.0 - case.part_with_cause(idle.at) - case.part_that_waits(idle.at);
+    ((1.0 - short_part(case, idle)) * case.part_that_counts(idle)).min(own.max(0.0))
 }
 
 fn finding(case: &Case<'_>, idle: &IdleTime<'_>, ns: i64) -> Finding {

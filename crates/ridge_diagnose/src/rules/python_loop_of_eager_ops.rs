@@ -1,7 +1,7 @@
 //! A Python loop calls one primitive of JAX after another, each a program of its own.
 
-use crate::calls::called;
-use crate::case::{Case, IdleTime};
+use crate::calls::{Call, called};
+use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use ridge_analysis::is_primitive;
@@ -9,7 +9,8 @@ use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
 use crate::recurring::Recurring;
 use crate::words::function_name;
-use ridge_analysis::{Activity, Cause, Need, PythonLooks};
+use ridge_analysis::models::idle::IdlePart;
+use ridge_analysis::{Activity, Cause, IdleGaps, Need, PythonLooks, Spans};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::StringId;
 use rustc_hash::FxHashMap;
@@ -21,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("python_loop_of_eager_ops.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &["host-bound-dispatch", "host-pause", "many-small-kernels", "defensive-copies", "sequential-updates"],
-    needs: &[Need::of::<PythonLooks>()],
+    needs: &[Need::of::<PythonLooks>(), Need::of::<IdleGaps>()],
     find: Find::Causes(find),
 };
 
@@ -47,6 +48,8 @@ struct Calls {
     all: u64,
     by_primitive: FxHashMap<StringId, u64>,
     rows: Vec<u32>,
+    /// From the first to the last of calls that follow one another without one that compiles.
+    spans: Vec<(i64, i64)>,
 }
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
@@ -56,8 +59,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if eager < LEAST_CALLS || part < MOST_OF_CALLS || calls.by_primitive.len() < LEAST_NAMES {
         return Ok(Vec::new());
     }
-    let waits: Vec<IdleTime<'_>> = case.idle().filter(is_dispatch).collect();
-    let ns = waits.iter().fold(0_i64, |sum, idle| sum.saturating_add(idle.row.ns));
+    let (mut waits, ns) = case.idle_within(&Spans::of(calls.spans.iter().copied()), is_dispatch);
+    waits.iter_mut().for_each(|(_, held)| *held *= part as f32);
     if case.share(ns) * part < LEAST {
         return Ok(Vec::new());
     }
@@ -81,7 +84,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .fact(format!("most often {}", list(&names, 4)))
     .why("outside `jax.jit` every operator and every function of `jax.numpy` is a compiled program of its own, launched from Python")
     .help("put `jax.jit` on the function round them, and `jax.lax.fori_loop` or `scan` in place of its Python loop")
-    .claims(waits.iter().map(|idle| (idle.at, part as f32)))
+    .claims(waits)
     .claims(alone);
     let finding = match alone_ns {
         0 => finding,
@@ -91,28 +94,36 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 }
 
 /// Calls of compiled functions in the judged time; of primitives those that come again and again, because setting up calls some, too.
+/// What sets up calls each but once, which compiles it: only what is called for long without compiling counts.
 fn calls(case: &Case<'_>) -> Calls {
     let (trace, frame) = (case.trace(), case.frame());
     let judged = |process: u32| {
         let spans = frame.spans.get(process as usize)?.as_slice();
         Some((spans.first()?.0, spans.last()?.1))
     };
-    let in_frame = |at: i64| frame.spans.iter().any(|spans| spans.contains(at));
-    let all: Vec<_> = case.calls().into_iter().filter(|call| in_frame(call.span.0)).collect();
-    let name = |row: u32| StringId(trace.events.name[row as usize]);
+    let in_frame = |call: &Call<'_>| frame.spans.get(call.process as usize).is_some_and(|spans| spans.contains(call.span.0));
+    let mut all: Vec<Call<'_>> = case.calls().into_iter().filter(in_frame).collect();
+    all.sort_by_key(|call| (call.process, call.span));
+    let name = |call: &Call<'_>| StringId(trace.events.name[call.row as usize]);
     let mut recurring = Recurring::default();
     for call in &all {
         if let Some(judged) = judged(call.process) {
-            recurring.met(name(call.row), call.span.0, judged);
+            recurring.met(name(call), call.span.0, judged);
         }
     }
     let mut calls = Calls::default();
-    for call in all.iter().filter(|call| recurring.has(&name(call.row), FEWEST_OF_NAME)) {
-        calls.all += 1;
-        if is_primitive(call.function) {
-            *calls.by_primitive.entry(name(call.row)).or_default() += 1;
+    for stretch in all.chunk_by(|a, b| a.process == b.process && b.compile_ns == 0) {
+        let counted = || stretch.iter().filter(|call| recurring.has(&name(call), FEWEST_OF_NAME));
+        let eager = || counted().filter(|call| is_primitive(call.function));
+        if (eager().count() as u64) < LEAST_CALLS {
+            continue;
+        }
+        calls.all += counted().count() as u64;
+        for call in eager() {
+            *calls.by_primitive.entry(name(call)).or_default() += 1;
             calls.rows.push(call.row);
         }
+        calls.spans.extend(stretch.first().zip(stretch.last()).map(|(first, last)| (first.span.0, last.span.1)));
     }
     calls
 }
@@ -125,8 +136,8 @@ fn is_of_primitive(case: &Case<'_>, op: u32) -> bool {
 }
 
 /// Time in which the host had not launched the next program.
-fn is_dispatch(idle: &IdleTime<'_>) -> bool {
-    let by_host = matches!(idle.cause, Cause::HostLate | Cause::LaunchCall | Cause::LaunchLatency);
+fn is_dispatch(part: &IdlePart) -> bool {
+    let by_host = matches!(part.cause, Cause::HostLate | Cause::LaunchCall | Cause::LaunchLatency);
     by_host
-        && !matches!(idle.activity, Activity::Blocking | Activity::Loading | Activity::Compiling | Activity::Profiler)
+        && !matches!(part.activity, Activity::Blocking | Activity::Loading | Activity::Compiling | Activity::Profiler)
 }

@@ -7,6 +7,7 @@ use crate::finding::{Finding, Place};
 use crate::fitness::{CannotTell, Question};
 use crate::known::CompiledAgain;
 use crate::rule::{Find, Group, Rule};
+use crate::recurring::work_between;
 use crate::words::{function_name, list, percent};
 use ridge_analysis::{Activity, Per, is_primitive};
 use ridge_hlo::{HloModule, Instruction, Literal};
@@ -32,6 +33,10 @@ const LEAST_PROGRAMS: usize = 3;
 
 /// The same where it can only be told, because no steps are marked: setting up compiles small functions a few times, too.
 const LEAST_TOLD: usize = 5;
+
+/// The part of the work that lies between the first and the last compilation of a function that is compiled again and again. What sets up
+/// compiles all that it needs before most of the work begins.
+const LEAST_WORK: f64 = 0.25;
 
 /// Why a compiled program was not found again.
 enum Reason {
@@ -80,7 +85,7 @@ impl Reason {
                 .help("pass what changes as an ordinary argument, not through `static_argnums`, `static_argnames` or the function around; under `eqx.filter_jit` make numbers arrays"),
             Reason::Anew => finding
                 .why("`jax.jit` finds a compiled program by the function it was given, and a `lambda`, an inner function or a `functools.partial` that is made at each call is another one each time")
-                .help("make the jitted function once, outside of what is called again and again, and pass what changes as arguments"),
+                .help("make the jitted function, or the solver, model or optimizer that holds it, once, outside of what is called again and again, and pass what changes as arguments"),
         }
     }
 }
@@ -95,6 +100,16 @@ struct Programs<'a> {
     compile_ns: Option<i64>,
     /// The line that had most of them compiled, where the recorder knows it.
     place: Option<Place>,
+    /// The calls that compiled it in the judged time, in order; none where the capture does not tell calls.
+    calls: Vec<Call<'a>>,
+}
+
+impl Programs<'_> {
+    /// Time in the compiler for all but the first, nanoseconds: as the calls show, else as the recorder says.
+    fn again_ns(&self) -> i64 {
+        let traced = self.calls.iter().skip(1).fold(0_i64, |sum, call| sum.saturating_add(call.compile_ns));
+        if traced > 0 { traced } else { self.compile_ns.unwrap_or(0) }
+    }
 }
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
@@ -109,12 +124,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if !is_told && case.share(ns) < LEAST {
         return Ok(Vec::new());
     }
-    let Some(most) = programs(case).into_iter().max_by_key(|programs| programs.count) else { return Ok(Vec::new()) };
-    if is_told && most.count < LEAST_TOLD {
-        return Ok(Vec::new());
-    }
+    let least = if is_told { LEAST_TOLD } else { LEAST_PROGRAMS };
+    let programs = programs(case, least).into_iter();
+    let Some(most) = programs.max_by_key(|programs| (programs.again_ns(), programs.count)) else { return Ok(Vec::new()) };
     let function = function_name(most.name);
-    let again = compiled_again(case, function, most.count);
+    let again = compiled_again(case, &most);
     let launching = case.idle_in(again.iter().flat_map(|(_, calls)| calls));
     let longest = waits.iter().max_by_key(|idle| idle.row.ns).and_then(|idle| idle.row.example);
     let message = match is_told {
@@ -172,16 +186,17 @@ fn of_benchmark(case: &Case<'_>, again: &CompiledAgain) -> Finding {
     Reason::Anew.explained(finding)
 }
 
-/// The calls of `function` that compiled, and of single operations that were compiled about as often: what makes or takes
+/// The calls that compiled `most` again, and between them those of functions that were compiled about as often: what makes or takes
 /// arrays of new shapes is compiled for each of them, too. The first call of each has to compile in any case.
-fn compiled_again<'a>(case: &Case<'a>, function: &str, count: usize) -> Vec<(&'a str, Vec<Call<'a>>)> {
+fn compiled_again<'a>(case: &Case<'a>, most: &Programs<'a>) -> Vec<(&'a str, Vec<Call<'a>>)> {
+    let function = function_name(most.name);
     let mut by_function: BTreeMap<&'a str, Vec<Call<'a>>> = BTreeMap::new();
-    for call in case.calls().into_iter().filter(|call| call.compile_ns > 0) {
-        if call.function == function || is_primitive(call.function) {
-            by_function.entry(call.function).or_default().push(call);
-        }
+    let ends = most.calls.first().zip(most.calls.last()).map(|(first, last)| (first.span.0, last.span.1));
+    let is_between = |call: &Call<'_>| ends.is_none_or(|(from, until)| (from..=until).contains(&call.span.0));
+    for call in case.calls().into_iter().filter(|call| call.compile_ns > 0 && is_between(call)) {
+        by_function.entry(call.function).or_default().push(call);
     }
-    by_function.retain(|name, calls| *name == function || calls.len() > count / 2);
+    by_function.retain(|name, calls| *name == function || calls.len() > most.count / 2);
     by_function.values_mut().for_each(|calls| {
         calls.sort_by_key(|call| call.span);
         calls.remove(0);
@@ -189,14 +204,39 @@ fn compiled_again<'a>(case: &Case<'a>, function: &str, count: usize) -> Vec<(&'a
     by_function.into_iter().collect()
 }
 
+/// The calls that compiled in the judged time, by function, of the process with most of them; those of functions whose compilations
+/// all lie before or after most of the work are none.
+fn compiling_calls<'a>(case: &Case<'a>) -> BTreeMap<&'a str, Vec<Call<'a>>> {
+    let mut found: BTreeMap<&'a str, BTreeMap<u32, Vec<Call<'a>>>> = BTreeMap::new();
+    for call in case.calls().into_iter().filter(|call| call.compile_ns > 0) {
+        found.entry(call.function).or_default().entry(call.process).or_default().push(call);
+    }
+    let of_function = |(function, by_process): (&'a str, BTreeMap<u32, Vec<Call<'a>>>)| {
+        let (process, mut calls) = by_process.into_iter().max_by_key(|(_, calls)| calls.len())?;
+        let judged = case.frame().spans.get(process as usize)?.as_slice();
+        let (from, until) = (judged.first()?.0, judged.last()?.1);
+        calls.sort_by_key(|call| call.span);
+        calls.retain(|call| call.span.1 >= from && call.span.0 <= until);
+        Some((function, calls))
+    };
+    found.into_iter().filter_map(of_function).collect()
+}
+
+/// Whether `calls` compile all through the judged work.
+fn recurs(case: &Case<'_>, calls: &[Call<'_>]) -> bool {
+    let ends = calls.first().zip(calls.last());
+    ends.is_some_and(|(first, last)| work_between(case, first.process, first.span.0, last.span.1) >= LEAST_WORK)
+}
+
 /// Names with several programs: what the recorder wrote of them, else what their HLO shows.
-fn programs<'a>(case: &Case<'a>) -> Vec<Programs<'a>> {
+fn programs<'a>(case: &Case<'a>, least: usize) -> Vec<Programs<'a>> {
     let trace = case.trace();
+    let mut compiling = compiling_calls(case);
+    // A capture whose calls are known tells when each compiled.
+    let tells_calls = !compiling.is_empty();
     let mut by_name: BTreeMap<&'a str, Vec<u32>> = BTreeMap::new();
     let mut known: BTreeSet<(u32, u32, u64)> = BTreeSet::new();
-    // A single operation is compiled once for every shape that it is ever called with, and nobody can pad that.
-    let is_function = |module: &&Module| !is_primitive(function_name(trace.strings.get(module.name)));
-    for (row, module) in (0..).zip(&trace.modules).filter(|(_, module)| is_function(module)) {
+    for (row, module) in (0..).zip(&trace.modules) {
         // Ranks of one program compile it once each.
         if known.insert((module.process, module.name.0, module.program_id)) {
             by_name.entry(trace.strings.get(module.name)).or_default().push(row);
@@ -208,10 +248,20 @@ fn programs<'a>(case: &Case<'a>) -> Vec<Programs<'a>> {
         let per_process = rows.len() / processes(trace, &rows).max(1);
         let count =
             recorded.map_or(0, |compiled| usize::try_from(compiled.count).unwrap_or(usize::MAX)).max(per_process);
-        if count < LEAST_PROGRAMS {
+        if count < least {
+            continue;
+        }
+        let calls = compiling.remove(function_name(name)).unwrap_or_default();
+        // The first step, in which most is compiled, is not judged.
+        let fewest = if case.frame().per == Per::Step { least - 1 } else { least };
+        if tells_calls && (calls.len() < fewest || !recurs(case, &calls)) {
             continue;
         }
         let call = recorded.and_then(|compiled| compiled.calls.first()).filter(|call| call.count >= LEAST_PROGRAMS as u64);
+        // A single operation is compiled once for every shape that it is ever called with: one line has to do so again and again.
+        if is_primitive(function_name(name)) && (calls.is_empty() || call.is_none_or(|call| call.count < least as u64)) {
+            continue;
+        }
         let changes = match recorded.filter(|compiled| compiled.parameters.len() > 1) {
             Some(compiled) => vec![format!("called with {}", list(&compiled.parameters, 4))],
             None => changes(case, &rows),
@@ -223,6 +273,7 @@ fn programs<'a>(case: &Case<'a>) -> Vec<Programs<'a>> {
             // One line calls one function: what differs is compiled in. A lambda is made at that line each time.
             None if call.is_some() && !name.contains("_lambda") && differ_in_values(case, &rows) => Reason::Values,
             None if are_the_same(case, &rows) => Reason::Anew,
+            None if call.is_some() => Reason::Values,
             None => continue,
         };
         let place = call.map(|call| Place { file: call.file.clone(), line: call.line, is_inferred: false });
@@ -232,7 +283,8 @@ fn programs<'a>(case: &Case<'a>) -> Vec<Programs<'a>> {
         };
         let compile_ns = recorded.map(again).filter(|ns| *ns > 0);
         let example = rows.first().map(|row| ModuleRow(*row));
-        found.push(Programs { name, count, reason, example, compile_ns, place });
+        let count = if calls.is_empty() || case.frame().per == Per::Step { count } else { calls.len() };
+        found.push(Programs { name, count, reason, example, compile_ns, place, calls });
     }
     found
 }
