@@ -88,6 +88,23 @@ pub(crate) fn required_as(session: Session, gpu: &str, timings: &mut Timings) ->
     Ok(made(&session, gpu, timings)?)
 }
 
+/// A CPU's capture as the GPU that is meant would run it, where it can be compiled for that; else itself with the GPU whose data
+/// sheet stands for it. With what a reader must know of either.
+pub(crate) fn meant(
+    session: Session,
+    gpu: Option<&str>,
+    timings: &mut Timings,
+) -> (Session, Option<String>, Vec<Note>) {
+    let Some(gpu) = gpu else { return (session, None, Vec::new()) };
+    if !session.is_of_processor() {
+        return (session, Some(gpu.to_owned()), Vec::new());
+    }
+    match compiled_as(&session, gpu, timings) {
+        As::Compiled(compiled, notes) => (*compiled, None, notes),
+        As::Not(why) => (session, Some(gpu.to_owned()), vec![why.note(gpu)]),
+    }
+}
+
 fn made(session: &Session, gpu: &str, timings: &mut Timings) -> Result<(Session, Vec<Note>), Why> {
     let target = Target::named(gpu).ok_or_else(|| {
         Why::new(format!("XLA's figures of `{gpu}` are not known"), "`ridgeline compile --help` lists those that are")

@@ -58,6 +58,10 @@ impl State {
     }
 }
 
+/// Rules that judge code, launches and HLO where nothing ran, and not predicted times alone.
+const STATIC: [&str; 7] =
+    ["atomics", "fp64-used", "register-spills", "small-grid", "tail-wave", "tensor-cores-idle", "uncoalesced-access"];
+
 /// What one rule came to.
 #[derive(Debug, Clone)]
 pub struct Outcome {
@@ -112,6 +116,7 @@ pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
         outcomes.push(Outcome { rule, found: result.as_ref().map(Vec::len).map_err(Clone::clone) });
         findings.extend(result.into_iter().flatten().map(|finding| Finding { rule: rule.id, ..finding }));
     }
+    findings.iter_mut().for_each(|finding| mark(case, finding));
     findings.iter_mut().for_each(|finding| level(case, finding));
     for (rule, found) in rest(case, &asked, &doubts, &findings) {
         outcomes.push(Outcome { rule, found: found.as_ref().map(Vec::len).map_err(Clone::clone) });
@@ -138,6 +143,14 @@ pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
         frame: case.frame().clone(),
         life: *case.analysis.get::<Life>(),
         busy_share: case.busy_share(),
+    }
+}
+
+/// Says of a finding of a compilation that code shows it, and no measurement.
+fn mark(case: &Case<'_>, finding: &mut Finding) {
+    finding.is_static = case.known.is_predicted && STATIC.contains(&finding.rule);
+    if finding.is_static {
+        finding.message.push_str(" (static)");
     }
 }
 

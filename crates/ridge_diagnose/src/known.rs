@@ -16,6 +16,31 @@ pub struct Known {
     pub failed: bool,
     /// Operations of a benchmark that compile again when they are called again; `None` for all that is no benchmark.
     pub compiled_again: Option<Vec<CompiledAgain>>,
+    /// Whether its times were predicted, and nothing ran.
+    pub is_predicted: bool,
+    /// What code, launches and HLO of its kernels show.
+    pub seen: Vec<Seen>,
+}
+
+/// What the code, the launch or the HLO of a compiled kernel shows, before anything ran.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seen {
+    /// The rule that says it.
+    pub rule: &'static str,
+    /// The kernel's module.
+    pub module: String,
+    /// XLA's number of the module.
+    pub program_id: u64,
+    /// The kernel's instruction in it.
+    pub instruction: String,
+    /// What is seen, a sentence without a period and without its subject: `stores 8 bytes`.
+    pub what: String,
+    /// Why it costs time, one sentence without a period.
+    pub why: &'static str,
+    /// What may help, one sentence without a period.
+    pub help: &'static str,
+    /// The part of the kernel's predicted time that would go, 0 to 1; `None` where that cannot be told.
+    pub part: Option<f64>,
 }
 
 /// Medians of steps of the same program, nanoseconds.

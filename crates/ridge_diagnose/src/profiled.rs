@@ -61,6 +61,12 @@ pub(crate) fn findings(
 ) -> Result<Vec<Finding>, CannotTell> {
     let trace = case.trace();
     let profiles = &trace.profiles;
+    if case.known.is_predicted {
+        return Err(CannotTell::because(
+            "nothing ran, and the code does not show it",
+            "ncu --set full -o profile python PROGRAM.py",
+        ));
+    }
     if profiles.is_empty() {
         return unprofiled(case);
     }

@@ -87,6 +87,9 @@ rules! {
     kernel_hotspot
     hot_line
     uncoalesced_access
+    register_spills
+    tail_wave
+    atomics
     clocks_throttled
     bank_conflicts
     warp_stalls

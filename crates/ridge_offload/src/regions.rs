@@ -28,11 +28,11 @@ pub const NO_MODULE: &str = "no module";
 /// One region.
 #[derive(Debug, Clone)]
 pub struct Region {
-    /// The function and line that it came from, with the operation that takes most of its time.
+    /// The function and line that it came from, with what is done there.
     pub name: String,
     /// The line, where one is known.
     pub location: Option<Location>,
-    /// The scope path of the operation that takes most of its time; empty where none is known.
+    /// The scope path of the operation that names it; empty where none is known.
     pub scope: String,
     /// The compiled module.
     pub module: String,
@@ -231,6 +231,47 @@ fn without_hlo(analysis: &Analysis<'_>, module: &str, has_module: bool, ops: Vec
     }
 }
 
+/// The operation that a region is named by, as its place in `ops`: what decides is what it does and its place in the program, and
+/// not its time, so that the name stays the same at another size.
+fn named_by(module: &HloModule, ops: &[Timed]) -> Option<usize> {
+    let key = |timed: &Timed| {
+        let id = timed.instruction?;
+        Some((std::cmp::Reverse(weight(module, id)), id))
+    };
+    (0..ops.len()).min_by_key(|at| {
+        let key = key(&ops[*at]);
+        (key.is_none(), key)
+    })
+}
+
+/// How much an instruction, or what is fused into it, says of a region: the rarer and the more work, the more.
+fn weight(module: &HloModule, id: InstructionId) -> u8 {
+    let instruction = module.instruction(id);
+    let inside = instruction.called.iter().filter(|_| instruction.is_fusion());
+    let fused = inside.flat_map(|called| module.instructions_of(*called)).map(|inner| weight_of(&inner.opcode));
+    fused.fold(weight_of(&instruction.opcode), u8::max)
+}
+
+fn weight_of(opcode: &str) -> u8 {
+    match opcode {
+        "sort" => 7,
+        "dot" | "convolution" | "fft" | "cholesky" | "triangular-solve" => 6,
+        "custom-call" => 5,
+        "scatter" | "reduce-window" | "select-and-scatter" => 4,
+        "gather" => 3,
+        "reduce" => 2,
+        "parameter" | "constant" | "bitcast" | "copy" | "tuple" | "get-tuple-element" | "broadcast" | "fusion" => 0,
+        _ => 1,
+    }
+}
+
+/// What is done at the end of a scope: `sort` of `jit(f)/while/body/sort`.
+fn done_in(scope: &str) -> Option<&str> {
+    let last = scope.rsplit('/').next()?;
+    let last = last.split(['[', '(', ';']).next().unwrap_or(last).trim_end_matches(':');
+    Some(last).filter(|last| !last.is_empty())
+}
+
 /// Where an operation came from.
 fn place(analysis: &Analysis<'_>, op: Option<&RegionOp>) -> (Option<Location>, String) {
     let Some(row) = op.and_then(|op| op.row) else { return (None, String::new()) };
@@ -409,10 +450,12 @@ impl Module<'_, '_> {
         };
         let in_loop = piece.of_loop.map(|id| self.module.instruction(id).name.clone());
         let self_ns: f64 = ops.iter().map(|timed| timed.op.self_ns).sum();
+        let named = named_by(self.module, &ops).and_then(|at| ops.get(at));
+        let (location, scope) = place(self.analysis, named.map(|timed| &timed.op));
+        let name = self.name_of(&location, &scope, named);
         let ops: Vec<RegionOp> = ops.into_iter().map(|timed| timed.op).collect();
-        let (location, scope) = place(self.analysis, ops.first());
         Region {
-            name: self.name_of(&location, ops.first()),
+            name,
             location,
             scope,
             module: self.name.to_owned(),
@@ -426,13 +469,20 @@ impl Module<'_, '_> {
         }
     }
 
-    fn name_of(&self, location: &Option<Location>, op: Option<&RegionOp>) -> String {
-        let op = op.map_or("", |op| op.name.as_str());
-        let function =
-            location.as_ref().map(|at| at.function.rsplit('.').next().unwrap_or("").trim_matches(['<', '>']));
-        match function.filter(|function| !function.is_empty() && *function != "module" && *function != "lambda") {
-            Some(function) => format!("{function}: {op}"),
-            None => format!("{}: {op}", self.name),
+    /// The function and line with what is done there: the compiler's own names differ from one size of a program to the next.
+    fn name_of(&self, location: &Option<Location>, scope: &str, named: Option<&Timed>) -> String {
+        let opcode = named.and_then(|timed| timed.instruction).map(|id| self.module.instruction(id).opcode.as_str());
+        let called = named.map_or("", |timed| timed.op.name.as_str());
+        let done = done_in(scope).or(opcode.filter(|opcode| *opcode != "fusion")).unwrap_or(called);
+        let function = location
+            .as_ref()
+            .map(|at| (at.function.rsplit('.').next().unwrap_or("").trim_matches(['<', '>']), at.line));
+        match function {
+            Some((function, line)) if !["", "module", "lambda"].contains(&function) => {
+                format!("{function}:{line} {done}")
+            }
+            Some((_, line)) => format!("{}:{line} {done}", self.name),
+            None => format!("{}: {done}", self.name),
         }
     }
 

@@ -12,7 +12,7 @@ mod sources;
 mod write;
 
 pub use dump::{Dump, DumpedModule, dump_of, lay_out, why_no_dump};
-pub use environment::{Compiler, InstallError, compiler, compiler_folder, install};
+pub use environment::{Compiler, CompilerParts, InstallError, compiler, compiler_folder, compiler_parts, install};
 pub use function::{LowerError, lower};
 pub use run::{CompileError, CompileEvent, Compiled, CompiledModule, Job, compile};
 pub use sources::{SourceError, SourceModule, Sources, sources_of};

@@ -8,6 +8,7 @@ use std::path::Path;
 use machine::Machine;
 use probe::Probe;
 
+use crate::compile::{CompilerParts, compiler_parts};
 use crate::python::interpreter;
 
 /// How one thing is.
@@ -68,7 +69,46 @@ pub fn examine(python: Option<&Path>) -> Vec<Check> {
     let machine = Machine::here();
     let python = interpreter(python);
     let probe = Probe::of(&python);
-    checks(&machine, &python, probe)
+    let jaxlib = probe.as_ref().ok().and_then(|probe| probe.version("jaxlib")).map(str::to_owned);
+    let mut all = checks(&machine, &python, probe);
+    all.push(of_compiler(&compiler_parts(), jaxlib.as_deref()));
+    all
+}
+
+/// What compiling for GPUs that are not there has and lacks; `jaxlib` is the program's version.
+fn of_compiler(parts: &CompilerParts, jaxlib: Option<&str>) -> Check {
+    let cost = "`compile`, and `--as GPU` by compiled modules, do not work; `offload --as` falls back on the CPU's HLO";
+    let install = |version: Option<&str>| match version {
+        Some(version) => format!("ridgeline compile --install --jax {version}"),
+        None => "ridgeline compile --install".to_owned(),
+    };
+    const NAME: &str = "compiler for GPUs";
+    if !parts.python.is_file() {
+        let found = format!("not installed (looked for {})", parts.python.display());
+        return Check::not(NAME, State::Missing, found, cost, install(jaxlib));
+    }
+    let lacking: Vec<&str> =
+        parts.versions.iter().filter(|(_, version)| version.is_none()).map(|(name, _)| *name).collect();
+    if !lacking.is_empty() {
+        let found = format!("{} has no {}", parts.python.display(), lacking.join(", "));
+        return Check::not(NAME, State::Limited, found, cost, install(jaxlib));
+    }
+    let own = parts.versions.iter().find(|(name, _)| *name == "jaxlib").and_then(|(_, version)| version.as_deref());
+    match (own, jaxlib) {
+        (Some(own), Some(jaxlib)) if own != jaxlib => Check::not(
+            NAME,
+            State::Limited,
+            format!("it has jaxlib {own}, and programs have {jaxlib}"),
+            "modules that are recorded as bytecode are compiled by the same version alone",
+            install(Some(jaxlib)),
+        ),
+        _ => {
+            let versions =
+                parts.versions.iter().filter_map(|(name, version)| Some(format!("{name} {}", version.as_ref()?)));
+            let versions: Vec<String> = versions.collect();
+            Check::fine(NAME, format!("{}; AMD's GPUs need ROCm and are not offered", versions.join(", ")))
+        }
+    }
 }
 
 /// Bytes below which locked memory is too little for copies by pinned buffers.
@@ -324,6 +364,32 @@ mod tests {
         let all = told(&bare(), probe(broken));
         assert!(all.starts_with("limited python: 3.9.1, p\nmissing jax: 1: RuntimeError: no\n"), "{all}");
         assert!(told(&bare(), Err("not found".to_owned())).starts_with("missing python: python3: not found\n"));
+    }
+
+    #[test]
+    fn the_compiler_for_gpus_is_looked_at() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let python = folder.path().join("python");
+        let parts = |versions: [(&'static str, Option<&str>); 2]| CompilerParts {
+            python: python.clone(),
+            versions: versions.map(|(name, version)| (name, version.map(str::to_owned))).to_vec(),
+        };
+        let whole = || parts([("jaxlib", Some("0.10.1")), ("ptxas", Some("12.9"))]);
+        let absent = of_compiler(&whole(), Some("0.9.0"));
+        assert_eq!(
+            (absent.state, absent.fix.as_deref()),
+            (State::Missing, Some("ridgeline compile --install --jax 0.9.0"))
+        );
+        std::fs::write(&python, "").expect("a file");
+        assert_eq!(of_compiler(&whole(), Some("0.10.1")).state, State::Fine);
+        let other = of_compiler(&whole(), Some("0.9.0"));
+        assert_eq!(
+            (other.state, other.fix.as_deref()),
+            (State::Limited, Some("ridgeline compile --install --jax 0.9.0"))
+        );
+        let half = of_compiler(&parts([("jaxlib", Some("0.10.1")), ("ptxas", None)]), None);
+        assert_eq!(half.fix.as_deref(), Some("ridgeline compile --install"));
+        assert!(half.found.ends_with("has no ptxas"), "{}", half.found);
     }
 
     #[test]

@@ -68,16 +68,16 @@ fn a_capture_of_a_processor() {
                 ridgeline scaling RUN
 
             offload verdict[partly]: which parts other hardware would speed up
-              1 of 5 regions is a candidate against NVIDIA H100 SXM5 80GB by its data sheet:
-              `jit_iterate: ynn_fusion` on Intel Agilex 7 M AGM039 would be slower, for less
-              energy: energy candidate 85.9 %, undecided 14.1 %
+              nothing here is known to run faster elsewhere than on NVIDIA H100 SXM5 80GB by
+              its data sheet: undecided 100.0 %
                 ridgeline offload fixtures/xplane/train_steps.xplane.pb --as h100
-              not known: 14.1 % is undecided
+              not known: 100 % is undecided
               to know it:
                 ridgeline offload fixtures/xplane/train_steps.xplane.pb --as h100 --all --what-if clock=250MHz,resident=100
 
             hand-off[missing]: what the engineers get, and what of it is checked
-              no bundle of `jit_iterate: ynn_fusion`, which is a candidate
+              no bundle, and no region is a candidate; `jit_iterate:19 dot_general` takes
+              most time
               to know it:
                 ridgeline handoff fixtures/xplane/train_steps.xplane.pb --region 1 -o REGION.handoff
               then: run the program with the bundle's code in the region's place, as typed

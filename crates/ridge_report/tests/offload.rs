@@ -36,102 +36,103 @@ fn text_for_a_terminal() {
     check(
         &text::full(&steps(), Options::default(), &Layout::plain(80)),
         expect![[r#"
-        1 of 5 regions is a candidate against NVIDIA H100 SXM5 80GB by its data sheet:
-        `jit_iterate: ynn_fusion` on AMD Alveo U55C would be slower, for less energy:
-        energy candidate 85.9 %, undecided 14.1 %
+            nothing here is known to run faster elsewhere than on NVIDIA H100 SXM5 80GB by
+            its data sheet: undecided 100.0 %
 
-        Regions, beside NVIDIA H100 SXM5 80GB
-        Region                       Share   A call  Fastest  Speed-up  Verdict
-        jit_iterate: ynn_fusion     85.9 %    36 µs    u55c*      0.70  energy candidate
-        iterate: copy.6              5.5 %     6 µs    u55c*      0.13  undecided
-        collect: sele…tcast_fusion   4.7 %  8.99 µs    u55c*      0.15  undecided
-        main: wrapped…ynamic-slice   2.6 %     3 µs    u55c*      0.06  undecided
-        jit_squeeze: copy            1.4 %     3 µs    u55c*      0.09  undecided
+            Regions, beside NVIDIA H100 SXM5 80GB
+            Region                       Share   A call  Fastest  Speed-up  Verdict
+            jit_iterate:19 dot_general  85.9 %    36 µs    u55c*      0.70  undecided
+            iterate:19 copy              5.5 %     6 µs    u55c*      0.13  undecided
+            collect:25 scatter-add       4.7 %  8.99 µs    u55c*      0.15  undecided
+            main:32 dynamic_slice        2.6 %     3 µs    u55c*      0.06  undecided
+            jit_squeeze: copy            1.4 %     3 µs    u55c*      0.09  undecided
 
-        energy candidate[85.9 %]: jit_iterate: ynn_fusion
-           --> /tmp/ridgeline/train_steps.py:19
-           = why: AMD Alveo U55C is slower, and takes 4.45 times (1.92 to 6.19) less
-             energy (a part of each device's design power; the board's is unverified)
-           = what: loop `while.5` of `jit_iterate`, contraction: operations 4, calls 3
-           = bytes: 18 KiB enter and leave a call; its operations carry 144 KiB (8.00
-             times) at least, XLA counts 144 KiB (8.01 times)
-           Board                P10      P50      P90  Speed-up  Whole program  Bound by
-           AMD Alveo U55C*  49.2 µs  51.6 µs  90.3 µs      0.70           0.73      link
-           a call on AMD Alveo U55C; compute, memory and tables overlap
-             in           28 µs  ████████████████████████████████████████
-             launch     5.72 µs  ████████▏
-             fill       1.83 µs  ██▋
-             compute    2.52 µs  ███▋
-             memory       87 ns  ▏
-             out        13.5 µs  ███████████████████▎
-           = break-even: AMD Alveo U55C gains after 2 calls with data on it; a call
-             replaces 12 launches, and its setup alone costs as much as 16
-           = best part: no part of its 2 operations gains on AMD Alveo U55C
-           what its time on AMD Alveo U55C depends on, each from its 10th to its 90th
-           percentile
-             calls with data on the board, 1 or 100  ●──────●    51.5 µs   3.73 µs
-             launch on the board                            ●    49.3 µs   54.4 µs
-             clock                                          ●    52.6 µs   50.9 µs
+            undecided[85.9 %]: jit_iterate:19 dot_general
+               --> /tmp/ridgeline/train_steps.py:19
+               = why: as it is called, bytes over the link make AMD Alveo U55C 0.70 times
+                 (0.09 to 0.84) as fast; it would gain after 2 calls with data on the board,
+                 and whether data can stay there is not in the capture
+               = what: loop `while.5` of `jit_iterate`, contraction: operations 4, calls 3
+               = bytes: 18 KiB enter and leave a call; its operations carry 144 KiB (8.00
+                 times) at least, XLA counts 144 KiB (8.01 times)
+               Board                P10      P50      P90  Speed-up  Whole program  Bound by
+               AMD Alveo U55C*  49.2 µs  51.6 µs  90.3 µs      0.70           0.73      link
+               a call on AMD Alveo U55C; compute, memory and tables overlap
+                 in           28 µs  ████████████████████████████████████████
+                 launch     5.72 µs  ████████▏
+                 fill       1.83 µs  ██▋
+                 compute    2.52 µs  ███▋
+                 memory       87 ns  ▏
+                 out        13.5 µs  ███████████████████▎
+               = break-even: AMD Alveo U55C gains after 2 calls with data on it; a call
+                 replaces 12 launches, and its setup alone costs as much as 16
+               = best part: no part of its 2 operations gains on AMD Alveo U55C
+               what its time on AMD Alveo U55C depends on, each from its 10th to its 90th
+               percentile
+                 calls with data on the board, 1 or 100  ●──────●    51.5 µs   3.73 µs
+                 launch on the board                            ●    49.3 µs   54.4 µs
+                 clock                                          ●    52.6 µs   50.9 µs
 
-        undecided[5.5 %]: iterate: copy.6
-           --> /tmp/ridgeline/train_steps.py:19  (line inferred from the data flow)
-           = why: as it is called, bytes over the link make AMD Alveo U55C 0.13 times
-             (0.07 to 0.25) as fast; it would gain after 9 calls with data on the board,
-             and whether data can stay there is not in the capture
-           = what: `jit_iterate`, stream: operations 2, calls 3
-           = bytes: 18 KiB enter and leave a call; its operations carry 18 KiB (1.00
-             times) at least, XLA counts 18 KiB (1.00 times)
-           Board                P10      P50      P90  Speed-up  Whole program  Bound by
-           AMD Alveo U55C*  27.7 µs  47.6 µs  74.9 µs      0.13           0.73      link
-           a call on AMD Alveo U55C; compute, memory and tables overlap
-             in         14.6 µs  ██████████████████████▍
-             launch     6.99 µs  ██████████▊
-             memory       50 ns  ▏
-             out          26 µs  ████████████████████████████████████████
-           = break-even: AMD Alveo U55C gains after 9 calls with data on it; a call
-             replaces 2 launches, and its setup alone costs as much as 16
-           = best part: no part of its 2 operations gains on AMD Alveo U55C
-           what its time on AMD Alveo U55C depends on, each from its 10th to its 90th
-           percentile
-             calls with data on the board, 1 or 100  ●──────●    47.7 µs    541 ns
-             launch on the board                            ●    45.4 µs   50.5 µs
+            undecided[5.5 %]: iterate:19 copy
+               --> /tmp/ridgeline/train_steps.py:19  (line inferred from the data flow)
+               = why: as it is called, bytes over the link make AMD Alveo U55C 0.13 times
+                 (0.03 to 0.25) as fast; it would gain after 9 calls with data on the board,
+                 and whether data can stay there is not in the capture
+               = what: `jit_iterate`, stream: operations 2, calls 3
+               = bytes: 18 KiB enter and leave a call; its operations carry 18 KiB (1.00
+                 times) at least, XLA counts 18 KiB (1.00 times)
+               Board                P10      P50      P90  Speed-up  Whole program  Bound by
+               AMD Alveo U55C*  27.7 µs  47.6 µs  74.9 µs      0.13           0.73      link
+               a call on AMD Alveo U55C; compute, memory and tables overlap
+                 in         14.6 µs  ██████████████████████▍
+                 launch     6.99 µs  ██████████▊
+                 memory       50 ns  ▏
+                 out          26 µs  ████████████████████████████████████████
+               = break-even: AMD Alveo U55C gains after 9 calls with data on it; a call
+                 replaces 2 launches, and its setup alone costs as much as 16
+               = best part: no part of its 2 operations gains on AMD Alveo U55C
+               what its time on AMD Alveo U55C depends on, each from its 10th to its 90th
+               percentile
+                 calls with data on the board, 1 or 100  ●──────●    47.7 µs    541 ns
+                 launch on the board                            ●    45.4 µs   50.5 µs
 
-        undecided[4.7 %]: collect: select_bitcast_fusion
-           --> /tmp/ridgeline/train_steps.py:25
-           = why: as it is called, bytes over the link make AMD Alveo U55C 0.15 times
-             (0.08 to 0.30) as fast; it would gain after 7 calls with data on the board,
-             and whether data can stay there is not in the capture
-           = what: `jit_collect`, stream: operations 3, calls 3
-           = bytes: 896 B enter and leave a call; its operations carry 1.62 KiB (1.86
-             times) at least, XLA counts 1.75 KiB (2.00 times)
-           Board              P10      P50      P90  Speed-up  Whole program  Bound by
-           AMD Alveo U55C*  35 µs  59.5 µs  92.4 µs      0.15           0.79      link
-           a call on AMD Alveo U55C; compute, memory and tables overlap
-             in           40 µs  ████████████████████████████████████████
-             launch     6.53 µs  ██████▌
-             fill        363 ns  ▍
-             compute       0 ns  ▏
-             memory        4 ns  ▏
-             tables        6 ns  ▏
-             out        12.6 µs  ████████████▋
-           = break-even: AMD Alveo U55C gains after 7 calls with data on it; a call
-             replaces 3 launches, and its setup alone costs as much as 20
-           = best part: no part of its 3 operations gains on AMD Alveo U55C
-           what its time on AMD Alveo U55C depends on, each from its 10th to its 90th
-           percentile
-             calls with data on the board, 1 or 100  ●──────●    59.6 µs    895 ns
-             launch on the board                            ●    57.4 µs   62.5 µs
+            undecided[4.7 %]: collect:25 scatter-add
+               --> /tmp/ridgeline/train_steps.py:25
+               = why: as it is called, bytes over the link make AMD Alveo U55C 0.15 times
+                 (0.03 to 0.30) as fast; it would gain after 7 calls with data on the board,
+                 and whether data can stay there is not in the capture
+               = what: `jit_collect`, stream: operations 3, calls 3
+               = bytes: 896 B enter and leave a call; its operations carry 1.62 KiB (1.86
+                 times) at least, XLA counts 1.75 KiB (2.00 times)
+               Board              P10      P50      P90  Speed-up  Whole program  Bound by
+               AMD Alveo U55C*  35 µs  59.5 µs  92.4 µs      0.15           0.79      link
+               a call on AMD Alveo U55C; compute, memory and tables overlap
+                 in           40 µs  ████████████████████████████████████████
+                 launch     6.53 µs  ██████▌
+                 fill        363 ns  ▍
+                 compute       0 ns  ▏
+                 memory        4 ns  ▏
+                 tables        6 ns  ▏
+                 out        12.6 µs  ████████████▋
+               = break-even: AMD Alveo U55C gains after 7 calls with data on it; a call
+                 replaces 3 launches, and its setup alone costs as much as 20
+               = best part: no part of its 3 operations gains on AMD Alveo U55C
+               what its time on AMD Alveo U55C depends on, each from its 10th to its 90th
+               percentile
+                 calls with data on the board, 1 or 100  ●──────●    59.6 µs    895 ns
+                 launch on the board                            ●    57.4 µs   62.5 µs
 
-        assumed: nothing was measured on NVIDIA H100 SXM5 80GB: each operation of the
-          capture's modules takes its time at the roof of the data sheet, at 30 to 90 %
-          of it, and 2 to 4 µs at least; modules compiled for that device would be fused
-          otherwise
-        assumed: every time on a board is predicted; docs/offload-validation.md says
-          how far to trust it
-        assumed: input and output cross the host's link in each call, unless
-          `--what-if resident=N` or `stream=yes` says otherwise
-        assumed: boards marked * have unverified figures: u55c (design power)
-    "#]],
+            assumed: nothing was measured on NVIDIA H100 SXM5 80GB: each operation of the
+              capture's modules takes its time at the roof of the data sheet, at 30 to 90 %
+              of it, and 2 to 4 µs at least; modules compiled for that device would be fused
+              otherwise and take 0.27 to 1 times as long, 0.4 to 1 below five launches, by
+              which intervals are wider
+            assumed: every time on a board is predicted; docs/offload-validation.md says
+              how far to trust it
+            assumed: input and output cross the host's link in each call, unless
+              `--what-if resident=N` or `stream=yes` says otherwise
+            assumed: boards marked * have unverified figures: u55c (design power)
+        "#]],
     );
 }
 
@@ -140,76 +141,76 @@ fn markdown_for_a_report() {
     check(
         &markdown::render(&steps(), Options::default()),
         expect![[r#"
-        **1 of 5 regions is a candidate against NVIDIA H100 SXM5 80GB by its data sheet: `jit_iterate: ynn_fusion` on AMD Alveo U55C would be slower, for less energy: energy candidate 85.9 %, undecided 14.1 %**
+            **nothing here is known to run faster elsewhere than on NVIDIA H100 SXM5 80GB by its data sheet: undecided 100.0 %**
 
-        | region | line | share | a call | headroom | fastest | speed-up, P10 to P90 | verdict |
-        |---|---|---|---|---|---|---|---|
-        | jit_iterate: ynn_fusion | /tmp/ridgeline/train_steps.py:19 | 85.9 % | 36 µs | 3.00 | AMD Alveo U55C* | 0.70 (0.34 to 0.84) | energy candidate |
-        | iterate: copy.6 | /tmp/ridgeline/train_steps.py:19  (line inferred from the data flow) | 5.5 % | 6 µs | 2.00 | AMD Alveo U55C* | 0.13 (0.07 to 0.25) | undecided |
-        | collect: select_bitcast_fusion | /tmp/ridgeline/train_steps.py:25 | 4.7 % | 8.99 µs | 3.00 | AMD Alveo U55C* | 0.15 (0.08 to 0.30) | undecided |
-        | main: wrapped_dynamic-slice | /tmp/ridgeline/train_steps.py:32 | 2.6 % | 3 µs | 1.00 | AMD Alveo U55C* | 0.06 (0.03 to 0.13) | undecided |
-        | jit_squeeze: copy | – | 1.4 % | 3 µs | 1.00 | AMD Alveo U55C* | 0.09 (0.05 to 0.18) | undecided |
+            | region | line | share | a call | headroom | fastest | speed-up, P10 to P90 | verdict |
+            |---|---|---|---|---|---|---|---|
+            | jit_iterate:19 dot_general | /tmp/ridgeline/train_steps.py:19 | 85.9 % | 36 µs | 3.00 | AMD Alveo U55C* | 0.70 (0.09 to 0.84) | undecided |
+            | iterate:19 copy | /tmp/ridgeline/train_steps.py:19  (line inferred from the data flow) | 5.5 % | 6 µs | 2.00 | AMD Alveo U55C* | 0.13 (0.03 to 0.25) | undecided |
+            | collect:25 scatter-add | /tmp/ridgeline/train_steps.py:25 | 4.7 % | 8.99 µs | 3.00 | AMD Alveo U55C* | 0.15 (0.03 to 0.30) | undecided |
+            | main:32 dynamic_slice | /tmp/ridgeline/train_steps.py:32 | 2.6 % | 3 µs | 1.00 | AMD Alveo U55C* | 0.06 (0.01 to 0.13) | undecided |
+            | jit_squeeze: copy | – | 1.4 % | 3 µs | 1.00 | AMD Alveo U55C* | 0.09 (0.02 to 0.18) | undecided |
 
-        ### jit_iterate: ynn_fusion: energy candidate
+            ### jit_iterate:19 dot_general: undecided
 
-        - AMD Alveo U55C is slower, and takes 4.45 times (1.92 to 6.19) less energy (a part of each device's design power; the board's is unverified)
-        - 18 KiB enter and leave a call; its operations carry 144 KiB (8.00 times) at least, XLA counts 144 KiB (8.01 times)
-        - AMD Alveo U55C gains after 2 calls with data on it; a call replaces 12 launches, and its setup alone costs as much as 16
-        - no part of its 2 operations gains on AMD Alveo U55C
+            - as it is called, bytes over the link make AMD Alveo U55C 0.70 times (0.09 to 0.84) as fast; it would gain after 2 calls with data on the board, and whether data can stay there is not in the capture
+            - 18 KiB enter and leave a call; its operations carry 144 KiB (8.00 times) at least, XLA counts 144 KiB (8.01 times)
+            - AMD Alveo U55C gains after 2 calls with data on it; a call replaces 12 launches, and its setup alone costs as much as 16
+            - no part of its 2 operations gains on AMD Alveo U55C
 
-        | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
-        |---|---|---|---|---|---|---|---|
-        | AMD Alveo U55C* | 49.2 µs | 51.6 µs | 90.3 µs | 0.70 | 0.73 | 3.29 µs | link |
+            | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
+            |---|---|---|---|---|---|---|---|
+            | AMD Alveo U55C* | 49.2 µs | 51.6 µs | 90.3 µs | 0.70 | 0.73 | 3.29 µs | link |
 
-        ### iterate: copy.6: undecided
+            ### iterate:19 copy: undecided
 
-        - as it is called, bytes over the link make AMD Alveo U55C 0.13 times (0.07 to 0.25) as fast; it would gain after 9 calls with data on the board, and whether data can stay there is not in the capture
-        - 18 KiB enter and leave a call; its operations carry 18 KiB (1.00 times) at least, XLA counts 18 KiB (1.00 times)
-        - AMD Alveo U55C gains after 9 calls with data on it; a call replaces 2 launches, and its setup alone costs as much as 16
-        - no part of its 2 operations gains on AMD Alveo U55C
+            - as it is called, bytes over the link make AMD Alveo U55C 0.13 times (0.03 to 0.25) as fast; it would gain after 9 calls with data on the board, and whether data can stay there is not in the capture
+            - 18 KiB enter and leave a call; its operations carry 18 KiB (1.00 times) at least, XLA counts 18 KiB (1.00 times)
+            - AMD Alveo U55C gains after 9 calls with data on it; a call replaces 2 launches, and its setup alone costs as much as 16
+            - no part of its 2 operations gains on AMD Alveo U55C
 
-        | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
-        |---|---|---|---|---|---|---|---|
-        | AMD Alveo U55C* | 27.7 µs | 47.6 µs | 74.9 µs | 0.13 | 0.73 | 64 ns | link |
+            | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
+            |---|---|---|---|---|---|---|---|
+            | AMD Alveo U55C* | 27.7 µs | 47.6 µs | 74.9 µs | 0.13 | 0.73 | 64 ns | link |
 
-        ### collect: select_bitcast_fusion: undecided
+            ### collect:25 scatter-add: undecided
 
-        - as it is called, bytes over the link make AMD Alveo U55C 0.15 times (0.08 to 0.30) as fast; it would gain after 7 calls with data on the board, and whether data can stay there is not in the capture
-        - 896 B enter and leave a call; its operations carry 1.62 KiB (1.86 times) at least, XLA counts 1.75 KiB (2.00 times)
-        - AMD Alveo U55C gains after 7 calls with data on it; a call replaces 3 launches, and its setup alone costs as much as 20
-        - no part of its 3 operations gains on AMD Alveo U55C
+            - as it is called, bytes over the link make AMD Alveo U55C 0.15 times (0.03 to 0.30) as fast; it would gain after 7 calls with data on the board, and whether data can stay there is not in the capture
+            - 896 B enter and leave a call; its operations carry 1.62 KiB (1.86 times) at least, XLA counts 1.75 KiB (2.00 times)
+            - AMD Alveo U55C gains after 7 calls with data on it; a call replaces 3 launches, and its setup alone costs as much as 20
+            - no part of its 3 operations gains on AMD Alveo U55C
 
-        | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
-        |---|---|---|---|---|---|---|---|
-        | AMD Alveo U55C* | 35 µs | 59.5 µs | 92.4 µs | 0.15 | 0.79 | 304 ns | link |
+            | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
+            |---|---|---|---|---|---|---|---|
+            | AMD Alveo U55C* | 35 µs | 59.5 µs | 92.4 µs | 0.15 | 0.79 | 304 ns | link |
 
-        ### main: wrapped_dynamic-slice: undecided
+            ### main:32 dynamic_slice: undecided
 
-        - as it is called, bytes over the link make AMD Alveo U55C 0.06 times (0.03 to 0.13) as fast; it would gain after 17 calls with data on the board, and whether data can stay there is not in the capture
-        - 9.19 KiB enter and leave a call; its operations carry 392 B (0.04 times) at least, XLA counts 392 B (0.04 times)
-        - AMD Alveo U55C gains after 17 calls with data on it; a call replaces 1 launches, and its setup alone costs as much as 16
-        - no part of its 1 operations gains on AMD Alveo U55C
+            - as it is called, bytes over the link make AMD Alveo U55C 0.06 times (0.01 to 0.13) as fast; it would gain after 17 calls with data on the board, and whether data can stay there is not in the capture
+            - 9.19 KiB enter and leave a call; its operations carry 392 B (0.04 times) at least, XLA counts 392 B (0.04 times)
+            - AMD Alveo U55C gains after 17 calls with data on it; a call replaces 1 launches, and its setup alone costs as much as 16
+            - no part of its 1 operations gains on AMD Alveo U55C
 
-        | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
-        |---|---|---|---|---|---|---|---|
-        | AMD Alveo U55C* | 27.6 µs | 47.4 µs | 74.4 µs | 0.06 | 0.72 | 50 ns | link |
+            | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
+            |---|---|---|---|---|---|---|---|
+            | AMD Alveo U55C* | 27.6 µs | 47.4 µs | 74.4 µs | 0.06 | 0.72 | 50 ns | link |
 
-        ### jit_squeeze: copy: undecided
+            ### jit_squeeze: copy: undecided
 
-        - as it is called, bytes over the link make AMD Alveo U55C 0.09 times (0.05 to 0.18) as fast; it would gain after 11 calls with data on the board, and whether data can stay there is not in the capture
-        - 384 B enter and leave a call; its operations carry 384 B (1.00 times) at least, XLA counts 384 B (1.00 times)
-        - AMD Alveo U55C gains after 11 calls with data on it; a call replaces 1 launches, and its setup alone costs as much as 11
-        - no part of its 1 operations gains on AMD Alveo U55C
+            - as it is called, bytes over the link make AMD Alveo U55C 0.09 times (0.02 to 0.18) as fast; it would gain after 11 calls with data on the board, and whether data can stay there is not in the capture
+            - 384 B enter and leave a call; its operations carry 384 B (1.00 times) at least, XLA counts 384 B (1.00 times)
+            - AMD Alveo U55C gains after 11 calls with data on it; a call replaces 1 launches, and its setup alone costs as much as 11
+            - no part of its 1 operations gains on AMD Alveo U55C
 
-        | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
-        |---|---|---|---|---|---|---|---|
-        | AMD Alveo U55C* | 18.6 µs | 32.5 µs | 52.3 µs | 0.09 | 0.88 | 1 ns | link |
+            | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
+            |---|---|---|---|---|---|---|---|
+            | AMD Alveo U55C* | 18.6 µs | 32.5 µs | 52.3 µs | 0.09 | 0.88 | 1 ns | link |
 
-        - Assumed: nothing was measured on NVIDIA H100 SXM5 80GB: each operation of the capture's modules takes its time at the roof of the data sheet, at 30 to 90 % of it, and 2 to 4 µs at least; modules compiled for that device would be fused otherwise.
-        - Assumed: every time on a board is predicted; docs/offload-validation.md says how far to trust it.
-        - Assumed: input and output cross the host's link in each call, unless `--what-if resident=N` or `stream=yes` says otherwise.
-        - Assumed: boards marked * have unverified figures: u55c (design power).
-    "#]],
+            - Assumed: nothing was measured on NVIDIA H100 SXM5 80GB: each operation of the capture's modules takes its time at the roof of the data sheet, at 30 to 90 % of it, and 2 to 4 µs at least; modules compiled for that device would be fused otherwise and take 0.27 to 1 times as long, 0.4 to 1 below five launches, by which intervals are wider.
+            - Assumed: every time on a board is predicted; docs/offload-validation.md says how far to trust it.
+            - Assumed: input and output cross the host's link in each call, unless `--what-if resident=N` or `stream=yes` says otherwise.
+            - Assumed: boards marked * have unverified figures: u55c (design power).
+        "#]],
     );
 }
 

@@ -43,6 +43,8 @@ impl Session {
             step_times: self.manifest().and_then(|manifest| step_times(&manifest.document)),
             failed: self.manifest().is_some_and(|manifest| has_failed(&manifest.document)),
             compiled_again: self.compiled_again().map(<[_]>::to_vec),
+            is_predicted: self.is_predicted(),
+            seen: self.seen_statically(),
         };
         let diagnosis = self.with_analysis(|analysis| {
             let case = Case { analysis: *analysis, known: &known };

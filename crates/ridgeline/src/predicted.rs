@@ -7,7 +7,7 @@ mod judged;
 mod kernels;
 mod timeline;
 
-use self::judged::{Static, judged_all};
+use self::judged::{Static, for_rules, judged_all};
 use crate::answer::Question;
 use crate::error::{Details, OpenError};
 use crate::hlo::number_of;
@@ -17,12 +17,13 @@ use arrow_array::{RecordBatch, UInt64Array};
 use arrow_schema::Schema;
 use ridge_analysis::{Ceilings, DeviceSheet, Topic, sheets, view};
 use ridge_compile::Target;
+use ridge_diagnose::Seen;
 use ridge_table::{Basis, Columns, Subject, Table};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use kernels::{PredictedKernel, PredictedModule};
+pub use kernels::{PredictedKernel, PredictedModule, Roofs};
 pub use timeline::ModuleRuns;
 
 /// Where the timeline is in its run folder.
@@ -84,7 +85,16 @@ fn predicted_of(folder: &Path) -> Result<Prediction, OpenError> {
     let folders = manifest.document.modules.iter().filter_map(|module| manifest.folder_of(module));
     let modules: Vec<PredictedModule> = folders
         .filter_map(|folder| match files::read(&folder) {
-            Ok(files) => Some(kernels::predicted(&files, target, ceilings.unwrap_or(&Ceilings::default()))),
+            Ok(files) => {
+                let module = kernels::predicted(&files, target, ceilings.unwrap_or(&Ceilings::default()));
+                if !module.has_thunks && module.fusions > 0 {
+                    notes.push(format!(
+                        "{}: XLA's list of thunks is not there, so nothing is known of its launches",
+                        module.folder
+                    ));
+                }
+                Some(module)
+            }
             Err(why) => {
                 notes.push(format!("{}: {why}", folder.display()));
                 None
@@ -113,7 +123,7 @@ impl Prediction {
             .text("module", "Module", "its module, and the number of its folder", |row| row.0.folder.clone())
             .share("share", "Of the time", "of the predicted time, each module once", Basis::Modelled, share)
             .key()
-            .text("seen", "Seen", "what code, launch and HLO show", |row| row.2.what.clone())
+            .text("seen", "Seen", "what code, launch and HLO show: the kernel …", |row| row.2.what.clone())
             .key()
             .text("help", "May help", "what may help", |row| row.2.help.to_owned())
             .table("static", format!("What {} would wait for, by its code (static)", self.target.name));
@@ -124,10 +134,12 @@ impl Prediction {
 }
 
 impl Session {
-    /// What is seen of the kernels of a compilation before anything ran; `None` of any other capture.
-    pub fn static_findings(&self) -> Option<Table> {
-        let folder = self.is_predicted().then(|| self.run_folder()).flatten()?;
-        Some(predicted_of(folder).ok()?.seen())
+    /// What is seen of the kernels of a compilation before anything ran, for the rules of `check`; nothing of any other capture.
+    pub(crate) fn seen_statically(&self) -> Vec<Seen> {
+        let folder = self.is_predicted().then(|| self.run_folder()).flatten();
+        let Some(found) = folder.and_then(|folder| predicted_of(folder).ok()) else { return Vec::new() };
+        let none = Ceilings::default();
+        for_rules(&found.modules, found.target, found.sheet.map_or(&none, |sheet| &sheet.ceilings))
     }
 }
 

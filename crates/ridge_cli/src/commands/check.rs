@@ -14,9 +14,8 @@ use clap::{Args, ValueEnum, ValueHint};
 use config::Config;
 use fail_on::FailOn;
 use ridge_report::check::{Options, github, items, json, junit, markdown, sarif, text};
-use ridge_report::terminal::{self, Layout};
-use ridge_report::{Listing, Report};
-use ridgeline::{Check, RULES, Selection, State, Table};
+use ridge_report::terminal::Layout;
+use ridgeline::{Check, RULES, Selection, State};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -114,9 +113,6 @@ enum CheckFormat {
     Junit,
 }
 
-/// Kernels of a compilation of which something is shown.
-const MOST_SEEN: usize = 20;
-
 /// Runs the command; what fails here ends with 2, because 1 says that something was found.
 pub(crate) fn run(arguments: &CheckArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     found(arguments, globals, timings).map_err(|failure| failure.ending(USAGE))
@@ -140,8 +136,7 @@ fn found(arguments: &CheckArguments, globals: &Globals, timings: &mut Timings) -
     if let Some(path) = &arguments.write_baseline {
         write_file(path, Baseline::of(&check).text().as_bytes())?;
     }
-    let seen = session.static_findings().filter(|table| table.batch.num_rows() > 0);
-    timings.phase("output", || deliver(arguments, globals, &check, &options, seen))?;
+    timings.phase("output", || deliver(arguments, globals, &check, &options))?;
     Ok(Ending::Code(status(&check, &options, arguments.fail_on.or(config.fail_on))))
 }
 
@@ -165,19 +160,9 @@ fn known(name: &str) -> Result<(), Failure> {
         .hint("`ridgeline rules` lists them"))
 }
 
-fn deliver(
-    arguments: &CheckArguments,
-    globals: &Globals,
-    check: &Check,
-    options: &Options,
-    seen: Option<Table>,
-) -> Result<(), Failure> {
-    // Of a compilation, what its code shows follows what its predicted times show.
-    let seen = seen.map(|table| Report { tables: vec![Listing::top(table, MOST_SEEN)], ..Report::EMPTY });
-    let static_part =
-        |layout: &Layout| seen.as_ref().map(|seen| format!("\n{}", terminal::render(seen, layout))).unwrap_or_default();
+fn deliver(arguments: &CheckArguments, globals: &Globals, check: &Check, options: &Options) -> Result<(), Failure> {
     let render = |layout: &Layout| match arguments.format {
-        CheckFormat::Full => text::full(check, options, layout) + &static_part(layout),
+        CheckFormat::Full => text::full(check, options, layout),
         CheckFormat::Concise => text::concise(check, options, layout),
         CheckFormat::Json => json::document(check, options),
         CheckFormat::JsonLines => json::lines(check, options),

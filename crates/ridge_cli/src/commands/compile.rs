@@ -215,9 +215,20 @@ fn function_of(input: &Path) -> Option<(PathBuf, String)> {
 
 fn target(name: &str) -> Result<&'static Target, Failure> {
     Target::named(name).ok_or_else(|| {
+        if is_of_amd(name) {
+            return Failure::usage(format!("`{name}` is a GPU of AMD, for which nothing can be compiled here"))
+                .hint("XLA's plugin for AMD loads only beside an installed ROCm; record the program on that GPU");
+        }
         let known: Vec<&str> = targets().iter().map(|target| target.id).collect();
         Failure::usage(format!("unknown GPU `{name}`")).hint(format!("XLA's figures are known of {}", known.join(", ")))
     })
+}
+
+/// Whether a name is one of AMD's: `mi300x`, `gfx942`.
+fn is_of_amd(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_numbered = |rest: &str| rest.starts_with(|letter: char| letter.is_ascii_digit());
+    ["mi", "gfx"].iter().any(|start| name.strip_prefix(start).is_some_and(is_numbered))
 }
 
 fn no_compiler() -> Failure {
@@ -287,6 +298,16 @@ impl From<WriteError> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_gpu_of_amd_is_refused_with_the_reason() {
+        for name in ["mi300x", "MI250X", "gfx942"] {
+            let said = format!("{:?}", target(name).expect_err("AMD's"));
+            assert!(said.contains("ROCm"), "{said}");
+        }
+        let unknown = format!("{:?}", target("micro").expect_err("unknown"));
+        assert!(!unknown.contains("ROCm"), "{unknown}");
+    }
 
     #[test]
     fn a_function_is_told_from_a_folder() {

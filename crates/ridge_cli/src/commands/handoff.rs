@@ -5,6 +5,7 @@ mod words;
 mod write;
 
 use crate::arguments::{CeilingsArguments, Globals, InputArguments};
+use crate::compiled_as::meant;
 use crate::ending::Ending;
 use crate::failure::{FAILED, Failure};
 use crate::timings::Timings;
@@ -49,7 +50,8 @@ pub(crate) struct HandoffArguments {
     #[arg(long, value_name = "FORMAT", default_values = ["fixed<32,16>", "fixed<24,12>", "fixed<16,8>"])]
     format: Vec<Fixed>,
 
-    /// The GPU that is meant, by a word of its name, where the capture is of a processor
+    /// The GPU that is meant, by a word of its name, where the capture is of a CPU, which is compiled for it where
+    /// `ridgeline compile` could do so
     #[arg(long = "as", value_name = "GPU")]
     meant: Option<String>,
 
@@ -124,11 +126,13 @@ pub(crate) fn run(arguments: &HandoffArguments, _globals: &Globals, timings: &mu
             .hint("`--region 1` is the region that takes most time; `ridgeline offload` lists them"));
     }
     let session = super::open_with(input, arguments.ceilings.choice(), timings)?;
+    let (session, meant, said) = meant(session, arguments.meant.as_deref(), timings);
+    said.iter().for_each(|note| anstream::eprintln!("ridgeline: {}", note.message));
     let options = HandoffOptions {
         region: arguments.region.clone(),
         module: arguments.module.clone(),
         op: arguments.op.clone(),
-        meant: arguments.meant.clone(),
+        meant,
         formats: arguments.format.clone(),
     };
     let handoff = timings.phase("hand-off", || session.handoff(&options, &mut progress("vectors and designs")))?;

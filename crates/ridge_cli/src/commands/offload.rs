@@ -1,7 +1,7 @@
 //! `ridgeline offload`: which parts other hardware would really speed up, and what forbids the rest.
 
 use crate::arguments::{CeilingsArguments, Globals, InputArguments, TextOutput};
-use crate::compiled_as::{As, compiled_as};
+use crate::compiled_as::meant;
 use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::deliver_checked;
@@ -9,8 +9,8 @@ use crate::timings::Timings;
 use clap::{Args, ValueEnum};
 use ridge_report::offload::{Options, json, markdown, text};
 use ridge_report::terminal::Layout;
+use ridgeline::OffloadOptions;
 use ridgeline::offloading::WhatIf;
-use ridgeline::{Note, OffloadOptions, Session};
 
 /// Report which parts an FPGA or another GPU would speed up, by how much, and what rules out the rest
 ///
@@ -80,19 +80,6 @@ enum OffloadFormat {
 
 fn changes(text: &str) -> Result<WhatIf, String> {
     WhatIf::parse(text).map_err(|error| error.to_string())
-}
-
-/// A CPU's capture as the GPU that is meant would run it, where it can be compiled for that; else itself with the GPU whose data
-/// sheet stands for it. With what a reader must know of either.
-fn meant(session: Session, gpu: Option<&str>, timings: &mut Timings) -> (Session, Option<String>, Vec<Note>) {
-    let Some(gpu) = gpu else { return (session, None, Vec::new()) };
-    if !session.is_of_processor() {
-        return (session, Some(gpu.to_owned()), Vec::new());
-    }
-    match compiled_as(&session, gpu, timings) {
-        As::Compiled(compiled, notes) => (*compiled, None, notes),
-        As::Not(why) => (session, Some(gpu.to_owned()), vec![why.note(gpu)]),
-    }
 }
 
 /// Runs the command.

@@ -5,6 +5,7 @@ use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::products::{Plain, Product, is_nvidia, product};
 use crate::rule::{Find, Group, Rule};
+use crate::seen::seen;
 use crate::words::percent;
 
 pub(crate) static RULE: Rule = Rule {
@@ -20,7 +21,8 @@ pub(crate) static RULE: Rule = Rule {
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let found = |wanted: Product| finding(case, wanted);
-    Ok([Product::PlainF32, Product::PlainHalf].into_iter().filter_map(found).collect())
+    let by_name = [Product::PlainF32, Product::PlainHalf].into_iter().filter_map(found);
+    Ok(by_name.chain(seen(case, RULE.id)).collect())
 }
 
 fn finding(case: &Case<'_>, wanted: Product) -> Option<Finding> {

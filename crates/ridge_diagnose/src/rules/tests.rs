@@ -4,7 +4,7 @@
 //! `UPDATE_EXPECT=1` writes what is said into the documents, to be read before it is committed.
 
 use super::RULES;
-use crate::{Case, CompiledAgain, Diagnosis, Finding, Known, Rule, SavingBasis, Selection, StepTimes, diagnose};
+use crate::{Case, CompiledAgain, Diagnosis, Finding, Known, Rule, SavingBasis, Seen, Selection, StepTimes, diagnose};
 use ridge_analysis::Prepared;
 use ridge_hlo::HloModule;
 use ridge_table::{Note, Severity};
@@ -43,7 +43,10 @@ fn diagnosed(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> Diag
         hlo.iter().map(|text| HloModule::from_text(text).expect("HLO of the document")).collect();
     let prepared = Prepared::with_sheets(&trace);
     let compiled_again: Vec<CompiledAgain> = notes.lines().filter_map(compiled_again).collect();
+    let seen: Vec<Seen> = notes.lines().filter_map(|line| seen(rule, &trace, line)).collect();
     let known = Known {
+        is_predicted: !seen.is_empty(),
+        seen,
         notes: notes.lines().filter_map(note).collect(),
         step_times: notes.lines().find_map(step_times),
         failed: notes.lines().any(|line| line == "failed"),
@@ -91,11 +94,29 @@ fn compiled_again(line: &str) -> Option<CompiledAgain> {
     Some(CompiledAgain { says, module: Some(module), compile_ns })
 }
 
+/// What the code of a kernel shows, as a line of a document has it: `seen: INSTRUCTION, PART, what it does`; of a part that
+/// nobody knows a question mark. It is in the first module.
+fn seen(rule: &Rule, trace: &ridge_trace::Trace, line: &str) -> Option<Seen> {
+    let mut parts = line.strip_prefix("seen: ")?.splitn(3, ", ");
+    let (instruction, part, what) = (parts.next()?.to_owned(), parts.next()?.parse().ok(), parts.next()?.to_owned());
+    let module = trace.modules.first()?;
+    Some(Seen {
+        rule: rule.id,
+        module: trace.strings.get(module.name).to_owned(),
+        program_id: module.program_id,
+        instruction,
+        what,
+        why: "why it costs time",
+        help: "what may help",
+        part,
+    })
+}
+
 /// A note as a line of a document has it: `lost: what happened`.
 fn note(line: &str) -> Option<Note> {
     let (severity, message) = line.split_once(": ")?;
     let severity = match severity {
-        "again" | "look" | "steps" => return None,
+        "again" | "look" | "seen" | "steps" => return None,
         "lost" => Severity::Lost,
         "partial" => Severity::Partial,
         _ => Severity::Info,

@@ -125,7 +125,12 @@ pub(super) fn on_board(
     let ratios = known.draws_s.iter().zip(&found.draws_s).map(|(host, board)| host / board).collect();
     let raw = Interval::of(ratios)?;
     // A longer time is a smaller gain: the ends change places.
-    let speedup = Interval { p10: raw.p10 / widening.above, p50: raw.p50, p90: raw.p90 * widening.below };
+    let (least_of_host, most_of_host) = ask.baseline.by_other_hlo(known.launches);
+    let speedup = Interval {
+        p10: raw.p10 / widening.above * least_of_host,
+        p50: raw.p50,
+        p90: raw.p90 * widening.below * most_of_host,
+    };
     let least: Option<Forbids> = bounds::least(&workload, board, constants());
     let opened = spec.opened.as_ref().and_then(|opened| {
         let one = predict(&asked(&opened.workload, &ask.what_if), board, draws, 1.0, constants())?;
@@ -201,7 +206,11 @@ fn energy(
         None => "a part of each device's design power; the board's is unverified",
     };
     Some(Energy {
-        ratio: Interval { p10: raw.p10 / widening.above, p50: raw.p50, p90: raw.p90 * widening.below },
+        ratio: Interval {
+            p10: raw.p10 / widening.above * ask.baseline.by_other_hlo(known.launches).0,
+            p50: raw.p50,
+            p90: raw.p90 * widening.below * ask.baseline.by_other_hlo(known.launches).1,
+        },
         basis,
     })
 }

@@ -75,6 +75,31 @@ pub fn compiler(asked: Option<&Path>) -> Option<Compiler> {
     python.is_file().then_some(Compiler { python })
 }
 
+/// What the environment that compiles has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompilerParts {
+    /// The interpreter, which may not be there.
+    pub python: PathBuf,
+    /// Each package that is needed, with its version where it is installed.
+    pub versions: Vec<(&'static str, Option<String>)>,
+}
+
+/// Looks into the environment that [`compiler`] would take, without running anything of it.
+pub fn compiler_parts() -> CompilerParts {
+    let python = compiler(None).map_or_else(|| compiler_folder().join("bin/python"), |found| found.python);
+    let libraries = python.parent().and_then(Path::parent).map(|folder| folder.join("lib"));
+    let site = |folder: PathBuf| fs::read_dir(folder.join("site-packages"));
+    let entries = libraries.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().filter_map(Result::ok);
+    let found = entries.filter_map(|entry| site(entry.path()).ok()).flatten().filter_map(Result::ok);
+    let names: Vec<String> = found.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    let version = |package: &str| {
+        let start = format!("{}-", package.replace('-', "_"));
+        names.iter().find_map(|name| Some(name.strip_prefix(&start)?.strip_suffix(".dist-info")?.to_owned()))
+    };
+    let needed = ["jax", "jaxlib", "jax-cuda12-pjrt", "jax-cuda12-plugin", "nvidia-cuda-nvcc-cu12"];
+    CompilerParts { python, versions: needed.map(|package| (package, version(package))).to_vec() }
+}
+
 /// Makes the environment anew with `python`, or with the `python3` of the path, and JAX of `version`.
 ///
 /// What the commands print goes to standard error.

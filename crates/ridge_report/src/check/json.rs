@@ -69,6 +69,7 @@ fn finding(item: &Item<'_>, all: &[Finding], options: &Options) -> Value {
         "rule": finding.rule,
         "level": finding.level.name(),
         "message": finding.message,
+        "static": finding.is_static,
         "location": finding.place.as_ref().map(|place| json!({
             "file": place.file,
             "line": place.line,

@@ -29,6 +29,7 @@ pub fn log(check: &Check, options: &Options) -> String {
             "message": { "text": message },
             "locations": location.into_iter().collect::<Vec<Value>>(),
             "partialFingerprints": { "ridgeline/v1": item.shown.fingerprint },
+            "properties": { "static": finding.is_static },
             "baselineState": if options.accepts(item) { "unchanged" } else { "new" },
         })
     });

@@ -5,22 +5,33 @@
 use super::kernels::{Does, PredictedKernel, PredictedModule};
 use ridge_analysis::{Ceilings, ComputeUnit, Limit, NumberType};
 use ridge_compile::Target;
+use ridge_diagnose::Seen;
 
 /// What was seen of a kernel without running it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Static {
     /// The rule of `check` that this stands for, or would be a part of.
     pub(super) rule: &'static str,
     /// What was seen.
     pub(super) what: String,
+    /// Why it costs time.
+    pub(super) why: &'static str,
     /// What may help.
     pub(super) help: &'static str,
+    /// The part of the predicted time that would go; `None` where that cannot be told.
+    pub(super) part: Option<f64>,
 }
 
 /// The part of the sectors that are fetched for nothing; as of the rule `uncoalesced-access`.
 const EXCESS: f64 = 0.3;
 /// How much longer an uneven last wave makes a kernel.
 const TAIL: f64 = 1.25;
+/// Below this part of its time, the memory is not what a kernel waits for; as of the rule `uncoalesced-access`.
+const BUSY: f64 = 0.4;
+/// A grid that costs less than this part of a kernel's time does no harm.
+const HARM: f64 = 0.05;
+/// The part of a product's time that tensor cores take away; as of the rule `tensor-cores-idle`.
+const BY_TENSOR_CORES: f64 = 0.5;
 /// A device with at least this part of its single-precision rate in double is made for it; as of the rule `fp64-used`.
 const FAST_DOUBLE: f64 = 1.0 / 8.0;
 /// What any kernel takes, seconds; the likeliest figure of the prior.
@@ -67,57 +78,88 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
+/// The part of the likeliest time in which the memory is busy.
+fn memory_busy(kernel: &PredictedKernel) -> Option<f64> {
+    let time = kernel.time.filter(|time| time.mid_s > 0.0)?;
+    Some((kernel.roofs?.memory_s / time.mid_s).clamp(0.0, 1.0))
+}
+
+/// The part of the likeliest time that a grid which fills the GPU evenly would not take.
+fn by_the_grid(kernel: &PredictedKernel) -> Option<f64> {
+    let time = kernel.time.filter(|time| time.mid_s > 0.0)?;
+    Some((1.0 - kernel.roofs?.even_s / time.mid_s).clamp(0.0, 1.0)).filter(|part| *part >= HARM)
+}
+
 fn coalescing(kernel: &PredictedKernel) -> Option<Static> {
     let found = kernel.coalescing.filter(|found| found.excess() >= EXCESS)?;
+    let busy = memory_busy(kernel).filter(|busy| *busy >= BUSY)?;
     let rest = if found.is_partial { "; what is read at computed places is not in this" } else { "" };
     Some(Static {
         rule: "uncoalesced-access",
         what: format!(
-            "a warp touches {:.0} sectors of 32 bytes where {:.0} hold what it uses: {} are fetched for nothing, unless the cache keeps them for other warps{rest}",
+            "touches {:.0} sectors of 32 bytes in a warp where {:.0} hold what it uses: {} are fetched for nothing, unless the cache keeps them for other warps{rest}",
             found.sectors,
             found.needed,
             percent(found.excess())
         ),
+        why: "threads of a warp touch addresses that lie apart, so each access fetches sectors of 32 bytes for a few of them",
         help: "let the fastest dimension of the operands be that of the result: move the transpose to where the array is made",
+        part: Some(found.excess() * busy),
     })
 }
 
 fn spills(kernel: &PredictedKernel) -> Option<Static> {
     let usage = kernel.usage.filter(|usage| usage.spill_store_bytes > 0)?;
+    let spilled = f64::from(usage.spill_store_bytes) + f64::from(usage.spill_load_bytes);
+    let threads = kernel
+        .launch
+        .as_ref()
+        .map(|launch| launch.grid.iter().chain(&launch.block).map(|size| f64::from(*size)).product::<f64>());
+    let traffic = threads.map(|threads| threads * spilled);
+    let part = traffic.zip(kernel.bytes).map(|(traffic, bytes)| traffic / (traffic + bytes).max(1.0));
     Some(Static {
-        rule: "spills",
+        rule: "register-spills",
         what: format!(
-            "{} bytes of a thread's registers are stored to memory and {} loaded again, with {} registers",
+            "stores {} bytes of each thread's registers to memory and loads {} again, with {} registers",
             usage.spill_store_bytes, usage.spill_load_bytes, usage.registers
         ),
+        why: "what does not fit into registers goes through the memory of the thread, at the price of more loads and stores",
         help: "a smaller fusion needs fewer registers: `jax.lax.optimization_barrier` splits it",
+        part,
     })
 }
 
 fn few_blocks(kernel: &PredictedKernel, target: &Target) -> Option<Static> {
     let blocks: f64 = kernel.launch.as_ref()?.grid.iter().map(|size| f64::from(*size)).product();
+    let part = by_the_grid(kernel)?;
     (blocks < f64::from(target.cores)).then(|| Static {
         rule: "small-grid",
         what: format!(
-            "{blocks} blocks leave {} of {} multiprocessors idle",
+            "has {}: {} of {} multiprocessors stay idle",
+            if blocks > 1.0 { format!("{blocks} blocks") } else { "one block".to_owned() },
             f64::from(target.cores) - blocks,
             target.cores
         ),
+        why: "a block runs on one multiprocessor, so the others do nothing unless another stream has work",
         help: "more work in one launch: batch it with `vmap`, or split a long reduction",
+        part: Some(part),
     })
 }
 
 fn tail(kernel: &PredictedKernel) -> Option<Static> {
     let waves = kernel.occupancy?.waves;
     let longer = waves.ceil() / waves;
+    let part = by_the_grid(kernel)?;
     (waves > 1.0 && longer >= TAIL).then(|| Static {
         rule: "tail-wave",
         what: format!(
-            "{waves:.2} waves take as long as {:.0}: the last is {} full",
+            "runs {waves:.2} waves of blocks, which take as long as {:.0}: the last is {} full",
             waves.ceil(),
             percent(waves.fract())
         ),
+        why: "while the last blocks run, the multiprocessors without one wait for them",
         help: "sizes that fill the last wave, or fewer registers, so that more blocks fit",
+        part: Some(part),
     })
 }
 
@@ -127,17 +169,23 @@ fn double(kernel: &PredictedKernel, ceilings: &Ceilings) -> Option<Static> {
     let ratio = rate(NumberType::F64)? / rate(NumberType::F32)?;
     (ratio < FAST_DOUBLE).then(|| Static {
         rule: "fp64-used",
-        what: format!("{count} instructions on 64-bit floats, at which the GPU is {:.0} times slower", 1.0 / ratio),
+        what: format!("has {count} instructions on 64-bit floats, at which the GPU is {:.0} times slower", 1.0 / ratio),
+        why: "the device has few units for 64-bit numbers, and each takes twice the memory traffic",
         help: "compute in `float32` where the accuracy allows",
+        // The rule itself counts it, from the HLO.
+        part: None,
     })
 }
 
 fn matrix(kernel: &PredictedKernel) -> Option<Static> {
     let code = kernel.code.filter(|code| kernel.is_product && code.matrix == 0)?;
+    let is_bound = kernel.roofs.is_some_and(|roofs| roofs.compute_s > roofs.memory_s);
     (code.instructions > 0).then(|| Static {
         rule: "tensor-cores-idle",
-        what: "a matrix product without an instruction of the tensor cores".to_owned(),
+        what: "is a matrix product without an instruction of the tensor cores".to_owned(),
+        why: "ordinary arithmetic multiplies several times slower than the tensor cores",
         help: "`bfloat16`, or `jax.default_matmul_precision(\"tensorfloat32\")`, uses them; vectors and tiny matrices cannot",
+        part: is_bound.then_some(BY_TENSOR_CORES),
     })
 }
 
@@ -145,14 +193,37 @@ fn atomics(kernel: &PredictedKernel) -> Option<Static> {
     let count = kernel.code.map(|code| code.atomics).filter(|count| *count > 0)?;
     Some(Static {
         rule: "atomics",
-        what: format!("{count} atomic operations in its code: threads that meet at one address wait for each other"),
+        what: if count == 1 {
+            "has an atomic operation in its code".to_owned()
+        } else {
+            format!("has {count} atomic operations in its code")
+        },
+        why: "threads that meet at one address wait for each other",
         help: "say of a scatter what is true of its indices: `unique_indices=True`, `indices_are_sorted=True`",
+        part: None,
     })
+}
+
+/// What is seen, for the rules of `check`.
+pub(super) fn for_rules(modules: &[PredictedModule], target: &Target, ceilings: &Ceilings) -> Vec<Seen> {
+    let all = judged_all(modules, target, ceilings).into_iter();
+    let seen = all.map(|(module, kernel, found)| Seen {
+        rule: found.rule,
+        module: module.name.clone(),
+        program_id: module.program_id,
+        instruction: kernel.instruction.clone(),
+        what: found.what,
+        why: found.why,
+        help: found.help,
+        part: found.part,
+    });
+    seen.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::predicted::kernels::Roofs;
     use ridge_compile::{Bound, Coalescing, Code, Launch, Occupancy, Usage};
     use ridge_offload::LaunchTime;
 
@@ -176,6 +247,7 @@ mod tests {
             is_product: true,
             bytes: None,
             time: Some(LaunchTime { low_s: mid_s, mid_s, high_s: mid_s }),
+            roofs: Some(Roofs { compute_s: 0.6 * mid_s, memory_s: 0.5 * mid_s, even_s: mid_s }),
             xla_s: None,
         }
     }
@@ -203,7 +275,13 @@ mod tests {
         one.code = Some(Code { instructions: 9, atomics: 2, ..Code::default() });
         assert_eq!(
             rules(&one),
-            ["uncoalesced-access", "spills", "small-grid", "tail-wave", "tensor-cores-idle", "atomics"]
+            ["uncoalesced-access", "register-spills", "tensor-cores-idle", "atomics"],
+            "a grid that costs nothing is none of them"
         );
+        one.roofs = one.roofs.map(|roofs| Roofs { even_s: 3e-5, ..roofs });
+        let with_grid = rules(&one);
+        assert!(with_grid.contains(&"small-grid") && with_grid.contains(&"tail-wave"), "{with_grid:?}");
+        one.roofs = one.roofs.map(|roofs| Roofs { memory_s: 1e-5, ..roofs });
+        assert!(!rules(&one).contains(&"uncoalesced-access"), "a kernel that the memory does not hold back");
     }
 }

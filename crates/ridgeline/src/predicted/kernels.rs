@@ -52,8 +52,21 @@ pub struct PredictedKernel {
     pub bytes: Option<f64>,
     /// Its time; `None` where its work is not known, or no roof is.
     pub time: Option<LaunchTime>,
+    /// What its time is made of.
+    pub roofs: Option<Roofs>,
     /// What XLA's own model says, seconds.
     pub xla_s: Option<f64>,
+}
+
+/// What the likeliest time of a launch is made of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Roofs {
+    /// Its arithmetic at the roof of the whole GPU, seconds.
+    pub compute_s: f64,
+    /// Its traffic at the roof of the memory, seconds.
+    pub memory_s: f64,
+    /// The likeliest time of a grid that fills the GPU evenly, seconds.
+    pub even_s: f64,
 }
 
 /// A compiled module.
@@ -69,6 +82,8 @@ pub struct PredictedModule {
     pub fusions: usize,
     /// Command buffers (CUDA graphs).
     pub command_buffers: usize,
+    /// Whether XLA's list of thunks is there; without it, nothing is known of its launches.
+    pub has_thunks: bool,
     /// Its work, in order, loops once.
     pub kernels: Vec<PredictedKernel>,
     /// The order in which it runs: places in `kernels`, and loops around them.
@@ -98,6 +113,9 @@ impl PredictedModule {
 
     /// The time of one run, kernels one after the other; `None` where one of them has none.
     pub fn time(&self) -> Option<LaunchTime> {
+        if !self.has_thunks && self.fusions > 0 {
+            return None;
+        }
         let mut all = LaunchTime { low_s: 0.0, mid_s: 0.0, high_s: 0.0 };
         for kernel in &self.kernels {
             let time = kernel.time?;
@@ -122,6 +140,7 @@ pub(super) fn predicted(files: &Files, target: &Target, ceilings: &Ceilings) -> 
             program_id: files.hlo.id,
             fusions: files.hlo.instruction_ids().filter(|id| files.hlo.instruction(*id).is_fusion()).count(),
             command_buffers: 0,
+            has_thunks: !files.thunks.0.trim().is_empty(),
             kernels: Vec::new(),
             order: Vec::new(),
             unknown_trips: 0,
@@ -194,6 +213,7 @@ impl Walk<'_> {
             Does::Set => self.costs.of(id).compulsory.written,
             _ => self.costs.of(id).compulsory.total(),
         });
+        let timed = id.and_then(|id| self.time(id, thunk, does, bytes?, filled));
         PredictedKernel {
             instruction: id.map(|id| hlo.instruction(id).name.clone()).unwrap_or_else(|| thunk.instruction.clone()),
             name: name.map(str::to_owned).or_else(|| called(hlo, id)).unwrap_or_else(|| thunk.kind.clone()),
@@ -212,7 +232,8 @@ impl Walk<'_> {
             coalescing: id.and_then(|id| coalescing(hlo, id, threads(thunk.launch.as_ref()?))),
             is_product: id.is_some_and(|id| is_product(hlo, id)),
             bytes,
-            time: id.and_then(|id| self.time(id, thunk, does, bytes?, filled)),
+            time: timed.map(|(time, _)| time),
+            roofs: timed.map(|(_, roofs)| roofs),
             xla_s: id.and_then(|id| modelled_by_xla(hlo, id)),
         }
     }
@@ -224,7 +245,7 @@ impl Walk<'_> {
         does: Does,
         bytes: f64,
         filled: Option<Occupancy>,
-    ) -> Option<LaunchTime> {
+    ) -> Option<(LaunchTime, Roofs)> {
         let memory = self.ceilings.value(Limit::Memory)?;
         let (compute_s, memory_s) = match does {
             Does::Copy | Does::Set => (0.0, bytes / memory),
@@ -241,7 +262,8 @@ impl Walk<'_> {
             (launch.grid.iter().map(|size| f64::from(*size)).product(), f64::from(filled.blocks) * cores)
         });
         let gpu = LaunchGpu { cores, clock_hz: self.target.clock_ghz * 1e9, memory_bytes_per_s: memory };
-        Some(launch_time(LaunchWork { compute_s, memory_s, blocks }, gpu, launch_width()))
+        let of = |blocks| launch_time(LaunchWork { compute_s, memory_s, blocks }, gpu, launch_width());
+        Some((of(blocks), Roofs { compute_s, memory_s, even_s: of(None).mid_s }))
     }
 }
 

@@ -183,6 +183,7 @@ mod tests {
             is_product: false,
             bytes: None,
             time: None,
+            roofs: None,
             xla_s: None,
         };
         PredictedModule {
@@ -191,6 +192,7 @@ mod tests {
             program_id: 1,
             fusions: 1,
             command_buffers: 0,
+            has_thunks: true,
             kernels: vec![kernel],
             order: vec![Step::One(0)],
             unknown_trips: 0,
