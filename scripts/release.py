@@ -18,7 +18,7 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
-from wheel import ROOT, TARGETS, USUAL_PROFILE, has_target, install_tools, packed, program, stage, target_folder, with_tools
+from wheel import DATA, ROOT, TARGETS, USUAL_PROFILE, has_target, install_tools, packed, program, stage, target_folder, with_tools
 from wheel import check as check_wheel
 
 MUSL = "x86_64-unknown-linux-musl"
@@ -64,9 +64,8 @@ def binaries(folder: Path, version: str, profile: str) -> list[str]:
         stage(static, runs_here=static)
         name = f"ridgeline-{version}-{MUSL}"
         with tarfile.open(folder / f"{name}.tar.gz", "w:gz") as archive:
-            data = ROOT / "target" / "wheel" / "ridgeline.data"
-            archive.add(data / "scripts" / "ridgeline", f"{name}/bin/ridgeline")
-            archive.add(data / "data" / "share", f"{name}/share")
+            archive.add(DATA / "scripts" / "ridgeline", f"{name}/bin/ridgeline")
+            archive.add(DATA / "data" / "share", f"{name}/share")
             for file in ("LICENSE-APACHE", "LICENSE-MIT", "README.md", "SKILL.md"):
                 archive.add(ROOT / file, f"{name}/{file}")
     return missing

@@ -43,7 +43,7 @@ sums = {
     int(arrow["self_ns"].to_pandas().sum()),
     int(pandas.DataFrame.from_arrow(table)["self_ns"].sum()),
     int(polars.DataFrame(table)["self_ns"].sum()),
-    int(duckdb.sql("select sum(self_ns) from arrow").fetchone()[0]),
+    int(duckdb.sql("select sum(self_ns) from arrow").fetchall()[0][0]),
     sum(row["self_ns"] for row in table.rows()),
 }
 assert len(sums) == 1 and sums.pop() > 0, sums

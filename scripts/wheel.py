@@ -20,6 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TARGETS = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu")
 TOOLS = ("maturin==1.16.0", "cargo-zigbuild==0.24.0", "ziglang==0.17.1")
+#: What goes into the wheel beside the package.
+DATA = ROOT / "target" / "wheel" / "ridgeline.data"
 #: What is handed out.
 USUAL_PROFILE = "dist"
 #: The oldest C library that the program and the module run on.
@@ -111,15 +113,14 @@ def with_tools(tools: Path | None) -> dict[str, str]:
 
 def stage(built: Path, *, runs_here: Path) -> None:
     """Lays out what goes beside the package: the program, completions, manual."""
-    data = ROOT / "target" / "wheel" / "ridgeline.data"
-    shutil.rmtree(data, ignore_errors=True)
-    scripts = data / "scripts"
+    shutil.rmtree(DATA, ignore_errors=True)
+    scripts = DATA / "scripts"
     scripts.mkdir(parents=True)
     shutil.copy2(built, scripts / "ridgeline")
     if not str(built).endswith("debug/ridgeline"):
         # What is left are symbols, which nobody who installs it needs.
         subprocess.run(["strip", "--strip-all", str(scripts / "ridgeline")], check=False, stderr=subprocess.DEVNULL)
-    share = data / "data" / "share"
+    share = DATA / "data" / "share"
     for shell, place in SHELLS.items():
         text = said(runs_here, "completions", shell)
         (share / place).parent.mkdir(parents=True, exist_ok=True)

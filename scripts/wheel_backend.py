@@ -15,7 +15,7 @@ import maturin
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from wheel import USUAL_PROFILE, program, stage  # noqa: E402 - beside this file
+from wheel import DATA, USUAL_PROFILE, program, stage  # noqa: E402 - beside this file
 
 get_requires_for_build_wheel = maturin.get_requires_for_build_wheel
 get_requires_for_build_sdist = maturin.get_requires_for_build_sdist
@@ -24,6 +24,8 @@ build_sdist = maturin.build_sdist
 
 def prepare_metadata_for_build_wheel(folder: str, config_settings: dict[str, Any] | None = None) -> str:
     """The package's metadata, for which nothing has to be built."""
+    # maturin wants to see the folder, whatever is in it.
+    DATA.mkdir(parents=True, exist_ok=True)
     return str(maturin.prepare_metadata_for_build_wheel(folder, config_settings))
 
 
