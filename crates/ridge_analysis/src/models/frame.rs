@@ -333,7 +333,7 @@ mod tests {
              stream 1 on gpu
                10 +10 a
                400 +90 b
-               520 +90 b
+               520 +100 b
                790 +5 c",
         );
         assert_eq!(found, (Per::Capture, 1, vec![(300, 500), (510, 700)], 390));
