@@ -208,11 +208,11 @@ fn ten_questions_of_ten_captures_are_answered_by_the_tools_alone() {
           2190 characters
         What answers the questions that this capture leaves open?
           to know it: ridgeline bench SUITE --sizes 32,64,128 -o RUN
-          4834 characters
+          4835 characters
         Would it help if all work were twice as fast?
           Saves: cannot tell: the capture does not hold the calls that launched its device work, so what the work waited for is not known - what all changes save together; changes that overlap count once
           2683 characters
-        29903 characters in all
+        29904 characters in all
     "#]].assert_eq(&said);
 }
 

@@ -41,7 +41,7 @@ fn stats_of_what_has_no_times_says_where_to_look() {
     let rows: [(&str, &str, &str); 4] = [
         ("torch-snapshot/train_step.pickle", "Memory blocks", "`ridgeline memory` shows what was held"),
         ("hlo/loop.after.hlo.pb", "Modules with HLO", "`ridgeline hlo` shows the modules"),
-        ("monitor/query.csv", "Counter samples", "`ridgeline info` says what is there"),
+        ("monitor/query.csv", "Counter samples", "utilization.gpu [%]"),
         ("ncu/made_up.ncu-rep", "Profiled launches", "Profiled kernels"),
     ];
     for (file, held, advice) in rows {

@@ -92,7 +92,7 @@ mod tests {
         let last = cut.lines().last().unwrap_or_default();
         assert_eq!(
             last,
-            "[cut: 744 of 2400 characters and 31 of 100 lines are shown; ask with \"characters\": 2400 for all, or ask for less]"
+            "[cut: 748 of 2200 characters and 34 of 100 lines are shown; ask with \"characters\": 2200 for all, or ask for less]"
         );
         let one = fitted("x".repeat(3_000), 1_000, "");
         assert!(one.chars().count() <= 1_000 && one.contains("[cut: 760 of 3000 characters"), "{one}");

@@ -103,7 +103,12 @@ pub(crate) fn python_path(package_root: &Path) -> OsString {
 #[cfg(test)]
 fn not_carried(files: &[PackageFile]) -> Vec<String> {
     let imports = |text: &'static str| {
-        let lines = text.lines().filter_map(|line| line.trim_start().strip_prefix("from ."));
+        let mut is_for_types = false;
+        let runs = text.lines().filter(move |line| {
+            is_for_types = *line == "if TYPE_CHECKING:" || is_for_types && line.starts_with(' ');
+            !is_for_types
+        });
+        let lines = runs.filter_map(|line| line.trim_start().strip_prefix("from ."));
         lines.filter_map(|rest| rest.split(' ').next()).filter(|module| !module.is_empty())
     };
     let imported =

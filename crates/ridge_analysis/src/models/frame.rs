@@ -148,7 +148,8 @@ fn steady(trace: &Trace) -> Frame {
 }
 
 /// From the end of one compilation to the start of a later one, with more than half of the work in between: the two with the least
-/// compilation between them, where that is little of all `compiled_ns`. `stretches` are what lies between compilations.
+/// compilation between them, where that is little of all `compiled_ns` and no more than the rest of the stretch: a program that
+/// compiles all along has none. `stretches` are what lies between compilations.
 fn recurring(trace: &Trace, process: u32, stretches: &Spans, compiled_ns: i64) -> Option<(i64, i64)> {
     let stretches = stretches.as_slice();
     if compiled_ns <= 0 || stretches.len() < 2 {
@@ -183,7 +184,8 @@ fn recurring(trace: &Trace, process: u32, stretches: &Spans, compiled_ns: i64) -
         between = between.saturating_sub(if last > first + 1 { compiled_before(first + 1) } else { 0 });
     }
     let (between, ends) = found?;
-    (between.saturating_mul(LITTLE) <= compiled_ns).then_some(ends)
+    let left = ends.1.saturating_sub(ends.0).saturating_sub(between);
+    (between.saturating_mul(LITTLE) <= compiled_ns && between <= left).then_some(ends)
 }
 
 /// A stretch with one part in so many of all compilation is one of steady work.
@@ -337,6 +339,22 @@ mod tests {
                790 +5 c",
         );
         assert_eq!(found, (Per::Capture, 1, vec![(300, 500), (510, 700)], 390));
+    }
+
+    #[test]
+    fn a_stretch_that_mostly_compiles_is_not_steady() {
+        let found = frame(
+            "thread python
+               0 +1000 XlaCompile compile
+               1010 +100 XlaCompile compile
+               1170 +100 XlaCompile compile
+             stream 1 on gpu
+               10 +5 a
+               1000 +10 b
+               1110 +60 b
+               1270 +60 b",
+        );
+        assert_eq!(found, (Per::Capture, 1, vec![(1000, 1010), (1110, 1170), (1270, 1330)], 1190));
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub(crate) struct McpArguments {}
 
 const EXAMPLES: &str = "\
 Examples:
+  ridgeline mcp                                 serve until standard input ends
   claude mcp add ridgeline -- ridgeline mcp     register it with Claude Code
   codex mcp add ridgeline -- ridgeline mcp      register it with Codex";
 
