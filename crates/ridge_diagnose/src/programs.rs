@@ -4,7 +4,7 @@ use crate::case::{Case, Work};
 use crate::finding::Finding;
 use crate::words::function_name;
 use ridge_analysis::{WorkSums, models::roofline};
-use ridge_hlo::{ComputationId, HloModule, InstructionId, OpcodeClass};
+use ridge_hlo::{ComputationId, Flow, HloModule, InstructionId, OpcodeClass};
 use ridge_table::Subject;
 use ridge_trace::{ModuleRow, OpRow};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -31,6 +31,20 @@ pub(crate) fn programs<'a>(case: &Case<'a>) -> Vec<Program<'a>> {
         program.ran.entry(id).or_default().push(work);
     }
     found.into_values().collect()
+}
+
+/// What `find` says of each loop of the programs.
+pub(crate) fn of_loops<T>(
+    case: &Case<'_>,
+    find: impl Fn(&Case<'_>, &Program<'_>, &Flow<'_>, InstructionId) -> Option<T>,
+) -> Vec<T> {
+    let mut found = Vec::new();
+    for program in programs(case) {
+        let flow = Flow::new(program.module);
+        let loops = program.module.instruction_ids().filter(|id| program.module.instruction(*id).opcode == "while");
+        found.extend(loops.filter_map(|id| find(case, &program, &flow, id)));
+    }
+    found
 }
 
 impl<'a> Program<'a> {

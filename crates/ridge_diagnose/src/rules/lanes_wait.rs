@@ -3,7 +3,7 @@
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::programs::{Program, programs, reached};
+use crate::programs::{Program, of_loops, reached};
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
 use ridge_analysis::{Lines, Need};
@@ -32,13 +32,7 @@ const MOST: usize = 64;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     case.needs_hlo()?;
-    let mut found = Vec::new();
-    for program in programs(case) {
-        let flow = Flow::new(program.module);
-        let loops = program.module.instruction_ids().filter(|id| program.module.instruction(*id).opcode == "while");
-        found.extend(loops.filter_map(|id| finding(case, &program, &flow, id)));
-    }
-    Ok(found)
+    Ok(of_loops(case, finding))
 }
 
 fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: InstructionId) -> Option<Finding> {

@@ -254,12 +254,16 @@ fn programs<'a>(case: &Case<'a>, least: usize) -> Vec<Programs<'a>> {
         let calls = compiling.remove(function_name(name)).unwrap_or_default();
         // The first step, in which most is compiled, is not judged.
         let fewest = if case.frame().per == Per::Step { least - 1 } else { least };
-        if tells_calls && (calls.len() < fewest || !recurs(case, &calls)) {
+        if tells_calls && calls.len() < fewest {
             continue;
         }
         let call = recorded.and_then(|compiled| compiled.calls.first()).filter(|call| call.count >= LEAST_PROGRAMS as u64);
         // A single operation is compiled once for every shape that it is ever called with: one line has to do so again and again.
         if is_primitive(function_name(name)) && (calls.is_empty() || call.is_none_or(|call| call.count < least as u64)) {
+            continue;
+        }
+        // Asked last, because it looks at all work.
+        if tells_calls && !recurs(case, &calls) {
             continue;
         }
         let changes = match recorded.filter(|compiled| compiled.parameters.len() > 1) {
