@@ -51,7 +51,28 @@ fn rows(imported: &Imported) -> String {
 
 #[test]
 fn every_way_of_writing_is_read_to_the_same() {
-    expect_test::expect![[""]].assert_eq(&rows(&read(FILES[0])));
+    expect_test::expect![[r#"
+        /device:GPU:0 AMD Instinct MI300X 304 cores Some((9, 4))
+        /device:GPU:1 AMD Instinct MI300X 304 cores Some((9, 4))
+        Stream Stream #1
+          3500 +3000 copy host to device "MEMORY_COPY_HOST_TO_DEVICE" 4096 B to device by hipMemcpyAsync at 2000
+          12000 +10001 kernel "gemm(float*)" grid [16, 2, 1] block [256, 1, 1] registers Some(96) shared Some(1024)+Some(512) by hipLaunchKernel at 4000
+          30000 +500 kernel "relu(float*)" grid [4, 1, 1] block [256, 1, 1] registers Some(16) shared Some(0)+Some(0)
+          31000 +2000 copy device to host "MEMORY_COPY_DEVICE_TO_HOST" 512 B to unknown by hipMemcpyAsync at 8000
+        Stream Stream #2
+          13000 +1000 kernel "relu(float*)" grid [4, 1, 1] block [256, 1, 1] registers Some(16) shared Some(0)+Some(0) by hipLaunchKernel at 6000
+        HostThread thread 4712
+          1000 +49000 annotation "step 0"
+          2000 +1000 launch "hipMemcpyAsync"
+          4000 +1500 launch "hipLaunchKernel"
+          6000 +1000 launch "hipLaunchKernel"
+          8000 +1000 launch "hipMemcpyAsync"
+          10000 +39000 host range "hipStreamSynchronize"
+          51000 +0 instant "done"
+        memory 100 1048576 -> 1048576
+        memory 300 65536 -> 1114112
+        memory 52000 -65536 -> 1048576
+    "#]].assert_eq(&rows(&read(FILES[0])));
     for file in &FILES[1..] {
         assert_eq!(rows(&read(file)), rows(&read(FILES[0])), "{file}");
     }

@@ -26,6 +26,7 @@ pub(super) fn write(trace: Gathered) -> (Vec<u8>, u64) {
     let nothing = Track::default();
     let mut all: Vec<(u64, Vec<Event>)> = events.into_iter().collect();
     all.sort_unstable_by_key(|(uuid, _)| *uuid);
+    let is_ordered = all.iter().all(|(_, events)| events.is_sorted_by_key(|event| event.time_ns));
     let mut said: BTreeMap<(u64, Option<u64>), String> = BTreeMap::new();
     for (uuid, events) in all {
         let track = tracks.get(&uuid).unwrap_or(&nothing);
@@ -43,7 +44,7 @@ pub(super) fn write(trace: Gathered) -> (Vec<u8>, u64) {
             said.insert((pid, None), home.name.clone());
         }
         said.insert((pid, Some(tid)), track.name.clone());
-        let place = Place { pid, tid, is_own };
+        let place = Place { pid, tid, is_own, is_ordered };
         writer.track(place, track, events, &names);
     }
     for ((pid, tid), name) in said.into_iter().filter(|(_, name)| !name.is_empty()) {
@@ -76,6 +77,8 @@ struct Place {
     tid: u64,
     /// Whether the file is an export of this project, which tells its flows from correlations.
     is_own: bool,
+    /// Whether every track is in the order of time, by which a slice that takes no time is known.
+    is_ordered: bool,
 }
 
 struct Writer {
@@ -90,7 +93,7 @@ impl Writer {
     }
 
     fn track(&mut self, place: Place, track: &Track, mut events: Vec<Event>, names: &[Box<str>]) {
-        if !events.is_sorted_by_key(|event| event.time_ns) {
+        if !place.is_ordered {
             // At one time what ends makes room for what begins.
             events.sort_by_key(|event| (event.time_ns, event.phase != Phase::End));
         }
