@@ -191,13 +191,7 @@ fn fill(mut rows: Vec<EventRow>, mut columns: EventSlices<'_>, shift_ns: i64, bu
     }
 }
 
-fn fill_from(
-    first: usize,
-    rows: &[EventRow],
-    columns: &mut EventSlices<'_>,
-    shift_ns: i64,
-    buffers: &FxHashSet<u32>,
-) {
+fn fill_from(first: usize, rows: &[EventRow], columns: &mut EventSlices<'_>, shift_ns: i64, buffers: &FxHashSet<u32>) {
     for (at, row) in rows.iter().enumerate().skip(first) {
         columns.start_ns[at] = row.start_ns.saturating_add(shift_ns);
         columns.dur_ns[at] = row.dur_ns;
