@@ -88,7 +88,7 @@ impl Format for Nsys {
             let message = "tables could not be found: the schema is damaged".to_owned();
             import.note(Severity::Lost, source.name, None, database.damaged_schema, message);
         }
-        let tables = SqliteTables::new(&database);
+        let tables = SqliteTables::new(&database, import.release.clone());
         // SQLite is told by its head, whose database it is by its tables.
         if rocprof::is_one(database.table_names()) {
             return rocprof::read_database(source, import);
