@@ -185,7 +185,7 @@ impl<'t> Step<'t> {
 fn is_same_in_a_warp(kind: &str, number: u64) -> bool {
     match kind {
         "shr" => number >= 5,
-        "div" => number > 0 && number % (WITHIN_A_WARP + 1) == 0,
+        "div" => number > 0 && number.is_multiple_of(WITHIN_A_WARP + 1),
         _ => number & WITHIN_A_WARP == 0,
     }
 }
