@@ -89,7 +89,7 @@ impl Format for Nsys {
             let message = "tables could not be found: the schema is damaged".to_owned();
             import.note(Severity::Lost, source.name, None, database.damaged_schema, message);
         }
-        let tables = SqliteTables::new(&database);
+        let tables = SqliteTables::new(&database, import.release.clone());
         if let Some(hint) = foreign::of_tables(tables.names()) {
             return Err(hint.error(source.name));
         }
