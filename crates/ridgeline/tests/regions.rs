@@ -34,7 +34,9 @@ fn check(operation: &str, expected: Expect) {
 
 #[test]
 fn the_median_filter_has_the_same_regions_at_both_sizes() {
-    check("median_filter3d", expect![[r#"
+    check(
+        "median_filter3d",
+        expect![[r#"
         both
           filter_one_block:646 sort
           jit__pad: copy
@@ -43,12 +45,15 @@ fn the_median_filter_has_the_same_regions_at_both_sizes() {
           median_filter3d:619 concatenate
         32 alone
         64 alone
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn back_projection_has_the_same_regions_at_both_sizes() {
-    check("parallel_back_project", expect![[r#"
+    check(
+        "parallel_back_project",
+        expect![[r#"
         both
           _jit_compute_scatter_centers:185 gather
           _sharded_back_project_setup:2023 add
@@ -64,12 +69,15 @@ fn back_projection_has_the_same_regions_at_both_sizes() {
           jit_stage: copy
         32 alone
         64 alone
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn forward_projection_has_the_same_regions_at_both_sizes() {
-    check("parallel_forward_project", expect![[r#"
+    check(
+        "parallel_forward_project",
+        expect![[r#"
         both
           _jit_compute_scatter_centers:185 gather
           dictcomp:1580 iota
@@ -86,5 +94,6 @@ fn forward_projection_has_the_same_regions_at_both_sizes() {
           jit_stage: copy
         32 alone
         64 alone
-    "#]]);
+    "#]],
+    );
 }
