@@ -141,7 +141,11 @@ fn wall(case: &Case<'_>, finding: &Finding, refused: Option<String>) -> Saving {
     let saving = Saving { basis: SavingBasis::Wall, ..bound(case, finding, refused) };
     let saving = Saving { low_ns: saving.high_ns, share_low: saving.share_high, ..saving };
     let saving = with_record(saving, standing(finding.rule, SavingBasis::Wall).record());
-    if finding.is_of_host && finding.at_most.is_none() && saving.share_low >= MUCH { with_work_around(saving) } else { saving }
+    if finding.is_of_host && finding.at_most.is_none() && saving.share_low >= MUCH {
+        with_work_around(saving)
+    } else {
+        saving
+    }
 }
 
 /// A device that waits for its host this part of the time may be rid of more than the waiting: the host's calls are on the same
