@@ -79,9 +79,6 @@ pub(in crate::verilog) fn files(
         ("STUCK", 1000 + 32 * (stream.to_last() + core.clocks())),
         ("WATCHED", 64 + 4 * core.clocks()),
         ("RESET_WITHIN", (2 * stream.to_last() + 64).min(stream.items() + stream.results())),
-        ("ON_THE_WAY", core.clocks()),
-        ("QUEUE_BITS", core.queue_bits()),
-        ("NUMBER_BITS", core.queue_bits() + 2),
     ];
     let filled = |text: &str| {
         numbers
@@ -96,7 +93,7 @@ pub(in crate::verilog) fn files(
     put("bench.v", filled(BENCH));
     put("tb_core.v", filled(CLOCK));
     put("sim_core.cpp", SIMULATION.to_owned());
-    put("formal.ys", filled(PROOF));
+    put("formal.ys", PROOF.to_owned());
     put("core_x.hex", items);
     put("core_y.hex", results);
     let about = json!({
