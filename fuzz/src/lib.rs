@@ -39,6 +39,9 @@ pub const TARGETS: &[Target] = &[
     Target { name: "nsys_jax", run: nsys_jax, seeds_end_with: ".zip" },
     Target { name: "ncu", run: ncu, seeds_end_with: ".ncu-rep" },
     Target { name: "ncu_page", run: ncu, seeds_end_with: ".csv" },
+    Target { name: "rocprof", run: rocprof, seeds_end_with: "_results.json" },
+    Target { name: "rocpd", run: rocprof, seeds_end_with: "_0.sqlite" },
+    Target { name: "perfetto", run: perfetto, seeds_end_with: ".pftrace" },
     Target { name: "pprof", run: pprof, seeds_end_with: "_arrays.pb" },
     Target { name: "torch_snapshot", run: torch_snapshot, seeds_end_with: ".pickle" },
     Target { name: "memory_timeline", run: memory_timeline, seeds_end_with: ".raw.json" },
@@ -72,6 +75,16 @@ pub fn nsys_jax(bytes: &[u8]) {
 /// A report of Nsight Compute or a page of one, and every table of it.
 pub fn ncu(bytes: &[u8]) {
     capture(bytes, "ncu");
+}
+
+/// The JSON of rocprofv3 or one of its databases, and every table of it.
+pub fn rocprof(bytes: &[u8]) {
+    capture(bytes, "rocprof");
+}
+
+/// A trace of Perfetto, and every table of it.
+pub fn perfetto(bytes: &[u8]) {
+    capture(bytes, "perfetto");
 }
 
 /// A device memory profile of JAX, and every table of it.

@@ -16,5 +16,5 @@ fn an_unknown_target_is_refused() {
     let run = Command::new(env!("CARGO_BIN_EXE_ridge_fuzz")).arg("nothing").output().expect("it starts");
     assert_eq!(run.status.code(), Some(2));
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert!(said.contains("the targets are xplane, chrome, nsys, nsys_jax, ncu, ncu_page, pprof, torch_snapshot, memory_timeline, hlo_proto, hlo_text, summary, redact, redact_sqlite"), "{said}");
+    assert!(said.contains("the targets are xplane, chrome, nsys, nsys_jax, ncu, ncu_page, rocprof, rocpd, perfetto, pprof, torch_snapshot, memory_timeline, hlo_proto, hlo_text, summary, redact, redact_sqlite"), "{said}");
 }

@@ -128,8 +128,13 @@ def _measure(plan: Plan, declared: Declared, inputs: Inputs, row: Row) -> None:
     _first_run(plan, row, run)
     token = _module_token(row)
     _traced_run(plan, row, run)
+    traced = _module_token(row)
     _timed_runs(plan, row, run)
     _count_late_modules(row, token)
+    # Those that the trace is of, where each run compiles its own.
+    if token is not None and traced is not None and traced > token:
+        with _harmless(row, "modules"):
+            _write_modules(plan, row, since=token, until=traced)
     with _harmless(row, "XLA's dump"):  # What was compiled late is the operation's, too.
         _sort_dump(plan, row.operation)
 
@@ -236,23 +241,31 @@ def _count_late_modules(row: Row, token: int | None) -> None:
 
 
 def _collect(plan: Plan, row: Row, token: int) -> None:
-    """Write the operation's modules under `hlo/<operation>`, and keep XLA's costs."""
+    """Write the modules of the operation's first run under `hlo/<operation>`, and keep XLA's costs."""
+    from . import capture  # noqa: PLC0415
+
+    costs = capture.xla_costs(since=token)
+    shutil.rmtree(plan.out_dir / "hlo" / row.operation, ignore_errors=True)
+    row.measured["compile_s"] = sum(module["compile_s"] for module in costs)
+    _write_modules(plan, row, since=token, costs=[{"name": module["name"], "cost": finite(module["cost"])} for module in costs])
+
+
+def _write_modules(
+    plan: Plan, row: Row, *, since: int, until: int | None = None, costs: list[dict[str, Any]] | None = None
+) -> None:
+    """Write modules beside those that the operation has already; `costs` are those of its first run."""
     from . import capture  # noqa: PLC0415
 
     scratch = plan.out_dir / f".hlo-{os.getpid()}"
-    costs = capture.xla_costs(since=token)
-    modules = capture.collect_modules(scratch, formats=plan.formats, since=token)
+    modules = capture.collect_modules(scratch, formats=plan.formats, since=since, until=until)
     target = plan.out_dir / "hlo" / row.operation
-    shutil.rmtree(target, ignore_errors=True)
-    if (scratch / "hlo").is_dir():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(scratch / "hlo", target)
-    shutil.rmtree(scratch, ignore_errors=True)
-    row.measured["compile_s"] = sum(module["compile_s"] for module in costs)
+    target.mkdir(parents=True, exist_ok=True)
     for module in modules:
-        module["dir"] = str(Path("hlo") / row.operation / Path(module["dir"]).name)
-    plan.emit("modules", operation=row.operation, volume_size=row.size, modules=modules,
-              costs=[{"name": module["name"], "cost": finite(module["cost"])} for module in costs])
+        name = Path(module["dir"]).name
+        shutil.move(scratch / "hlo" / name, target / name)
+        module["dir"] = str(Path("hlo") / row.operation / name)
+    shutil.rmtree(scratch, ignore_errors=True)
+    plan.emit("modules", operation=row.operation, volume_size=row.size, modules=modules, costs=costs)
     for what, why in capture.notes:
         row.notes.append({"what": what, "why": why})
     capture.notes.clear()

@@ -56,9 +56,9 @@ def module_token() -> ModuleToken:
 
 
 def collect_modules(
-    out_dir: Path, *, formats: set[str] = FORMATS, since: ModuleToken = ModuleToken(0)
+    out_dir: Path, *, formats: set[str] = FORMATS, since: ModuleToken = ModuleToken(0), until: ModuleToken | None = None
 ) -> list[dict[str, Any]]:
-    """Write the modules compiled after `since` under `out_dir/hlo`; one entry each, as in the manifest.
+    """Write the modules compiled after `since`, and not after `until`, under `out_dir/hlo`; one entry each, as in the manifest.
 
     `formats` is a subset of `modules.FORMATS`; cost and memory analysis are always written.
     Collected modules are forgotten, together with all that were compiled before them.
@@ -67,7 +67,8 @@ def collect_modules(
     """
     if unknown := set(formats) - FORMATS:
         raise ValueError(f"expected formats among {sorted(FORMATS)}, found {sorted(unknown)}")
-    return [write_module(_only(module, formats), Path(out_dir)) for module in _watch().take(since)]
+    taken = _watch().take(since)
+    return [write_module(_only(module, formats), Path(out_dir)) for module in taken if until is None or module.index <= until]
 
 
 def xla_costs(*, since: ModuleToken = ModuleToken(0)) -> list[dict[str, Any]]:
@@ -92,7 +93,7 @@ class _Watch:
         self._bytes = 0
         parts = Parts(lambda what, why: notes.append((what, why)))
         # What is lowered for elsewhere would be lowered at each compilation that is timed.
-        ModuleWatch(formats=set(FORMATS - {"lowered", "portable"}), parts=parts, sink=self._add).install()
+        ModuleWatch(formats=set(FORMATS - {"lowered"}), parts=parts, sink=self._add).install()
 
     def _add(self, module: CompiledModule) -> None:
         with self.lock:

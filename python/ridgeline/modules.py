@@ -235,14 +235,25 @@ def _stablehlo_text(stablehlo: Any) -> str:
 
 
 def _portable(stablehlo: Any) -> bytes:
-    """The module as bytecode that other versions and tools read, in the oldest version of StableHLO that holds it."""
+    """The module as bytecode that other versions and tools read, in the oldest version of StableHLO that holds it.
+
+    Shardings are no part of StableHLO: a module that has some is written with them, for tools that know Shardy.
+    """
     dialect = importlib.import_module("jaxlib.mlir.dialects.stablehlo")
-    mlir = importlib.import_module("jax._src.interpreters.mlir")
-    bytecode = mlir.module_to_bytecode(stablehlo)
+    bytecode = importlib.import_module("jax._src.interpreters.mlir").module_to_bytecode(stablehlo)
+
+    def written(version: str, *others: bool) -> bytes:
+        # What is written is changed on the way, so it is a copy, in the context that knows every dialect in it.
+        copy = type(stablehlo).parse(bytecode, stablehlo.context)
+        return dialect.serialize_portable_artifact(copy, version, *others)
+
+    current = dialect.get_current_version()
+    if b"sdy.sharding" in bytecode:
+        return written(current, True)
     try:
-        return dialect.serialize_portable_artifact_str(bytecode, dialect.get_minimum_version())
+        return written(dialect.get_minimum_version())
     except ValueError:
-        return dialect.serialize_portable_artifact_str(bytecode, dialect.get_current_version())
+        return written(current)
 
 
 def _hlo_before(stablehlo: Any) -> str:

@@ -11,12 +11,14 @@ What is written is lines of JSON: the first says whose they are, each other one 
 from __future__ import annotations
 
 import ast
+import gc
 import json
 import linecache
 import os
 import sys
 import threading
 import time
+from itertools import accumulate, chain, repeat, starmap, takewhile, tee
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 from typing import Any
@@ -129,15 +131,15 @@ class Sampler:
         self._interval_s = min(max(wanted, _SHORTEST_S), _LONGEST_S) * rarer
 
     def _look(self, own: int) -> None:
-        frames = sys._current_frames()
+        stacks = _stacks_of_all()
         # Whoever holds the lock stands where it is found: the time is that of the stacks.
         now = time.time_ns()
-        for ident, frame in frames.items():
+        for ident, frames in stacks:
             if ident != own:
-                self._keep(ident, now, frame)
+                self._keep(ident, now, frames)
 
-    def _keep(self, ident: int, now: int, frame: FrameType) -> None:
-        stack, thread = self._stack(frame), self._threads.get(ident)
+    def _keep(self, ident: int, now: int, frames: list[FrameType]) -> None:
+        stack, thread = self._stack(frames), self._threads.get(ident)
         if thread is None:
             if stack is None:
                 return
@@ -147,21 +149,19 @@ class Sampler:
         elif thread.add(now, stack):
             self._entries += 1
 
-    def _stack(self, frame: FrameType) -> int | None:
-        """The number of the stack from `frame` outward; None where nothing of it is the program's."""
+    def _stack(self, frames: list[FrameType]) -> int | None:
+        """The number of the stack of `frames`, innermost first; None where nothing of it is the program's."""
         own: list[tuple[int, int]] = []
         deepest: CodeType | None = None
         entry: CodeType | None = None
-        walked: FrameType | None = frame
-        for _ in range(DEEPEST):
-            if walked is None or len(own) == _MOST_FRAMES:
+        for frame in frames:
+            if len(own) == _MOST_FRAMES:
                 break
-            if self._own.has(walked):
-                own.append((id(walked.f_code), walked.f_lasti))
+            if self._own.has(frame):
+                own.append((id(frame.f_code), frame.f_lasti))
             elif not own:
-                deepest = deepest or walked.f_code
-                entry = walked.f_code
-            walked = walked.f_back
+                deepest = deepest or frame.f_code
+                entry = frame.f_code
         if not own or (deepest and self._own.is_harness(deepest)):
             return None
         key = (*own, id(entry), id(deepest))
@@ -196,6 +196,32 @@ class Sampler:
         chunk |= {"looks": self._looks, "cost_s": round(self._cost_s, 6), "interval_s": round(self._interval_s, 6)}
         with open(self._file, "a", encoding="utf-8") as file:
             file.write(json.dumps(chunk, separators=(",", ":")) + "\n")
+
+
+_BACK = ("f_back",) * (DEEPEST - 1)
+
+
+def _stacks_of_all() -> list[tuple[int, list[FrameType]]]:
+    """The identity of each thread with its frames, innermost first.
+
+    A frame of a thread that goes on must not be asked for the one around it: CPython 3.11 then reads freed memory, and ends the
+    program with SIGSEGV or gives something else than a frame. Between two instructions of Python this thread may lose the lock, so
+    a loop in Python cannot walk safely. The iterators below are all of C: the one call of `list` takes all stacks under one lock.
+    """
+    of_keys, of_values = tee(starmap(sys._current_frames, ((),)))
+    idents = chain.from_iterable(map(dict.keys, of_keys))
+    tops = zip(chain.from_iterable(map(dict.values, of_values)))
+    outward = map(accumulate, map(chain, tops, repeat(_BACK)), repeat(getattr))
+    stacks = zip(idents, map(list, map(takewhile, repeat(bool), outward)))
+    # A collection of garbage could run code of the program in between, until 3.12.
+    collects = sys.version_info < (3, 12) and gc.isenabled()
+    if collects:
+        gc.disable()
+    try:
+        return list(stacks)
+    finally:
+        if collects:
+            gc.enable()
 
 
 class _Thread:

@@ -1,4 +1,4 @@
-"""What compiling for a GPU that is not there reads and is given, as far as it needs neither JAX nor a compiler."""
+"""What compiling for a GPU that is not there reads and is given, as far as it needs no compiler."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ridgeline import compile_assembler, compile_device, compile_function, compile_source
+from ridgeline import compile_assembler, compile_device, compile_function, compile_source, modules
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,31 @@ def test_constants_that_cannot_be_made_up_are_refused() -> None:
         compile_source._made_up("dense_resource<__elided__> : tensor<8xf8E4M3FN>")
     with pytest.raises(ValueError, match="more than 256 MiB"):
         compile_source._made_up("dense_resource<__elided__> : tensor<99999999999xf64>")
+
+
+def test_portable_bytecode_is_read_as_what_was_lowered_and_calls_back_as_a_gpu_does(tmp_path: Path) -> None:
+    jax = pytest.importorskip("jax")
+    mlir = pytest.importorskip("jax._src.interpreters.mlir")
+
+    def program(x: object) -> object:
+        jax.debug.callback(print, x.sum())
+        return x + 1
+
+    mesh = jax.sharding.Mesh(jax.devices()[:1], ("devices",))
+    sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec("devices"))
+    lowered = jax.jit(program).lower(jax.ShapeDtypeStruct((4, 4), "float32", sharding=sharding)).compiler_ir()
+    before = lowered.operation.get_asm()
+    (tmp_path / "portable.mlirbc").write_bytes(modules._portable(lowered))
+    (tmp_path / "stablehlo.mlir").write_text(before)
+    assert lowered.operation.get_asm() == before, "what JAX compiles is left as it is"
+    for name in ("portable.mlirbc", "stablehlo.mlir"):
+        with mlir.make_ir_context():
+            module, notes = compile_source.read_source(tmp_path / name)
+            text = module.operation.get_asm()
+        assert notes == ["1 callbacks to Python were lowered for a CPU, and are compiled as calls from a GPU"]
+        assert "@xla_ffi_python_gpu_callback" in text
+        assert "cpu_callback" not in text
+        assert "sdy.mesh @mesh" in text
 
 
 def test_what_a_dump_holds_is_kept_under_names_that_do_not_depend_on_it(tmp_path: object) -> None:

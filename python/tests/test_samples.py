@@ -2,16 +2,82 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
+import subprocess
 import sys
 import textwrap
 import threading
 import types
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
+from ridgeline.samples import Sampler, _stacks_of_all
+
+
+#: Threads that begin and end, generators and frames that outlive their calls, while the lock goes round as fast as it can.
+RESTLESS = """
+import contextlib, sys, threading, time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from ridgeline.samples import Sampler
+
+sys.setswitchinterval(1e-6)
+
+@contextlib.contextmanager
+def around():
+    yield
+
+def deep(level):
+    if level == 0:
+        return sum(at for at in range(3))
+    with around():
+        return deep(level - 1) + sum(at for at in iter([1, 2]))
+
+class Garbage:
+    def __init__(self):
+        self.cycle = self
+
+    def __del__(self):
+        deep(1)
+
+def work(_):
+    for _ in range(20):
+        deep(8)
+        Garbage()
+
+def look():
+    for _ in range(8000):
+        sampler._look(threading.get_ident())
+        time.sleep(0)
+
+sampler = Sampler(Path("unused"))
+looking = threading.Thread(target=look)
+looking.start()
+while looking.is_alive():
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(8)))
+print(sampler._entries > 0)
+"""
+
+
+def test_looking_at_threads_that_go_on_does_not_end_the_program(tmp_path: Path) -> None:
+    program = tmp_path / "restless.py"
+    program.write_text(RESTLESS)
+    package = str(Path(_stacks_of_all.__code__.co_filename).parents[1])
+    done = subprocess.run(
+        [sys.executable, str(program)], capture_output=True, text=True, timeout=300, env={**os.environ, "PYTHONPATH": package}
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
+
+
+def own_stack(innermost: FrameType | None) -> list[FrameType]:
+    """The stack of this thread from `innermost` outward, as the sampler takes it."""
+    frames = dict(_stacks_of_all())[threading.get_ident()]
+    return list(itertools.dropwhile(lambda frame: frame is not innermost, frames))
 
 
 def looked_at(tmp_path: Path, text: str) -> list[tuple[int, str, str | None]]:
@@ -20,7 +86,7 @@ def looked_at(tmp_path: Path, text: str) -> list[tuple[int, str, str | None]]:
     program.write_text(textwrap.dedent(text))
     sampler = Sampler(tmp_path / "samples" / "jax.jsonl")
     module = types.ModuleType("program")
-    module.__dict__.update(look=lambda: sampler._keep(threading.get_ident(), 1, sys._getframe(1)))
+    module.__dict__.update(look=lambda: sampler._keep(threading.get_ident(), 1, own_stack(sys._getframe(1))))
     exec(compile(program.read_text(), str(program), "exec"), module.__dict__)
     sampler._file.parent.mkdir()
     sampler._write()

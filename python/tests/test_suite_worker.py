@@ -175,10 +175,14 @@ def test_an_operation_leaves_its_trace_and_its_own_modules(tmp_path):
     row = run.rows()["square"]
     assert row["traces"] == ["plugins/profile/square/host0.xplane.pb"]
     assert b"square" in (run.out / row["traces"][0]).read_bytes()
-    (modules,) = [event for event in run.events if event["event"] == "modules"]
+    modules, of_the_trace = [event for event in run.events if event["event"] == "modules"]
     assert [module["name"] for module in modules["modules"]] == ["jit__lambda"]
     assert (run.out / modules["modules"][0]["dir"] / "after.txt").read_text().startswith("HloModule jit__lambda")
     assert modules["costs"][0]["cost"]["flops"] > 0
+    # The traced run compiled a module of its own, and that is the one the trace is of.
+    assert (len(of_the_trace["modules"]), of_the_trace["costs"]) == (1, None)
+    assert of_the_trace["modules"][0]["dir"] != modules["modules"][0]["dir"]
+    assert (run.out / of_the_trace["modules"][0]["dir"] / "after.txt").is_file()
     assert [event["traced"] for event in run.events if event["event"] == "measurement"] == [True, False, False]
     assert not list(run.out.glob(".*"))
 

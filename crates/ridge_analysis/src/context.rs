@@ -30,6 +30,7 @@ mod shared;
 mod spans;
 mod store;
 pub(crate) mod stretches;
+mod windows;
 
 pub use analysis::Analysis;
 pub use annotations::Owners;
@@ -50,3 +51,4 @@ pub(crate) use python_frame::makes_programs;
 pub use shared::{Need, Shared};
 pub use spans::Spans;
 pub use store::Store;
+pub use windows::windows_of_processes;

@@ -33,7 +33,7 @@ pub use context::observed_trips::module_costs;
 pub use context::{
     Analysis, Compilation, CompilingCall, DeviceTime, EventCategories, Executions, Group, Line, Lines, Need, OpLines,
     Owners, Prepared, ProfileNumbers, PythonFrame, Shared, Spans, Store, WorkGroups, WorkRow, device_labels,
-    is_primitive, kernel_category,
+    is_primitive, kernel_category, windows_of_processes,
 };
 pub use device::{
     Ceiling, Ceilings, ComputeUnit, DeviceSheet, Figure, Limit, NumberType, ProcessorSheet, SheetError, ceilings,

@@ -9,7 +9,7 @@ use ridge_record::compile::{
     CompileEvent, Compiled, Compiler, Job, Sources, compile, compiler, sources_of, write_manifest,
 };
 use ridgeline::compiling::Target;
-use ridgeline::{CeilingsChoice, Note, OpenOptions, Session, Severity, predict_runs};
+use ridgeline::{CeilingsChoice, ModuleRuns, Note, OpenOptions, Session, Severity, predict_runs};
 use std::env;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -109,12 +109,13 @@ fn made(session: &Session, gpu: &str, timings: &mut Timings) -> Result<(Session,
     let target = Target::named(gpu).ok_or_else(|| {
         Why::new(format!("XLA's figures of `{gpu}` are not known"), "`ridgeline compile --help` lists those that are")
     })?;
-    let sources = sources_of(session.root()).map_err(|error| {
+    let sources = sources_of(session.run_folder().unwrap_or(session.root())).map_err(|error| {
         Why::new(
             error.to_string(),
-            "`ridgeline record --hlo text,proto,jaxpr,stablehlo,lowered` keeps what is compiled",
+            "`ridgeline record --hlo text,proto,jaxpr,stablehlo,lowered` keeps what is compiled, and `ridgeline bench` does by itself",
         )
     })?;
+    let (sources, runs) = that_ran(sources, &session.module_runs());
     let Compiler { python } = compiler(None).ok_or_else(|| {
         Why::new("the compiler for GPUs is not installed", "`ridgeline compile --install` installs it")
     })?;
@@ -129,7 +130,6 @@ fn made(session: &Session, gpu: &str, timings: &mut Timings) -> Result<(Session,
             return Err(failed(format!("no module could be compiled: {why}")));
         }
     }
-    let runs = session.module_runs();
     let prediction = predict_runs(&folder, Some(&runs)).map_err(|error| failed(error.to_string()))?;
     if prediction.file.is_none() {
         return Err(failed(prediction.notes.join("; ")));
@@ -152,11 +152,22 @@ fn made(session: &Session, gpu: &str, timings: &mut Timings) -> Result<(Session,
     let elsewhere = sources.modules.iter().filter(|module| module.is_lowered_elsewhere).count();
     if elsewhere > 0 {
         let message = format!(
-            "{elsewhere} modules were lowered for the CPU: callbacks and code for one platform may differ; `--hlo lowered` records them for GPUs"
+            "{elsewhere} modules were lowered for the CPU: linear algebra and other code for one platform may differ; `ridgeline record --hlo text,proto,lowered` lowers them for GPUs"
         );
         notes.push(note(Severity::Partial, message));
     }
     Ok((opened, notes))
+}
+
+/// The modules that ran in the capture, and how often each, by its name: a benchmark's folder has those of every operation and size.
+/// All of them where the capture does not say which ran.
+fn that_ran(mut sources: Sources, runs: &ModuleRuns) -> (Sources, ModuleRuns) {
+    if sources.modules.iter().any(|module| runs.contains_key(&module.dir)) {
+        sources.modules.retain(|module| runs.contains_key(&module.dir));
+    }
+    let times = sources.modules.iter().filter_map(|module| Some((module.name.clone(), *runs.get(&module.dir)?)));
+    let times = times.collect();
+    (sources, times)
 }
 
 /// Compiles into `place`, which is whole or not there.

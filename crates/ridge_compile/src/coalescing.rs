@@ -31,11 +31,18 @@ pub struct Coalescing {
     pub sectors: f64,
     /// Sectors that would hold the bytes that it uses, on average.
     pub needed: f64,
+    /// Warps of the whole launch.
+    pub warps: f64,
     /// Whether operands that are read at computed places are left out.
     pub is_partial: bool,
 }
 
 impl Coalescing {
+    /// Bytes that all warps ask for, where each asks for what it uses once.
+    pub fn asked_bytes(&self) -> f64 {
+        self.needed * SECTOR_BYTES as f64 * self.warps
+    }
+
     /// The part of the sectors that is fetched for nothing.
     pub fn excess(&self) -> f64 {
         if self.sectors > 0.0 { (1.0 - self.needed / self.sectors).max(0.0) } else { 0.0 }
@@ -65,7 +72,7 @@ pub fn coalescing(module: &HloModule, id: InstructionId, threads: u64) -> Option
         return None;
     }
     let warps = (elements / unrolled / WARP).max(1);
-    let mut all = Coalescing::default();
+    let mut all = Coalescing { warps: warps as f64, ..Coalescing::default() };
     let looked_at = warps.min(WARPS);
     for place in 0..looked_at {
         let first = warps * place / looked_at * WARP;

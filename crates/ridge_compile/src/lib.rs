@@ -1,13 +1,14 @@
 //! Programs compiled for GPUs that are not there.
 //!
 //! [`targets`] are the GPUs, with what XLA is told of each.
-//! [`coalescing`] counts the sectors that warps touch. [`thunks`], [`usage`], [`code`] and [`emitter`] read what XLA and the assembler leave of a module, and [`occupancy`] says how
+//! [`coalescing`] counts the sectors that warps touch, and [`branches`] what their branches depend on. [`thunks`], [`usage`], [`code`] and [`emitter`] read what XLA and the assembler leave of a module, and [`occupancy`] says how
 //! a launch fills a GPU.
 //! [`fused`] leads each operation of a program to the kernel that holds it, and [`refusals`] are what XLA would not fuse.
 //! Everything here is made from bytes that the caller read.
 
 mod assembler;
 mod coalescing;
+mod divergence;
 mod emitter;
 mod fused;
 mod occupancy;
@@ -18,6 +19,7 @@ mod thunks;
 
 pub use assembler::{Usage, usage};
 pub use coalescing::{Coalescing, coalescing};
+pub use divergence::{Branches, branches};
 pub use emitter::{emitter, library};
 pub use fused::{Fate, Fused, Kernel, Operation, fused};
 pub use occupancy::{Bound, Occupancy, occupancy};

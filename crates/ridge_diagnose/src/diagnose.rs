@@ -114,7 +114,8 @@ pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
     let mut findings: Vec<Finding> = Vec::new();
     for (rule, result) in results {
         outcomes.push(Outcome { rule, found: result.as_ref().map(Vec::len).map_err(Clone::clone) });
-        findings.extend(result.into_iter().flatten().map(|finding| Finding { rule: rule.id, ..finding }));
+        let is_of_host = rule.group == Group::Host;
+        findings.extend(result.into_iter().flatten().map(|finding| Finding { rule: rule.id, is_of_host, ..finding }));
     }
     findings.iter_mut().for_each(|finding| mark(case, finding));
     findings.iter_mut().for_each(|finding| level(case, finding));

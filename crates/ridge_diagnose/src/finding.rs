@@ -81,6 +81,8 @@ pub struct Finding {
     pub beside_ns: i64,
     /// Whether it only informs: it claims nothing that mending would give back.
     pub is_information: bool,
+    /// Whether it is the host that holds the program back; the engine fills it in.
+    pub is_of_host: bool,
     /// Whether code, launches or HLO show it, and nothing ran; the engine fills it in.
     pub is_static: bool,
     /// How much of the devices' time it holds, 0 to 1; the engine computes it of the claim.
@@ -110,6 +112,7 @@ impl Finding {
             is_amount_unknown: false,
             beside_ns: 0,
             is_information: false,
+            is_of_host: false,
             is_static: false,
             share: 0.0,
             saving: None,

@@ -39,6 +39,10 @@ const CONVERTING: [&str; 8] = [
 /// Functions of JAX below which that happens.
 const CONVERTING_IN: [&str; 3] =
     ["_src/numpy/array_constructors.py", "_src/api.py:device_put", "_src/dispatch.py:_device_put"];
+/// Where JAX takes the numbers of a list one by one, and where Python collects the garbage that so many objects call for.
+const WALKING_IN: [&str; 3] = ["jax/_src/dtypes.py", "jax/_src/tree_util.py", "_xla_gc_callback"];
+/// Fewer looks than this may be chance.
+const FEWEST_WALKS: u64 = 4;
 /// What reads or waits.
 const READING: [&str; 12] = [
     "open",
@@ -115,6 +119,17 @@ impl Case<'_> {
             .number("idle time, estimated from Python stack samples", self.per_unit(ns))
             .fact(format!("{} of {} of these samples were at this line", seen.looks, seen.of));
         Some(finding.claims(claim))
+    }
+
+    /// Whether converting was mostly a walk over Python objects: JAX asks an array for its type once, and a list for that of each number.
+    pub(crate) fn walks_lists(&self) -> bool {
+        let claim = self.idle_while(HostPart::Converting);
+        let text = |id| self.trace().strings.get(id);
+        let is_walk = |stack: &PythonStack| WALKING_IN.iter().any(|inside| text(stack.innermost).contains(inside));
+        let converts = |stack: &PythonStack| self.part_of(stack) == Some(HostPart::Converting);
+        let all: u64 = self.looks_in(&claim, converts).values().sum();
+        let walks: u64 = self.looks_in(&claim, |stack| converts(stack) && is_walk(stack)).values().sum();
+        walks >= FEWEST_WALKS && walks * 3 > all
     }
 
     /// The part of row `at` of the wall in which the program's Python waited for a device, 0 to 1.

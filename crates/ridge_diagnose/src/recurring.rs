@@ -8,7 +8,7 @@ use crate::case::Case;
 use crate::pauses::is_own_code;
 use ridge_analysis::models::ModuleRuns;
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Analysis, Cause, IdleGaps, Need, Shared, Wall};
+use ridge_analysis::{Analysis, Cause, IdleGaps, Need, Shared, Wall, windows_of_processes};
 use ridge_trace::{EventKind, ModuleRow, NONE, StringId, Trace};
 use rustc_hash::FxHashMap;
 
@@ -115,15 +115,13 @@ fn program_at(trace: &Trace, device: u32, start: i64) -> Option<StringId> {
     })
 }
 
-/// The part of the devices' work of `process` in the judged time that begins between `from` and `until`, 0 to 1.
-pub(crate) fn work_between(case: &Case<'_>, process: u32, from: i64, until: i64) -> f64 {
+/// The part of the devices' work of the process with these `windows` in the judged time that begins between `from` and `until`, 0 to 1.
+pub(crate) fn work_between(case: &Case<'_>, windows: &[u32], from: i64, until: i64) -> f64 {
     let trace = case.trace();
-    let Some(judged) = case.frame().spans.get(process as usize) else { return 0.0 };
-    let ends = judged.as_slice().first().zip(judged.as_slice().last()).map(|(first, last)| (first.0, last.1));
-    let Some((first, last)) = ends else { return 0.0 };
+    let Some((first, last)) = case.judged_of(windows) else { return 0.0 };
     let events = &trace.events;
     let (mut inside, mut all) = (0_i64, 0_i64);
-    for track in trace.device_tracks().filter(|track| track.process == process) {
+    for track in trace.device_tracks().filter(|track| windows.contains(&track.process)) {
         for row in track.rows.clone().map(|row| row as usize) {
             let start = events.start_ns[row];
             if !EventKind::from_byte_is_work(events.kind[row]) || start < first || start > last {
@@ -138,6 +136,18 @@ pub(crate) fn work_between(case: &Case<'_>, process: u32, from: i64, until: i64)
 }
 
 impl Case<'_> {
+    /// The windows of each process, as rows of the processes table.
+    pub(crate) fn windows(&self) -> Vec<Vec<u32>> {
+        windows_of_processes(self.trace())
+    }
+
+    /// From the first to the last of what is judged in the `windows` of one process; `None` where nothing is.
+    pub(crate) fn judged_of(&self, windows: &[u32]) -> Option<(i64, i64)> {
+        let spans = windows.iter().filter_map(|process| self.frame().spans.get(*process as usize));
+        let ends = spans.filter_map(|spans| spans.as_slice().first().zip(spans.as_slice().last()));
+        ends.map(|(first, last)| (first.0, last.1)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    }
+
     /// The part of the idle time of the host's making that launching what runs again and again takes: all of it where devices are no
     /// processors.
     pub(crate) fn launching_part(&self) -> f32 {

@@ -16,7 +16,9 @@ mod chain;
 mod cone;
 mod discarded;
 mod hoist;
+mod lengths;
 mod log_sum;
+mod lookup;
 mod pairwise;
 mod power;
 mod repeated;
@@ -61,6 +63,8 @@ pub(crate) fn better_forms<'a>(case: &Case<'a>, program: &Program<'a>, least: f6
         banded::find(&site),
         discarded::find(&site),
         log_sum::find(&site),
+        lengths::find(&site),
+        lookup::find(&site),
     ];
     let mut merged: BTreeMap<&str, Rewrite> = BTreeMap::new();
     // One that costs more must not speak against others of its kind.

@@ -87,3 +87,28 @@ pub(crate) fn category(kind: EventKind) -> &'static str {
         EventKind::DeviceRange => "gpu_user_annotation",
     }
 }
+
+/// Whether a reader finds the kind of an event by its category alone.
+pub(crate) fn is_its_category_s(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::HostRange
+            | EventKind::Annotation
+            | EventKind::PythonCall
+            | EventKind::Operator
+            | EventKind::Instant
+            | EventKind::Kernel
+            | EventKind::Memset
+            | EventKind::Synchronization
+            | EventKind::DeviceRange
+            | EventKind::Overhead
+    )
+}
+
+/// The number of the step that `row` is, if it is one.
+pub(crate) fn step(trace: &Trace, row: usize) -> Option<i64> {
+    // Steps are sorted by their rows.
+    let steps = &trace.steps;
+    let last = steps.partition_point(|step| step.event as usize <= row).checked_sub(1).map(|last| &steps[last]);
+    last.filter(|step| step.event as usize == row).map(|step| step.number)
+}

@@ -4,7 +4,7 @@
 //! Kineto where it has them, so that readers of its traces find kernels, copies and launches.
 //! Times are microseconds with three decimals, which is to the nanosecond.
 
-use crate::args::{Arg, args, category};
+use crate::args::{Arg, args, category, is_its_category_s, step};
 use crate::names::Names;
 use crate::tracks::{Progress, Tracks};
 use ridgeline::Trace;
@@ -58,23 +58,6 @@ struct Writer<'a, W> {
     is_first: bool,
 }
 
-/// Whether a reader finds the kind of an event by its category alone.
-fn is_its_category_s(kind: EventKind) -> bool {
-    matches!(
-        kind,
-        EventKind::HostRange
-            | EventKind::Annotation
-            | EventKind::PythonCall
-            | EventKind::Operator
-            | EventKind::Instant
-            | EventKind::Kernel
-            | EventKind::Memset
-            | EventKind::Synchronization
-            | EventKind::DeviceRange
-            | EventKind::Overhead
-    )
-}
-
 impl<W: Write> Writer<'_, W> {
     fn begin(&mut self) -> io::Result<()> {
         let separator: &[u8] = if std::mem::take(&mut self.is_first) { b"\n" } else { b",\n" };
@@ -83,25 +66,7 @@ impl<W: Write> Writer<'_, W> {
 
     /// What each device is: the format has no place for it, and readers of ours find it here.
     fn devices(&mut self) -> io::Result<()> {
-        let streams = |row: usize| -> Vec<usize> {
-            let of_device = |track: &Track| track.kind == TrackKind::Stream && track.device == u32::try_from(row).ok();
-            self.tracks.all.iter().filter(|(_, track)| of_device(track)).map(|(position, _)| *position).collect()
-        };
-        let devices = self.trace.devices.iter().enumerate().map(|(row, device)| {
-            serde_json::json!({
-                "plane": device.plane,
-                "vendor": device.vendor,
-                "model": device.model,
-                "cores": device.cores,
-                "clock_khz": device.clock_khz,
-                "memory_bytes": device.memory_bytes,
-                "memory_bytes_per_sec": device.memory_bytes_per_sec,
-                "compute_capability": device.compute_capability,
-                "streams": streams(row),
-            })
-        });
-        let devices: Vec<serde_json::Value> = devices.collect();
-        write!(self.out, "\"ridgeline\":{},", serde_json::json!({ "devices": devices }))
+        write!(self.out, "\"ridgeline\":{},", self.tracks.devices())
     }
 
     /// The programs that ran, which say what the operations are and cost: the format has no place for them, either.
@@ -178,12 +143,7 @@ impl<W: Write> Writer<'_, W> {
         if !is_its_category_s(kind) || is_linked {
             known.push(("event kind", Arg::Text(kind.name())));
         }
-        // Steps are sorted by their rows.
-        let steps = &self.trace.steps;
-        let last = steps.partition_point(|step| step.event as usize <= row).checked_sub(1).map(|last| &steps[last]);
-        if let Some(step) = last.filter(|step| step.event as usize == row) {
-            known.push(("step_num", Arg::Whole(step.number)));
-        }
+        known.extend(step(self.trace, row).map(|number| ("step_num", Arg::Whole(number))));
         if let Some(operation) = self.trace.operation(row) {
             let is_ambiguous = self.same_names.get(operation.module as usize).is_some_and(|same| *same);
             known.extend(is_ambiguous.then_some(("module id", Arg::Whole(operation.module.into()))));

@@ -5,7 +5,7 @@
 //! Each track of the trace is a named child of its device's or process's track; its lanes bear the same name, which the viewer
 //! shows as one. Packets need no order: the reader sorts by time, and keeps the order of a file among equal times.
 
-use crate::args::{Arg, args, category};
+use crate::args::{Arg, args, category, is_its_category_s, step};
 use crate::lanes::{Edge, assign, walk};
 use crate::names::Names;
 use crate::tracks::{Progress, Tracks};
@@ -18,6 +18,7 @@ use std::io::{self, Write};
 /// `Trace.packet`.
 const PACKET: u32 = 1;
 /// Fields of `TracePacket`.
+const CHROME_EVENTS: u32 = 5;
 const TIMESTAMP: u32 = 8;
 const SEQUENCE_ID: u32 = 10;
 const TRACK_EVENT: u32 = 11;
@@ -63,8 +64,8 @@ pub(crate) fn write(
     };
     writer.begin()?;
     let parents = writer.parents()?;
-    for (_, track) in writer.tracks.all.clone() {
-        writer.track(track, &parents, progress)?;
+    for (position, track) in writer.tracks.all.clone() {
+        writer.track(position, track, &parents, progress)?;
     }
     writer.counters(&parents)
 }
@@ -92,8 +93,14 @@ struct Writer<'a, W> {
 }
 
 impl<W: Write> Writer<'_, W> {
-    /// The first packet tells the reader to forget what it knew of this sequence.
+    /// The first packet tells the reader to forget what it knew of this sequence, and ours what the devices are:
+    /// `ChromeEventBundle.metadata` is a name and, here, JSON.
     fn begin(&mut self) -> io::Result<()> {
+        let (mut metadata, mut bundle) = (Vec::new(), Vec::new());
+        bytes(1, b"ridgeline", &mut metadata);
+        bytes(5, self.tracks.devices().to_string().as_bytes(), &mut metadata);
+        bytes(2, &metadata, &mut bundle);
+        bytes(CHROME_EVENTS, &bundle, &mut self.packet);
         varint(SEQUENCE_FLAGS, INCREMENTAL_STATE_CLEARED, &mut self.packet);
         self.send()
     }
@@ -126,11 +133,17 @@ impl<W: Write> Writer<'_, W> {
         let mut process = Vec::new();
         varint(1, pid, &mut process);
         bytes(6, name.as_bytes(), &mut process);
-        self.descriptor(None, name, Some((3, &process)))
+        self.descriptor(None, name, Some((3, &process)), None)
     }
 
-    /// Describes a track: `uuid`, `name`, `parent_uuid`, and one of its kinds; its id.
-    fn descriptor(&mut self, parent: Option<u64>, name: &str, kind: Option<(u32, &[u8])>) -> io::Result<u64> {
+    /// Describes a track: `uuid`, `name`, `parent_uuid`, one of its kinds, `sibling_order_rank`; its id.
+    fn descriptor(
+        &mut self,
+        parent: Option<u64>,
+        name: &str,
+        kind: Option<(u32, &[u8])>,
+        rank: Option<usize>,
+    ) -> io::Result<u64> {
         let uuid = self.next_uuid;
         self.next_uuid += 1;
         let mut descriptor = Vec::new();
@@ -142,17 +155,27 @@ impl<W: Write> Writer<'_, W> {
         if let Some(parent) = parent {
             varint(5, parent, &mut descriptor);
         }
+        if let Some(rank) = rank {
+            varint(12, rank as u64, &mut descriptor);
+        }
         bytes(TRACK_DESCRIPTOR, &descriptor, &mut self.packet);
         self.send()?;
         Ok(uuid)
     }
 
-    fn track(&mut self, track: &Track, parents: &Parents, progress: &mut Progress<'_>) -> io::Result<()> {
+    fn track(
+        &mut self,
+        position: usize,
+        track: &Track,
+        parents: &Parents,
+        progress: &mut Progress<'_>,
+    ) -> io::Result<()> {
         let trace = self.trace;
         let parent = parents.get(&self.tracks.pid(track)).copied();
         let name = self.tracks.name(track, self.names);
         for lane in assign(trace, Tracks::rows(track)) {
-            let uuid = self.descriptor(parent, &name, None)?;
+            // Lanes of one track have its place in common, by which readers of ours join them.
+            let uuid = self.descriptor(parent, &name, None, Some(position))?;
             walk(trace, &lane, |edge| match edge {
                 Edge::Begin(row) => {
                     progress.row();
@@ -179,9 +202,16 @@ impl<W: Write> Writer<'_, W> {
         varint(10, name_id, &mut self.event);
         varint(11, uuid, &mut self.event);
         let link = trace.events.link[row];
-        if link != NONE || self.tracks.is_cause(row) {
+        let is_linked = link != NONE || self.tracks.is_cause(row);
+        if is_linked {
             let flow = if link == NONE { row as u64 } else { link.into() };
             fixed64(47, flow + 1, &mut self.event);
+        }
+        if !is_its_category_s(kind) || is_linked {
+            self.annotate("event kind", Arg::Text(kind.name()));
+        }
+        if let Some(number) = step(trace, row) {
+            self.annotate("step_num", Arg::Whole(number));
         }
         args(trace, names, row, |key, value| self.annotate(key, value));
         self.send_event(trace.events.start_ns[row])
@@ -235,7 +265,7 @@ impl<W: Write> Writer<'_, W> {
             Arg::Text(text) => bytes(6, text.as_bytes(), &mut self.annotation),
             Arg::Whole(number) => varint(4, number as u64, &mut self.annotation),
             Arg::Real(number) => fixed64(5, number.to_bits(), &mut self.annotation),
-            Arg::Three([x, y, z]) => bytes(6, format!("{x}, {y}, {z}").as_bytes(), &mut self.annotation),
+            Arg::Three([x, y, z]) => bytes(6, format!("[{x},{y},{z}]").as_bytes(), &mut self.annotation),
         }
         bytes(4, &self.annotation, &mut self.event);
     }
@@ -291,7 +321,7 @@ impl<W: Write> Writer<'_, W> {
         if let Some(uuid) = known.get(&(pid, metric)) {
             return Ok(*uuid);
         }
-        let uuid = self.descriptor(parents.get(&pid).copied(), name, Some((8, &[])))?;
+        let uuid = self.descriptor(parents.get(&pid).copied(), name, Some((8, &[])), None)?;
         known.insert((pid, metric), uuid);
         Ok(uuid)
     }

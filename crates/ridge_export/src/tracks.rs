@@ -46,6 +46,29 @@ impl<'a> Tracks<'a> {
         self.trace.tracks[position].rows.contains(&row).then_some(position)
     }
 
+    /// What each device is, for readers of ours: no format has a place for it.
+    pub(crate) fn devices(&self) -> serde_json::Value {
+        let streams = |row: usize| -> Vec<usize> {
+            let of_device = |track: &Track| track.kind == TrackKind::Stream && track.device == u32::try_from(row).ok();
+            self.all.iter().filter(|(_, track)| of_device(track)).map(|(position, _)| *position).collect()
+        };
+        let devices = self.trace.devices.iter().enumerate().map(|(row, device)| {
+            serde_json::json!({
+                "plane": device.plane,
+                "vendor": device.vendor,
+                "model": device.model,
+                "cores": device.cores,
+                "clock_khz": device.clock_khz,
+                "memory_bytes": device.memory_bytes,
+                "memory_bytes_per_sec": device.memory_bytes_per_sec,
+                "compute_capability": device.compute_capability,
+                "streams": streams(row),
+            })
+        });
+        let devices: Vec<serde_json::Value> = devices.collect();
+        serde_json::json!({ "devices": devices })
+    }
+
     /// Whether other rows link to `row`.
     pub(crate) fn is_cause(&self, row: usize) -> bool {
         self.causes.get(row / 64).is_some_and(|bits| bits & 1 << (row % 64) != 0)

@@ -1,4 +1,4 @@
-//! What is exported as a Chrome trace opens again, with the same device work.
+//! What is exported as a Chrome or Perfetto trace opens again, with the same device work.
 
 use ridge_export::{Form, Privacy, export};
 use ridgeline::{OpenOptions, Session, Topic, Trace};
@@ -56,6 +56,10 @@ fn check(path: PathBuf) {
     for (topic, by) in ANSWERS {
         assert_eq!(answer(&again, topic, by), answer(&session, topic, by), "{} --by {by}", path.display());
     }
+    let copy = folder.path().join("copy.pftrace");
+    let mut file = std::fs::File::create(&copy).expect("a file");
+    export(session.trace(), &programs, Form::Perfetto, Privacy::Removed, &mut file, &mut |_| {}).expect("written");
+    assert_eq!(work(&open(&copy)), work(&session), "{} by Perfetto", path.display());
 }
 
 /// What is asked of a capture and of its copy: categories, shapes of launches, FLOPs and bytes.

@@ -129,15 +129,15 @@ fn perfetto() {
         track 1 "process 0" pid 100000
         track 2 "gpu" pid 1000000
         track 3 "python" in 1
-        1000 begin on 3 [user_annotation] "train"
-        1500 begin on 3 [cuda_runtime] "cudaLaunchKernel" flow 2
+        1000 begin on 3 [user_annotation] "train" event kind=step step_num=3
+        1500 begin on 3 [cuda_runtime] "cudaLaunchKernel" flow 2 event kind=launch
         1700 end on 3
         1800 instant on 3 [instant] "mark"
         10000 end on 3
         track 4 "Stream #7" in 2
-        2000 begin on 4 [kernel] "gemm" flow 2 operation=dot.1 module=jit_f scope=jit(f)/dot grid=2, 1, 1 block=64, 1, 1
+        2000 begin on 4 [kernel] "gemm" flow 2 event kind=kernel operation=dot.1 module=jit_f scope=jit(f)/dot grid=[2,1,1] block=[64,1,1]
         3001 end on 4
-        4000 begin on 4 [gpu_memcpy] "MemcpyH2D" bytes=1024 source=pinned destination=device
+        4000 begin on 4 [gpu_memcpy] "MemcpyH2D" event kind=copy host to device bytes=1024 source=pinned destination=device
         4010 end on 4
         track 5 "Stream #7" in 2
         2500 begin on 5 [kernel] "relu"

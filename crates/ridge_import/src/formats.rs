@@ -12,7 +12,9 @@ mod monitor;
 mod ncu;
 mod nsys;
 mod nsys_jax;
+mod perfetto;
 mod pprof;
+mod rocprof;
 mod torch_snapshot;
 mod xplane;
 
@@ -22,10 +24,12 @@ pub(crate) use hlo_dump::module;
 pub static FORMATS: &[&dyn Format] = &[
     &xplane::XPlane,
     &chrome::Chrome,
+    &perfetto::Perfetto,
     &hlo_dump::HloDump,
     &nsys::Nsys,
     &nsys_jax::NsysJax,
     &ncu::Ncu,
+    &rocprof::Rocprof,
     &pprof::Pprof,
     &torch_snapshot::TorchSnapshot,
     &memory_timeline::MemoryTimeline,

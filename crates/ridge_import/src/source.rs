@@ -54,6 +54,11 @@ impl Release {
     pub fn new(release: impl Fn(&[u8]) + Send + Sync + 'static) -> Release {
         Release(Arc::new(release))
     }
+
+    /// Hands over bytes that were read.
+    pub(crate) fn give(&self, read: &[u8]) {
+        (self.0)(read);
+    }
 }
 
 impl std::fmt::Debug for Release {
@@ -109,9 +114,7 @@ pub struct SourceFile {
 impl Import {
     /// Says that `bytes` of a source were read: a large mapped file need not stay in memory as a whole.
     pub fn release(&self, bytes: &[u8]) {
-        if let Some(Release(release)) = &self.release {
-            release(bytes);
-        }
+        self.release.iter().for_each(|release| release.give(bytes));
     }
 
     /// Adds a note about `source`.

@@ -12,7 +12,7 @@ use crate::specification::{Source, refusal, refuses, workload};
 use crate::workload::Workload;
 use ridge_analysis::{Analysis, module_costs};
 use ridge_hlo::cost::ModuleCosts;
-use ridge_hlo::{ComputationId, HloModule, InstructionId, Users};
+use ridge_hlo::{ComputationId, HloModule, Instruction, InstructionId, Users};
 use ridge_trace::{NONE, OpRow};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -139,8 +139,12 @@ pub struct Node {
 pub fn regions(analysis: &Analysis<'_>) -> Vec<Region> {
     let total = (analysis.groups().total_self_ns() as f64).max(1.0);
     let mut found = Vec::new();
+    // Where the regions of a module begin, by the number that the compiler gave it.
+    let mut modules: Vec<(u64, usize)> = Vec::new();
     let by_module = ops_by_module(analysis);
     for (row, ops) in by_module {
+        let number = row.and_then(|row| analysis.trace.modules.get(row as usize)).map(|module| module.program_id);
+        modules.push((number.unwrap_or(u64::MAX), found.len()));
         let hlo = row.and_then(|row| analysis.trace.modules.get(row as usize)?.hlo);
         let module = hlo.and_then(|hlo| analysis.hlo.get(hlo as usize));
         let name =
@@ -155,9 +159,27 @@ pub fn regions(analysis: &Analysis<'_>) -> Vec<Region> {
             None => found.push(without_hlo(analysis, &name, row.is_some(), ops, total)),
         }
     }
+    tell_apart(&mut found, &modules);
     found.retain(|region| region.self_ns > 0.0);
     found.sort_by(|one, other| other.self_ns.total_cmp(&one.self_ns));
     found
+}
+
+/// Numbers regions of one name from the second on, in the order in which the program compiled and holds them: by that the same region
+/// has the same name in every recording, whatever takes most of its time.
+fn tell_apart(regions: &mut [Region], modules: &[(u64, usize)]) {
+    let ends = modules.iter().skip(1).map(|(_, begin)| *begin).chain([regions.len()]);
+    let mut order: Vec<(u64, usize)> =
+        modules.iter().zip(ends).flat_map(|((number, begin), end)| (*begin..end).map(|at| (*number, at))).collect();
+    order.sort_unstable();
+    let mut seen: FxHashMap<String, u32> = FxHashMap::default();
+    for (_, at) in order {
+        let count = seen.entry(regions[at].name.clone()).or_default();
+        *count += 1;
+        if *count > 1 {
+            regions[at].name = format!("{} #{count}", regions[at].name);
+        }
+    }
 }
 
 /// Time of an operation: instruction, and what is shown of it.
@@ -248,8 +270,17 @@ fn named_by(module: &HloModule, ops: &[Timed]) -> Option<usize> {
 fn weight(module: &HloModule, id: InstructionId) -> u8 {
     let instruction = module.instruction(id);
     let inside = instruction.called.iter().filter(|_| instruction.is_fusion());
-    let fused = inside.flat_map(|called| module.instructions_of(*called)).map(|inner| weight_of(&inner.opcode));
-    fused.fold(weight_of(&instruction.opcode), u8::max)
+    let fused = inside.flat_map(|called| module.instructions_of(*called)).map(weight_of_one);
+    fused.fold(weight_of_one(instruction), u8::max)
+}
+
+/// XLA divides a long sum into windows and their sum, and a short one of the same program not: both are a sum. What it makes so has
+/// no name of its own, or that of the sum.
+fn weight_of_one(instruction: &Instruction) -> u8 {
+    let scope = &instruction.metadata.op_name;
+    let is_part_of_a_sum = instruction.opcode == "reduce-window"
+        && done_in(scope).is_none_or(|done| done.starts_with("reduce_") && !done.starts_with("reduce_window"));
+    weight_of(if is_part_of_a_sum { "reduce" } else { &instruction.opcode })
 }
 
 fn weight_of(opcode: &str) -> u8 {

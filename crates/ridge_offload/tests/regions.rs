@@ -603,3 +603,32 @@ fn a_region_has_the_same_name_at_every_size() {
     assert_eq!(small, named(4096, "loop_reduce_fusion.3", "sine.12"));
     assert!(small.starts_with("jit_f") && small.contains("reduce_sum"), "{small}");
 }
+
+/// Two modules of one function, compiled for two shapes: the second begins to run first, and takes longer or not.
+fn of_two_modules(ns: [u32; 2]) -> Vec<(String, String)> {
+    let hlo = "HloModule jit_f
+
+ENTRY %main (x: f32[64]) -> f32[64] {
+  %x = f32[64]{0} parameter(0)
+  ROOT %sine = f32[64]{0} sine(%x), metadata={op_name=\"jit(f)/sin\" source_file=\"solver.py\" source_line=13}
+}
+";
+    let trace = format!(
+        "module jit_f 4 hlo=0\nmodule jit_f 3 hlo=0\nstream 1 on gpu\n  0 +{} a op=sine in=jit_f(4) at=1 scope=jit(f)/sin\n  1000 +{} b op=sine in=jit_f(3) at=1 scope=jit(f)/sin",
+        ns[0], ns[1]
+    );
+    with(&trace, hlo, |analysis| {
+        let mut found: Vec<_> =
+            regions(analysis).into_iter().map(|region| (format!("{} ns", region.self_ns), region.name)).collect();
+        found.sort();
+        found
+    })
+}
+
+#[test]
+fn regions_of_one_line_are_numbered_by_the_order_of_compilation_and_not_by_time() {
+    let told =
+        |ns: [u32; 2]| of_two_modules(ns).into_iter().map(|(ns, name)| format!("{ns} {name}")).collect::<Vec<_>>();
+    assert_eq!(told([10, 90]), ["10 ns jit_f:13 sin #2", "90 ns jit_f:13 sin"]);
+    assert_eq!(told([90, 10]), ["10 ns jit_f:13 sin", "90 ns jit_f:13 sin #2"]);
+}

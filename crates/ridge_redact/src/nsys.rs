@@ -86,10 +86,12 @@ const TEXTS: &str = "StringIds";
 /// Linux cuts the name of a thread, which is at first that of its program, to as many bytes.
 const THREAD_NAME_BYTES: usize = 15;
 
-/// Whether a database with tables called `names` is an export of Nsight Systems.
+/// Whether a database with tables called `names` is an export of Nsight Systems, or one of rocprofv3, whose private columns are
+/// called what they hold.
 pub(crate) fn is_export<'a>(mut names: impl Iterator<Item = &'a str>) -> bool {
     names.any(|name| {
         name.starts_with("CUPTI_ACTIVITY_KIND_")
+            || name.starts_with("rocpd_string")
             || ["NVTX_EVENTS", "META_DATA_EXPORT", "EXPORT_META_DATA", "TARGET_INFO_SESSION_START_TIME"].contains(&name)
     })
 }

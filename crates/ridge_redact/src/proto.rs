@@ -23,6 +23,37 @@ pub(crate) const HLO_PROTO: Shape = Shape(&[(1, Message(&HLO_MODULE))]);
 /// A pprof profile: every text is in its string table.
 pub(crate) const PPROF: Shape = Shape(&[(6, Text)]);
 
+const NAMED: Shape = Shape(&[(2, Text)]);
+const TRACK_EVENT: Shape = Shape(&[(4, Message(&Shape(&[(6, Text), (10, Text)]))), (22, Text), (23, Text)]);
+const INTERNED: Shape = Shape(&[
+    (1, Message(&NAMED)),
+    (2, Message(&NAMED)),
+    (3, Message(&NAMED)),
+    (24, Message(&NAMED)),
+    (29, Message(&NAMED)),
+]);
+const TRACK: Shape =
+    Shape(&[(2, Text), (3, Message(&Shape(&[(2, Text), (6, Text)]))), (4, Message(&Shape(&[(5, Text)]))), (10, Text)]);
+const PACKET: Shape = Shape(&[(11, Message(&TRACK_EVENT)), (12, Message(&INTERNED)), (60, Message(&TRACK))]);
+/// A trace of Perfetto: `trace.proto`, and what it names.
+pub(crate) const PERFETTO: Shape = Shape(&[(1, Message(&PACKET))]);
+/// `TracePacket.compressed_packets`, which are not looked into.
+const COMPRESSED: u32 = 50;
+
+/// Refuses a trace of Perfetto with packets that hide what they say.
+pub(crate) fn refuse_compressed(trace: &[u8]) -> Result<(), RedactError> {
+    let mut packets = Records::new(trace).map_while(Result::ok).filter_map(|record| record.bytes);
+    let is_compressed =
+        |packet: &[u8]| Records::new(packet).map_while(Result::ok).any(|record| record.number == COMPRESSED);
+    if packets.any(is_compressed) {
+        return Err(RedactError::Unknown {
+            found: "a Perfetto trace with compressed packets",
+            hint: "`ridgeline export FILE --to perfetto -o trace.pftrace` makes a redacted trace of it",
+        });
+    }
+    Ok(())
+}
+
 /// Rewrites `message`, a whole capture, into `out`: one record of the top level after the other.
 pub(crate) fn rewrite(
     message: &[u8],

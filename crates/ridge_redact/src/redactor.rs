@@ -8,7 +8,7 @@ use crate::json::{learn_json, redact_json};
 use crate::learn::{Listener, neighbors};
 use crate::nsys::Said;
 use crate::pickle;
-use crate::proto::{self, HLO_PROTO, PPROF};
+use crate::proto::{self, HLO_PROTO, PERFETTO, PPROF};
 use crate::removed::Removed;
 use crate::report;
 use crate::table;
@@ -29,6 +29,8 @@ pub enum Redactor {
     HloProto,
     /// A pprof profile.
     Pprof,
+    /// A trace of Perfetto.
+    Perfetto,
     /// HLO, StableHLO, a jaxpr or anything else in lines of text.
     Text,
     /// Lines of cells between commas, under a line of names.
@@ -76,11 +78,18 @@ impl Redactor {
             Redactor::NcuReport => report::learn(bytes, words)?,
             Redactor::Table => table::learn(bytes, words),
             Redactor::Nsys => drop(Said::read(&Database::open(bytes)?, words)),
-            Redactor::HloProto | Redactor::Pprof | Redactor::Text | Redactor::Pickle | Redactor::Archive => {}
+            Redactor::HloProto
+            | Redactor::Pprof
+            | Redactor::Perfetto
+            | Redactor::Text
+            | Redactor::Pickle
+            | Redactor::Archive => {}
         }
         let mut listener = Listener::new(words);
         match self {
-            Redactor::Xplane | Redactor::HloProto | Redactor::Pprof => wire::listen(bytes, &mut listener),
+            Redactor::Xplane | Redactor::HloProto | Redactor::Pprof | Redactor::Perfetto => {
+                wire::listen(bytes, &mut listener)
+            }
             Redactor::NcuReport => report::listen(bytes, &mut listener)?,
             Redactor::Text | Redactor::Table => listener.lines(bytes),
             Redactor::Nsys => database::listen(bytes, &mut listener)?,
@@ -110,6 +119,10 @@ impl Redactor {
             Redactor::Xplane => xplane::redact(bytes, words, out),
             Redactor::HloProto => proto::rewrite(bytes, &HLO_PROTO, words, out),
             Redactor::Pprof => proto::rewrite(bytes, &PPROF, words, out),
+            Redactor::Perfetto => {
+                proto::refuse_compressed(bytes)?;
+                proto::rewrite(bytes, &PERFETTO, words, out)
+            }
             Redactor::Text => table::redact_text(bytes, words, out),
             Redactor::Table => table::redact_table(bytes, words, out),
             Redactor::Nsys => database::redact(bytes, given, words, out),

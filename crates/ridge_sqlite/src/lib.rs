@@ -19,7 +19,7 @@ mod schema;
 
 pub use format::{Encoding, SqliteError, is_database};
 pub use record::{Cell, Row};
-pub use scan::Scanned;
+pub use scan::{Counts, Scanned};
 pub use schema::TableSchema;
 
 use page::Pages;
@@ -66,7 +66,23 @@ impl<'a> Database<'a> {
         columns: &[Option<usize>],
         visit: impl Fn(&mut T, &Row<'_>) + Sync,
     ) -> Scanned<T> {
-        self.pages.scan(table, columns, visit)
+        let mut parts = Vec::new();
+        let Counts { rows, damaged, first_damage } =
+            self.pages.scan(table, columns, visit, |_| (), |part| parts.push(part));
+        Scanned { parts, rows, damaged, first_damage }
+    }
+
+    /// Does the same for large tables in mapped files: hands each part to `each` soon after it was walked, in order, and
+    /// to `release` the bytes of its pages, which need not stay in memory. They may be read again all the same.
+    pub fn scan_each<T: Default + Send>(
+        &self,
+        table: &TableSchema,
+        columns: &[Option<usize>],
+        visit: impl Fn(&mut T, &Row<'_>) + Sync,
+        release: impl Fn(&[u8]) + Sync,
+        each: impl FnMut(T),
+    ) -> Counts {
+        self.pages.scan(table, columns, visit, release, each)
     }
 
     /// The table called `name`; names are compared without case, as SQL does.

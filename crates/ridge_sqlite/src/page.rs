@@ -80,6 +80,14 @@ impl<'a> Pages<'a> {
         self.bytes.get(start..end)
     }
 
+    /// All bytes from the first to the last of `numbers`, which ascend.
+    pub(super) fn run(&self, numbers: &[PageNumber]) -> &'a [u8] {
+        let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else { return &[] };
+        let (start, end) = (self.offset(*first), self.offset(*last) + self.size as u64);
+        let end = end.min(self.bytes.len() as u64);
+        self.bytes.get(start as usize..end as usize).unwrap_or_default()
+    }
+
     /// The B-tree page `number`, if it is a table's.
     pub(super) fn tree_page(&self, number: PageNumber) -> Option<TreePage<'a>> {
         let page = self.page(number)?;

@@ -9,6 +9,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Leaf pages that one thread walks at a time.
 const PAGES_OF_PART: usize = 512;
 
+/// Parts that are walked before what their visits left is handed on.
+const PARTS_AT_ONCE: usize = 32;
+
+/// Pages of others between two of a table that are given back with them, rather than asking the system once more.
+const PAGES_BETWEEN: PageNumber = 8;
+
 /// Cells of a row that need no memory of their own.
 const FEW_CELLS: usize = 8;
 
@@ -46,13 +52,16 @@ struct Walk<'a, 'w> {
 impl<'a> Pages<'a> {
     /// Visits every row of `table` with the cells of `columns`; a place that is `None` gets null.
     ///
-    /// `visit` collects into one `T` per part; parts are walked in parallel.
+    /// `visit` collects into one `T` per part; parts are walked in parallel, some at once, and then handed to `each` in
+    /// order. `release` gets the bytes that a part has read.
     pub(crate) fn scan<T: Default + Send>(
         &self,
         table: &TableSchema,
         columns: &[Option<usize>],
         visit: impl Fn(&mut T, &Row<'_>) + Sync,
-    ) -> Scanned<T> {
+        release: impl Fn(&[u8]) + Sync,
+        mut each: impl FnMut(T),
+    ) -> Counts {
         let places = || columns.iter().enumerate().filter_map(|(place, column)| Some(((*column)?, place)));
         let (row_ids, mut wanted): (Vec<_>, Vec<_>) = places().partition(|(column, _)| Some(*column) == table.row_id);
         let row_ids: Vec<usize> = row_ids.into_iter().map(|(_, place)| place).collect();
@@ -66,28 +75,41 @@ impl<'a> Pages<'a> {
             overflow_left: AtomicUsize::new(pages.file_bytes()),
         };
         let leaves = pages.leaves(table.root);
-        let part = |numbers: &[PageNumber]| walk.part(numbers, &visit);
-        let parts: Vec<(T, Counts)> = if leaves.pages.len() <= PAGES_OF_PART {
-            vec![part(&leaves.pages)]
-        } else {
-            leaves.pages.par_chunks(PAGES_OF_PART).map(part).collect()
+        let part = |numbers: &[PageNumber]| -> (T, Counts) {
+            let visited = walk.part(numbers, &visit);
+            for run in numbers.chunk_by(|one, next| (*one..=one.saturating_add(PAGES_BETWEEN)).contains(next)) {
+                release(pages.run(run));
+            }
+            visited
         };
-        let mut scanned = Scanned { damaged: leaves.damaged, first_damage: leaves.first_damage, ..Scanned::default() };
-        for (part, counts) in parts {
-            scanned.parts.push(part);
-            scanned.rows += counts.rows;
-            scanned.damaged += counts.damaged;
-            scanned.first_damage = scanned.first_damage.or(counts.first_damage);
+        let mut counts = Counts { rows: 0, damaged: leaves.damaged, first_damage: leaves.first_damage };
+        let mut take = |(visited, counted): (T, Counts)| {
+            each(visited);
+            counts.rows += counted.rows;
+            counts.damaged += counted.damaged;
+            counts.first_damage = counts.first_damage.or(counted.first_damage);
+        };
+        if leaves.pages.len() <= PAGES_OF_PART {
+            take(part(&leaves.pages));
+        } else {
+            for some in leaves.pages.chunks(PAGES_OF_PART * PARTS_AT_ONCE) {
+                let parts: Vec<(T, Counts)> = some.par_chunks(PAGES_OF_PART).map(part).collect();
+                parts.into_iter().for_each(&mut take);
+            }
         }
-        scanned
+        counts
     }
 }
 
-#[derive(Debug, Default)]
-struct Counts {
-    rows: u64,
-    damaged: u64,
-    first_damage: Option<u64>,
+/// What a walk met.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Rows that were visited.
+    pub rows: u64,
+    /// Pages and rows that could not be read.
+    pub damaged: u64,
+    /// Byte of the first of them.
+    pub first_damage: Option<u64>,
 }
 
 impl Walk<'_, '_> {

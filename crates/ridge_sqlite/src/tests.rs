@@ -47,6 +47,30 @@ fn integers_of_every_width() {
 }
 
 #[test]
+fn what_was_read_is_given_back() {
+    // A constant may be in memory more than once.
+    let bytes = SMALL_PAGES;
+    let database = Database::open(bytes).expect("a sound database");
+    let table = database.table("a b").expect("it is there");
+    let released = std::sync::Mutex::new(0);
+    let mut values = Vec::new();
+    let counts = database.scan_each(
+        table,
+        &[table.row_id],
+        |ids: &mut Vec<i64>, row| ids.extend(row.int(0)),
+        |read| {
+            assert!(bytes.as_ptr_range().contains(&read.as_ptr()));
+            *released.lock().expect("no other panic") += read.len();
+        },
+        |ids| values.extend(ids),
+    );
+    assert_eq!((counts.rows, values.len()), (60, 60));
+    // All leaves, some of which have pages of other tables between them.
+    let released = released.into_inner().expect("no panic");
+    assert!((60 * 100..=bytes.len()).contains(&released), "{released}");
+}
+
+#[test]
 fn columns_are_those_that_rows_store() {
     let database = Database::open(WIDE_TEXT).expect("a sound database");
     let table = database.table("a b").expect("it is there");

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! module jit_step 15 hlo=0       a compiled program: name, program id, position of its HLO if there is any
-//! process worker rank=1          begins another process; what stands before the first is of one called host0
+//! process worker rank=1 pid=7    begins another process; what stands before the first is of one called host0
 //! device gpu model="NVIDIA H100 SXM5 80GB" vendor=Nvidia cores=132 capability=9.0 memory=85899345920   of the process above
 //! thread python                  begins a host thread
 //! stream 7 on gpu                begins a stream of the device called gpu
@@ -213,8 +213,12 @@ impl Reader {
         self.process = self.builder.add_process(name, None);
         self.track = None;
         for word in rest {
-            let rank = word.strip_prefix("rank=").ok_or("expected rank=N")?;
-            self.builder.process_mut(self.process).rank = Some(number(rank)?);
+            let process = self.builder.process_mut(self.process);
+            match word.split_once('=') {
+                Some(("rank", rank)) => process.rank = Some(number(rank)?),
+                Some(("pid", pid)) => process.pid = Some(number(pid)?),
+                _ => return Err("expected rank=N or pid=N".to_owned()),
+            }
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use crate::error::{Details, OpenError};
 use crate::note::Note;
 use crate::session::Session;
 use ridge_analysis::{Analysis, Ceilings, DeviceSheet, sheets};
-use ridge_offload::{Ask, Baseline, Board, Host, Offload, TargetGpu, WhatIf, boards, offload};
+use ridge_offload::{Ask, Baseline, Board, Host, Offload, TargetGpu, WhatIf, boards, offload, regions};
 
 /// What is asked.
 #[derive(Debug, Clone, Default)]
@@ -56,6 +56,11 @@ impl Session {
 }
 
 impl Session {
+    /// The names of all regions, those of the longest first; no two are alike.
+    pub fn region_names(&self) -> Vec<String> {
+        self.with_analysis(|analysis| regions(analysis).into_iter().map(|region| region.name).collect())
+    }
+
     /// How the times of the program's own device are known, where `found` is what an accelerator's capture would say.
     fn host_of(&self, found: Host) -> Host {
         if self.is_predicted() { Host::Compiled } else { found }

@@ -149,7 +149,7 @@ fn sheet_of(target: &Target) -> Option<&'static DeviceSheet> {
 }
 
 impl Session {
-    /// How often each module ran, by the name of its folder in a recording; those of which nothing is known are left out.
+    /// How often each module ran, by its folder in the recording as the manifest has it; those of which nothing is known are left out.
     pub fn module_runs(&self) -> ModuleRuns {
         let by_number = self.runs_by_number();
         let mut found = ModuleRuns::default();
@@ -159,7 +159,7 @@ impl Session {
             // A recording numbers folders by itself; XLA's own number, which the capture has, is in the proto.
             let Some(number) = module.program_id.or_else(|| number_of(&folder)) else { continue };
             let Some(runs) = by_number.get(&(module.name.clone(), number)) else { continue };
-            found.insert(folder.file_name().unwrap_or_default().to_string_lossy().into_owned(), *runs);
+            found.insert(module.dir.clone().unwrap_or_default(), *runs);
         }
         found
     }

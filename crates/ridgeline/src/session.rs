@@ -132,7 +132,7 @@ impl Session {
     }
 
     /// The folder of the recording that the capture is in.
-    pub(crate) fn run_folder(&self) -> Option<&Path> {
+    pub fn run_folder(&self) -> Option<&Path> {
         self.manifest.as_ref().map(|manifest| manifest.folder.as_path())
     }
 

@@ -4,11 +4,11 @@
 //! taken with the time between them, where a loop reads its data and writes its results.
 
 use crate::context::coverage::is_ours;
-use crate::context::makes_programs;
-use crate::context::{Shared, Spans};
+use crate::context::{Shared, Spans, makes_programs, windows_of_processes};
 use crate::{Analysis, Need, Steps};
 use ridge_trace::{EventKind, Trace, TrackKind};
 use rustc_hash::FxHashSet;
+use std::ops::Range;
 
 /// What the time that is judged is divided by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,65 +126,107 @@ const QUEUED: i64 = 4;
 /// What compiles at the start and at the end sets the program up and looks at its results: where a stretch without most of it has
 /// most of the work, that stretch is judged.
 fn steady(trace: &Trace) -> Frame {
-    let mut compilation_ns = 0_i64;
-    let spans = (0..trace.processes.len() as u32).map(|process| {
-        let Some(window) =
-            work_of(trace, process).reduce(|(first, last), (start, end)| (first.min(start), last.max(end)))
-        else {
-            return Spans::default();
-        };
-        let whole = Spans::of([window]);
-        let compiled = Spans::of(compilations(trace, process));
-        let compiled_ns = whole.total_ns().saturating_sub(whole.without(&compiled).total_ns());
-        compilation_ns = compilation_ns.saturating_add(compiled_ns);
-        let left = whole.without(&compiled);
-        match recurring(trace, process, &left, compiled_ns) {
-            Some((from, until)) => left.without(&Spans::of([(i64::MIN, from), (until, i64::MAX)])),
-            None => left,
+    let (mut compilation_ns, mut spans) = (0_i64, vec![Spans::default(); trace.processes.len()]);
+    for windows in windows_of_processes(trace) {
+        let mut left: Vec<(u32, Spans)> = Vec::new();
+        let mut compiled_ns = 0_i64;
+        for process in windows {
+            let work = work_of(trace, process);
+            let Some(window) = work.reduce(|(first, last), (start, end)| (first.min(start), last.max(end))) else {
+                continue;
+            };
+            let whole = Spans::of([window]);
+            let without = whole.without(&Spans::of(compilations(trace, process)));
+            compiled_ns = compiled_ns.saturating_add(whole.total_ns().saturating_sub(without.total_ns()));
+            left.push((process, without));
         }
-    });
-    let spans: Vec<Spans> = spans.collect();
+        compilation_ns = compilation_ns.saturating_add(compiled_ns);
+        let steady = recurring(trace, &left, compiled_ns);
+        for (process, left) in left {
+            let Some(spans) = spans.get_mut(process as usize) else { continue };
+            *spans = match steady {
+                Some((from, until)) => left.without(&Spans::of([(i64::MIN, from), (until, i64::MAX)])),
+                None => left,
+            };
+        }
+    }
     Frame { per: Per::Capture, count: 1, spans, compilation_ns }
+}
+
+/// A time between two compilations.
+struct Stretch {
+    start: i64,
+    end: i64,
+    /// Device work that begins in it, nanoseconds.
+    work_ns: i64,
+    /// Compilation between it and the stretch before, nanoseconds; none where another window begins.
+    compiled_before_ns: i64,
+}
+
+/// The stretches of `left`, the windows of one process in order of time without what was compiled in them.
+fn stretches(trace: &Trace, left: &[(u32, Spans)]) -> Vec<Stretch> {
+    let mut found: Vec<Stretch> = Vec::new();
+    for (process, spans) in left {
+        let first = found.len();
+        for (start, end) in spans.as_slice() {
+            let before = found.get(first..).and_then(<[Stretch]>::last).map_or(*start, |before| before.end);
+            found.push(Stretch {
+                start: *start,
+                end: *end,
+                work_ns: 0,
+                compiled_before_ns: start.saturating_sub(before),
+            });
+        }
+        let own = &mut found[first..];
+        for (start, end) in work_of(trace, *process) {
+            // Work goes on while the host compiles what comes next: it belongs to the stretch in which it began, or to the next one.
+            let at = own.partition_point(|stretch| stretch.end <= start);
+            if let Some(stretch) = own.get_mut(at) {
+                stretch.work_ns = stretch.work_ns.saturating_add(end.saturating_sub(start).max(0));
+            }
+        }
+    }
+    found
 }
 
 /// From the end of one compilation to the start of a later one, with more than half of the work in between: the two with the least
 /// compilation between them, where that is little of all `compiled_ns` and no more than the rest of the stretch: a program that
-/// compiles all along has none. `stretches` are what lies between compilations.
-fn recurring(trace: &Trace, process: u32, stretches: &Spans, compiled_ns: i64) -> Option<(i64, i64)> {
-    let stretches = stretches.as_slice();
+/// compiles all along has none. `left` are the windows of one process without what was compiled in them.
+fn recurring(trace: &Trace, left: &[(u32, Spans)], compiled_ns: i64) -> Option<(i64, i64)> {
+    let stretches = stretches(trace, left);
     if compiled_ns <= 0 || stretches.len() < 2 {
         return None;
     }
-    let mut work = vec![0_i64; stretches.len()];
-    for (start, end) in work_of(trace, process) {
-        // Work goes on while the host compiles what comes next: it belongs to the stretch in which it began, or to the next one.
-        let at = stretches.partition_point(|(_, until)| *until <= start);
-        if let Some(sum) = work.get_mut(at) {
-            *sum = sum.saturating_add(end.saturating_sub(start).max(0));
-        }
-    }
-    let all = work.iter().fold(0_i64, |sum, ns| sum.saturating_add(*ns));
+    let all = stretches.iter().fold(0_i64, |sum, stretch| sum.saturating_add(stretch.work_ns));
     let (mut inside, mut last) = (0_i64, 0);
-    let mut found: Option<(i64, (i64, i64))> = None;
+    let mut found: Option<(i64, Range<usize>)> = None;
     let mut between = 0_i64;
-    let compiled_before = |at: usize| stretches[at].0.saturating_sub(stretches[at - 1].1);
     for first in 0..stretches.len() {
         while last < stretches.len() && inside <= all / 2 {
-            inside = inside.saturating_add(work[last]);
-            between = between.saturating_add(if last > first { compiled_before(last) } else { 0 });
+            inside = inside.saturating_add(stretches[last].work_ns);
+            between = between.saturating_add(if last > first { stretches[last].compiled_before_ns } else { 0 });
             last += 1;
         }
         if inside <= all / 2 {
             break;
         }
-        if found.is_none_or(|(least, _)| between < least) {
-            found = Some((between, (stretches[first].0, stretches[last - 1].1)));
+        if found.as_ref().is_none_or(|(least, _)| between < *least) {
+            found = Some((between, first..last));
         }
-        inside = inside.saturating_sub(work[first]);
-        between = between.saturating_sub(if last > first + 1 { compiled_before(first + 1) } else { 0 });
+        inside = inside.saturating_sub(stretches[first].work_ns);
+        between = between.saturating_sub(if last > first + 1 { stretches[first + 1].compiled_before_ns } else { 0 });
     }
-    let (between, ends) = found?;
-    let left = ends.1.saturating_sub(ends.0).saturating_sub(between);
+    let (between, mut within) = found?;
+    // Windows in which nothing was compiled go on with it.
+    while stretches.get(within.end).is_some_and(|next| next.compiled_before_ns == 0) {
+        within.end += 1;
+    }
+    while within.start > 0 && stretches[within.start].compiled_before_ns == 0 {
+        within.start -= 1;
+    }
+    let within = &stretches[within];
+    let left = within.iter().fold(0_i64, |sum, stretch| sum.saturating_add(stretch.end.saturating_sub(stretch.start)));
+    let ends = (within.first()?.start, within.last()?.end);
     (between.saturating_mul(LITTLE) <= compiled_ns && between <= left).then_some(ends)
 }
 
@@ -355,6 +397,33 @@ mod tests {
                1270 +60 b",
         );
         assert_eq!(found, (Per::Capture, 1, vec![(1000, 1010), (1110, 1170), (1270, 1330)], 1190));
+    }
+
+    /// What a recorder wrote in parts, because the program's memory grew while it was set up.
+    #[test]
+    fn windows_of_one_process_are_one_life() {
+        let trace = ridge_test::trace(
+            "process set-up pid=7
+             thread python
+               0 +100 XlaCompile compile
+               120 +80 XlaCompile compile
+             stream 1 on gpu
+               101 +10 a
+               201 +10 a
+             process loop pid=7
+             thread python
+               300 +100 XlaCompile compile
+             stream 1 on gpu
+               290 +5 a
+               410 +50 b
+             process rest pid=7
+             stream 1 on gpu
+               500 +90 b",
+        );
+        let prepared = Prepared::with_sheets(&trace);
+        let frame = prepared.analysis(&trace, &[]).frame().clone();
+        let spans: Vec<Vec<(i64, i64)>> = frame.spans.iter().map(|spans| spans.as_slice().to_vec()).collect();
+        assert_eq!(spans[1..], [vec![], vec![(400, 460)], vec![(500, 590)]]);
     }
 
     #[test]

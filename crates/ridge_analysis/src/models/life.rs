@@ -1,13 +1,13 @@
 //! The parts of a program's life: what it compiled, what is judged, and the rest, which is start-up, end and pauses.
 
-use crate::context::{Shared, Spans};
+use crate::context::{Shared, Spans, windows_of_processes};
 use crate::{Analysis, Frame, Need};
 use ridge_trace::{EventKind, Trace, TrackKind};
 
-/// The recorded life of the process that was recorded longest, nanoseconds; its parts add up to the whole.
+/// The recorded life of the process that was recorded longest, in all its windows together, nanoseconds; its parts add up to the whole.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Life {
-    /// From its first event to its last.
+    /// From the first event to the last of each window.
     pub whole_ns: i64,
     /// Tracing, lowering and compiling, outside of what is judged or within it.
     pub compiling_ns: i64,
@@ -21,22 +21,22 @@ impl Shared for Life {
     const NEEDS: &'static [Need] = &[Need::of::<Frame>()];
 
     fn make(analysis: &Analysis<'_>) -> Life {
-        let trace = analysis.trace;
-        let processes = 0..trace.processes.len() as u32;
-        let Some(process) = processes.max_by_key(|process| trace.process_wall_ns(*process)) else {
-            return Life::default();
-        };
-        let Some(span) = trace.process_span_ns(process) else { return Life::default() };
-        let whole = Spans::of([span]);
-        let compiled = Spans::of(compilations(trace, process));
-        let without = whole.without(&compiled);
-        let judged_ns = analysis
-            .frame()
-            .spans
-            .get(process as usize)
-            .map_or(0, |judged| judged.as_slice().iter().map(|(start, end)| without.within_ns(*start, *end)).sum());
-        let (whole_ns, left_ns) = (whole.total_ns(), without.total_ns());
-        Life { whole_ns, compiling_ns: whole_ns - left_ns, judged_ns, rest_ns: left_ns.saturating_sub(judged_ns) }
+        let (trace, frame) = (analysis.trace, analysis.frame());
+        let length = |windows: &Vec<u32>| windows.iter().map(|process| trace.process_wall_ns(*process)).sum::<i64>();
+        let Some(windows) = windows_of_processes(trace).into_iter().max_by_key(length) else { return Life::default() };
+        let mut life = Life::default();
+        for process in windows {
+            let Some(span) = trace.process_span_ns(process) else { continue };
+            let whole = Spans::of([span]);
+            let without = whole.without(&Spans::of(compilations(trace, process)));
+            let judged = frame.spans.get(process as usize).map_or(&[][..], Spans::as_slice);
+            let judged_ns: i64 = judged.iter().map(|(start, end)| without.within_ns(*start, *end)).sum();
+            life.whole_ns += whole.total_ns();
+            life.compiling_ns += whole.total_ns() - without.total_ns();
+            life.judged_ns += judged_ns;
+            life.rest_ns += without.total_ns().saturating_sub(judged_ns);
+        }
+        life
     }
 }
 

@@ -102,34 +102,36 @@ fn sums(trace: &Trace, detail: Detail) -> FxHashMap<(StringId, StringId), Operat
     let mut calls = Calls::of(trace);
     calls.add_device_time(trace);
     // Children come behind their parents, so sums of the inside are ready when the outside is looked at.
-    for at in (0..calls.calls.len()).rev() {
-        let call = calls.calls[at];
-        let own_memory = memory.during(trace, call.row);
-        if call.is_same_as_parent {
-            let parent = &mut calls.calls[call.parent as usize];
-            parent.inside_ns = parent.inside_ns.saturating_add(call.inside_ns);
-            parent.self_device_ns = parent.self_device_ns.saturating_add(call.self_device_ns);
-            parent.device_inside_ns = parent.device_inside_ns.saturating_add(call.device_inside_ns);
-            add(&mut parent.memory_inside, call.memory_inside);
+    for at in (0..calls.row.len()).rev() {
+        let (row, parent) = (calls.row[at], calls.parent[at]);
+        let own_memory = memory.during(trace, row);
+        if calls.is_same_as_parent[at] {
+            let [host, device] = &mut calls.memory_inside;
+            let sums = [&mut calls.inside_ns, &mut calls.self_device_ns, &mut calls.device_inside_ns, host, device];
+            for column in sums {
+                let own = column[at];
+                more(column, parent, own);
+            }
             continue;
         }
-        let dur = trace.events.dur_ns[call.row as usize];
-        let device_ns = call.self_device_ns.saturating_add(call.device_inside_ns);
-        if call.parent != NONE {
-            let parent = &mut calls.calls[call.parent as usize];
-            parent.inside_ns = parent.inside_ns.saturating_add(dur);
-            parent.device_inside_ns = parent.device_inside_ns.saturating_add(device_ns);
-            add(&mut parent.memory_inside, own_memory);
+        let dur = trace.events.dur_ns[row as usize];
+        let device_ns = calls.self_device_ns[at].saturating_add(calls.device_inside_ns[at]);
+        if parent != NONE {
+            more(&mut calls.inside_ns, parent, dur);
+            more(&mut calls.device_inside_ns, parent, device_ns);
+            for (inside, own) in calls.memory_inside.iter_mut().zip(own_memory) {
+                more(inside, parent, own);
+            }
         }
-        let sums = found.entry(key_of(trace, call.row, detail)).or_default();
+        let sums = found.entry(key_of(trace, row, detail)).or_default();
         sums.calls += 1;
         sums.total_ns = sums.total_ns.saturating_add(dur);
-        sums.self_ns = sums.self_ns.saturating_add(dur.saturating_sub(call.inside_ns));
-        sums.self_device_ns = sums.self_device_ns.saturating_add(call.self_device_ns);
+        sums.self_ns = sums.self_ns.saturating_add(dur.saturating_sub(calls.inside_ns[at]));
+        sums.self_device_ns = sums.self_device_ns.saturating_add(calls.self_device_ns[at]);
         sums.device_ns = sums.device_ns.saturating_add(device_ns);
         add(&mut sums.memory, own_memory);
         add(&mut sums.self_memory, own_memory);
-        add(&mut sums.self_memory, call.memory_inside.map(i64::saturating_neg));
+        add(&mut sums.self_memory, calls.memory_inside.each_ref().map(|inside| inside[at].saturating_neg()));
     }
     joined_steps(trace, found)
 }
@@ -141,21 +143,28 @@ pub(crate) fn own_times_of_operators(trace: &Trace) -> impl Iterator<Item = (u32
 
 /// Rows of operators, ranges and calls of the host with their time less that of what is directly inside.
 fn self_times(trace: &Trace) -> Vec<(u32, i64)> {
-    let mut calls = Calls::of(trace).calls;
-    let mut found = Vec::with_capacity(calls.len());
-    for at in (0..calls.len()).rev() {
-        let call = calls[at];
-        let dur = trace.events.dur_ns[call.row as usize];
+    let mut calls = Calls::of(trace);
+    let mut found = Vec::with_capacity(calls.row.len());
+    for at in (0..calls.row.len()).rev() {
+        let dur = trace.events.dur_ns[calls.row[at] as usize];
         // What is the same call seen twice passes on what is inside it.
-        let inside = if call.is_same_as_parent { call.inside_ns } else { dur };
-        if let Some(parent) = calls.get_mut(call.parent as usize) {
-            parent.inside_ns = parent.inside_ns.saturating_add(inside);
+        let inside = if calls.is_same_as_parent[at] { calls.inside_ns[at] } else { dur };
+        if calls.parent[at] != NONE {
+            more(&mut calls.inside_ns, calls.parent[at], inside);
         }
-        if !call.is_same_as_parent {
-            found.push((call.row, dur.saturating_sub(call.inside_ns)));
+        if !calls.is_same_as_parent[at] {
+            found.push((calls.row[at], dur.saturating_sub(calls.inside_ns[at])));
         }
     }
     found
+}
+
+/// Adds to one number of a column. Pages of a column that only ever got zeros take no memory.
+fn more(column: &mut [i64], at: u32, more: i64) {
+    if more != 0 {
+        let sum = &mut column[at as usize];
+        *sum = sum.saturating_add(more);
+    }
 }
 
 /// Adds bytes of the host and of devices.
@@ -190,25 +199,22 @@ fn key_of(trace: &Trace, row: u32, detail: Detail) -> (StringId, StringId) {
     (name, shape.map_or(StringId::default(), |shape| shape.dims))
 }
 
-/// A range in the tree of its thread.
-#[derive(Debug, Clone, Copy)]
-struct Call {
-    row: u32,
-    /// Position of the innermost range around it, or [`NONE`].
-    parent: u32,
-    children: u32,
-    /// The only child of a range of the same name.
-    is_same_as_parent: bool,
-    inside_ns: i64,
-    self_device_ns: i64,
-    device_inside_ns: i64,
-    memory_inside: [i64; 2],
-}
-
-/// The ranges of all threads; parents come before their children.
+/// The ranges of all threads as columns; parents come before their children.
+///
+/// A large capture has tens of millions: most columns are zero for nearly all of them and are never touched there.
 #[derive(Debug, Default)]
 struct Calls {
-    calls: Vec<Call>,
+    /// Rows of the events.
+    row: Vec<u32>,
+    /// Position of the innermost range around each, or [`NONE`].
+    parent: Vec<u32>,
+    /// The only child of a range of the same name.
+    is_same_as_parent: Vec<bool>,
+    inside_ns: Vec<i64>,
+    self_device_ns: Vec<i64>,
+    device_inside_ns: Vec<i64>,
+    /// Of the host and of devices.
+    memory_inside: [Vec<i64>; 2],
     /// Position by event row, or [`NONE`].
     by_row: Vec<u32>,
 }
@@ -216,7 +222,7 @@ struct Calls {
 impl Calls {
     fn of(trace: &Trace) -> Calls {
         let skipped: Vec<u32> = NOT_CALLS.iter().filter_map(|name| trace.strings.find(name)).map(|id| id.0).collect();
-        let mut calls = Calls { calls: Vec::new(), by_row: vec![NONE; trace.events.len()] };
+        let mut calls = Calls { by_row: vec![NONE; trace.events.len()], ..Calls::default() };
         for track in trace.tracks.iter().filter(|track| track.kind == TrackKind::HostThread) {
             let counts = |row: &u32| {
                 let at = *row as usize;
@@ -224,15 +230,22 @@ impl Calls {
             };
             calls.add_thread(trace, track.rows.clone().filter(counts));
         }
-        for at in 0..calls.calls.len() {
-            let (row, parent) = (calls.calls[at].row, calls.calls[at].parent);
-            if parent != NONE {
-                let above = calls.calls[parent as usize];
-                let names = &trace.events.name;
-                calls.calls[at].is_same_as_parent =
-                    above.children == 1 && names[above.row as usize] == names[row as usize];
-            }
+        let count = calls.row.len();
+        // None, one, or more.
+        let mut children = vec![0_u8; count];
+        for parent in calls.parent.iter().filter(|parent| **parent != NONE) {
+            let children = &mut children[*parent as usize];
+            *children = children.saturating_add(1);
         }
+        let name = |at: usize| trace.events.name[calls.row[at] as usize];
+        let is_same = |(at, parent): (usize, &u32)| {
+            *parent != NONE && children[*parent as usize] == 1 && name(*parent as usize) == name(at)
+        };
+        calls.is_same_as_parent = calls.parent.iter().enumerate().map(is_same).collect();
+        calls.inside_ns = vec![0; count];
+        calls.self_device_ns = vec![0; count];
+        calls.device_inside_ns = vec![0; count];
+        calls.memory_inside = [vec![0; count], vec![0; count]];
         calls
     }
 
@@ -242,34 +255,22 @@ impl Calls {
             let (start, end) = (trace.events.start_ns[row as usize], trace.events.end_ns(row as usize));
             // What ends before this one does is not around it, nor around anything later.
             while open.last().is_some_and(|at| {
-                let open_end = trace.events.end_ns(self.calls[*at as usize].row as usize);
+                let open_end = trace.events.end_ns(self.row[*at as usize] as usize);
                 start >= open_end || end > open_end
             }) {
                 open.pop();
             }
-            let parent = open.last().copied().unwrap_or(NONE);
-            if parent != NONE {
-                self.calls[parent as usize].children += 1;
-            }
-            let at = self.calls.len() as u32;
+            let at = self.row.len() as u32;
             self.by_row[row as usize] = at;
-            self.calls.push(Call {
-                row,
-                parent,
-                children: 0,
-                is_same_as_parent: false,
-                inside_ns: 0,
-                self_device_ns: 0,
-                device_inside_ns: 0,
-                memory_inside: [0; 2],
-            });
+            self.row.push(row);
+            self.parent.push(open.last().copied().unwrap_or(NONE));
             open.push(at);
         }
     }
 
     /// Gives device work to the operator or named range that launched it, else to the launch.
     fn add_device_time(&mut self, trace: &Trace) {
-        let owners: Vec<u32> = (0..self.calls.len()).map(|at| self.operator_around(trace, at as u32)).collect();
+        let owners: Vec<u32> = (0..self.row.len()).map(|at| self.operator_around(trace, at as u32)).collect();
         // The work of a processor is the operators themselves.
         let is_processor = |device: u32| trace.devices.get(device as usize).is_some_and(Device::is_processor);
         for track in trace.device_tracks().filter(|track| !track.device.is_some_and(is_processor)) {
@@ -281,8 +282,7 @@ impl Calls {
                 let launch = self.by_row[link as usize];
                 if launch != NONE {
                     let owner = self.named_on_work(trace, row, launch).unwrap_or(owners[launch as usize]);
-                    let own = &mut self.calls[owner as usize].self_device_ns;
-                    *own = own.saturating_add(trace.events.dur_ns[row]);
+                    more(&mut self.self_device_ns, owner, trace.events.dur_ns[row]);
                 }
             }
         }
@@ -293,9 +293,9 @@ impl Calls {
     fn named_on_work(&self, trace: &Trace, row: usize, launch: u32) -> Option<u32> {
         let by_stat = Attribution::from_byte(trace.events.attribution[row]) == Attribution::ByStat;
         let name = trace.operation(row).filter(|_| by_stat)?.name;
-        let outer = |at: &u32| Some(self.calls[*at as usize].parent).filter(|parent| *parent != NONE);
+        let outer = |at: &u32| Some(self.parent[*at as usize]).filter(|parent| *parent != NONE);
         std::iter::successors(Some(launch), outer).find(|at| {
-            let row = self.calls[*at as usize].row as usize;
+            let row = self.row[*at as usize] as usize;
             trace.events.kind(row) == EventKind::Operator && trace.events.name[row] == name.0
         })
     }
@@ -303,12 +303,11 @@ impl Calls {
     fn operator_around(&self, trace: &Trace, from: u32) -> u32 {
         let mut at = from;
         while at != NONE {
-            let call = &self.calls[at as usize];
-            let kind = trace.events.kind(call.row as usize);
+            let kind = trace.events.kind(self.row[at as usize] as usize);
             if matches!(kind, EventKind::Operator | EventKind::Annotation | EventKind::Step) {
                 return at;
             }
-            at = call.parent;
+            at = self.parent[at as usize];
         }
         from
     }

@@ -56,9 +56,10 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "NAME")]
     variant: Option<String>,
 
-    /// Forms of each compiled module to keep, comma-separated; `none` keeps nothing
-    #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "text,proto",
-          value_parser = PossibleValuesParser::new(["text", "proto", "dot", "jaxpr", "stablehlo", "none"]))]
+    /// Forms of each compiled module to keep, comma-separated; `none` keeps nothing. `portable` is StableHLO as bytecode, which
+    /// `--as` and `compile` need
+    #[arg(long, value_name = "FORMS", value_delimiter = ',', default_value = "text,proto,portable",
+          value_parser = PossibleValuesParser::new(["text", "proto", "dot", "jaxpr", "stablehlo", "portable", "none"]))]
     hlo: Vec<String>,
 
     /// Have XLA dump the modules of each operation too, in these comma-separated forms; `html` is a graph to open in a

@@ -20,16 +20,18 @@ pub(crate) static RULE: Rule = Rule {
 };
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    Ok(case
-        .finding_of_part(
-            HostPart::Converting,
-            |share| format!("the device waits {} of the time while the host converts arrays and moves them to the device", percent(share)),
-        )
-        .map(|finding| {
-            finding
-                .why("an array of NumPy is copied to the device, and to its type, each time that it is passed; one that does not change has to be only once")
-                .help("convert what does not change once, before the loop, to the type that the step uses, and pass the array of the device")
-        })
-        .into_iter()
-        .collect())
+    let lists = case.walks_lists();
+    let message = |share: f64| match lists {
+        true => format!("the device waits {} of the time while the host converts Python lists to arrays, number by number", percent(share)),
+        false => format!("the device waits {} of the time while the host converts arrays and moves them to the device", percent(share)),
+    };
+    let found = case.finding_of_part(HostPart::Converting, message).map(|finding| match lists {
+        true => finding
+            .why("each number of a list is an object of Python, which is asked for its type and copied by itself")
+            .help("keep the data in NumPy arrays from where it is read, and cut batches out of those; an array is copied in one piece"),
+        false => finding
+            .why("an array of NumPy is copied to the device, and to its type, each time that it is passed; one that does not change has to be only once")
+            .help("convert what does not change once, before the loop, to the type that the step uses, and pass the array of the device"),
+    });
+    Ok(found.into_iter().collect())
 }

@@ -6,7 +6,7 @@ use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::slack::Slack;
 use crate::words::percent;
-use ridge_analysis::{Activity, Need};
+use ridge_analysis::{Activity, Need, PythonLooks};
 use ridge_replay::{Action, Edit};
 use ridge_table::Subject;
 
@@ -17,7 +17,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("data_loading.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &["host-bound-dispatch"],
-    needs: &[Need::of::<Slack>()],
+    needs: &[Need::of::<Slack>(), Need::of::<PythonLooks>()],
     find: Find::Causes(find),
 };
 
@@ -39,6 +39,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     } else {
         "load in other processes: `DataLoader(..., num_workers=4, pin_memory=True, persistent_workers=True)`, or prefetch in a thread"
     };
+    let claim: Vec<(usize, f32)> = waits.iter().map(|idle| (idle.at, case.part_that_counts(idle))).collect();
+    let seen = case.seen_in(&claim);
     let example = longest.and_then(|idle| idle.row.example);
     let finding = Finding::new(format!("the device waits for the loader of data {} of the time", percent(case.share(ns))))
         .at(example.and_then(|row| case.line_of_row(row.0)))
@@ -46,7 +48,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .number("idle while data was loaded", case.per_unit(ns))
         .why("the next batch is made by the thread that launches the work, or is not ready when it is asked for")
         .help(help)
-        .claims(waits.iter().map(|idle| (idle.at, case.part_that_counts(idle))))
+        .seen(seen.as_ref())
+        .claims(claim)
         .edit(Edit { rows: loaders, action: Action::HostScale(0.0) });
     Ok(vec![finding])
 }

@@ -1,15 +1,17 @@
 //! The host launches work more slowly than the device does it.
 
+use crate::calls::called;
 use crate::case::{Case, Framework, IdleTime};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::pauses::{is_by_host, is_own_code, short_part};
 use crate::rule::{Find, Group, Rule};
 use crate::slack::Slack;
-use crate::words::{list, percent};
+use crate::words::{function_name, list, percent};
 use crate::recurring::LaunchingOnProcessors;
 use crate::waits::DeviceWaits;
 use ridge_analysis::{Cause, Need, PythonLooks};
+use ridge_hlo::HloModule;
 use ridge_table::Subject;
 use rustc_hash::FxHashMap;
 
@@ -58,20 +60,66 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let pieces = case.work().map(|work| work.row.events).sum();
     let claim: Vec<(usize, f32)> = waits.iter().map(|idle| (idle.at, part(idle))).collect();
     let seen = case.seen_in(&claim);
+    let crowded = names.first().and_then(|name| crowded(case, name));
+    let message = match &crowded {
+        Some(crowded) => format!(
+            "the device waits {} of the time for the host, mostly to launch `{}` with {} arguments, most of them tiny arrays",
+            percent(share),
+            crowded.function,
+            crowded.arrays
+        ),
+        None => format!("the device waits {} of the time for the host to launch its next work", percent(share)),
+    };
+    let (why, help) = match crowded {
+        Some(_) => (
+            "each array that a compiled function takes or gives costs the host some microseconds in each call, and each is worked on by itself",
+            "stack arrays of one shape into one, once, and use `jax.vmap` or the extra axis in place of a loop over them",
+        ),
+        None => (
+            "each piece of work is launched on its own by Python or the framework, and that takes longer than the work",
+            advice(case.framework()),
+        ),
+    };
     let mut finding =
-        Finding::new(format!("the device waits {} of the time for the host to launch its next work", percent(share)))
+        Finding::new(message)
             .at(longest.and_then(|row| case.line_of_row(row.0)))
             .about(longest.map(Subject::Event))
             .number("idle while the host prepared the next launch", case.per_unit(ns))
             .number("kernels, copies and operations", case.count_per_unit(pieces))
-            .why("each piece of work is launched on its own by Python or the framework, and that takes longer than the work")
-            .help(advice(case.framework()))
+            .why(why)
+            .help(help)
             .claims(claim);
     if !names.is_empty() {
         finding = finding.fact(format!("most of it in {}", list(&names, 3)));
     }
     Ok(vec![finding.seen(seen.as_ref())])
 }
+
+/// A function with so many arguments that passing them is what its launch takes.
+struct Crowded<'a> {
+    function: &'a str,
+    arrays: usize,
+}
+
+/// Whether the call `name` launches a program with many arguments, most of them tiny.
+fn crowded<'a>(case: &Case<'a>, name: &'a str) -> Option<Crowded<'a>> {
+    let (function, trace) = (called(name)?, case.trace());
+    let of_function = trace.modules.iter().filter(|module| function_name(trace.strings.get(module.name)) == function);
+    let sizes = |module: &HloModule| -> Vec<u64> {
+        let of_entry = module.instructions.iter().filter(|instruction| Some(instruction.computation) == module.entry);
+        let parameters = of_entry.filter(|instruction| instruction.parameter_number.is_some());
+        parameters.map(|instruction| instruction.shape.dimensions.iter().fold(1_u64, |size, extent| size.saturating_mul(extent.unsigned_abs()))).collect()
+    };
+    let programs = of_function.filter_map(|module| case.analysis.hlo.get(module.hlo? as usize)).map(sizes);
+    let arguments = programs.max_by_key(Vec::len)?;
+    let tiny = arguments.iter().filter(|size| **size <= TINY).count();
+    (arguments.len() >= MANY_ARRAYS && tiny * 2 > arguments.len()).then_some(Crowded { function, arrays: arguments.len() })
+}
+
+/// Arguments of one program that take the host longer to pass than a small program runs: over 1 µs each.
+const MANY_ARRAYS: usize = 200;
+/// An array of so few elements could be one of many in another.
+const TINY: u64 = 64;
 
 /// Time that the host took to launch, and not to wait, load, compile or allocate.
 fn is_dispatch(idle: &IdleTime<'_>) -> bool {

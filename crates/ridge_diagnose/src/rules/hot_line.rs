@@ -49,7 +49,8 @@ fn finding(case: &Case<'_>, place: Place, mut held: Held<'_>) -> Finding {
     held.operations.sort_by_key(|(ns, name, _)| (std::cmp::Reverse(*ns), *name));
     let names = distinct(held.operations.iter().map(|(_, name, _)| *name));
     let count = Quantity::new(held.operations.len() as f64, Unit::Count, Basis::Counted);
-    Finding::new(format!("one line has {} of the time", percent(case.share(held.ns))))
+    let structure = structure(case, &held).map_or(String::new(), |words| format!(", {words}"));
+    Finding::new(format!("one line has {} of the time{structure}", percent(case.share(held.ns))))
         .at(Some(place))
         .about(held.operations.first().and_then(|(.., op)| OpRow::known(*op)).map(Subject::Op))
         .number("in what the compiler made of it", case.per_unit(held.ns))
@@ -57,4 +58,53 @@ fn finding(case: &Case<'_>, place: Place, mut held: Held<'_>) -> Finding {
         .why("what a line computes, or what the compiler copies and rearranges for it, is where most can be won")
         .help("look at its operations with `ridgeline stats --by op` and at how far each is from its roof with `ridgeline roofline`")
         .information()
+}
+
+/// The part of a line's time that has a structure which is worth a word.
+const MOST_OF_IT: f64 = 0.5;
+
+/// What most of the line's work is, by the transformations and functions that JAX names around it.
+fn structure(case: &Case<'_>, held: &Held<'_>) -> Option<String> {
+    let mut parts: BTreeMap<String, i64> = BTreeMap::new();
+    for (ns, _, op) in &held.operations {
+        let Some((module, id)) = case.analysis.instruction(*op) else { continue };
+        for words in structures(module.op_name_in_fusion(id)) {
+            let sum = parts.entry(words).or_default();
+            *sum = sum.saturating_add(*ns);
+        }
+    }
+    let most = parts.into_iter().max_by_key(|(words, ns)| (*ns, std::cmp::Reverse(words.clone())))?;
+    (most.1 as f64 >= MOST_OF_IT * held.ns as f64).then_some(most.0)
+}
+
+/// The words for what an operation is part of, by its `op_name`: derivatives of derivatives, and the library's function.
+fn structures(op_name: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let scope = op_name.split('/').max_by_key(|part| part.matches("jvp(").count()).unwrap_or("");
+    // `jvp(vmap(transpose(jvp(f))))`: columns of the derivative of a gradient.
+    let inner = scope.find("jvp(").and_then(|at| scope.get(at + 1..)).unwrap_or("");
+    let is_second = inner.contains("jvp(vmap(transpose(jvp(") || inner.contains("jvp(jvp(") || scope.starts_with("vmap(jvp(vmap(transpose(jvp(");
+    if is_second {
+        found.push("in second derivatives that are taken as a whole matrix (`jax.hessian`, or `jacfwd` of a gradient)".to_owned());
+    }
+    // The first is the user's own function.
+    let mut parts = op_name.split("jit(").skip(2).filter_map(|part| part.split([')', '/']).next());
+    if let Some(name) = parts.find(|name| !name.starts_with('_') && !name.is_empty()) {
+        found.push(format!("in the library's `{name}`"));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_names_of_operations_say() {
+        let hessian = "jit(step)/transpose(jvp(vmap(vmap(jvp(vmap(transpose(jvp(net))))))))/dot_general";
+        assert!(structures(hessian).iter().any(|words| words.contains("hessian")));
+        assert_eq!(structures("jit(climb)/jvp(vmap(jit(expm)))/jit(_calc)/mul"), ["in the library's `expm`"]);
+        assert!(structures("jit(step)/transpose(jvp(net))/vmap()/mul").is_empty());
+        assert!(structures("jit(step)/vmap(transpose(jvp(net)))/mul").is_empty());
+    }
 }

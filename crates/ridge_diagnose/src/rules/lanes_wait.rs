@@ -4,6 +4,7 @@ use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::programs::{Program, of_loops, reached};
+use crate::rewrites::place_of;
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
 use ridge_analysis::{Lines, Need};
@@ -32,7 +33,9 @@ const MOST: usize = 64;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     case.needs_hlo()?;
-    Ok(of_loops(case, finding))
+    let mut found = of_loops(case, finding);
+    found.extend(of_loops(case, padded));
+    Ok(found)
 }
 
 fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: InstructionId) -> Option<Finding> {
@@ -50,7 +53,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instruct
     }
     let longest = program.longest_first(&ran);
     let message = format!(
-        "{} of the time is in a loop over {lanes} problems at once, which goes on until the last of them is done",
+        "{} of the time is in a loop over a batch of {lanes} problems, which goes on until the slowest of them is done",
         percent(case.share(ns)),
     );
     Some(
@@ -63,6 +66,78 @@ fn finding(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instruct
             .help("where few lanes need many more iterations than most: run a few iterations for all, gather those that are not done and go on with them alone, or sort the problems by their expected length and run them in groups")
             .information(),
     )
+}
+
+/// A loop with a fixed number of steps whose state a mask of data keeps: the members of the batch are padded to one length.
+fn padded(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: InstructionId) -> Option<Finding> {
+    let module = program.module;
+    let body = *module.instruction(id).called.first()?;
+    let trips = module.instruction(id).known_trip_count().filter(|trips| *trips as f64 >= TRIPS)?;
+    let root = module.instruction(module.computation(body).root?);
+    let is_kept = |(index, next): (usize, &InstructionId)| keeps_by_mask(module, flow, id, index, *next);
+    if root.opcode != "tuple" || !root.operands.iter().enumerate().any(is_kept) {
+        return None;
+    }
+    let inside: FxHashSet<_> = reached(module, body).into_iter().collect();
+    let ran: Vec<InstructionId> =
+        program.ran.keys().copied().filter(|id| inside.contains(&module.instruction(*id).computation)).collect();
+    let ns = program.ns_of(&ran);
+    if case.share(ns) < LEAST {
+        return None;
+    }
+    let longest = program.longest_first(&ran);
+    let message = format!(
+        "{} of the time is in a loop of {trips} steps that a mask skips for the shorter members of the batch, whose padding is computed all the same",
+        percent(case.share(ns)),
+    );
+    Some(
+        program
+            .located(case, Finding::new(message), longest.first().copied())
+            .at(place_of(case, program, id))
+            .number("in its steps", case.per_unit(ns))
+            .fact("how much of the batch is padding is not in the capture: compare the sum of the mask with its size")
+            .why("the loop runs as many steps as the arrays are long, and where the mask is off the new state is thrown away")
+            .help("where much is padding: sort or bucket the members by length and pad each batch to the smallest of a few lengths that holds it, each of which compiles once")
+            .information(),
+    )
+}
+
+/// Whether the next value of element `index` of a loop's state is a choice, by data that the loop reads, between a new value and
+/// the one that it has.
+fn keeps_by_mask(module: &HloModule, flow: &Flow<'_>, around: InstructionId, index: usize, next: InstructionId) -> bool {
+    let choice = module.instruction(flow.source(next));
+    let [mask, yes, no] = choice.operands[..] else { return false };
+    let is_large = choice.shape.element_count().is_ok_and(|count| count > LANES);
+    if choice.opcode != "select" || !is_large {
+        return false;
+    }
+    let is_old = |id: InstructionId| {
+        let value = module.instruction(flow.source(id));
+        value.opcode == "get-tuple-element" && value.tuple_index == i64::try_from(index).ok()
+    };
+    (is_old(yes) || is_old(no)) && is_data(module, flow, around, mask)
+}
+
+/// Whether a mask is a part of an array that the loop does not change, or compares such an array with a counter.
+fn is_data(module: &HloModule, flow: &Flow<'_>, around: InstructionId, mask: InstructionId) -> bool {
+    let (mut open, mut has_data) = (vec![flow.source(mask)], false);
+    for _ in 0..MOST {
+        let Some(at) = open.pop() else { return has_data };
+        let instruction = module.instruction(at);
+        let is_array = instruction.shape.element_count().is_ok_and(|count| count > 1);
+        match &*instruction.opcode {
+            "dynamic-slice" => {
+                let from = instruction.operands.first();
+                has_data |= from.is_some_and(|from| flow.is_unchanged_in(*from, around));
+            }
+            "constant" | "iota" => {}
+            _ if flow.is_unchanged_in(at, around) => has_data |= is_array,
+            "get-tuple-element" if !is_array => {}
+            "broadcast" | "compare" | "not" | "and" | "or" | "convert" | "reshape" | "slice" => open.extend(flow.inputs(at)),
+            _ => return false,
+        }
+    }
+    false
 }
 
 /// How many answers the condition of a loop joins into one, where it asks whether any problem is not done.

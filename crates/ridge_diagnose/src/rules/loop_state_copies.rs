@@ -29,7 +29,7 @@ const LEAST: f64 = 0.03;
 const LEAST_BYTES: u64 = 16 << 10;
 /// Below this part of the time one copy in each iteration is how XLA keeps the old state beside the new, and what mending it
 /// gives back is less than what the change costs to make.
-const WORTH: f64 = 0.10;
+const WORTH: f64 = 0.25;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     case.needs_hlo()?;

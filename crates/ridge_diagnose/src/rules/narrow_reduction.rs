@@ -112,7 +112,10 @@ fn finding(
             case.per_unit(ns.saturating_sub(program.ns_of(reductions))),
         );
     }
-    let finding = if case.share(ns) * saved < WORTH { finding.information() } else { finding };
+    // A sum inside a library is not the user's to write out.
+    let first = longest.first().and_then(|id| program.work(*id).first());
+    let is_of_library = first.is_some_and(|work| case.library_line_of_op(work.op).is_some());
+    let finding = if case.share(ns) * saved < WORTH || is_of_library { finding.information() } else { finding };
     Some(finding.why(WHY).help(HELP).claims(program.claim(held, saved as f32)))
 }
 

@@ -37,6 +37,8 @@ const MOST_OF_CALLS: f64 = 0.5;
 /// Of what a primitive takes on a device, the part that a compiled function would not: alone it reads its arrays from memory and
 /// writes its result there, and joined to its neighbors it does one of the two at most.
 const FUSED_AWAY: f32 = 0.5;
+/// What Python does between two operators at most, nanoseconds: functions of `jax.numpy` check and convert their arguments in it.
+const MOST_BETWEEN_NS: i64 = 500_000;
 /// Calls whose lines are looked at.
 const MOST_LOOKED_AT: usize = 4096;
 /// Programs of so few names may be functions of one's own that are called like a primitive.
@@ -48,7 +50,7 @@ struct Calls {
     all: u64,
     by_primitive: FxHashMap<StringId, u64>,
     rows: Vec<u32>,
-    /// From the first to the last of calls that follow one another without one that compiles.
+    /// Each call of a primitive, with what Python does before it.
     spans: Vec<(i64, i64)>,
 }
 
@@ -59,9 +61,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if eager < LEAST_CALLS || part < MOST_OF_CALLS || calls.by_primitive.len() < LEAST_NAMES {
         return Ok(Vec::new());
     }
-    let (mut waits, ns) = case.idle_within(&Spans::of(calls.spans.iter().copied()), is_dispatch);
-    waits.iter_mut().for_each(|(_, held)| *held *= part as f32);
-    if case.share(ns) * part < LEAST {
+    let (waits, ns) = case.idle_within(&Spans::of(calls.spans.iter().copied()), is_dispatch);
+    if case.share(ns) < LEAST {
         return Ok(Vec::new());
     }
     let alone: Vec<(usize, f32)> =
@@ -75,7 +76,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let finding = Finding::new(format!(
         "{} of the calls are of single primitives, and the device waits {} of the time for the next",
         percent(part),
-        percent(case.share(ns) * part),
+        percent(case.share(ns)),
     ))
     .at(calls.rows.first().and_then(|row| case.line_of_row(*row)))
     .seen(seen.as_ref())
@@ -97,10 +98,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 /// What sets up calls each but once, which compiles it: only what is called for long without compiling counts.
 fn calls(case: &Case<'_>) -> Calls {
     let (trace, frame) = (case.trace(), case.frame());
-    let judged = |process: u32| {
-        let spans = frame.spans.get(process as usize)?.as_slice();
-        Some((spans.first()?.0, spans.last()?.1))
-    };
+    let windows = case.windows();
+    let judged = |process: u32| case.judged_of(windows.iter().find(|windows| windows.contains(&process))?);
     let in_frame = |call: &Call<'_>| frame.spans.get(call.process as usize).is_some_and(|spans| spans.contains(call.span.0));
     let mut all: Vec<Call<'_>> = case.calls().into_iter().filter(in_frame).collect();
     all.sort_by_key(|call| (call.process, call.span));
@@ -123,9 +122,20 @@ fn calls(case: &Case<'_>) -> Calls {
             *calls.by_primitive.entry(name(call)).or_default() += 1;
             calls.rows.push(call.row);
         }
-        calls.spans.extend(stretch.first().zip(stretch.last()).map(|(first, last)| (first.span.0, last.span.1)));
+        for (before, call) in stretch.iter().zip(stretch.iter().skip(1)) {
+            if is_primitive(call.function) && recurring.has(&name(call), FEWEST_OF_NAME) {
+                calls.spans.push((call.span.0.saturating_sub(python_before(before, call)), call.span.1));
+            }
+        }
     }
     calls
+}
+
+/// The time between two calls that is Python's work for the second, nanoseconds: between operators of one expression all of it, after
+/// a compiled function no more than the call takes, because the program may do anything there.
+fn python_before(before: &Call<'_>, call: &Call<'_>) -> i64 {
+    let most = if is_primitive(before.function) { MOST_BETWEEN_NS } else { call.span.1.saturating_sub(call.span.0) };
+    call.span.0.saturating_sub(before.span.1).clamp(0, most)
 }
 
 /// Whether the operation at row `op` is of a program that is one primitive.

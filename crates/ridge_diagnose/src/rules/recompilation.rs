@@ -5,7 +5,7 @@ use crate::calls::Call;
 use crate::case::Case;
 use crate::finding::{Finding, Place};
 use crate::fitness::{CannotTell, Question};
-use crate::known::CompiledAgain;
+use crate::known::{Compiled, CompiledAgain};
 use crate::rule::{Find, Group, Rule};
 use crate::recurring::work_between;
 use crate::words::{function_name, list, percent};
@@ -204,28 +204,48 @@ fn compiled_again<'a>(case: &Case<'a>, most: &Programs<'a>) -> Vec<(&'a str, Vec
     by_function.into_iter().collect()
 }
 
-/// The calls that compiled in the judged time, by function, of the process with most of them; those of functions whose compilations
-/// all lie before or after most of the work are none.
-fn compiling_calls<'a>(case: &Case<'a>) -> BTreeMap<&'a str, Vec<Call<'a>>> {
-    let mut found: BTreeMap<&'a str, BTreeMap<u32, Vec<Call<'a>>>> = BTreeMap::new();
+/// The calls of one function that compiled in the judged time, in order, and the windows of the process that made them.
+#[derive(Default)]
+struct Compiling<'a> {
+    calls: Vec<Call<'a>>,
+    /// How many compiled in all, outside of the judged time, too.
+    all: usize,
+    windows: Vec<u32>,
+}
+
+/// The calls that compiled in the judged time, by function, of the process with most of them.
+fn compiling_calls<'a>(case: &Case<'a>) -> BTreeMap<&'a str, Compiling<'a>> {
+    let windows = case.windows();
+    let mut found: BTreeMap<&'a str, BTreeMap<usize, Vec<Call<'a>>>> = BTreeMap::new();
     for call in case.calls().into_iter().filter(|call| call.compile_ns > 0) {
-        found.entry(call.function).or_default().entry(call.process).or_default().push(call);
+        let of = windows.iter().position(|windows| windows.contains(&call.process)).unwrap_or(0);
+        found.entry(call.function).or_default().entry(of).or_default().push(call);
     }
-    let of_function = |(function, by_process): (&'a str, BTreeMap<u32, Vec<Call<'a>>>)| {
-        let (process, mut calls) = by_process.into_iter().max_by_key(|(_, calls)| calls.len())?;
-        let judged = case.frame().spans.get(process as usize)?.as_slice();
-        let (from, until) = (judged.first()?.0, judged.last()?.1);
+    let of_function = |(function, by_process): (&'a str, BTreeMap<usize, Vec<Call<'a>>>)| {
+        let (of, mut calls) = by_process.into_iter().max_by_key(|(_, calls)| calls.len())?;
+        let (windows, all) = (windows.get(of)?.clone(), calls.len());
+        let (from, until) = case.judged_of(&windows)?;
         calls.sort_by_key(|call| call.span);
         calls.retain(|call| call.span.1 >= from && call.span.0 <= until);
-        Some((function, calls))
+        Some((function, Compiling { calls, all, windows }))
     };
     found.into_iter().filter_map(of_function).collect()
 }
 
-/// Whether `calls` compile all through the judged work.
-fn recurs(case: &Case<'_>, calls: &[Call<'_>]) -> bool {
+/// Whether a function of the program's own is what the program compiles most, always from one line and mostly while nothing was captured.
+fn is_mostly_unseen(case: &Case<'_>, recorded: &Compiled, known: &Compiling<'_>, least: usize) -> bool {
+    let all_s: f64 = case.known.compilations.iter().map(|compiled| compiled.compile_s).sum();
+    let is_of_one_line = recorded.calls.first().is_some_and(|call| call.count >= least as u64 && call.count * 2 > recorded.count);
+    is_of_one_line
+        && !is_primitive(function_name(&recorded.module))
+        && recorded.compile_s * 2.0 > all_s
+        && (known.all as u64).saturating_mul(2) < recorded.count
+}
+
+/// Whether they compile all through the judged work: those that all lie before or after most of it do not.
+fn recurs(case: &Case<'_>, Compiling { calls, windows, .. }: &Compiling<'_>) -> bool {
     let ends = calls.first().zip(calls.last());
-    ends.is_some_and(|(first, last)| work_between(case, first.process, first.span.0, last.span.1) >= LEAST_WORK)
+    ends.is_some_and(|(first, last)| work_between(case, windows, first.span.0, last.span.1) >= LEAST_WORK)
 }
 
 /// Names with several programs: what the recorder wrote of them, else what their HLO shows.
@@ -251,21 +271,23 @@ fn programs<'a>(case: &Case<'a>, least: usize) -> Vec<Programs<'a>> {
         if count < least {
             continue;
         }
-        let calls = compiling.remove(function_name(name)).unwrap_or_default();
+        let known = compiling.remove(function_name(name)).unwrap_or_default();
         // The first step, in which most is compiled, is not judged.
         let fewest = if case.frame().per == Per::Step { least - 1 } else { least };
-        if tells_calls && calls.len() < fewest {
+        let is_unseen = recorded.is_some_and(|recorded| is_mostly_unseen(case, recorded, &known, least));
+        if tells_calls && known.calls.len() < fewest && !is_unseen {
             continue;
         }
         let call = recorded.and_then(|compiled| compiled.calls.first()).filter(|call| call.count >= LEAST_PROGRAMS as u64);
         // A single operation is compiled once for every shape that it is ever called with: one line has to do so again and again.
-        if is_primitive(function_name(name)) && (calls.is_empty() || call.is_none_or(|call| call.count < least as u64)) {
+        if is_primitive(function_name(name)) && (known.calls.is_empty() || call.is_none_or(|call| call.count < least as u64)) {
             continue;
         }
         // Asked last, because it looks at all work.
-        if tells_calls && !recurs(case, &calls) {
+        if tells_calls && !is_unseen && !recurs(case, &known) {
             continue;
         }
+        let calls = known.calls;
         let changes = match recorded.filter(|compiled| compiled.parameters.len() > 1) {
             Some(compiled) => vec![format!("called with {}", list(&compiled.parameters, 4))],
             None => changes(case, &rows),
@@ -281,13 +303,13 @@ fn programs<'a>(case: &Case<'a>, least: usize) -> Vec<Programs<'a>> {
             None => continue,
         };
         let place = call.map(|call| Place { file: call.file.clone(), line: call.line, is_inferred: false });
-        let again = |compiled: &crate::Compiled| {
+        let again = |compiled: &Compiled| {
             let part = (compiled.count.saturating_sub(1)) as f64 / compiled.count.max(1) as f64;
             (1e9 * compiled.compile_s * part) as i64
         };
         let compile_ns = recorded.map(again).filter(|ns| *ns > 0);
         let example = rows.first().map(|row| ModuleRow(*row));
-        let count = if calls.is_empty() || case.frame().per == Per::Step { count } else { calls.len() };
+        let count = if calls.is_empty() || is_unseen || case.frame().per == Per::Step { count } else { calls.len() };
         found.push(Programs { name, count, reason, example, compile_ns, place, calls });
     }
     found

@@ -38,6 +38,8 @@ use crate::import::{Import, ImportError, Source};
 use crate::packed::Packed;
 use ridge_redact::Redactor;
 
+pub(super) use read::read;
+
 /// The Chrome trace format.
 pub(super) struct Chrome;
 

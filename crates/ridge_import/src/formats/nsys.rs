@@ -32,8 +32,7 @@ mod xla_ranges;
 
 use crate::choice::InFolder;
 use crate::folder::Folder;
-use crate::foreign;
-use crate::formats::Format;
+use crate::formats::{Format, rocprof};
 use crate::import::{Import, ImportError, Source};
 use crate::note::Severity;
 use nvprof::NvprofTables;
@@ -89,9 +88,10 @@ impl Format for Nsys {
             let message = "tables could not be found: the schema is damaged".to_owned();
             import.note(Severity::Lost, source.name, None, database.damaged_schema, message);
         }
-        let tables = SqliteTables::new(&database);
-        if let Some(hint) = foreign::of_tables(tables.names()) {
-            return Err(hint.error(source.name));
+        let tables = SqliteTables::new(&database, import.release.clone());
+        // SQLite is told by its head, whose database it is by its tables.
+        if rocprof::is_one(database.table_names()) {
+            return rocprof::read_database(source, import);
         }
         let read = if nvprof::is_one(&tables) {
             let read = read(&NvprofTables::new(tables), source, import);

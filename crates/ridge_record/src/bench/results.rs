@@ -70,7 +70,7 @@ impl Results {
         self.measurements.push(measurement);
     }
 
-    /// Keep an operation's modules for the manifest, and XLA's costs for the results.
+    /// Keep an operation's modules for the manifest, and XLA's costs for the results; later modules come without.
     pub(super) fn modules(&mut self, size: u32, operation: &str, modules: Vec<Value>, costs: Value) {
         for mut module in modules {
             if let Some(dir) = module["dir"].as_str() {
@@ -79,6 +79,9 @@ impl Results {
             module["operation"] = json!(operation);
             module["volume_size"] = json!(size);
             self.modules.push(module);
+        }
+        if costs.is_null() {
+            return;
         }
         let by_size = self.costs.entry(operation).or_insert_with(|| json!({}));
         by_size[size.to_string()] = cost_analysis(costs);

@@ -1,7 +1,7 @@
 //! The files of a compiled module, as `ridgeline compile` leaves them.
 
 use crate::error::{Details, OpenError};
-use ridge_compile::{Code, Usage, code, usage};
+use ridge_compile::{Branches, Code, Usage, branches, code, usage};
 use ridge_hlo::HloModule;
 use rustc_hash::FxHashMap;
 use std::fs;
@@ -25,6 +25,7 @@ pub(super) struct Files {
     pub(super) thunks: (String, String),
     pub(super) usage: FxHashMap<String, Usage>,
     pub(super) code: FxHashMap<String, Code>,
+    pub(super) branches: FxHashMap<String, Branches>,
 }
 
 /// The files in `folder`.
@@ -41,10 +42,11 @@ pub(super) fn read(folder: &Path) -> Result<Files, String> {
         }
     };
     let hlo = hlo.map_err(|error| error.to_string())?;
-    let mut all = FxHashMap::default();
+    let (mut all, mut parted) = (FxHashMap::default(), FxHashMap::default());
     for number in 0..MOST_PROGRAMS {
         let Ok(program) = text(&format!("kernels/{number}.ptx")) else { break };
         all.extend(code(&program));
+        parted.extend(branches(&program));
     }
     Ok(Files {
         folder: folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -53,6 +55,7 @@ pub(super) fn read(folder: &Path) -> Result<Files, String> {
         thunks: (text("thunks.txt").unwrap_or_default(), text("thunk_metadata.txt").unwrap_or_default()),
         usage: usage(&text("kernels/ptxas.txt").unwrap_or_default()),
         code: all,
+        branches: parted,
     })
 }
 

@@ -34,6 +34,8 @@ const HARM: f64 = 0.05;
 const BY_TENSOR_CORES: f64 = 0.5;
 /// A device with at least this part of its single-precision rate in double is made for it; as of the rule `fp64-used`.
 const FAST_DOUBLE: f64 = 1.0 / 8.0;
+/// How often a byte is asked for where its reuse is worth a word.
+const REUSED: f64 = 1.5;
 /// What any kernel takes, seconds; the likeliest figure of the prior.
 const START_S: f64 = 3e-6;
 
@@ -51,6 +53,8 @@ fn judged(kernel: &PredictedKernel, target: &Target, ceilings: &Ceilings) -> Vec
         double(kernel, ceilings),
         matrix(kernel),
         atomics(kernel),
+        divergence(kernel),
+        reuse(kernel, target),
     ]
     .into_iter()
     .flatten()
@@ -204,6 +208,56 @@ fn atomics(kernel: &PredictedKernel) -> Option<Static> {
     })
 }
 
+/// What branches do is told, and how often threads part is not in the code: the rule of this name needs the GPU.
+fn divergence(kernel: &PredictedKernel) -> Option<Static> {
+    let found = kernel.branches.filter(|found| found.by_data > 0)?;
+    let all = found.uniform + found.by_thread + found.by_data;
+    let loops = match found.loops_by_data {
+        0 => String::new(),
+        1 => ", one of which closes a loop".to_owned(),
+        count => format!(", {count} of which close loops"),
+    };
+    Some(Static {
+        rule: "divergence",
+        what: format!(
+            "has {} of {all} branches that depend on what each thread loaded{loops}: threads of a warp may part there; how often cannot be told without running it",
+            found.by_data
+        ),
+        why: "a warp goes both ways one after the other, and stays in a loop until its last thread leaves",
+        help: "sort or group the data so that neighbors take the same way; a loop of fixed length has no such branch",
+        part: None,
+    })
+}
+
+/// Whether bytes that several warps ask for can come from the cache: certain where all fit, open where they do not.
+fn reuse(kernel: &PredictedKernel, target: &Target) -> Option<Static> {
+    let (found, bytes) = (kernel.coalescing?, kernel.bytes.filter(|bytes| *bytes > 0.0)?);
+    let times = found.asked_bytes() / bytes;
+    if times < REUSED {
+        return None;
+    }
+    let cache = target.cache_bytes as f64;
+    let fits = bytes <= cache;
+    let mib = |bytes: f64| format!("{:.1} MiB", bytes / f64::from(1 << 20));
+    let least = if found.is_partial { "at least " } else { "" };
+    let then = if fits {
+        format!("all {} fit into the cache of {}, so each is fetched from memory once", mib(bytes), mib(cache))
+    } else {
+        format!(
+            "{} do not fit into the cache of {}: whether a byte is still there depends on the order of the blocks, and cannot be told",
+            mib(bytes),
+            mib(cache)
+        )
+    };
+    Some(Static {
+        rule: "l2-reuse",
+        what: format!("asks for each byte {least}{times:.1} times from different warps; {then}"),
+        why: "what is not in the L2 cache any more is fetched from memory again",
+        help: "block the computation so that what is used together is used soon",
+        part: None,
+    })
+}
+
 /// What is seen, for the rules of `check`.
 pub(super) fn for_rules(modules: &[PredictedModule], target: &Target, ceilings: &Ceilings) -> Vec<Seen> {
     let all = judged_all(modules, target, ceilings).into_iter();
@@ -224,7 +278,7 @@ pub(super) fn for_rules(modules: &[PredictedModule], target: &Target, ceilings: 
 mod tests {
     use super::*;
     use crate::predicted::kernels::Roofs;
-    use ridge_compile::{Bound, Coalescing, Code, Launch, Occupancy, Usage};
+    use ridge_compile::{Bound, Branches, Coalescing, Code, Launch, Occupancy, Usage};
     use ridge_offload::LaunchTime;
 
     fn kernel(mid_s: f64) -> PredictedKernel {
@@ -242,8 +296,9 @@ mod tests {
             }),
             usage: Some(Usage { registers: 16, ..Usage::default() }),
             code: Some(Code { instructions: 9, matrix: 1, ..Code::default() }),
+            branches: Some(Branches { uniform: 3, by_thread: 1, ..Branches::default() }),
             occupancy: Some(Occupancy { blocks: 1, share: 1.0, waves: 3.0, bound: Bound::Threads }),
-            coalescing: Some(Coalescing { sectors: 10.0, needed: 8.0, is_partial: false }),
+            coalescing: Some(Coalescing { sectors: 10.0, needed: 8.0, ..Coalescing::default() }),
             is_product: true,
             bytes: None,
             time: Some(LaunchTime { low_s: mid_s, mid_s, high_s: mid_s }),
@@ -268,7 +323,7 @@ mod tests {
     #[test]
     fn each_is_seen() {
         let mut one = kernel(1e-4);
-        one.coalescing = Some(Coalescing { sectors: 36.0, needed: 8.0, is_partial: true });
+        one.coalescing = Some(Coalescing { sectors: 36.0, needed: 8.0, warps: 1.0, is_partial: true });
         one.usage = Some(Usage { spill_store_bytes: 8, ..Usage::default() });
         one.launch = Some(Launch { grid: [12, 1, 1], ..Launch::default() });
         one.occupancy = Some(Occupancy { blocks: 1, share: 1.0, waves: 1.1, bound: Bound::Threads });
@@ -283,5 +338,40 @@ mod tests {
         assert!(with_grid.contains(&"small-grid") && with_grid.contains(&"tail-wave"), "{with_grid:?}");
         one.roofs = one.roofs.map(|roofs| Roofs { memory_s: 1e-5, ..roofs });
         assert!(!rules(&one).contains(&"uncoalesced-access"), "a kernel that the memory does not hold back");
+    }
+
+    fn what(kernel: &PredictedKernel, rule: &str) -> Option<String> {
+        let target = Target::named("h100").expect("a target");
+        judged(kernel, target, &Ceilings::default()).into_iter().find(|seen| seen.rule == rule).map(|seen| seen.what)
+    }
+
+    #[test]
+    fn branches_by_loaded_numbers_are_told_and_how_often_threads_part_is_not() {
+        let mut one = kernel(1e-4);
+        one.branches = Some(Branches { uniform: 3, by_thread: 1, by_data: 2, loops_by_data: 1 });
+        let told = what(&one, "divergence").expect("it is told");
+        assert!(
+            told.starts_with("has 2 of 6 branches that depend on what each thread loaded, one of which closes a loop"),
+            "{told}"
+        );
+        assert!(told.ends_with("cannot be told without running it"), "{told}");
+    }
+
+    #[test]
+    fn reuse_is_certain_where_all_fits_into_the_cache_and_open_elsewhere() {
+        let mut one = kernel(1e-4);
+        let asks =
+            |bytes: f64| Some(Coalescing { sectors: 8.0, needed: 8.0, warps: 3.0 * bytes / 256.0, is_partial: false });
+        (one.bytes, one.coalescing) = (Some(1e6), asks(1e6));
+        let fits = what(&one, "l2-reuse").expect("it is told");
+        assert!(
+            fits.starts_with("asks for each byte 3.0 times") && fits.ends_with("so each is fetched from memory once"),
+            "{fits}"
+        );
+        (one.bytes, one.coalescing) = (Some(1e9), asks(1e9));
+        let open = what(&one, "l2-reuse").expect("it is told");
+        assert!(open.ends_with("and cannot be told"), "{open}");
+        one.bytes = Some(3e9);
+        assert_eq!(what(&one, "l2-reuse"), None);
     }
 }

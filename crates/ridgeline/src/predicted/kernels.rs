@@ -3,7 +3,8 @@
 use super::files::Files;
 use ridge_analysis::{Ceilings, Limit, least_secs};
 use ridge_compile::{
-    Coalescing, Code, Launch, Occupancy, Target, Thunk, Usage, coalescing, emitter, library, occupancy, thunks,
+    Branches, Coalescing, Code, Launch, Occupancy, Target, Thunk, Usage, coalescing, emitter, library, occupancy,
+    thunks,
 };
 use ridge_hlo::cost::ModuleCosts;
 use ridge_hlo::{HloModule, InstructionId};
@@ -42,6 +43,8 @@ pub struct PredictedKernel {
     pub usage: Option<Usage>,
     /// What its code holds.
     pub code: Option<Code>,
+    /// What its branches depend on.
+    pub branches: Option<Branches>,
     /// How it fills the GPU.
     pub occupancy: Option<Occupancy>,
     /// How its threads touch memory, where it is an elementwise loop.
@@ -228,6 +231,7 @@ impl Walk<'_> {
             launch: thunk.launch.clone(),
             usage,
             code: name.and_then(|name| self.files.code.get(name)).copied(),
+            branches: name.and_then(|name| self.files.branches.get(name)).copied(),
             occupancy: filled,
             coalescing: id.and_then(|id| coalescing(hlo, id, threads(thunk.launch.as_ref()?))),
             is_product: id.is_some_and(|id| is_product(hlo, id)),

@@ -178,6 +178,7 @@ mod tests {
             launch: None,
             usage: None,
             code: None,
+            branches: None,
             occupancy: None,
             coalescing: None,
             is_product: false,

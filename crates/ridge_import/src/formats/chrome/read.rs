@@ -24,7 +24,7 @@ const PARALLEL_BYTES: usize = 2 << 20;
 const BLOCK_BYTES: usize = 4 << 20;
 
 /// Reads `source` into `import`.
-pub(super) fn read(source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {
+pub(in crate::formats) fn read(source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {
     let mut file = File::default();
     let window = Window { bytes: source.bytes, base: 0, is_last: true };
     let mut position = file.walk_on(window, Position::START, 0, import);

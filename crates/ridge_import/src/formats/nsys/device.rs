@@ -24,8 +24,10 @@ const NO_STREAM: i64 = 0xffff_ffff;
 /// Reads every table of device events.
 pub(super) fn read(tables: &impl Tables, timeline: &mut Timeline, names: &mut Names, import: &mut Import) {
     let mut incomplete = 0;
+    scan_each(tables, KERNELS, &KERNEL_COLUMNS, kernel, |kernels| {
+        incomplete += timeline.take_part(kernels, NameStyle::AsWritten, DetailOf::Shapes, names, import);
+    });
     let mut take = |parts, detail| incomplete += timeline.take(parts, NameStyle::AsWritten, detail, names, import);
-    take(scan(tables, KERNELS, &KERNEL_COLUMNS, kernel), DetailOf::Shapes);
     take(scan(tables, COPIES, &["bytes", "copyKind", "srcKind", "dstKind"], copy), DetailOf::Transfers);
     take(scan(tables, MEMORY_SETS, &["bytes", "memKind"], memory_set), DetailOf::Transfers);
     let graphs = scan(tables, GRAPHS, &["graphId"], graph);
@@ -79,14 +81,27 @@ fn scan(
     columns: &[&str],
     visit: impl Fn(&mut Part, &Row<'_>, EventRow) -> EventRow + Sync,
 ) -> Vec<Part> {
+    let mut parts = Vec::new();
+    scan_each(tables, name, columns, visit, |part| parts.push(part));
+    parts
+}
+
+fn scan_each(
+    tables: &impl Tables,
+    name: &str,
+    columns: &[&str],
+    visit: impl Fn(&mut Part, &Row<'_>, EventRow) -> EventRow + Sync,
+    each: impl FnMut(Part),
+) {
     let all: Vec<&str> = COMMON.iter().chain(columns).copied().collect();
-    tables.scan(name, &all, |part: &mut Part, row| match common(row) {
+    let add = |part: &mut Part, row: &Row<'_>| match common(row) {
         Some((lane, event)) => {
             let event = visit(part, row, event);
             part.push(lane, event);
         }
         None => part.incomplete += 1,
-    })
+    };
+    tables.scan_each(name, &all, add, each);
 }
 
 #[inline]

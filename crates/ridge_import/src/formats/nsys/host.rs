@@ -49,8 +49,10 @@ const LAUNCHES: [&str; 10] = [
 
 /// Reads every table of host events.
 pub(super) fn read(tables: &impl Tables, timeline: &mut Timeline, names: &mut Names, import: &mut Import) {
-    let calls = tables.scan(CALLS, &["start", "end", "globalTid", "nameId", "correlationId"], call);
-    let mut incomplete = timeline.take(calls, NameStyle::Api, DetailOf::Nothing, names, import);
+    let mut incomplete = 0;
+    tables.scan_each(CALLS, &["start", "end", "globalTid", "nameId", "correlationId"], call, |calls| {
+        incomplete += timeline.take_part(calls, NameStyle::Api, DetailOf::Nothing, names, import);
+    });
     mark_launches(timeline, import);
     for table in NAMED {
         let parts = tables.scan(table, &["start", "end", "globalTid", "nameId"], call);
@@ -140,6 +142,8 @@ struct Ranges {
     domains: Vec<(u64, i64, NameKey)>,
     /// Input sizes by place in the rows' `detail`.
     sizes: Distinct<Box<str>>,
+    /// Whether a range of the part is in a domain.
+    is_in_domains: bool,
     unended: u64,
 }
 
@@ -157,19 +161,26 @@ impl Ranges {
 
 fn read_ranges(tables: &impl Tables, timeline: &mut Timeline, names: &mut Names, import: &mut Import) {
     let columns = ["start", "end", "globalTid", "eventType", "domainId", "text", "textId"];
-    let mut parts = tables.scan(RANGES, &columns, range);
-    // Where a domain is named, ranges of other parts may be in it.
-    for (pid, domain, name) in parts.iter_mut().flat_map(|ranges| ranges.domains.drain(..)) {
-        names.add_domain(pid, domain, name);
-    }
-    let (mut unended, mut shapes) = (0, FxHashMap::default());
-    for mut ranges in parts {
+    let (mut unended, mut shapes, mut waiting) = (0, FxHashMap::default(), Vec::new());
+    let mut take = |mut ranges: Ranges, names: &mut Names| {
         unended += ranges.unended;
         let shape = |sizes: Box<str>| *shapes.entry(sizes).or_insert_with_key(|sizes| operator_shape(sizes, import));
         let details: Vec<u32> = ranges.sizes.keys.into_iter().map(shape).collect();
         ranges.part.set_details(&details);
-        timeline.take(vec![ranges.part], NameStyle::AsWritten, DetailOf::Final, names, import);
-    }
+        timeline.take_part(ranges.part, NameStyle::AsWritten, DetailOf::Final, names, import);
+    };
+    tables.scan_each(RANGES, &columns, range, |mut ranges: Ranges| {
+        for (pid, domain, name) in ranges.domains.drain(..) {
+            names.add_domain(pid, domain, name);
+        }
+        // A later part may name the domain that ranges of this one are in.
+        if waiting.is_empty() && !ranges.is_in_domains {
+            take(ranges, names);
+        } else {
+            waiting.push(ranges);
+        }
+    });
+    waiting.into_iter().for_each(|ranges| take(ranges, names));
     if unended > 0 {
         let message = "NVTX ranges that never ended were left out".to_owned();
         import.note(Severity::Partial, &source_of(import), None, unended, message);
@@ -212,6 +223,7 @@ fn range(ranges: &mut Ranges, row: &Row<'_>) {
         _ => {
             let name = name.map(|name| NameKey::Text(name.into()));
             let key = name.or_else(|| row.int(6).map(NameKey::Id)).unwrap_or(NameKey::Fixed("(range without a name)"));
+            ranges.is_in_domains |= domain != 0;
             let in_domain = |key| NameKey::InDomain(lane.pid(), domain, Box::new(key));
             ranges.part.names.id(if domain == 0 { key } else { in_domain(key) })
         }

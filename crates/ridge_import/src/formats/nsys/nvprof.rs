@@ -268,26 +268,35 @@ impl Tables for NvprofTables<'_, '_> {
         self.sources(name).first().and_then(|table| self.tables.columns(table))
     }
 
-    fn scan<T: Default + Send>(&self, name: &str, columns: &[&str], visit: impl Fn(&mut T, &Row<'_>) + Sync) -> Vec<T> {
-        match name {
-            "StringIds" => return self.strings(&visit),
-            host::RANGES => return self.ranges(columns, &visit),
-            "TARGET_INFO_GPU" => return self.devices(columns, &visit),
-            _ => {}
+    fn scan_each<T: Default + Send>(
+        &self,
+        name: &str,
+        columns: &[&str],
+        visit: impl Fn(&mut T, &Row<'_>) + Sync,
+        mut each: impl FnMut(T),
+    ) {
+        let small = match name {
+            "StringIds" => Some(self.strings(&visit)),
+            host::RANGES => Some(self.ranges(columns, &visit)),
+            "TARGET_INFO_GPU" => Some(self.devices(columns, &visit)),
+            _ => None,
+        };
+        if let Some(parts) = small {
+            return parts.into_iter().for_each(each);
         }
-        let (mut parts, who) = (Vec::new(), &self.who);
+        let who = &self.who;
         for source in self.sources(name) {
             let places: Vec<Origin> = columns.iter().take(MOST_COLUMNS).map(|column| from(source, column)).collect();
             let found: Vec<&str> = places.iter().map(|place| place.column()).collect();
-            parts.extend(self.tables.scan(source, &found, |part: &mut T, row| {
+            let visit = |part: &mut T, row: &Row<'_>| {
                 let mut cells = [Cell::Null; MOST_COLUMNS];
                 for (at, place) in places.iter().enumerate() {
                     cells[at] = who.cell(*place, row.cells.get(at).copied().unwrap_or(Cell::Null));
                 }
                 visit(part, &Row { cells: &cells[..places.len()], encoding: row.encoding });
-            }));
+            };
+            self.tables.scan_each(source, &found, visit, &mut each);
         }
-        parts
     }
 
     fn note_damage(&self, source: Source<'_>, import: &mut Import) {

@@ -55,13 +55,19 @@ impl Tables for ParquetTables<'_> {
         self.table(name).map(|file| file.columns().map(str::to_owned).collect())
     }
 
-    fn scan<T: Default + Send>(&self, name: &str, columns: &[&str], visit: impl Fn(&mut T, &Row<'_>) + Sync) -> Vec<T> {
-        let Some(file) = self.table(name) else { return Vec::new() };
+    fn scan_each<T: Default + Send>(
+        &self,
+        name: &str,
+        columns: &[&str],
+        visit: impl Fn(&mut T, &Row<'_>) + Sync,
+        each: impl FnMut(T),
+    ) {
+        let Some(file) = self.table(name) else { return };
         let found = file.scan(columns, &self.bound, visit);
         if let Some(error) = found.error {
             self.damage.borrow_mut().push((name.to_owned(), error, found.scanned.damaged));
         }
-        found.scanned.parts
+        found.scanned.parts.into_iter().for_each(each);
     }
 
     fn note_damage(&self, source: Source<'_>, import: &mut Import) {

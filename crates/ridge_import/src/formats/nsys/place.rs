@@ -22,6 +22,9 @@ const MAX_LANES: usize = 1 << 16;
 /// Devices after which no more are read; each is looked for among all before it.
 const MAX_DEVICES: usize = 1 << 12;
 
+/// Rows that are moved before their memory is given back.
+const ROWS_AT_ONCE: usize = 1 << 18;
+
 /// Where processes and devices of the export stand in the trace.
 #[derive(Debug, Default)]
 pub(super) struct Placed {
@@ -148,7 +151,7 @@ fn place_process(
         rest = after;
         jobs.push((std::mem::take(&mut timeline.rows[*lane]), columns));
     }
-    jobs.into_par_iter().for_each(|(rows, columns)| fill(&rows, columns, shift_ns, &buffers));
+    jobs.into_par_iter().for_each(|(rows, columns)| fill(rows, columns, shift_ns, &buffers));
     import.builder.link_launches(first)
 }
 
@@ -177,8 +180,19 @@ fn command_buffers(import: &Import) -> FxHashSet<u32> {
     buffers.map(|(row, _)| row as u32).collect()
 }
 
-fn fill(rows: &[EventRow], columns: EventSlices<'_>, shift_ns: i64, buffers: &FxHashSet<u32>) {
-    for (at, row) in rows.iter().enumerate() {
+/// Fills the columns from the end on and gives back the memory of the rows meanwhile: both at once would be half as much
+/// again.
+fn fill(mut rows: Vec<EventRow>, mut columns: EventSlices<'_>, shift_ns: i64, buffers: &FxHashSet<u32>) {
+    while let Some(last) = rows.len().checked_sub(1) {
+        let first = last - last % ROWS_AT_ONCE;
+        fill_from(first, &rows, &mut columns, shift_ns, buffers);
+        rows.truncate(first);
+        rows.shrink_to_fit();
+    }
+}
+
+fn fill_from(first: usize, rows: &[EventRow], columns: &mut EventSlices<'_>, shift_ns: i64, buffers: &FxHashSet<u32>) {
+    for (at, row) in rows.iter().enumerate().skip(first) {
         columns.start_ns[at] = row.start_ns.saturating_add(shift_ns);
         columns.dur_ns[at] = row.dur_ns;
         columns.name[at] = row.name;

@@ -152,34 +152,42 @@ impl Timeline {
         names: &mut Names,
         import: &mut Import,
     ) -> u64 {
-        let mut incomplete = 0;
-        for part in parts {
-            incomplete += part.incomplete;
-            let ids: Vec<StringId> = part.names.keys.iter().map(|key| names.intern(key, style, import)).collect();
-            let details: Vec<u32> = match detail {
-                DetailOf::Shapes => part.shapes.keys.iter().map(|key| self.shape(*key, import)).collect(),
-                DetailOf::Transfers => part.transfers.keys.iter().map(|key| self.transfer(*key, import)).collect(),
-                DetailOf::Final | DetailOf::Nothing => Vec::new(),
-            };
-            let is_final = detail == DetailOf::Final;
-            // Ranges of XLA look like the program's own until their name is known.
-            let kinds: Vec<Option<EventKind>> = ids.iter().map(|id| names.kind_of(*id)).collect();
-            for (lane, rows) in part.lanes.keys.into_iter().zip(part.rows) {
-                let lane = self.lanes.id(lane) as usize;
-                self.rows.resize_with(self.lanes.keys.len(), Vec::new);
-                self.rows[lane].extend(rows.into_iter().map(|row| EventRow {
-                    name: ids[row.name as usize].0,
-                    kind: kinds[row.name as usize].filter(|_| row.kind == EventKind::Annotation).unwrap_or(row.kind),
-                    detail: match details.get(row.detail as usize) {
-                        Some(detail) => *detail,
-                        None if is_final => row.detail,
-                        None => NONE,
-                    },
-                    ..row
-                }));
-            }
+        parts.into_iter().map(|part| self.take_part(part, style, detail, names, import)).sum()
+    }
+
+    /// Takes the events of one part.
+    pub(super) fn take_part(
+        &mut self,
+        part: Part,
+        style: NameStyle,
+        detail: DetailOf,
+        names: &mut Names,
+        import: &mut Import,
+    ) -> u64 {
+        let ids: Vec<StringId> = part.names.keys.iter().map(|key| names.intern(key, style, import)).collect();
+        let details: Vec<u32> = match detail {
+            DetailOf::Shapes => part.shapes.keys.iter().map(|key| self.shape(*key, import)).collect(),
+            DetailOf::Transfers => part.transfers.keys.iter().map(|key| self.transfer(*key, import)).collect(),
+            DetailOf::Final | DetailOf::Nothing => Vec::new(),
+        };
+        let is_final = detail == DetailOf::Final;
+        // Ranges of XLA look like the program's own until their name is known.
+        let kinds: Vec<Option<EventKind>> = ids.iter().map(|id| names.kind_of(*id)).collect();
+        for (lane, rows) in part.lanes.keys.into_iter().zip(part.rows) {
+            let lane = self.lanes.id(lane) as usize;
+            self.rows.resize_with(self.lanes.keys.len(), Vec::new);
+            self.rows[lane].extend(rows.into_iter().map(|row| EventRow {
+                name: ids[row.name as usize].0,
+                kind: kinds[row.name as usize].filter(|_| row.kind == EventKind::Annotation).unwrap_or(row.kind),
+                detail: match details.get(row.detail as usize) {
+                    Some(detail) => *detail,
+                    None if is_final => row.detail,
+                    None => NONE,
+                },
+                ..row
+            }));
         }
-        incomplete
+        part.incomplete
     }
 
     fn shape(&mut self, key: ShapeKey, import: &mut Import) -> u32 {

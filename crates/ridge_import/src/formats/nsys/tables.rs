@@ -1,6 +1,6 @@
 //! Where the tables of an export are: what the readers ask of any storage, and SQLite's answer.
 
-use crate::import::{Import, Source};
+use crate::import::{Import, Release, Source};
 use crate::note::Severity;
 use ridge_sqlite::{Database, Row};
 use std::cell::RefCell;
@@ -15,8 +15,21 @@ pub(super) trait Tables {
 
     /// Visits every row of the table `name` with the cells of `columns`; an absent column is null, an absent table empty.
     ///
-    /// Parts are visited in parallel, each into a `T` of its own.
-    fn scan<T: Default + Send>(&self, name: &str, columns: &[&str], visit: impl Fn(&mut T, &Row<'_>) + Sync) -> Vec<T>;
+    /// Parts are visited in parallel, each into a `T` of its own, and handed to `each` in order.
+    fn scan_each<T: Default + Send>(
+        &self,
+        name: &str,
+        columns: &[&str],
+        visit: impl Fn(&mut T, &Row<'_>) + Sync,
+        each: impl FnMut(T),
+    );
+
+    /// The parts of a table that is not large.
+    fn scan<T: Default + Send>(&self, name: &str, columns: &[&str], visit: impl Fn(&mut T, &Row<'_>) + Sync) -> Vec<T> {
+        let mut parts = Vec::new();
+        self.scan_each(name, columns, visit, |part| parts.push(part));
+        parts
+    }
 
     /// Says what could not be read.
     fn note_damage(&self, source: Source<'_>, import: &mut Import);
@@ -45,12 +58,14 @@ struct Damage {
 /// The tables of a SQLite export.
 pub(super) struct SqliteTables<'d, 'a> {
     database: &'d Database<'a>,
+    release: Option<Release>,
     damage: RefCell<Vec<Damage>>,
 }
 
 impl<'d, 'a> SqliteTables<'d, 'a> {
-    pub(super) fn new(database: &'d Database<'a>) -> SqliteTables<'d, 'a> {
-        SqliteTables { database, damage: RefCell::default() }
+    /// The tables of `database`, of which `release` gets what was read.
+    pub(super) fn new(database: &'d Database<'a>, release: Option<Release>) -> SqliteTables<'d, 'a> {
+        SqliteTables { database, release, damage: RefCell::default() }
     }
 
     fn add_damage(&self, table: &str, what: &'static str, count: u64, offset: Option<u64>) {
@@ -68,17 +83,24 @@ impl Tables for SqliteTables<'_, '_> {
         self.database.table(name).map(|table| table.columns.clone())
     }
 
-    fn scan<T: Default + Send>(&self, name: &str, columns: &[&str], visit: impl Fn(&mut T, &Row<'_>) + Sync) -> Vec<T> {
-        let Some(table) = self.database.table(name) else { return Vec::new() };
+    fn scan_each<T: Default + Send>(
+        &self,
+        name: &str,
+        columns: &[&str],
+        visit: impl Fn(&mut T, &Row<'_>) + Sync,
+        each: impl FnMut(T),
+    ) {
+        let Some(table) = self.database.table(name) else { return };
         if table.without_row_id {
             self.add_damage(name, "is stored without row ids, which is not read", 1, None);
-            return Vec::new();
+            return;
         }
-        let scanned = self.database.scan(table, &table.columns_called(columns), visit);
-        if scanned.damaged > 0 {
-            self.add_damage(name, "has pages or rows that could not be read", scanned.damaged, scanned.first_damage);
+        let release = self.release.as_ref();
+        let release = |read: &[u8]| release.iter().for_each(|release| release.give(read));
+        let met = self.database.scan_each(table, &table.columns_called(columns), visit, release, each);
+        if met.damaged > 0 {
+            self.add_damage(name, "has pages or rows that could not be read", met.damaged, met.first_damage);
         }
-        scanned.parts
     }
 
     fn note_damage(&self, source: Source<'_>, import: &mut Import) {

@@ -1,0 +1,96 @@
+//! Captures of rocprofv3: the same program in JSON and in databases of three schemas.
+
+use ridge_import::{Imported, Source, import};
+use std::fmt::Write as _;
+use std::path::Path;
+
+const FILES: [&str; 4] =
+    ["rocprof/made_up_results.json", "nsys/rocpd_3_0.sqlite", "nsys/rocpd_4_0.sqlite", "nsys/rocpd_4_1.sqlite"];
+
+fn read(file: &str) -> Imported {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(file);
+    let bytes = std::fs::read(path).expect("a fixture");
+    import(&[Source { name: "capture", bytes: &bytes }], None).expect("a capture")
+}
+
+fn rows(imported: &Imported) -> String {
+    let (trace, mut text) = (&imported.trace, String::new());
+    for device in &trace.devices {
+        let (model, cores) = (device.model.as_deref().unwrap_or("?"), device.cores.unwrap_or(0));
+        let _ = writeln!(text, "{} {model} {cores} cores {:?}", device.plane, device.compute_capability);
+    }
+    for track in &trace.tracks {
+        let _ = writeln!(text, "{:?} {}", track.kind, trace.strings.get(track.name));
+        for row in track.rows.start as usize..track.rows.end as usize {
+            let (events, link) = (&trace.events, trace.events.link[row]);
+            let _ = write!(text, "  {} +{} ", events.start_ns[row], events.dur_ns[row]);
+            let _ = write!(text, "{} \"{}\"", events.kind(row).name(), trace.name(row));
+            if let Some(shape) = trace.launch_shape(row) {
+                let _ = write!(text, " grid {:?} block {:?} registers {:?}", shape.grid, shape.block, shape.registers);
+                let _ = write!(text, " shared {:?}+{:?}", shape.static_shared_bytes, shape.dynamic_shared_bytes);
+            }
+            if let Some(transfer) = trace.transfer(row) {
+                let _ = write!(text, " {} B to {}", transfer.bytes, transfer.destination.name());
+            }
+            if link != ridge_trace::NONE {
+                let _ = write!(text, " by {} at {}", trace.name(link as usize), events.start_ns[link as usize]);
+            }
+            text.push('\n');
+        }
+    }
+    let memory = &trace.allocations;
+    for row in 0..memory.time_ns.len() {
+        let _ = writeln!(
+            text,
+            "memory {} {} -> {}",
+            memory.time_ns[row], memory.delta_bytes[row], memory.in_use_bytes[row]
+        );
+    }
+    text
+}
+
+#[test]
+fn every_way_of_writing_is_read_to_the_same() {
+    expect_test::expect![[r#"
+        /device:GPU:0 AMD Instinct MI300X 304 cores Some((9, 4))
+        /device:GPU:1 AMD Instinct MI300X 304 cores Some((9, 4))
+        Stream Stream #1
+          3500 +3000 copy host to device "MEMORY_COPY_HOST_TO_DEVICE" 4096 B to device by hipMemcpyAsync at 2000
+          12000 +10001 kernel "gemm(float*)" grid [16, 2, 1] block [256, 1, 1] registers Some(96) shared Some(1024)+Some(512) by hipLaunchKernel at 4000
+          30000 +500 kernel "relu(float*)" grid [4, 1, 1] block [256, 1, 1] registers Some(16) shared Some(0)+Some(0)
+          31000 +2000 copy device to host "MEMORY_COPY_DEVICE_TO_HOST" 512 B to unknown by hipMemcpyAsync at 8000
+        Stream Stream #2
+          13000 +1000 kernel "relu(float*)" grid [4, 1, 1] block [256, 1, 1] registers Some(16) shared Some(0)+Some(0) by hipLaunchKernel at 6000
+        HostThread thread 4712
+          1000 +49000 annotation "step 0"
+          2000 +1000 launch "hipMemcpyAsync"
+          4000 +1500 launch "hipLaunchKernel"
+          6000 +1000 launch "hipLaunchKernel"
+          8000 +1000 launch "hipMemcpyAsync"
+          10000 +39000 host range "hipStreamSynchronize"
+          51000 +0 instant "done"
+        memory 100 1048576 -> 1048576
+        memory 300 65536 -> 1114112
+        memory 52000 -65536 -> 1048576
+    "#]].assert_eq(&rows(&read(FILES[0])));
+    for file in &FILES[1..] {
+        assert_eq!(rows(&read(file)), rows(&read(FILES[0])), "{file}");
+    }
+}
+
+#[test]
+fn who_ran_it_where_is_not_read() {
+    for file in FILES {
+        let imported = read(file);
+        let said = format!("{:?}", (&imported.captures, &imported.notes));
+        let texts = imported.trace.strings.find("vm7.lab").is_none() && imported.trace.strings.find("ada").is_none();
+        assert!(texts && !said.contains("vm7") && !said.contains("ada"), "{file}: {said}");
+    }
+}
+
+#[test]
+fn what_is_damaged_is_refused_with_its_place() {
+    let text = b"{\"rocprofiler-sdk-tool\": [{\n\"agents\": 7}]}";
+    let error = import(&[Source { name: "x", bytes: text }], None).expect_err("agents are a list");
+    assert!(error.to_string().contains("byte 39"), "{error}");
+}
