@@ -151,7 +151,7 @@ fn wall(case: &Case<'_>, finding: &Finding, refused: Option<String>) -> Saving {
 /// A device that waits for its host this part of the time may be rid of more than the waiting: the host's calls are on the same
 /// cores, and what is launched at once is compiled as one.
 const MUCH: f64 = 0.3;
-/// Of nine programs whose host was what held them back, this part of the rest was left or more on seven.
+/// Of ten programs of which a finding of the host held that much, at least eight were left with this part of the rest or more.
 const LEFT: f64 = 0.05;
 
 /// The range up to where most of the rest goes, too.

@@ -5,6 +5,7 @@ mod drawing;
 mod files;
 mod readme;
 
+pub(crate) use documents::laid_out;
 pub use files::{Files, Recorded, Source};
 pub use readme::readme;
 

@@ -3,7 +3,10 @@
 //! A region is a window where that code is the same all over the result. It is compared at a sample of places: every
 //! combination of first, second, middle, last but one and last along each dimension, and others drawn from a fixed seed.
 
+mod bound;
 mod unrolled;
+
+pub(crate) use bound::{Bound, Places};
 
 use crate::arithmetic::{real_of_whole, whole, wrapped};
 use crate::interpret::clampable;
@@ -131,7 +134,7 @@ pub(crate) fn window(program: &Program, reals: Reals) -> Result<WindowCode, Refu
 }
 
 /// Places along each dimension that may differ, combined; and some that are drawn.
-fn sample(dims: &[usize]) -> Vec<Vec<usize>> {
+pub(crate) fn sample(dims: &[usize]) -> Vec<Vec<usize>> {
     let mut all: Vec<Vec<usize>> = vec![Vec::new()];
     for extent in dims {
         let mut along = vec![0, 1, extent / 2, extent.saturating_sub(2), extent - 1];
@@ -460,7 +463,8 @@ fn folded(each: Each, values: &[i64], from: ElementType, ty: ElementType) -> Opt
     }
 }
 
-fn index_of(mut position: usize, dims: &[usize]) -> Vec<usize> {
+/// The index of an element, by its position.
+pub(crate) fn index_of(mut position: usize, dims: &[usize]) -> Vec<usize> {
     let mut index = vec![0; dims.len()];
     for dim in (0..dims.len()).rev() {
         index[dim] = position % dims[dim].max(1);

@@ -3,6 +3,7 @@
 //! Nothing of a bundle is executed before every hash in it fits, and no path in it is followed out of it.
 
 mod checks;
+mod cores;
 mod opened;
 mod proofs;
 pub(crate) mod tools;
@@ -88,7 +89,11 @@ pub fn of_code<'a>(bundle: &'a Opened, place: &'a Place) -> Vec<Job<'a, Vec<Chec
     for slug in formats {
         jobs.push(Job::new(format!("C++ {slug}"), 2, move || vec![checks::cpp(bundle, folder, Some(&slug))]));
     }
-    let designs = [("rtl/kernel.v", checks::RTL.as_slice()), ("rtl_f32/kernel.v", &checks::RTL_F32)];
+    let designs = [
+        ("rtl/kernel.v", checks::RTL.as_slice()),
+        ("rtl/core.v", &cores::CORE),
+        ("rtl_f32/kernel.v", &checks::RTL_F32),
+    ];
     for (name, takes, run) in designs.iter().filter(|(file, _)| bundle.files.contains_key(*file)).flat_map(|one| one.1)
     {
         jobs.push(Job::new(*name, *takes, move || run(folder)));

@@ -1,10 +1,11 @@
 //! Verilog of a window: one result a clock, a register behind every operation; real numbers in fixed point, or as single
 //! precision rounds them, bit by bit.
 //!
-//! The kernel takes the taps of one place beside each other; line buffers that bring them there are the designer's.
+//! The kernel takes the taps of one place beside each other; where they are a stream of windows, a core brings them there.
 
 mod fixed;
 mod single;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod whole;
@@ -141,8 +142,16 @@ pub(crate) fn files(program: &Program, numbers: Numbers, golden: &Files) -> Resu
     }
     put("x.hex", stimuli);
     put("y.hex", expected.iter().map(|value| format!("{value:x}\n")).collect());
+    if let Numbers::Fixed(_) = numbers {
+        files.extend(stream::files(program, &code, &design, golden).unwrap_or_else(|Refusal(why)| {
+            Files::from([(NO_CORE.to_owned(), format!("no core, because {why}\n").into_bytes())])
+        }));
+    }
     Ok(files)
 }
+
+/// The file that says why there is no core around the Verilog.
+pub(crate) const NO_CORE: &str = "spec/core.txt";
 
 /// A cone with the width and the clock of every value.
 pub(crate) struct Design<'a> {

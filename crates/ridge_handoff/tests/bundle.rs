@@ -1,7 +1,7 @@
 //! From HLO text to a bundle: what is generated holds, what was changed is found, what cannot be specified is refused.
 
 use ridge_handoff::bundle::{Check, CheckState, Files, MANIFEST, Source, files, manifest, write};
-use ridge_handoff::verify::{Running, open, verify};
+use ridge_handoff::verify::{Place, Running, of_code, open, verify};
 use ridge_handoff::{Fixed, lower};
 use ridge_hlo::HloModule;
 use serde_json::json;
@@ -321,6 +321,110 @@ fn a_window_holds_in_every_language() {
     let ledger = verify(&open(folder.path()).expect("a bundle"), Running::Everything, |_| {});
     assert_eq!(problems("a_window_holds_in_every_language", &ledger), Vec::<String>::new());
     assert!(ledger.iter().any(|check| check.name == "interpreter" && check.state == CheckState::Passed));
+}
+
+/// The median of three by three, or of three by three by three, neighbors; zeros lie around the input.
+fn medians(extents: &[usize]) -> String {
+    let dims = |extents: &[usize]| extents.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    let (own, rank) = (dims(extents), extents.len());
+    let around: Vec<usize> = extents.iter().map(|extent| extent + 2).collect();
+    let lines = 3_usize.pow(rank as u32);
+    let mut text = format!(
+        "HloModule medians\n\n%less (a: f32[], b: f32[]) -> pred[] {{\n  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n  ROOT %lt = pred[] compare(%a, %b), direction=LT\n}}\n\nENTRY %main (x: f32[{own}]) -> f32[{own}] {{\n  %x = f32[{own}] parameter(0)\n  %zero = f32[] constant(0)\n  %p = f32[{}] pad(%x, %zero), padding={}\n",
+        dims(&around),
+        vec!["1_1"; rank].join("x")
+    );
+    let mut names = Vec::new();
+    for number in 0..lines {
+        let ranges = extents.iter().enumerate().map(|(dim, extent)| {
+            let off = number / 3_usize.pow(dim as u32) % 3;
+            format!("[{off}:{}]", off + extent)
+        });
+        let ranges: Vec<String> = ranges.collect();
+        text += &format!("  %s{number} = f32[{own}] slice(%p), slice={{{}}}\n", ranges.join(", "));
+        text += &format!("  %r{number} = f32[1,{own}] reshape(%s{number})\n");
+        names.push(format!("%r{number}"));
+    }
+    let whole: Vec<String> = extents.iter().map(|extent| format!("[0:{extent}]")).collect();
+    let (middle, after) = (lines / 2, lines / 2 + 1);
+    text += &format!("  %all = f32[{lines},{own}] concatenate({}), dimensions={{0}}\n", names.join(", "));
+    text += &format!("  %sorted = f32[{lines},{own}] sort(%all), dimensions={{0}}, to_apply=%less\n");
+    text += &format!("  %mid = f32[1,{own}] slice(%sorted), slice={{[{middle}:{after}], {}}}\n", whole.join(", "));
+    text + &format!("  ROOT %y = f32[{own}] reshape(%mid)\n}}\n")
+}
+
+/// What these checks find in a bundle with a core.
+fn core_of(text: &str, checks: &[&str], change: impl FnOnce(&mut Files)) -> Vec<Check> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut files, source) = made(text);
+    assert!(
+        files.contains_key("rtl/core.v"),
+        "{:?}",
+        files.get("spec/core.txt").map(|why| String::from_utf8_lossy(why))
+    );
+    change(&mut files);
+    put(&files, &source, folder.path());
+    let bundle = open(folder.path()).expect("a bundle");
+    let place = Place::new(&bundle, Running::Everything);
+    let jobs = of_code(&bundle, &place).into_iter().filter(|job| checks.contains(&job.name.as_str()));
+    let found: Vec<Check> = jobs.flat_map(|job| (job.run)()).collect();
+    assert_eq!(found.len(), checks.len());
+    found
+}
+
+#[test]
+fn a_core_gives_the_golden_vectors_under_stalls_and_resets() {
+    let quick = ["Icarus Verilog core", "core proof"];
+    let all = ["Icarus Verilog core", "Verilator core", "core proof", "Yosys core"];
+    for (extents, checks) in [
+        (vec![5, 7], quick.as_slice()),
+        (vec![1, 13], &quick),
+        (vec![9, 4], &quick),
+        (vec![3, 4, 5], &all),
+        (vec![3, 7, 3], &quick),
+    ] {
+        let ledger = core_of(&medians(&extents), checks, |_| {});
+        let problems = problems("a_core_gives_the_golden_vectors_under_stalls_and_resets", &ledger);
+        assert_eq!(problems, Vec::<String>::new(), "{extents:?}");
+    }
+}
+
+#[test]
+fn faults_of_a_core_are_found() {
+    const SIMULATED: &str = "Icarus Verilog core";
+    const PROVEN: &str = "core proof";
+    let faults = [
+        // A border that takes what lies beyond it.
+        ("rtl/core.v", "at0_0 <= b0 == 0", "at0_0 <= b0 == 1", SIMULATED),
+        // An item that comes while the core waits.
+        ("rtl/core.v", "assign s_axis_tready = may && wants", "assign s_axis_tready = wants", SIMULATED),
+        // A line that is a step too long.
+        ("rtl/stream.v", "PLACES = DELAY - 1", "PLACES = DELAY", SIMULATED),
+        // The last results of the last frame wait for ever.
+        ("rtl/core.v", "takes || is_home && !is_drained", "takes", SIMULATED),
+        // More results under way than the queue has places for.
+        ("rtl/stream.v", "lent_then < PLACES", "1'b1", PROVEN),
+        ("rtl/stream.v", "lent_then < PLACES", "1'b1", SIMULATED),
+        // A result that does not wait for its receiver.
+        ("rtl/stream.v", "leaves = m_tvalid && m_tready", "leaves = m_tvalid", PROVEN),
+        ("rtl/stream.v", "leaves = m_tvalid && m_tready", "leaves = m_tvalid", SIMULATED),
+        // A reset that leaves results of the frame before it on their way.
+        ("rtl/stream.v", "      on_way <= 0;\n", "", PROVEN),
+    ];
+    for (path, from, to, check) in faults {
+        let ledger = core_of(&medians(&[5, 7]), &[check], |files| {
+            let code = String::from_utf8(files[path].clone()).expect("text");
+            assert!(code.contains(from), "{path} lacks {from}");
+            files.insert(path.to_owned(), code.replace(from, to).into_bytes());
+        });
+        for check in ledger {
+            if check.state == CheckState::NotRun {
+                println!("skipped: faults_of_a_core_are_found: {}", check.found);
+            } else {
+                assert_eq!(check.state, CheckState::Failed, "{from} as {to}: {}", check.found);
+            }
+        }
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::{Check, CheckState, Files, Source};
 use crate::Refusal;
+use crate::verilog::NO_CORE;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -57,6 +58,15 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
         if refused.is_none() && !files.contains_key(design) {
             let _ = writeln!(text, "- {words}; `{why}` says why.");
         }
+    }
+    if let Some(why) = files.get(NO_CORE) {
+        let why = String::from_utf8_lossy(why);
+        let why = why.trim_end().trim_start_matches("no core, because ");
+        let _ = writeln!(
+            text,
+            "- There is no core with AXI4-Stream around `rtl/kernel.v`, because {}: what brings the taps is yours to build.",
+            plain(why)
+        );
     }
     not_recorded(&mut text, files);
     if refused.is_none() {

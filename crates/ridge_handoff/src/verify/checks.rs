@@ -34,7 +34,7 @@ const XLS: &str = "Icarus Verilog XLS";
 pub(super) const RTL_F32: [(&str, u8, Run); 1] = [("Icarus Verilog f32", 3, icarus_f32)];
 
 /// Why a check did not pass.
-enum Wrong {
+pub(super) enum Wrong {
     Failed(String),
     TookTooLong(String),
 }
@@ -51,7 +51,13 @@ impl From<Ran> for Wrong {
     }
 }
 
-fn judged<W: Into<Wrong>>(name: &str, command: &str, version: String, wall_s: f64, found: Result<String, W>) -> Check {
+pub(super) fn judged<W: Into<Wrong>>(
+    name: &str,
+    command: &str,
+    version: String,
+    wall_s: f64,
+    found: Result<String, W>,
+) -> Check {
     let (state, found) = match found.map_err(Into::into) {
         Ok(found) => (CheckState::Passed, found),
         Err(Wrong::Failed(why)) => (CheckState::Failed, why),
@@ -270,8 +276,8 @@ fn synthesis(rtl: &Path) -> Check {
 }
 
 /// Cells by kind: look-up tables, registers, multipliers.
-fn resources(stat: &str) -> Vec<String> {
-    let mut sums = [("LUT", 0_u64), ("FD", 0), ("SRL", 0), ("CARRY", 0), ("DSP", 0)];
+pub(super) fn resources(stat: &str) -> Vec<String> {
+    let mut sums = [("LUT", 0_u64), ("FD", 0), ("SRL", 0), ("CARRY", 0), ("DSP", 0), ("RAM", 0)];
     for line in stat.lines() {
         let mut words = line.split_whitespace();
         let (Some(cell), Some(count)) = (words.next(), words.next().and_then(|count| count.parse::<u64>().ok())) else {
@@ -283,6 +289,6 @@ fn resources(stat: &str) -> Vec<String> {
             }
         }
     }
-    let names = ["look-up tables", "registers", "shift registers", "carry chains", "multipliers"];
+    let names = ["look-up tables", "registers", "shift registers", "carry chains", "multipliers", "memories"];
     sums.iter().zip(names).filter(|((_, sum), _)| *sum > 0).map(|((_, sum), name)| format!("{sum} {name}")).collect()
 }

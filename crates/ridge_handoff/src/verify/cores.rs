@@ -1,0 +1,156 @@
+//! The checks of a core: frames under stalls and resets in two simulators, the proof of its way out, and what it takes.
+
+use super::checks::{Run, judged, resources};
+use super::tools::{Ran, not_run, run, run_within, version};
+use crate::bundle::{Check, CheckState};
+use std::path::Path;
+use std::time::Duration;
+
+/// Checks of the core in `rtl/`, with how long each takes beside the other checks.
+pub(super) const CORE: [(&str, u8, Run); 4] = [
+    ("Icarus Verilog core", 4, icarus),
+    ("Verilator core", 4, verilator),
+    ("core proof", 1, proof),
+    ("Yosys core", 2, yosys),
+];
+
+const ICARUS: &str = "Icarus Verilog core";
+const VERILATOR: &str = "Verilator core";
+const PROOF: &str = "core proof";
+const YOSYS: &str = "Yosys core";
+
+/// Time for the proof.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+fn icarus(folder: &Path) -> Vec<Check> {
+    let Some(version) = version("iverilog", "-V") else { return vec![not_run(ICARUS, "iverilog is not on the path")] };
+    let build = ["iverilog", "-g2005", "-o", "core.vvp", "kernel.v", "stream.v", "core.v", "bench.v", "tb_core.v"];
+    vec![simulated(ICARUS, &folder.join("rtl"), &version, &build, &["vvp", "core.vvp"])]
+}
+
+fn verilator(folder: &Path) -> Vec<Check> {
+    let Some(version) = version("verilator", "--version") else {
+        return vec![not_run(VERILATOR, "verilator is not on the path")];
+    };
+    let build = [
+        "verilator",
+        "--cc",
+        "--exe",
+        "--build",
+        "-Wno-fatal",
+        "-Wno-WIDTH",
+        "-CFLAGS",
+        "-O1",
+        "--Mdir",
+        "obj_core",
+        "--top-module",
+        "bench",
+        "-o",
+        "sim_core",
+        "kernel.v",
+        "stream.v",
+        "core.v",
+        "bench.v",
+        "sim_core.cpp",
+    ];
+    vec![simulated(VERILATOR, &folder.join("rtl"), &version, &build, &["obj_core/sim_core"])]
+}
+
+fn simulated(name: &str, rtl: &Path, version: &str, build: &[&str], simulate: &[&str]) -> Check {
+    let built = run(rtl, build);
+    let command = format!("{} && {}", build.join(" "), simulate.join(" "));
+    if !built.is_success {
+        return judged(name, &command, version.to_owned(), built.wall_s, Err(built));
+    }
+    let ran = run(rtl, simulate);
+    let wall_s = built.wall_s + ran.wall_s;
+    let predicted = std::fs::read_to_string(rtl.join("core.json")).unwrap_or_default();
+    let found = match found(&ran.said, &predicted) {
+        Some(found) if ran.is_success => Ok(found),
+        _ => Err(ran),
+    };
+    judged(name, &command, version.to_owned(), wall_s, found)
+}
+
+/// One pass as the bench tells it: stalls of 16 clocks in and out, items, clocks, results.
+fn pass(line: &str) -> Option<[u64; 5]> {
+    let numbers: Vec<u64> = line
+        .strip_prefix("pass ")?
+        .split(|letter: char| !letter.is_ascii_digit())
+        .filter_map(|word| word.parse().ok())
+        .collect();
+    match numbers[..] {
+        [_, 16, stalls_in, stalls_out, items, clocks, results] => Some([stalls_in, stalls_out, items, clocks, results]),
+        _ => None,
+    }
+}
+
+/// What the bench says, in one line, where nothing was wrong; beside it what was predicted.
+fn found(said: &str, core: &str) -> Option<String> {
+    let passes: Vec<[u64; 5]> = said.lines().filter_map(pass).collect();
+    let end = said.lines().find(|line| line.starts_with("0 wrong in "))?;
+    let core: serde_json::Value = serde_json::from_str(core).ok()?;
+    let predicted = |key: &str| core["predicted"][key].as_f64();
+    let rate = |stalls: (u64, u64)| {
+        let [_, _, items, clocks, results] = *passes.iter().find(|pass| (pass[0], pass[1]) == stalls)?;
+        Some((items as f64 / clocks as f64, results as f64 / clocks as f64))
+    };
+    let ((items, results), (stalled, _)) = (rate((0, 0))?, rate((8, 8))?);
+    Some(format!(
+        "{end}; {items:.3} items in and {results:.3} results out a clock without stalls (predicted {:.3} and {:.3} in the long run, and to the clock for these frames), {stalled:.3} in with both sides stalled half of the time",
+        predicted("items_a_clock")?,
+        predicted("results_a_clock")?,
+    ))
+}
+
+fn proof(folder: &Path) -> Vec<Check> {
+    let Some(version) = version("yosys", "-V") else { return vec![not_run(PROOF, "yosys is not on the path")] };
+    let words = ["yosys", "-q", "-s", "formal.ys"];
+    let ran = run_within(&folder.join("rtl"), &words, PATIENCE);
+    let (state, found) = match &ran {
+        Ran { is_success: true, .. } => (
+            CheckState::Passed,
+            "by induction, for every pattern of stalls and resets: no result is lost, doubled or turned around, the queue never overflows, and a result that waits stays as it is; for a queue of 4 places behind 3 clocks, not for this core's own length, and without the datapath".to_owned(),
+        ),
+        Ran { is_late: true, .. } => (CheckState::NotFinished, format!("not proven: undecided after {} s", PATIENCE.as_secs())),
+        ran => (CheckState::Failed, ran.said.lines().last().unwrap_or("nothing was said").to_owned()),
+    };
+    vec![Check { name: PROOF.to_owned(), state, found, command: words.join(" "), version, wall_s: ran.wall_s }]
+}
+
+/// What the core takes besides the datapath.
+fn yosys(folder: &Path) -> Vec<Check> {
+    let Some(version) = version("yosys", "-V") else { return vec![not_run(YOSYS, "yosys is not on the path")] };
+    let rtl = folder.join("rtl");
+    let script = "read_verilog -lib kernel.v; read_verilog stream.v core.v; synth_xilinx -family xcup -flatten -top core; tee -o core_stat.txt stat";
+    let words = ["yosys", "-q", "-p", script];
+    let ran = run(&rtl, &words);
+    let cells = resources(&std::fs::read_to_string(rtl.join("core_stat.txt")).unwrap_or_default());
+    let wall_s = ran.wall_s;
+    let found = if ran.is_success && !cells.is_empty() {
+        Ok(format!("besides the datapath {} (UltraScale+, before place and route)", cells.join(", ")))
+    } else {
+        Err(ran)
+    };
+    vec![judged(YOSYS, &words.join(" "), version, wall_s, found)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_bench_says_is_read() {
+        let said = "pass 0: of 16 clocks 0 stalled in and 0 out: 140 items in 160 clocks, 70 results\npass 1: of 16 clocks 8 stalled in and 8 out: 105 items in 210 clocks, 52 results\n0 wrong in 6 passes and 4 resets\n";
+        let core = "{\"predicted\":{\"items_a_clock\":1.0,\"results_a_clock\":0.5}}";
+        assert_eq!(
+            found(said, core).as_deref(),
+            Some(
+                "0 wrong in 6 passes and 4 resets; 0.875 items in and 0.438 results out a clock without stalls (predicted 1.000 and 0.500 in the long run, and to the clock for these frames), 0.500 in with both sides stalled half of the time"
+            )
+        );
+        for broken in [said.replace("0 wrong", "1 wrong"), said.replace("16 clocks 8", "16 clocks 7"), String::new()] {
+            assert_eq!(found(&broken, core), None, "{broken}");
+        }
+    }
+}
