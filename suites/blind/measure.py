@@ -90,6 +90,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=3, help="runs of each program of a pair")
     parser.add_argument("--only", nargs="*", help="ids to measure; all by default")
     parser.add_argument("--python", default=sys.executable, help="interpreter that has the libraries")
+    parser.add_argument("--torch-python", help="interpreter for the programs of PyTorch; that of --python by default")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds one run may take")
     parser.add_argument("--healthy", action="store_true", help="run the healthy programs instead")
     parser.add_argument("--write", action="store_true", help="keep what was measured in blind.json")
@@ -100,12 +101,14 @@ def main() -> int:
     for entry in suite["healthy" if options.healthy else "pairs"]:
         if options.only and entry["id"] not in options.only:
             continue
+        torch_python = options.torch_python or options.python
+        python = torch_python if entry.get("python") == "torch" else options.python
         try:
             if options.healthy:
-                outcome = run_program(HERE / entry["program"], options.python, options.limit)
+                outcome = run_program(HERE / entry["program"], python, options.limit)
                 line, wrong = f"{outcome.step_ms:.3f} ms a step", []
             else:
-                wrong = measure_pair(entry, options.python, options.runs, options.limit)
+                wrong = measure_pair(entry, python, options.runs, options.limit)
                 line = f"{entry['bad_step_ms']} -> {entry['good_step_ms']} ms, saved {entry['saved_fraction']}"
         except (RuntimeError, subprocess.TimeoutExpired) as error:
             line, wrong = "failed", [str(error)]
