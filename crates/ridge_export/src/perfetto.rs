@@ -93,15 +93,17 @@ struct Writer<'a, W> {
 }
 
 impl<W: Write> Writer<'_, W> {
-    /// The first packet tells the reader to forget what it knew of this sequence, and ours what the devices are:
-    /// `ChromeEventBundle.metadata` is a name and, here, JSON.
+    /// The first packet tells the reader to forget what it knew of this sequence, the next one tells ours what the devices
+    /// are: `ChromeEventBundle.metadata` is a name and, here, JSON. Files are known by their first packet, in which fields
+    /// 1 to 5 would look like those of an XPlane capture.
     fn begin(&mut self) -> io::Result<()> {
+        varint(SEQUENCE_FLAGS, INCREMENTAL_STATE_CLEARED, &mut self.packet);
+        self.send()?;
         let (mut metadata, mut bundle) = (Vec::new(), Vec::new());
         bytes(1, b"ridgeline", &mut metadata);
         bytes(5, self.tracks.devices().to_string().as_bytes(), &mut metadata);
         bytes(2, &metadata, &mut bundle);
         bytes(CHROME_EVENTS, &bundle, &mut self.packet);
-        varint(SEQUENCE_FLAGS, INCREMENTAL_STATE_CLEARED, &mut self.packet);
         self.send()
     }
 

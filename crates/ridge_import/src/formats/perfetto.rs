@@ -44,15 +44,14 @@ impl Format for Perfetto {
             let message = "the file is damaged or ends before its end; what came before was read".to_owned();
             import.note(Severity::Lost, source.name, Some(offset), 1, message);
         }
-        for (what, count) in trace.lost() {
+        let mut lost = trace.lost;
+        let written = text::write(trace);
+        lost.beyond += written.beyond;
+        lost.unended = written.unended;
+        for (what, count) in lost.notes() {
             import.note(Severity::Partial, source.name, None, count, what.to_owned());
         }
-        let (written, unended) = text::write(trace);
-        if unended > 0 {
-            let message = "slices that never began or never ended were left out".to_owned();
-            import.note(Severity::Partial, source.name, None, unended, message);
-        }
-        chrome::read(Source { name: source.name, bytes: &written }, import)?;
+        chrome::read(Source { name: source.name, bytes: &written.json }, import)?;
         if let Some(capture) = import.captures.last_mut() {
             (capture.format, capture.bytes) = ("perfetto", source.bytes.len() as u64);
         }
@@ -89,6 +88,45 @@ fn looks_like_packets(head: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn varint_of(mut number: u64) -> Vec<u8> {
+        let mut out = Vec::new();
+        while number > 0x7f {
+            out.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        out.push(number as u8);
+        out
+    }
+
+    fn whole(field: u64, number: u64) -> Vec<u8> {
+        [varint_of(field << 3), varint_of(number)].concat()
+    }
+
+    fn bytes(field: u64, content: &[u8]) -> Vec<u8> {
+        [&varint_of(field << 3 | 2)[..], &varint_of(content.len() as u64), content].concat()
+    }
+
+    #[test]
+    fn a_long_text_that_many_events_name_is_not_multiplied() {
+        const LONG: usize = 1 << 18;
+        let text = |field| bytes(field, &[whole(1, 1), bytes(2, "x".repeat(LONG).as_bytes())].concat());
+        let interned = bytes(12, &[text(2), text(29)].concat());
+        let mut trace = bytes(1, &[whole(10, 1), whole(13, 1), interned].concat());
+        let argument = bytes(4, &[bytes(10, b"k"), whole(17, 1)].concat());
+        // Points with the long text as their name, and as an argument.
+        for (at, content) in (0..4000).map(|at| (at, [whole(10, 1), argument.clone()])) {
+            let event = bytes(11, &[whole(9, 3), content[at as usize % 2].clone()].concat());
+            trace.extend(bytes(1, &[whole(8, at), whole(10, 1), event].concat()));
+        }
+        let (gathered, damage) = packets::read(&trace, MOST_UNPACKED_BYTES);
+        let kept = gathered.lost;
+        let written = text::write(gathered);
+        assert_eq!(damage, None);
+        assert!(kept.beyond > 1000 && written.beyond > 1000, "{} {}", kept.beyond, written.beyond);
+        assert!(written.json.len() < 128 * trace.len(), "{}", written.json.len());
+        assert!(written.json.ends_with(b"]}"));
+    }
 
     #[test]
     fn packets_are_told_from_planes() {

@@ -8,6 +8,12 @@ use std::io::Read;
 
 /// Annotations may nest; deeper ones are left out.
 const MOST_NESTED: u32 = 8;
+/// Texts that stand elsewhere are left out of the arguments of an event that has as many bytes already.
+const MOST_REPEATED: usize = 1 << 20;
+/// A text stands in the file once and is named by events of some bytes each: what all of them become is at most so many times
+/// what was read, and some more for small files.
+const MOST_GROWTH: usize = 64;
+const FREE_GROWTH: usize = 16 << 20;
 
 /// Whether an event begins something, ends it, or stands alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,9 +60,35 @@ pub(super) struct Gathered {
     pub(super) own: Option<String>,
     pub(super) names: Vec<Box<str>>,
     ids: FxHashMap<Box<str>, u32>,
+    /// Bytes that the text of all events may have.
+    pub(super) most_text: usize,
+    /// Of these, what arguments have left.
+    room: usize,
+    pub(super) lost: Lost,
+}
+
+/// What is not shown, and how much of it.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Lost {
     dropped: u64,
     odd_clocks: u64,
     too_large: u64,
+    pub(super) beyond: u64,
+    pub(super) unended: u64,
+}
+
+impl Lost {
+    pub(super) fn notes(self) -> impl Iterator<Item = (&'static str, u64)> {
+        [
+            ("packets were dropped while the trace was recorded", self.dropped),
+            ("events are on clocks of their own, which are not converted: their times are as written", self.odd_clocks),
+            ("compressed packets beyond the limit were left out", self.too_large),
+            ("events were left out: their names and arguments grow beyond what a file of this size may", self.beyond),
+            ("slices that never began or never ended were left out", self.unended),
+        ]
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+    }
 }
 
 impl Gathered {
@@ -64,15 +96,11 @@ impl Gathered {
         self.events.is_empty()
     }
 
-    /// What was lost, and how much of it.
-    pub(super) fn lost(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
-        [
-            ("packets were dropped while the trace was recorded", self.dropped),
-            ("events are on clocks of their own, which are not converted: their times are as written", self.odd_clocks),
-            ("compressed packets beyond the limit were left out", self.too_large),
-        ]
-        .into_iter()
-        .filter(|(_, count)| *count > 0)
+    /// Bytes were read.
+    fn grow(&mut self, read: usize) {
+        let more = read.saturating_mul(MOST_GROWTH);
+        self.most_text = self.most_text.saturating_add(more);
+        self.room = self.room.saturating_add(more);
     }
 
     fn id(&mut self, name: &str) -> u32 {
@@ -102,6 +130,8 @@ struct Sequence {
 pub(super) fn read(bytes: &[u8], most_unpacked_bytes: u64) -> (Gathered, Option<u64>) {
     let mut reader =
         Reader { gathered: Gathered::default(), sequences: FxHashMap::default(), left: most_unpacked_bytes };
+    (reader.gathered.most_text, reader.gathered.room) = (FREE_GROWTH, FREE_GROWTH);
+    reader.gathered.grow(bytes.len());
     let damage = reader.all(bytes, true);
     (reader.gathered, damage)
 }
@@ -135,7 +165,7 @@ impl Reader {
                 (58, value) => clock = value.integer(),
                 (10, value) => sequence = value.integer().unwrap_or(0),
                 (13, value) => flags = value.integer().unwrap_or(0),
-                (42, Value::Varint(1)) => self.gathered.dropped += 1,
+                (42, Value::Varint(1)) => self.gathered.lost.dropped += 1,
                 (5 | 11 | 12 | 50 | 53 | 59 | 60, Value::Bytes(part)) => parts.push((number, part)),
                 _ => {}
             }
@@ -160,11 +190,11 @@ impl Reader {
         for (number, part) in &parts {
             match number {
                 11 => {
-                    gathered.odd_clocks += odd;
+                    gathered.lost.odd_clocks += odd;
                     event(part, time, known, gathered);
                 }
                 53 => {
-                    gathered.odd_clocks += odd;
+                    gathered.lost.odd_clocks += odd;
                     render_stage(part, time, known, gathered);
                 }
                 _ => {}
@@ -180,8 +210,9 @@ impl Reader {
         let mut bytes = Vec::new();
         let read = ZlibDecoder::new(part).take(self.left).read_to_end(&mut bytes);
         self.left -= bytes.len() as u64;
+        self.gathered.grow(bytes.len());
         if read.is_err() || self.left == 0 {
-            self.gathered.too_large += 1;
+            self.gathered.lost.too_large += 1;
         }
         self.all(&bytes, false);
     }
@@ -299,6 +330,11 @@ fn event(part: &[u8], time_ns: u64, known: &Sequence, gathered: &mut Gathered) {
         4 => Phase::Value(counted),
         _ => return,
     };
+    let Some(room) = gathered.room.checked_sub(arguments.len()) else {
+        gathered.lost.beyond += 1;
+        return;
+    };
+    gathered.room = room;
     let none = gathered.id("");
     let (name, category) = (name.unwrap_or(none), category.unwrap_or(none));
     gathered.events.entry(track).or_default().push(Event { time_ns, phase, name, category, arguments, flow });
@@ -357,7 +393,7 @@ fn value_of(part: &[u8], known: &Sequence, names: &[Box<str>], depth: u32, out: 
             (4, Value::Varint(whole)) => write!(out, "{}", whole as i64),
             (5, Value::Fixed64(bits)) => write!(out, "{}", serde_json::Value::from(f64::from_bits(bits))),
             (6, Value::Bytes(bytes)) => write!(out, "{}", serde_json::Value::from(&*text(bytes))),
-            (17, Value::Varint(id)) => {
+            (17, Value::Varint(id)) if out.len() < MOST_REPEATED => {
                 write!(out, "{}", serde_json::Value::from(named(&known.texts, id, names).unwrap_or_default()))
             }
             (12, Value::Bytes(inner)) if depth > 0 => {

@@ -13,9 +13,19 @@ const FIRST_DEVICE_PID: u64 = 1_000_000;
 /// Thread ids of tracks that are no threads begin here, above those of a system.
 const FIRST_MADE_UP_THREAD: u64 = 1 << 32;
 
-/// Writes the events of all tracks; also how many slices had no beginning or no end.
-pub(super) fn write(trace: Gathered) -> (Vec<u8>, u64) {
-    let mut writer = Writer { out: b"{\"displayTimeUnit\":\"ns\"".to_vec(), is_first: true, unended: 0 };
+/// Trace-event JSON, and what is not in it.
+pub(super) struct Written {
+    pub(super) json: Vec<u8>,
+    /// Slices that had no beginning or no end.
+    pub(super) unended: u64,
+    /// Events after the text had as many bytes as it may.
+    pub(super) beyond: u64,
+}
+
+/// Writes the events of all tracks.
+pub(super) fn write(trace: Gathered) -> Written {
+    let out = b"{\"displayTimeUnit\":\"ns\"".to_vec();
+    let mut writer = Writer { out, most: trace.most_text, is_first: true, unended: 0, beyond: 0 };
     let is_own = trace.own.is_some();
     if let Some(own) = &trace.own {
         let _ = write!(writer.out, ",\"ridgeline\":{own}");
@@ -56,7 +66,7 @@ pub(super) fn write(trace: Gathered) -> (Vec<u8>, u64) {
         let _ = write!(writer.out, r#"{{"ph":"M","name":"{what}","pid":{pid},"tid":{tid},"args":{{"name":{name}}}}}"#);
     }
     writer.out.extend_from_slice(b"]}");
-    (writer.out, writer.unended)
+    Written { json: writer.out, unended: writer.unended, beyond: writer.beyond }
 }
 
 /// The nearest of `track` and its parents that is of a process.
@@ -85,8 +95,11 @@ struct Place {
 
 struct Writer {
     out: Vec<u8>,
+    /// Bytes after which no more events are written.
+    most: usize,
     is_first: bool,
     unended: u64,
+    beyond: u64,
 }
 
 impl Writer {
@@ -101,6 +114,10 @@ impl Writer {
         }
         let mut open: Vec<Event> = Vec::new();
         for event in events {
+            if self.out.len() > self.most {
+                self.beyond += 1;
+                continue;
+            }
             match event.phase {
                 Phase::Begin => open.push(event),
                 Phase::End => match open.pop() {
