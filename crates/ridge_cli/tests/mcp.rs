@@ -186,7 +186,7 @@ fn ten_questions_of_ten_captures_are_answered_by_the_tools_alone() {
           1. warning[unfused-eager] 58 % of the time goes to elementwise, copy and reduction work that runs operator by operator
           4043 characters
         How much can be saved where the loader is slow?
-          saves: 7.2 ms to 11 ms (its part of the time; blind: 1 of 1 right, 0.8 to 0.8) (modelled)
+          saves: 7.2 ms to 11 ms (its part of the time; blind: 1 of 1 right, 0.9 to 0.9) (modelled)
           2560 characters
         Which GPUs were used, and was anything lost?
           devices: /device:GPU:0, /device:GPU:1
@@ -196,7 +196,7 @@ fn ten_questions_of_ten_captures_are_answered_by_the_tools_alone() {
           2129 characters
         Is the largest matrix product bound by compute or by memory?
           custom-call.1 compute 1.45305
-          2639 characters
+          2638 characters
         Which operator of PyTorch took most time of its own?
           aten::convolution_backward 46354372 12
           2040 characters
@@ -212,7 +212,7 @@ fn ten_questions_of_ten_captures_are_answered_by_the_tools_alone() {
         Would it help if all work were twice as fast?
           Saves: cannot tell: the capture does not hold the calls that launched its device work, so what the work waited for is not known - what all changes save together; changes that overlap count once
           2683 characters
-        29937 characters in all
+        29936 characters in all
     "#]].assert_eq(&said);
 }
 
