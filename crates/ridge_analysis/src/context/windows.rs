@@ -1,15 +1,23 @@
 //! Windows of one process: captures that were taken of it one after the other, each a row of the processes table.
 
 use ridge_trace::Trace;
+use rustc_hash::FxHashMap;
 
 /// The rows of the processes table, those of one process of the system together, in order of time. A process has one profiler, so
 /// its captures do not overlap; processes of the same id on several hosts are captured together, and do.
 pub fn windows_of_processes(trace: &Trace) -> Vec<Vec<u32>> {
     let mut found: Vec<Vec<u32>> = Vec::new();
-    for process in 0..trace.processes.len() as u32 {
-        match found.iter_mut().find(|windows| windows.iter().all(|other| follows(trace, *other, process))) {
-            Some(windows) => windows.push(process),
-            None => found.push(vec![process]),
+    // Only rows with one id are looked at together: a file may name very many processes.
+    let mut of_pid: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
+    for (process, pid) in (0..).zip(trace.processes.iter().map(|process| process.pid)) {
+        let known = pid.map(|pid| of_pid.entry(pid).or_default());
+        let is_apart = |at: &&usize| found[**at].iter().all(|other| are_apart(trace, *other, process));
+        match known.as_ref().and_then(|known| known.iter().find(is_apart).copied()) {
+            Some(at) => found[at].push(process),
+            None => {
+                known.into_iter().for_each(|known| known.push(found.len()));
+                found.push(vec![process]);
+            }
         }
     }
     let start = |process: &u32| trace.process_span_ns(*process).map_or(i64::MIN, |(start, _)| start);
@@ -17,12 +25,10 @@ pub fn windows_of_processes(trace: &Trace) -> Vec<Vec<u32>> {
     found
 }
 
-/// Whether the rows are of one process at different times.
-fn follows(trace: &Trace, one: u32, other: u32) -> bool {
-    let pid = |process: u32| trace.processes.get(process as usize).and_then(|process| process.pid);
-    let is_apart =
-        trace.process_span_ns(one).zip(trace.process_span_ns(other)).is_some_and(|(a, b)| a.1 <= b.0 || b.1 <= a.0);
-    pid(one).is_some() && pid(one) == pid(other) && is_apart
+/// Whether the rows are of different times.
+fn are_apart(trace: &Trace, one: u32, other: u32) -> bool {
+    let spans = trace.process_span_ns(one).zip(trace.process_span_ns(other));
+    spans.is_some_and(|(a, b)| a.1 <= b.0 || b.1 <= a.0)
 }
 
 #[cfg(test)]
