@@ -321,7 +321,7 @@ impl Walk<'_> {
                 }
                 index.to_vec()
             }
-            Op::Gather(_) => return Err(decided_by_data(node)),
+            Op::Gather(_) | Op::Scatter(..) => return Err(decided_by_data(node)),
             op => {
                 return Err(Refusal(format!("`{}` is a {}, which is not unrolled here", node.name, op.name())));
             }

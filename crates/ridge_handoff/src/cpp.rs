@@ -11,7 +11,7 @@ mod xla_call;
 pub use test_bench::test_bench;
 pub use xla_call::{XLA_CALL, xla_call};
 
-use crate::program::{Node, NodeId, Op, Order, Program};
+use crate::program::{Gather, Node, NodeId, Op, Order, Program, Reducer};
 use crate::vectors;
 pub(crate) use code::{Code, type_name};
 use expression::{Index, linear};
@@ -94,6 +94,7 @@ fn in_memory(program: &Program) -> Vec<bool> {
             let random = match node.op {
                 Op::ReduceWindow(..) | Op::Dot { .. } => true,
                 Op::Gather(_) | Op::DynamicSlice | Op::DynamicUpdateSlice => place == 0,
+                Op::Scatter(..) => place == 1,
                 Op::Broadcast(_) => node.elements() > program.nodes[*operand].elements(),
                 _ => false,
             };
@@ -111,6 +112,7 @@ fn in_memory(program: &Program) -> Vec<bool> {
                 | Op::Sort(..)
                 | Op::Dot { .. }
                 | Op::DynamicUpdateSlice
+                | Op::Scatter(..)
                 | Op::Loop(_)
                 | Op::State(_)
                 | Op::Input(_)
@@ -168,6 +170,7 @@ impl Code<'_> {
         match &node.op {
             Op::Sort(dim, order) => self.sort(at, node, *dim, *order, text),
             Op::DynamicUpdateSlice => self.update(at, node, text),
+            Op::Scatter(gather, joined) => self.scatter(at, node, gather, *joined, text),
             _ => {
                 let index = loops(&node.dims, "i", 1, text);
                 let place = linear(&index, &node.dims);
@@ -312,13 +315,40 @@ impl Code<'_> {
         wanted(self.program, sort, dim, extent)
     }
 
-    fn update(&self, at: NodeId, node: &Node, text: &mut String) {
-        let name = self.array(at);
+    /// What an update changes, as it was before.
+    fn before(&self, at: NodeId, node: &Node, text: &mut String) {
         if !self.in_place.contains_key(&at) {
             let index = loops(&node.dims, "i", 1, text);
-            let _ = writeln!(text, "    {name}[{}] = {};", linear(&index, &node.dims), self.value(node.of[0], &index));
+            let (name, place) = (self.array(at), linear(&index, &node.dims));
+            let _ = writeln!(text, "    {name}[{place}] = {};", self.value(node.of[0], &index));
             close(text);
         }
+    }
+
+    /// Each update in its order, left out where a part of its window lies outside.
+    fn scatter(&self, at: NodeId, node: &Node, gather: &Gather, joined: Option<Reducer>, text: &mut String) {
+        self.before(at, node, text);
+        let index = loops(&self.program.nodes[node.of[2]].dims, "i", 1, text);
+        let mut inside = Vec::new();
+        let place = self.placed(node, gather, &index, |number, start, most| {
+            let name = format!("p{number}");
+            inside.push(format!("{name} >= 0"));
+            let _ = writeln!(text, "    const int64_t {name} = hlo::inside({start}, {most});");
+            name
+        });
+        let (name, place, update) = (self.array(at), linear(&place, &node.dims), self.value(node.of[2], &index));
+        let value = match joined {
+            Some(reducer) => format!("hlo::{}({name}[{place}], {update})", reducer.each().name()),
+            None => update,
+        };
+        let is_inside = if inside.is_empty() { "true".to_owned() } else { inside.join(" && ") };
+        let _ = writeln!(text, "    if ({is_inside}) {name}[{place}] = {value};");
+        close(text);
+    }
+
+    fn update(&self, at: NodeId, node: &Node, text: &mut String) {
+        let name = self.array(at);
+        self.before(at, node, text);
         let part = &self.program.nodes[node.of[1]].dims;
         let starts: Vec<String> =
             (0..part.len()).map(|dim| self.start(node.of[2 + dim], node.dims[dim] - part[dim])).collect();
@@ -394,6 +424,7 @@ pub(crate) fn counts(program: &Program) -> Vec<(String, u64)> {
             }
             Op::Reduce(..) => program.nodes[node.of[0]].elements() as u64,
             Op::Gather(_) => node.elements() as u64,
+            Op::Scatter(..) => program.nodes[node.of[2]].elements() as u64,
             Op::Loop(inner) => {
                 for (name, count) in counts(&inner.body) {
                     *all.entry(name).or_default() += count.saturating_mul(inner.trips as u64);

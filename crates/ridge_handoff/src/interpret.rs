@@ -3,7 +3,7 @@
 mod movement;
 
 use crate::arithmetic::{Arithmetic, Cell, related, whole, wrapped};
-use crate::program::{Each, Node, Number, Op, Order, Program, Relation};
+use crate::program::{Each, Gather, Node, Number, Op, Order, Program, Reducer, Relation};
 use movement::{Walk, along, places, position, strides};
 use ridge_hlo::ElementType;
 use ridge_hlo::sorting_network::exchanges;
@@ -173,6 +173,7 @@ fn compute<A: Arithmetic>(
             };
             places(&node.dims).map(one).collect()
         }
+        Op::Scatter(gather, joined) => scattered(program, node, gather, *joined, values, by)?,
         Op::DynamicSlice => {
             let (starts, is_sure) = starts(program, node, values, 1, &node.dims);
             let steps = all_along(0);
@@ -200,6 +201,51 @@ fn compute<A: Arithmetic>(
             _ => return cannot(format!("`{}` is of no loop", node.name)),
         },
     })
+}
+
+/// The array with its updates, which come in their own order.
+fn scattered<A: Arithmetic>(
+    program: &Program,
+    node: &Node,
+    gather: &Gather,
+    reducer: Option<Reducer>,
+    values: &[Cells<A>],
+    by: &A,
+) -> Result<Cells<A>, CannotCompute> {
+    let of = |at: usize| (&values[node.of[at]], program.nodes[node.of[at]].dims.as_slice());
+    let ((array, dims), (indices, of_indices), (updates, of_updates)) = (of(0), of(1), of(2));
+    let map = movement::Gathering::new(gather, dims, of_indices, of_updates);
+    let size = |cell: Cell<A::Real>| if let Cell::Real(real) = cell { by.value(real).abs() } else { 0.0 };
+    let mut cells = array.clone();
+    // How many values an element is made of, and the sum of their magnitudes.
+    let mut made_of: Vec<(usize, f64)> = array.iter().map(|cell| (0, size(*cell))).collect();
+    let mut is_sure = true;
+    for (update, index) in updates.iter().zip(places(of_updates)) {
+        let place = map.inside(&index, |at| match indices[at] {
+            Cell::Whole(start, sure) => {
+                is_sure &= sure;
+                clampable(start, program.nodes[node.of[1]].element_type)
+            }
+            Cell::Real(_) => 0,
+        });
+        let Some(at) = place else { continue };
+        made_of[at] = (made_of[at].0 + 1, made_of[at].1 + size(*update));
+        cells[at] = match reducer {
+            Some(reducer) => binary(reducer.each(), cells[at], *update, node.element_type, by)?,
+            // Other machines may write the other one last.
+            None if made_of[at].0 > 1 => joined(*update, cells[at], by),
+            None => *update,
+        };
+    }
+    let sums = matches!(reducer, Some(Reducer::Add | Reducer::Multiply));
+    let one = |(cell, (count, magnitude)): (Cell<A::Real>, (usize, f64))| match cell {
+        Cell::Real(sum) if sums && count > 0 => {
+            let magnitude = if reducer == Some(Reducer::Add) { magnitude } else { by.value(sum).abs() };
+            Cell::Real(by.after_sum(sum, count, magnitude, node.element_type))
+        }
+        cell => cell,
+    };
+    Ok(cells.into_iter().zip(made_of).map(one).map(|cell| doubted(cell, is_sure, by)).collect())
 }
 
 fn zero(ty: ElementType) -> Number {

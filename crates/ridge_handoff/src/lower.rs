@@ -9,7 +9,7 @@ mod loops;
 
 use crate::program::{Each, Node, NodeId, Number, Op, Port, Program, Relation};
 use crate::refusal::{Refusal, refuse};
-use attributes::{dims_of, gather, reducer, sizes, slice, windows};
+use attributes::{dims_of, gather, reducer, scatter, sizes, slice, windows};
 use ridge_hlo::{ComputationId, ElementType, HloModule, Instruction, InstructionId, Scalar, Shape};
 use rustc_hash::FxHashMap;
 
@@ -74,6 +74,9 @@ fn work_of(program: &Program, node: &Node) -> u64 {
         Op::ReduceWindow(windows, _) => each(&mut windows.iter().map(|window| window.size)),
         Op::Reduce(gone, _) => each(&mut gone.iter().map(|dim| program.nodes[node.of[0]].dims[*dim])),
         Op::Sort(dim, _) => node.dims[*dim].min(64) as u64,
+        Op::Scatter(..) => {
+            return (node.elements() as u64).saturating_add(program.nodes[node.of[2]].elements() as u64);
+        }
         Op::Loop(inner) => return work(&inner.body).saturating_add(1).saturating_mul(inner.trips as u64),
         _ => 1,
     };
@@ -230,6 +233,10 @@ impl Lowering<'_> {
             },
             "dot" => self.dot(instruction, &of)?,
             "gather" if of.len() == 2 => Op::Gather(gather(instruction, of_rank, rank)?),
+            "scatter" if of.len() == 3 => {
+                let numbers = scatter(instruction, of_rank, &self.nodes[of[2]].dims)?;
+                Op::Scatter(numbers, attributes::scattered(self.module, instruction)?)
+            }
             "dynamic-slice" => {
                 sizes(instruction, rank)?;
                 Op::DynamicSlice

@@ -100,6 +100,10 @@ pub enum Op {
         batch: (Vec<usize>, Vec<usize>),
     },
     Gather(Gather),
+    /// What the elements already there and the updates become, or the update alone; operands are the array, the places, and
+    /// the updates, which come in their own order. Its windows lie as those of a gather whose result is the updates, and
+    /// one that is not wholly inside is left out.
+    Scatter(Gather, Option<Reducer>),
     /// Operands are the array and a start for each dimension.
     DynamicSlice,
     /// Operands are the array, the update and a start for each dimension.
@@ -205,7 +209,7 @@ pub struct WindowOf {
     pub base: usize,
 }
 
-/// The numbers of a gather.
+/// The numbers of a gather, or of a scatter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "XLA's own words")]
 pub struct Gather {
@@ -444,6 +448,7 @@ impl Op {
             Op::Sort(..) => "sort",
             Op::Dot { .. } => "dot",
             Op::Gather(_) => "gather",
+            Op::Scatter(..) => "scatter",
             Op::DynamicSlice => "dynamic-slice",
             Op::DynamicUpdateSlice => "dynamic-update-slice",
             Op::Loop(_) => "while",

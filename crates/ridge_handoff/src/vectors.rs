@@ -2,7 +2,7 @@
 
 use crate::arithmetic::{Arithmetic, Bounded, Cell, Fixed, Strict};
 use crate::interpret::{CannotCompute, interpret};
-use crate::program::{Port, Program};
+use crate::program::{Op, Port, Program};
 use ridge_hlo::ElementType;
 
 /// Files of one output in double precision: the values, and the bound of each.
@@ -31,17 +31,34 @@ enum Kind {
     Corners,
     /// Nothing but zeros and a one in the middle.
     Impulse,
+    /// Real numbers from -1 to 1, whole ones that are places in the arrays: from one before the first to one behind the
+    /// last of the longest dimension.
+    Places,
 }
 
 /// Sets for this program.
 pub fn sets(program: &Program) -> Vec<Vectors> {
-    [("random", Kind::Random), ("wide", Kind::Wide), ("corners", Kind::Corners), ("impulse", Kind::Impulse)]
+    let kinds =
+        [("random", Kind::Random), ("wide", Kind::Wide), ("corners", Kind::Corners), ("impulse", Kind::Impulse)];
+    // Nearly all places of the others lie outside, and then nothing is scattered.
+    let takes_places = scatters(program) && program.inputs.iter().any(|port| port.element_type.is_integer());
+    let longest = program.nodes.iter().flat_map(|node| &node.dims).copied().max().unwrap_or(0);
+    kinds
         .into_iter()
+        .chain(takes_places.then_some(("places", Kind::Places)))
         .map(|(name, kind)| Vectors {
             name: name.to_owned(),
-            inputs: program.inputs.iter().enumerate().map(|(at, port)| input(port, kind, at as u64 + 1)).collect(),
+            inputs: (1..).zip(&program.inputs).map(|(seed, port)| input(port, kind, seed, longest)).collect(),
         })
         .collect()
+}
+
+fn scatters(program: &Program) -> bool {
+    program.nodes.iter().any(|node| match &node.op {
+        Op::Scatter(..) => true,
+        Op::Loop(inner) => scatters(&inner.body),
+        _ => false,
+    })
 }
 
 /// Marsaglia's xorshift with a multiplication (Vigna, "An experimental exploration of Marsaglia's xorshift generators", 2016).
@@ -61,7 +78,7 @@ impl Random {
     }
 }
 
-fn input(port: &Port, kind: Kind, seed: u64) -> Vec<u8> {
+fn input(port: &Port, kind: Kind, seed: u64, longest: usize) -> Vec<u8> {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     (0..20).for_each(|_| {
         random.next();
@@ -72,7 +89,7 @@ fn input(port: &Port, kind: Kind, seed: u64) -> Vec<u8> {
         if port.element_type.is_float() {
             push_real(&mut bytes, real(kind, at, count, port.element_type, &mut random), port.element_type);
         } else {
-            push_whole(&mut bytes, whole(kind, at, count, &mut random), port.element_type);
+            push_whole(&mut bytes, whole(kind, at, count, longest, &mut random), port.element_type);
         }
     }
     bytes
@@ -84,7 +101,7 @@ fn real(kind: Kind, at: usize, count: usize, ty: ElementType, random: &mut Rando
     let (most, least) =
         if single { (f64::from(f32::MAX), f64::from(f32::MIN_POSITIVE)) } else { (f64::MAX, f64::MIN_POSITIVE) };
     match kind {
-        Kind::Random => usual,
+        Kind::Random | Kind::Places => usual,
         Kind::Wide => usual * (random.part() * 40.0 - 20.0).exp2(),
         Kind::Impulse => f64::from(u8::from(at == count / 2)),
         Kind::Corners => {
@@ -111,12 +128,13 @@ fn real(kind: Kind, at: usize, count: usize, ty: ElementType, random: &mut Rando
     }
 }
 
-fn whole(kind: Kind, at: usize, count: usize, random: &mut Random) -> i64 {
+fn whole(kind: Kind, at: usize, count: usize, longest: usize, random: &mut Random) -> i64 {
     let any = random.next();
     match kind {
         Kind::Random => (any % 1024) as i64,
         Kind::Wide => any.cast_signed(),
         Kind::Impulse => i64::from(at == count / 2),
+        Kind::Places => (any % (longest as u64 + 2)) as i64 - 1,
         Kind::Corners => [0, 1, -1, i64::MAX, i64::MIN, 127, -128, 31][(any >> 8 & 7) as usize],
     }
 }

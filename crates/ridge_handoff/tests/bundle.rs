@@ -234,6 +234,85 @@ ENTRY %main (x: f32[6]) -> (f32[6], f32[]) {
 }
 ";
 
+/// Sums of rows, whole windows, and a loop that adds to places of its state.
+const SCATTERED: &str = "HloModule scattered\n
+%add (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %c = f32[] add(%a, %b)
+}
+
+%second (d: f32[], e: f32[]) -> f32[] {
+  %d = f32[] parameter(0)
+  ROOT %e = f32[] parameter(1)
+}
+
+%body (p: (s32[], f32[9], s32[6,1], f32[6])) -> (s32[], f32[9], s32[6,1], f32[6]) {
+  %p = (s32[], f32[9]{0}, s32[6,1]{1,0}, f32[6]{0}) parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %one = s32[] constant(1)
+  %next = s32[] add(%n, %one)
+  %sums = f32[9]{0} get-tuple-element(%p), index=1
+  %at = s32[6,1]{1,0} get-tuple-element(%p), index=2
+  %more = f32[6]{0} get-tuple-element(%p), index=3
+  %put = f32[9]{0} scatter(%sums, %at, %more), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=%add
+  ROOT %out = (s32[], f32[9]{0}, s32[6,1]{1,0}, f32[6]{0}) tuple(%next, %put, %at, %more)
+}
+
+%condition (p: (s32[], f32[9], s32[6,1], f32[6])) -> pred[] {
+  %p = (s32[], f32[9]{0}, s32[6,1]{1,0}, f32[6]{0}) parameter(0)
+  %n = s32[] get-tuple-element(%p), index=0
+  %three = s32[] constant(3)
+  ROOT %less = pred[] compare(%n, %three), direction=LT
+}
+
+ENTRY %main (x: f32[5,3], i: s32[7,1], u: f32[7,3], j: s32[2,4], w: f32[2,4,2], h: s32[6,1], v: f32[6]) -> (f32[5,3], f32[5,3], f32[9]) {
+  %x = f32[5,3]{1,0} parameter(0)
+  %i = s32[7,1]{1,0} parameter(1)
+  %u = f32[7,3]{1,0} parameter(2)
+  %j = s32[2,4]{1,0} parameter(3)
+  %w = f32[2,4,2]{2,1,0} parameter(4)
+  %h = s32[6,1]{1,0} parameter(5)
+  %v = f32[6]{0} parameter(6)
+  %rows = f32[5,3]{1,0} scatter(%x, %i, %u), update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=%add
+  %windows = f32[5,3]{1,0} scatter(%x, %j, %w), update_window_dims={0,2}, inserted_window_dims={}, scatter_dims_to_operand_dims={1,0}, index_vector_dim=0, to_apply=%second
+  %zero = s32[] constant(0)
+  %none = f32[] constant(0)
+  %nones = f32[9]{0} broadcast(%none), dimensions={}
+  %begin = (s32[], f32[9]{0}, s32[6,1]{1,0}, f32[6]{0}) tuple(%zero, %nones, %h, %v)
+  %loop = (s32[], f32[9]{0}, s32[6,1]{1,0}, f32[6]{0}) while(%begin), condition=%condition, body=%body
+  %sums = f32[9]{0} get-tuple-element(%loop), index=1
+  ROOT %out = (f32[5,3]{1,0}, f32[5,3]{1,0}, f32[9]{0}) tuple(%rows, %windows, %sums)
+}
+";
+
+/// Places that are given: one twice, one outside; a window that is partly outside.
+const PLACED: &str = "HloModule placed\n
+%add (a: f32[], b: f32[]) -> f32[] {
+  %a = f32[] parameter(0)
+  %b = f32[] parameter(1)
+  ROOT %c = f32[] add(%a, %b)
+}
+
+%second (d: f32[], e: f32[]) -> f32[] {
+  %d = f32[] parameter(0)
+  ROOT %e = f32[] parameter(1)
+}
+
+ENTRY %main (z: f32[4]) -> (f32[3], f32[4]) {
+  %z = f32[4]{0} parameter(0)
+  %x = f32[3]{0} constant({10, 20, 30})
+  %i = s32[4,1]{1,0} constant({ {0}, {2}, {0}, {9} })
+  %u = f32[4]{0} constant({1, 2, 4, 8})
+  %sums = f32[3]{0} scatter(%x, %i, %u), update_window_dims={}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=%add
+  %none = f32[4]{0} subtract(%z, %z)
+  %j = s32[2,1]{1,0} constant({ {1}, {3} })
+  %w = f32[2,2]{1,0} constant({ {1, 2}, {3, 4} })
+  %put = f32[4]{0} scatter(%none, %j, %w), update_window_dims={1}, inserted_window_dims={}, scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=%second
+  ROOT %out = (f32[3]{0}, f32[4]{0}) tuple(%sums, %put)
+}
+";
+
 fn formats() -> Vec<Fixed> {
     ["fixed<24,12>", "fixed<16,8>"].iter().map(|text| text.parse().expect("a format")).collect()
 }
@@ -375,7 +454,8 @@ fn core_of(text: &str, checks: &[&str], change: impl FnOnce(&mut Files)) -> Vec<
 #[test]
 fn a_core_gives_the_golden_vectors_under_stalls_and_resets() {
     let quick = ["Icarus Verilog core", "core proof"];
-    let all = ["Icarus Verilog core", "Verilator core", "core proof", "Yosys core"];
+    let all =
+        ["Icarus Verilog core", "Verilator core", "core proof", "Yosys core", "host program on the simulated card"];
     for (extents, checks) in [
         (vec![5, 7], quick.as_slice()),
         (vec![1, 13], &quick),
@@ -386,6 +466,34 @@ fn a_core_gives_the_golden_vectors_under_stalls_and_resets() {
         let ledger = core_of(&medians(&extents), checks, |_| {});
         let problems = problems("a_core_gives_the_golden_vectors_under_stalls_and_resets", &ledger);
         assert_eq!(problems, Vec::<String>::new(), "{extents:?}");
+    }
+}
+
+#[test]
+fn faults_of_a_card_are_found() {
+    let faults = [
+        // Bursts that cross a page.
+        ("rtl/mover.v", "beats_left < to_page ? beats_left : to_page", "beats_left"),
+        // Beats that are asked for without a place.
+        ("rtl/mover.v", "taken + burst <= PLACES", "1'b1"),
+        // A burst that begins before its results are there.
+        ("rtl/mover.v", "used >= burst", "used != 0"),
+        // Results that are said to be there before they are.
+        ("rtl/card.v", "!is_reading && !is_writing", "!is_reading"),
+    ];
+    for (path, from, to) in faults {
+        let ledger = core_of(&medians(&[31, 33]), &["host program on the simulated card"], |files| {
+            let code = String::from_utf8(files[path].clone()).expect("text");
+            assert!(code.contains(from), "{path} lacks {from}");
+            files.insert(path.to_owned(), code.replace(from, to).into_bytes());
+        });
+        for check in ledger {
+            if check.state == CheckState::NotRun {
+                println!("skipped: faults_of_a_card_are_found: {}", check.found);
+            } else {
+                assert_eq!(check.state, CheckState::Failed, "{from}: {}", check.found);
+            }
+        }
     }
 }
 
@@ -506,6 +614,35 @@ fn what_nothing_else_reads_is_updated_in_place() {
     assert_eq!(kernel.matches("i < 6; ++i) s").count(), 0, "{kernel}");
     let nested = String::from_utf8_lossy(&made(NESTED).0["hls/kernel.cpp"]).into_owned();
     assert_eq!(nested.matches("i < 8; ++i) s").count(), 2, "{nested}");
+}
+
+#[test]
+fn what_is_scattered_holds_in_cpp() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = written(SCATTERED, folder.path());
+    let ledger = verify(&open(folder.path()).expect("a bundle"), Running::Everything, |_| {});
+    assert_eq!(problems("what_is_scattered_holds_in_cpp", &ledger), Vec::<String>::new());
+    // Places inside the arrays have a set of their own, and the loop adds to its state where it is.
+    assert!(files.contains_key("golden/places/strict.out0.bin"));
+    let kernel = String::from_utf8_lossy(&files["hls/kernel.cpp"]).into_owned();
+    assert_eq!(kernel.matches("[9]").count(), 1, "{kernel}");
+}
+
+#[test]
+fn updates_add_up_and_those_outside_are_left_out() {
+    let files = made(PLACED).0;
+    let numbers = |name: &str| -> Vec<f32> {
+        let bytes = &files[&format!("golden/random/{name}.bin")];
+        bytes.chunks_exact(4).map(|four| f32::from_le_bytes(four.try_into().expect("four bytes"))).collect()
+    };
+    assert_eq!(numbers("strict.out0"), [15.0, 20.0, 32.0]);
+    assert_eq!(numbers("strict.out1"), [0.0, 1.0, 2.0, 0.0]);
+}
+
+#[test]
+fn wrong_scatters_fail_their_check() {
+    let test = "wrong_scatters_fail_their_check";
+    fails(test, "c++", SCATTERED, "hls/kernel.cpp", "p0 >= 0", "p0 >= 1");
 }
 
 #[test]

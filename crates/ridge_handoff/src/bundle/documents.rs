@@ -85,7 +85,9 @@ impl Access {
 
 fn access(node: &Node, operand: NodeId) -> Access {
     match &node.op {
-        Op::Gather(_) | Op::DynamicSlice | Op::DynamicUpdateSlice if node.of.first() == Some(&operand) => {
+        Op::Gather(_) | Op::Scatter(..) | Op::DynamicSlice | Op::DynamicUpdateSlice
+            if node.of.first() == Some(&operand) =>
+        {
             Access::ByData
         }
         Op::Loop(inner) => {

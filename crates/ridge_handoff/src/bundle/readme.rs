@@ -68,6 +68,9 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
             plain(why)
         );
     }
+    if files.contains_key("host/Makefile") {
+        text.push_str(BOARD);
+    }
     not_recorded(&mut text, files);
     if refused.is_none() {
         text.push_str(FORMATS_HEAD);
@@ -110,6 +113,19 @@ fn not_recorded(text: &mut String, files: &Files) {
         let _ = writeln!(text, "- {what}: {how}.");
     }
 }
+
+const BOARD: &str = "
+## To a board
+
+`rtl/card.v` reads frames from a board's memory by AXI4, puts them through the core, and writes the results back; `host/play.cpp` puts the vectors there, starts it, and compares every result.
+`rtl/core.json` and `host/card.h` have the layout of a frame, `rtl/card.v` the registers.
+
+1. `make -C host sim` plays the vectors on the card in Verilator: this is the check above.
+2. Package `rtl/{card,mover,core,stream,kernel}.v` in Vivado as an RTL kernel named `card` (`package_xo -ctrl_protocol user_managed`), and link it with `v++ -l` for the board's platform. *Not run.*
+3. `make -C host xrt && host/play host/xrt.so card.xclbin` plays the same vectors on the board. *Not run.*
+
+Clock and resources are not known before step 2; the core takes one item a clock at any clock that it is placed for.
+";
 
 const FORMATS_HEAD: &str = "\n## Fixed point\n\nError against double precision, on the vectors of set `random`:\n\n";
 

@@ -1,7 +1,7 @@
 //! Elements as expressions of their index.
 
 use super::code::{Code, type_name};
-use crate::program::{Each, NodeId, Number, Op, Program};
+use crate::program::{Each, Gather, Node, NodeId, Number, Op, Program};
 use ridge_hlo::ElementType;
 use std::fmt;
 
@@ -168,38 +168,51 @@ impl Code<'_> {
                 self.value(node.of[0], &(0..index.len()).map(place).collect::<Vec<_>>())
             }
             Op::Gather(gather) => {
-                let (operand, indices) = (&of(0).dims, &of(1).dims);
-                let outer: Vec<Index> =
-                    (0..index.len()).filter(|dim| !gather.offset.contains(dim)).map(|dim| index[dim].clone()).collect();
-                let mut place = vec![Index::At(0); operand.len()];
-                for (component, dim) in gather.starts.iter().enumerate() {
-                    let mut rest = outer.iter();
-                    let full: Vec<Index> = (0..indices.len())
-                        .map(|dim| {
-                            if dim == gather.index_dim {
-                                Index::At(component as i64)
-                            } else {
-                                rest.next().cloned().unwrap_or(Index::At(0))
-                            }
-                        })
-                        .collect();
-                    let most = operand[*dim] - gather.sizes[*dim];
-                    place[*dim] = Index::Text(format!("hlo::start({}, {most})", self.value(node.of[1], &full)));
-                }
-                for (of_operand, of_indices) in gather.operand_batch.iter().zip(&gather.index_batch) {
-                    let at =
-                        (0..indices.len()).filter(|dim| *dim != gather.index_dim).position(|dim| dim == *of_indices);
-                    place[*of_operand] = at.map_or(Index::At(0), |at| outer[at].clone());
-                }
-                let windowed = (0..operand.len())
-                    .filter(|dim| !gather.collapsed.contains(dim) && !gather.operand_batch.contains(dim));
-                for (of_result, dim) in gather.offset.iter().zip(windowed) {
-                    place[dim] = Index::Text(format!("({}+{})", place[dim], index[*of_result]));
-                }
+                let place = self.placed(node, gather, index, |_, start, most| format!("hlo::start({start}, {most})"));
                 self.value(node.of[0], &place)
             }
             _ => format!("{}[{}]", self.array(at), linear(index, &node.dims)),
         }
+    }
+
+    /// Where an element of a gather's result comes from, or where one of a scatter's updates goes; `held` makes an
+    /// expression inside the array of each start, given its number and the greatest it may be.
+    pub(super) fn placed(
+        &self,
+        node: &Node,
+        gather: &Gather,
+        index: &[Index],
+        mut held: impl FnMut(usize, String, usize) -> String,
+    ) -> Vec<Index> {
+        let dims = |of: usize| &self.program.nodes[node.of[of]].dims;
+        let (operand, indices) = (dims(0), dims(1));
+        let outer: Vec<Index> =
+            (0..index.len()).filter(|dim| !gather.offset.contains(dim)).map(|dim| index[dim].clone()).collect();
+        let mut place = vec![Index::At(0); operand.len()];
+        for (component, dim) in gather.starts.iter().enumerate() {
+            let mut rest = outer.iter();
+            let full: Vec<Index> = (0..indices.len())
+                .map(|dim| {
+                    if dim == gather.index_dim {
+                        Index::At(component as i64)
+                    } else {
+                        rest.next().cloned().unwrap_or(Index::At(0))
+                    }
+                })
+                .collect();
+            let most = operand[*dim] - gather.sizes[*dim];
+            place[*dim] = Index::Text(held(component, self.value(node.of[1], &full), most));
+        }
+        for (of_operand, of_indices) in gather.operand_batch.iter().zip(&gather.index_batch) {
+            let at = (0..indices.len()).filter(|dim| *dim != gather.index_dim).position(|dim| dim == *of_indices);
+            place[*of_operand] = at.map_or(Index::At(0), |at| outer[at].clone());
+        }
+        let windowed =
+            (0..operand.len()).filter(|dim| !gather.collapsed.contains(dim) && !gather.operand_batch.contains(dim));
+        for (of_result, dim) in gather.offset.iter().zip(windowed) {
+            place[dim] = Index::Text(format!("({}+{})", place[dim], index[*of_result]));
+        }
+        place
     }
 
     fn each(&self, at: NodeId, each: Each, index: &[Index]) -> String {

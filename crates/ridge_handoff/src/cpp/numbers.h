@@ -198,6 +198,12 @@ template <typename To, typename From> inline To bits(From value) {
   return found;
 }
 
+// A start, or -1 where it is not inside.
+template <typename T> inline int64_t inside(T at, int64_t most) {
+  if (std::is_same<T, uint64_t>::value && uint64_t(at) > uint64_t(most)) return -1;
+  return int64_t(at) < 0 || int64_t(at) > most ? -1 : int64_t(at);
+}
+
 // A start that stays inside.
 template <typename T> inline int64_t start(T at, int64_t most) {
   if (std::is_same<T, uint64_t>::value && uint64_t(at) > uint64_t(most)) return most;

@@ -80,7 +80,8 @@ impl Code<'_> {
 fn in_place(inner: &Loop, number: usize) -> Option<NodeId> {
     let (nodes, outputs) = (&inner.body.nodes, &inner.body.outputs);
     let update = outputs[number];
-    let before = *nodes[update].of.first().filter(|_| nodes[update].op == Op::DynamicUpdateSlice)?;
+    let is_update = matches!(nodes[update].op, Op::DynamicUpdateSlice | Op::Scatter(..));
+    let before = *nodes[update].of.first().filter(|_| is_update)?;
     let reads = nodes.iter().flat_map(|node| &node.of).chain(outputs).filter(|read| **read == before).count();
     let gives = outputs.iter().filter(|output| **output == update).count();
     (nodes[before].op == Op::Input(number) && reads == 1 && gives == 1).then_some(update)

@@ -140,7 +140,7 @@ impl<'a> Contraction<'a> {
     }
 }
 
-/// Where the elements of a gather come from.
+/// Where the elements of a gather come from, and those of a scatter go.
 pub(super) struct Gathering<'a> {
     numbers: &'a Gather,
     operand: &'a [usize],
@@ -169,7 +169,21 @@ impl<'a> Gathering<'a> {
     }
 
     /// The position of an element of the result in the operand; `read` gives an index by its position.
-    pub(super) fn position(&self, index: &[usize], mut read: impl FnMut(usize) -> i64) -> usize {
+    pub(super) fn position(&self, index: &[usize], read: impl FnMut(usize) -> i64) -> usize {
+        self.placed(index, read, |start, most| Some(start.clamp(0, most))).unwrap_or(0)
+    }
+
+    /// The same, unless a part of the window lies outside.
+    pub(super) fn inside(&self, index: &[usize], read: impl FnMut(usize) -> i64) -> Option<usize> {
+        self.placed(index, read, |start, most| (0..=most).contains(&start).then_some(start))
+    }
+
+    fn placed(
+        &self,
+        index: &[usize],
+        mut read: impl FnMut(usize) -> i64,
+        held: impl Fn(i64, i64) -> Option<i64>,
+    ) -> Option<usize> {
         let outer: Vec<usize> = self.outer.iter().map(|dim| index[*dim]).collect();
         let start_at = |component: usize| {
             let mut full = Vec::with_capacity(self.indices.len());
@@ -182,7 +196,7 @@ impl<'a> Gathering<'a> {
         let mut at = vec![0; self.operand.len()];
         for (component, dim) in self.numbers.starts.iter().enumerate() {
             let most = (self.operand[*dim] - self.numbers.sizes[*dim]) as i64;
-            at[*dim] = read(start_at(component)).clamp(0, most) as usize;
+            at[*dim] = held(read(start_at(component)), most)? as usize;
         }
         for (of_operand, of_indices) in self.numbers.operand_batch.iter().zip(&self.numbers.index_batch) {
             let place =
@@ -192,6 +206,6 @@ impl<'a> Gathering<'a> {
         for (of_result, dim) in self.numbers.offset.iter().zip(&self.windowed) {
             at[*dim] += index[*of_result];
         }
-        position(at.into_iter(), self.operand)
+        Some(position(at.into_iter(), self.operand))
     }
 }

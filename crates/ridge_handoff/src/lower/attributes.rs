@@ -100,6 +100,43 @@ pub(super) fn gather(instruction: &Instruction, operand_rank: usize, rank: usize
     Ok(found)
 }
 
+/// Where the windows of a scatter lie, as those of the gather that would read the updates.
+pub(super) fn scatter(instruction: &Instruction, operand_rank: usize, updates: &[usize]) -> Result<Gather, Refusal> {
+    let Some(numbers) = &instruction.attributes().scatter else {
+        return refuse(format!("`{}` does not say where it scatters", instruction.name));
+    };
+    let of_operand = |all: &[i64]| dims(all, operand_rank, instruction);
+    let offset = dims(&numbers.update_window_dims, updates.len(), instruction)?;
+    let (collapsed, operand_batch) =
+        (of_operand(&numbers.inserted_window_dims)?, of_operand(&numbers.input_batching_dims)?);
+    let mut windows = offset.iter().map(|dim| updates[*dim]);
+    let sizes = (0..operand_rank)
+        .map(|dim| if collapsed.contains(&dim) || operand_batch.contains(&dim) { Some(1) } else { windows.next() });
+    let Some(sizes) = sizes.collect::<Option<Vec<usize>>>() else {
+        return refuse(format!("`{}` does not say all of its dimensions", instruction.name));
+    };
+    let index_batch = numbers.scatter_indices_batching_dims.iter().map(|dim| whole(*dim, instruction));
+    Ok(Gather {
+        sizes,
+        starts: of_operand(&numbers.scatter_dims_to_operand_dims)?,
+        index_dim: whole(numbers.index_vector_dim, instruction)?,
+        index_batch: index_batch.collect::<Result<_, _>>()?,
+        offset,
+        collapsed,
+        operand_batch,
+    })
+}
+
+/// How a scatter joins what is there with the update; `None` where the update takes its place.
+pub(super) fn scattered(module: &HloModule, instruction: &Instruction) -> Result<Option<Reducer>, Refusal> {
+    let root = instruction.called.first().and_then(|called| module.computation(*called).root);
+    let root = root.map(|root| module.instruction(root));
+    match root.and_then(|root| (root.opcode == "parameter").then_some(root.parameter_number)) {
+        Some(Some(1)) => Ok(None),
+        _ => reducer(module, instruction).map(Some),
+    }
+}
+
 /// How a called computation of two parameters joins them.
 pub(super) fn reducer(module: &HloModule, instruction: &Instruction) -> Result<Reducer, Refusal> {
     let root = instruction.called.first().and_then(|called| module.computation(*called).root);
@@ -179,7 +216,14 @@ pub(super) fn check(node: &Node, nodes: &[Node]) -> Result<(), Refusal> {
             dims.extend(left(1, [&contract.1, &batch.1]));
             alike(&contract.0, &contract.1) && alike(&batch.0, &batch.1) && dims == node.dims
         }
-        Op::Gather(gather) => gather_fits(gather, node, &of),
+        Op::Gather(gather) => of.len() == 2 && gather_fits(gather, node, &of),
+        Op::Scatter(gather, joined) => {
+            of.len() == 3
+                && of[0].dims == node.dims
+                && of.iter().step_by(2).all(|one| one.element_type == node.element_type)
+                && joined.is_none_or(|joined| each_fits(joined.each(), node, &[of[0], of[0]]))
+                && gather_fits(gather, of[2], &of)
+        }
         Op::DynamicSlice => {
             let rank = node.dims.len();
             of.len() == rank + 1

@@ -14,6 +14,10 @@ pub(super) const CORE: [(&str, u8, Run); 4] = [
     ("Yosys core", 2, yosys),
 ];
 
+/// The check of the card in `rtl/` by the program in `host/`.
+pub(super) const CARD: [(&str, u8, Run); 1] = [(PLAYED, 4, played)];
+
+const PLAYED: &str = "host program on the simulated card";
 const ICARUS: &str = "Icarus Verilog core";
 const VERILATOR: &str = "Verilator core";
 const PROOF: &str = "core proof";
@@ -118,6 +122,44 @@ fn proof(folder: &Path) -> Vec<Check> {
     vec![Check { name: PROOF.to_owned(), state, found, command: words.join(" "), version, wall_s: ran.wall_s }]
 }
 
+/// The host program, whose card is Verilator's and whose memory is late, and then stalls at random.
+fn played(folder: &Path) -> Vec<Check> {
+    let Some(version) = version("verilator", "--version") else {
+        return vec![not_run(PLAYED, "verilator is not on the path")];
+    };
+    let words = ["make", "-s", "sim"];
+    let ran = run(&folder.join("host"), &words);
+    let wall_s = ran.wall_s;
+    let found = match rates(&ran.said) {
+        Some(found) if ran.is_success => Ok(found),
+        _ => Err(ran),
+    };
+    vec![judged(PLAYED, "make -C host sim", version, wall_s, found)]
+}
+
+/// Items a clock with all frames at once, by a memory that is late alone and by one that stalls.
+fn rates(said: &str) -> Option<String> {
+    let clean = said.lines().filter(|line| *line == "0 wrong, 0 rules of the bus broken").count();
+    // Each of the two runs plays all frames, and then the first again.
+    let runs: Vec<Vec<u64>> = said
+        .lines()
+        .filter(|line| line.contains(" frames: "))
+        .map(|line| line.split(' ').filter_map(|word| word.parse().ok()).collect())
+        .collect();
+    let [steady, _, stalled, _] = &runs[..] else { return None };
+    let rate = |run: &[u64]| match *run {
+        [_, items, clocks, _] if clocks > 0 => Some(items as f64 / clocks as f64),
+        _ => None,
+    };
+    (clean == 2).then_some(())?;
+    Some(format!(
+        "{} frames from memory and back: {:.3} items a clock with answers after 40 clocks, {:.3} where most clocks stall; every result is right, and no rule of AXI4 that is watched was broken",
+        steady.first()?,
+        rate(steady)?,
+        rate(stalled)?
+    ))
+}
+
 /// What the core takes besides the datapath.
 fn yosys(folder: &Path) -> Vec<Check> {
     let Some(version) = version("yosys", "-V") else { return vec![not_run(YOSYS, "yosys is not on the path")] };
@@ -138,6 +180,21 @@ fn yosys(folder: &Path) -> Vec<Check> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_host_program_says_is_read() {
+        let run = "4 frames: 756 items in 800 clocks, 42 of them waiting for memory\n1 frames: 189 items in 265 clocks, 42 of them waiting for memory\n0 wrong, 0 rules of the bus broken\n";
+        let said = format!("{run}{}", run.replace("800", "1512"));
+        assert_eq!(
+            rates(&said).as_deref(),
+            Some(
+                "4 frames from memory and back: 0.945 items a clock with answers after 40 clocks, 0.500 where most clocks stall; every result is right, and no rule of AXI4 that is watched was broken"
+            )
+        );
+        for broken in [said.replacen("0 wrong", "1 wrong", 1), run.to_owned(), String::new()] {
+            assert_eq!(rates(&broken), None, "{broken}");
+        }
+    }
 
     #[test]
     fn what_the_bench_says_is_read() {

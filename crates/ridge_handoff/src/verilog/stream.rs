@@ -4,6 +4,7 @@
 //! border each tap takes the item or constant that the program has there. Where a result needs a later item, the walk of the
 //! results lags behind that of the items.
 
+mod card;
 mod files;
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use super::super::{Design, hexadecimal};
 use super::text::Core;
-use super::{refused, stream};
+use super::{card, refused, stream};
 use crate::arithmetic::{Cell, wrapped};
 use crate::bundle::Files;
 use crate::cone::{Places, WindowCode};
@@ -96,6 +96,7 @@ pub(in crate::verilog) fn files(
     put("formal.ys", PROOF.to_owned());
     put("core_x.hex", items);
     put("core_y.hex", results);
+    let layout = card::Layout::of(&core);
     let about = json!({
         "predicted": {
             "items_a_clock": stream.items() as f64 / steps as f64,
@@ -112,8 +113,18 @@ pub(in crate::verilog) fn files(
         "bits_of_earlier_items": core.kept_bits(),
         "places_of_the_queue": 1_usize << core.queue_bits(),
         "frames_simulated": frames,
+        "memory": layout.map(|layout| json!({
+            "bits_of_a_beat": layout.bus,
+            "bits_of_an_items_slot": layout.slots[0],
+            "bits_of_a_results_slot": layout.slots[1],
+            "bytes_of_a_frame_in": layout.frame(stream.items(), layout.slots[0]),
+            "bytes_of_a_frame_out": layout.frame(stream.results(), layout.slots[1]),
+        })),
     });
     put("core.json", crate::bundle::laid_out(&about));
+    if let Some(layout) = layout {
+        files.extend(card::files(&core, layout, frames, folder));
+    }
     Ok(files)
 }
 
