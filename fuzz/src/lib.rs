@@ -19,6 +19,7 @@ use ridge_hlo::cost::ModuleCosts;
 use ridge_hlo::{HloModule, InstructionId};
 use ridge_import::{Foreign, Source, import};
 use ridge_redact::Words;
+use std::collections::BTreeSet;
 
 /// One reader under test.
 #[derive(Debug, Clone, Copy)]
@@ -178,8 +179,15 @@ pub fn hlo_text(bytes: &[u8]) {
     }
 }
 
+/// Kernels that a walk asks a module for.
+const KERNELS_ASKED_FOR: usize = 64;
+
 /// Uses everything that follows references inside a module.
 fn walk(module: &HloModule) {
+    // Each of these walks the module, and readers ask for a name once, by `KernelFinder`.
+    let names: BTreeSet<String> =
+        module.instruction_ids().map(|id| module.instruction(id).name.replace('.', "_")).collect();
+    names.iter().take(KERNELS_ASKED_FOR).for_each(|name| drop(module.kernel_candidates(name)));
     for id in module.instruction_ids() {
         module.hero(id);
         module.category(id);
@@ -187,7 +195,6 @@ fn walk(module: &HloModule) {
         module.op_name_in_fusion(id);
         let instruction = module.instruction(id);
         let _ = (instruction.shape.byte_size(), instruction.known_trip_count(), instruction.backend_config.json());
-        module.kernel_candidates(&instruction.name.replace('.', "_"));
     }
     let observed = |id: InstructionId| Some(f64::from_bits(u64::MAX >> (id.0 % 64)));
     let costs = ModuleCosts::with_observed(module, &observed);
