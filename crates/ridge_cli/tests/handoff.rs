@@ -119,7 +119,7 @@ fn a_capture_without_modules_has_nothing_to_hand_over() {
         expect![[r#"
         Some(1)
         error: the region is work of no compiled module, and a bundle is made of one
-        hint: `ridgeline guide` says how to record one
+        hint: see `ridgeline guide` for how to record one
     "#]],
     );
     assert!(!Path::new(&out).exists());

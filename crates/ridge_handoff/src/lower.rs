@@ -386,7 +386,7 @@ fn constant(instruction: &Instruction, element_type: ElementType, dims: &[usize]
     let literal = instruction.literal.as_deref();
     let elements: usize = dims.iter().product();
     let Some(literal) = literal.filter(|literal| !literal.is_cut && literal.values.len() == elements) else {
-        return refuse(format!("the capture does not hold the {elements} values of constant `{}`", instruction.name));
+        return refuse(format!("the capture doesn't have the {elements} values of constant `{}`", instruction.name));
     };
     let number = |scalar: &Scalar| match *scalar {
         Scalar::Bool(value) => Some(Number::Whole(i64::from(value))),

@@ -58,7 +58,7 @@ impl Place {
         if running == Running::NothingOfIt {
             return Place(Err("nothing of the bundle is to be run"));
         }
-        let folder = tempfile::tempdir().map_err(|_| "no temporary folder can be made");
+        let folder = tempfile::tempdir().map_err(|_| "no temporary directory can be made");
         Place(folder.and_then(|folder| match write(&bundle.files, folder.path()) {
             Ok(()) => Ok(folder),
             Err(_) => Err("no copy can be made"),

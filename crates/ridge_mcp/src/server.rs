@@ -39,7 +39,7 @@ fn answered(tools: &mut Tools, message: Message) -> Option<String> {
         "ping" => Ok(json!({})),
         "tools/list" => Ok(json!({ "tools": listed() })),
         "tools/call" => called(tools, message.params),
-        _ => Err((Wrong::Method, format!("expected a method of tools, found `{method}`"))),
+        _ => Err((Wrong::Method, format!("unknown method `{method}`"))),
     };
     Some(match result {
         Ok(result) => answer(&id, &result),
@@ -64,7 +64,7 @@ fn called(tools: &mut Tools, mut params: Value) -> Result<Value, (Wrong, String)
     };
     let arguments = params.get_mut("arguments").map(Value::take).unwrap_or_default();
     match tools.call(&name, arguments) {
-        None => Err((Wrong::Parameters, format!("expected a tool of the list, found `{name}`"))),
+        None => Err((Wrong::Parameters, format!("unknown tool `{name}`"))),
         Some(Ok(text)) => Ok(json!({ "content": [{ "type": "text", "text": text }], "isError": false })),
         Some(Err(refused)) => Ok(json!({ "content": [{ "type": "text", "text": refused.text() }], "isError": true })),
     }

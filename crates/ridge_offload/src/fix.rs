@@ -46,7 +46,7 @@ impl Fix {
             }
             Fix::Reorder => "let neighboring threads access neighboring cells, or use the library's own kernel for it",
             Fix::Kernels => {
-                "its kernels stay far below their roofs: `ridgeline roofline` and `ridgeline check` say where"
+                "its kernels stay far below their roofs: see `ridgeline roofline` and `ridgeline check`"
             }
         }
     }

@@ -259,10 +259,10 @@ fn widened_section() -> String {
 
 const WIDENED: &str = "\
 These are the factors that hold 95 in 100 launches of each side.
-Whether the interval then holds the 80 % that it is printed for is tried where it was not fitted: on the other GPU, and on other kernels.
+Whether the interval then holds the 80% that it is printed for is tried where it was not fitted: on the other GPU, and on other kernels.
 Five such parts were tried on these same launches: 0.90, 0.93, 0.95, 0.97 and 1.0. At 0.90 the four rows below came to 34, 21, 32 and 21; at 0.97 and 1.0 to what 0.95 has.
-So the part was chosen by looking at what is scored, and the shares are that much too good; one row stays below 80 % at each of the five.
-Both ways together hold more than 80 %, one of the four less. Launches on the RTX 4070 are farther from their roofs than any on the TITAN V, which may be why; on a GPU unlike both fewer may be inside.
+So the part was chosen by looking at what is scored, and the shares are that much too good; one row stays below 80% at each of the five.
+Both ways together hold more than 80%, one of the four less. Launches on the RTX 4070 are farther from their roofs than any on the TITAN V, which may be why; on a GPU unlike both fewer may be inside.
 ";
 
 const OTHER_HLO: &str = "
@@ -284,7 +284,7 @@ Two programs were counted; on others the share inside is not known.
 const UNMEASURED: &str = "
 ## A GPU on which nothing was measured
 
-`ridgeline compile` predicts each launch from its roofs and its grid alone: a roof is reached at 30 to 90 %, and a kernel takes 2 to 4 µs at least.
+`ridgeline compile` predicts each launch from its roofs and its grid alone: a roof is reached at 30 to 90%, and a kernel takes 2 to 4 µs at least.
 Those priors were judged before these launches were looked at, and were not fitted to them.
 Scored are the same launches on both GPUs, with operations and bytes as counted by hand there.
 ";

@@ -89,8 +89,8 @@ impl Validation {
             "\n## What it comes to\n\n\
              | | found | goal |\n|---|---|---|\n\
              | published kernels, papers | {all}, {} | 25 kernels |\n\
-             | inside of the nominal 80 % interval, model alone | {raw} of {all} ({:.0} %) | |\n\
-             | inside of the nominal 80 % interval, calibrated without the kernel's own paper | {calibrated} of {all} ({:.0} %) | at least 75 % |\n\
+             | inside of the nominal 80% interval, model alone | {raw} of {all} ({:.0}%) | |\n\
+             | inside of the nominal 80% interval, calibrated without the kernel's own paper | {calibrated} of {all} ({:.0}%) | at least 75% |\n\
              | median of predicted over published | {:.2} | 0.8 to 1.25 |\n\
              | farthest ratio | {:.2} | |\n\
              | verdicts `faster than the rival or not`: right, wrong, undecided | {right}, {wrong}, {open} | none wrong |\n",

@@ -30,7 +30,7 @@ fn text_for_a_terminal() {
     check(
         &text::full(&checked(&[]), &Options::default(), &Layout::plain(80)),
         expect![[r#"
-        step 474 ms · device busy 2.1 % · one cause holds 463 ms of it · capture: fit to
+        step 474 ms · device busy 2.1% · 1 finding accounts for 463 ms · capture: fit to
         judge in part
 
         doubt[few-or-unstable-steps]: 1 step is in the capture: how much steps differ is
@@ -41,7 +41,7 @@ fn text_for_a_terminal() {
         warning[unexplained-wait]: a stream waits 463 ms for something from before the
           capture
            --> /sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py:30
-           = time: holds 463 ms of 474 ms per step (97.7 %)
+           = time: 463 ms of 474 ms per step (97.7%)
            = evidence: 463 ms idle although the next work had been launched long before
            = evidence: 4 more pieces of work of the stream, launched meanwhile, could
              not begin either
@@ -54,7 +54,7 @@ fn text_for_a_terminal() {
            = saving: at most 460 ms per step; what would take its place is not known
 
         cannot tell: late-warmup, module-load-late; `--all` shows them
-        `ridgeline explain RULE` says more of a rule
+        `ridgeline explain RULE` explains a rule
     "#]],
     );
 }
@@ -64,14 +64,14 @@ fn one_line_a_finding() {
     check(
         &text::concise(&checked(&[]), &Options::default(), &Layout::plain(80)),
         expect![[r#"
-        step 474 ms · device busy 2.1 % · one cause holds 463 ms of it · capture: fit to judge in part
-        /sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py:30: warning[unexplained-wait]: a stream waits 463 ms for something from before the capture (463 ms of 474 ms per step (97.7 %))
+        step 474 ms · device busy 2.1% · 1 finding accounts for 463 ms · capture quality: partial
+        /sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py:30: warning[unexplained-wait]: a stream waits 463 ms for something from before the capture (463 ms of 474 ms per step (97.7%))
     "#]],
     );
     check(
         &text::brief(&checked(&[]), &Layout::plain(80)),
         expect![[r#"
-        What holds it back
+        Bottlenecks
           unexplained-wait: a stream waits 463 ms for something from before the
             capture
             (/sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py:
@@ -86,7 +86,7 @@ fn markdown_for_a_pull_request() {
     check(
         &markdown::render(&checked(&[]), &Options::default()),
         expect![[r#"
-        ### step 474 ms · device busy 2.1 % · one cause holds 463 ms of it · capture: fit to judge in part
+        ### step 474 ms · device busy 2.1% · 1 finding accounts for 463 ms · capture quality: partial
 
         > **doubt** `few-or-unstable-steps`: 1 step is in the capture: how much steps differ is not known; cannot tell what a step took: `ridgeline record --steps 10..20 -- python PROGRAM.py`
 
@@ -94,7 +94,7 @@ fn markdown_for_a_pull_request() {
 
         - **rule**: `unexplained-wait`
         - **at**: `/sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py:30`
-        - **holds**: 463 ms of 474 ms per step (97.7 %)
+        - **time**: 463 ms of 474 ms per step (97.7%)
         - **evidence**: 463 ms idle although the next work had been launched long before
         - **evidence**: 4 more pieces of work of the stream, launched meanwhile, could not begin either
         - **evidence**: \`hipMemcpyWithStream\` waits with the stream: it is a victim and not the cause
@@ -123,7 +123,7 @@ fn junit_has_a_case_for_each_rule() {
         <?xml version="1.0" encoding="UTF-8"?>
         <testsuites>
         <testsuite name="ridgeline check" tests="2" failures="1" errors="0" skipped="0">
-        <testcase classname="ridgeline.host" name="unexplained-wait"><failure message="a stream waits 463 ms for something from before the capture">/sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py:30: a stream waits 463 ms for something from before the capture; holds 463 ms of 474 ms per step (97.7 %)
+        <testcase classname="ridgeline.host" name="unexplained-wait"><failure message="a stream waits 463 ms for something from before the capture">/sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py:30: a stream waits 463 ms for something from before the capture; 463 ms of 474 ms per step (97.7%)
         begin the capture earlier and record two steps, so that what the stream waited for is in it, before changing anything
         </failure></testcase>
         <testcase classname="ridgeline.host" name="data-loading"></testcase>

@@ -30,9 +30,9 @@ fn ranks() -> Diff {
 #[test]
 fn text_for_a_terminal() {
     expect![[r#"
-        cannot judge: step 14.5 ms → 19.9 ms, +37.7 %
-        before before/: one step, devices busy 45.6 %
-        after  after/: one step, devices busy 61.9 %
+        cannot judge: step 14.5 ms → 19.9 ms, +37.7%
+        before before/: one step, devices busy 45.6%
+        after  after/: one step, devices busy 61.9%
         because: a side has one step or one capture alone: how much they differ by
           themselves is not known
         better: ridgeline record --steps 10..40 -- python PROGRAM.py
@@ -64,10 +64,10 @@ fn text_for_a_terminal() {
 #[test]
 fn markdown_for_a_pull_request() {
     expect![[r#"
-        ### cannot judge: step 14.5 ms → 19.9 ms, +37.7 %
+        ### cannot judge: step 14.5 ms → 19.9 ms, +37.7%
 
-        - **before**: before/: one step, devices busy 45.6 %
-        - **after**: after/: one step, devices busy 61.9 %
+        - **before**: before/: one step, devices busy 45.6%
+        - **after**: after/: one step, devices busy 61.9%
         - **because**: a side has one step or one capture alone: how much they differ by themselves is not known
 
         | what | subject | before | after | change | why |

@@ -34,7 +34,7 @@ columns! {
             |at, row| unit_of(at.trace.strings.get(row.metric)).map(str::to_owned);
         min: real(Number) Measured "Min", "smallest value, in the unit of the row", |_, row| row.min;
         mean: real(Number) Key Measured "Mean", "mean over the samples, in the unit of the row", |_, row| row.mean;
-        p95: real(Number) Measured "p95", "95 % of the samples are not above it, in the unit of the row", |_, row| row.p95;
+        p95: real(Number) Measured "p95", "95% of the samples are not above it, in the unit of the row", |_, row| row.p95;
         max: real(Number) Key Measured "Max", "largest value, in the unit of the row", |_, row| row.max;
         samples: count Counted "Samples", "samples that the numbers are over", |_, row| row.samples;
         all_samples: count Detail Counted "All samples", "samples of the capture", |_, row| row.all_samples;

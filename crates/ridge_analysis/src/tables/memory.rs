@@ -188,7 +188,7 @@ columns! {
             "most bytes in use within it", |_, row| u64::try_from(row.point.most).ok();
         last_bytes: bytes Measured "At its end",
             "bytes in use at its end", |_, row| u64::try_from(row.point.last).ok();
-        reserved_bytes: bytes Measured "Reserved", "most bytes held from the driver within it, where events say it",
+        reserved_bytes: bytes Measured "Reserved", "peak bytes reserved from the driver within it, where events say it",
             |_, row| u64::try_from(row.point.reserved).ok();
         events: count Counted "Events", "allocator events within it", |_, row| row.point.events;
     }
@@ -210,10 +210,10 @@ columns! {
     MOMENTS: Snapshot {
         snapshot: text Key "Snapshot", "file that holds it", |at, row| at.text(row.snapshot);
         allocator: text Key "Memory of", "device or allocator", |at, row| at.text(row.allocator);
-        reserved_bytes: bytes Key Measured "Held",
+        reserved_bytes: bytes Key Measured "Reserved",
             "all bytes that the allocator holds, used or not", |_, row| row.reserved();
         allocated_bytes: bytes Key Measured "In use",
-            "bytes of blocks that the program holds", |_, row| row.allocated;
+            "bytes of blocks that the program uses", |_, row| row.allocated;
         awaiting_bytes: bytes Detail Measured "Awaiting free",
             "bytes given back that a stream may still use", |_, row| row.awaiting;
         inactive_bytes: bytes Measured "Cached unused",

@@ -14,14 +14,14 @@ use std::path::PathBuf;
 
 /// Compare two captures: what got faster or slower, by how much, how certain that is, and why
 ///
-/// Compares two captures from any tools, or several per side, and says first what is not comparable. Operations are
+/// Compares two captures from any tools, or several per side, and first reports what is not comparable. Operations are
 /// matched by structure and source line, kernels by name and template; all parts add up to the whole difference. A
 /// change counts if it is statistically significant and larger than `--practical`; docs/diff.md explains how that is
 /// determined.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct DiffArguments {
-    /// What to compare, before then after: capture files, run folders, folders of runs or of `ridgeline bench`, or
+    /// What to compare, before then after: capture files, recordings, directories of runs or of `ridgeline bench`, or
     /// summaries from --write-summary
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath, num_args = 0..=2)]
     paths: Vec<PathBuf>,

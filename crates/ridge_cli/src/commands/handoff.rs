@@ -19,9 +19,9 @@ use serde_json::json;
 use std::path::PathBuf;
 use words::{lines, progress, refuse_stopped, say};
 
-/// Write what hardware engineers need of a region (specification, vectors, code), and check it
+/// Generate a hardware handoff bundle for a region: specification, test vectors, reference code
 ///
-/// The folder holds the interface, HLO and StableHLO where they were recorded, the dataflow graph, golden vectors by
+/// The bundle has the interface, HLO and StableHLO where they were recorded, the dataflow graph, golden vectors by
 /// several engines with a derived tolerance, reference C++ with a test bench, Verilog where it can be made, and a
 /// manifest with the hash of every file and the outcome of every check.
 /// What cannot be specified is refused with the reason.
@@ -50,16 +50,16 @@ pub(crate) struct HandoffArguments {
     #[arg(long, value_name = "FORMAT", default_values = ["fixed<32,16>", "fixed<24,12>", "fixed<16,8>"])]
     format: Vec<Fixed>,
 
-    /// The GPU that is meant, by a word of its name, where the capture is of a CPU, which is compiled for it where
+    /// Target GPU, by part of its name, for CPU captures, which are compiled for it if
     /// `ridgeline compile` could do so
     #[arg(long = "as", value_name = "GPU")]
     meant: Option<String>,
 
-    /// The Python whose JAX gives the outputs of other engines [default: that of $VIRTUAL_ENV, else python3]
+    /// Python with the JAX that computes the outputs of other engines [default: that of $VIRTUAL_ENV, else python3]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
     python: Option<PathBuf>,
 
-    /// Folder to write; it must not be there yet
+    /// Directory to write; it must not be there yet
     #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     output: Option<PathBuf>,
 
@@ -77,7 +77,7 @@ Examples:
   ridgeline handoff emulate median.handoff/ -- python recon.py     its code in the program, on this processor
 
 Exit status of verify:
-  0  every check that was run holds
+  0  every check that was run passes
   1  a file was changed, or a check failed";
 
 /// What else can be done with a bundle.
@@ -119,7 +119,7 @@ pub(crate) fn run(arguments: &HandoffArguments, _globals: &Globals, timings: &mu
     }
     let Some(input) = &arguments.input else { return Err(Failure::usage("expected a capture")) };
     let Some(output) = &arguments.output else {
-        return Err(Failure::usage("expected a folder to write").hint("add `-o REGION.handoff`"));
+        return Err(Failure::usage("expected an output directory").hint("add `-o REGION.handoff`"));
     };
     if arguments.region.is_none() && arguments.module.is_none() {
         return Err(Failure::usage("expected a region or a module, found neither")

@@ -22,7 +22,7 @@ const MODULES_IN_HINT: usize = 8;
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct HloArguments {
-    /// A capture: a file, a run folder, a TensorBoard log folder
+    /// A capture: a file, a recording, a TensorBoard log directory
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     path: PathBuf,
 
@@ -59,7 +59,7 @@ Examples:
   ridgeline hlo run/ --module jit_step                      its operations
   ridgeline hlo run/ --module jit_step --text               what ran, as HLO text
   ridgeline hlo run/ --module jit_step --before             the same before optimization
-  ridgeline hlo run/ --module jit_step --fused              which kernel holds each operation
+  ridgeline hlo run/ --module jit_step --fused              which kernel contains each operation
   ridgeline hlo new/ --module jit_step --fused --against old/
                                                             what two compilations fused differently
   ridgeline hlo run/ --module jit_step --op fusion.3        one operation with what it calls
@@ -86,7 +86,7 @@ struct FormArguments {
     /// HLO text after optimization
     #[arg(long)]
     after: bool,
-    /// Each operation of the program and the kernel that holds it; needs HLO before optimization
+    /// Each operation of the program and the kernel that contains it; needs HLO before optimization
     #[arg(long)]
     fused: bool,
     /// The jaxpr, if recorded

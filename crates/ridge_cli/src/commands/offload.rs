@@ -16,7 +16,7 @@ use ridgeline::offloading::WhatIf;
 ///
 /// Divides the device work into regions, predicts the time of each on every known board with an interval, and gives a
 /// verdict: fix the program first, never on throughput, a candidate, or undecided. All times on boards are predictions;
-/// docs/offload.md has the formulas, docs/offload-validation.md says how far to trust them.
+/// See docs/offload.md for the formulas and docs/offload-validation.md for their accuracy.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct OffloadArguments {

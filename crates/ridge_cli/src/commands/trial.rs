@@ -1,5 +1,6 @@
 //! `ridgeline try`: whether a change helps.
 
+use super::explain::unknown_rule;
 use super::record::WindowArguments;
 use crate::arguments::{Globals, TextLayout};
 use crate::ending::Ending;
@@ -25,10 +26,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Its document in the folder of a trial.
+/// Its document in the directory of a trial.
 const DOCUMENT: &str = "try.json";
 
-/// What a trial makes in its folder.
+/// What a trial makes in its directory.
 const MADE: [&str; 5] = [DOCUMENT, "before", "after", "warm-up", "outputs"];
 
 /// The files of a side that nothing else was named for.
@@ -67,7 +68,7 @@ pub(crate) struct TryArguments {
     #[arg(long, value_name = "COMMAND", help_heading = "What to try")]
     candidate_command: Option<String>,
 
-    /// The rule of `check` whose advice the change follows: its prediction is compared with what is measured
+    /// Rule of `check` that suggested the change: its prediction is compared with the measurement
     #[arg(long, value_name = "RULE", help_heading = "What to try")]
     finding: Option<String>,
 
@@ -118,7 +119,7 @@ pub(crate) struct TryArguments {
     #[command(flatten)]
     window: WindowArguments,
 
-    /// Folder for captures, logs, outputs and results; an earlier trial there is replaced
+    /// Directory for captures, logs, outputs and results; an earlier trial there is replaced
     #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Output")]
     out: Option<PathBuf>,
 
@@ -153,7 +154,7 @@ enum TryFormat {
     /// For a terminal
     #[value(alias = "table")]
     Text,
-    /// A versioned document, as try.json in the folder; see docs/json
+    /// A versioned document, as try.json in the directory; see docs/json
     Json,
 }
 
@@ -186,7 +187,7 @@ pub(crate) fn run(arguments: &TryArguments, globals: &Globals) -> Result<Ending,
 fn tried(arguments: &TryArguments, globals: &Globals) -> Result<Ending, Failure> {
     let candidate = arguments.what()?;
     if let Some(unknown) = arguments.finding.as_ref().filter(|id| rule(id).is_none()) {
-        return Err(Failure::usage(format!("expected a rule, found `{unknown}`")).hint("`ridgeline rules` lists them"));
+        return Err(unknown_rule(format!("unknown rule `{unknown}`"), unknown));
     }
     let folder = arguments.folder()?;
     let place = Place::claim(&folder)?;
@@ -249,7 +250,7 @@ fn trial_of(
     let TrialOutcome { ended, outputs, mut notes, took, .. } = outcome;
     if let (Ended::Failed(_), Some(run)) = (&ended, runs.last()) {
         let said = last_lines(&run.log);
-        notes.extend((!said.is_empty()).then(|| format!("the candidate said at last: {}", said.replace('\n', " / "))));
+        notes.extend((!said.is_empty()).then(|| format!("last output of the candidate: {}", said.replace('\n', " / "))));
     }
     if arguments.measure == Measure::Auto && judged.as_ref().is_some_and(|judged| !judged.is_by_captures) {
         notes.push(
@@ -305,9 +306,9 @@ impl TryArguments {
             && candidate.environment.is_empty()
             && candidate.command.is_none();
         if is_nothing {
-            return Err(Failure::usage("expected something to try, found nothing").hint(
-                "name it with `--patch`, `--candidate`, `--candidate-env` or `--candidate-command`, or what to compare \
-                 your tree with by `--baseline`",
+            return Err(Failure::usage("nothing to try").hint(
+                "pass `--patch`, `--candidate`, `--candidate-env` or `--candidate-command`, or `--baseline` to compare \
+                 your tree with a revision",
             ));
         }
         Ok(candidate)
@@ -333,7 +334,7 @@ impl TryArguments {
 
     fn folder(&self) -> Result<PathBuf, Failure> {
         let folder = self.out.clone().unwrap_or_else(|| default_out_dir(&self.command));
-        std::path::absolute(&folder).map_err(|error| Failure::io("cannot find the folder", &error).at(&folder))
+        std::path::absolute(&folder).map_err(|error| Failure::io("cannot find the directory", &error).at(&folder))
     }
 }
 
@@ -342,16 +343,16 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(is_letter) && !name.starts_with(|letter: char| letter.is_ascii_digit())
 }
 
-/// Where a trial is written: in its folder, or beside an earlier trial until it takes that one's place.
+/// Where a trial is written: in its directory, or beside an earlier trial until it takes that one's place.
 enum Place {
     Here(PathBuf),
     Beside(NewFolder),
 }
 
 impl Place {
-    /// Makes a folder for a trial in `folder`.
+    /// Makes a directory for a trial in `folder`.
     fn claim(folder: &Path) -> Result<Place, Failure> {
-        let failed = |error: std::io::Error| Failure::io("cannot write the folder", &error).at(folder);
+        let failed = |error: std::io::Error| Failure::io("cannot write the directory", &error).at(folder);
         fs::create_dir_all(folder).map_err(failed)?;
         if !refuse_others(folder)? {
             return Ok(Place::Beside(NewFolder::beside(folder).map_err(failed)?));
@@ -395,9 +396,9 @@ impl Place {
     }
 }
 
-/// Whether the folder is empty; refuses one that is neither that nor an earlier trial, which is replaced.
+/// Whether the directory is empty; refuses one that is neither that nor an earlier trial, which is replaced.
 fn refuse_others(folder: &Path) -> Result<bool, Failure> {
-    let failed = |error: std::io::Error| Failure::io("cannot read the folder", &error).at(folder);
+    let failed = |error: std::io::Error| Failure::io("cannot read the directory", &error).at(folder);
     let names: Vec<OsString> = fs::read_dir(folder)
         .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.file_name())).collect())
         .map_err(failed)?;
@@ -405,9 +406,9 @@ fn refuse_others(folder: &Path) -> Result<bool, Failure> {
     let is_ours = |name: &OsString| MADE.iter().any(|made| name == made) || ridge_files::is_partial(name);
     match names.iter().find(|name| !is_trial || !is_ours(name)) {
         None => Ok(names.is_empty()),
-        Some(_) => Err(Failure::usage("expected an empty folder or an earlier trial, found other files")
+        Some(_) => Err(Failure::usage("expected an empty directory or an earlier trial, found other files")
             .at(folder)
-            .hint("name another folder with `-o`")),
+            .hint("name another directory with `-o`")),
     }
 }
 

@@ -12,8 +12,7 @@ use ridgeline::{Change, Effect, OtherDevice};
 /// Predict what changes to the program would save
 ///
 /// Replays the capture with the changes made: what waits for what decides what they save, together and not one by one.
-/// Prints how well the replay explains the unchanged capture, and refuses a number where it does not. docs/what-if.md
-/// says how.
+/// Prints how well the replay explains the unchanged capture, and refuses a number if it doesn't. See docs/what-if.md.
 /// NAME is a kernel, an operation, a copy, a call or a range; in it `*` stands for any letters and `?` for one.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -21,7 +20,7 @@ pub(crate) struct WhatIfArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// This work is gone (host calls, where no device work has the name); repeat for more
+    /// Remove this work (host calls if no device work has the name); repeat for more
     #[arg(long, value_name = "NAME")]
     remove: Vec<String>,
 
@@ -37,7 +36,7 @@ pub(crate) struct WhatIfArguments {
     #[arg(long, value_name = "NAME")]
     no_wait: Vec<String>,
 
-    /// This work goes on beside the host
+    /// Let this work overlap the host
     #[arg(long, value_name = "WHAT")]
     overlap: Vec<Overlap>,
 
@@ -45,7 +44,7 @@ pub(crate) struct WhatIfArguments {
     #[arg(long, value_name = "NAME")]
     device: Option<String>,
 
-    /// What the capture ran on, where it does not say so itself
+    /// Device the capture ran on, if not recorded
     #[arg(long, value_name = "NAME", requires = "device")]
     captured_on: Option<String>,
 

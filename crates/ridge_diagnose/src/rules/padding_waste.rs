@@ -28,7 +28,7 @@ const LEAST: f64 = 0.03;
 const ALIGNED: i64 = 16;
 /// Smaller extents are padded whatever one does.
 const SMALLEST: i64 = 16;
-/// Times its least time that a good product takes: libraries reach some 70 % of the data sheet's rate.
+/// Times its least time that a good product takes: libraries reach some 70% of the data sheet's rate.
 const GOOD: f64 = 1.4;
 /// A product that takes less than this many times its least time has nothing to win.
 const SLOW: f64 = 2.0;

@@ -16,7 +16,7 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
         let _ = writeln!(text, "It came from `{}`.", plain(&source.location));
     }
     if let Some(share) = source.share {
-        let _ = writeln!(text, "It takes {:.1} % of all device work of the capture.", share * 100.0);
+        let _ = writeln!(text, "It takes {:.1}% of all device work of the capture.", share * 100.0);
     }
     if let Some(Refusal(why)) = refused {
         let _ = write!(
@@ -29,7 +29,7 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
     section(&mut text, "What failed", ledger, CheckState::Failed);
     section(&mut text, "What took too long", ledger, CheckState::NotFinished);
     section(&mut text, "What was not run", ledger, CheckState::NotRun);
-    text.push_str("\n`ridgeline handoff verify` on this folder runs all of it again, without a network.\nIt compiles and runs the code that is in here: do that only with a bundle from somebody you trust.\n");
+    text.push_str("\n`ridgeline handoff verify` on this directory runs all of it again, without a network.\nIt compiles and runs the code that is in here: do that only with a bundle from somebody you trust.\n");
     text.push_str("\n## What is predicted\n\n");
     match &source.verdict {
         Some((verdict, why)) => {

@@ -139,7 +139,7 @@ pub(super) fn agreement(bundle: &Opened, engine: &str, words: &str) -> Check {
         if values == 0 {
             return Err("there are no vectors".to_owned());
         }
-        let largest = if same == values { String::new() } else { format!("; the largest takes {:.0} % of the bound", worst * 100.0) };
+        let largest = if same == values { String::new() } else { format!("; the largest takes {:.0}% of the bound", worst * 100.0) };
         let left_out = sets(bundle).iter().filter(|set| !ran.contains(&set.as_str())).count();
         let left_out = if left_out == 0 || engine == "program" { String::new() } else { format!("; {left_out} sets were not run, for time") };
         Ok(format!("of {values} values of {words} all are within the bound{largest}; {same} equal ours; of {undecided} rounding decides, and the bound says nothing{left_out}"))

@@ -94,9 +94,9 @@ fn why_no_report(folder: &CaptureFolder, trace: &Path, status: ProgramStatus) ->
         );
     }
     match (super::told(&folder.told()), status) {
-        (Some(_), _) => "nsys wrote no report; what it said stands above".to_owned(),
+        (Some(_), _) => "nsys wrote no report; see its output above".to_owned(),
         (None, ProgramStatus::Exited(code)) => {
-            format!("nsys ended with status {code} before it ran the program; what it said stands above")
+            format!("nsys ended with status {code} before it ran the program; see its output above")
         }
         (None, ProgramStatus::Signaled(signal)) => format!("signal {signal} ended nsys before it wrote a report"),
     }

@@ -208,7 +208,7 @@ changes! {
         ["unfused-attention"] []
     }
     "autocast" Real "torch" {
-        "models run in bfloat16 where PyTorch holds that to be safe";
+        "models run in bfloat16 where PyTorch considers it safe";
         "results differ by the precision";
         "the model is in low precision already";
         ["tensor-cores-idle" "fp64-used" "tf32-off"] []

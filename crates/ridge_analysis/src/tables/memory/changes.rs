@@ -17,7 +17,7 @@ pub(crate) fn table(before: &Analysis<'_>, after: &Analysis<'_>) -> Table {
 columns! {
     CHANGES: ChangeRow {
         what: text Key "What",
-            "module: planned peak; allocator: measured peak; in use: blocks of a snapshot that the program holds",
+            "module: planned peak; allocator: measured peak; in use: blocks of a snapshot that the program uses",
             |_, row| row.what;
         name: text Key "Name",
             "of the module or allocator; of blocks the line of the program that made them", |_, row| row.name.as_str();

@@ -128,14 +128,13 @@ columns! {
         peak_source: text "Peak source", "line of the program that made this instruction",
             |at, module| module.plan.peak_at.and_then(|peak| source(module.hlo(at), peak));
         plan: text "Plan",
-            "compiler: from the buffer assignment in the capture; modelled: from the schedule, no value sharing \
-             another's memory unless the program says so",
+            "compiler: from the buffer assignment in the capture; modelled: from the schedule, no value sharing another's memory unless the program requires it",
             |_, module| if module.plan.basis == Basis::Counted { "compiler" } else { "modelled" };
     }
     VALUES: AliveRow {
         value: text Key "Value", "instruction that makes it, with the position in its tuple",
             |at, row| row.made_by(at).map_or_else(
-                || "(holds nothing now)".to_owned(),
+                || "(unused now)".to_owned(),
                 |(hlo, made_by)| value_name(hlo, made_by, &row.held.index),
             );
         class: text Key "Class", "what the memory is for", |_, row| row.held.class.name();

@@ -19,12 +19,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Run a program with the bundle's code in the place of the region, on this processor, and say what that does to its results
+/// Run a program on the CPU with the region replaced by the bundle's code, and report the numerical error
 ///
 /// The program runs as it is, then once for the region as typed and once for each number format.
 /// The bundle's C++ becomes a custom call of XLA; a compiled module that is the region is replaced in the unmodified program, and
 /// so is a function that the program calls `ridgeline.region("name")`.
-/// The original is computed beside, and the two are held against each other at every call.
+/// The original is computed as well, and the two are compared at every call.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct EmulateArguments {
@@ -41,16 +41,16 @@ pub(super) struct EmulateArguments {
     #[arg(long)]
     only_typed: bool,
 
-    /// A file of NumPy (.npy) that the program writes as its result; may be repeated; programs can say `ridgeline.result("name",
+    /// NumPy file (.npy) that the program writes as its result; may be repeated; programs can call `ridgeline.result("name",
     /// array)` instead
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Vec<PathBuf>,
 
-    /// The name that the program gives the region by `ridgeline.region("name")` [default: the bundle's]
+    /// Name of the region in the program's `ridgeline.region("name")` [default: the bundle's]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// Keep what was built and what the runs left in this folder, which must not be there yet
+    /// Keep builds and outputs of the runs in this directory; must not exist
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     keep: Option<PathBuf>,
 
@@ -103,16 +103,16 @@ pub(super) fn run(arguments: &EmulateArguments) -> Result<Ending, Failure> {
     let bundle = open(&arguments.bundle)
         .map_err(|error| Failure::failed(error.to_string()).at(&arguments.bundle).hint("nothing of it was run"))?;
     let program = bundle.program().map_err(|why| {
-        Failure::failed(format!("there is no code to put in the place of the region, because {why}"))
+        Failure::failed(format!("there is no code to replace the region with, because {why}"))
             .at(&arguments.bundle)
     })?;
     if version().is_none() {
         return Err(Failure::failed("g++ is not on the path").hint("install g++, which compiles the bundle's code"));
     }
-    let scratch = tempfile::tempdir().map_err(|error| Failure::io("could not make a folder", &error))?;
+    let scratch = tempfile::tempdir().map_err(|error| Failure::io("could not create a directory", &error))?;
     let folder = match &arguments.keep {
         Some(kept) if kept.exists() => {
-            return Err(Failure::usage("the folder is there already")
+            return Err(Failure::usage("the directory already exists")
                 .at(kept)
                 .hint("name another, or remove it first"));
         }
@@ -147,7 +147,7 @@ impl EmulateArguments {
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {
-    std::path::absolute(path).map_err(|error| Failure::io("could not find the folder", &error).at(path))
+    std::path::absolute(path).map_err(|error| Failure::io("could not find the directory", &error).at(path))
 }
 
 /// What is run where.
@@ -265,7 +265,7 @@ impl Emulation<'_> {
     fn sub(&self, name: &str) -> Result<PathBuf, Failure> {
         let folder = self.folder.join(name);
         std::fs::create_dir_all(&folder)
-            .map_err(|error| Failure::io("could not make the folder", &error).at(&folder))?;
+            .map_err(|error| Failure::io("could not create the directory", &error).at(&folder))?;
         Ok(folder)
     }
 }

@@ -51,7 +51,7 @@ fn forget_others(folder: &Path, count: u32) {
             match remove_if_recording(&entry.path()) {
                 Ok(true) => {}
                 Ok(false) => {
-                    print_stderr(&left(&entry.path(), "it is no recording, or another program is being recorded there"))
+                    print_stderr(&left(&entry.path(), "it is not a recording, or another program is being recorded there"))
                 }
                 Err(error) => print_stderr(&left(&entry.path(), &error.to_string())),
             }

@@ -167,7 +167,7 @@ impl<'a, 'p> Reader<'a, 'p> {
         }
         if unclear > 0 {
             let message = "modules ran under a program id that is not that of their HLO, as those of JAX's compilation \
-                           cache do, and several of their name may be it: what they compute is not known; \
+                           cache do, and several of their name may be it: what they compute is unknown; \
                            JAX_ENABLE_COMPILATION_CACHE=false records it";
             import.note(Severity::Partial, self.source.name, None, unclear, message.to_owned());
         }
@@ -212,7 +212,7 @@ impl<'a, 'p> Reader<'a, 'p> {
                 continue;
             }
             if line.events as u64 > u64::from(MAX_ROWS.saturating_sub(import.builder.rows())) {
-                let message = format!("line {} was left out: a trace holds at most {MAX_ROWS} events", text(line.name));
+                let message = format!("line {} was left out: a trace has at most {MAX_ROWS} events", text(line.name));
                 import.note(Severity::Lost, self.source.name, None, line.events as u64, message);
                 continue;
             }
