@@ -69,7 +69,7 @@ impl Color {
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArguments {
     /// Output format
-    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "table")]
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
 
     /// Sort the rows of tables by COLUMN, its name in JSON or its title: numbers from the largest, texts from A;

@@ -182,7 +182,7 @@ fn origins(before: &[Summary], after: &[Summary]) -> Vec<Doubt> {
     differ("devices", &|run| run.origin.devices.iter().map(|device| device.model.clone()).collect());
     differ("processors", &|run| run.origin.processor.iter().cloned().collect());
     differ("numbers of devices", &|run| vec![run.devices.to_string()]);
-    differ("formats, whose profilers have different overhead", &|run| run.origin.formats.clone());
+    differ("formats, with profilers of different overhead", &|run| run.origin.formats.clone());
     let clock = |khz: u64| format!("{} MHz", khz / 1000);
     differ("clocks", &|run| run.origin.devices.iter().filter_map(|device| device.clock_khz).map(clock).collect());
     found.extend(changed("versions", before, after, |run| &run.origin.versions));

@@ -263,7 +263,7 @@ impl Lowering<'_> {
         }
         let (to_memory, of_result) = (memory_order(&from), memory_order(&instruction.shape));
         let (Some(to_memory), Some(of_result)) = (to_memory, of_result) else {
-            return refuse(format!("`{}` has a layout that is no permutation", instruction.name));
+            return refuse(format!("`{}` has a layout that is not a permutation", instruction.name));
         };
         let elements: usize = made.dims.iter().product();
         if self.nodes[operand].elements() != elements {
@@ -287,7 +287,7 @@ impl Lowering<'_> {
 
     fn dot(&self, instruction: &Instruction, of: &[NodeId]) -> Result<Op, Refusal> {
         let Some(numbers) = instruction.attributes().dot.as_ref().filter(|_| of.len() == 2) else {
-            return refuse(format!("`{}` does not say what it contracts", instruction.name));
+            return refuse(format!("`{}` has no contracting dimensions", instruction.name));
         };
         let within = |dims: &[i64], of: NodeId| attributes::dims(dims, self.nodes[of].dims.len(), instruction);
         Ok(Op::Dot {
@@ -378,7 +378,7 @@ fn relation(instruction: &Instruction) -> Result<Relation, Refusal> {
         Some("LE") => Relation::Le,
         Some("GT") => Relation::Gt,
         Some("GE") => Relation::Ge,
-        _ => return refuse(format!("`{}` does not say how it compares", instruction.name)),
+        _ => return refuse(format!("`{}` has no direction of comparison", instruction.name)),
     })
 }
 

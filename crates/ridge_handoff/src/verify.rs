@@ -41,7 +41,7 @@ pub fn hashes(bundle: &Opened) -> Check {
     Check {
         name: "hashes".to_owned(),
         state: CheckState::Passed,
-        found: format!("{} files are what MANIFEST.json says", bundle.files.len()),
+        found: format!("{} files match MANIFEST.json", bundle.files.len()),
         command: "sha256".to_owned(),
         version: String::new(),
         wall_s: bundle.wall_s,
@@ -108,7 +108,7 @@ pub fn of_engines<'a>(bundle: &'a Opened, place: &'a Place) -> Vec<Job<'a, Vec<C
     }
     let mut jobs = Vec::new();
     for (engine, words) in [
-        ("xla", "XLA's processor backend"),
+        ("xla", "XLA's CPU backend"),
         ("stablehlo", "the StableHLO reference interpreter"),
         ("program", "the program while it ran"),
     ] {

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, Write};
 
 /// What a client tells its model of this server.
 const INSTRUCTIONS: &str = "Reads captures of accelerator programs (JAX, PyTorch; GPU, TPU, CPU). \
-Begin with `open`; ask `findings` for causes with predicted savings, `table` for numbers, `source` for lines, `diff` for two captures, \
+Begin with `open`; call `findings` for causes with predicted savings, `table` for numbers, `source` for lines, `diff` for two captures, \
 `what_if` before proposing a change, `next` for what the capture cannot answer and the command that would. \
 Numbers carry their unit and basis (measured, counted, sheet, capture, inferred, modelled): do not state a modelled number as measured. \
 Nothing is recorded or changed here: `ridgeline record` and `ridgeline try` do that from a shell.";

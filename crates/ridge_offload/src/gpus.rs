@@ -349,7 +349,7 @@ const HEAD: &str = "
 
 No program is known to us of which captures on two NVIDIA GPUs are published.
 But there are 14 kernels in CUDA at up to four sizes, 34 in all, with their launches, operations, bytes and times on a GeForce RTX 4070 (46 multiprocessors, 504 GB/s, 36 MB of cache) and on a TITAN V (80, 653 GB/s, 4.5 MB): Debdeep23/Kernel_Performance_Prediction at f808e854be31.
-Each is predicted from one for the other, both ways, by wave scaling and by the roofs alone, by the functions that `--to` and `what-if --device` use; nothing was fitted to them.
+Each is predicted from one for the other, both ways, by wave scaling and by the roofs alone, by the functions that `offload --target` and `what-if --target` use; nothing was fitted to them.
 Taken are all rows whose time is at least 20 µs on both and wavers by at most a tenth: below that, what was timed is in good part the start of a kernel.
 ";
 

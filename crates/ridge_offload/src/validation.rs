@@ -114,7 +114,7 @@ impl Validation {
                 .iter()
                 .for_each(|note| page.push_str(&format!("- {}, {}: {note}.\n", row.kernel.name, row.kernel.board.id)));
         }
-        page.push_str("\n## Verdicts against published rivals\n\n| kernel | rival | the model says |\n|---|---|---|\n");
+        page.push_str("\n## Verdicts against published rivals\n\n| kernel | rival | prediction |\n|---|---|---|\n");
         for row in &self.rows {
             for (rival, verdict) in &row.verdicts {
                 let words = match verdict {

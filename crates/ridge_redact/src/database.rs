@@ -22,14 +22,14 @@ const ORDERED: RedactError = RedactError::Unknown {
 };
 /// Why a schema that names somebody cannot be overwritten.
 const NAMED: RedactError = RedactError::Unknown {
-    found: "a database whose tables, views or columns have private names",
+    found: "a database with private names of tables, views or columns",
     hint: "rename them in a copy first",
 };
 
 /// Why other databases are refused.
 const FOREIGN: RedactError = RedactError::Unknown {
     found: "a SQLite database of no known tool",
-    hint: "of SQLite databases, exports of Nsight Systems can be redacted; leave this one out",
+    hint: "only SQLite databases from Nsight Systems can be redacted; leave this one out",
 };
 
 /// One place of the file and what is to stand there.

@@ -208,7 +208,7 @@ fn markdown_for_a_report() {
 
             - Assumed: nothing was measured on NVIDIA H100 SXM5 80GB: each operation of the capture's modules takes its time at the roof of the data sheet, at 30 to 90% of it, and 2 to 4 µs at least; modules compiled for that device would be fused otherwise and take 0.27 to 1 times as long, 0.4 to 1 below five launches, by which intervals are wider.
             - Assumed: every time on a board is predicted; docs/offload-validation.md says how far to trust it.
-            - Assumed: input and output cross the host's link in each call, unless `--what-if resident=N` or `stream=yes` says otherwise.
+            - Assumed: input and output cross the host's link in each call, unless `--what-if resident=N` or `stream=yes` is set.
             - Assumed: boards marked * have unverified figures: u55c (design power).
         "#]],
     );

@@ -127,7 +127,7 @@ impl Prediction {
             .key()
             .text("help", "May help", "what may help", |row| row.2.help.to_owned())
             .table("static", format!("What {} would wait for, by its code (static)", self.target.name));
-        let short = "kernels whose predicted time is what any kernel takes are not judged";
+        let short = "kernels with the predicted minimum time of any kernel are not analyzed";
         table.footnotes.push(short.to_owned());
         table
     }

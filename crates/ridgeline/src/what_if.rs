@@ -184,7 +184,7 @@ fn table(trace: &Trace, changes: &[Change], edits: &[Edit]) -> Table {
         .count(
             "events",
             "Events",
-            "events whose name, or whose operation's name, has the pattern",
+            "events with a matching name or operation name",
             Source::Measured,
             |row| row.1.rows.len() as u64,
         )

@@ -243,7 +243,7 @@ fn attribution(analysis: &Analysis<'_>) -> Option<Section> {
         "Events that name no operation",
         FactValue::Count(unnamed),
         None,
-        "kernels whose own stats name no operation: all of the above but the first",
+        "kernels without an operation in their own stats: all of the above except the first",
     ));
     Some(Section { title: "Kernel attribution".to_owned(), facts })
 }

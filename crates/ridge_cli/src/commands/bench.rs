@@ -78,7 +78,7 @@ pub(crate) struct BenchArguments {
     python: Option<PathBuf>,
 
     /// Directory to write [default: bench-out/SUITE]
-    #[arg(short = 'o', long = "out", value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    #[arg(short = 'o', long = "output", alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
 
     /// Width of the table in characters [default: the terminal's width]

@@ -32,7 +32,7 @@ pub(crate) struct CheckArguments {
     input: InputArguments,
 
     /// Output format
-    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "full")]
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text")]
     format: CheckFormat,
 
     /// Also show minor causes, informational findings, and rules that could not tell
@@ -89,14 +89,14 @@ Examples:
 
 Exit status:
   0  nothing at or above the level, or the capture is unusable
-  1  findings at or above the level; with --fail-on, also a capture that cannot be judged
+  1  findings at or above the level; with --fail-on, also an unusable capture
   2  the command failed";
 
 /// Forms of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum CheckFormat {
     /// A block per cause, for a terminal
-    #[value(alias = "table")]
+    #[value(name = "text", aliases = ["full", "table"])]
     Full,
     /// One line per cause
     Concise,

@@ -44,7 +44,7 @@ pub(crate) struct CompileArguments {
     args: Option<String>,
 
     /// Output directory; with one recording per GPU [default: ridgeline-compiled-N]
-    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    #[arg(long = "output", short = 'o', alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
 
     /// The interpreter that imports FILE.py [default: that of $VIRTUAL_ENV, else of .venv, else python3]
@@ -64,7 +64,7 @@ pub(crate) struct CompileArguments {
     jax: Option<String>,
 
     /// Output format
-    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     format: Format,
 
     #[command(flatten)]

@@ -83,7 +83,7 @@ pub(crate) struct ExperimentArguments {
     window: WindowArguments,
 
     /// Directory for the recording, logs and results; earlier experiments there are replaced
-    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Output")]
+    #[arg(long = "output", short = 'o', alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Output")]
     out: Option<PathBuf>,
 
     /// Output format

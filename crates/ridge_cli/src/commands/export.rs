@@ -33,7 +33,7 @@ pub(crate) struct ExportArguments {
     output: Option<PathBuf>,
 
     /// Keep host, user and process names, home directories and tokens
-    #[arg(long)]
+    #[arg(long = "no-redact", alias = "with-private")]
     with_private: bool,
 }
 

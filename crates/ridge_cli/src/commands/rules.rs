@@ -20,14 +20,14 @@ const CONFIG: &str = "ridgeline.toml";
 
 /// List the rules of `check` and how accurate their predictions have been
 ///
-/// The record comes from public pairs of programs. `--record` adds what `ridgeline try` measured on this
+/// The record comes from public pairs of programs. `--add-trial` adds what `ridgeline try` measured on this
 /// machine, which is shown next to it as local. It is kept in $XDG_DATA_HOME/ridgeline/savings.jsonl, else
 /// ~/.local/share/ridgeline/savings.jsonl, or in the file named by `record` in the table `[rules]` of ridgeline.toml.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct RulesArguments {
     /// Add what the trials in these directories tested to the local record
-    #[arg(long, value_name = "TRIAL", value_hint = ValueHint::DirPath, num_args = 1..)]
+    #[arg(long = "add-trial", alias = "record", value_name = "TRIAL", value_hint = ValueHint::DirPath, num_args = 1..)]
     record: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -38,7 +38,7 @@ const EXAMPLES: &str = "\
 Examples:
   ridgeline rules                        every rule and its record
   ridgeline rules -f json                for programs
-  ridgeline rules --record tried/        add what `ridgeline try -o tried/` measured to the local record
+  ridgeline rules --add-trial tried/        add what `ridgeline try -o tried/` measured to the local record
   ridgeline explain RULE                 what one of them finds and how to fix it";
 
 /// Runs the command.

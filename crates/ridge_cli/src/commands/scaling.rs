@@ -40,7 +40,7 @@ pub(crate) struct ScalingArguments {
     no_work: bool,
 
     /// Show one table; csv and arrow have the first if none is named
-    #[arg(long, value_name = "TABLE")]
+    #[arg(long = "by", alias = "table", value_name = "TABLE")]
     table: Option<Which>,
 
     /// Rows per table, 0 for all [default: 40; all for json, csv and arrow]

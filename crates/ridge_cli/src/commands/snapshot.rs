@@ -29,7 +29,7 @@ pub(crate) struct SnapshotArguments {
     stop: bool,
 
     /// Recording [default: a new one, ridgeline-run-N]
-    #[arg(short = 'o', long = "out", value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    #[arg(short = 'o', long = "output", alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
 
     /// Don't request the compiled modules, which aren't in the ring: it needn't be restarted then

@@ -23,7 +23,7 @@ pub(crate) struct TopArguments {
     once: bool,
 
     /// Output format; `json` prints once
-    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "table")]
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text")]
     format: TopFormat,
 
     /// Also write nvidia-smi's output to this file, which `ridgeline stats` and `check` read
@@ -46,6 +46,7 @@ Examples:
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TopFormat {
     /// For a terminal
+    #[value(name = "text", alias = "table")]
     Table,
     /// A versioned document; see docs/json
     Json,

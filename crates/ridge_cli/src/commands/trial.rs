@@ -96,7 +96,7 @@ pub(crate) struct TryArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 1, help_heading = "What counts")]
     check_output: Vec<PathBuf>,
 
-    /// Largest difference of numbers that counts as none, as a part of the larger one: of `.npy` and `.npz` files, and in texts
+    /// Relative tolerance for numbers in `--check-output` files: `.npy`, `.npz` and texts
     #[arg(long, value_name = "PART", default_value_t = 0.0, help_heading = "What counts")]
     tolerance: f64,
 
@@ -112,15 +112,15 @@ pub(crate) struct TryArguments {
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = crate::quantities::confidence, help_heading = "What counts")]
     confidence: f64,
 
-    /// Exit with status 1 if the candidate is slower than the baseline by PERCENT or more, or if that cannot be judged
-    #[arg(long, value_name = "PERCENT", value_parser = crate::quantities::percent, help_heading = "What counts")]
+    /// Exit with status 1 if the candidate is slower than the baseline by PERCENT or more, or if the result is inconclusive
+    #[arg(long = "fail-on-regression", alias = "fail-on", value_name = "PERCENT", value_parser = crate::quantities::percent, help_heading = "What counts")]
     fail_on: Option<f64>,
 
     #[command(flatten)]
     window: WindowArguments,
 
     /// Directory for captures, logs, outputs and results; an earlier trial there is replaced
-    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Output")]
+    #[arg(long = "output", short = 'o', alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Output")]
     out: Option<PathBuf>,
 
     /// Output format
@@ -135,17 +135,17 @@ const EXAMPLES: &str = "\
 Examples:
   ridgeline try --patch fix.diff -- python train.py                   does the patch help?
   ridgeline try --baseline HEAD~1 -- python train.py                  did the last commit, and what is not committed?
-  ridgeline try --baseline origin/main --fail-on 5% -- python train.py   is the branch slower than main?
+  ridgeline try --baseline origin/main --fail-on-regression 5% -- python train.py   is the branch slower than main?
   ridgeline try --candidate HEAD~1 -- python train.py                 would going back help?
   ridgeline try --candidate-env 'XLA_FLAGS=--xla_gpu_autotune_level=4' -- python train.py
   ridgeline try --candidate-command 'python other.py' -- python solver.py   another program for the same task
   ridgeline try --patch fix.diff --check-output out.npy --tolerance 1e-6 -- python solver.py
   ridgeline try --patch fix.diff --finding host-callback -- python train.py   does it save what check predicted?
-  ridgeline try --patch fix.diff --until 1% --budget 30m --fail-on 5% -- python train.py
+  ridgeline try --patch fix.diff --until 1% --budget 30m --fail-on-regression 5% -- python train.py
 
 Exit status:
-  0  the trial ran; with --fail-on, the candidate is not slower by that much
-  1  the candidate failed, its outputs differ, or --fail-on is exceeded or cannot be judged, as after an interrupt
+  0  the trial ran; with --fail-on-regression, the candidate is not slower by that much
+  1  the candidate failed, its outputs differ, or --fail-on-regression is exceeded or inconclusive, as after an interrupt
   2  the trial could not run";
 
 /// Forms of the answer.

@@ -152,12 +152,12 @@ pub(super) fn assumptions(regions: &[RegionAnswer], ask: &Ask) -> Vec<String> {
         };
         let but = if regions.iter().any(stays) { ", except for data that a surrounding loop leaves unchanged" } else { "" };
         all.push(format!(
-            "input and output cross the host's link in each call{but}, unless `--what-if resident=N` or `stream=yes` says otherwise"
+            "input and output cross the host's link in each call{but}, unless `--what-if resident=N` or `stream=yes` is set"
         ));
     }
     if regions.iter().any(|one| one.boards.iter().any(BoardAnswer::is_gpu)) {
         all.push(match ask.baseline.host {
-            Host::Measured => "between GPUs, work keeps what it reached of its device: kernels whose launch is known are scaled by the waves of their blocks, others by their roofs; grids and kernels are taken to be the same on both".to_owned(),
+            Host::Measured => "between GPUs, work keeps its efficiency: kernels whose launch is known are scaled by the waves of their blocks, others by their roofs; grids and kernels are taken to be the same on both".to_owned(),
             _ => "nothing was measured on a GPU: each operation takes its time at the roof of the target's data sheet, at 30 to 90% of it, and 2 to 4 µs at least".to_owned(),
         });
     }

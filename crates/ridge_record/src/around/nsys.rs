@@ -112,7 +112,7 @@ fn export(tool: &Path, report: &Path, database: &Path) -> Result<(), String> {
     }
     let said = [output.stderr, output.stdout].concat();
     let said = String::from_utf8_lossy(&said).into_owned();
-    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it said nothing").to_owned();
+    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it printed nothing").to_owned();
     Err(match output.status.code() {
         Some(0) => "it wrote no file".to_owned(),
         Some(code) => format!("status {code}, {last}"),

@@ -59,7 +59,7 @@ fn overview(answer: &OffloadAnswer, layout: &Layout) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let title = format!("Regions, beside {}", found.baseline.device);
+    let title = format!("Regions, compared with {}", found.baseline.device);
     let mut text = format!("{}\n", styled(layout.theme.title, &plain(&title, layout)));
     text.push_str(&grid(&header, &rows, &[6, 3, 2, 4], layout));
     if found.others.0 > 0 {

@@ -45,7 +45,7 @@ pub fn render(trial: &Trial, layout: &Layout) -> String {
         let side = |name: &str| shell_word(&trial.folder.join(name).to_string_lossy());
         entry("next", &format!("ridgeline diff {} {}", side("before"), side("after")));
         if trial.tested.is_some() {
-            entry("keep", &format!("ridgeline rules --record {}", shell_word(&trial.folder.to_string_lossy())));
+            entry("keep", &format!("ridgeline rules --add-trial {}", shell_word(&trial.folder.to_string_lossy())));
         }
         text.push('\n');
         text.push_str(&diff::text::render(captures, &diff::Options::default(), layout));

@@ -136,9 +136,9 @@ pub(super) fn operators(analysis: &Analysis<'_>, commands: &Commands, origin: Or
     };
     let name = analysis.text(first.name);
     stage.answer = match total {
-        0 => format!("{} operators and ranges of PyTorch; none launched work on a device", rows.len()),
+        0 => format!("{} PyTorch operators and ranges; none launched work on a device", rows.len()),
         _ => format!(
-            "{} operators and ranges of PyTorch; `{name}` launched {} of the device's work",
+            "{} PyTorch operators and ranges; `{name}` launched {} of the device's work",
             rows.len(),
             Share(first.sums.self_device_ns as f64 / total as f64)
         ),
@@ -342,7 +342,7 @@ fn mended(answer: &OffloadAnswer, commands: &Commands) -> Option<FollowUp> {
     };
     Some(FollowUp {
         what: format!(
-            "mend `{}` in the program first ({}), and measure what that saves{on}",
+            "fix `{}` in the program first ({}), and measure what that saves{on}",
             one.region.name,
             fix.words()
         ),

@@ -102,7 +102,7 @@ fn coalescing(kernel: &PredictedKernel) -> Option<Static> {
     Some(Static {
         rule: "uncoalesced-access",
         what: format!(
-            "touches {:.0} sectors of 32 bytes in a warp where {:.0} hold what it uses: {} are fetched for nothing, unless the cache keeps them for other warps{rest}",
+            "touches {:.0} sectors of 32 bytes per warp, of which {:.0} contain what it uses: {} are fetched for nothing, unless the cache keeps them for other warps{rest}",
             found.sectors,
             found.needed,
             percent(found.excess())
@@ -204,7 +204,7 @@ fn atomics(kernel: &PredictedKernel) -> Option<Static> {
             format!("has {count} atomic operations in its code")
         },
         why: "threads that meet at one address wait for each other",
-        help: "say of a scatter what is true of its indices: `unique_indices=True`, `indices_are_sorted=True`",
+        help: "declare what is true of a scatter's indices: `unique_indices=True`, `indices_are_sorted=True`",
         part: None,
     })
 }

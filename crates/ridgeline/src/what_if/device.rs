@@ -29,7 +29,7 @@ pub(super) fn elsewhere(
             "expected a captured device with a data sheet, found {}, whose limits are unknown",
             unknown.join(", ")
         );
-        OpenError::NotRecorded(Details::new(message).hint("`--captured-on NAME` names the device"))
+        OpenError::NotRecorded(Details::new(message).hint("`--as NAME` names the device"))
     })?;
     Ok((found, meant))
 }

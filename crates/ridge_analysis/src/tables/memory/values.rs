@@ -108,11 +108,11 @@ columns! {
             "most bytes that one run of the module needs at one time on one device: parameters, results and constants \
              throughout, the rest as the compiler planned it, else while it lives", |_, module| module.plan.peak_bytes;
         parameter_bytes: bytes "Parameters",
-            "arguments whose memory no result takes over", |_, module| module.plan.bytes_of(Class::Parameter);
+            "arguments with memory that no result reuses", |_, module| module.plan.bytes_of(Class::Parameter);
         output_bytes: bytes "Outputs",
             "results with memory of their own", |_, module| module.plan.bytes_of(Class::Output);
         donated_bytes: bytes "Donated",
-            "arguments whose memory is also a result's", |_, module| module.plan.bytes_of(Class::Donated);
+            "arguments that share memory with a result", |_, module| module.plan.bytes_of(Class::Donated);
         temporary_bytes: bytes "Temporary", "memory set aside for values that live only inside a run",
             |_, module| module.plan.bytes_of(Class::Temporary);
         constant_bytes: bytes Detail "Constants",

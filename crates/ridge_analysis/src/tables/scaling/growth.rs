@@ -70,7 +70,7 @@ pub fn growth_table(series: &[Series], dimensions: u32) -> Table {
         .text(
             "verdict",
             "Time grows",
-            "time beside work: faster where the excess is over 0.1, sure where the interval of b lies above the work's exponent",
+            "time compared with work: faster if the excess is over 0.1, certain if the interval of b is above the work's exponent",
             |row| row.verdict().name().to_owned(),
         )
         .table("growth", title(dimensions));

@@ -32,30 +32,34 @@ pub(super) struct EmulateArguments {
     #[arg(value_name = "BUNDLE", value_hint = ValueHint::DirPath)]
     bundle: PathBuf,
 
-    /// A number format to try, `fixed<W,I>`, W bits with I before the point; may be repeated [default: those of the bundle];
-    /// or `json` for the answer as a document
+    /// A number format to try, `fixed<W,I>`, W bits with I before the point; may be repeated [default: those of the bundle]
     #[arg(long, value_name = "FORMAT")]
+    number_format: Vec<Fixed>,
+
+    /// Output format: `text` or `json`; with `json`, what the program prints goes to its log
+    // Number formats were given here in earlier versions.
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text")]
     format: Vec<Shown>,
 
-    /// Only as typed, in no other number format
+    /// Skip the fixed-point formats; run only the original types
     #[arg(long)]
     only_typed: bool,
 
     /// NumPy file (.npy) that the program writes as its result; may be repeated; programs can call `ridgeline.result("name",
     /// array)` instead
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    output: Vec<PathBuf>,
+    #[arg(long, alias = "output", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    compare: Vec<PathBuf>,
 
     /// Name of the region in the program's `ridgeline.region("name")` [default: the bundle's]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
     /// Keep builds and outputs of the runs in this directory; must not exist
-    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     keep: Option<PathBuf>,
 
-    /// Print the answer as JSON, as `--format json`; what the program prints goes to its log then
-    #[arg(long)]
+    /// The name of `--format json` in earlier versions.
+    #[arg(long, hide = true)]
     json: bool,
 
     /// The program and its arguments
@@ -66,8 +70,8 @@ pub(super) struct EmulateArguments {
 const EXAMPLES: &str = "\
 Examples:
   ridgeline handoff emulate median.handoff/ -- python recon.py
-  ridgeline handoff emulate median.handoff/ --format 'fixed<16,8>' --format 'fixed<18,6>' -- python recon.py
-  ridgeline handoff emulate median.handoff/ --output volume.npy -- python recon.py --size 32
+  ridgeline handoff emulate median.handoff/ --number-format 'fixed<16,8>' --number-format 'fixed<18,6>' -- python recon.py
+  ridgeline handoff emulate median.handoff/ --compare volume.npy -- python recon.py --size 32
   ridgeline handoff emulate median.handoff/ --format json -- python recon.py > emulation.json
 
 In the program, where the region is a part of a larger compiled function:
@@ -83,6 +87,7 @@ Exit status:
 /// A word after `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shown {
+    Text,
     Json,
     In(Fixed),
 }
@@ -91,8 +96,10 @@ impl FromStr for Shown {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Shown, String> {
-        if text == "json" {
-            return Ok(Shown::Json);
+        match text {
+            "text" => return Ok(Shown::Text),
+            "json" => return Ok(Shown::Json),
+            _ => {}
         }
         text.parse().map(Shown::In).map_err(|error: ridgeline::handing_over::FormatError| error.to_string())
     }
@@ -132,11 +139,8 @@ impl EmulateArguments {
 
     /// What the region is run in: as typed, then each format.
     fn formats(&self, bundle: &Opened) -> Vec<Option<Fixed>> {
-        let asked: Vec<Fixed> = self
-            .format
-            .iter()
-            .filter_map(|one| if let Shown::In(format) = one { Some(*format) } else { None })
-            .collect();
+        let earlier = self.format.iter().filter_map(|one| if let Shown::In(format) = one { Some(*format) } else { None });
+        let asked: Vec<Fixed> = self.number_format.iter().copied().chain(earlier).collect();
         let formats = match (asked.is_empty(), self.only_typed) {
             (_, true) => Vec::new(),
             (true, false) => ridgeline::handing_over::emulate::formats(bundle),
@@ -162,7 +166,7 @@ impl Emulation<'_> {
     /// Runs the program as it is, then with the region replaced, as long as that makes sense.
     fn report(&self) -> Result<Report, Failure> {
         let region = self.region()?;
-        let mut outputs = Outputs::new(&self.arguments.output)?;
+        let mut outputs = Outputs::new(&self.arguments.compare)?;
         tell("the program as it is");
         let original_folder = self.sub("original")?;
         let original = self.one_run(&region, None, &original_folder, &mut outputs)?;

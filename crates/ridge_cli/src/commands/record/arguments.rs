@@ -35,7 +35,7 @@ static USUAL_OVERHEAD: LazyLock<String> = LazyLock::new(|| Limits::USUAL.max_ove
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct RecordArguments {
     /// Recording [default: a new one named after the program]
-    #[arg(short = 'o', long = "out", value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    #[arg(short = 'o', long = "output", alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(super) out: Option<PathBuf>,
 
     /// Run this profiler of NVIDIA around the program: `nsys` for the timeline, `ncu` for hardware counters, both joined by a
@@ -216,7 +216,7 @@ struct KeptArguments {
     memory_at: Vec<u64>,
 
     /// Keep the host name, user name, home directory and secrets in the manifest
-    #[arg(long)]
+    #[arg(long = "no-redact", alias = "keep-private")]
     keep_private: bool,
 }
 

@@ -92,7 +92,7 @@ fn not_found(report: &Report, run: &Replaced, text: &mut String) {
         fact("", &format!("no module `{}` with its code was compiled", place.module), text);
     }
     text.push_str(
-        "\nWhere the region is a part of a larger compiled function, the program has to say which\nfunction it is:\n\n",
+        "\nIf the region is part of a larger compiled function, the program has to name which\nfunction it is:\n\n",
     );
     let hook = &report.hook;
     text.push_str(&format!(
@@ -129,7 +129,7 @@ fn typed(report: &Report, text: &mut String) {
     fact("as typed", &region, text);
     if all.0 != all.1 {
         fact("", "sums in another order and contracted operations do that; `record --golden` and", text);
-        fact("", "`handoff verify` hold each value against its own bound", text);
+        fact("", "`handoff verify` checks each value against its own bound", text);
     }
     for result in &run.results {
         let name = escape_controls(&result.name);
