@@ -16,8 +16,7 @@ const MOST_REPLAYED: usize = 2 << 20;
 const ON_PROCESSORS: &str = "CPU captures don't record what dispatches and threads wait for";
 
 /// Why nothing is predicted on a processor where only waiting would go. Of four pairs of programs two were slower without it.
-const SHARED: &str =
-    "host and device share the CPU, so work that could overlap may still run one after the other";
+const SHARED: &str = "host and device share the CPU, so work that could overlap may still run one after the other";
 
 /// Gives each of `findings` its saving, and says what mending those at `together` would save at once.
 pub(crate) fn of_findings(case: &Case<'_>, findings: &mut [Finding], together: &[usize]) -> Option<Saving> {

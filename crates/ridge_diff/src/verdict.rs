@@ -111,7 +111,11 @@ pub(crate) fn verdict(evidence: &Evidence<'_>) -> Verdict {
             (state, format!("{}: {between}", signed(change)))
         }
         () if is_within && is_certain => {
-            let says = format!("{}, {between}, is below the smallest change that counts ({})", signed(change), Share(practical));
+            let says = format!(
+                "{}, {between}, is below the smallest change that counts ({})",
+                signed(change),
+                Share(practical)
+            );
             (State::NoChange, says)
         }
         () if is_within => (State::NoChange, format!("{}: {between}", signed(change))),
@@ -159,8 +163,7 @@ fn more_runs(evidence: &Evidence<'_>, is_coarse: bool) -> String {
         (true, _) => format!("one side has a single run: {LEAST_RUNS} per side show the run-to-run variation"),
         (false, Some(count)) => format!("with this variation, {count} runs per side would decide"),
         (false, None) => {
-            "with this variation, more than 40 runs per side would be needed: a quieter machine helps more"
-                .to_owned()
+            "with this variation, more than 40 runs per side would be needed: a quieter machine helps more".to_owned()
         }
     }
 }

@@ -7,7 +7,8 @@ use crate::words;
 use ridge_report::diff::{Options as Shown, text as diff_text};
 use ridge_report::terminal::Layout;
 use ridgeline::{
-    AnnotateOptions, Change, DiffOptions, Effect, GuideOptions, OtherDevice, RULES, Selection, diff, did_you_mean, explanation, rule,
+    AnnotateOptions, Change, DiffOptions, Effect, GuideOptions, OtherDevice, RULES, Selection, did_you_mean, diff,
+    explanation, rule,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -109,8 +109,7 @@ pub(crate) fn findings(check: &Check, all: bool) -> String {
     if all {
         for outcome in &unsure {
             if let Err(cannot) = &outcome.found {
-                let better =
-                    cannot.command.as_ref().map(|command| format!("; fix: `{command}`")).unwrap_or_default();
+                let better = cannot.command.as_ref().map(|command| format!("; fix: `{command}`")).unwrap_or_default();
                 text.push_str(&format!("cannot tell {}: {}{better}\n", outcome.rule.id, cannot.why));
             }
         }

@@ -11,8 +11,8 @@ use ridge_report::{Listing, Report, guide, json, terminal};
 use ridge_web::Page;
 use ridge_web::report::{Part, ReportOptions, report};
 use ridgeline::{
-    CeilingsChoice, Change, DiffOptions, Effect, GuideOptions, OpenOptions, OtherDevice, RULES, Selection, Session, did_you_mean,
-    Topic, explanation, rule, view,
+    CeilingsChoice, Change, DiffOptions, Effect, GuideOptions, OpenOptions, OtherDevice, RULES, Selection, Session,
+    Topic, did_you_mean, explanation, rule, view,
 };
 use std::path::PathBuf;
 

@@ -72,7 +72,9 @@ impl RecordError {
             RecordError::FolderInUse { .. } | RecordError::FolderBusy { .. } => {
                 vec!["name another directory with `-o`".into()]
             }
-            RecordError::Folder { .. } => vec!["check space and permission, or name another directory with `-o`".into()],
+            RecordError::Folder { .. } => {
+                vec!["check space and permission, or name another directory with `-o`".into()]
+            }
             RecordError::Spawn { .. } => vec!["check that the program runs without the recorder".into()],
             RecordError::ProfileOption { .. } => {
                 vec!["`advanced.NAME=VALUE` hands a setting of a newer JAX on as it is".into()]

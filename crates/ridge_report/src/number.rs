@@ -4,7 +4,9 @@
 
 use crate::cell::Cell;
 use crate::escape_controls;
-use ridgeline::units::{Bytes, BytesPerSec, Count, FlopPerByte, Flops, FlopsPerSec, Nanos, OpsPerSec, Share, three_digits};
+use ridgeline::units::{
+    Bytes, BytesPerSec, Count, FlopPerByte, Flops, FlopsPerSec, Nanos, OpsPerSec, Share, three_digits,
+};
 use ridgeline::{Basis, FactValue, Meaning, Unit};
 
 /// What stands for a value that is not known.

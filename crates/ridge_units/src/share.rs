@@ -20,7 +20,9 @@ impl Share {
     /// As a change, with its sign: `+3.1%`.
     pub fn signed(self) -> String {
         // A tenth of a percent says nothing of something that grew more than tenfold.
-        self.printed(|percent| if percent.abs() < 1000.0 { format!("{percent:+.1}%") } else { format!("{percent:+.0}%") })
+        self.printed(
+            |percent| if percent.abs() < 1000.0 { format!("{percent:+.1}%") } else { format!("{percent:+.0}%") },
+        )
     }
 
     fn printed(self, text: impl Fn(f64) -> String) -> String {

@@ -275,7 +275,8 @@ fn latest_sessions(files: Vec<PathBuf>, notes: &mut Vec<Note>) -> Vec<PathBuf> {
         let Some((session, files)) = sessions.into_iter().next_back() else { continue };
         if count > 1 {
             let name = session.file_name().unwrap_or_default().to_string_lossy();
-            let message = format!("the latest of {count} sessions is shown, {name}; name the directory of another one to see it");
+            let message =
+                format!("the latest of {count} sessions is shown, {name}; name the directory of another one to see it");
             notes.push(note(Severity::Info, message, &log));
         }
         latest.extend(files);

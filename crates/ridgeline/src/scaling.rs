@@ -140,11 +140,7 @@ fn add_work(rows: &mut [Row], notes: &mut Vec<Note>) {
         }
     }
     if unreadable > 0 {
-        notes.push(note(
-            Severity::Partial,
-            "captures could not be read, so the work in them is unknown",
-            unreadable,
-        ));
+        notes.push(note(Severity::Partial, "captures could not be read, so the work in them is unknown", unreadable));
     }
     if partial > 0 {
         let message =

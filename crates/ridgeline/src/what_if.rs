@@ -181,13 +181,9 @@ fn table(trace: &Trace, changes: &[Change], edits: &[Edit]) -> Table {
         .text("pattern", "Pattern", "the names that are changed", |row| row.0.pattern.clone())
         .key()
         .text("effect", "Change", "what happens to them", |row| row.0.effect.words())
-        .count(
-            "events",
-            "Events",
-            "events with a matching name or operation name",
-            Source::Measured,
-            |row| row.1.rows.len() as u64,
-        )
+        .count("events", "Events", "events with a matching name or operation name", Source::Measured, |row| {
+            row.1.rows.len() as u64
+        })
         .nanos("total_ns", "Total", "sum of their durations", Source::Measured, |row| time(row.1))
         .table("changes", "Changes")
 }
@@ -227,7 +223,12 @@ fn amounts(found: &Prediction) -> Vec<Fact> {
     let mut facts = vec![
         of_wall("saving_low_ns", "At least", found.low_ns),
         of_wall("saving_high_ns", "At most", found.high_ns),
-        Fact::observed("wall_ns", "Wall time", FactValue::Nanos(found.wall_ns), "from the first call or work to the last"),
+        Fact::observed(
+            "wall_ns",
+            "Wall time",
+            FactValue::Nanos(found.wall_ns),
+            "from the first call or work to the last",
+        ),
     ];
     if let Some(PerStep { captured_ns, low_ns, high_ns }) = found.per_step {
         let of_step = "median over the marked steps but the first";
@@ -285,10 +286,25 @@ fn replayed(found: &Baseline) -> [Fact; 6] {
             FactValue::Nanos(found.own_error_ns),
             "the largest difference of any event; 0 unless the replay is broken",
         ),
-        share("path_host", "Critical path: host", found.path.host, "share of the critical path that is the host between calls"),
+        share(
+            "path_host",
+            "Critical path: host",
+            found.path.host,
+            "share of the critical path that is the host between calls",
+        ),
         share("path_calls", "Critical path: calls", found.path.calls, "share of the critical path that is calls"),
-        share("path_device", "Critical path: device", found.path.device, "share of the critical path that is device work"),
-        share("path_waits", "Critical path: waits", found.path.waits, "share of the critical path that is latencies and waits"),
+        share(
+            "path_device",
+            "Critical path: device",
+            found.path.device,
+            "share of the critical path that is device work",
+        ),
+        share(
+            "path_waits",
+            "Critical path: waits",
+            found.path.waits,
+            "share of the critical path that is latencies and waits",
+        ),
     ]
 }
 

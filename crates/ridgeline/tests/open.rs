@@ -107,7 +107,8 @@ fn the_latest_session_of_a_log_folder() {
     let session = open(root.path()).expect("two sessions");
     let one = open(&root.path().join("plugins/profile/2026_01_02_03_04_05")).expect("one session");
     assert_eq!(session.trace().events.len(), one.trace().events.len());
-    let told = "Info: the latest of 2 sessions is shown, 2026_01_02_03_09_00; name the directory of another one to see it";
+    let told =
+        "Info: the latest of 2 sessions is shown, 2026_01_02_03_09_00; name the directory of another one to see it";
     assert!(notes(&session).iter().any(|note| note == told), "{:?}", notes(&session));
     assert!(notes(&one).iter().all(|note| !note.contains("latest")));
 }

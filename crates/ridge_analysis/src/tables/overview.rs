@@ -138,9 +138,14 @@ fn wall(analysis: &Analysis<'_>, coverage: &Coverage) -> Section {
     if unseen > 0 && busy_ns == 0 {
         // Without a record of any work, how long the devices were idle cannot be told.
         facts.retain(|fact| matches!(fact.key.as_str(), "wall_ns" | "compile_ns"));
-        let definition =
-            "no device activity was recorded, though work was launched: busy and idle times are unknown";
-        facts.push(fact("launches_unseen", "Launches without recorded work", FactValue::Count(unseen), None, definition));
+        let definition = "no device activity was recorded, though work was launched: busy and idle times are unknown";
+        facts.push(fact(
+            "launches_unseen",
+            "Launches without recorded work",
+            FactValue::Count(unseen),
+            None,
+            definition,
+        ));
     }
     facts.push(fact("events", "Events", FactValue::Count(trace.events.len() as u64), None, "events of the capture"));
     Section { title: "Overview".to_owned(), facts }
@@ -175,13 +180,7 @@ fn device_section(analysis: &Analysis<'_>, device: u32, covered: &DeviceCoverage
         ),
     ];
     if copied > 0 {
-        facts.push(fact(
-            "copied_bytes",
-            "Copied",
-            FactValue::Bytes(copied),
-            None,
-            "bytes of all copies, as recorded",
-        ));
+        facts.push(fact("copied_bytes", "Copied", FactValue::Bytes(copied), None, "bytes of all copies, as recorded"));
     }
     let found = &trace.devices[device as usize];
     let model = found.model.as_deref().or(found.vendor.as_deref());

@@ -250,7 +250,8 @@ fn trial_of(
     let TrialOutcome { ended, outputs, mut notes, took, .. } = outcome;
     if let (Ended::Failed(_), Some(run)) = (&ended, runs.last()) {
         let said = last_lines(&run.log);
-        notes.extend((!said.is_empty()).then(|| format!("last output of the candidate: {}", said.replace('\n', " / "))));
+        notes
+            .extend((!said.is_empty()).then(|| format!("last output of the candidate: {}", said.replace('\n', " / "))));
     }
     if arguments.measure == Measure::Auto && judged.as_ref().is_some_and(|judged| !judged.is_by_captures) {
         notes.push(

@@ -33,7 +33,8 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
     text.push_str("\n## What is predicted\n\n");
     match &source.verdict {
         Some((verdict, why)) => {
-            let _ = writeln!(text, "Verdict of `ridgeline offload`: *{verdict}*: {}.", plain(why).trim_end_matches('.'));
+            let _ =
+                writeln!(text, "Verdict of `ridgeline offload`: *{verdict}*: {}.", plain(why).trim_end_matches('.'));
             text.push_str("See `perf/offload.json` for the intervals; they come from a model and not from a board.\n");
         }
         None => text.push_str("Nothing: this is not a region of `ridgeline offload`.\n"),

@@ -35,11 +35,7 @@ fn low(value: i64, instruction: &Instruction) -> Result<i64, Refusal> {
 }
 
 fn count<T>(all: &[T], rank: usize, instruction: &Instruction) -> Result<(), Refusal> {
-    if all.len() == rank {
-        Ok(())
-    } else {
-        refuse(format!("`{}` lacks some of its dimensions", instruction.name))
-    }
+    if all.len() == rank { Ok(()) } else { refuse(format!("`{}` lacks some of its dimensions", instruction.name)) }
 }
 
 pub(super) fn slice(instruction: &Instruction, rank: usize) -> Result<Vec<(usize, usize)>, Refusal> {

@@ -82,7 +82,10 @@ fn by_measured_time(answer: &mut RegionAnswer, known: &Known, asked: &Asked<'_>)
     (answer.verdict, answer.why) = match best.speedup {
         speedup if speedup.p10 > 1.0 => (Verdict::LatencyCandidate, format!("{} answers {how} as fast", best.name)),
         speedup if speedup.p90 < 1.0 => (Verdict::NeverOnThroughput, format!("{} is {how} as fast", best.name)),
-        _ => (Verdict::Undecided, format!("{} is {how} as fast: the interval includes both a gain and a loss", best.name)),
+        _ => (
+            Verdict::Undecided,
+            format!("{} is {how} as fast: the interval includes both a gain and a loss", best.name),
+        ),
     };
 }
 

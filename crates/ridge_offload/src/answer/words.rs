@@ -150,7 +150,8 @@ pub(super) fn assumptions(regions: &[RegionAnswer], ask: &Ask) -> Vec<String> {
             let work = one.region.specification.as_ref().ok().map(|spec| &spec.workload);
             work.is_some_and(|work| work.kept_input.0 + work.kept_output.0 > 0.0)
         };
-        let but = if regions.iter().any(stays) { ", except for data that a surrounding loop leaves unchanged" } else { "" };
+        let but =
+            if regions.iter().any(stays) { ", except for data that a surrounding loop leaves unchanged" } else { "" };
         all.push(format!(
             "input and output cross the host's link in each call{but}, unless `--what-if resident=N` or `stream=yes` is set"
         ));

@@ -50,8 +50,10 @@ impl Workplace {
         let top = git(&here, &["rev-parse", "--show-toplevel"]).ok().map(|out| path_of(out.trim_ascii_end()));
         let is_repository = top.is_some();
         let tree = top.unwrap_or_else(|| here.clone());
-        let temporary =
-            tempfile::Builder::new().prefix("ridgeline-try-").tempdir().map_err(system("create a directory for copies"))?;
+        let temporary = tempfile::Builder::new()
+            .prefix("ridgeline-try-")
+            .tempdir()
+            .map_err(system("create a directory for copies"))?;
         let mut copies = Copies { tree, temporary, changed: Vec::new(), is_repository, left_out: Vec::new() };
         for side in [Side::Before, Side::After] {
             fs::create_dir_all(copies.root(side)).map_err(system("create a directory for copies"))?;

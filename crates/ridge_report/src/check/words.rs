@@ -54,7 +54,11 @@ pub fn holds(check: &Check, finding: &Finding) -> Option<String> {
     let frame = &check.diagnosis.frame;
     if finding.beside_ns > 0 {
         let held = Nanos(finding.beside_ns);
-        return Some(format!("{held} outside of the analyzed {} ({})", Nanos(frame.unit_ns()), show_share(finding.share).joined()));
+        return Some(format!(
+            "{held} outside of the analyzed {} ({})",
+            Nanos(frame.unit_ns()),
+            show_share(finding.share).joined()
+        ));
     }
     let held = Nanos((finding.share * frame.unit_ns() as f64) as i64);
     let per = match frame.per {

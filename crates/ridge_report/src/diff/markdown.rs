@@ -44,7 +44,13 @@ pub fn render(diff: &Diff, options: &Options) -> String {
     }
     if let Some((count, before, after)) = rows.others {
         let change = signed_time((after - before) as f64);
-        let _ = writeln!(text, "| | {} | {} | {} | {change} | |", counted(count as u64, "other", "others"), Nanos(before), Nanos(after));
+        let _ = writeln!(
+            text,
+            "| | {} | {} | {} | {change} | |",
+            counted(count as u64, "other", "others"),
+            Nanos(before),
+            Nanos(after)
+        );
     }
     let said: Vec<String> = found.measures.iter().filter_map(|change| measure(change, found.unit)).collect();
     let causes = found.causes.iter().flatten().filter(|change| change.fate != Fate::Stayed).map(cause);

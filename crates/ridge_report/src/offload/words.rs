@@ -95,9 +95,19 @@ pub(super) fn cut(board: &BoardAnswer) -> Option<String> {
     let cut = board.cut.as_ref()?;
     let of_loop = if cut.is_whole_loop { " and the loop around them" } else { "" };
     let best = match cut.ops.len() {
-        0 => return Some(format!("none of its {} gains on {}", counted(cut.of as u64, "operation", "operations"), board.name)),
+        0 => {
+            return Some(format!(
+                "none of its {} gains on {}",
+                counted(cut.of as u64, "operation", "operations"),
+                board.name
+            ));
+        }
         all if all == cut.of && cut.opened.is_none() => {
-            format!("all of its {}{of_loop} gain most together on {}", counted(all as u64, "operation", "operations"), board.name)
+            format!(
+                "all of its {}{of_loop} gain most together on {}",
+                counted(all as u64, "operation", "operations"),
+                board.name
+            )
         }
         some => {
             let named: Vec<&str> = cut.ops.iter().take(6).map(String::as_str).collect();

@@ -43,7 +43,9 @@ impl About {
                 let has_copy = trace.events.kind.iter().any(|kind| EventKind::from_byte(*kind).is_copy());
                 (!has_copy, "the capture has no copies between host and device")
             }
-            About::Gpu => (trace.devices.iter().all(Device::is_processor), "the capture has no device other than the CPU"),
+            About::Gpu => {
+                (trace.devices.iter().all(Device::is_processor), "the capture has no device other than the CPU")
+            }
             About::Roof => {
                 let is_known = session
                     .with_analysis(|analysis| analysis.ceilings.iter().any(|known| known.get(Limit::Memory).is_some()));

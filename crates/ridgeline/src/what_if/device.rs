@@ -94,8 +94,7 @@ pub(super) fn notes(found: &Elsewhere, others: &[&DeviceSheet]) -> Vec<Note> {
         notes.push(Note::new(Severity::Info, format!("the name also means {}", names.join(", "))));
     }
     if found.from.iter().any(|sheet| sheet.vendor != found.to.vendor) {
-        let words =
-            "kernels of one vendor stand in for those of the other, which are different code and may be faster or slower";
+        let words = "kernels of one vendor stand in for those of the other, which are different code and may be faster or slower";
         notes.push(Note::new(Severity::Info, words));
     }
     notes

@@ -142,7 +142,10 @@ pub(crate) fn ceiling_notes(analysis: &Analysis<'_>) -> Vec<String> {
     for (ceilings, _) in worked {
         notes.extend(ceilings.notes.iter().cloned());
         if ceilings.entries.is_empty() {
-            notes.push(format!("{}: its ceilings are unknown, so it has no bound and no headroom; `ridgeline calibrate` measures them", ceilings.device));
+            notes.push(format!(
+                "{}: its ceilings are unknown, so it has no bound and no headroom; `ridgeline calibrate` measures them",
+                ceilings.device
+            ));
         }
     }
     notes.dedup();

@@ -110,8 +110,7 @@ pub(super) fn run(arguments: &EmulateArguments) -> Result<Ending, Failure> {
     let bundle = open(&arguments.bundle)
         .map_err(|error| Failure::failed(error.to_string()).at(&arguments.bundle).hint("nothing of it was run"))?;
     let program = bundle.program().map_err(|why| {
-        Failure::failed(format!("there is no code to replace the region with, because {why}"))
-            .at(&arguments.bundle)
+        Failure::failed(format!("there is no code to replace the region with, because {why}")).at(&arguments.bundle)
     })?;
     if version().is_none() {
         return Err(Failure::failed("g++ is not on the path").hint("install g++, which compiles the bundle's code"));
@@ -139,7 +138,8 @@ impl EmulateArguments {
 
     /// What the region is run in: as typed, then each format.
     fn formats(&self, bundle: &Opened) -> Vec<Option<Fixed>> {
-        let earlier = self.format.iter().filter_map(|one| if let Shown::In(format) = one { Some(*format) } else { None });
+        let earlier =
+            self.format.iter().filter_map(|one| if let Shown::In(format) = one { Some(*format) } else { None });
         let asked: Vec<Fixed> = self.number_format.iter().copied().chain(earlier).collect();
         let formats = match (asked.is_empty(), self.only_typed) {
             (_, true) => Vec::new(),

@@ -183,6 +183,7 @@ fn put(folder: &Path, name: &str, text: String) -> Result<(), Failure> {
 /// Where a bundle is being made, as long as it is not whole.
 fn beside(output: &Path) -> Result<PathBuf, Failure> {
     let parent = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(parent).map_err(|error| Failure::io("could not create the directory", &error).at(parent))?;
+    std::fs::create_dir_all(parent)
+        .map_err(|error| Failure::io("could not create the directory", &error).at(parent))?;
     Ok(parent.to_path_buf())
 }
