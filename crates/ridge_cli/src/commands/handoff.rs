@@ -9,7 +9,7 @@ use crate::compiled_as::meant;
 use crate::ending::Ending;
 use crate::failure::{FAILED, Failure};
 use crate::timings::Timings;
-use clap::{Args, Subcommand, ValueHint};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use ridgeline::HandoffOptions;
 use ridgeline::handing_over::Fixed;
 use ridgeline::handing_over::bundle::{Check, CheckState};
