@@ -88,7 +88,7 @@ fn markdown_for_a_pull_request() {
         expect![[r#"
         ### step 474 ms · device busy 2.1% · 1 finding accounts for 463 ms · capture quality: partial
 
-        > **doubt** `few-or-unstable-steps`: 1 step is in the capture: how much steps differ is not known; cannot tell what a step took: `ridgeline record --steps 10..20 -- python PROGRAM.py`
+        > **doubt** `few-or-unstable-steps`: 1 step is in the capture: step-to-step variation is unknown; cannot tell what a step took: `ridgeline record --steps 10..20 -- python PROGRAM.py`
 
         #### warning: a stream waits 463 ms for something from before the capture
 
@@ -96,9 +96,9 @@ fn markdown_for_a_pull_request() {
         - **at**: `/sgl-workspace/sglang/python/sglang/jit_kernel/resolve_future_token_ids.py:30`
         - **time**: 463 ms of 474 ms per step (97.7%)
         - **evidence**: 463 ms idle although the next work had been launched long before
-        - **evidence**: 4 more pieces of work of the stream, launched meanwhile, could not begin either
+        - **evidence**: 4 more pieces of work of the stream, launched during it, could not begin either
         - **evidence**: \`hipMemcpyWithStream\` waits with the stream: it is a victim and not the cause
-        - **why**: what is launched on a stream begins when all before it is done, and nothing in the capture runs meanwhile
+        - **why**: work on a stream begins when all earlier work is done, and nothing in the capture runs during the wait
         - **help**: begin the capture earlier and record two steps, so that what the stream waited for is in it, before changing anything
         - **saving**: at most 460 ms per step; what would take its place is not known
     "#]],

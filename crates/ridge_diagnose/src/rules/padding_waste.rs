@@ -65,7 +65,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, sums: &FxHashMap<u32, WorkSum
     let ns = program.ns_of(&slow);
     let (width, extra) = widths.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let message = format!(
-        "{} of the time multiplies matrices whose rows are not a multiple of {ALIGNED} bytes",
+        "{} of the time multiplies matrices with rows that are not a multiple of {ALIGNED} bytes",
         percent(case.share(ns)),
     );
     Some(
