@@ -97,7 +97,7 @@ fn ids_that_mean_nothing_and_work_without_a_launch() {
               2000 +4000 before (kernel)
               20000 +2000 a (kernel) by cudaGraphLaunch for aten::inner
               22000 +2000 b (kernel) by cudaGraphLaunch for aten::inner
-            Info x1: 1 of 3 pieces of device work have no launch in the file, 50.0% of device time: they began before it or their calls were left out; they count in all totals
+            Info x1: 1 of 3 device events have no launch in the file, 50.0% of device time: they began before it or their calls were left out; they count in all totals
         "#]],
     );
 }
@@ -132,7 +132,7 @@ fn waits_and_copies_of_mtia_are_no_kernels() {
               0 +100000 event_wait (synchronization)
               100000 +5000 dma_request (copy device to host)
               110000 +50000 fc-dtype_Float (kernel)
-            Info x2: 2 of 2 pieces of device work have no launch in the file, 100.0% of device time: they began before it or their calls were left out; they count in all totals
+            Info x2: 2 of 2 device events have no launch in the file, 100.0% of device time: they began before it or their calls were left out; they count in all totals
         "#]],
     );
 }

@@ -354,7 +354,7 @@ pub(crate) fn listed() -> Value {
     json!([
         tool(
             "open",
-            "Open a capture: a file or directory of Ridgeline, JAX or XProf, PyTorch, Nsight, rocprof. Says its id, whether it can be judged, what was lost, its devices, and where the time went.",
+            "Open a capture: a file or directory of Ridgeline, JAX or XProf, PyTorch, Nsight, rocprof. Returns its id, its quality, lost data, its devices, and the time breakdown.",
             json!({ "path": text("File or directory"), "paths": texts("Several, such as one per host") }),
             &[]
         ),
@@ -393,7 +393,7 @@ pub(crate) fn listed() -> Value {
             "What changes would save together, by replaying the capture; without edits, how well it can be replayed.",
             json!({
                 "id": id(), "edits": { "type": "array", "items": edit },
-                "device": text("The device is another: h100"), "captured_on": text("What it ran on, where the capture does not know"),
+                "device": text("The device is another: h100"), "captured_on": text("What it ran on, if the capture doesn't record it"),
             }),
             &["id"]
         ),

@@ -17,7 +17,7 @@ use std::ops::Range;
 /// Why a text that is part of an order cannot be overwritten.
 const ORDERED: RedactError = RedactError::Unknown {
     found: "a database with an index over private texts",
-    hint: "remove its indexes from a copy with `DROP INDEX`; where one is unique, `ridgeline export FILE --to chrome` \
+    hint: "remove its indexes from a copy with `DROP INDEX`; if one is unique, `ridgeline export FILE --to chrome` \
            writes a redacted trace",
 };
 /// Why a schema that names somebody cannot be overwritten.

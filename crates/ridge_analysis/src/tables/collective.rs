@@ -49,7 +49,7 @@ columns! {
             "what it does, as the capture names it", |at, row| text(at, row.first().collective.name);
         group: text "Group", "group of processes that it runs among", |at, row| text(at, row.first().collective.group);
         sequence: whole(Number) Detail Capture "Sequence",
-            "number of the call in its group, where the capture counts them", |_, row| row.first().collective.sequence;
+            "number of the call in its group, if the capture counts them", |_, row| row.first().collective.sequence;
         ranks: count Key Counted "Ranks", "ranks whose part was captured", |_, row| row.parts.len() as u64;
         latency_ns: nanos Key Measured "Latency",
             "duration on the rank where it was shortest: the part without waiting for a later rank",

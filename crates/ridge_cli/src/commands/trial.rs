@@ -255,7 +255,7 @@ fn trial_of(
     }
     if arguments.measure == Measure::Auto && judged.as_ref().is_some_and(|judged| !judged.is_by_captures) {
         notes.push(
-            "judged by the time of the whole program: not every run has a capture that can be compared".to_owned(),
+            "measured over the whole program: not every run has a comparable capture".to_owned(),
         );
     }
     Trial {

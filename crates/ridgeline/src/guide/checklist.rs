@@ -307,7 +307,7 @@ fn answered(asked: &Asked, lacking: Option<&'static str>, check: &Check, command
         next: Vec::new(),
     };
     if let Some(share) = busy {
-        item.evidence.push(format!("devices worked {} of the judged time", Share(share)));
+        item.evidence.push(format!("devices worked {} of the analyzed time", Share(share)));
     }
     item.evidence.extend(found.iter().map(|finding| format!("{} [{}]", finding.message, finding.rule)));
     if !found.is_empty() || busy.is_some_and(|share| share < BUSY) {

@@ -121,7 +121,7 @@ columns! {
     PEAKS: PlannedModule {
         missed_donation_bytes: bytes Modelled "Missed donation",
             "bytes of parameters that are dead when a result of the same type and extents is made and that are not \
-             donated: at most this much less memory, where the caller no longer needs them",
+             donated: at most this much less memory, if the caller no longer needs them",
             |_, module| module.missed_bytes();
         peak_at: text "Peak at", "instruction at which the peak is reached",
             |at, module| module.plan.peak_at.map(|peak| module.hlo(at).instruction(peak).name.as_str());
@@ -166,10 +166,10 @@ columns! {
         module: text Key "Module", "compiled program", |at, row| row.module(at).name(at);
         parameter: text Key "Parameter", "argument that is dead when the result is made",
             |at, row| value_name(row.hlo(at), row.missed.parameter, &row.missed.parameter_index);
-        argument: text "Argument", "its name in the program, where the compiler kept it",
+        argument: text "Argument", "its name in the program, if the compiler kept it",
             |at, row| row.hlo(at).instruction(row.missed.parameter).metadata.op_name.as_str();
         saving_bytes: bytes Key Modelled "Saving",
-            "bytes that the module would need less, where the caller no longer needs the argument",
+            "bytes that the module would save, if the caller no longer needs the argument",
             |_, row| row.missed.bytes;
         shape: text "Shape",
             "type and extents of both", |at, row| row.shape(at).map(|shape| shape.without_layout().to_string());

@@ -78,7 +78,7 @@ fn section(ceilings: &Ceilings, sums: &WorkSums) -> Section {
         );
     }
     if let Some(headroom) = sums.headroom() {
-        let definition = "measured time over the least time, where both are known";
+        let definition = "measured time over the least time, if both are known";
         facts.push(fact("headroom", "Headroom", FactValue::Number(headroom), None, definition).basis(Basis::Modelled));
     }
     for bound in Bound::ALL {

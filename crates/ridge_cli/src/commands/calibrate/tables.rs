@@ -70,7 +70,7 @@ pub(super) fn flat(calibration: &Calibration) -> Result<Vec<Listing>, Failure> {
 }
 
 const FIGURE: &str = "the measured quantity; see docs/calibrate.md";
-const TYPE: &str = "type of the numbers, where it matters";
+const TYPE: &str = "type of the numbers, if it matters";
 const BY: &str = "native: the host's own loops; jax: loops that JAX compiled";
 const BEST: &str = "the best round: highest rate, shortest time";
 const MEDIAN: &str = "the median round; none where rounds differ in size";

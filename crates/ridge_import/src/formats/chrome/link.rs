@@ -154,7 +154,7 @@ pub(super) fn note_unlinked(placed: &Placed, source: &str, import: &mut Import) 
     }
     let share = Share::of(unlinked.1 as f64, work.1 as f64);
     let message = format!(
-        "{} of {} pieces of device work have no launch in the file, {share} of device time: they began before it \
+        "{} of {} device events have no launch in the file, {share} of device time: they began before it \
          or their calls were left out; they count in all totals",
         unlinked.0, work.0
     );
