@@ -209,7 +209,7 @@ export const TESTS = [
     await page.context().route("https://ui.perfetto.dev/**", (route) => route.fulfill({ contentType: "text/html", body: theirs }));
     await page.getByText("Save as").click();
     await page.getByRole("button", { name: "Open in Perfetto" }).click();
-    assert.match(await page.getByRole("dialog").innerText(), /a page of another host/);
+    assert.match(await page.getByRole("dialog").innerText(), /a third-party page/);
     assert.equal(page.context().pages().length, 1);
     const [other] = await Promise.all([page.context().waitForEvent("page"), page.getByRole("button", { name: "Open ui.perfetto.dev" }).click()]);
     await until(other, () => document.title.endsWith(": 7"));
