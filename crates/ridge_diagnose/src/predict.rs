@@ -116,7 +116,7 @@ fn replayed(case: &Case<'_>, replay: &Replay<'_>, edits: &[Edit], share: f64) ->
     }
     let high = if held > 0 { high.min(held.saturating_mul(3) / 2) } else { high };
     if share > 0.0 && high == 0 {
-        return Err(Some("something else takes its place on the longest path".to_owned()));
+        return Err(Some("something else takes its place on the critical path".to_owned()));
     }
     let part = |ns: i64| if whole > 0 { ns as f64 / whole as f64 } else { 0.0 };
     Ok(Saving {

@@ -65,12 +65,12 @@ pub(crate) static BY_CAUSE: View = View {
 /// Idle time by cause and what the host did.
 pub(crate) static BY_HOST: View = View {
     id: "host",
-    about: "what the host did during it",
+    about: "host activity during idle time",
     make: |analysis, ask| {
         asked(analysis, ask, |idle| {
             let rows = idle.by_host(analysis);
             let about = |_: &_, row: &HostRow| row.name.map(Subject::Named);
-            let mut table = Sheet::over(analysis, &rows).about(about).show(HOST).table("What the host did meanwhile");
+            let mut table = Sheet::over(analysis, &rows).about(about).show(HOST).table("Host activity during idle time");
             table.footnotes.extend(tracer_note(analysis.trace, &rows));
             table
         })

@@ -61,7 +61,7 @@ pub(crate) static USAGE: View = View {
         let subject = |at: &Analysis<'_>, row: &UsageRow| {
             Some(Subject::Allocator(row.allocator(at).process, row.allocator(at).name))
         };
-        Sheet::over(analysis, &rows).about(subject).show(STRETCHES).table("Use over time")
+        Sheet::over(analysis, &rows).about(subject).show(STRETCHES).table("Memory use over time")
     },
     ..OF_MEMORY
 };
@@ -74,7 +74,7 @@ pub(crate) static SEGMENTS: View = View {
     make: |analysis, _| {
         let rows = analysis.memory().segment_events(analysis.trace);
         let sheet = Sheet::over(analysis, &rows).about(|_, row| Some(Subject::Segment(row.row)));
-        sheet.show(TAKEN).table("Segments taken from the driver")
+        sheet.show(TAKEN).table("Driver allocations")
     },
     ..OF_MEMORY
 };
@@ -87,7 +87,7 @@ pub(crate) static SNAPSHOTS: View = View {
     make: |analysis, _| {
         let subject = |_: &_, row: &Snapshot| Some(Subject::Snapshot(row.snapshot, row.allocator));
         let sheet = Sheet::over(analysis, &analysis.memory().snapshots).about(subject);
-        sheet.show(MOMENTS).table("Memory at the moment of each snapshot")
+        sheet.show(MOMENTS).table("Memory by snapshot")
     },
     ..OF_MEMORY
 };
@@ -102,7 +102,7 @@ pub(crate) static BLOCKS: View = View {
             Some(row.stack.map_or(Subject::Snapshot(row.snapshot, row.allocator), Subject::Stack))
         };
         let sheet = Sheet::over(analysis, &analysis.memory().blocks).about(subject);
-        sheet.show(ALIKE).table("Blocks of snapshots, by stack")
+        sheet.show(ALIKE).table("Snapshot blocks by stack")
     },
     ..OF_MEMORY
 };

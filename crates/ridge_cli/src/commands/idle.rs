@@ -48,7 +48,7 @@ pub(crate) struct IdleArguments {
 const EXAMPLES: &str = "\
 Examples:
   ridgeline idle run/                          why each device was idle, and the longest gaps
-  ridgeline idle run/ --by host                what the host did during it
+  ridgeline idle run/ --by host                host activity during idle time
   ridgeline idle run/ --by gap --top 50        the 50 longest gaps
   ridgeline idle run/ --device 0 --by op       before which operations the first device was idle
   ridgeline idle run/ --by gap -f csv          every gap, for a spreadsheet";

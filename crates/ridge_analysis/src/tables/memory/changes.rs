@@ -8,7 +8,7 @@ use ridge_table::Table;
 /// Every module, allocator and holder of blocks of two captures, largest change first; what did not change is left out.
 pub(crate) fn table(before: &Analysis<'_>, after: &Analysis<'_>) -> Table {
     let (rows, same) = memory_changes(before, after);
-    let mut table = Sheet::over(after, &rows).show(CHANGES).table("Changes of memory");
+    let mut table = Sheet::over(after, &rows).show(CHANGES).table("Memory changes");
     table.name = "memory_diff";
     table.footnotes.extend((same > 0).then(|| format!("{same} more are the same in both")));
     table
