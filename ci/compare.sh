@@ -26,7 +26,7 @@ if [ ! -e "$BEFORE" ]; then
 fi
 
 compare() {
-    "$ridgeline" diff "$BEFORE" "$reports/summary.json" --fail-on "$fail_on" "$@"
+    "$ridgeline" diff "$BEFORE" "$reports/summary.json" --fail-on-regression "$fail_on" "$@"
 }
 
 # The reports never fail by what they say: the last line decides.

@@ -14,5 +14,5 @@ set -u
 : "${PROGRAM:?expected the program to try in PROGRAM}"
 # OPTIONS are several words.
 # shellcheck disable=SC2086
-exec "${RIDGELINE:-ridgeline}" try --baseline "${BASELINE:-origin/main}" --fail-on "${FAIL_ON:-5%}" ${OPTIONS:-} \
+exec "${RIDGELINE:-ridgeline}" try --baseline "${BASELINE:-origin/main}" --fail-on-regression "${FAIL_ON:-5%}" ${OPTIONS:-} \
     -o "${REPORTS:-ridgeline-trial}" -- sh -c "$PROGRAM"

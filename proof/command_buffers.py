@@ -35,7 +35,7 @@ def compared(with_: dict[str, Any], with_facts: dict[str, Any], without: dict[st
         if len(proof.rows) < 30:
             quotient = with_ns / without_ns if with_ns and without_ns else None
             proof.rows.append([key[0], key[1], scaled(with_ns, 1e3), scaled(without_ns, 1e3), quotient, how])
-    proof.facts.append(f"{100 * shared(*found):.1f} % of the time is on the same operations in both runs")
+    proof.facts.append(f"{100 * shared(*found):.1f}% of the time is on the same operations in both runs")
     return proof
 
 

@@ -157,7 +157,7 @@ def facts_of(answer: dict[str, Any]) -> dict[str, Any]:
 def last_line(text: str) -> str:
     """The last line that says something, for a reason."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1][:200] if lines else "it said nothing"
+    return lines[-1][:200] if lines else "it printed nothing"
 
 
 def scaled(value: float | None, unit: float) -> float | None:

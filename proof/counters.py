@@ -124,7 +124,7 @@ def compared(told: dict[str, Any], counts: dict[str, dict[str, Any]], times: dic
                          ("counted operations / counters", by_flops), ("time / ncu's time", by_time)):
         if values:
             close = sum(0.9 <= value <= 1.1 for value in values)
-            proof.facts.append(f"{what}: median {statistics.median(values):.3f}, {close} of {len(values)} within 10 %")
+            proof.facts.append(f"{what}: median {statistics.median(values):.3f}, {close} of {len(values)} within 10%")
     return proof
 
 

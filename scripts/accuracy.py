@@ -392,9 +392,9 @@ def line_of(row: Row) -> str:
 
 
 def share(rows: Iterable[bool]) -> str:
-    """`12 of 31 (39 %)`"""
+    """`12 of 31 (39%)`"""
     found = list(rows)
-    return f"{sum(found)} of {len(found)}" + (f" ({100 * sum(found) / len(found):.0f} %)" if found else "")
+    return f"{sum(found)} of {len(found)}" + (f" ({100 * sum(found) / len(found):.0f}%)" if found else "")
 
 
 def figures(rows: list[Row]) -> list[tuple[str, str]]:
@@ -408,19 +408,19 @@ def figures(rows: list[Row]) -> list[tuple[str, str]]:
     found = [
         ("first cause right (recall)", share(row.cause for row in pairs)),
         ("warnings right (precision)", f"{true} of {warnings + alarms}"
-         + (f" ({100 * true / (warnings + alarms):.0f} %)" if warnings + alarms else "")),
+         + (f" ({100 * true / (warnings + alarms):.0f}%)" if warnings + alarms else "")),
         ("line right", share(row.line for row in pairs)),
         ("fixed programs silent", share(not row.alarms for row in sound if row.is_pair)),
         ("healthy programs silent", share(not row.alarms for row in healthy)),
         ("false alarms per sound program", f"{alarms} in {len(sound)} ({alarms / max(len(sound), 1):.2f})"),
         ("right causes with an amount", f"{len(amounts)} of {len(right)}"),
         ("amounts within a factor of two", share(GOOD[0] <= (row.ratio or 0) <= GOOD[1] for row in amounts)),
-        (f"measured inside the interval (promised {100 * NOMINAL:.0f} %)", share(row.is_inside for row in amounts)),
+        (f"measured inside the interval (promised {100 * NOMINAL:.0f}%)", share(row.is_inside for row in amounts)),
     ]
     if any(row.experiment for row in rows):
         total, known = sum(row.right_findings for row in pairs), sum(row.right_measured for row in pairs)
         found.append(("right first causes measured by experiment", share(row.experiment is not None for row in right)))
-        found.append(("right findings measured by experiment", f"{known} of {total} ({100 * known / max(total, 1):.0f} %)"))
+        found.append(("right findings measured by experiment", f"{known} of {total} ({100 * known / max(total, 1):.0f}%)"))
     return found
 
 
@@ -459,8 +459,8 @@ def page_line(row: Row) -> str:
     alarms = ", ".join(f"`{rule}`" for rule in row.alarms or ()) or "none"
     if not row.is_pair:
         return f"| {row.id} | | | | | | {alarms} |"
-    amount = f"{100 * row.low:.0f} to {100 * row.high:.0f} %" if row.has_amount else "none"
-    saved = "not measured" if row.saved is None else f"{100 * row.saved:.0f} %"
+    amount = f"{100 * row.low:.0f} to {100 * row.high:.0f}%" if row.has_amount else "none"
+    saved = "not measured" if row.saved is None else f"{100 * row.saved:.0f}%"
     first = f"`{row.rule}`" if row.rule else "none"
     return f"| {row.id} | {first} | {yes(row.cause)} | {yes(row.line)} | {amount} | {saved} | {alarms} |"
 

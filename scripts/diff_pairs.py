@@ -54,7 +54,7 @@ def said(name: str, found: dict) -> str:
     ends = [f"{100 * whole[key]:+.1f}" if whole[key] is not None else "?" for key in ("share_low", "share_high")]
     place = (first["location"] or {}).get("text") or ""
     return (
-        f"{name:<12}{found['verdict']['state']:<14}{100 * whole['share']:+8.1f} % ({ends[0]} to {ends[1]})   "
+        f"{name:<12}{found['verdict']['state']:<14}{100 * whole['share']:+8.1f}% ({ends[0]} to {ends[1]})   "
         f"{first['what']} {first['subject']} {place}"
     )
 

@@ -185,11 +185,11 @@ def check(name: str, kind: str, arguments: argparse.Namespace) -> list[dict]:
 
 def line(result: Result) -> str:
     is_amount = result.low is not None and result.basis != "bound"
-    predicted = f"{100 * result.low:.0f} to {100 * result.high:.0f} %" if is_amount else "-"
+    predicted = f"{100 * result.low:.0f} to {100 * result.high:.0f}%" if is_amount else "-"
     ratio = "-" if result.ratio is None else f"{result.ratio:.2f}"
     marks = ("yes" if result.fires else "NO", "yes" if result.silent else "NO")
     return (f"{result.pair:42} {marks[0]:>5} {marks[1]:>6} {1e6 * result.before_s:9.1f} µs {1e6 * result.after_s:9.1f} µs "
-            f"{100 * result.measured:7.0f} % {100 * result.claimed:4.0f} % {predicted:>13} {ratio:>6}")
+            f"{100 * result.measured:7.0f}% {100 * result.claimed:4.0f}% {predicted:>13} {ratio:>6}")
 
 
 def recorded() -> list[Result]:

@@ -32,7 +32,7 @@ _HARNESS = "_ridgeline_harness"
 
 
 class Listener(Protocol):
-    """Who decides what regions and results mean in this process."""
+    """What regions and results do in this process."""
 
     def traced(self, region: Region, args: tuple[Any, ...], kwargs: dict[str, Any], *, inside: bool) -> Any:
         """What the region is compiled to; `inside` another jitted function, or by itself."""
@@ -41,7 +41,7 @@ class Listener(Protocol):
         """The value of a call from outside of any jitted function."""
 
     def result(self, name: str, array: Any) -> None:
-        """The program says that `array` is what it is for."""
+        """The program marked `array` as its result."""
 
 
 #: Set by the harness, in its own copy of this module.
@@ -49,13 +49,13 @@ listener: Listener | None = None
 
 
 def current() -> Listener | None:
-    """Who listens in this process, if anybody does."""
+    """The listener of this process, if there is one."""
     harness = sys.modules.get(f"{_HARNESS}.regions")
     return getattr(harness, "listener", None) or listener
 
 
 class Region:
-    """A function with a name that tools know it by."""
+    """A function with a name for tools."""
 
     def __init__(self, name: str, function: Callable[..., Any], options: dict[str, Any]) -> None:
         functools.update_wrapper(self, function)
@@ -100,10 +100,10 @@ def region(name: str, **options: Any) -> Callable[[Function], Function]: ...
 
 
 def region(name: Any, **options: Any) -> Any:
-    """Call a function a region: `@region("smooth")`, or `@region` for one that has the function's own name.
+    """Mark a function as a region: `@region("smooth")`, or `@region` to use the function's own name.
 
     `options` are those of `jax.jit`, such as `static_argnames`.
-    Raises ValueError if the name is none that a module can have: letters, digits and `_`.
+    Raises ValueError unless the name has only letters, digits and `_`.
     """
     if callable(name):
         return region(getattr(name, "__name__", ""), **options)(name)
@@ -117,7 +117,7 @@ def region(name: Any, **options: Any) -> Any:
 
 
 def result(name: str, array: Any) -> Any:
-    """Say that `array` is a result of the program by which its errors are judged; gives `array` back."""
+    """Mark `array` as a program result to compare against; returns `array`."""
     hears = current()
     if hears is not None:
         hears.result(name, array)

@@ -442,7 +442,7 @@ class Session:
         life = time.time() - self._piece.content["started_unix_s"]
         why = (
             f"{traced:.3g} s of {life:.3g} s were recorded, in {self._windows} {'window' if self._windows == 1 else 'windows'}: the program "
-            f"makes so many events that recording all would slow it down by more than {self._config['max_overhead_pct']} % "
+            f"makes so many events that recording all would slow it down by more than {self._config['max_overhead_pct']}% "
             "(--max-overhead)"
         )
         self._piece.append("notes", {"what": "capture", "why": why})

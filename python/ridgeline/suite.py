@@ -34,7 +34,7 @@ BUILT_IN_ARGUMENTS = ("size", "family")
 
 
 class SuiteError(Exception):
-    """A suite file that cannot be used: a name declared twice, an unknown fixture, a cycle."""
+    """An invalid suite file: a name declared twice, an unknown fixture, a cycle."""
 
 
 class NoMatchError(SuiteError):
@@ -73,7 +73,7 @@ class Suite:
 
     def operation(self, function: Callable[..., Any] | None = None, /, *, name: str | None = None,
                   families: Sequence[str] = (), part_of: str | None = None) -> Callable[..., Any]:
-        """Declare an operation. What it returns is waited for inside the timed region, so it must return its results.
+        """Declare an operation. Its result is waited for inside the timed region, so it must return its results.
 
         `part_of` names the operation that it is a part of, by which shares are counted.
         """
@@ -90,7 +90,7 @@ class Suite:
         return function
 
     def ratio(self, slower: str, faster: str) -> None:
-        """Have the time of operation `slower` be told as so many times that of `faster`."""
+        """Report the time of operation `slower` as a multiple of that of `faster`."""
         self.ratios.append((slower, faster))
 
     def parts(self) -> dict[str, str]:

@@ -78,18 +78,18 @@ def test_recordings_are_judged_again_without_running_a_program(tmp_path: Path) -
         program.write_text("raise SystemExit('a program was run')\n")
     found = {name: " ".join(value.split()) for name, value in ran(tmp_path, "--again", str(kept)).items()}
     expected = {
-        "first cause right (recall)": "1 of 2 (50 %)",
-        "line right": "2 of 2 (100 %)",
-        "fixed programs silent": "1 of 2 (50 %)",
-        "healthy programs silent": "1 of 2 (50 %)",
+        "first cause right (recall)": "1 of 2 (50%)",
+        "line right": "2 of 2 (100%)",
+        "fixed programs silent": "1 of 2 (50%)",
+        "healthy programs silent": "1 of 2 (50%)",
         "right causes with an amount": "1 of 1",
-        "amounts within a factor of two": "1 of 1 (100 %)",
-        "measured inside the interval (promised 80 %)": "1 of 1 (100 %)",
+        "amounts within a factor of two": "1 of 1 (100%)",
+        "measured inside the interval (promised 80%)": "1 of 1 (100%)",
     }
     assert {name: found.get(name) for name in expected} == expected
     # Another binary, which cannot read what was recorded.
     found = ran(tmp_path, "--again", str(kept), status=2)
-    assert found["first cause right (recall)"].strip() == "0 of 2 (0 %)"
+    assert found["first cause right (recall)"].strip() == "0 of 2 (0%)"
 
 
 def test_a_line_of_another_file_with_the_same_number_is_wrong() -> None:

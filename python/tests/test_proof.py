@@ -84,10 +84,10 @@ def test_work_and_traffic_stand_beside_counters():
         "gemm       2        0.001    4.5     0.0002222  0.0051   0.0045         0.009   0.8824           1.765     0.00202      "
         "  0.002          0.002      0.9901",
         "fft did not run: XlaRuntimeError: no cuFFT",
-        "compulsory bytes / DRAM bytes: median 0.941, 1 of 2 within 10 %",
-        "XLA's bytes / DRAM bytes: median 1.382, 1 of 2 within 10 %",
-        "counted operations / counters: median 0.995, 2 of 2 within 10 %",
-        "time / ncu's time: median 0.520, 1 of 2 within 10 %",
+        "compulsory bytes / DRAM bytes: median 0.941, 1 of 2 within 10%",
+        "XLA's bytes / DRAM bytes: median 1.382, 1 of 2 within 10%",
+        "counted operations / counters: median 0.995, 2 of 2 within 10%",
+        "time / ncu's time: median 0.520, 1 of 2 within 10%",
     ]
 
 
@@ -164,7 +164,7 @@ def test_operations_inside_command_buffers_are_those_outside():
         "add                            jit_f   60       50          1.2           module and kernel name",
         "dot                            jit_f   –        50          –             –",
         "(module known, operation not)  jit_f   40       –           –             module only",
-        "50.0 % of the time is on the same operations in both runs",
+        "50.0% of the time is on the same operations in both runs",
     ]
 
 

@@ -29,14 +29,14 @@ export function App() {
   const lost = now.lost.filter((note) => note.severity === "lost");
   return (
     <>
-      <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>To the view</a>
+      <a class="skip" href="#main" onClick={(event) => { event.preventDefault(); main.current?.focus(); }}>Skip to the view</a>
       <header class="top">
         <a class="brand" href={link("overview")} aria-label="Ridgeline, overview">
           <svg viewBox="0 0 24 16" width="24" height="16" aria-hidden="true"><path d="M1 15 7 5l4 6 5-9 7 13" fill="none" stroke="currentColor" stroke-width="2" stroke-linejoin="round" /></svg>
           <span>Ridgeline</span>
         </a>
         <h1 title={visible(now.title)}>{visible(now.title)}</h1>
-        {lost.length > 0 && <a class="lost-flag" href={link("overview")}>{lost.length === 1 ? "Part was lost" : `${lost.length} parts were lost`}</a>}
+        {lost.length > 0 && <a class="lost-flag" href={link("overview")}>{lost.length === 1 ? "Data lost" : `Data lost (${lost.length})`}</a>}
         {!source().live && <span class="tag">report</span>}
         <form role="search" class="find-all" onSubmit={(event) => {
           event.preventDefault();

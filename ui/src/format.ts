@@ -10,8 +10,11 @@ export function threeDigits(value: number): string {
   if (size === 0) return "0";
   const decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3;
   const text = value.toFixed(decimals);
-  return decimals === 0 ? text : text.replace(/\.?0+$/, "");
+  return decimals === 0 ? grouped(text) : text.replace(/\.?0+$/, "");
 }
+
+/** A comma between groups of three digits. */
+const grouped = (digits: string) => digits.replace(/\B(?=(\d{3})+$)/g, ",");
 
 function scaled(value: number, step: number, units: readonly string[]): string {
   let at = 0;
@@ -50,14 +53,24 @@ function long(ns: number): string {
 export const bytes = (value: number) => scaled(value, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]);
 const rate = (value: number, unit: string) => scaled(value, 1000, ["", "k", "M", "G", "T", "P", "E"].map((p) => p + unit));
 
-/** Whole numbers in groups of three, with a space that does not break. */
+/** Whole numbers in groups of three: 1,258. */
 export function count(value: number): string {
-  const digits = Math.abs(Math.round(value)).toString();
-  return (value < 0 ? "-" : "") + digits.replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  return (value < 0 ? "-" : "") + grouped(Math.abs(Math.round(value)).toString());
 }
 
 export function share(value: number): string {
-  return value !== 0 && Math.abs(value) < 0.0005 ? "<0.1 %" : `${(value * 100).toFixed(1)} %`;
+  return value !== 0 && Math.abs(value) < 0.0005 ? "<0.1%" : `${(value * 100).toFixed(1)}%`;
+}
+
+/** A change with its sign: +3.1%. */
+export const percent = (part: number) => `${part < 0 ? "" : "+"}${(part * 100).toFixed(Math.abs(part) < 10 ? 1 : 0)}%`;
+
+/** The interval of a change of time, in the unit of its larger end: [+59.4, +60.8] ms. */
+export function timeInterval(low: number, high: number): string {
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  const [by, unit] = size >= 0.9995e9 ? [1e9, "s"] as const : size >= 0.9995e6 ? [1e6, "ms"] as const : size >= 999.5 ? [1e3, "µs"] as const : [1, "ns"] as const;
+  const end = (ns: number) => `${ns > 0 ? "+" : ""}${threeDigits(ns / by)}`;
+  return `[${end(low)}, ${end(high)}] ${unit}`;
 }
 
 function real(value: number): string {

@@ -937,7 +937,7 @@ fn operators_nest_and_own_the_work_they_launch() {
         "operator",
         expect![[r#"
         operator  calls  self_cpu_ns  total_cpu_ns  self_device_ns  device_ns
-        * the capture holds no framework operators; PyTorch's profiler writes them
+        * the capture has no framework operators; PyTorch's profiler writes them
     "#]],
     );
 }

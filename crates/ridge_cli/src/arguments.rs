@@ -28,7 +28,7 @@ pub(crate) struct Globals {
 /// When to color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// When writing to a terminal, unless the environment says otherwise
+    /// When writing to a terminal, unless the environment overrides it
     Auto,
     /// Even to files and pipes
     Always,
@@ -69,7 +69,7 @@ impl Color {
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArguments {
     /// Output format
-    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "table")]
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text")]
     pub(crate) format: Format,
 
     /// Sort the rows of tables by COLUMN, its name in JSON or its title: numbers from the largest, texts from A;
@@ -111,7 +111,7 @@ pub(crate) struct TextLayout {
 /// The captures to read.
 #[derive(Debug, Args)]
 pub(crate) struct InputArguments {
-    /// Captures: files, run folders or TensorBoard log folders; several are read as one
+    /// Captures: files, recordings or TensorBoard log directories; several are read as one
     #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<PathBuf>,
 

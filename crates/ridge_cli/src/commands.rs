@@ -56,7 +56,7 @@ fn require_one_table(output: &OutputArguments, named: usize, how: &str) -> Resul
     }
     let found = if named == 0 { "none".to_owned() } else { named.to_string() };
     Err(Failure::usage(format!("expected one table for this format, found {found}"))
-        .hint(format!("name one{how}; `--format json` holds all of them")))
+        .hint(format!("name one{how}; `--format json` has all of them")))
 }
 
 /// Rows of a table: those asked for, 0 for all; else all where a program reads them, else `usual`.
@@ -85,7 +85,7 @@ fn listed(tables: Vec<Table>, rows: usize, output: &OutputArguments) -> Result<V
     if !tables.is_empty() && sorted.iter().all(Option::is_none) {
         let schema = tables[0].batch.schema();
         let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-        return Err(Failure::usage(format!("expected a column to sort by, found `{}`", order.column)).hint(format!(
+        return Err(Failure::usage(format!("unknown column `{}` to sort by", order.column)).hint(format!(
             "the table `{}` has {}",
             tables[0].name,
             names.join(", ")

@@ -107,7 +107,7 @@ pub(crate) fn meant(
 
 fn made(session: &Session, gpu: &str, timings: &mut Timings) -> Result<(Session, Vec<Note>), Why> {
     let target = Target::named(gpu).ok_or_else(|| {
-        Why::new(format!("XLA's figures of `{gpu}` are not known"), "`ridgeline compile --help` lists those that are")
+        Why::new(format!("XLA has no figures for `{gpu}`"), "`ridgeline compile --help` lists those that are")
     })?;
     let sources = sources_of(session.run_folder().unwrap_or(session.root())).map_err(|error| {
         Why::new(
@@ -159,7 +159,7 @@ fn made(session: &Session, gpu: &str, timings: &mut Timings) -> Result<(Session,
     Ok((opened, notes))
 }
 
-/// The modules that ran in the capture, and how often each, by its name: a benchmark's folder has those of every operation and size.
+/// The modules that ran in the capture, and how often each, by its name: a benchmark's directory has those of every operation and size.
 /// All of them where the capture does not say which ran.
 fn that_ran(mut sources: Sources, runs: &ModuleRuns) -> (Sources, ModuleRuns) {
     if sources.modules.iter().any(|module| runs.contains_key(&module.dir)) {
@@ -201,7 +201,7 @@ pub(crate) fn described(target: &Target) -> serde_json::Value {
     })
 }
 
-/// The folder for what these modules are compiled to: named by their content, by what XLA is told, and by this version.
+/// The directory for what these modules are compiled to: named by their content, by what XLA is told, and by this version.
 fn kept_in(sources: &Sources, target: &Target) -> io::Result<PathBuf> {
     let mut hasher = DefaultHasher::new();
     (env!("CARGO_PKG_VERSION"), target.config(), &sources.jaxlib).hash(&mut hasher);
@@ -214,7 +214,7 @@ fn kept_in(sources: &Sources, target: &Target) -> io::Result<PathBuf> {
     Ok(cache_folder().join(format!("compiled/{:016x}", hasher.finish())))
 }
 
-/// `ridgeline` below `$XDG_CACHE_HOME`, else below `~/.cache`, else below the folder for temporary files.
+/// `ridgeline` below `$XDG_CACHE_HOME`, else below `~/.cache`, else below the directory for temporary files.
 fn cache_folder() -> PathBuf {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let base = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")));

@@ -18,7 +18,7 @@ pub(crate) const USAGE: i32 = 2;
 pub(crate) struct Failure {
     /// What was expected and what was found; lower case, no period.
     message: String,
-    /// The file or folder it is about.
+    /// The file or directory it is about.
     path: Option<PathBuf>,
     /// What the user can do, a sentence each.
     hints: Vec<String>,
@@ -43,7 +43,7 @@ impl Failure {
     pub(crate) fn io(doing: &str, error: &io::Error) -> Failure {
         let failure = Failure { io: Some(error.kind()), ..Failure::failed(format!("{doing}: {error}")) };
         match error.kind() {
-            io::ErrorKind::FileTooLarge => failure.hint("`ulimit -f` says how large a file may become here"),
+            io::ErrorKind::FileTooLarge => failure.hint("`ulimit -f` shows the largest file size allowed here"),
             _ => failure,
         }
     }

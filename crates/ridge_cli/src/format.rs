@@ -6,6 +6,7 @@ use clap::ValueEnum;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Aligned text for a terminal
+    #[value(name = "text", alias = "table")]
     Table,
     /// A versioned document; see docs/json
     Json,

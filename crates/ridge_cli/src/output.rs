@@ -118,7 +118,7 @@ pub(crate) fn deliver_json(text: &str, output: &OutputArguments) -> Result<(), F
 
 /// Commands ask for one table before they open anything, so exactly one is here.
 fn only(report: &Report) -> &Listing {
-    report.tables.first().expect("one table was asked for")
+    report.tables.first().expect("expected one table")
 }
 
 fn deliver_table(report: &Report, output: &OutputArguments, globals: &Globals) -> Result<(), Failure> {

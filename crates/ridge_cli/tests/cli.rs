@@ -80,7 +80,7 @@ fn csv_wants_one_table() {
     assert_eq!(ran.code, Some(2));
     expect![[r#"
         error: expected one table for this format, found none
-        hint: name one, for example `--by op`; `--format json` holds all of them
+        hint: name one, for example `--by op`; `--format json` has all of them
     "#]]
     .assert_eq(&ran.stderr);
     assert_eq!(run(&["stats", "run/", "--format", "arrow", "--by", "op,kernel"]).code, Some(2));
@@ -135,7 +135,7 @@ fn a_folder_in_use_is_not_touched() {
     expect![[r#"
         error: expected an empty folder or an earlier capture, found another file
           --> FOLDER/thesis.tex
-        hint: name another folder with `-o`
+        hint: name another directory with `-o`
     "#]]
     .assert_eq(&shown);
 }
@@ -207,7 +207,7 @@ fn a_limit_on_the_size_of_files_is_said_and_leaves_nothing() {
     expect![[r#"
         error: cannot write the output: File too large (os error 27)
           --> events.csv
-        hint: `ulimit -f` says how large a file may become here
+        hint: `ulimit -f` shows the largest file size allowed here
     "#]]
     .assert_eq(&String::from_utf8_lossy(&output.stderr));
     assert_eq!(std::fs::read_dir(folder.path()).expect("it is there").count(), 0, "nothing is left behind");

@@ -119,7 +119,7 @@ fn a_capture_without_modules_has_nothing_to_hand_over() {
         expect![[r#"
         Some(1)
         error: the region is work of no compiled module, and a bundle is made of one
-        hint: `ridgeline guide` says how to record one
+        hint: see `ridgeline guide` for how to record one
     "#]],
     );
     assert!(!Path::new(&out).exists());
@@ -142,8 +142,8 @@ fn values_that_nobody_captured_are_said_to_be_made_up() {
         expect![[r#"
             ## What nobody has run
 
-            - Nothing in here has been on a board, and no vendor's synthesis has seen it: clock, initiation interval and resources after place and route are not known.
-            - The vectors are made from a fixed seed; no values of the real program were captured, so ranges of real data are not known: `ridgeline record --golden` keeps them.
+            - Nothing in here has been on a board or through a vendor's synthesis: clock, initiation interval and resources after place and route are unknown.
+            - The vectors are made from a fixed seed; no values of the real program were captured, so ranges of real data are unknown: `ridgeline record --golden` keeps them.
 
             ## What was not recorded
 

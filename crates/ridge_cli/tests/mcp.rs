@@ -183,7 +183,7 @@ fn ten_questions_of_ten_captures_are_answered_by_the_tools_alone() {
     client.end();
     expect![[r#"
         What holds this inference back?
-          1. warning[unfused-eager] 58 % of the time goes to elementwise, copy and reduction work that runs operator by operator
+          1. warning[unfused-eager] 58% of the time goes to elementwise, copy and reduction work that runs operator by operator
           4043 characters
         How much can be saved where the loader is slow?
           saves: 7.2 ms to 11 ms (its part of the time; blind: 1 of 1 right, 0.9 to 0.9) (modelled)
@@ -210,7 +210,7 @@ fn ten_questions_of_ten_captures_are_answered_by_the_tools_alone() {
           to know it: ridgeline bench SUITE --sizes 32,64,128 -o RUN
           4835 characters
         Would it help if all work were twice as fast?
-          Saves: cannot tell: the capture does not hold the calls that launched its device work, so what the work waited for is not known - what all changes save together; changes that overlap count once
+          Saves: cannot tell: the capture doesn't have the calls that launched its device work, so the cause of its waits is unknown - saving of all changes together; overlapping changes count once
           2683 characters
         29936 characters in all
     "#]].assert_eq(&said);
@@ -228,7 +228,7 @@ fn two_captures_are_compared() {
         lines,
         [
             "basis: times are measured; intervals are modelled from repeated steps or runs; predicted savings are modelled",
-            "cannot judge: step 14.5 ms → 19.9 ms, +37.7 %"
+            "cannot judge: step 14.5 ms → 19.9 ms, +37.7%"
         ]
     );
     client.end();
@@ -295,21 +295,21 @@ fn what_is_wrong_is_told_and_the_conversation_goes_on() {
     assert_eq!(client.ask("ping", json!({}))["result"], json!({}));
     client.end();
     expect![[r#"
-        true error: expected the id of a capture, found `c1`; none is open
-        hint: `open` opens a capture and gives its id
+        true error: unknown capture id `c1`; none is open
+        hint: `open` opens a capture and returns its id
         true error: could not open: No such file or directory (os error 2) (fixtures/nowhere)
         true error: expected other arguments: unknown field `budget`, expected one of `path`, `paths`, `characters`
-        true error: expected a rule, found `loading`
+        true error: unknown rule `loading`
         hint: rules of such a name: data-loading
-        true error: expected a view, found `nothing`
+        true error: unknown view `nothing`
         hint: `table` without "view" lists them
-        true error: expected a column of `op`, found `size`
+        true error: unknown column `size` of `op`
         hint: it has op, module, category, self_ns, self_share, flops_per_sec, bytes_per_sec, intensity, bound, headroom, unknown_share, total_ns, events, min_ns, median_ns, p95_ns, max_ns, executions, attribution, scope
         true error: expected a condition such as `calls>=10` or `op~gemm`, found `calls`
         hint: signs: = != > >= < <= and ~ for "contains", whatever its case
         {"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"expected a message in JSON: EOF while parsing an object at line 2 column 0"}}
         {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"expected a message of at most 1048576 bytes, found a longer one"}}
-        {"code":-32601,"message":"expected a method of tools, found `resources/list`"}
-        {"code":-32602,"message":"expected a tool of the list, found `record`"}
+        {"code":-32601,"message":"unknown method `resources/list`"}
+        {"code":-32602,"message":"unknown tool `record`"}
     "#]].assert_eq(&said);
 }

@@ -39,7 +39,7 @@ fn one_table_for_forms_that_hold_one() {
 #[test]
 fn stats_of_what_has_no_times_says_where_to_look() {
     let rows: [(&str, &str, &str); 4] = [
-        ("torch-snapshot/train_step.pickle", "Memory blocks", "`ridgeline memory` shows what was held"),
+        ("torch-snapshot/train_step.pickle", "Memory blocks", "`ridgeline memory` shows the memory in use"),
         ("hlo/loop.after.hlo.pb", "Modules with HLO", "`ridgeline hlo` shows the modules"),
         ("monitor/query.csv", "Counter samples", "utilization.gpu [%]"),
         ("ncu/made_up.ncu-rep", "Profiled launches", "Profiled kernels"),

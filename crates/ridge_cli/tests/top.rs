@@ -42,7 +42,7 @@ fn top(folder: &Path, words: &[&str], has_monitor: bool) -> Command {
 fn one_look_is_text_or_a_document() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = finish(top(folder.path(), &["--once"], true)).stdout;
-    assert!(text.contains("NVIDIA H100") && text.contains("97 %") && text.contains("train.py"), "{text}");
+    assert!(text.contains("NVIDIA H100") && text.contains("97%") && text.contains("train.py"), "{text}");
     let document: Value =
         serde_json::from_str(&finish(top(folder.path(), &["-f", "json"], true)).stdout).expect("JSON");
     assert_eq!(document["gpus"][0]["watts"], 650.25);

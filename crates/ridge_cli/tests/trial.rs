@@ -141,8 +141,8 @@ fn what_fails_is_said_and_ends_so() {
     fs::write(&other, "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n").expect("a file");
     for (options, said) in [
         (vec!["--patch", other.to_str().expect("a path")], "the patch does not fit"),
-        (vec!["--candidate", "no-such-revision"], "expected a revision"),
-        (vec!["--baseline", "no-such-revision"], "expected a revision"),
+        (vec!["--candidate", "no-such-revision"], "unknown revision"),
+        (vec!["--baseline", "no-such-revision"], "unknown revision"),
         (vec!["--candidate-env", "nothing"], "expected `NAME=VALUE`"),
         (vec![], "expected something to try"),
     ] {

@@ -60,7 +60,7 @@ fn another_device_is_a_change_like_others() {
     }
     let unknown = run(&["what-if", CAPTURE, "--device", "h1000"]);
     assert_eq!(unknown.code, Some(1));
-    assert!(unknown.stderr.contains("expected the name of a device with a data sheet"), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("no data sheet of a device named"), "{}", unknown.stderr);
     let unsaid = run(&["what-if", CAPTURE, "--device", "h100"]);
     assert_eq!(unsaid.code, Some(1));
     assert!(unsaid.stderr.contains("--captured-on NAME"), "{}", unsaid.stderr);

@@ -195,10 +195,10 @@ fn what_a_profiler_could_not_do_is_said() {
     check(
         &told,
         expect![[r#"
-        old: Some(1),  missing  trace: nsys ended with status 1 before it ran the program; what it said stands above
-        no-report: Some(0),  missing  trace: nsys wrote no report; what it said stands above
+        old: Some(1),  missing  trace: nsys ended with status 1 before it ran the program; see its output above
+        no-report: Some(0),  missing  trace: nsys wrote no report; see its output above
         no-export: Some(0),  missing  trace: trace/nsys.nsys-rep could not be exported: status 1, Importer error status: Importation failed.; `nsys export --type=sqlite` of a newer version may read it
-        denied: Some(9),  missing  counters: the driver lets only administrators read performance counters; run as root, or have it let everybody, as https://developer.nvidia.com/ERR_NVGPUCTRPERM says
+        denied: Some(9),  missing  counters: the driver allows only administrators to read performance counters; run as root, or allow all users: https://developer.nvidia.com/ERR_NVGPUCTRPERM
         another: Some(0),  missing  counters: the program launched none of gemm, axpy
     "#]],
     );
@@ -261,7 +261,7 @@ fn a_range_is_what_nsys_waits_for() {
         &told,
         expect![[r#"
         Some(0) --capture-range=cudaProfilerApi --capture-range-end=stop: nsys.nsys-rep nsys.sqlite
-        Some(0) --capture-range=cudaProfilerApi --capture-range-end=stop: missing   trace: nsys wrote no report; what it said stands above
+        Some(0) --capture-range=cudaProfilerApi --capture-range-end=stop: missing   trace: nsys wrote no report; see its output above
         Some(0) --capture-range=cudaProfilerApi --capture-range-end=stop: nsys.nsys-rep nsys.sqlite
         Some(0) --gpu-metrics-devices=all: nsys.nsys-rep nsys.sqlite
     "#]],

@@ -197,7 +197,7 @@ impl<'a> Case<'a> {
         if self.trace().modules.iter().any(|module| module.hlo.is_some()) || self.framework() != Framework::Jax {
             return Ok(());
         }
-        Err(CannotTell::because("the capture holds no compiled program", "ridgeline record -- python PROGRAM.py"))
+        Err(CannotTell::because("the capture has no compiled program", "ridgeline record -- python PROGRAM.py"))
     }
 
     /// The line of the operation at row `op`, its own or the one it is owed to: the deepest of the user's, else the innermost.

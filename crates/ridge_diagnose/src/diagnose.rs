@@ -48,12 +48,21 @@ pub enum State {
 }
 
 impl State {
-    /// The name in text and JSON.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             State::Fit => "fit",
             State::Partly => "partly",
             State::CannotJudge => "cannot judge",
+        }
+    }
+
+    /// The quality of the capture, for people.
+    pub fn quality(self) -> &'static str {
+        match self {
+            State::Fit => "ok",
+            State::Partly => "partial",
+            State::CannotJudge => "unusable",
         }
     }
 }

@@ -13,11 +13,10 @@ use std::collections::BTreeMap;
 const MOST_REPLAYED: usize = 2 << 20;
 
 /// Why nothing is replayed on a processor. Held against pairs of programs, such predictions were a fifth of what was saved.
-const ON_PROCESSORS: &str = "a capture of a processor does not say what its dispatches and threads wait for";
+const ON_PROCESSORS: &str = "CPU captures don't record what dispatches and threads wait for";
 
 /// Why nothing is predicted on a processor where only waiting would go. Of four pairs of programs two were slower without it.
-const SHARED: &str =
-    "host and device share the processor, so what they could do at once may still be one after the other";
+const SHARED: &str = "host and device share the CPU, so work that could overlap may still run one after the other";
 
 /// Gives each of `findings` its saving, and says what mending those at `together` would save at once.
 pub(crate) fn of_findings(case: &Case<'_>, findings: &mut [Finding], together: &[usize]) -> Option<Saving> {
@@ -112,12 +111,12 @@ fn replayed(case: &Case<'_>, replay: &Replay<'_>, edits: &[Edit], share: f64) ->
     let held = (share * whole as f64) as i64;
     if held > 0 && low > held.saturating_mul(2) {
         return Err(Some(
-            "the replay saves more than what the finding holds, so it does not explain this part".to_owned(),
+            "the replay saves more than the finding accounts for, so it does not explain this part".to_owned(),
         ));
     }
     let high = if held > 0 { high.min(held.saturating_mul(3) / 2) } else { high };
     if share > 0.0 && high == 0 {
-        return Err(Some("something else takes its place on the longest path".to_owned()));
+        return Err(Some("something else takes its place on the critical path".to_owned()));
     }
     let part = |ns: i64| if whole > 0 { ns as f64 / whole as f64 } else { 0.0 };
     Ok(Saving {

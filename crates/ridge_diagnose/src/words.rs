@@ -1,5 +1,6 @@
 //! Words of findings: names in lists, numbers in sentences, places in names.
 
+use ridge_units::{Share, counted};
 use rustc_hash::FxHashSet;
 
 /// `names` as a list in a sentence, each in backticks, at most `most` of them: `a`, `b` and 3 others.
@@ -27,12 +28,12 @@ pub(crate) fn short(name: &str) -> String {
 
 /// A number of things: `1 copy`, `3 copies`.
 pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
-    if number == 1 { format!("1 {one}") } else { format!("{number} {many}") }
+    counted(number, one, many)
 }
 
 /// A share as a whole percentage.
 pub(crate) fn percent(share: f64) -> String {
-    format!("{:.0} %", 100.0 * share)
+    Share(share).rounded()
 }
 
 /// Each of `names` once, in the order in which they come.

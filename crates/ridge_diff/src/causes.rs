@@ -43,12 +43,21 @@ pub enum Fate {
 }
 
 impl Fate {
-    /// The name in text and JSON.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Fate::Vanished => "vanished",
             Fate::New => "new",
             Fate::Stayed => "stayed",
+        }
+    }
+
+    /// What became of it, for people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Fate::Vanished => "resolved",
+            Fate::New => "new",
+            Fate::Stayed => "unchanged",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Whether two sides may be compared, before any number is.
 
 use crate::summary::{Summary, Unit};
+use ridge_units::Share;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a doubt does to the verdict.
@@ -71,7 +72,7 @@ fn refuses(message: String, command: Option<&str>) -> Doubt {
 fn empty(side: &str, run: &Summary) -> Option<Doubt> {
     let name = &run.name;
     let says = match run.unit {
-        None => format!("{side} ({name}): no device worked and no step is marked, so there is no time to compare"),
+        None => format!("{side} ({name}): no device work and no marked step, so there is no time to compare"),
         Some(_) if run.whole_ns <= 0 => format!("{side} ({name}): the time to compare is empty"),
         Some(_) => return None,
     };
@@ -103,8 +104,8 @@ fn work(before: &[Summary], after: &[Summary], in_common: f64) -> Vec<Doubt> {
     let is_whole = before.iter().chain(after).all(|run| run.origin.is_whole_program);
     if in_common < LEAST_IN_COMMON {
         let says = format!(
-            "only {:.0} % of the devices' work has a like on the other side: other programs, or operations without names",
-            100.0 * in_common
+            "only {} of device work can be matched to the other side: different programs, or operations without names",
+            Share(in_common).rounded()
         );
         // Steps that the program marked are the same amount of work whatever they are made of, and so is all of a program.
         found.push(if is_stepped || is_whole { warns(says) } else { refuses(says, None) });
@@ -161,7 +162,7 @@ fn compiling(before: &[Summary], after: &[Summary]) -> Option<Doubt> {
     }
     let seconds = |ns: f64| format!("{:.2} s", ns / 1e9);
     Some(warns(format!(
-        "compiling takes {} before and {} after, and is no part of the time that is compared",
+        "compilation takes {} before and {} after, and is not part of the compared time",
         seconds(first),
         seconds(other)
     )))
@@ -181,7 +182,7 @@ fn origins(before: &[Summary], after: &[Summary]) -> Vec<Doubt> {
     differ("devices", &|run| run.origin.devices.iter().map(|device| device.model.clone()).collect());
     differ("processors", &|run| run.origin.processor.iter().cloned().collect());
     differ("numbers of devices", &|run| vec![run.devices.to_string()]);
-    differ("formats, whose profilers slow programs down differently", &|run| run.origin.formats.clone());
+    differ("formats, with profilers of different overhead", &|run| run.origin.formats.clone());
     let clock = |khz: u64| format!("{} MHz", khz / 1000);
     differ("clocks", &|run| run.origin.devices.iter().filter_map(|device| device.clock_khz).map(clock).collect());
     found.extend(changed("versions", before, after, |run| &run.origin.versions));

@@ -13,6 +13,7 @@ use crate::suite::in_both;
 use crate::summary::{Item, Kind, Measure, Summary, Unit};
 use crate::verdict::{Evidence, Verdict, verdict};
 use crate::why::{Units, events, why};
+use ridge_units::Share;
 use rustc_hash::FxHashMap;
 
 /// One side as a whole.
@@ -334,16 +335,14 @@ impl<'s> Sides<'s> {
         let is_alone = |run: &Summary| run.unit == Some(Unit::Capture);
         if self.before.iter().chain(self.after).any(is_alone) {
             return format!(
-                "one run does not show how much runs differ: taken as much as the speed of its operations wavered, and beside \
-                 that {:.0} %, as was measured elsewhere; several runs on each side show it",
-                100.0 * BETWEEN_RUNS.host
+                "one run per side doesn't show run-to-run variation: assumed from the variation of its operations, plus {} as measured elsewhere; several runs per side measure it",
+                Share(BETWEEN_RUNS.host).rounded()
             );
         }
         format!(
-            "one run does not show how much runs differ: taken as much as parts of a run do, and beside that {:.0} % of the \
-             host's time and {:.1} % of an accelerator's, as was measured elsewhere; several runs on each side show it",
-            100.0 * BETWEEN_RUNS.host,
-            100.0 * BETWEEN_RUNS.device
+            "one run per side doesn't show run-to-run variation: assumed from the variation within a run, plus {} of host time and {} of accelerator time as measured elsewhere; several runs per side measure it",
+            Share(BETWEEN_RUNS.host).rounded(),
+            Share(BETWEEN_RUNS.device)
         )
     }
 

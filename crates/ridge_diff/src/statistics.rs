@@ -40,12 +40,12 @@ pub(crate) const WAVERING: usize = 8;
 pub struct BetweenRuns {
     /// Of time in which an accelerator works.
     ///
-    /// Two pairs of runs of ResNet-50 on a V100 (kineto's samples of 2021) kept their busy time to 0.19 % and 0.22 %, which are
-    /// standard deviations of 0.13 % and 0.16 %; two pairs leave room up to 0.66 % (χ², 95 %).
+    /// Two pairs of runs of ResNet-50 on a V100 (kineto's samples of 2021) kept their busy time to 0.19% and 0.22%, which are
+    /// standard deviations of 0.13% and 0.16%; two pairs leave room up to 0.66% (χ², 95%).
     pub device: f64,
     /// Of time in which the host decides: work of its processors, and accelerators waiting for it.
     ///
-    /// Idle time of the same two pairs: 38 % and 14 % apart, which are standard deviations of 27 % and 10 %. Of 24 runs of one
+    /// Idle time of the same two pairs: 38% and 14% apart, which are standard deviations of 27% and 10%. Of 24 runs of one
     /// program on two crowded cores, 0.3 is the least with which fewer than one pair in twenty is called a change: 4 of 276.
     pub host: f64,
 }

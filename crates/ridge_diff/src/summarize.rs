@@ -277,7 +277,7 @@ fn memory(analysis: &Analysis<'_>) -> Vec<(&'static str, &'static str, u64)> {
         ("peak_bytes", "most memory in use", allocators().map(|allocator| allocator.peak_bytes(trace)).max()),
         (
             "reserved_bytes",
-            "most memory held",
+            "peak memory reserved",
             allocators().filter_map(|allocator| allocator.most_reserved(trace)).max(),
         ),
     ];

@@ -276,7 +276,7 @@ impl Summary {
             self.measures.truncate(MOST_FINDINGS);
             self.origin.devices.truncate(MOST_FINDINGS);
             self.stretches.truncate(MOST_STRETCHES);
-            self.lost.push("the file of its summary holds what no summary has".to_owned());
+            self.lost.push("the file of its summary is not a summary".to_owned());
         }
         self
     }

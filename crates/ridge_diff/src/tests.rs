@@ -191,7 +191,7 @@ fn one_step_or_none_tells_nothing() {
         expect![[r#"
             cannot judge: 400 → 0
             refuses: after (run): no device worked and no step is marked, so there is no time to compare
-            refuses: only 0 % of the devices' work has a like on the other side: other programs, or operations without names
+            refuses: only 0% of device work can be matched to the other side: different programs, or operations without names
             warns: other numbers of devices: 1 before, 0 after
             kernel gemm 300 → 0, unknown
             idle host late: program's own code (train) 90 → 0, unknown

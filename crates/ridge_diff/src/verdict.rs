@@ -3,6 +3,7 @@
 use crate::comparable::{Doubt, RECORD_STEPS, Weight};
 use crate::options::Options;
 use crate::statistics::Interval;
+use ridge_units::Share;
 
 /// What a comparison comes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,13 +19,21 @@ pub enum State {
 }
 
 impl State {
-    /// The name in text and JSON.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
+        match self {
+            State::CannotJudge => "cannot judge",
+            state => state.words(),
+        }
+    }
+
+    /// The verdict for people.
+    pub fn words(self) -> &'static str {
         match self {
             State::Faster => "faster",
             State::Slower => "slower",
             State::NoChange => "no change",
-            State::CannotJudge => "cannot judge",
+            State::CannotJudge => "inconclusive",
         }
     }
 }
@@ -70,11 +79,6 @@ pub(crate) struct Evidence<'e> {
     pub(crate) options: &'e Options,
 }
 
-/// Percent with a sign.
-pub(crate) fn signed(part: f64) -> String {
-    format!("{:+.1} %", 100.0 * part)
-}
-
 pub(crate) fn verdict(evidence: &Evidence<'_>) -> Verdict {
     let options = evidence.options;
     let refusals: Vec<&Doubt> = evidence.doubts.iter().filter(|doubt| doubt.weight == Weight::Refuses).collect();
@@ -84,14 +88,15 @@ pub(crate) fn verdict(evidence: &Evidence<'_>) -> Verdict {
         return cannot(reasons, command, options);
     }
     let Some(interval) = evidence.interval.filter(|_| evidence.before_ns > 0.0) else {
-        let reason = "a side has one step or one capture alone: how much they differ by themselves is not known";
+        let reason = "one side has a single step or capture, so its run-to-run variation is unknown";
         return cannot(vec![reason.to_owned()], Some(RECORD_STEPS.to_owned()), options);
     };
     let part = |ns: f64| ns / evidence.before_ns;
     let (change, low, high) = (part(evidence.difference_ns), part(interval.low), part(interval.high));
     let practical = options.practical();
-    let between =
-        format!("between {} and {} with {:.0} % confidence", signed(low), signed(high), 100.0 * options.confidence);
+    let signed = |part: f64| Share(part).signed();
+    let confidence = Share(options.confidence).rounded();
+    let between = format!("between {} and {} with {confidence} confidence", signed(low), signed(high));
     let is_certain = interval.excludes_zero();
     let ranks_alike = evidence.rank_chance.is_some_and(|chance| chance > 1.0 - options.confidence);
     let tolerance = options.tolerance();
@@ -106,7 +111,11 @@ pub(crate) fn verdict(evidence: &Evidence<'_>) -> Verdict {
             (state, format!("{}: {between}", signed(change)))
         }
         () if is_within && is_certain => {
-            let says = format!("{}, {between}, is less than what counts ({:.1} %)", signed(change), 100.0 * practical);
+            let says = format!(
+                "{}, {between}, is below the smallest change that counts ({})",
+                signed(change),
+                Share(practical)
+            );
             (State::NoChange, says)
         }
         () if is_within => (State::NoChange, format!("{}: {between}", signed(change))),
@@ -115,11 +124,11 @@ pub(crate) fn verdict(evidence: &Evidence<'_>) -> Verdict {
             (State::CannotJudge, says)
         }
         () if is_shown && !is_certain => {
-            let says = format!("{}, {between}, is no more than runs of one side differ by", signed(change));
+            let says = format!("{}, {between}, is within the run-to-run variation of one side", signed(change));
             (State::NoChange, says)
         }
         () => {
-            let says = format!("{} may be chance: the change is {between}", signed(change));
+            let says = format!("{} is not significant: the change is {between}", signed(change));
             (State::CannotJudge, says)
         }
     };
@@ -141,21 +150,20 @@ pub(crate) fn verdict(evidence: &Evidence<'_>) -> Verdict {
 fn more_runs(evidence: &Evidence<'_>, is_coarse: bool) -> String {
     match (evidence.runs == 1, evidence.runs_needed) {
         (false, Some(count)) if is_coarse => {
-            format!("a smaller change would not show: as much as these runs differ, {count} of each would tell")
+            format!("a smaller change would not show: with this variation, {count} runs per side would detect it")
         }
         (false, None) if is_coarse => {
-            "a smaller change would not show: as much as these runs differ, not even 40 of each would tell".to_owned()
+            "a smaller change would not show: with this variation, not even 40 runs per side would detect it".to_owned()
         }
         (true, Some(count)) if count > LEAST_RUNS => {
             format!(
-                "a side has one run: {LEAST_RUNS} of each show how much runs differ; {count} would tell if that is as much as elsewhere"
+                "one side has a single run: {LEAST_RUNS} per side show the run-to-run variation; {count} would decide if it is as large as elsewhere"
             )
         }
-        (true, _) => format!("a side has one run: {LEAST_RUNS} of each show how much runs differ"),
-        (false, Some(count)) => format!("as much as these runs differ, {count} of each would tell"),
+        (true, _) => format!("one side has a single run: {LEAST_RUNS} per side show the run-to-run variation"),
+        (false, Some(count)) => format!("with this variation, {count} runs per side would decide"),
         (false, None) => {
-            "as much as these runs differ, more than 40 of each would be needed: a quieter machine helps more"
-                .to_owned()
+            "with this variation, more than 40 runs per side would be needed: a quieter machine helps more".to_owned()
         }
     }
 }

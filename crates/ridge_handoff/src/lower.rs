@@ -270,7 +270,7 @@ impl Lowering<'_> {
         }
         let (to_memory, of_result) = (memory_order(&from), memory_order(&instruction.shape));
         let (Some(to_memory), Some(of_result)) = (to_memory, of_result) else {
-            return refuse(format!("`{}` has a layout that is no permutation", instruction.name));
+            return refuse(format!("`{}` has a layout that is not a permutation", instruction.name));
         };
         let elements: usize = made.dims.iter().product();
         if self.nodes[operand].elements() != elements {
@@ -294,7 +294,7 @@ impl Lowering<'_> {
 
     fn dot(&self, instruction: &Instruction, of: &[NodeId]) -> Result<Op, Refusal> {
         let Some(numbers) = instruction.attributes().dot.as_ref().filter(|_| of.len() == 2) else {
-            return refuse(format!("`{}` does not say what it contracts", instruction.name));
+            return refuse(format!("`{}` has no contracting dimensions", instruction.name));
         };
         let within = |dims: &[i64], of: NodeId| attributes::dims(dims, self.nodes[of].dims.len(), instruction);
         Ok(Op::Dot {
@@ -385,7 +385,7 @@ fn relation(instruction: &Instruction) -> Result<Relation, Refusal> {
         Some("LE") => Relation::Le,
         Some("GT") => Relation::Gt,
         Some("GE") => Relation::Ge,
-        _ => return refuse(format!("`{}` does not say how it compares", instruction.name)),
+        _ => return refuse(format!("`{}` has no direction of comparison", instruction.name)),
     })
 }
 
@@ -393,7 +393,7 @@ fn constant(instruction: &Instruction, element_type: ElementType, dims: &[usize]
     let literal = instruction.literal.as_deref();
     let elements: usize = dims.iter().product();
     let Some(literal) = literal.filter(|literal| !literal.is_cut && literal.values.len() == elements) else {
-        return refuse(format!("the capture does not hold the {elements} values of constant `{}`", instruction.name));
+        return refuse(format!("the capture doesn't have the {elements} values of constant `{}`", instruction.name));
     };
     let number = |scalar: &Scalar| match *scalar {
         Scalar::Bool(value) => Some(Number::Whole(i64::from(value))),

@@ -119,7 +119,7 @@ fn bounded(mut command: Command, limits: &[(Resource, u64)], patience: Duration,
                 break (None, Some(format!("it took longer than {} s", patience.as_secs())));
             }
             Ok(None) if words.heard > MOST_HEARD => {
-                break (None, Some(format!("it said more than {} MiB", MOST_HEARD >> 20)));
+                break (None, Some(format!("it printed more than {} MiB", MOST_HEARD >> 20)));
             }
             Ok(None) if stop::signal().is_some() => break (None, Some("interrupted".to_owned())),
             Ok(None) => std::thread::sleep(Duration::from_millis(5)),

@@ -41,7 +41,7 @@ pub fn hashes(bundle: &Opened) -> Check {
     Check {
         name: "hashes".to_owned(),
         state: CheckState::Passed,
-        found: format!("{} files are what MANIFEST.json says", bundle.files.len()),
+        found: format!("{} files match MANIFEST.json", bundle.files.len()),
         command: "sha256".to_owned(),
         version: String::new(),
         wall_s: bundle.wall_s,
@@ -58,7 +58,7 @@ impl Place {
         if running == Running::NothingOfIt {
             return Place(Err("nothing of the bundle is to be run"));
         }
-        let folder = tempfile::tempdir().map_err(|_| "no temporary folder can be made");
+        let folder = tempfile::tempdir().map_err(|_| "no temporary directory can be made");
         Place(folder.and_then(|folder| match write(&bundle.files, folder.path()) {
             Ok(()) => Ok(folder),
             Err(_) => Err("no copy can be made"),
@@ -109,7 +109,7 @@ pub fn of_engines<'a>(bundle: &'a Opened, place: &'a Place) -> Vec<Job<'a, Vec<C
     }
     let mut jobs = Vec::new();
     for (engine, words) in [
-        ("xla", "XLA's processor backend"),
+        ("xla", "XLA's CPU backend"),
         ("stablehlo", "the StableHLO reference interpreter"),
         ("program", "the program while it ran"),
     ] {

@@ -95,7 +95,7 @@ fn dslx(code: &WindowCode) -> Result<String, Refusal> {
         let _ = writeln!(text, "    let n{at}: {kind} = {value};");
     }
     if cone.nodes[cone.root].1 != ElementType::F32 {
-        return refuse("a result that is no number");
+        return refuse("a result that is not a number");
     }
     let _ = writeln!(text, "    n{}\n}}", cone.root);
     Ok(text)

@@ -656,7 +656,7 @@ fn loops_that_data_end_are_refused() {
         (
             "ROOT %less = pred[] compare(%i, %five), direction=LT",
             "%x = f32[16]{0} get-tuple-element(%p), index=1\n  %one = f32[1]{0} slice(%x), slice={[0:1]}\n  %scalar = f32[] reshape(%one)\n  %most = f32[] constant(9)\n  ROOT %less = pred[] compare(%scalar, %most), direction=LT",
-            "`loop` is a loop that runs as often as data say; hand over its body by `--op loop`",
+            "`loop` is a loop with a data-dependent trip count; hand over its body with `--op loop`",
         ),
         (
             "%next = s32[] add(%i, %one)",
@@ -666,7 +666,7 @@ fn loops_that_data_end_are_refused() {
         (
             "%next = s32[] add(%i, %one)",
             "%whole = s32[16]{0} convert(%x)\n  %cut = s32[1]{0} slice(%whole), slice={[0:1]}\n  %next = s32[] reshape(%cut)",
-            "`loop` is a loop that runs as often as data say; hand over its body by `--op loop`",
+            "`loop` is a loop with a data-dependent trip count; hand over its body with `--op loop`",
         ),
         (
             "tuple(%zero, %x, %x, %pull)",

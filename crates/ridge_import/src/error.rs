@@ -17,7 +17,7 @@ pub enum ImportError {
         source_name: String,
     },
     /// No format knows the content.
-    #[error("no known capture format: the file begins with {found}")]
+    #[error("unrecognized file format: the file begins with {found}")]
     Unknown {
         /// Name of the source.
         source_name: String,

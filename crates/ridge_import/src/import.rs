@@ -129,7 +129,7 @@ fn import_folder(
 ) -> Result<(), ImportError> {
     let names: Vec<&str> = folder.files.iter().map(|file| file.name).collect();
     let format = forced.or_else(|| sniff_folder(&names));
-    format.ok_or_else(|| unknown(folder.name, b"", "a folder, "))?.import_folder(folder, import)
+    format.ok_or_else(|| unknown(folder.name, b"", "a directory, "))?.import_folder(folder, import)
 }
 
 fn import_one(
@@ -207,7 +207,7 @@ fn finish(mut import: Import) -> Imported {
 
 /// What is said first of a capture that launched kernels and holds none.
 const NO_DEVICE_ACTIVITY: &str = "no device activity was recorded, although kernels were launched: \
-                                  what the devices did, and when they were idle, is not known";
+                                  device activity and idle times are unknown";
 
 fn without_device_activity(trace: &Trace) -> Vec<ImportNote> {
     let processes = trace.processes_without_device_activity().into_iter();

@@ -9,7 +9,7 @@
 //! ```
 //! use ridge_import::{Source, import};
 //! let error = import(&[Source { name: "x.bin", bytes: b"not a capture" }], None).unwrap_err();
-//! assert!(error.to_string().contains("no known capture format"));
+//! assert!(error.to_string().contains("unrecognized file format"));
 //! ```
 //!
 //! Floors, lowest first: `note`; `error`, `parquet`; `archive`, `source`; `packed`; `folder`; `format`; `xla`, `ranks`; `formats`; `choice`, `import`, `redact`.

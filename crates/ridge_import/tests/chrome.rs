@@ -97,7 +97,7 @@ fn ids_that_mean_nothing_and_work_without_a_launch() {
               2000 +4000 before (kernel)
               20000 +2000 a (kernel) by cudaGraphLaunch for aten::inner
               22000 +2000 b (kernel) by cudaGraphLaunch for aten::inner
-            Info x1: 1 of 3 pieces of device work have no launch in the file, 50.0 % of device time: they began before it or their calls were left out; they count in all totals
+            Info x1: 1 of 3 device events have no launch in the file, 50.0% of device time: they began before it or their calls were left out; they count in all totals
         "#]],
     );
 }
@@ -132,7 +132,7 @@ fn waits_and_copies_of_mtia_are_no_kernels() {
               0 +100000 event_wait (synchronization)
               100000 +5000 dma_request (copy device to host)
               110000 +50000 fc-dtype_Float (kernel)
-            Info x2: 2 of 2 pieces of device work have no launch in the file, 100.0 % of device time: they began before it or their calls were left out; they count in all totals
+            Info x2: 2 of 2 device events have no launch in the file, 100.0% of device time: they began before it or their calls were left out; they count in all totals
         "#]],
     );
 }
@@ -188,11 +188,11 @@ fn slightly_invalid_files_are_read() {
               1000 +1000 say "hi" twice (host range)
               2000 +0 C:\windows (host range)
               4000 +0 last (host range)
-            Lost x3 at 270: events whose times are no numbers were left out or count as instantaneous
+            Lost x3 at 270: events with invalid times were left out or count as instantaneous
             Partial x1 at 181: events with a negative duration count as instantaneous
-            Info x1 at 95: events hold quotes that are not escaped; they were read by what follows them
-            Info x1: names hold control characters, which JSON forbids
-            Info x1: names hold escapes that JSON does not have; they were kept as written
+            Info x1 at 95: events contain unescaped quotes; they were read by what follows them
+            Info x1: names contain control characters, which JSON forbids
+            Info x1: names contain escapes that JSON doesn't have; they were kept as written
         "#]],
     );
 }
@@ -232,7 +232,7 @@ fn hostile_nesting_and_endless_strings_cost_little() {
     assert!(events == 0 && words.starts_with("not a trace: expected a list of events"), "{events} {words}");
     let strings = format!("[{}", "{\"ph\": \"X\", \"name\": \"a\\\"}, ".repeat(20_000));
     let (events, words) = said(&strings);
-    let left_out = "events whose times are no numbers were left out or count as instantaneous x19999";
+    let left_out = "events with invalid times were left out or count as instantaneous x19999";
     assert!(events == 0 && words.contains(left_out) && words.contains("the file ends before its end"), "{words}");
 }
 

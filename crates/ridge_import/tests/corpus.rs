@@ -367,7 +367,7 @@ fn matrix_products() {
             wrapped_broadcast          jit_broadcast_in_dim(3)   2       2           11080    stat
             wrapped_broadcast          jit_broadcast_in_dim(19)  2       2           11000    stat
             wrapped_broadcast          jit_broadcast_in_dim(77)  1       1           10560    stat
-            * the work of 1.73 % of the time is not known: kernels of no known operation (1.73 %)
+            * the work of 1.73% of the time is unknown: kernels of no known operation (1.73%)
             * AMD Instinct MI300X: the capture says 2.66 TB/s of memory bandwidth, the data sheet 5.3 TB/s; the data sheet is used
         "#]],
     );

@@ -60,7 +60,7 @@ fn growth_is_bounded_and_the_bound_can_be_chosen() {
 #[test]
 fn what_is_inside_must_be_known() {
     let error = import(&[Source { name: "x", bytes: &gzip(b"not a capture") }], None).expect_err("unknown");
-    assert_eq!(error.to_string(), "no known capture format: the file begins with unpacked, \"not a capture\"");
+    assert_eq!(error.to_string(), "unrecognized file format: the file begins with unpacked, \"not a capture\"");
     assert!(import(&[Source { name: "x", bytes: &[0x1f, 0x8b, 8, 0] }], None).is_err());
 }
 

@@ -187,7 +187,7 @@ fn made_up_ones_touch_what_the_recipes_say() {
     let listed: BTreeSet<String> = RECIPES.iter().flat_map(|title| listed_files(&root, title)).collect();
     assert_eq!(changed, listed.iter().collect::<Vec<_>>());
     let document = String::from_utf8_lossy(&after["crates/ridge_diagnose/src/rules/foo.md"]).into_owned();
-    assert!(document.contains("```says\nwarning: a kernel is called foo\n  holds 60.0 %\n"), "{document}");
+    assert!(document.contains("```says\nwarning: a kernel is called foo\n  holds 60.0%\n"), "{document}");
     assert!(document.ends_with("```says\nnothing\n```\n"), "{document}");
     let golden = String::from_utf8_lossy(&after["fixtures/foo/golden.txt"]).into_owned();
     assert_eq!(golden, "# small.foo\nHostThread foo: 2 events, 42 ns\n\n");

@@ -57,7 +57,7 @@ fn gpu_row(gpu: &Gpu) -> [String; 7] {
         |number: Option<f64>, unit: &str| number.map_or("–".to_owned(), |number| format!("{number:.0} {unit}"));
     let memory = match (gpu.used_mib, gpu.total_mib) {
         (Some(used), Some(total)) if total > 0.0 => {
-            (format!("{:.1} of {:.1} GiB", used / 1024.0, total / 1024.0), format!("{:.0} %", used / total * 100.0))
+            (format!("{:.1} of {:.1} GiB", used / 1024.0, total / 1024.0), format!("{:.0}%", used / total * 100.0))
         }
         _ => ("–".to_owned(), String::new()),
     };
@@ -158,7 +158,7 @@ mod tests {
     fn a_frame_has_devices_programs_and_what_is_wrong() {
         expect![[r#"
             GPU            Used  Memory                  Clock             Heat  Power
-            0 NVIDIA H100  97 %  60.0 of 80.0 GiB  75 %  1755 of 1980 MHz  –     650 W
+            0 NVIDIA H100  97%  60.0 of 80.0 GiB  75%  1755 of 1980 MHz  –     650 W
 
             Program                          Device         In use   Peak     Limit     Live arrays  Steps
             4711 train.py                    0 NVIDIA H100  1.0 GiB  1.5 GiB  60.0 GiB  42, 1000 B   120, 3.2/s

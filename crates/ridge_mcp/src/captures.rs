@@ -29,7 +29,7 @@ impl Captures {
         }
         if self.known.len() == MOST_KNOWN {
             return Err(Refusal::new(format!("expected at most {MOST_KNOWN} captures, found one more"))
-                .hint("ask those that have an id, or start the server again"));
+                .hint("use those that have an id, or restart the server"));
         }
         let session = Rc::new(Session::open(&paths, &OpenOptions::default())?);
         self.known.push(paths);
@@ -57,8 +57,8 @@ impl Captures {
                 1 => "c1 is open".to_owned(),
                 count => format!("c1 to c{count} are open"),
             };
-            Refusal::new(format!("expected the id of a capture, found `{id}`; {known}"))
-                .hint("`open` opens a capture and gives its id")
+            Refusal::new(format!("unknown capture id `{id}`; {known}"))
+                .hint("`open` opens a capture and returns its id")
         })
     }
 

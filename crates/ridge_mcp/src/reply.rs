@@ -71,7 +71,7 @@ pub(crate) fn fitted(text: String, most: usize, how: &str) -> String {
         used = room;
     }
     kept.push_str(&format!(
-        "[cut: {used} of {all} characters and {shown} of {} lines are shown; ask with \"characters\": {} for all{}{how}]\n",
+        "[cut: {used} of {all} characters and {shown} of {} lines are shown; pass \"characters\": {} for all{}{how}]\n",
         lines.len(),
         all.min(MOST_CHARACTERS),
         if how.is_empty() { "" } else { ", or " },
@@ -92,7 +92,7 @@ mod tests {
         let last = cut.lines().last().unwrap_or_default();
         assert_eq!(
             last,
-            "[cut: 748 of 2200 characters and 34 of 100 lines are shown; ask with \"characters\": 2200 for all, or ask for less]"
+            "[cut: 748 of 2200 characters and 34 of 100 lines are shown; pass \"characters\": 2200 for all, or ask for less]"
         );
         let one = fitted("x".repeat(3_000), 1_000, "");
         assert!(one.chars().count() <= 1_000 && one.contains("[cut: 760 of 3000 characters"), "{one}");

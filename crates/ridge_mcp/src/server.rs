@@ -7,7 +7,7 @@ use std::io::{self, BufRead, Write};
 
 /// What a client tells its model of this server.
 const INSTRUCTIONS: &str = "Reads captures of accelerator programs (JAX, PyTorch; GPU, TPU, CPU). \
-Begin with `open`; ask `findings` for causes with predicted savings, `table` for numbers, `source` for lines, `diff` for two captures, \
+Begin with `open`; call `findings` for causes with predicted savings, `table` for numbers, `source` for lines, `diff` for two captures, \
 `what_if` before proposing a change, `next` for what the capture cannot answer and the command that would. \
 Numbers carry their unit and basis (measured, counted, sheet, capture, inferred, modelled): do not state a modelled number as measured. \
 Nothing is recorded or changed here: `ridgeline record` and `ridgeline try` do that from a shell.";
@@ -39,7 +39,7 @@ fn answered(tools: &mut Tools, message: Message) -> Option<String> {
         "ping" => Ok(json!({})),
         "tools/list" => Ok(json!({ "tools": listed() })),
         "tools/call" => called(tools, message.params),
-        _ => Err((Wrong::Method, format!("expected a method of tools, found `{method}`"))),
+        _ => Err((Wrong::Method, format!("unknown method `{method}`"))),
     };
     Some(match result {
         Ok(result) => answer(&id, &result),
@@ -64,7 +64,7 @@ fn called(tools: &mut Tools, mut params: Value) -> Result<Value, (Wrong, String)
     };
     let arguments = params.get_mut("arguments").map(Value::take).unwrap_or_default();
     match tools.call(&name, arguments) {
-        None => Err((Wrong::Parameters, format!("expected a tool of the list, found `{name}`"))),
+        None => Err((Wrong::Parameters, format!("unknown tool `{name}`"))),
         Some(Ok(text)) => Ok(json!({ "content": [{ "type": "text", "text": text }], "isError": false })),
         Some(Err(refused)) => Ok(json!({ "content": [{ "type": "text", "text": refused.text() }], "isError": true })),
     }

@@ -208,8 +208,7 @@ fn column(name: &str, table: &Table) -> Result<usize, Refusal> {
 fn no_column(name: &str, table: &Table) -> Refusal {
     let schema = table.batch.schema();
     let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    Refusal::new(format!("expected a column of `{}`, found `{name}`", table.name))
-        .hint(format!("it has {}", names.join(", ")))
+    Refusal::new(format!("unknown column `{name}` of `{}`", table.name)).hint(format!("it has {}", names.join(", ")))
 }
 
 /// A value in one cell.

@@ -7,7 +7,8 @@ use crate::words;
 use ridge_report::diff::{Options as Shown, text as diff_text};
 use ridge_report::terminal::Layout;
 use ridgeline::{
-    AnnotateOptions, Change, DiffOptions, Effect, GuideOptions, OtherDevice, RULES, Selection, diff, explanation, rule,
+    AnnotateOptions, Change, DiffOptions, Effect, GuideOptions, OtherDevice, RULES, Selection, did_you_mean, diff,
+    explanation, rule,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -66,7 +67,7 @@ impl Tools {
             return Ok(asked.size.fit(text, ""));
         };
         let view = named(name).ok_or_else(|| {
-            Refusal::new(format!("expected a view, found `{name}`")).hint("`table` without \"view\" lists them")
+            Refusal::new(format!("unknown view `{name}`")).hint("`table` without \"view\" lists them")
         })?;
         let filters = asked.filter.iter().map(|filter| Filter::read(filter)).collect::<Result<_, _>>()?;
         let how = Asked {
@@ -149,14 +150,9 @@ impl Tools {
 fn explain(asked: &Explain) -> Result<String, Refusal> {
     let name = &asked.rule;
     let found = rule(name).ok_or_else(|| {
-        let alike = RULES.iter().map(|rule| rule.id).filter(|id| id.contains(name.as_str()) || name.contains(id));
-        let alike: Vec<&str> = alike.collect();
-        let all = || RULES.iter().map(|rule| rule.id).collect::<Vec<_>>().join(", ");
-        Refusal::new(format!("expected a rule, found `{name}`")).hint(if alike.is_empty() {
-            format!("rules: {}", all())
-        } else {
-            format!("rules of such a name: {}", alike.join(", "))
-        })
+        let ids = || RULES.iter().map(|rule| rule.id);
+        let all = || format!("rules: {}", ids().collect::<Vec<_>>().join(", "));
+        Refusal::new(format!("unknown rule `{name}`")).hint(did_you_mean(name, ids()).unwrap_or_else(all))
     })?;
     let record = ridgeline::blind_record_of(found.id).map(|record| format!("\nRecord: {}.\n", record.words()));
     let text = format!("{}{}", explanation(found), record.unwrap_or_default());
@@ -358,13 +354,13 @@ pub(crate) fn listed() -> Value {
     json!([
         tool(
             "open",
-            "Open a capture: a file or folder of Ridgeline, JAX or XProf, PyTorch, Nsight, rocprof. Says its id, whether it can be judged, what was lost, its devices, and where the time went.",
-            json!({ "path": text("File or folder"), "paths": texts("Several, such as one per host") }),
+            "Open a capture: a file or directory of Ridgeline, JAX or XProf, PyTorch, Nsight, rocprof. Returns its id, its quality, lost data, its devices, and the time breakdown.",
+            json!({ "path": text("File or directory"), "paths": texts("Several, such as one per host") }),
             &[]
         ),
         tool(
             "findings",
-            "What holds the program back, largest first: where, why, how to fix it, what that would save.",
+            "The program's bottlenecks, largest first: place, cause, fix, predicted saving.",
             json!({ "id": id(), "all": flag("Also what is minor, and why rules could not tell"), "rules": texts("These rules or groups alone") }),
             &["id"]
         ),
@@ -379,7 +375,7 @@ pub(crate) fn listed() -> Value {
             "Rows of a view as tab-separated text, unit and basis in the header. Without a view: the views of this capture.",
             json!({
                 "id": id(), "view": text("Such as op, kernel, source, memory/peak"),
-                "filter": texts("Conditions, all of which hold: calls>=10, op~gemm"),
+                "filter": texts("Conditions that rows must meet: calls>=10, op~gemm"),
                 "sort": text("A column; COLUMN:asc or COLUMN:desc"),
                 "top": { "type": "integer", "minimum": 1, "maximum": MOST_ROWS, "description": "Rows, 20 where not given" },
                 "columns": texts("These columns alone"), "definitions": flag("Explain each column"),
@@ -397,7 +393,7 @@ pub(crate) fn listed() -> Value {
             "What changes would save together, by replaying the capture; without edits, how well it can be replayed.",
             json!({
                 "id": id(), "edits": { "type": "array", "items": edit },
-                "device": text("The device is another: h100"), "captured_on": text("What it ran on, where the capture does not know"),
+                "device": text("The device is another: h100"), "captured_on": text("What it ran on, if the capture doesn't record it"),
             }),
             &["id"]
         ),

@@ -21,7 +21,7 @@ pub(crate) fn capture(id: &str, session: &Session, check: Option<&Check>) -> Str
     text.push_str(&format!("files: {}{}\n", listed(&files), more_of(more)));
     match check {
         Some(check) => text.push_str(&verdict(check)),
-        None => text.push_str("verdict: not asked, because the capture is large; `findings` asks\n"),
+        None => text.push_str("verdict: skipped, because the capture is large; `findings` computes it\n"),
     }
     text.push_str(&notes(session.notes()));
     let devices: Vec<String> = session.trace().devices.iter().map(device).collect();
@@ -86,16 +86,16 @@ fn verdict(check: &Check) -> String {
     let mut text = format!("verdict: {}\n", headline(check));
     for (rule, doubt) in check.diagnosis.doubts.iter().filter(|(_, doubt)| !doubt.blocks.is_empty()) {
         let blocks: Vec<&str> = doubt.blocks.iter().map(|question| question.words()).collect();
-        let better = doubt.command.as_ref().map(|command| format!("; better: `{command}`")).unwrap_or_default();
-        text.push_str(&format!("doubt[{}]: {}; cannot tell {}{better}\n", rule.id, doubt.message, blocks.join(", ")));
+        let better = doubt.command.as_ref().map(|command| format!("; fix: `{command}`")).unwrap_or_default();
+        text.push_str(&format!("capture[{}]: {}; cannot tell {}{better}\n", rule.id, doubt.message, blocks.join(", ")));
     }
     text
 }
 
-/// What holds the program back.
+/// The findings.
 pub(crate) fn findings(check: &Check, all: bool) -> String {
     let mut text = verdict(check);
-    text.push_str("basis: shares are measured from the capture; savings are modelled unless they say otherwise\n");
+    text.push_str("basis: shares are measured from the capture; savings are modelled unless stated otherwise\n");
     let is_shown = |item: &Item<'_>| item.finding.because.is_none() && (all || item.finding.level > Level::Info);
     let shown: Vec<Item<'_>> = items(check).filter(is_shown).collect();
     for (at, item) in shown.iter().enumerate() {
@@ -109,14 +109,13 @@ pub(crate) fn findings(check: &Check, all: bool) -> String {
     if all {
         for outcome in &unsure {
             if let Err(cannot) = &outcome.found {
-                let better =
-                    cannot.command.as_ref().map(|command| format!("; better: `{command}`")).unwrap_or_default();
+                let better = cannot.command.as_ref().map(|command| format!("; fix: `{command}`")).unwrap_or_default();
                 text.push_str(&format!("cannot tell {}: {}{better}\n", outcome.rule.id, cannot.why));
             }
         }
     } else if minor + unsure.len() > 0 {
         let names: Vec<&str> = unsure.iter().map(|outcome| outcome.rule.id).collect();
-        text.push_str(&format!("[not shown: {minor} of little weight, {} that could not be told", unsure.len()));
+        text.push_str(&format!("[not shown: {minor} minor, {} inconclusive", unsure.len()));
         text.push_str(&if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) });
         text.push_str("; \"all\": true shows them]\n");
     }
@@ -140,7 +139,7 @@ fn finding(check: &Check, number: usize, item: &Item<'_>) -> String {
         ));
     }
     if let Some(held) = holds(check, finding) {
-        text.push_str(&format!("   holds: {held} (measured)\n"));
+        text.push_str(&format!("   time: {held} (measured)\n"));
     }
     for said in &finding.evidence {
         let basis = said.number.map(|number| format!(" ({})", number.basis.name())).unwrap_or_default();
@@ -172,7 +171,7 @@ pub(crate) fn guide(guide: &Guide) -> String {
         text.push_str(&format!("{} [{}]: {}\n", stage.name, stage.state.name(), stage.question));
         text.push_str(&format!("  {}\n", escape_controls(&stage.answer)));
         stage.shown_by.iter().for_each(|command| text.push_str(&format!("  shown by: {}\n", escape_controls(command))));
-        stage.lacks.iter().for_each(|lacks| text.push_str(&format!("  not known: {}\n", escape_controls(lacks))));
+        stage.lacks.iter().for_each(|lacks| text.push_str(&format!("  missing: {}\n", escape_controls(lacks))));
         stage.next.iter().for_each(|command| text.push_str(&format!("  to know it: {}\n", escape_controls(command))));
         if let Some(then) = &stage.then {
             text.push_str(&format!("  then: {}: {}\n", escape_controls(&then.what), escape_controls(&then.command)));

@@ -26,6 +26,6 @@ pub enum NoArray {
     #[error("its elements are {0}, which are not compared")]
     Elements(String),
     /// The numbers are more or fewer than the shape says.
-    #[error("it has another length than its header says")]
+    #[error("its length differs from its header")]
     Length,
 }

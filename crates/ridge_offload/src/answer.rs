@@ -19,7 +19,7 @@ use crate::target::{Target, TargetGpu};
 use crate::{WhatIf, constants};
 use ridge_analysis::{Analysis, Factors};
 
-/// Draws for the answer; the quantiles of twice as many differ by less than 2 %.
+/// Draws for the answer; the quantiles of twice as many differ by less than 2%.
 const DRAWS: usize = 500;
 
 /// Regions below this part of the device time are counted together.

@@ -41,7 +41,7 @@ impl Host {
     pub fn name(self) -> &'static str {
         match self {
             Host::Measured => "measured",
-            Host::MeasuredOnProcessor => "measured on a processor",
+            Host::MeasuredOnProcessor => "measured on a CPU",
             Host::Sheet => "sheet",
             Host::Compiled => "compiled",
         }

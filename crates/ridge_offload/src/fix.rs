@@ -45,9 +45,7 @@ impl Fix {
                 "start fewer kernels: one compiled program, a captured graph or one loop on the device"
             }
             Fix::Reorder => "let neighboring threads access neighboring cells, or use the library's own kernel for it",
-            Fix::Kernels => {
-                "its kernels stay far below their roofs: `ridgeline roofline` and `ridgeline check` say where"
-            }
+            Fix::Kernels => "its kernels stay far below their roofs: see `ridgeline roofline` and `ridgeline check`",
         }
     }
 

@@ -259,10 +259,10 @@ fn widened_section() -> String {
 
 const WIDENED: &str = "\
 These are the factors that hold 95 in 100 launches of each side.
-Whether the interval then holds the 80 % that it is printed for is tried where it was not fitted: on the other GPU, and on other kernels.
+Whether the interval then holds the 80% that it is printed for is tried where it was not fitted: on the other GPU, and on other kernels.
 Five such parts were tried on these same launches: 0.90, 0.93, 0.95, 0.97 and 1.0. At 0.90 the four rows below came to 34, 21, 32 and 21; at 0.97 and 1.0 to what 0.95 has.
-So the part was chosen by looking at what is scored, and the shares are that much too good; one row stays below 80 % at each of the five.
-Both ways together hold more than 80 %, one of the four less. Launches on the RTX 4070 are farther from their roofs than any on the TITAN V, which may be why; on a GPU unlike both fewer may be inside.
+So the part was chosen by looking at what is scored, and the shares are that much too good; one row stays below 80% at each of the five.
+Both ways together hold more than 80%, one of the four less. Launches on the RTX 4070 are farther from their roofs than any on the TITAN V, which may be why; on a GPU unlike both fewer may be inside.
 ";
 
 const OTHER_HLO: &str = "
@@ -284,7 +284,7 @@ Two programs were counted; on others the share inside is not known.
 const UNMEASURED: &str = "
 ## A GPU on which nothing was measured
 
-`ridgeline compile` predicts each launch from its roofs and its grid alone: a roof is reached at 30 to 90 %, and a kernel takes 2 to 4 µs at least.
+`ridgeline compile` predicts each launch from its roofs and its grid alone: a roof is reached at 30 to 90%, and a kernel takes 2 to 4 µs at least.
 Those priors were judged before these launches were looked at, and were not fitted to them.
 Scored are the same launches on both GPUs, with operations and bytes as counted by hand there.
 ";
@@ -349,7 +349,7 @@ const HEAD: &str = "
 
 No program is known to us of which captures on two NVIDIA GPUs are published.
 But there are 14 kernels in CUDA at up to four sizes, 34 in all, with their launches, operations, bytes and times on a GeForce RTX 4070 (46 multiprocessors, 504 GB/s, 36 MB of cache) and on a TITAN V (80, 653 GB/s, 4.5 MB): Debdeep23/Kernel_Performance_Prediction at f808e854be31.
-Each is predicted from one for the other, both ways, by wave scaling and by the roofs alone, by the functions that `--to` and `what-if --device` use; nothing was fitted to them.
+Each is predicted from one for the other, both ways, by wave scaling and by the roofs alone, by the functions that `offload --target` and `what-if --target` use; nothing was fitted to them.
 Taken are all rows whose time is at least 20 µs on both and wavers by at most a tenth: below that, what was timed is in good part the start of a kernel.
 ";
 

@@ -5,7 +5,7 @@ use crate::time::{Parts, time};
 use crate::{Board, BoundBy, Constants, Workload};
 use std::cmp::Ordering;
 
-/// Draws of a prediction; twice as many change the quantiles by less than 1 %.
+/// Draws of a prediction; twice as many change the quantiles by less than 1%.
 pub(crate) const DRAWS: usize = 1000;
 
 /// What eight of ten cases lie between, and their middle.

@@ -230,7 +230,7 @@ fn ops_by_module(analysis: &Analysis<'_>) -> Vec<(Option<u32>, Vec<Timed>)> {
 fn without_hlo(analysis: &Analysis<'_>, module: &str, has_module: bool, ops: Vec<Timed>, total: f64) -> Region {
     let because = match has_module {
         true => "the capture has no HLO of its module; `ridgeline record` keeps it",
-        false => "no compiled module is known of this work, so that nothing says what it computes",
+        false => "no compiled module of this work is known, so its computation is unknown",
     };
     let mut ops: Vec<RegionOp> = ops.into_iter().map(|timed| timed.op).collect();
     ops.sort_by(|one, other| other.self_ns.total_cmp(&one.self_ns));

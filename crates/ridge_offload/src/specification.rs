@@ -57,7 +57,7 @@ pub(crate) fn refuses(source: Source<'_>, id: InstructionId) -> Option<String> {
         return Some(format!("`{}` has dynamic shapes", instruction.name));
     }
     if cost.assumptions.contains(Assumption::TripCountUnknown) {
-        return Some(format!("the trip count of a loop in `{}` is not known", instruction.name));
+        return Some(format!("the trip count of a loop in `{}` is unknown", instruction.name));
     }
     matches!(&*instruction.opcode, "infeed" | "outfeed")
         .then(|| format!("`{}` exchanges data with the host while it runs", instruction.name))

@@ -1,6 +1,6 @@
 //! Another GPU: measured work by what the two devices differ in, work that was not measured there at the target's roofs.
 //!
-//! How much of its time each kernel takes there is [`Factors`], the one that `what-if --device` replays with.
+//! How much of its time each kernel takes there is [`Factors`], the one that `what-if --target` replays with.
 
 use crate::baseline::{Baseline, Host};
 use crate::draw::Draw;

@@ -333,7 +333,7 @@ mod tests {
     use crate::workload::{MergeSort, Operations};
     use crate::{Class, constants};
 
-    /// A draw without losses: 300 MHz, 80 % of what there is, all of every rate.
+    /// A draw without losses: 300 MHz, 80% of what there is, all of every rate.
     fn draw() -> Draw {
         let sure = [
             (Parameter::Clock, 300e6),

@@ -89,8 +89,8 @@ impl Validation {
             "\n## What it comes to\n\n\
              | | found | goal |\n|---|---|---|\n\
              | published kernels, papers | {all}, {} | 25 kernels |\n\
-             | inside of the nominal 80 % interval, model alone | {raw} of {all} ({:.0} %) | |\n\
-             | inside of the nominal 80 % interval, calibrated without the kernel's own paper | {calibrated} of {all} ({:.0} %) | at least 75 % |\n\
+             | inside of the nominal 80% interval, model alone | {raw} of {all} ({:.0}%) | |\n\
+             | inside of the nominal 80% interval, calibrated without the kernel's own paper | {calibrated} of {all} ({:.0}%) | at least 75% |\n\
              | median of predicted over published | {:.2} | 0.8 to 1.25 |\n\
              | farthest ratio | {:.2} | |\n\
              | verdicts `faster than the rival or not`: right, wrong, undecided | {right}, {wrong}, {open} | none wrong |\n",
@@ -114,7 +114,7 @@ impl Validation {
                 .iter()
                 .for_each(|note| page.push_str(&format!("- {}, {}: {note}.\n", row.kernel.name, row.kernel.board.id)));
         }
-        page.push_str("\n## Verdicts against published rivals\n\n| kernel | rival | the model says |\n|---|---|---|\n");
+        page.push_str("\n## Verdicts against published rivals\n\n| kernel | rival | prediction |\n|---|---|---|\n");
         for row in &self.rows {
             for (rival, verdict) in &row.verdicts {
                 let words = match verdict {

@@ -31,7 +31,7 @@ impl Verdict {
         Verdict::NoSpecification,
     ];
 
-    /// The words in tables and JSON.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::GpuFirst => "GPU first",
@@ -41,6 +41,14 @@ impl Verdict {
             Verdict::StreamCandidate => "in-line stream candidate",
             Verdict::Undecided => "undecided",
             Verdict::NoSpecification => "no specification",
+        }
+    }
+
+    /// The verdict in tables and sentences.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::GpuFirst => "fix first",
+            verdict => verdict.name(),
         }
     }
 

@@ -23,7 +23,7 @@ pub struct WhatIf {
 #[non_exhaustive]
 pub enum WhatIfError {
     /// There is no such thing to change.
-    #[error("expected something to change, found `{0}`")]
+    #[error("unknown assumption `{0}`")]
     Unknown(String),
     /// The value does not fit.
     #[error("expected {expected} for `{name}`, found `{found}`")]
@@ -140,8 +140,8 @@ mod tests {
         assert_eq!((found.resident, found.format, found.is_streamed), (Some(100.0), Some(Format::I16), true));
         assert!(WhatIf::parse("").expect("nothing").is_empty());
         let error = |text: &str| WhatIf::parse(text).expect_err("an error").to_string();
-        assert_eq!(error("speed=2"), "expected something to change, found `speed`");
-        assert_eq!(error("clock"), "expected something to change, found `clock`");
+        assert_eq!(error("speed=2"), "unknown assumption `speed`");
+        assert_eq!(error("clock"), "unknown assumption `clock`");
         assert_eq!(error("clock=fast"), "expected a clock such as 250MHz for `clock`, found `fast`");
         assert_eq!(error("clock=0"), "expected a clock such as 250MHz for `clock`, found `0`");
         assert_eq!(error("dsp_use=7"), "expected a part from 0 to 1 for `dsp_use`, found `7`");

@@ -36,7 +36,7 @@ fn check(trace: &str, hlo: &str, expected: Expect) {
                     )
                 }
             };
-            format!("{:.0} % {} x{}: {spec}\n", 100.0 * region.share, region.name, region.calls)
+            format!("{:.0}% {} x{}: {spec}\n", 100.0 * region.share, region.name, region.calls)
         };
         found.iter().map(line).collect::<String>()
     });
@@ -115,8 +115,8 @@ ENTRY %main (a: f32[1024]) -> f32[1024] {
            600 +600 mul op=mul.1 in=jit_f at=5",
         hlo,
         expect![[r#"
-            90 % jit_f: multiply x1: stream, in 4096 out 4096 kept 4100 lines 0, path 40, 10 trips
-            10 % jit_f: sine x1: stream, in 4096 out 4096 kept 0 lines 0, path 14
+            90% jit_f: multiply x1: stream, in 4096 out 4096 kept 4100 lines 0, path 40, 10 trips
+            10% jit_f: sine x1: stream, in 4096 out 4096 kept 0 lines 0, path 14
         "#]],
     );
 }
@@ -131,35 +131,35 @@ fn what_is_opaque_dynamic_or_unknown_has_no_specification() {
         &one("out", 1, 100),
         &entry(a, "f32[64]{0} custom-call(%a), custom_call_target=\"magic\""),
         expect![[r#"
-            100 % jit_f: custom-call x1: no specification, because custom call `magic` is opaque: what it computes is not in the HLO
+            100% jit_f: custom-call x1: no specification, because custom call `magic` is opaque: what it computes is not in the HLO
         "#]],
     );
     check(
         &one("out", 1, 100),
         &entry("  %a = f32[<=64]{0} parameter(0)", "f32[<=64]{0} add(%a, %a)"),
         expect![[r#"
-            100 % jit_f: add x1: no specification, because `out` has dynamic shapes
+            100% jit_f: add x1: no specification, because `out` has dynamic shapes
         "#]],
     );
     check(
         &one("out", 1, 100),
         &entry(a, "f32[64]{0} all-reduce(%a), replica_groups={{0,1}}, to_apply=%main"),
         expect![[r#"
-            100 % jit_f: all-reduce x1: no specification, because `out` exchanges data with other devices
+            100% jit_f: all-reduce x1: no specification, because `out` exchanges data with other devices
         "#]],
     );
     check(
         "module jit_f 1\nstream 1 on gpu\n  0 +100 kernel op=x in=jit_f at=0",
         "",
         expect![[r#"
-        100 % jit_f x1: no specification, because the capture has no HLO of its module; `ridgeline record` keeps it
+        100% jit_f x1: no specification, because the capture has no HLO of its module; `ridgeline record` keeps it
     "#]],
     );
     check(
         "stream 1 on gpu\n  0 +100 kernel",
         "",
         expect![[r#"
-        100 % work without a module x1: no specification, because no compiled module is known of this work, so that nothing says what it computes
+        100% work without a module x1: no specification, because no compiled module of this work is known, so its computation is unknown
     "#]],
     );
 }
@@ -189,7 +189,7 @@ ENTRY %main (a: f32[32,34,34]) -> f32[1,32,34,34] {
         &trace,
         hlo,
         expect![[r#"
-            100 % jit_f: sort x1: sort, in 147968 out 147968 kept 0 lines 9248, path 15
+            100% jit_f: sort x1: sort, in 147968 out 147968 kept 0 lines 9248, path 15
         "#]],
     );
     let exchanges = with(&trace, hlo, |analysis| {
@@ -202,13 +202,13 @@ ENTRY %main (a: f32[32,34,34]) -> f32[1,32,34,34] {
 
 #[test]
 fn streaming_through_memory_is_never_faster_on_a_board() {
-    // 805 MB in 250 µs: 96 % of the memory's rate.
+    // 805 MB in 250 µs: 96% of the memory's rate.
     verdict(
         &one("add.1", 2, 250_000),
         STREAM,
         "",
         expect![[r#"
-            it does not beat H100 in any part of this program: never on throughput 100.0 %
+            it does not beat H100 in any part of this program: never on throughput 100.0%
             never on throughput: even with everything at its best and data on the board, the rate of the ports to its memory holds a call on AMD Alveo U55C at 1.97 ms; H100 takes 250 µs
         "#]],
     );
@@ -218,7 +218,7 @@ fn streaming_through_memory_is_never_faster_on_a_board() {
         STREAM,
         "resident=1000000",
         expect![[r#"
-            it does not beat H100 in any part of this program: never on throughput 100.0 %
+            it does not beat H100 in any part of this program: never on throughput 100.0%
             never on throughput: even with everything at its best and data on the board, the rate of the ports to its memory holds a call on AMD Alveo U55C at 1.97 ms; H100 takes 250 µs
         "#]],
     );
@@ -231,8 +231,8 @@ fn a_program_far_from_its_roof_is_mended_first() {
         STREAM,
         "",
         expect![[r#"
-        it does not beat H100 in any part of this program: GPU first 100.0 %
-        GPU first: H100 takes 21 times as long as it must: its kernels stay far below their roofs: `ridgeline roofline` and `ridgeline check` say where; mended, a call takes 240 µs there at best, and 115 ms on AMD Alveo U55C
+        it does not beat H100 in any part of this program: GPU first 100.0%
+        GPU first: H100 takes 21 times as long as it must: its kernels stay far below their roofs: see `ridgeline roofline` and `ridgeline check`; mended, a call takes 240 µs there at best, and 115 ms on AMD Alveo U55C
     "#]],
     );
 }
@@ -253,7 +253,7 @@ fn a_chain_of_small_kernels_is_one_program_first() {
         &hlo,
         "",
         expect![[r#"
-        other hardware beats H100 only where the program itself is what to mend first: GPU first 100.0 %
+        other hardware beats H100 only where the program itself is what to mend first: GPU first 100.0%
         GPU first: H100 takes 90 times as long as it must: start fewer kernels: one compiled program, a captured graph or one loop on the device; mended, a call takes 2 µs there at best, and 37.6 µs on AMD Alveo U55C
     "#]],
     );
@@ -297,7 +297,7 @@ fn a_loop_of_small_steps_is_a_latency_candidate() {
         LOOP,
         "",
         expect![[r#"
-            1 of 1 regions is a candidate against H100: `jit_f: multiply` on AMD Alveo U55C would make all device work 43 times as fast: latency candidate 100.0 %
+            1 of 1 regions is a candidate against H100: `jit_f: multiply` on AMD Alveo U55C would make all device work 43 times as fast: latency candidate 100.0%
             latency candidate: AMD Alveo U55C answers 43 times (25 to 82) as fast
         "#]],
     );
@@ -307,7 +307,7 @@ fn a_loop_of_small_steps_is_a_latency_candidate() {
         LOOP,
         "",
         expect![[r#"
-        nothing here is known to run faster elsewhere than on H100: undecided 100.0 %
+        nothing here is known to run faster elsewhere than on H100: undecided 100.0%
         undecided: AMD Alveo U55C is 1.04 times (0.59 to 1.96) as fast: the interval holds both a gain and a loss
     "#]],
     );
@@ -327,7 +327,7 @@ fn on_h200(work: &str, hlo: &str, expected: Expect) {
         let ask = Ask { baseline, boards: Vec::new(), targets, captured_on: None, what_if };
         let line = |one: &RegionAnswer| {
             let Some(there) = one.boards.first() else { return format!("nothing: {}\n", one.why) };
-            let bases = there.scaled_by.iter().map(|(by, share)| format!("{} {:.0} %", by.name(), 100.0 * share));
+            let bases = there.scaled_by.iter().map(|(by, share)| format!("{} {:.0}%", by.name(), 100.0 * share));
             let part = |secs: f64| secs * 1e9 * one.region.calls / one.region.self_ns;
             format!(
                 "{}: {:.2} ({:.2} to {:.2}) of its time: {}: {}\n",
@@ -353,14 +353,14 @@ fn another_gpu_is_by_waves_where_launches_are_known_and_by_roofs_elsewhere() {
         &kernel(""),
         STREAM,
         expect![[r#"
-        roof 100 %: 0.43 (0.18 to 1.00) of its time: undecided: NVIDIA H200 is 2.34 times (1.00 to 5.49) as fast: the interval holds both a gain and a loss
+        roof 100%: 0.43 (0.18 to 1.00) of its time: undecided: NVIDIA H200 is 2.34 times (1.00 to 5.49) as fast: the interval holds both a gain and a loss
     "#]],
     );
     on_h200(
         &kernel("grid=262144,1,1 block=256,1,1 registers=16"),
         STREAM,
         expect![[r#"
-        waves 100 %: 0.43 (0.23 to 0.79) of its time: latency candidate: NVIDIA H200 answers 2.34 times (1.27 to 4.30) as fast
+        waves 100%: 0.43 (0.23 to 0.79) of its time: latency candidate: NVIDIA H200 answers 2.34 times (1.27 to 4.30) as fast
     "#]],
     );
     // 900 blocks of 256: two waves of 864 here, one of 1056 there.
@@ -368,7 +368,7 @@ fn another_gpu_is_by_waves_where_launches_are_known_and_by_roofs_elsewhere() {
         &kernel("grid=900,1,1 block=256,1,1 registers=16"),
         STREAM,
         expect![[r#"
-        waves 100 %: 0.26 (0.14 to 0.48) of its time: latency candidate: NVIDIA H200 answers 3.80 times (2.07 to 7.00) as fast
+        waves 100%: 0.26 (0.14 to 0.48) of its time: latency candidate: NVIDIA H200 answers 3.80 times (2.07 to 7.00) as fast
     "#]],
     );
 }
@@ -381,7 +381,7 @@ fn work_without_hlo_has_a_time_on_another_gpu() {
            600000 +100000 Memcpy-D2D d2d",
         "",
         expect![[r#"
-            waves 83 %, memory 17 %: 0.36 (0.20 to 0.66) of its time: latency candidate: NVIDIA H200 answers 2.77 times (1.51 to 5.07) as fast
+            waves 83%, memory 17%: 0.36 (0.20 to 0.66) of its time: latency candidate: NVIDIA H200 answers 2.77 times (1.51 to 5.07) as fast
         "#]],
     );
     // Nothing says what the device was, nor what the kernel did.
@@ -389,7 +389,7 @@ fn work_without_hlo_has_a_time_on_another_gpu() {
         "stream 1 on other\n  0 +500000 kernel",
         "",
         expect![[r#"
-        nothing: no specification, because no compiled module is known of this work, so that nothing says what it computes; nor is its time on another GPU known: `A100` has no data sheet (`--as` says which device it is)
+        nothing: no specification, because no compiled module of this work is known, so its computation is unknown; nor is its time on another GPU known: `A100` has no data sheet (`--as` says which device it is)
     "#]],
     );
 }

@@ -12,7 +12,7 @@ use ridge_web::Page;
 use ridge_web::report::{Part, ReportOptions, report};
 use ridgeline::{
     CeilingsChoice, Change, DiffOptions, Effect, GuideOptions, OpenOptions, OtherDevice, RULES, Selection, Session,
-    Topic, explanation, rule, view,
+    Topic, did_you_mean, explanation, rule, view,
 };
 use std::path::PathBuf;
 
@@ -53,8 +53,10 @@ pub fn explain(py: Python<'_>, name: &str) -> PyResult<&'static str> {
     match rule(name) {
         Some(found) => Ok(explanation(found)),
         None => {
-            let names = RULES.iter().map(|rule| rule.id).collect::<Vec<_>>().join(", ");
-            Err(bad_input(py, &format!("expected a rule, found `{name}`"), &[format!("the rules: {names}")]))
+            let ids = || RULES.iter().map(|rule| rule.id);
+            let all = || format!("the rules: {}", ids().collect::<Vec<_>>().join(", "));
+            let hint = did_you_mean(name, ids()).unwrap_or_else(all);
+            Err(bad_input(py, &format!("unknown rule `{name}`"), &[hint]))
         }
     }
 }
@@ -115,8 +117,9 @@ impl Capture {
     ) -> PyResult<(String, String)> {
         let unknown = select.iter().chain(&ignore).find(|name| !is_known(name));
         if let Some(name) = unknown {
-            let message = format!("expected a rule or a group of rules, found `{name}`");
-            return Err(bad_input(py, &message, &["`ridgeline rules` lists them".to_owned()]));
+            let message = format!("unknown rule or group `{name}`");
+            let hint = did_you_mean(name, RULES.iter().map(|rule| rule.id));
+            return Err(bad_input(py, &message, &[hint.unwrap_or_else(|| "`ridgeline rules` lists them".to_owned())]));
         }
         Ok(py.detach(|| {
             let check = self.session().check(&Selection { only: select, ignored: ignore });
@@ -160,7 +163,7 @@ impl Capture {
         let part = |name: &String| {
             Part::ALL.into_iter().find(|part| part.name() == name).ok_or_else(|| {
                 let names = Part::ALL.map(Part::name).join(", ");
-                bad_input(py, &format!("expected a view of the page, found `{name}`"), &[format!("its views: {names}")])
+                bad_input(py, &format!("unknown view `{name}` of the page"), &[format!("its views: {names}")])
             })
         };
         let parts = match parts.is_empty() {
@@ -194,7 +197,7 @@ fn read_change(py: Python<'_>, (kind, pattern, times): &(String, String, f32)) -
         "host_faster" => Effect::HostFaster(*times),
         "no_wait" => Effect::NoWait,
         "overlap" => Effect::Overlap,
-        other => return Err(bad_input(py, &format!("expected a change, found `{other}`"), &[])),
+        other => return Err(bad_input(py, &format!("unknown change `{other}`"), &[])),
     };
     Ok(Change { pattern: pattern.clone(), effect })
 }

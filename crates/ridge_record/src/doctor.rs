@@ -230,7 +230,7 @@ fn counters(machine: &Machine) -> Check {
         (asked, false) => {
             let found = match asked {
                 Some(_) => "the driver allows them to administrators only",
-                None => "the driver does not say who may read them, and this user is no administrator",
+                None => "the driver does not report who may read them, and this user is not an administrator",
             };
             let fix = match machine.is_container {
                 true => "start the container with `--cap-add SYS_ADMIN`",

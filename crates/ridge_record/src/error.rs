@@ -15,7 +15,7 @@ pub enum RecordError {
     #[error("expected a command to run, found none")]
     NoCommand,
     /// The folder holds files that no recording made.
-    #[error("expected an empty folder or an earlier capture, found another file: {}", found.display())]
+    #[error("expected an empty directory or an earlier capture, found another file: {}", found.display())]
     FolderInUse {
         /// One of the files.
         found: PathBuf,
@@ -35,7 +35,7 @@ pub enum RecordError {
         found: String,
     },
     /// The capture folder cannot be made or written.
-    #[error("cannot write the capture folder: {source}: {}", path.display())]
+    #[error("cannot write the recording: {source}: {}", path.display())]
     Folder {
         /// The file or folder.
         path: PathBuf,
@@ -70,9 +70,11 @@ impl RecordError {
         match self {
             RecordError::NoCommand => vec!["write the program after `--`: ridgeline record -- python solver.py".into()],
             RecordError::FolderInUse { .. } | RecordError::FolderBusy { .. } => {
-                vec!["name another folder with `-o`".into()]
+                vec!["name another directory with `-o`".into()]
             }
-            RecordError::Folder { .. } => vec!["check space and permission, or name another folder with `-o`".into()],
+            RecordError::Folder { .. } => {
+                vec!["check space and permission, or name another directory with `-o`".into()]
+            }
             RecordError::Spawn { .. } => vec!["check that the program runs without the recorder".into()],
             RecordError::ProfileOption { .. } => {
                 vec!["`advanced.NAME=VALUE` hands a setting of a newer JAX on as it is".into()]

@@ -240,7 +240,7 @@ fn run_once(
     let harness = folder.join("harness");
     let log = folder.join("log.txt");
     let made = fs::create_dir_all(folder.join("pieces")).and_then(|()| write_harness(&harness));
-    made.map_err(system("make a folder for a run"))?;
+    made.map_err(system("create a directory for a run"))?;
     let config = folder.join("config.json");
     fs::write(&config, configuration(what, &folder).to_string()).map_err(system("write a configuration"))?;
     let recorded = RecordOptions { log: Some(log.clone()), ..RecordOptions::new(options.command.iter().cloned()) };

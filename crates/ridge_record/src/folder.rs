@@ -398,7 +398,7 @@ mod tests {
     }
 
     fn write(path: &Path, text: &str) {
-        fs::create_dir_all(path.parent().expect("it has one")).expect("a folder");
+        fs::create_dir_all(path.parent().expect("it has one")).expect("a directory");
         fs::write(path, text).expect("a file");
     }
 

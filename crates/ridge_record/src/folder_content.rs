@@ -185,7 +185,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a temporary folder");
         for (name, text) in files {
             let path = dir.path().join(name);
-            fs::create_dir_all(path.parent().expect("it has one")).expect("a folder");
+            fs::create_dir_all(path.parent().expect("it has one")).expect("a directory");
             fs::write(path, text).expect("a file");
         }
         let found = content(dir.path()).expect("it can be listed");
@@ -228,7 +228,7 @@ mod tests {
             let (dir, found) = made(&[("manifest.json", Manifest::SCHEMA), (other, "mine")]);
             assert_eq!(found, Content::Others(dir.path().join(other)), "{other}");
         }
-        let (dir, found) = made(&[("memory/a.pb.gz", "a folder named like ours is not enough")]);
+        let (dir, found) = made(&[("memory/a.pb.gz", "a directory named like ours is not enough")]);
         assert_eq!(found, Content::Others(dir.path().join("memory")));
     }
 }

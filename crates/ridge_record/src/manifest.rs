@@ -267,7 +267,7 @@ fn unfinished(out: &Path, piece: &Piece, status: ProgramStatus) -> Option<Missin
     }
     let how = match status {
         ProgramStatus::Signaled(signal) => format!("the program was ended by {}", signal_name(signal)),
-        ProgramStatus::Exited(_) if is_full(out) => "no space was left on the disk of the capture folder".to_owned(),
+        ProgramStatus::Exited(_) if is_full(out) => "no space left on the disk of the recording".to_owned(),
         ProgramStatus::Exited(code) => format!("the process ended without warning; the program exited with {code}"),
     };
     let pid = &piece.content["pid"];

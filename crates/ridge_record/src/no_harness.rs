@@ -21,7 +21,7 @@ pub(crate) fn why_no_harness(command: &[OsString], refused: &[String]) -> String
     let line = words.first().and_then(|name| first_line(&on_path(name)?));
     let interpreter: Vec<String> = line.iter().flat_map(|line| line.split_whitespace()).map(str::to_owned).collect();
     if let Some(flag) = shutting_flag(&interpreter) {
-        return because_of(flag, &format!("the first line of {} asks for it", words[0]));
+        return because_of(flag, &format!("requested by the first line of {}", words[0]));
     }
     "no Python process loaded the harness: the program is not Python, or it starts Python with another environment or with -I, -E or \
      -S; a system profiler such as nsys or rocprof can record it"

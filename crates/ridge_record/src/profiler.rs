@@ -33,8 +33,7 @@ impl Profiler {
             Profiler::Ncu => ("nsight-compute", "https://developer.nvidia.com/nsight-compute"),
         };
         format!(
-            "it comes with the CUDA toolkit, as the package `{package}` of NVIDIA's repositories, or from {page}; \
-             then put it on the path"
+            "it comes with the CUDA toolkit, as the package `{package}` of NVIDIA's repositories, or from {page}; then put it on PATH"
         )
     }
 }

@@ -173,7 +173,7 @@ impl Trial<'_> {
         let said = self.runs.last().map(|run| last_lines(&run.log)).unwrap_or_default();
         let mut hints = self.place.hints();
         if !said.is_empty() {
-            hints.insert(0, format!("it said at last: {said}"));
+            hints.insert(0, format!("last output: {said}"));
         }
         TrialError::Failed { status, hints }
     }
@@ -188,7 +188,7 @@ impl Trial<'_> {
         let log = out.with_extension("log");
         if let Some(folder) = log.parent() {
             fs::create_dir_all(folder)
-                .map_err(|source| TrialError::System { doing: "make a folder for captures", source })?;
+                .map_err(|source| TrialError::System { doing: "create a directory for captures", source })?;
         }
         let options = RecordOptions { log: Some(log.clone()), ..self.place.options(self.options, side, &out) };
         self.outputs.expect(side, &self.place);

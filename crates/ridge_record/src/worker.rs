@@ -52,7 +52,7 @@ impl<E: Send + 'static> Worker<E> {
 
     fn follow(mut child: Child, parse: fn(&str) -> Option<E>) -> io::Result<Worker<E>> {
         let stdin = child.stdin.take();
-        let stdout = child.stdout.take().expect("standard output was asked for as a pipe");
+        let stdout = child.stdout.take().expect("standard output is a pipe");
         let (sender, events) = sync_channel(WAITING_EVENTS);
         let read = move || {
             let lines = BufReader::new(stdout).split(b'\n').map_while(Result::ok);

@@ -17,19 +17,19 @@ use std::ops::Range;
 /// Why a text that is part of an order cannot be overwritten.
 const ORDERED: RedactError = RedactError::Unknown {
     found: "a database with an index over private texts",
-    hint: "remove its indexes from a copy with `DROP INDEX`; where one is unique, `ridgeline export FILE --to chrome` \
+    hint: "remove its indexes from a copy with `DROP INDEX`; if one is unique, `ridgeline export FILE --to chrome` \
            writes a redacted trace",
 };
 /// Why a schema that names somebody cannot be overwritten.
 const NAMED: RedactError = RedactError::Unknown {
-    found: "a database whose tables, views or columns have private names",
+    found: "a database with private names of tables, views or columns",
     hint: "rename them in a copy first",
 };
 
 /// Why other databases are refused.
 const FOREIGN: RedactError = RedactError::Unknown {
     found: "a SQLite database of no known tool",
-    hint: "of SQLite databases, exports of Nsight Systems can be redacted; leave this one out",
+    hint: "only SQLite databases from Nsight Systems can be redacted; leave this one out",
 };
 
 /// One place of the file and what is to stand there.

@@ -81,7 +81,7 @@ mod tests {
               {"ph": "X", "name": "~/m.py(1): f", "ts": 1790857026000000000.123, "args": {"Input Dims": [[1.50, 2]], "user": "<user>"}},
               {"ph": "i", "name": "on <host>", "args": {"env": "<redacted>", "hf_token": "<redacted>", "argv": "<redacted>"}}
             ], "host_name": "<host>", "traceName": "~/t \" \\ .json"}
-            2 host names, 1 user names, 2 home folders, 1 secrets, 2 environment blocks, 1 command lines, 1 process names"#]]
+            2 host names, 1 user names, 2 home directories, 1 secrets, 2 environment blocks, 1 command lines, 1 process names"#]]
         .assert_eq(&redacted(
             r#"{"metadata": {"env": {"HF_TOKEN": "x"}}, "traceEvents": [
   {"ph": "M", "name": "process_name", "args": {"name": "secret-project"}},
@@ -108,7 +108,7 @@ mod tests {
     fn escapes_are_decoded_before_the_search() {
         expect![[r#"
             {"a": ["~/x", "~/y", "~\\z", "~/é\n", {"<email>": "x"}]}
-            4 home folders, 1 e-mail addresses"#]]
+            4 home directories, 1 e-mail addresses"#]]
         .assert_eq(&redacted(
             r#"{"a": ["\/home\/ada\/x", "\u002fhome\u002fada/y", "C:\\Users\\ada\\z", "/home/ada/\u00e9\n", {"ada\u0040lab.org": "x"}]}"#,
         ));

@@ -130,7 +130,7 @@ impl Redactor {
             Redactor::Pickle => pickle::redact(bytes, words, out),
             Redactor::Archive => Err(RedactError::Unknown {
                 found: "an archive where a single file should be",
-                hint: "unpack it first, and redact the folder",
+                hint: "unpack it first, and redact the directory",
             }),
         }
     }

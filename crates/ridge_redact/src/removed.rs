@@ -50,7 +50,7 @@ impl What {
         match self {
             What::HostName => "host names",
             What::UserName => "user names",
-            What::HomeFolder => "home folders",
+            What::HomeFolder => "home directories",
             What::Address => "IP addresses",
             What::Email => "e-mail addresses",
             What::Secret => "secrets",
@@ -69,7 +69,7 @@ impl What {
                 "fields and keys such as `hostname`, the names of captures, Windows shares (`\\\\NAME\\share`); variables such as `SLURMD_NODENAME`; the machine that Ridgeline runs on. Every machine of a domain that one of them has. What is found once is then taken out of every text of the capture"
             }
             What::UserName => {
-                "keys such as `user`, `ssh://NAME@`, `NAME@HOST` where either is known; accounts in `/scratch`, `/lustre`, `/gpfs`, `/mnt` and `/var/folders`, `~NAME/`; `__home_NAME_` in symbols that were made of paths; the user who runs Ridgeline. What is found once, also as a home folder, is then taken out of every text of the capture; a short account that only a home folder says, out of its paths"
+                "keys such as `user`, `ssh://NAME@`, `NAME@HOST` where either is known; accounts in `/scratch`, `/lustre`, `/gpfs`, `/mnt` and `/var/folders`, `~NAME/`; `__home_NAME_` in symbols that were made of paths; the user who runs Ridgeline. What is found once, also as a home directory, is then taken out of every text of the capture; a short account that only a home directory says, out of its paths"
             }
             What::HomeFolder => {
                 "`/home/NAME`, `/Users/NAME`, `/root/`, also on network paths, NERSC's and AFS's homes, `C:\\Users\\NAME`; `HOME` of the user"

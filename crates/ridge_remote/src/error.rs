@@ -13,7 +13,7 @@ pub enum RemoteError {
     #[error("no answer after {:.1} s", .0.as_secs_f64())]
     Late(Duration),
     /// What answers is something else.
-    #[error("what listens there is no profiler server: {0}")]
+    #[error("the server at that port is not a profiler server: {0}")]
     NoProfiler(String),
     /// The server refused, with its own words.
     #[error("the server refused: {message} (gRPC status {code})")]

@@ -1,6 +1,6 @@
 //! Why no number is given.
 
-use ridge_units::Nanos;
+use ridge_units::{Nanos, Share};
 use std::fmt;
 
 /// Why a prediction is refused.
@@ -51,27 +51,27 @@ impl Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Reason::Nothing => write!(f, "the capture holds neither calls nor device work"),
+            Reason::Nothing => write!(f, "the capture has neither calls nor device work"),
             Reason::NoLaunches => {
                 write!(
                     f,
-                    "the capture does not hold the calls that launched its device work, so what the work waited for is not known"
+                    "the capture doesn't have the calls that launched its device work, so the cause of its waits is unknown"
                 )
             }
             Reason::Rigid(share) => {
-                write!(f, "{:.0} % of the time hangs on waits that the capture does not explain", 100.0 * share)
+                write!(f, "{} of the time depends on waits that the capture doesn't explain", Share(*share).rounded())
             }
             Reason::ClassError(error) => {
-                write!(f, "with usual latencies the replay misses the capture by {:.0} %", 100.0 * error)
+                write!(f, "with median latencies the replay is off by {}", Share(*error).rounded())
             }
             Reason::NotExact(ns) => write!(f, "the replay of the unchanged capture is off by {}", Nanos(*ns)),
             Reason::FewSteps(1) => write!(f, "only one step is marked"),
             Reason::FewSteps(steps) => write!(f, "only {steps} steps are marked"),
             Reason::Unlinked(share) => {
-                write!(f, "the launches of {:.0} % of this work are not in the capture", 100.0 * share)
+                write!(f, "the launches of {} of this work are not in the capture", Share(*share).rounded())
             }
             Reason::Unexplained(ns) => {
-                write!(f, "it lies within a wait of {} for something that the capture does not hold", Nanos(*ns))
+                write!(f, "it is inside a wait of {} for something that isn't in the capture", Nanos(*ns))
             }
             Reason::NothingEdited => write!(f, "nothing in the capture's graph matches"),
         }

@@ -53,9 +53,9 @@ pub(crate) fn causes<'c>(check: &'c Check, options: &Options) -> Vec<Item<'c>> {
     items(check).filter(is_shown).collect()
 }
 
-/// The level and rule of a finding, and what it says with what it holds.
+/// The level and rule of a finding, and its message with its time.
 pub(crate) fn head_and_hold(check: &Check, finding: &Finding) -> (String, String) {
-    let held = words::holds(check, finding).map(|held| format!("; holds {held}")).unwrap_or_default();
+    let held = words::holds(check, finding).map(|held| format!("; {held}")).unwrap_or_default();
     (format!("{}[{}]", finding.level.name(), finding.rule), format!("{}{held}", finding.message))
 }
 

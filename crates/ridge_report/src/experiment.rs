@@ -3,17 +3,17 @@
 pub mod json;
 pub mod text;
 
+use ridgeline::units::Share;
 use ridgeline::{ChangeKind, Experiment, ExperimentEffect, ExperimentResults};
 
-/// `54 % (51 % to 57 %)`
+/// `54% (51% to 57%)`
 fn saved(effect: &ExperimentEffect) -> String {
-    let percent = |part: f64| format!("{:.1} %", 100.0 * part);
     match effect.ends {
         Some((low, high)) => {
-            let confidence = 100.0 * effect.comparison.options.confidence;
-            format!("{} ({} to {}, {confidence:.0} % confidence)", percent(effect.saved), percent(low), percent(high))
+            let confidence = Share(effect.comparison.options.confidence).rounded();
+            format!("{} ({} to {}, {confidence} confidence)", Share(effect.saved), Share(low), Share(high))
         }
-        None => format!("{} in one run", percent(effect.saved)),
+        None => format!("{} in one run", Share(effect.saved)),
     }
 }
 

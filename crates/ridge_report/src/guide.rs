@@ -69,10 +69,10 @@ fn block(stage: &Stage, layout: &Layout) -> String {
         text.push_str(&command_line(command, layout));
     }
     if let Some(lacks) = &stage.lacks {
-        text.push_str(&indented(&format!("not known: {lacks}"), MARGIN, layout));
+        text.push_str(&indented(&format!("missing: {lacks}"), MARGIN, layout));
     }
     if !stage.next.is_empty() {
-        text.push_str(&indented("to know it:", MARGIN, layout));
+        text.push_str(&indented("to find out:", MARGIN, layout));
         stage.next.iter().for_each(|command| text.push_str(&command_line(command, layout)));
     }
     if let Some(then) = &stage.then {

@@ -4,7 +4,9 @@
 
 use crate::cell::Cell;
 use crate::escape_controls;
-use ridgeline::units::{Bytes, BytesPerSec, Count, FlopPerByte, Flops, FlopsPerSec, Nanos, OpsPerSec, three_digits};
+use ridgeline::units::{
+    Bytes, BytesPerSec, Count, FlopPerByte, Flops, FlopsPerSec, Nanos, OpsPerSec, Share, three_digits,
+};
 use ridgeline::{Basis, FactValue, Meaning, Unit};
 
 /// What stands for a value that is not known.
@@ -111,12 +113,9 @@ fn show_real(value: f64, unit: Unit) -> Shown {
     }
 }
 
-/// A share in percent with one decimal, so that the points of a column stand under each other.
+/// A share in percent; the sign belongs to the number, so columns of shares still end in line.
 pub(crate) fn show_share(share: f64) -> Shown {
-    const HALF_A_TENTH: f64 = 0.0005;
-    let percent = share * 100.0;
-    let body = if share != 0.0 && share.abs() < HALF_A_TENTH { "<0.1".to_owned() } else { format!("{percent:.1}") };
-    Shown { body, unit: "%".to_owned() }
+    Shown::bare(Share(share).to_string())
 }
 
 /// Three digits up to 1000, grouped whole numbers up to where a reader stops counting digits, then powers of ten.
@@ -155,18 +154,18 @@ mod tests {
         for (cell, unit, text) in [
             (Cell::Unknown, Unit::Nanos, "–"),
             (Cell::Int(14_344_140), Unit::Nanos, "14.3 ms"),
-            (Cell::Int(-1234), Unit::Count, "-1 234"),
+            (Cell::Int(-1234), Unit::Count, "-1,234"),
             (Cell::Whole(1 << 20), Unit::Bytes, "1 MiB"),
             (Cell::Int(-(3 << 20)), Unit::Bytes, "-3 MiB"),
-            (Cell::Whole(5_979_302), Unit::Count, "5 979 302"),
-            (Cell::Real(0.1234), Unit::Share, "12.3 %"),
-            (Cell::Real(0.0), Unit::Share, "0.0 %"),
-            (Cell::Real(1e-5), Unit::Share, "<0.1 %"),
+            (Cell::Whole(5_979_302), Unit::Count, "5,979,302"),
+            (Cell::Real(0.1234), Unit::Share, "12.3%"),
+            (Cell::Real(0.0), Unit::Share, "0.0%"),
+            (Cell::Real(1e-5), Unit::Share, "<0.1%"),
             (Cell::Real(5.3e12), Unit::BytesPerSec, "5.3 TB/s"),
             (Cell::Real(32.715e9), Unit::Flops, "32.7 GFLOP"),
             (Cell::Real(13.9), Unit::FlopPerByte, "13.9 FLOP/B"),
             (Cell::Real(f64::NAN), Unit::Number, "–"),
-            (Cell::Real(12_345.6), Unit::Number, "12 346"),
+            (Cell::Real(12_345.6), Unit::Number, "12,346"),
             (Cell::Real(3e12), Unit::Number, "3.00e12"),
             (Cell::Flag(true), Unit::Flag, "yes"),
             (Cell::Text("a\x1bb"), Unit::Text, "a\\x1bb"),

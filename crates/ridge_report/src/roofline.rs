@@ -9,6 +9,7 @@ pub use svg::svg;
 
 use crate::plot::{Window, span};
 use ridgeline::Chart;
+use ridgeline::units::Share;
 
 /// Decades that an axis shows at least.
 const LEAST_DECADES: f64 = 2.0;
@@ -31,10 +32,7 @@ pub(crate) fn left_out(chart: &Chart) -> String {
     if chart.share_left_out < 0.0005 {
         return String::new();
     }
-    format!(
-        "{:.1} % of the time is not drawn: its work is not known or has no arithmetic",
-        chart.share_left_out * 100.0
-    )
+    format!("{} of the time is not drawn: its work is unknown or has no arithmetic", Share(chart.share_left_out))
 }
 
 #[cfg(test)]

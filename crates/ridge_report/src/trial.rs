@@ -4,33 +4,29 @@ pub mod json;
 pub mod text;
 
 use ridgeline::comparison::{Comparison, State};
-use ridgeline::units::Nanos;
+use ridgeline::units::{Nanos, Share, counted};
 use ridgeline::{Ending, Trial};
 
 /// The first line: the verdict with its interval.
 pub fn headline(trial: &Trial) -> String {
     match (&trial.judged, trial.ended) {
-        (_, Ending::CandidateFailed(code)) => format!("cannot judge: the candidate failed, it ended with {code}"),
-        (None, _) => "cannot judge: no run of both sides ended".to_owned(),
-        (Some(judged), _) => format!("{}: {}", trial.state().name(), times(judged.what(), judged.deciding())),
+        (_, Ending::CandidateFailed(code)) => format!("inconclusive: the candidate failed with exit status {code}"),
+        (None, _) => "inconclusive: no run of both sides finished".to_owned(),
+        (Some(judged), _) => format!("{}: {}", trial.state().words(), times(judged.what(), judged.deciding())),
     }
 }
 
-/// `step 12.4 ms → 15.1 ms, +21.8 % (+18.2 % to +25.3 %, 95 % confidence)`
+/// `step 12.4 ms → 15.1 ms, +21.8% (+18.2% to +25.3%, 95% confidence)`
 fn times(what: &str, found: &Comparison) -> String {
     let mut text = format!("{what} {} → {}", Nanos(found.before.unit_ns), Nanos(found.after.unit_ns));
     if let Some((part, ends)) = found.parts() {
-        text.push_str(&format!(", {}", signed(part)));
+        text.push_str(&format!(", {}", Share(part).signed()));
         if let Some((low, high)) = ends {
-            let confidence = 100.0 * found.options.confidence;
-            text.push_str(&format!(" ({} to {}, {confidence:.0} % confidence)", signed(low), signed(high)));
+            let (low, high) = (Share(low).signed(), Share(high).signed());
+            text.push_str(&format!(" ({low} to {high}, {} confidence)", Share(found.options.confidence).rounded()));
         }
     }
     text
-}
-
-fn signed(part: f64) -> String {
-    format!("{:+.1} %", 100.0 * part)
 }
 
 /// How many runs there were, and why there are no more.
@@ -38,17 +34,17 @@ fn course(trial: &Trial) -> String {
     let count = |is_after: bool| trial.runs.iter().filter(|run| run.counts && run.is_after == is_after).count();
     let (before, after) = (count(false), count(true));
     let runs = if before == after {
-        format!("{before} {} of each, one beside the other", if before == 1 { "run" } else { "runs" })
+        format!("{} of each, in turn", counted(before as u64, "run", "runs"))
     } else {
-        format!("{before} runs as it is and {after} of the candidate")
+        format!("{} of the baseline and {after} of the candidate", counted(before as u64, "run", "runs"))
     };
     let warm = trial.runs.iter().filter(|run| !run.counts).count();
     let warm = if warm > 0 { format!(", {warm} more to warm up") } else { String::new() };
-    let until = format!("{:.1} %", 100.0 * trial.until);
+    let until = Share(trial.until);
     let why = match trial.ended {
-        Ending::Narrow => format!("known to ±{until}"),
-        Ending::Budget => format!("the budget is spent before it is known to ±{until}"),
-        Ending::Runs => format!("all runs were made before it is known to ±{until}"),
+        Ending::Narrow => format!("precision ±{until} reached"),
+        Ending::Budget => format!("time budget used up before reaching ±{until}"),
+        Ending::Runs => format!("all runs done before reaching ±{until}"),
         Ending::Interrupted => "interrupted".to_owned(),
         Ending::CandidateFailed(_) => "the candidate failed".to_owned(),
     };

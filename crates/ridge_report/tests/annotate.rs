@@ -74,11 +74,11 @@ fn solver() -> Annotation {
 #[test]
 fn text_for_a_terminal() {
     expect![[r#"
-        device time 10 ms · 7.6 ms measured for lines (76.0 %) · 2 ms inferred for lines (20.0 %) · 399 µs without a line (4.0
+        device time 10 ms · 7.6 ms measured for lines (76.0%) · 2 ms inferred for lines (20.0%) · 399 µs without a line (4.0
         %) · idle 8 ms, 6 ms of it given to lines
 
         /home/me/solver.py
-        9.5 ms of device time (95.0 %), 2 ms of it inferred · idle 6 ms · the text that ran
+        9.5 ms of device time (95.0%), 2 ms of it inferred · idle 6 ms · the text that ran
           Self  Inferred  Inclusive  Idle  Copies  Launches      FLOPs     Bytes  Line
                                                                                    … 3 lines
                                                                                    4 │ def norm(x):
@@ -103,12 +103,12 @@ fn text_for_a_terminal() {
 #[test]
 fn a_narrow_terminal_gets_fewer_numbers_and_no_line_is_too_long() {
     expect![[r#"
-        device time 10 ms · 7.6 ms measured for lines (76.0 %) · 2 ms inferred
-        for lines (20.0 %) · 399 µs without a line (4.0 %) · idle 8 ms, 6 ms
+        device time 10 ms · 7.6 ms measured for lines (76.0%) · 2 ms inferred
+        for lines (20.0%) · 399 µs without a line (4.0%) · idle 8 ms, 6 ms
         of it given to lines
 
         /home/me/solver.py
-        9.5 ms of device time (95.0 %), 2 ms of it inferred · idle 6 ms · the
+        9.5 ms of device time (95.0%), 2 ms of it inferred · idle 6 ms · the
         text that ran
           Self  Inferred  Line
                            … 3 lines
@@ -151,7 +151,7 @@ fn a_page_holds_nothing_that_a_capture_could_run() {
         "&lt;evil&gt;.py",
         "prefers-color-scheme: dark",
         "<summary>… 3 lines</summary>",
-        "<a href=\"#f0-14\">solver.py:14</a> 70.0 %",
+        "<a href=\"#f0-14\">solver.py:14</a> 70.0%",
         "idle: host late (Python) 6 ms, in the launch call (launching) 1 µs",
     ] {
         assert!(page.contains(needed), "{needed}: {page}");

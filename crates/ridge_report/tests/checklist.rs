@@ -71,7 +71,7 @@ fn what_a_capture_has_nothing_of_cannot_be_told() {
     let untold = |why: &str| (ChecklistVerdict::CannotTell, why.to_owned());
     assert_eq!(about("communication hidden"), untold("the capture has no collective operations"));
     assert_eq!(about("from the host pinned"), untold("the capture has no copies between host and device"));
-    assert_eq!(about("tensor cores"), untold("the capture has no device beside the CPU"));
+    assert_eq!(about("tensor cores"), untold("the capture has no device other than the CPU"));
 }
 
 #[test]

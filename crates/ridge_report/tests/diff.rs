@@ -30,14 +30,14 @@ fn ranks() -> Diff {
 #[test]
 fn text_for_a_terminal() {
     expect![[r#"
-        cannot judge: step 14.5 ms → 19.9 ms, +37.7 %
-        before before/: one step, devices busy 45.6 %
-        after  after/: one step, devices busy 61.9 %
-        because: a side has one step or one capture alone: how much they differ by
-          themselves is not known
-        better: ridgeline record --steps 10..40 -- python PROGRAM.py
+        inconclusive: step 14.5 ms → 19.9 ms, +37.7%
+        before before/: 1 step, devices busy 45.6%
+        after  after/: 1 step, devices busy 61.9%
+        reason: one side has a single step or capture, so its run-to-run variation is
+          unknown
+        fix: ridgeline record --steps 10..40 -- python PROGRAM.py
 
-        What changed, per step and device
+        Changes, per step and device
                                                           Before      After     Change
         operation  record_param_comms                    5.67 ms    11.2 ms   +5.53 ms
                    1.4 ms each instead of 708 µs
@@ -53,9 +53,9 @@ fn text_for_a_terminal() {
                    new
         idle       in the launch cal…udaLaunchKernel)     960 µs     926 µs     -34 µs
                    44 others                             1.46 ms    1.45 ms   -10.5 µs
-        whole                                            14.5 ms    19.9 ms   +5.45 ms
+        total                                            14.5 ms    19.9 ms   +5.45 ms
 
-        Beside that
+        Other metrics
           kernels and operations, per step: 245 → 310
     "#]]
     .assert_eq(&text::render(&ranks(), &Options::default(), &Layout::plain(80)));
@@ -64,11 +64,11 @@ fn text_for_a_terminal() {
 #[test]
 fn markdown_for_a_pull_request() {
     expect![[r#"
-        ### cannot judge: step 14.5 ms → 19.9 ms, +37.7 %
+        ### inconclusive: step 14.5 ms → 19.9 ms, +37.7%
 
-        - **before**: before/: one step, devices busy 45.6 %
-        - **after**: after/: one step, devices busy 61.9 %
-        - **because**: a side has one step or one capture alone: how much they differ by themselves is not known
+        - **before**: before/: 1 step, devices busy 45.6%
+        - **after**: after/: 1 step, devices busy 61.9%
+        - **reason**: one side has a single step or capture, so its run-to-run variation is unknown
 
         | what | subject | before | after | change | why |
         |---|---|--:|--:|--:|---|

@@ -35,43 +35,42 @@ fn a_capture_of_a_processor() {
             2 of 7 stages answered, 4 in part, 1 missing; next: ground truth
 
             timeline[answered]: what ran on the device, and for how long
-              184 µs of device work; `ynn_fusion` takes 41.6 % of it
+              184 µs of device work; `ynn_fusion` takes 41.6% of it
                 ridgeline stats fixtures/xplane/train_steps.xplane.pb
 
             graph[answered]: which operation each piece of work was, and what it computes
-              100 % of device time belongs to an operation of 10 compiled modules
+              100.0% of device time belongs to an operation of 10 compiled modules
                 ridgeline hlo fixtures/xplane/train_steps.xplane.pb
 
-            ground truth[partly]: times of the accelerator, beside measured roofs
-              times are measured, on a processor (CPU)
+            ground truth[partly]: times of the accelerator, with measured roofs
+              times are measured, on a CPU (CPU)
                 ridgeline roofline fixtures/xplane/train_steps.xplane.pb
-              not known: what an accelerator would take; run the next command on a machine
+              missing: what an accelerator would take; run the next command on a machine
               that has it; and which roofs this machine reaches
               to know it:
                 ridgeline record -o RUN -- python PROGRAM.py
                 ridgeline calibrate
 
-            deep dive[partly]: what counters say of the longest kernels
+            deep dive[partly]: hardware counters of the longest kernels
               bounds are modelled from what the operations compute; nothing is counted
                 ridgeline roofline fixtures/xplane/train_steps.xplane.pb
-              not known: counters: record on a GPU first, this capture names no kernels of
-              one
+              missing: counters: record on a GPU first, this capture names no kernels of one
               to know it:
                 ridgeline record -o RUN -- python PROGRAM.py
 
             memory sizing[partly]: how much memory it needs, here and at a larger size
               the largest plan is 27.1 KiB for `jit_iterate`; no allocator was watched
                 ridgeline memory fixtures/xplane/train_steps.xplane.pb
-              not known: how it grows: one size alone does not say
+              missing: how it grows: that needs more than one size
               to know it:
                 ridgeline bench SUITE --sizes 32,64,128 -o RUN
                 ridgeline scaling RUN
 
             offload verdict[partly]: which parts other hardware would speed up
-              nothing here is known to run faster elsewhere than on NVIDIA H100 SXM5 80GB by
-              its data sheet: undecided 100.0 %
+              no region is known to run faster elsewhere than on NVIDIA H100 SXM5 80GB by
+              its data sheet: undecided 100.0%
                 ridgeline offload fixtures/xplane/train_steps.xplane.pb --as h100
-              not known: 100 % is undecided
+              missing: 100.0% is undecided
               to know it:
                 ridgeline offload fixtures/xplane/train_steps.xplane.pb --as h100 --all --what-if clock=250MHz,resident=100
 
@@ -95,26 +94,26 @@ fn counters_of_a_profiler_alone() {
             1 of 7 stages answered, 0 in part, 6 missing; next: timeline
 
             timeline[missing]: what ran on the device, and for how long
-              the capture holds no work of a device
+              the capture has no device work
               to know it:
                 ridgeline record -o RUN -- python PROGRAM.py
 
             graph[missing]: which operation each piece of work was, and what it computes
-              the capture holds no compiled module
+              the capture has no compiled module
               to know it:
                 ridgeline record -o RUN -- python PROGRAM.py
 
-            ground truth[missing]: times of the accelerator, beside measured roofs
+            ground truth[missing]: times of the accelerator, with measured roofs
               no device worked
               to know it:
                 ridgeline record -o RUN -- python PROGRAM.py
 
-            deep dive[answered]: what counters say of the longest kernels
+            deep dive[answered]: hardware counters of the longest kernels
               2 launches of 2 kernels have counters
                 ridgeline roofline fixtures/ncu/made_up.ncu-rep --by profile
 
             memory sizing[missing]: how much memory it needs, here and at a larger size
-              the capture holds neither plans nor allocations
+              the capture has neither plans nor allocations
               to know it:
                 ridgeline record -o RUN -- python PROGRAM.py
 
@@ -141,53 +140,53 @@ fn captures_of_pytorch_are_not_asked_for_modules() {
     check(
         &shown(&asked("fixtures/chrome/torch_mlp.json", None)),
         expect![[r#"
-        2 of 7 stages answered, 2 in part, 3 missing; next: ground truth
+            2 of 7 stages answered, 2 in part, 3 missing; next: ground truth
 
-        timeline[answered]: what ran on the device, and for how long
-          474 µs of device work; `aten::addmm` takes 12.9 % of it
-            ridgeline stats fixtures/chrome/torch_mlp.json
+            timeline[answered]: what ran on the device, and for how long
+              474 µs of device work; `aten::addmm` takes 12.9% of it
+                ridgeline stats fixtures/chrome/torch_mlp.json
 
-        graph[answered]: which operation each piece of work was, and what it computes
-          45 operators and ranges of PyTorch; none launched work on a device
-            ridgeline stats fixtures/chrome/torch_mlp.json --by operator
+            graph[answered]: which operation each piece of work was, and what it computes
+              45 PyTorch operators and ranges; none launched work on a device
+                ridgeline stats fixtures/chrome/torch_mlp.json --by operator
 
-        ground truth[partly]: times of the accelerator, beside measured roofs
-          times are measured, on a processor (CPU)
-            ridgeline roofline fixtures/chrome/torch_mlp.json
-          not known: what an accelerator would take; run the next command on a machine
-          that has it; and which roofs this machine reaches, which the next command
-          measures with JAX
-          to know it:
-            ridgeline record -o RUN -- python PROGRAM.py
-            ridgeline calibrate
+            ground truth[partly]: times of the accelerator, with measured roofs
+              times are measured, on a CPU (CPU)
+                ridgeline roofline fixtures/chrome/torch_mlp.json
+              missing: what an accelerator would take; run the next command on a machine
+              that has it; and which roofs this machine reaches, which the next command
+              measures with JAX
+              to know it:
+                ridgeline record -o RUN -- python PROGRAM.py
+                ridgeline calibrate
 
-        deep dive[missing]: what counters say of the longest kernels
-          no kernel of the capture has counters; PyTorch's operators ran on the host
-          not known: what a GPU would do; run the next command on a machine that has one
-          to know it:
-            ridgeline record -o RUN -- python PROGRAM.py
+            deep dive[missing]: hardware counters of the longest kernels
+              no kernel of the capture has counters; PyTorch's operators ran on the host
+              missing: what a GPU would do; run the next command on a machine that has one
+              to know it:
+                ridgeline record -o RUN -- python PROGRAM.py
 
-        memory sizing[partly]: how much memory it needs, here and at a larger size
-          2.66 KiB at the peak of CPU
-            ridgeline memory fixtures/chrome/torch_mlp.json
-          not known: how it grows: one size alone does not say
-          to know it:
-            ridgeline record --allocations --allocator-history -o LARGER -- python PROGRAM.py
-            ridgeline memory LARGER
+            memory sizing[partly]: how much memory it needs, here and at a larger size
+              2.66 KiB at the peak of CPU
+                ridgeline memory fixtures/chrome/torch_mlp.json
+              missing: how it grows: that needs more than one size
+              to know it:
+                ridgeline record --allocations --allocator-history -o LARGER -- python PROGRAM.py
+                ridgeline memory LARGER
 
-        offload verdict[missing]: which parts other hardware would speed up
-          no verdict: it is given on parts of compiled modules, and PyTorch leaves none;
-          a part that matters, written in JAX, has one
-          to know it:
-            ridgeline record -o RUN -- python PART_IN_JAX.py
-            ridgeline offload RUN
+            offload verdict[missing]: which parts other hardware would speed up
+              no verdict: it is given on parts of compiled modules, and PyTorch leaves none;
+              a part that matters, written in JAX, has one
+              to know it:
+                ridgeline record -o RUN -- python PART_IN_JAX.py
+                ridgeline offload RUN
 
-        hand-off[missing]: what the engineers get, and what of it is checked
-          no region has a specification to hand over
-          to know it:
-            ridgeline record -o RUN -- python PART_IN_JAX.py
-            ridgeline handoff RUN --region 1 -o REGION.handoff
-    "#]],
+            hand-off[missing]: what the engineers get, and what of it is checked
+              no region has a specification to hand over
+              to know it:
+                ridgeline record -o RUN -- python PART_IN_JAX.py
+                ridgeline handoff RUN --region 1 -o REGION.handoff
+        "#]],
     );
 }
 

@@ -37,17 +37,17 @@ fn text_for_a_terminal() {
         &text::full(&steps(), Options::default(), &Layout::plain(80)),
         expect![[r#"
             nothing here is known to run faster elsewhere than on NVIDIA H100 SXM5 80GB by
-            its data sheet: undecided 100.0 %
+            its data sheet: undecided 100.0%
 
             Regions, beside NVIDIA H100 SXM5 80GB
             Region                       Share   A call  Fastest  Speed-up  Verdict
-            jit_iterate:19 dot_general  85.9 %    36 µs    u55c*      0.70  undecided
-            iterate:19 copy              5.5 %     6 µs    u55c*      0.13  undecided
-            collect:25 scatter-add       4.7 %  8.99 µs    u55c*      0.15  undecided
-            main:32 dynamic_slice        2.6 %     3 µs    u55c*      0.06  undecided
-            jit_squeeze: copy            1.4 %     3 µs    u55c*      0.09  undecided
+            jit_iterate:19 dot_general  85.9%    36 µs    u55c*      0.70  undecided
+            iterate:19 copy              5.5%     6 µs    u55c*      0.13  undecided
+            collect:25 scatter-add       4.7%  8.99 µs    u55c*      0.15  undecided
+            main:32 dynamic_slice        2.6%     3 µs    u55c*      0.06  undecided
+            jit_squeeze: copy            1.4%     3 µs    u55c*      0.09  undecided
 
-            undecided[85.9 %]: jit_iterate:19 dot_general
+            undecided[85.9%]: jit_iterate:19 dot_general
                --> /tmp/ridgeline/train_steps.py:19
                = why: as it is called, bytes over the link make AMD Alveo U55C 0.70 times
                  (0.09 to 0.84) as fast; it would gain after 2 calls with data on the board,
@@ -73,7 +73,7 @@ fn text_for_a_terminal() {
                  launch on the board                            ●    49.3 µs   54.4 µs
                  clock                                          ●    52.6 µs   50.9 µs
 
-            undecided[5.5 %]: iterate:19 copy
+            undecided[5.5%]: iterate:19 copy
                --> /tmp/ridgeline/train_steps.py:19  (line inferred from the data flow)
                = why: as it is called, bytes over the link make AMD Alveo U55C 0.13 times
                  (0.03 to 0.25) as fast; it would gain after 9 calls with data on the board,
@@ -96,7 +96,7 @@ fn text_for_a_terminal() {
                  calls with data on the board, 1 or 100  ●──────●    47.7 µs    541 ns
                  launch on the board                            ●    45.4 µs   50.5 µs
 
-            undecided[4.7 %]: collect:25 scatter-add
+            undecided[4.7%]: collect:25 scatter-add
                --> /tmp/ridgeline/train_steps.py:25
                = why: as it is called, bytes over the link make AMD Alveo U55C 0.15 times
                  (0.03 to 0.30) as fast; it would gain after 7 calls with data on the board,
@@ -123,7 +123,7 @@ fn text_for_a_terminal() {
                  launch on the board                            ●    57.4 µs   62.5 µs
 
             assumed: nothing was measured on NVIDIA H100 SXM5 80GB: each operation of the
-              capture's modules takes its time at the roof of the data sheet, at 30 to 90 %
+              capture's modules takes its time at the roof of the data sheet, at 30 to 90%
               of it, and 2 to 4 µs at least; modules compiled for that device would be fused
               otherwise and take 0.27 to 1 times as long, 0.4 to 1 below five launches, by
               which intervals are wider
@@ -141,15 +141,15 @@ fn markdown_for_a_report() {
     check(
         &markdown::render(&steps(), Options::default()),
         expect![[r#"
-            **nothing here is known to run faster elsewhere than on NVIDIA H100 SXM5 80GB by its data sheet: undecided 100.0 %**
+            **nothing here is known to run faster elsewhere than on NVIDIA H100 SXM5 80GB by its data sheet: undecided 100.0%**
 
             | region | line | share | a call | headroom | fastest | speed-up, P10 to P90 | verdict |
             |---|---|---|---|---|---|---|---|
-            | jit_iterate:19 dot_general | /tmp/ridgeline/train_steps.py:19 | 85.9 % | 36 µs | 3.00 | AMD Alveo U55C* | 0.70 (0.09 to 0.84) | undecided |
-            | iterate:19 copy | /tmp/ridgeline/train_steps.py:19  (line inferred from the data flow) | 5.5 % | 6 µs | 2.00 | AMD Alveo U55C* | 0.13 (0.03 to 0.25) | undecided |
-            | collect:25 scatter-add | /tmp/ridgeline/train_steps.py:25 | 4.7 % | 8.99 µs | 3.00 | AMD Alveo U55C* | 0.15 (0.03 to 0.30) | undecided |
-            | main:32 dynamic_slice | /tmp/ridgeline/train_steps.py:32 | 2.6 % | 3 µs | 1.00 | AMD Alveo U55C* | 0.06 (0.01 to 0.13) | undecided |
-            | jit_squeeze: copy | – | 1.4 % | 3 µs | 1.00 | AMD Alveo U55C* | 0.09 (0.02 to 0.18) | undecided |
+            | jit_iterate:19 dot_general | /tmp/ridgeline/train_steps.py:19 | 85.9% | 36 µs | 3.00 | AMD Alveo U55C* | 0.70 (0.09 to 0.84) | undecided |
+            | iterate:19 copy | /tmp/ridgeline/train_steps.py:19  (line inferred from the data flow) | 5.5% | 6 µs | 2.00 | AMD Alveo U55C* | 0.13 (0.03 to 0.25) | undecided |
+            | collect:25 scatter-add | /tmp/ridgeline/train_steps.py:25 | 4.7% | 8.99 µs | 3.00 | AMD Alveo U55C* | 0.15 (0.03 to 0.30) | undecided |
+            | main:32 dynamic_slice | /tmp/ridgeline/train_steps.py:32 | 2.6% | 3 µs | 1.00 | AMD Alveo U55C* | 0.06 (0.01 to 0.13) | undecided |
+            | jit_squeeze: copy | – | 1.4% | 3 µs | 1.00 | AMD Alveo U55C* | 0.09 (0.02 to 0.18) | undecided |
 
             ### jit_iterate:19 dot_general: undecided
 
@@ -206,9 +206,9 @@ fn markdown_for_a_report() {
             |---|---|---|---|---|---|---|---|
             | AMD Alveo U55C* | 18.6 µs | 32.5 µs | 52.3 µs | 0.09 | 0.88 | 1 ns | link |
 
-            - Assumed: nothing was measured on NVIDIA H100 SXM5 80GB: each operation of the capture's modules takes its time at the roof of the data sheet, at 30 to 90 % of it, and 2 to 4 µs at least; modules compiled for that device would be fused otherwise and take 0.27 to 1 times as long, 0.4 to 1 below five launches, by which intervals are wider.
+            - Assumed: nothing was measured on NVIDIA H100 SXM5 80GB: each operation of the capture's modules takes its time at the roof of the data sheet, at 30 to 90% of it, and 2 to 4 µs at least; modules compiled for that device would be fused otherwise and take 0.27 to 1 times as long, 0.4 to 1 below five launches, by which intervals are wider.
             - Assumed: every time on a board is predicted; docs/offload-validation.md says how far to trust it.
-            - Assumed: input and output cross the host's link in each call, unless `--what-if resident=N` or `stream=yes` says otherwise.
+            - Assumed: input and output cross the host's link in each call, unless `--what-if resident=N` or `stream=yes` is set.
             - Assumed: boards marked * have unverified figures: u55c (design power).
         "#]],
     );
@@ -291,7 +291,7 @@ fn another_gpu_says_what_its_time_follows_from() {
                Board            P10     P50     P90  Speed-up  Whole program  Bound by
                NVIDIA H200  92.9 µs  171 µs  315 µs      1.22           1.22         –
                = basis: its time on NVIDIA H200 follows from the waves of its thread blocks
-                 (99.5 %), the rate of memory (0.5 %)
+                 (99.5%), the rate of memory (0.5%)
 
         "#]],
     );

@@ -22,15 +22,15 @@ fn a_full_report_at_100() {
         &full_report(),
         &Layout::plain(100),
         expect![[r#"
-            lost: events could not be read (host.xplane.pb, byte 1 204, 3 times)
+            lost: events could not be read (host.xplane.pb, byte 1,204, 3 times)
             partial: 37 events carry no operation
 
             GPU 0, H200
               Wall time         24.1 ms
-              Device busy       14.3 ms   59.5 %  ███████████▉
-              Idle              9.77 ms   40.5 %  ████████▏
-              Copies             3.1 µs   <0.1 %  ▏
-              Kernels      5 979 302
+              Device busy       14.3 ms   59.5%  ███████████▉
+              Idle              9.77 ms   40.5%  ████████▏
+              Copies             3.1 µs   <0.1%  ▏
+              Kernels      5,979,302
               Peak memory       1.08 GiB
               Intensity         0.25
 
@@ -40,10 +40,10 @@ fn a_full_report_at_100() {
                            --xla_dump_hlo_as_text
 
             Operations
-            Operation                              Total   Share            Count  Category     Median     Bytes
-            jit(recon)/jit(ma…g_fusion_name.412  14.3 ms  92.0 %  ████████     40  fusion       359 µs     1 GiB
-            三角形の投影 größe                    912 µs   5.9 %  ▌         1 204  loop fusion  757 ns  8192 TiB
-            evil\x1b[2J\nname                     999 ns  <0.1 %  ▏             1  –            999 ns     –
+            Operation                              Total  Share            Count  Category     Median      Bytes
+            jit(recon)/jit(ma…g_fusion_name.412  14.3 ms  92.0%  ████████     40  fusion       359 µs      1 GiB
+            三角形の投影 größe                    912 µs   5.9%  ▌         1,204  loop fusion  757 ns  8,192 TiB
+            evil\x1b[2J\nname                     999 ns  <0.1%  ▏             1  –            999 ns      –
             3 of 4 rows shown
 
             no rows: Kernels
@@ -61,16 +61,16 @@ fn narrow_at_60() {
         &full_report(),
         &Layout::plain(60),
         expect![[r#"
-            lost: events could not be read (host.xplane.pb, byte 1 204,
+            lost: events could not be read (host.xplane.pb, byte 1,204,
                   3 times)
             partial: 37 events carry no operation
 
             GPU 0, H200
               Wall time         24.1 ms
-              Device busy       14.3 ms   59.5 %  ███████████▉
-              Idle              9.77 ms   40.5 %  ████████▏
-              Copies             3.1 µs   <0.1 %  ▏
-              Kernels      5 979 302
+              Device busy       14.3 ms   59.5%  ███████████▉
+              Idle              9.77 ms   40.5%  ████████▏
+              Copies             3.1 µs   <0.1%  ▏
+              Kernels      5,979,302
               Peak memory       1.08 GiB
               Intensity         0.25
 
@@ -82,10 +82,10 @@ fn narrow_at_60() {
                            --xla_dump_hlo_as_text
 
             Operations
-            Operation                       Total   Share  Count  Median
-            jit(recon)/jit…sion_name.412  14.3 ms  92.0 %     40  359 µs
-            三角形の投影 größe             912 µs   5.9 %  1 204  757 ns
-            evil\x1b[2J\nname              999 ns  <0.1 %      1  999 ns
+            Operation                   Total  Share  Count  Category
+            jit(recon)/j…on_name.412  14.3 ms  92.0%     40  fusion
+            三角形の投影 größe         912 µs   5.9%  1,204  loop fusion
+            evil\x1b[2J\nname          999 ns  <0.1%      1  –
             3 of 4 rows shown
 
             no rows: Kernels
@@ -106,11 +106,11 @@ fn wide_at_160() {
         &Layout::plain(160),
         expect![[r#"
             Operations
-            Operation                                                                        Total   Share            Count  Category     Median     Bytes  Bandwidth  Async
-            jit(recon)/jit(main)/while/body/cone_b…/scatter-add/very_long_fusion_name.412  14.3 ms  92.0 %  ████████     40  fusion       359 µs     1 GiB  3.35 TB/s  yes
-            三角形の投影 größe                                                              912 µs   5.9 %  ▌         1 204  loop fusion  757 ns  8192 TiB     –       no
-            evil\x1b[2J\nname                                                               999 ns  <0.1 %  ▏             1  –            999 ns     –         –       –
-            dot.1                                                                             –        –                  0  dot            –       17 B      12 B/s   no
+            Operation                                                                        Total  Share            Count  Category     Median      Bytes  Bandwidth  Async
+            jit(recon)/jit(main)/while/body/cone_b…/scatter-add/very_long_fusion_name.412  14.3 ms  92.0%  ████████     40  fusion       359 µs      1 GiB  3.35 TB/s  yes
+            三角形の投影 größe                                                              912 µs   5.9%  ▌         1,204  loop fusion  757 ns  8,192 TiB     –       no
+            evil\x1b[2J\nname                                                               999 ns  <0.1%  ▏             1  –            999 ns      –         –       –
+            dot.1                                                                             –         –                0  dot            –        17 B      12 B/s   no
         "#]],
     );
 }
@@ -146,10 +146,10 @@ fn ascii_without_marks() {
         expect![[r#"
             GPU 0, H200
               Wall time         24.1 ms
-              Device busy       14.3 ms   59.5 %  ############
-              Idle              9.77 ms   40.5 %  ########
-              Copies             3.1 us   <0.1 %
-              Kernels      5 979 302
+              Device busy       14.3 ms   59.5%  ############
+              Idle              9.77 ms   40.5%  ########
+              Copies             3.1 us   <0.1%
+              Kernels      5,979,302
               Peak memory       1.08 GiB
               Intensity         0.25
 
@@ -159,11 +159,11 @@ fn ascii_without_marks() {
                            --xla_gpu_autotune_level=4 --xla_dump_hlo_as_text
 
             Operations
-            Operation                    Total   Share  Count  Category     Median     Bytes
-            jit(recon)/...on_name.412  14.3 ms  92.0 %     40  fusion       359 us     1 GiB
-            三角形の投影 größe          912 us   5.9 %  1 204  loop fusion  757 ns  8192 TiB
-            evil\x1b[2J\nname           999 ns  <0.1 %      1  -            999 ns     -
-            dot.1                         -        -        0  dot            -       17 B
+            Operation                    Total  Share  Count  Category     Median      Bytes
+            jit(recon)/...on_name.412  14.3 ms  92.0%     40  fusion       359 us      1 GiB
+            三角形の投影 größe          912 us   5.9%  1,204  loop fusion  757 ns  8,192 TiB
+            evil\x1b[2J\nname           999 ns  <0.1%      1  -            999 ns      -
+            dot.1                         -         -      0  dot            -        17 B
 
             some columns do not fit a width of 80; a wider terminal, JSON or CSV shows all
         "#]],
@@ -183,15 +183,15 @@ fn definitions_on_request() {
             GPU 0, H200
               Wall time    24.1 ms
                 is: Wall time of the capture
-              Device busy  14.3 ms  59.5 %  ███████████▉
+              Device busy  14.3 ms  59.5%  ███████████▉
                 is: Device busy of the capture
 
             Operations
-            Operation                    Total   Share  Count  Category     Median     Bytes
-            jit(recon)/j…ion_name.412  14.3 ms  92.0 %     40  fusion       359 µs     1 GiB
-            三角形の投影 größe          912 µs   5.9 %  1 204  loop fusion  757 ns  8192 TiB
-            evil\x1b[2J\nname           999 ns  <0.1 %      1  –            999 ns     –
-            dot.1                         –        –        0  dot            –       17 B
+            Operation                    Total  Share  Count  Category     Median      Bytes
+            jit(recon)/j…ion_name.412  14.3 ms  92.0%     40  fusion       359 µs      1 GiB
+            三角形の投影 größe          912 µs   5.9%  1,204  loop fusion  757 ns  8,192 TiB
+            evil\x1b[2J\nname           999 ns  <0.1%      1  –            999 ns      –
+            dot.1                         –         –      0  dot            –        17 B
             Operation: Name of the HLO instruction
             Total: Sum of durations
             Share: Total as part of device time
@@ -220,28 +220,26 @@ fn like_sections_are_one_table() {
         &report,
         &Layout::plain(120),
         expect![[r#"
-                     Wall time  Device busy                              Idle          Copies    Kernels  Peak memory  Intensity
-        GPU 0, H200    24.1 ms      14.3 ms  59.5 %  ████████▉        9.77 ms  40.5 %  3.1 µs  5 979 302     1.08 GiB       0.25
-        GPU 3, H200    24.1 ms      14.3 ms  60.0 %  █████████         300 ns  40.5 %  3.1 µs  5 979 302     1.08 GiB       0.25
-        GPU 2, H200    24.1 ms      14.3 ms  40.0 %  ██████            200 ns  40.5 %  3.1 µs  5 979 302     1.08 GiB       0.25
-        GPU 1, H200    24.1 ms      14.3 ms  20.0 %  ███               100 ns  40.5 %  3.1 µs  5 979 302     1.08 GiB       0.25
+                         Wall time  Device busy                        Idle         Copies           Kernels  Peak memory  Intensity
+            GPU 0, H200    24.1 ms      14.3 ms  59.5%  ██████      9.77 ms  40.5%  3.1 µs  <0.1%  5,979,302     1.08 GiB       0.25
+            GPU 3, H200    24.1 ms      14.3 ms  60.0%  ██████       300 ns  40.5%  3.1 µs  <0.1%  5,979,302     1.08 GiB       0.25
+            GPU 2, H200    24.1 ms      14.3 ms  40.0%  ████         200 ns  40.5%  3.1 µs  <0.1%  5,979,302     1.08 GiB       0.25
+            GPU 1, H200    24.1 ms      14.3 ms  20.0%  ██           100 ns  40.5%  3.1 µs  <0.1%  5,979,302     1.08 GiB       0.25
 
-        Versions
-          jax        0.10.2
-          XLA_FLAGS  --xla_gpu_enable_command_buffer= --xla_dump_to=/tmp/dump --xla_gpu_autotune_level=4 --xla_dump_hlo_as_text
-
-        some columns do not fit a width of 120; a wider terminal, JSON or CSV shows all
-    "#]],
+            Versions
+              jax        0.10.2
+              XLA_FLAGS  --xla_gpu_enable_command_buffer= --xla_dump_to=/tmp/dump --xla_gpu_autotune_level=4 --xla_dump_hlo_as_text
+        "#]],
     );
     check(
         &report,
         &Layout::plain(60),
         expect![[r#"
-                         Wall time  Device busy             Idle  Copies
-            GPU 0, H200    24.1 ms      14.3 ms  59.5 %  9.77 ms  3.1 µs
-            GPU 3, H200    24.1 ms      14.3 ms  60.0 %   300 ns  3.1 µs
-            GPU 2, H200    24.1 ms      14.3 ms  40.0 %   200 ns  3.1 µs
-            GPU 1, H200    24.1 ms      14.3 ms  20.0 %   100 ns  3.1 µs
+                         Wall time  Device busy            Idle  Copies
+            GPU 0, H200    24.1 ms      14.3 ms  59.5%  9.77 ms  3.1 µs
+            GPU 3, H200    24.1 ms      14.3 ms  60.0%   300 ns  3.1 µs
+            GPU 2, H200    24.1 ms      14.3 ms  40.0%   200 ns  3.1 µs
+            GPU 1, H200    24.1 ms      14.3 ms  20.0%   100 ns  3.1 µs
 
             Versions
               jax        0.10.2
@@ -271,7 +269,7 @@ fn many_like_sections_are_counted() {
     let text = render(&report, &Layout::plain(80));
     assert_eq!(text.lines().count(), 18, "{text}");
     assert!(text.ends_with("4 more like these; JSON lists all\n"), "{text}");
-    assert!(text.contains("GPU 1     24.1 ms      14.3 ms  59.5 %"), "facts are found by key: {text}");
+    assert!(text.contains("GPU 1     24.1 ms      14.3 ms  59.5%"), "facts are found by key: {text}");
 }
 
 #[test]

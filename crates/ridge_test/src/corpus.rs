@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub fn corpus(test: &str, format: &str) -> Option<PathBuf> {
     let folder = root().join("../shared/corpus").join(format);
     if !folder.is_dir() {
-        eprintln!("skipped: {test}: no corpus folder");
+        eprintln!("skipped: {test}: no corpus directory");
         return None;
     }
     Some(folder)

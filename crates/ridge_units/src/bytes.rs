@@ -22,7 +22,7 @@ mod tests {
     #[test]
     fn prints_binary_units() {
         for (bytes, text) in
-            [(0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1 << 20, "1 MiB"), (1_158_138_880, "1.08 GiB")]
+            [(0, "0 B"), (1023, "1,023 B"), (1024, "1 KiB"), (1 << 20, "1 MiB"), (1_158_138_880, "1.08 GiB")]
         {
             assert_eq!(Bytes(bytes).to_string(), text);
         }

@@ -1,6 +1,6 @@
 //! Counts, floating-point operations and rates, shown in decimal units as data sheets do.
 
-use crate::digits::scaled;
+use crate::digits::{grouped, scaled};
 use std::fmt;
 
 const DECIMAL: [f64; 5] = [1e15, 1e12, 1e9, 1e6, 1e3];
@@ -17,21 +17,13 @@ fn decimal(f: &mut fmt::Formatter<'_>, value: f64, units: [&'static str; 6]) -> 
     f.pad(&scaled(value, &scales))
 }
 
-/// A number of things: events, executions, launches. Printed whole, with thin groups of three digits.
+/// A number of things: events, executions, launches. Printed whole, with a comma between groups of three digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Count(pub u64);
 
 impl fmt::Display for Count {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let digits = self.0.to_string();
-        let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
-        for (index, digit) in digits.chars().enumerate() {
-            if index > 0 && (digits.len() - index).is_multiple_of(3) {
-                grouped.push(' ');
-            }
-            grouped.push(digit);
-        }
-        f.pad(&grouped)
+        f.pad(&grouped(&self.0.to_string()))
     }
 }
 
@@ -96,7 +88,7 @@ mod tests {
         assert_eq!(BytesPerSec(5.3e12).to_string(), "5.3 TB/s");
         assert_eq!(Flops(32_715_571_200.0).to_string(), "32.7 GFLOP");
         assert_eq!(FlopPerByte(0.25).to_string(), "0.25 FLOP/B");
-        assert_eq!(Count(5_979_302).to_string(), "5 979 302");
+        assert_eq!(Count(5_979_302).to_string(), "5,979,302");
         assert_eq!(Count(79).to_string(), "79");
     }
 }

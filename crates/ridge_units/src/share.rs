@@ -1,6 +1,5 @@
-//! A part of a whole.
+//! A part of a whole, as a percentage in three forms: of a table, of a sentence, of a change.
 
-use crate::three_digits;
 use std::fmt;
 
 /// A part of a whole as a ratio: 1.0 is all of it. Not a number prints as a dash.
@@ -12,14 +11,31 @@ impl Share {
     pub fn of(part: f64, whole: f64) -> Share {
         if whole == 0.0 { Share(0.0) } else { Share(part / whole) }
     }
+
+    /// Without decimals, for sentences: `32%`.
+    pub fn rounded(self) -> String {
+        self.printed(|percent| format!("{percent:.0}%"))
+    }
+
+    /// As a change, with its sign: `+3.1%`.
+    pub fn signed(self) -> String {
+        // A tenth of a percent says nothing of something that grew more than tenfold.
+        self.printed(
+            |percent| if percent.abs() < 1000.0 { format!("{percent:+.1}%") } else { format!("{percent:+.0}%") },
+        )
+    }
+
+    fn printed(self, text: impl Fn(f64) -> String) -> String {
+        if self.0.is_finite() { text(100.0 * self.0) } else { "–".to_owned() }
+    }
 }
 
 impl fmt::Display for Share {
+    /// With one decimal, so that the points of a column stand under each other.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let percent = self.0 * 100.0;
-        // Below a thousandth of a percent the digits are noise.
-        let text = if percent != 0.0 && percent.abs() < 0.001 { "<0.001".to_owned() } else { three_digits(percent) };
-        f.pad(&format!("{text} %"))
+        const HALF_A_TENTH: f64 = 0.0005;
+        let is_tiny = self.0 != 0.0 && self.0.abs() < HALF_A_TENTH;
+        f.pad(&if is_tiny { "<0.1%".to_owned() } else { self.printed(|percent| format!("{percent:.1}%")) })
     }
 }
 
@@ -29,9 +45,19 @@ mod tests {
 
     #[test]
     fn prints_percent() {
-        for (share, text) in [(0.0, "0 %"), (1.0, "100 %"), (0.1234, "12.3 %"), (1e-9, "<0.001 %")] {
+        for (share, text) in
+            [(0.0, "0.0%"), (1.0, "100.0%"), (0.1234, "12.3%"), (1e-9, "<0.1%"), (-1e-9, "<0.1%"), (f64::NAN, "–")]
+        {
             assert_eq!(Share(share).to_string(), text);
         }
-        assert_eq!(Share::of(1.0, 0.0).to_string(), "0 %");
+        assert_eq!(Share::of(1.0, 0.0).to_string(), "0.0%");
+    }
+
+    #[test]
+    fn sentences_and_changes() {
+        assert_eq!(Share(0.316).rounded(), "32%");
+        assert_eq!(Share(0.0312).signed(), "+3.1%");
+        assert_eq!(Share(-0.5).signed(), "-50.0%");
+        assert_eq!(Share(12.34).signed(), "+1234%");
     }
 }

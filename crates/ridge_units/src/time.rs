@@ -5,6 +5,9 @@ use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
 
+/// Units of time, largest first, by their nanoseconds.
+pub(crate) const SCALES: [(f64, &str); 4] = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
+
 /// A span or a point of time in nanoseconds; points are on the trace clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Nanos(pub i64);
@@ -33,8 +36,7 @@ impl From<Picos> for Nanos {
 
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let scales = [(1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")];
-        f.pad(&scaled(self.0 as f64, &scales))
+        f.pad(&scaled(self.0 as f64, &SCALES))
     }
 }
 
@@ -79,7 +81,7 @@ mod tests {
             (999_960, "1 ms"),
             (14_344_140, "14.3 ms"),
             (-2_500_000_000, "-2.5 s"),
-            (3_600_000_000_000, "3600 s"),
+            (3_600_000_000_000, "3,600 s"),
         ] {
             assert_eq!(Nanos(nanos).to_string(), text);
         }

@@ -66,7 +66,7 @@ pub(crate) fn alive(page: &Page, request: &Request) -> Result<Value, Refusal> {
         id.strip_prefix("memory-").ok_or_else(|| Refusal::bad(format!("expected memory-N, found `{id}`")))?;
     let time = page.timeline().span().0.saturating_add(request.needed::<i64>("at")?);
     let alive = page.session().memory_alive_at(number("the allocator", allocator)?, time);
-    let alive = alive.ok_or_else(|| Refusal::absent(format!("`{id}` holds nothing yet, or is no allocator")))?;
+    let alive = alive.ok_or_else(|| Refusal::absent(format!("`{id}` has nothing yet, or is not an allocator")))?;
     Ok(json!({
         "allocator": id,
         "at_ns": page.timeline().relative(alive.time_ns),

@@ -121,9 +121,9 @@ fn parse(text: &str) -> Result<Subject, Refusal> {
         "scope" => Subject::Scope(id.into()),
         "category" => Subject::Category(id.into()),
         "copies" => Subject::Copies(
-            EventKind::from_name(id).ok_or_else(|| Refusal::bad(format!("expected a kind of copy, found `{id}`")))?,
+            EventKind::from_name(id).ok_or_else(|| Refusal::bad(format!("unknown kind of copy `{id}`")))?,
         ),
-        _ => return Err(Refusal::bad(format!("expected a kind of subject, found `{kind}`"))),
+        _ => return Err(Refusal::bad(format!("unknown kind of subject `{kind}`"))),
     })
 }
 

@@ -182,7 +182,7 @@ fn a_file_of_the_page_is_opened_beside_the_capture() {
     let (status, _, said) = post("name=x.json", &[&token, &own, "Content-Length: 4"], "nope");
     let said = String::from_utf8_lossy(&said).into_owned();
     assert!(status == 404 || status == 400, "{status} {said}");
-    assert!(said.contains("no known capture format") && !said.contains("ridgeline-open"), "{said}");
+    assert!(said.contains("unrecognized file format") && !said.contains("ridgeline-open"), "{said}");
     assert_eq!(post("name=x", &[&own, &length], other).0, 401);
     assert_eq!(post("name=x", &[&token, "Origin: http://evil.example", &length], other).0, 403);
     assert_eq!(post("session=0", &[&token, &own, "Content-Length: 0"], "").0, 404);

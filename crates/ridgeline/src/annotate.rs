@@ -184,14 +184,16 @@ fn footnotes(annotation: &Annotation, has_functions: bool, has_calls: bool) -> V
         let of = if has_functions { "functions of Python are" } else { "idle time of a function is" };
         said.push(format!("{of} shown where the function begins: the profiler recorded no other line"));
         if !has_functions {
-            said.push("files of functions are known by their names alone: the profiler records no folders".to_owned());
+            said.push(
+                "files of functions are known by their names alone: the profiler records no directories".to_owned(),
+            );
         }
     }
     if annotation.of == TimeOf::Host {
         said.push("the capture has no work of a device: times are of operators of the host".to_owned());
     } else if annotation.idle_ns > 0 && annotation.idle_known_ns == 0 {
         said.push(match has_calls {
-            true => "idle time is not given to lines: no function of the program was open meanwhile".to_owned(),
+            true => "idle time isn't attributed to lines: no function of the program was running during it".to_owned(),
             false => "idle time is not given to lines: the capture has no calls of Python; `ridgeline record \
                       --python-tracer` records them, at a cost"
                 .to_owned(),

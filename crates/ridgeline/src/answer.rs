@@ -75,7 +75,7 @@ impl Session {
     pub fn table(&self, topic: Topic, name: &str) -> Result<Table, OpenError> {
         let known = || views_of(topic).map(|view| view.id).collect::<Vec<_>>().join(", ");
         let found = view(topic, name).ok_or_else(|| {
-            let details = Details::new(format!("expected a view of {}, found `{name}`", topic.command()));
+            let details = Details::new(format!("unknown view `{name}` of {}", topic.command()));
             OpenError::UnknownName(details.hint(format!("its views: {}", known())))
         })?;
         let (mut table, of_lines) = self.asked(Question::default(), |analysis, ask| found.table(analysis, ask))?;

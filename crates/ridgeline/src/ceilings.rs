@@ -93,7 +93,7 @@ fn unmeasured(device: &Device, manifest: Option<&Manifest>) -> Ceilings {
 pub(crate) fn said_to_be(name: &str, devices: &[Device]) -> Result<Vec<Ceilings>, OpenError> {
     let Some(sheet) = data_sheet(name, None) else {
         let names: Vec<&str> = sheets().iter().map(|sheet| sheet.name.as_str()).collect();
-        let details = Details::new(format!("expected the name of a device with a data sheet, found `{name}`"));
+        let details = Details::new(format!("no data sheet of a device named `{name}`"));
         return Err(OpenError::UnknownName(details.hint(format!("there are {}", names.join(", ")))));
     };
     Ok(devices
@@ -197,8 +197,7 @@ fn disturbed(best: &[(Ceiling, &Figure)]) -> Option<String> {
     let most = disturbed.iter().filter_map(|(_, figure)| figure.busy_share).max_by(f64::total_cmp)?;
     let limits: Vec<String> = disturbed.iter().map(|(ceiling, _)| ceiling.limit.to_string()).collect();
     Some(format!(
-        "calibrated on a busy machine: others used up to {} of its processor time, so it may reach more than was measured \
-         of {}",
+        "calibrated on a busy machine: other processes used up to {} of its CPU time, so the measured {} may be low",
         Share(most),
         limits.join(", ")
     ))
@@ -352,7 +351,7 @@ mod tests {
         let cpu = json!({"name": "X", "platform": "cpu", "usable_cores": 2, "figures": figures});
         let found = measured(&[cpu])[0].ceilings.clone();
         let all = with_measured(&device("/device:CPU:0", None), Ceilings::default(), &found);
-        let expected = "calibrated on a busy machine: others used up to 40 % of its processor time, so it may reach more than \
+        let expected = "calibrated on a busy machine: others used up to 40% of its processor time, so it may reach more than \
                         was measured of f32.transcendental, f32.comparison";
         assert_eq!(all.notes, [expected]);
         assert_eq!(all.value(Limit::Comparison(NumberType::F32)), Some(4e8));

@@ -25,7 +25,7 @@ pub(crate) fn devices_named(trace: &Trace, name: &str) -> Result<Vec<DeviceRow>,
 fn unknown(mut labels: Vec<String>, wanted: &str) -> OpenError {
     labels.dedup();
     let found = if labels.is_empty() { "none".to_owned() } else { labels.join(", ") };
-    let details = Details::new(format!("expected a device of the capture, found `{wanted}`"));
+    let details = Details::new(format!("unknown device `{wanted}`"));
     OpenError::UnknownName(details.hint(format!("the capture's devices: {found}")))
 }
 
@@ -46,7 +46,7 @@ mod tests {
         assert_eq!(named("1"), Ok(vec![DeviceRow(0)]));
         assert_eq!(named("GPU"), Ok(vec![DeviceRow(0), DeviceRow(1)]));
         assert_eq!(named("CPU"), Ok(vec![DeviceRow(2)]));
-        assert_eq!(named("TPU"), Err("expected a device of the capture, found `TPU`".to_owned()));
+        assert_eq!(named("TPU"), Err("unknown device `TPU`".to_owned()));
     }
 
     #[test]

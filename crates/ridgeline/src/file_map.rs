@@ -23,7 +23,7 @@ impl FileBytes {
         let mut file = open_at_once(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
-            return Err(OpenError::BadInput(Details::new("expected a file, found a folder").at(path)));
+            return Err(OpenError::BadInput(Details::new("expected a file, found a directory").at(path)));
         }
         if is_device(&metadata) {
             return Err(OpenError::BadInput(Details::new("expected a file, found a device").at(path)));

@@ -70,7 +70,7 @@ fn find_in_folder(folder: &Path, found: &mut Found) -> Result<(), OpenError> {
     }
     let captures = captures_among(folder, &all, found);
     if captures.is_empty() {
-        let message = "expected a capture folder, found no capture in it";
+        let message = "no capture found";
         let looked =
             format!("looked into {} files; `ridgeline record -- python program.py` makes a capture", all.len());
         let said = found.notes.drain(..).map(|note| format!("{}: {}", note.file.unwrap_or_default(), note.message));
@@ -105,7 +105,7 @@ fn captures_among(folder: &Path, all: &[PathBuf], found: &mut Found) -> Vec<Path
 fn lost_link(folder: &Path, link: &Path) -> Option<Note> {
     ridge_import::claim(&shown_inside(folder, link), b"")?;
     let message = match link.exists() {
-        true => "the link leads out of the folder and was not followed; name the file itself",
+        true => "the link leads out of the directory and was not followed; name the file itself",
         false => "the link leads to nothing that can be opened",
     };
     Some(note(Severity::Lost, message.to_owned(), link))
@@ -116,7 +116,7 @@ fn not_opened(folder: &Path, other: &Path, what: &str) -> Note {
     let is_called_so = ridge_import::claim(&shown_inside(folder, other), b"").is_some();
     let severity = if is_called_so { Severity::Lost } else { Severity::Info };
     let hint = if what == "pipe" { "; name the pipe itself to read from it" } else { "" };
-    note(severity, format!("is a {what} and was not opened: in a folder only regular files are{hint}"), other)
+    note(severity, format!("is a {what} and was not opened: in a directory only regular files are{hint}"), other)
 }
 
 fn head_of(path: &Path) -> std::io::Result<Vec<u8>> {
@@ -183,18 +183,18 @@ pub(crate) fn walk(folder: &Path) -> Result<Below, OpenError> {
 fn list(folder: &Path, depth: usize, below: &mut Below) -> Result<(), OpenError> {
     let listing = match std::fs::read_dir(folder) {
         Ok(listing) => listing,
-        Err(error) if depth == 0 => return Err(OpenError::io("list the folder", folder, &error)),
+        Err(error) if depth == 0 => return Err(OpenError::io("list the directory", folder, &error)),
         Err(error) => {
             // One folder that cannot be read must not cost the captures beside it.
-            below.notes.push(note(Severity::Partial, format!("could not list the folder: {error}"), folder));
+            below.notes.push(note(Severity::Partial, format!("could not list the directory: {error}"), folder));
             return Ok(());
         }
     };
     for entry in listing.filter_map(Result::ok) {
         below.entries += 1;
         if below.entries > MAX_ENTRIES {
-            let message = format!("expected a capture folder, found one with over {MAX_ENTRIES} entries");
-            let details = Details::new(message).at(folder).hint("name the capture's own folder or file");
+            let message = format!("expected a directory with captures, found one with over {MAX_ENTRIES} entries");
+            let details = Details::new(message).at(folder).hint("name the capture's own directory or file");
             return Err(OpenError::NotACapture(details));
         }
         let Ok(kind) = entry.file_type() else { continue };
@@ -275,7 +275,8 @@ fn latest_sessions(files: Vec<PathBuf>, notes: &mut Vec<Note>) -> Vec<PathBuf> {
         let Some((session, files)) = sessions.into_iter().next_back() else { continue };
         if count > 1 {
             let name = session.file_name().unwrap_or_default().to_string_lossy();
-            let message = format!("the latest of {count} sessions is shown, {name}; name another's folder to see it");
+            let message =
+                format!("the latest of {count} sessions is shown, {name}; name the directory of another one to see it");
             notes.push(note(Severity::Info, message, &log));
         }
         latest.extend(files);

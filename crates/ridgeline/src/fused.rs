@@ -77,9 +77,9 @@ fn operations(found: &Fused) -> Table {
         .count("after", "After", "how many there are after it, in all kernels", Basis::Counted, |row| row.after as u64)
         .text("fate", "Became", "what the compiler made of it", |row| row.fate.words())
         .key()
-        .text("kernels", "In", "the instructions of the optimized HLO that hold it", |row| held_by(found, row))
+        .text("kernels", "In", "the instructions of the optimized HLO that contain it", |row| held_by(found, row))
         .key()
-        .table("fused", "Operations and the kernels that hold them");
+        .table("fused", "Operations and the kernels that contain them");
     let of = |is: &dyn Fn(&Fate) -> bool| found.operations.iter().filter(|one| is(&one.fate)).count();
     table.footnotes.push(format!(
         "{} fused, {} fused and computed again, {} alone in their kernels, {} became something else, {} folded away",
@@ -104,7 +104,7 @@ fn kernels(found: &Fused) -> Table {
         .key()
         .text("emitter", "Made as", "what XLA wrote its kernel with", |row| row.emitter.clone())
         .key()
-        .count("operations", "Holds", "operations in it", Basis::Counted, |row| row.operations as u64)
+        .count("operations", "Contains", "operations in it", Basis::Counted, |row| row.operations as u64)
         .key()
         .count("results", "Results", "arrays that it writes", Basis::Counted, |row| row.results as u64)
         .text("read_by", "Read by", "what reads its results in the same computation", read_by)

@@ -60,7 +60,7 @@ impl Session {
         };
         if options.module.is_none() && region.is_some_and(|one| one.region.module == NO_MODULE) {
             let details = Details::new("the region is work of no compiled module, and a bundle is made of one");
-            return Err(OpenError::NotRecorded(details.hint("`ridgeline guide` says how to record one")));
+            return Err(OpenError::NotRecorded(details.hint("see `ridgeline guide` for how to record one")));
         }
         let name = options.module.clone().or_else(|| region.map(|one| one.region.module.clone()));
         let Some(name) = name else {
@@ -203,7 +203,7 @@ fn region_called<'a>(answer: &'a OffloadAnswer, name: &str) -> Result<&'a Region
     let regions = &answer.found.regions;
     if regions.is_empty() {
         let details = Details::new("the capture has no region: no work of a compiled module is in it");
-        return Err(OpenError::NotRecorded(details.hint("`ridgeline guide` says how to record one")));
+        return Err(OpenError::NotRecorded(details.hint("see `ridgeline guide` for how to record one")));
     }
     if let Ok(number) = name.parse::<usize>() {
         let found = number.checked_sub(1).and_then(|at| regions.get(at));

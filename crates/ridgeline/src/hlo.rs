@@ -78,12 +78,12 @@ pub(crate) fn dumped(
     let name = imported.trace.strings.get(module.name);
     let advice = "record with `--hlo text,proto,stablehlo,jaxpr,before` to have every form of every module";
     let Some(manifest) = manifest else {
-        let message = format!("no dump of module `{name}`: the capture is no run folder");
+        let message = format!("no dump of module `{name}`: the capture is not a recording");
         return Err(OpenError::NotRecorded(Details::new(message).hint(advice)));
     };
     let file = dump_folders(manifest, name, module.program_id).into_iter().map(|folder| folder.join(called));
     let Some(file) = file.into_iter().find(|file| file.is_file()) else {
-        let message = format!("no {called} of module `{name}` in the run folder");
+        let message = format!("no {called} of module `{name}` in the recording");
         return Err(OpenError::NotRecorded(Details::new(message).at(&manifest.folder).hint(advice)));
     };
     let bytes = std::fs::read(&file).map_err(|error| OpenError::io("read the dump", &file, &error))?;

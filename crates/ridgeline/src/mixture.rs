@@ -8,7 +8,7 @@ pub(crate) fn refuse_mixture(predicted: usize, captures: usize) -> Result<(), Op
         return Ok(());
     }
     let details = Details::new("predicted and measured times do not go into one capture");
-    Err(OpenError::BadInput(details.hint("open each for itself, or lay them beside each other with `ridgeline diff`")))
+    Err(OpenError::BadInput(details.hint("open them separately, or compare them with `ridgeline diff`")))
 }
 
 #[cfg(test)]

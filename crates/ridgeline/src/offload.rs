@@ -78,7 +78,7 @@ fn chosen(options: &OffloadOptions) -> Result<Vec<&'static Board>, OpenError> {
 
 fn unknown_board(name: &str) -> OpenError {
     let known: Vec<&str> = boards().iter().map(|board| board.id.as_str()).collect();
-    let details = Details::new(format!("expected the name of a board, found `{name}`"));
+    let details = Details::new(format!("unknown board `{name}`"));
     OpenError::UnknownName(details.hint(format!("there are {}", known.join(", "))))
 }
 
@@ -97,7 +97,7 @@ fn sheet_called(name: &str) -> Result<&'static DeviceSheet, OpenError> {
     let found = sheets().iter().find(whole).or_else(|| alike().find(is_sxm)).or_else(|| alike().next());
     found.ok_or_else(|| {
         let names: Vec<&str> = sheets().iter().map(|sheet| sheet.name.as_str()).collect();
-        let details = Details::new(format!("expected the name of a device with a data sheet, found `{name}`"));
+        let details = Details::new(format!("no data sheet of a device named `{name}`"));
         OpenError::UnknownName(details.hint(format!("there are {}", names.join(", "))))
     })
 }

@@ -73,7 +73,7 @@ fn predicted_of(folder: &Path) -> Result<Prediction, OpenError> {
     let none = |why: &str| OpenError::NotACapture(Details::new(why).at(folder));
     let (manifest, _) = Manifest::of(folder);
     let manifest = manifest.filter(|manifest| manifest.document.kind == "compile");
-    let manifest = manifest.ok_or_else(|| none("expected a run folder of `ridgeline compile`"))?;
+    let manifest = manifest.ok_or_else(|| none("expected a recording of `ridgeline compile`"))?;
     let id = manifest.document.options.get("target").and_then(|target| target["id"].as_str());
     let target = id.and_then(Target::named).ok_or_else(|| none("the manifest names no GPU that is known"))?;
     let sheet = sheet_of(target);
@@ -120,14 +120,14 @@ impl Prediction {
             .key()
             .text("instruction", "Instruction", "the instruction of the optimized HLO", |row| row.1.instruction.clone())
             .key()
-            .text("module", "Module", "its module, and the number of its folder", |row| row.0.folder.clone())
+            .text("module", "Module", "its module, and the number of its directory", |row| row.0.folder.clone())
             .share("share", "Of the time", "of the predicted time, each module once", Basis::Modelled, share)
             .key()
             .text("seen", "Seen", "what code, launch and HLO show: the kernel …", |row| row.2.what.clone())
             .key()
             .text("help", "May help", "what may help", |row| row.2.help.to_owned())
             .table("static", format!("What {} would wait for, by its code (static)", self.target.name));
-        let short = "kernels whose predicted time is what any kernel takes are not judged";
+        let short = "kernels with the predicted minimum time of any kernel are not analyzed";
         table.footnotes.push(short.to_owned());
         table
     }

@@ -113,7 +113,7 @@ fn folder(input: &Path, output: &Path, words: &Words, redacted: &mut Redacted) -
     // A link may lead to what nobody meant to share.
     let name = |path: &Path| path.strip_prefix(input).unwrap_or(path).display().to_string();
     let why = |path: &PathBuf| match path.exists() {
-        true => "a link that leads out of the folder",
+        true => "a link that leads out of the directory",
         false => "a link that leads to nothing that can be opened",
     };
     let link = |path: &PathBuf| (name(path), why(path).to_owned());

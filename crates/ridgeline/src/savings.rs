@@ -90,10 +90,10 @@ fn saving_of_trial(folder: &Path) -> Result<LocalSaving, String> {
     let document: Value =
         serde_json::from_str(&text).map_err(|error| format!("expected the document of a trial: {error}"))?;
     if !document["schema"].as_str().is_some_and(|schema| schema.starts_with(TRIAL)) {
-        return Err("expected the folder of a trial, found another document".to_owned());
+        return Err("expected the directory of a trial, found another document".to_owned());
     }
     let tested = serde_json::from_value::<Option<Tested>>(document["tested"].clone()).ok().flatten();
-    let tested = tested.ok_or("the trial tested no prediction: no finding of check vanished alone")?;
+    let tested = tested.ok_or("the trial tested no prediction: it didn't resolve exactly one finding")?;
     let sound = [tested.predicted, tested.measured].into_iter().chain(tested.ratio).all(f64::is_finite);
     if !sound {
         return Err("the document of the trial is damaged".to_owned());

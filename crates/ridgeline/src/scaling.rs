@@ -96,7 +96,7 @@ struct Row {
 
 fn results(folder: &Path) -> Result<Parsed<BenchResults>, OpenError> {
     let read = read_document(&folder.join("results.json"));
-    read.map_err(|error| error.hint("`ridgeline bench` writes it; give the folder that it wrote"))
+    read.map_err(|error| error.hint("`ridgeline bench` writes it; pass its output directory"))
 }
 
 fn row_of(folder: &Path, row: BenchRow, buffers: &BTreeMap<(String, u64), f64>) -> Row {
@@ -140,11 +140,7 @@ fn add_work(rows: &mut [Row], notes: &mut Vec<Note>) {
         }
     }
     if unreadable > 0 {
-        notes.push(note(
-            Severity::Partial,
-            "captures could not be read, and the work in them is not known",
-            unreadable,
-        ));
+        notes.push(note(Severity::Partial, "captures could not be read, so the work in them is unknown", unreadable));
     }
     if partial > 0 {
         let message =

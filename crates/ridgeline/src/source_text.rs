@@ -173,7 +173,7 @@ mod tests {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let (run, program) = (dir.path().join("run"), dir.path().join("program.py"));
         let kept = run.join(KEPT).join(inside(&program.to_string_lossy()).expect("no way out"));
-        std::fs::create_dir_all(kept.parent().expect("it has one")).expect("a folder");
+        std::fs::create_dir_all(kept.parent().expect("it has one")).expect("a directory");
         std::fs::write(&kept, "ran = 1\n").expect("a file");
         let told = || {
             let mut texts = SourceText::new(&[], Some(&run));
@@ -200,7 +200,7 @@ mod tests {
         let run = dir.path().join("run");
         let keep = |path: &Path, text: &str| {
             let kept = run.join(KEPT).join(inside(&path.to_string_lossy()).expect("no way out"));
-            std::fs::create_dir_all(kept.parent().expect("it has one")).expect("a folder");
+            std::fs::create_dir_all(kept.parent().expect("it has one")).expect("a directory");
             std::fs::write(kept, text).expect("a file");
         };
         let told = |file: &str| {
@@ -209,7 +209,7 @@ mod tests {
         };
         keep(&program, "ran = 1\n");
         assert_eq!(told("model/train.py"), (Some("ran = 1".to_owned()), 0), "the file is gone");
-        std::fs::create_dir_all(program.parent().expect("it has one")).expect("a folder");
+        std::fs::create_dir_all(program.parent().expect("it has one")).expect("a directory");
         std::fs::write(&program, "new = 0\nran = 1\n").expect("a file");
         assert_eq!(told("train.py"), (Some("ran = 1".to_owned()), 1), "it says that the file changed");
         assert_eq!(told("rain.py"), (None, 0));

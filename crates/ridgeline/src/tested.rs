@@ -85,7 +85,7 @@ fn judge(before: &[FoundCause], after: &[FoundCause], judged: &Judged, named: Op
     let [only] = &vanished[..] else {
         let rules: Vec<&str> = vanished.iter().map(|change| &*change.cause.rule).collect();
         let says = format!(
-            "no prediction was tested: {} findings vanished ({}), and the gain is of all",
+            "no prediction was tested: {} findings are resolved ({}), and the gain is of all",
             rules.len(),
             rules.join(", ")
         );
@@ -93,16 +93,16 @@ fn judge(before: &[FoundCause], after: &[FoundCause], judged: &Judged, named: Op
     };
     let rule = &only.cause.rule;
     let Some(saving) = &only.cause.saving else {
-        return said([format!("{rule} vanished; no amount was predicted for it")]);
+        return said([format!("{rule} is resolved; no amount was predicted for it")]);
     };
     if !judged.is_by_captures {
         return said([format!(
-            "{rule} vanished; it is a part of a capture's time, and what was judged is the whole program"
+            "{rule} is resolved; it is a part of a capture's time, but the measurement is of the whole program"
         )]);
     }
     let deciding = judged.deciding();
     let Some((change, Some((low, high)))) = deciding.parts() else {
-        return said([format!("{rule} vanished; with one run of a side nothing is known of the gain")]);
+        return said([format!("{rule} is resolved; with one run per side the gain is unknown")]);
     };
     let predicted = if saving.basis == "wall" { only.before_share } else { (saving.low + saving.high) / 2.0 };
     let is_gain = deciding.verdict.state == State::Faster && -change >= LEAST_GAIN;
@@ -161,11 +161,11 @@ mod tests {
         check(slice::from_ref(&copies), &[], &same, None, "copies: 0.25 and no gain");
         check(slice::from_ref(&calls), slice::from_ref(&calls), &faster, None, "");
         let both = [copies.clone(), calls.clone()];
-        let says = "no prediction was tested: 2 findings vanished (copies, calls), and the gain is of all";
+        let says = "no prediction was tested: 2 findings are resolved (copies, calls), and the gain is of all";
         check(&both, &[], &faster, Some("copies"), says);
         let says = "no prediction was tested: check finds calls with the change, too";
         check(slice::from_ref(&calls), slice::from_ref(&calls), &faster, Some("calls"), says);
-        let says = "copies vanished; it is a part of a capture's time, and what was judged is the whole program";
+        let says = "copies is resolved; it is a part of a capture's time, but the measurement is of the whole program";
         check(&[copies], &[], &judged([800, 801, 799], false), None, says);
     }
 

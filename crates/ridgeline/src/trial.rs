@@ -115,7 +115,7 @@ impl Judged {
     pub fn what(&self) -> &'static str {
         match (self.is_by_captures, self.deciding().unit) {
             (true, Some(Unit::Step)) => "step",
-            (true, _) => "capture without start-up",
+            (true, _) => "capture (startup excluded)",
             (false, _) => "program",
         }
     }

@@ -181,13 +181,9 @@ fn table(trace: &Trace, changes: &[Change], edits: &[Edit]) -> Table {
         .text("pattern", "Pattern", "the names that are changed", |row| row.0.pattern.clone())
         .key()
         .text("effect", "Change", "what happens to them", |row| row.0.effect.words())
-        .count(
-            "events",
-            "Events",
-            "events whose name, or whose operation's name, has the pattern",
-            Source::Measured,
-            |row| row.1.rows.len() as u64,
-        )
+        .count("events", "Events", "events with a matching name or operation name", Source::Measured, |row| {
+            row.1.rows.len() as u64
+        })
         .nanos("total_ns", "Total", "sum of their durations", Source::Measured, |row| time(row.1))
         .table("changes", "Changes")
 }
@@ -203,14 +199,14 @@ fn prediction(found: &Prediction) -> Section {
         "saves",
         "Saves",
         FactValue::Text(found.refused.map_or_else(|| sentence(found), |why| format!("cannot tell: {why}"))),
-        "what all changes save together; changes that overlap count once",
+        "saving of all changes together; overlapping changes count once",
     )];
     let basis = found.refused.map_or(found.basis.name(), |why| why.name());
     facts.push(fact(
         "basis",
-        "Basis",
+        "Confidence",
         FactValue::Text(basis.to_owned()),
-        "amount: the numbers hold; direction: only whether it saves; else why nothing is said",
+        "quantitative: the numbers are valid; qualitative: only whether it saves; else why there is no prediction",
     ));
     if found.refused.is_none() && found.basis == Basis::Amount {
         facts.extend(amounts(found));
@@ -227,14 +223,19 @@ fn amounts(found: &Prediction) -> Vec<Fact> {
     let mut facts = vec![
         of_wall("saving_low_ns", "At least", found.low_ns),
         of_wall("saving_high_ns", "At most", found.high_ns),
-        Fact::observed("wall_ns", "Of", FactValue::Nanos(found.wall_ns), "from the first call or work to the last"),
+        Fact::observed(
+            "wall_ns",
+            "Wall time",
+            FactValue::Nanos(found.wall_ns),
+            "from the first call or work to the last",
+        ),
     ];
     if let Some(PerStep { captured_ns, low_ns, high_ns }) = found.per_step {
         let of_step = "median over the marked steps but the first";
         facts.extend([
             fact("step_saving_low_ns", "At least per step", FactValue::Nanos(low_ns), of_step),
             fact("step_saving_high_ns", "At most per step", FactValue::Nanos(high_ns), of_step),
-            Fact::observed("step_ns", "Of a step of", FactValue::Nanos(captured_ns), of_step),
+            Fact::observed("step_ns", "Median step", FactValue::Nanos(captured_ns), of_step),
         ]);
     }
     facts
@@ -249,7 +250,7 @@ fn sentence(found: &Prediction) -> String {
     let unit = if found.per_step.is_some() { " per step" } else { "" };
     match () {
         () if high <= 0 && low >= 0 => "nothing".to_owned(),
-        () if found.basis == Basis::Direction && low >= 0 => "time; how much cannot be told".to_owned(),
+        () if found.basis == Basis::Direction && low >= 0 => "time; the amount is unknown".to_owned(),
         () if found.basis == Basis::Direction => "nothing for sure".to_owned(),
         () if high < 0 && coarse(low) == coarse(high) => {
             format!("nothing; it costs about {} of {}{unit}", coarse(-low), Nanos(whole))
@@ -275,20 +276,35 @@ fn replayed(found: &Baseline) -> [Fact; 6] {
     [
         share(
             "class_error",
-            "Error with usual latencies",
+            "Replay error (median latencies)",
             found.class_error,
-            "the unchanged capture replayed with the usual latency of each kind, against its wall; below 0 the replay is shorter",
+            "the unchanged capture replayed with the median latency of each kind, compared with its wall time; below 0 the replay is shorter",
         ),
         fact(
             "own_error_ns",
-            "Error with its own latencies",
+            "Replay error (recorded latencies)",
             FactValue::Nanos(found.own_error_ns),
             "the largest difference of any event; 0 unless the replay is broken",
         ),
-        share("path_host", "Path: host", found.path.host, "part of the longest path that is the host between calls"),
-        share("path_calls", "Path: calls", found.path.calls, "part of the longest path that is calls"),
-        share("path_device", "Path: device", found.path.device, "part of the longest path that is device work"),
-        share("path_waits", "Path: waits", found.path.waits, "part of the longest path that is latencies and waits"),
+        share(
+            "path_host",
+            "Critical path: host",
+            found.path.host,
+            "share of the critical path that is the host between calls",
+        ),
+        share("path_calls", "Critical path: calls", found.path.calls, "share of the critical path that is calls"),
+        share(
+            "path_device",
+            "Critical path: device",
+            found.path.device,
+            "share of the critical path that is device work",
+        ),
+        share(
+            "path_waits",
+            "Critical path: waits",
+            found.path.waits,
+            "share of the critical path that is latencies and waits",
+        ),
     ]
 }
 
@@ -303,13 +319,13 @@ fn baseline(found: &Baseline) -> Section {
             "rigid_share",
             "Out of reach",
             found.rigid_share,
-            "part of the wall that no change reaches: it hangs on waits that the capture does not explain",
+            "share of the wall time that no change reaches: it depends on waits that the capture doesn't explain",
         ),
         Fact::observed(
             "unlinked_share",
-            "Launched unseen",
+            "Work without a launch",
             FactValue::Real(found.unlinked_share, Unit::Share),
-            "part of the device time whose launch is not in the capture",
+            "share of device time without a launch call in the capture",
         ),
         Fact::observed("steps", "Steps", FactValue::Count(found.steps as u64), "marked steps on a thread with calls"),
     ]);
@@ -319,7 +335,7 @@ fn baseline(found: &Baseline) -> Section {
             "refused",
             "No prediction",
             FactValue::Text(refused.join("; ")),
-            "why no number is given for any change",
+            "why there is no number for any change",
         ));
     }
     Section { title: "Replay of the unchanged capture".to_owned(), facts }

@@ -101,7 +101,7 @@ fn only_regular_files_of_the_folder_are_opened() {
     }
     let session = open(folder.path().to_owned());
     assert_eq!(session.trace().events.len(), open(capture).trace().events.len());
-    let told = "the link leads out of the folder and was not followed; name the file itself";
+    let told = "the link leads out of the directory and was not followed; name the file itself";
     let mut said: Vec<&str> =
         session.notes().iter().filter(|note| note.message == told).filter_map(|note| note.file.as_deref()).collect();
     said.sort_unstable();

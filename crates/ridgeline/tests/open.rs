@@ -54,7 +54,7 @@ fn nothing_there() {
 #[test]
 fn a_folder_without_a_capture() {
     let root = folder();
-    let message = "expected a capture folder, found no capture in it";
+    let message = "no capture found";
     check_error(root.path(), root.path(), message, true);
     fs::write(root.path().join("notes.txt"), "nothing").expect("a temporary folder");
     fs::create_dir(root.path().join("empty")).expect("a temporary folder");
@@ -68,7 +68,7 @@ fn files_that_are_no_captures() {
     fs::write(&file, "").expect("a temporary folder");
     check_error(&file, root.path(), "expected a capture, found an empty file", true);
     fs::write(&file, "step,loss\n").expect("a temporary folder");
-    check_error(&file, root.path(), "no known capture format: the file begins with \"step,loss\\n\"", true);
+    check_error(&file, root.path(), "unrecognized file format: the file begins with \"step,loss\\n\"", true);
     let error =
         Session::open(&[fixture()], &OpenOptions { format: Some("etch".to_owned()), ..OpenOptions::default() }).err();
     let error = error.expect("there is no such format");
@@ -93,7 +93,7 @@ fn one_good_file_beside_bad_ones() {
 fn a_folder_named_like_a_capture() {
     let root = folder();
     fs::create_dir(root.path().join("x.xplane.pb")).expect("a temporary folder");
-    check_error(root.path(), root.path(), "expected a capture folder, found no capture in it", true);
+    check_error(root.path(), root.path(), "no capture found", true);
     put(root.path(), "x.xplane.pb/inside.xplane.pb");
     assert!(!open(root.path()).expect("there is one inside").trace().events.is_empty());
 }
@@ -107,7 +107,8 @@ fn the_latest_session_of_a_log_folder() {
     let session = open(root.path()).expect("two sessions");
     let one = open(&root.path().join("plugins/profile/2026_01_02_03_04_05")).expect("one session");
     assert_eq!(session.trace().events.len(), one.trace().events.len());
-    let told = "Info: the latest of 2 sessions is shown, 2026_01_02_03_09_00; name another's folder to see it";
+    let told =
+        "Info: the latest of 2 sessions is shown, 2026_01_02_03_09_00; name the directory of another one to see it";
     assert!(notes(&session).iter().any(|note| note == told), "{:?}", notes(&session));
     assert!(notes(&one).iter().all(|note| !note.contains("latest")));
 }
@@ -233,7 +234,7 @@ fn a_data_sheet_can_be_named_for_a_capture_without_a_model() {
     assert_eq!(named("NVIDIA H100 SXM5 80GB").expect("its name"), Some(3.352e12));
     assert_eq!(named("nvidia h100 80gb hbm3").expect("its driver's name for it"), Some(3.352e12));
     let error = named("NVIDIA H900").expect_err("no such sheet");
-    assert_eq!(error.message(), "expected the name of a device with a data sheet, found `NVIDIA H900`");
+    assert_eq!(error.message(), "no data sheet of a device named `NVIDIA H900`");
     // A processor is not what was named.
     let root = folder();
     let processor = put(root.path(), "a.xplane.pb");

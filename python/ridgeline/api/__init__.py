@@ -1,4 +1,4 @@
-"""What a capture says, in Python: `ridgeline.open`, `ridgeline.record`, `ridgeline.diff`.
+"""Captures in Python: `ridgeline.open`, `ridgeline.record`, `ridgeline.diff`.
 
 The numbers are those of the command line: the extension module is the same library, and `ridgeline` on the path the same program.
 """

@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions: each is a `RidgelineError`, and where Python has one for the same thing, also that."""
+"""Exceptions: each is a `RidgelineError`, and also Python's own exception for the same problem if there is one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 class RidgelineError(Exception):
-    """Why a question has no answer.
+    """Base class of all errors.
 
     `hints` are sentences that say what to do; `path` is the file or folder it is about.
     """
@@ -23,28 +23,28 @@ class RidgelineError(Exception):
 
 
 class NotFoundError(RidgelineError, FileNotFoundError):
-    """A path leads nowhere."""
+    """The path doesn't exist."""
 
 
 class NotACaptureError(RidgelineError, ValueError):
-    """What is there is no capture."""
+    """The file or directory is not a capture."""
 
 
 class UnknownNameError(RidgelineError, KeyError):
-    """Nothing has the name that was given: a view, a module, a format."""
+    """Unknown name of a view, module or format."""
 
 
 class UnreadableError(RidgelineError, OSError):
-    """The system does not let it be read."""
+    """No permission to read it."""
 
 
 class BadInputError(RidgelineError, ValueError):
-    """What was asked makes no sense, whatever the capture."""
+    """Invalid arguments, whatever the capture."""
 
 
 class NotRecordedError(RidgelineError, LookupError):
-    """The capture does not hold what was asked for."""
+    """The capture doesn't have the requested data."""
 
 
 class RecordError(RidgelineError, RuntimeError):
-    """Nothing could be recorded."""
+    """Recording failed."""

@@ -1,4 +1,4 @@
-"""What `ridgeline check` found, as objects."""
+"""Findings of `ridgeline check`, as objects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Location:
 
 @dataclass(frozen=True)
 class Evidence:
-    """One thing that speaks for a finding."""
+    """One piece of evidence for a finding."""
 
     says: str
     value: float | None
@@ -31,7 +31,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Saving:
-    """What mending it would save, nanoseconds and parts of the judged time, per step or in the capture."""
+    """What fixing it would save, in nanoseconds and as shares of the analyzed time, per step or in the capture."""
 
     low_ns: int
     high_ns: int
@@ -45,7 +45,7 @@ class Saving:
 
 @dataclass(frozen=True)
 class Finding:
-    """A cause, or a symptom of another."""
+    """A cause, or a symptom of one."""
 
     rule: str
     level: str
@@ -54,7 +54,7 @@ class Finding:
     evidence: tuple[Evidence, ...]
     why: str
     help: str
-    #: The part of the judged time that it holds, 0 to 1, measured; None where it only informs.
+    #: Its share of the analyzed time, 0 to 1, measured; None if it is informational.
     holds_share: float | None
     saving: Saving | None
     #: The rule of the finding that it is a symptom of.
@@ -69,9 +69,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Check(Sequence[Finding]):
-    """What holds the program back: a sequence of findings, the largest cause first."""
+    """The bottlenecks of a program: a sequence of findings, the largest first."""
 
-    #: `fit`, `partly` or `cannot judge`.
+    #: Quality of the capture: `fit` (ok), `partly` (partial) or `cannot judge` (unusable).
     state: str
     headline: str
     findings: tuple[Finding, ...]
@@ -81,7 +81,7 @@ class Check(Sequence[Finding]):
 
     @property
     def causes(self) -> tuple[Finding, ...]:
-        """Findings worth mending that are symptoms of no other."""
+        """Findings worth fixing that aren't symptoms of another one."""
         return tuple(finding for finding in self.findings if finding.because is None and finding.level != "info")
 
     def __getitem__(self, at: Any) -> Any:
@@ -98,11 +98,11 @@ class Check(Sequence[Finding]):
 
     def _repr_html_(self) -> str:
         causes = "".join(_block(finding) for finding in self.causes)
-        return f"<p><b>{html.escape(self.headline)}</b></p>{causes or '<p>No cause of weight.</p>'}"
+        return f"<p><b>{html.escape(self.headline)}</b></p>{causes or '<p>No findings.</p>'}"
 
 
 def read_check(document: dict[str, Any], text: str) -> Check:
-    """The objects of a document of `ridgeline check -f json`."""
+    """Read a document of `ridgeline check -f json`."""
     return Check(
         state=document["verdict"]["state"],
         headline=document["headline"],
@@ -135,7 +135,7 @@ def _block(finding: Finding) -> str:
         code = f" <code>{html.escape(finding.location.text.strip())}</code>" if finding.location.text else ""
         parts.append(f"{html.escape(finding.location.file)}:{finding.location.line}{code}")
     if finding.holds_share is not None:
-        parts.append(f"holds {100 * finding.holds_share:.1f} % of the time (measured)")
+        parts.append(f"{100 * finding.holds_share:.1f}% of the time (measured)")
     if finding.help:
         parts.append(f"help: {html.escape(finding.help)}")
     if (saving := finding.saving) is not None:

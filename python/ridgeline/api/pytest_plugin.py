@@ -28,14 +28,14 @@ Gate = Callable[..., None]
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tells pytest what the marker is for."""
+    """Register the marker."""
     line = "max_device_time(seconds, framework=None): record the test; fail where devices worked longer than this in all"
     config.addinivalue_line("markers", line)
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
-    """Records a test that has the marker."""
+    """Record a test with the marker."""
     marker = item.get_closest_marker("max_device_time")
     if marker is None:
         yield
@@ -56,14 +56,14 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 def device_seconds(run: Run) -> float:
-    """The sum of all device work of a capture, seconds; 0 where it has none."""
+    """Total device work of a capture in seconds; 0 if it has none."""
     facts = (fact for section in run.overview["overview"] for fact in section["facts"])
     return sum(fact["value"] for fact in facts if fact["key"] == "device_work_ns") / 1e9
 
 
 @pytest.fixture
 def assert_no_regression() -> Gate:
-    """Fails where a run is slower than its baseline by more than `by`, a part of the time, and that is certain."""
+    """Fail if a run is significantly slower than its baseline, by more than `by` (0.05 is 5%)."""
 
     def gate(run: Run | str | os.PathLike[str], baseline: Run | str | os.PathLike[str], *, by: float = 0.05, in_doubt: str = "fail") -> None:
         from . import diff  # noqa: PLC0415 - only where it is asked for
@@ -73,8 +73,8 @@ def assert_no_regression() -> Gate:
         found = diff(baseline, run)
         share = found.document["whole"]["share"]
         if found.state == "cannot judge" and in_doubt == "fail":
-            pytest.fail(f"whether it is slower cannot be judged\n{found}", pytrace=False)
+            pytest.fail(f"inconclusive: it may or may not be slower\n{found}", pytrace=False)
         if found.state == "slower" and share is not None and share > by:
-            pytest.fail(f"slower by {100 * share:.3g} %, expected at most {100 * by:.3g} %\n{found}", pytrace=False)
+            pytest.fail(f"slower by {100 * share:.3g}%, expected at most {100 * by:.3g}%\n{found}", pytrace=False)
 
     return gate

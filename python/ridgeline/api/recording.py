@@ -20,7 +20,7 @@ from .run import PathLike, Run
 
 
 class Recording:
-    """A recorded block; open once the block has ended."""
+    """A recorded block; its capture can be opened after the block."""
 
     def __init__(self, folder: Path) -> None:
         #: Where the capture is.
@@ -29,7 +29,7 @@ class Recording:
 
     @cached_property
     def run(self) -> Run:
-        """The capture, opened."""
+        """The opened capture."""
         if not self._ended:
             raise RecordError("expected the block to have ended: its capture is written at the end")
         return Run([self.folder])
@@ -40,7 +40,7 @@ class Recording:
 
 @contextmanager
 def record(folder: PathLike, *, framework: str | None = None, options: dict[str, Any] | None = None) -> Iterator[Recording]:
-    """Records the block into `folder`, which must not hold anything yet.
+    """Record the block into the directory `folder`, which must be empty or absent.
 
     `framework` is `jax` or `torch`; where it is None, the one that the program has imported. `options` are fields of
     `jax.profiler.ProfileOptions`, or arguments of `torch.profiler.profile`.

@@ -1,7 +1,7 @@
 """An opened capture.
 
     run = ridgeline.open("run/")
-    run.findings                      # what holds the program back
+    run.findings                      # bottlenecks
     run.tables["op"]                  # for pandas, polars, pyarrow, duckdb
     run.what_if(ridgeline.change.faster("gemm*", 2))
 """
@@ -29,7 +29,7 @@ _PAGE_BYTES = 3_000_000
 
 
 class Change(NamedTuple):
-    """A change of the program, for `Run.what_if`; `change` makes them."""
+    """A change of the program, for `Run.what_if`; made by `change`."""
 
     kind: str
     pattern: str
@@ -37,37 +37,37 @@ class Change(NamedTuple):
 
 
 class change:  # noqa: N801 - read as a word: change.remove("copy*")
-    """Changes for `Run.what_if`; in a name `*` stands for any letters and `?` for one."""
+    """Changes for `Run.what_if`; in a name, `*` matches any letters and `?` one letter."""
 
     @staticmethod
     def remove(name: str) -> Change:
-        """This work is gone."""
+        """Remove this work."""
         return Change("remove", name)
 
     @staticmethod
     def faster(name: str, times: float) -> Change:
-        """This work is so many times as fast."""
+        """Scale the speed of this work."""
         return Change("faster", name, times)
 
     @staticmethod
     def host_faster(name: str, times: float) -> Change:
-        """The host's own time within these ranges passes so many times as fast."""
+        """Scale the speed of the host's own time within these ranges."""
         return Change("host_faster", name, times)
 
     @staticmethod
     def no_wait(name: str) -> Change:
-        """These calls return without waiting for the device."""
+        """Let these calls return without waiting for the device."""
         return Change("no_wait", name)
 
     @staticmethod
     def overlap(name: str = "*") -> Change:
-        """No call waits for these copies."""
+        """Let no call wait for these copies."""
         return Change("overlap", name)
 
 
 @dataclass(frozen=True)
 class _Answer:
-    """A document of the command line, and its text."""
+    """A JSON document of the command line, and its text."""
 
     document: dict[str, Any]
     text: str
@@ -80,7 +80,7 @@ class _Answer:
 
 
 class WhatIf(_Answer):
-    """What changes would save together."""
+    """The predicted saving of changes together."""
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -90,16 +90,16 @@ class WhatIf(_Answer):
 
 
 class Diff(_Answer):
-    """What got faster or slower from one side to the other."""
+    """A comparison of two sides."""
 
     @property
     def state(self) -> str:
-        """`slower`, `faster`, `no change` or `cannot judge`."""
+        """`slower`, `faster`, `no change` or `cannot judge` (inconclusive)."""
         return str(self.document["verdict"]["state"])
 
 
 class Guide(_Answer):
-    """Which questions a capture answers, and the command that answers each of the others."""
+    """The questions a capture answers, and the command for each other one."""
 
 
 class Run:
@@ -110,12 +110,12 @@ class Run:
 
     @property
     def paths(self) -> list[Path]:
-        """What was opened."""
+        """The opened paths."""
         return [Path(path) for path in self._capture.paths]
 
     @cached_property
     def tables(self) -> Tables:
-        """The views that this capture answers, by name."""
+        """The tables of this capture, by name."""
         return Tables(self._capture)
 
     @cached_property
@@ -125,7 +125,7 @@ class Run:
 
     @property
     def notes(self) -> list[dict[str, Any]]:
-        """What a reader must know, gravest first: what was lost, what could be used in part."""
+        """Notes about the capture, most serious first: lost data, partly used data."""
         return list(self.overview["notes"])
 
     @cached_property
@@ -134,30 +134,30 @@ class Run:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What holds the program back, the largest cause first."""
+        """The bottlenecks, largest first."""
         return self._checked.findings
 
     def check(self, *, select: Iterable[str] = (), ignore: Iterable[str] = (), everything: bool = False) -> Check:
-        """Asks the rules; `select` and `ignore` name rules or groups, `everything` adds to the text what is minor."""
+        """Run the rules; `select` and `ignore` name rules or groups, `everything` adds minor findings to the text."""
         document, text = self._capture.check(list(select), list(ignore), everything)
         return read_check(json.loads(document), text)
 
     def diff(self, other: Run | PathLike | Iterable[PathLike]) -> Diff:
-        """What got faster or slower from this capture to `other`, by how much, and how certain that is."""
+        """Compare this capture with `other`: what got faster or slower, by how much, and how significant that is."""
         return diff(self.paths, other)
 
     def what_if(self, *changes: Change, device: str | None = None, captured_on: str | None = None) -> WhatIf:
-        """What `changes` would save together, on another `device` where one is named; refused where the replay is off."""
+        """Predict the saving of `changes` together, on another `device` if one is named; refused if the replay is off."""
         document, text = self._capture.what_if([tuple(change) for change in changes], device, captured_on)
         return WhatIf(json.loads(document), text)
 
     def guide(self, *, meant_for: str | None = None) -> Guide:
-        """Which questions this capture answers, and the command that answers each of the others."""
+        """The questions this capture answers, and the command for each other one."""
         document, text = self._capture.guide(meant_for)
         return Guide(json.loads(document), text)
 
     def report(self, path: PathLike | None = None, *, views: Iterable[str] = (), max_bytes: int = 20_000_000) -> str:
-        """The page of `ridgeline report` as text, written to `path` where one is given; needs no network."""
+        """The page of `ridgeline report` as text, also written to `path` if given; works offline."""
         page, _ = self._capture.report(list(views), max_bytes)
         if path is not None:
             Path(path).write_text(page, encoding="utf-8")
@@ -184,7 +184,7 @@ class Run:
 
 
 class Page:
-    """A page that stands in a notebook by itself: no network, no server."""
+    """A page in a notebook that works without network or server."""
 
     def __init__(self, page: str, view: str, height: int) -> None:
         self.html = page
@@ -204,7 +204,7 @@ class Page:
 
 
 def open(*paths: PathLike, read_as: str | None = None) -> Run:  # noqa: A001 - ridgeline.open
-    """Opens a capture: a file, a run folder, a log folder; several paths for several hosts.
+    """Open a capture: a file, a recording, a log directory; several paths for several hosts.
 
     Raises a `RidgelineError` where nothing useful can be read.
     """
@@ -212,13 +212,13 @@ def open(*paths: PathLike, read_as: str | None = None) -> Run:  # noqa: A001 - r
 
 
 def diff(before: Run | PathLike | Iterable[PathLike], after: Run | PathLike | Iterable[PathLike]) -> Diff:
-    """Compares two sides, each a run, a path or several."""
+    """Compare two sides, each a run, a path or several."""
     document, text = native().diff(_paths(before), _paths(after))
     return Diff(json.loads(document), text)
 
 
 def explain(rule: str) -> str:
-    """What a rule finds, how to fix that, and when the rule is wrong; Markdown."""
+    """Documentation of a rule in Markdown: what it finds, how to fix it, and when it is wrong."""
     return str(native().explain(rule))
 
 

@@ -1,4 +1,4 @@
-"""Tables of a capture, which every library that reads Arrow takes without a copy.
+"""Tables of a capture, which every Arrow library reads without a copy.
 
     run.tables["op"]            # the table of operations
     pandas.DataFrame.from_arrow(run.tables["op"]), polars.DataFrame(run.tables["op"]), pyarrow.table(run.tables["op"])
@@ -20,7 +20,7 @@ _TOPICS = {"time": "stats", "stats": "stats", "roofline": "roofline", "idle": "i
 
 
 class Column(NamedTuple):
-    """What a column means."""
+    """A column and its meaning."""
 
     name: str
     title: str
@@ -31,14 +31,14 @@ class Column(NamedTuple):
 
 
 class Table:
-    """A table of a capture; give it to pandas, polars, pyarrow or duckdb."""
+    """A table of a capture; pass it to pandas, polars, pyarrow or duckdb."""
 
     def __init__(self, table: Any) -> None:
         self._table = table
 
     @property
     def name(self) -> str:
-        """`op`."""
+        """Its name, such as `op`."""
         return str(self._table.name)
 
     @property
@@ -48,21 +48,21 @@ class Table:
 
     @property
     def columns(self) -> list[Column]:
-        """What each column means."""
+        """The meaning of each column."""
         return [Column(*column) for column in self._table.columns]
 
     @property
     def footnotes(self) -> list[str]:
-        """What is missing, or how to read it."""
+        """Notes: missing data, how to read it."""
         return list(self._table.footnotes)
 
     @property
     def rows_total(self) -> int:
-        """How many rows there are, where not all were made."""
+        """The number of rows, if not all are included."""
         return int(self._table.rows_total)
 
     def rows(self, most: int | None = None) -> list[dict[str, Any]]:
-        """The first `most` rows as dictionaries, all where it is None; times are whole nanoseconds, shares 0 to 1."""
+        """The first `most` rows as dictionaries, all if it is None; times are whole nanoseconds, shares 0 to 1."""
         return list(json.loads(self._table.json(len(self) if most is None else most)))
 
     def to_pandas(self) -> Any:
@@ -111,7 +111,7 @@ class Table:
 
 
 class Tables(Mapping[str, Table]):
-    """The views that a capture answers, by name: `op`, `kernel`, `memory/allocator`."""
+    """The tables of a capture, by name: `op`, `kernel`, `memory/allocator`."""
 
     def __init__(self, capture: Any) -> None:
         self._capture = capture
@@ -135,7 +135,7 @@ class Tables(Mapping[str, Table]):
         return name in self.about()
 
     def about(self) -> dict[str, str]:
-        """What a row of each is."""
+        """The meaning of a row, per table."""
         found: dict[str, str] = {}
         for topic, view, about in self._capture.views():
             # The name alone where no earlier topic has it.
@@ -143,7 +143,7 @@ class Tables(Mapping[str, Table]):
         return found
 
     def _unknown(self, name: str) -> UnknownNameError:
-        return UnknownNameError(f"expected a view, found {name!r}", hints=[f"this capture has {', '.join(self)}"])
+        return UnknownNameError(f"unknown view {name!r}", hints=[f"this capture has {', '.join(self)}"])
 
     def __repr__(self) -> str:
         return f"<ridgeline tables: {', '.join(self)}>"

@@ -15,6 +15,6 @@ export class Guard extends Component<{ children: ComponentChildren }, { problem:
 
   override render() {
     if (this.state.problem === undefined) return this.props.children;
-    return <div class="missing" role="alert"><p>This view could not be drawn: {this.state.problem}</p><p class="quiet">That is a mistake in Ridgeline; the other views are not touched by it.</p></div>;
+    return <div class="missing" role="alert"><p>This view could not be drawn: {this.state.problem}</p><p class="quiet">This is a bug in Ridgeline; the other views are not affected.</p></div>;
   }
 }

@@ -53,7 +53,7 @@ export function Opener() {
       const file = event.dataTransfer?.files[0];
       if (file === undefined) return;
       event.preventDefault();
-      if ((event.dataTransfer?.files.length ?? 0) > 1) say("One file at a time: several of one program open together by `ridgeline view A B`.");
+      if ((event.dataTransfer?.files.length ?? 0) > 1) say("One file at a time: open several of one program together with `ridgeline view A B`.");
       void open(file, file.name);
     };
     document.addEventListener("dragover", enter);
@@ -87,9 +87,9 @@ export function Opener() {
         if (file !== undefined) void open(file, file.name);
         event.currentTarget.value = "";
       }} />
-      <button type="button" onClick={() => input.current?.click()} title="A capture of any tool; or drop it anywhere on the page">Open a file</button>
+      <button type="button" onClick={() => input.current?.click()} title="A capture from any supported tool; or drop it anywhere on the page">Open a file</button>
       {(over.value || opening.value !== undefined) && (
-        <div class="over" role="status">{opening.value === undefined ? "Drop the capture to open it" : `Reading ${visible(opening.value)} …`}<span class="quiet">It is read on the machine of `ridgeline view` and goes nowhere else.</span></div>
+        <div class="over" role="status">{opening.value === undefined ? "Drop the capture to open it" : `Reading ${visible(opening.value)} …`}<span class="quiet">It is read on the machine that runs `ridgeline view` and goes nowhere else.</span></div>
       )}
     </div>
   );

@@ -12,7 +12,7 @@ const PATIENCE = 60_000;
 export function handOver(title: string): void {
   // At once, within the click: browsers open no page later.
   const page = window.open(PERFETTO, "_blank");
-  if (page === null) return say("The browser opened no page: it blocks new windows.");
+  if (page === null) return say("The browser blocked the new window.");
   void give(page, title).catch((error: unknown) => {
     const { text, hint } = reason(error);
     say(hint === undefined ? text : `${text} ${hint}`);

@@ -12,7 +12,7 @@ export function SaveAs(props: { of: RefObject<SVGSVGElement | null>; name: strin
     <span class="save-as">
       <span class="quiet">Save as</span>{" "}
       <button type="button" onClick={drawn((drawing) => saveSvg(drawing, name))}>SVG</button>{" "}
-      <button type="button" onClick={drawn((drawing) => void savePng(drawing, name).catch(() => say("This browser makes no picture of it.")))}>PNG</button>{" "}
+      <button type="button" onClick={drawn((drawing) => void savePng(drawing, name).catch(() => say("This browser can't export images.")))}>PNG</button>{" "}
       <button type="button" onClick={() => save(`${name}.csv`, csvOf(props.rows()), "text/csv")}>CSV</button>
     </span>
   );

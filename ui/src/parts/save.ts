@@ -83,7 +83,7 @@ export async function savePng(drawing: SVGSVGElement, name: string): Promise<voi
 /** What a canvas shows as a picture. */
 export async function saveCanvas(canvas: HTMLCanvasElement, name: string): Promise<void> {
   const picture = await new Promise<Blob | null>((done) => canvas.toBlob(done, "image/png"));
-  if (picture === null) say("This browser makes no picture of it.");
+  if (picture === null) say("This browser can't export images.");
   else save(`${name}.png`, picture, "image/png");
 }
 

@@ -91,11 +91,11 @@ export class HttpSource implements Source {
     try {
       answer = await fetch(`/api/v1/${key}`, { ...how, headers: { Authorization: `Bearer ${this.token}` } });
     } catch {
-      throw new NoAnswer("The server does not answer.", "Is `ridgeline view` still running?");
+      throw new NoAnswer("The server doesn't answer.", "Is `ridgeline view` still running?");
     }
     if (answer.ok) return answer;
     if (answer.status === 401 || answer.status === 403) {
-      throw new NoAnswer("The server does not know this page.", "Open the address that `ridgeline view` printed, with its token.");
+      throw new NoAnswer("The server doesn't accept this page.", "Open the address that `ridgeline view` printed, with its token.");
     }
     throw await said(answer);
   }
@@ -152,7 +152,7 @@ export class EmbeddedSource implements Source {
   private find(key: string): Uint8Array {
     const place = Object.hasOwn(this.index.answers, key) ? this.index.answers[key] : undefined;
     if (place === undefined) {
-      throw new NoAnswer("Not in this report.", "`ridgeline view CAPTURE` on the capture itself has it.");
+      throw new NoAnswer("Not in this report.", "Open the capture itself with `ridgeline view CAPTURE`.");
     }
     return this.bodies.subarray(place[0], place[0] + place[1]);
   }

@@ -16,7 +16,7 @@ const PICTURES = [
     await page.getByLabel("Find events").fill("MT256x240x64");
     await page.keyboard.press("Enter");
     await page.getByText(/^1 of /).waitFor();
-    await page.getByRole("button", { name: "Next hit" }).click();
+    await page.getByRole("button", { name: "Next match" }).click();
     await page.locator(".panel .pairs").first().waitFor();
     await page.waitForTimeout(300);
   }],

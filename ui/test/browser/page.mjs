@@ -66,7 +66,7 @@ export const TESTS = [
   ["graph: a fusion opens in place, and the text of 10 000 lines stands beside at its line", async ({ browser, address }) => {
     const { page, wrong, close } = await shown(browser, address, "#/graph?module=jit_step&op=fusion.9");
     assert.equal(await page.getByText("inner.0", { exact: true }).count(), 0);
-    await page.getByRole("button", { name: "Open in place" }).click();
+    await page.getByRole("button", { name: "Expand" }).click();
     await page.locator(".node text", { hasText: "inner.1" }).waitFor();
     await page.getByLabel("Text above the graph").selectOption("after");
     assert.match(await page.locator(".module-text .wanted").innerText(), /%fusion\.9 = /);
@@ -95,7 +95,7 @@ export const TESTS = [
   }],
   ["flame: time of itself and in all, a search, and an address that keeps both", async ({ browser, address }) => {
     const { page, close } = await shown(browser, address, "#/flame");
-    assert.match(await page.locator(".flame-said").innerText(), /all 80 ms \(100\.0 % of device work\), 16 ms of it itself/);
+    assert.match(await page.locator(".flame-said").innerText(), /all 80 ms \(100\.0% of device work\), 16 ms of it itself/);
     await page.getByRole("treeitem", { name: /^all\/a,/ }).click();
     await page.getByLabel("Search names").fill("img");
     await page.getByText(/\d+ found, /).waitFor();

@@ -38,7 +38,7 @@ export const TESTS = ({ name }) => (name !== "chromium" ? [] : [["light", false]
     if (part <= MOST) continue;
     mkdirSync(`${FOLDER}now`, { recursive: true });
     writeFileSync(`${FOLDER}now/${view}-${look}.png`, now);
-    wrong.push(`${view}: ${(part * 100).toFixed(1)} % of its picture is otherwise, see test/pictures/now`);
+    wrong.push(`${view}: ${(part * 100).toFixed(1)}% of its picture is otherwise, see test/pictures/now`);
   }
   await close();
   assert.deepEqual(wrong, []);

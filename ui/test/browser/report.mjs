@@ -58,7 +58,7 @@ export const TESTS = ({ name }) => (name !== "chromium" ? [] : [
   }],
   ["report: a fusion opens in place, the text that is there can be read, and no other is offered", async ({ browser }) => {
     const { page, wrong, close } = await shown(browser, written(), "#/graph?module=jit_step&op=fusion.9", { offline: true });
-    await page.getByRole("button", { name: "Open in place" }).click();
+    await page.getByRole("button", { name: "Expand" }).click();
     await page.locator(".node text", { hasText: "inner.1" }).waitFor();
     const texts = page.getByLabel("Text above the graph");
     assert.deepEqual(await texts.locator("option").allInnerTexts(), ["none", "as it ran"]);
@@ -69,7 +69,7 @@ export const TESTS = ({ name }) => (name !== "chromium" ? [] : [
   }],
   ["report: the first page says what it leaves out", async ({ browser }) => {
     const { page, close } = await shown(browser, written(), "#/overview", { offline: true });
-    await page.getByText("What this report leaves out").click();
+    await page.getByText("Not in this report").click();
     await page.getByText("Tiles finer than 131 µs are left out.").waitFor();
     await close();
   }],

@@ -83,12 +83,12 @@ export const TESTS = [
     const { page, close } = await shown(browser, address, "#/timeline");
     await page.getByLabel("Find events").fill("cutlass");
     await page.keyboard.press("Enter");
-    const at = async (n) => page.locator(".find", { hasText: new RegExp(`^Find ?${n} of [\\d\u202f]+`) }).waitFor();
+    const at = async (n) => page.locator(".find", { hasText: new RegExp(`^Find ?${n} of [\\d,]+`) }).waitFor();
     await at(1);
     assert.match(await page.locator(".panel h2").first().innerText(), /cutlass/);
-    await page.getByRole("button", { name: "Next hit" }).click();
+    await page.getByRole("button", { name: "Next match" }).click();
     await at(2);
-    await page.getByRole("button", { name: "Hit before" }).click();
+    await page.getByRole("button", { name: "Previous match" }).click();
     await at(1);
     await page.waitForURL(/find=cutlass/);
     await page.getByLabel("Find events").fill("no such name");
@@ -209,7 +209,7 @@ export const TESTS = [
     await page.context().route("https://ui.perfetto.dev/**", (route) => route.fulfill({ contentType: "text/html", body: theirs }));
     await page.getByText("Save as").click();
     await page.getByRole("button", { name: "Open in Perfetto" }).click();
-    assert.match(await page.getByRole("dialog").innerText(), /a page of another host/);
+    assert.match(await page.getByRole("dialog").innerText(), /a third-party page/);
     assert.equal(page.context().pages().length, 1);
     const [other] = await Promise.all([page.context().waitForEvent("page"), page.getByRole("button", { name: "Open ui.perfetto.dev" }).click()]);
     await until(other, () => document.title.endsWith(": 7"));
@@ -230,7 +230,7 @@ export const TESTS = [
     const drawn = one.filter((color) => color !== "0,0,0").length;
     const same = one.filter((color, at) => near(color, other[at])).length / one.length;
     assert.ok(drawn > one.length / 3, `${drawn} of ${one.length} columns are drawn`);
-    assert.ok(same > 0.95, `${(same * 100).toFixed(1)} % of the columns are alike`);
+    assert.ok(same > 0.95, `${(same * 100).toFixed(1)}% of the columns are alike`);
   }],
   ["timeline: drawing 200 000 rectangles", async ({ browser, name }) => {
     if (name !== "chromium") return "times are Chromium's";

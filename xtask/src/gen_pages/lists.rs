@@ -56,7 +56,9 @@ Every figure names its source in the file of its device.
 /// GPUs, processors, boards and compile targets.
 pub(super) fn devices() -> String {
     let mut page = DEVICES_HEAD.to_owned();
-    page.push_str("\n## GPUs and accelerators\n\nFor `roofline`, `offload --to`, `what-if --device` and `check`.\n\n");
+    page.push_str(
+        "\n## GPUs and accelerators\n\nFor `roofline`, `offload --target`, `what-if --target` and `check`.\n\n",
+    );
     page.push_str("| device | architecture | compute units | memory | bandwidth |\n|---|---|---|---|---|\n");
     for sheet in sheets() {
         let bandwidth = sheet.ceilings.value(Limit::Memory).map(|rate| format!("{:.0} GB/s", rate / 1e9));

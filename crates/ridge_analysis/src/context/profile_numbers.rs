@@ -154,7 +154,7 @@ impl ProfileNumbers {
 
     /// What the throughputs say, by the thresholds of the tool's own `SOLBottleneck` rule: what bounds the kernel.
     ///
-    /// Both below 60 % of their peak: latency. Within ten points of each other: both. Else the larger.
+    /// Both below 60% of their peak: latency. Within ten points of each other: both. Else the larger.
     pub fn bound(&self) -> Option<&'static str> {
         let (compute, memory) = (self.compute_share?, self.memory_share?);
         Some(match compute - memory {

@@ -38,7 +38,7 @@ mod tests {
         for percent in 0..=100 {
             let share = f64::from(percent) / 100.0;
             let rank = ((share * merged.len() as f64).ceil() as usize).max(1);
-            assert_eq!(quantile(&lists, share), Some(merged[rank - 1]), "at {percent} %");
+            assert_eq!(quantile(&lists, share), Some(merged[rank - 1]), "at {percent}%");
         }
         assert_eq!(quantile(&[&[]], 0.5), None);
     }

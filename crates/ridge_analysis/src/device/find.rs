@@ -65,7 +65,7 @@ fn disagreement(sheet: &DeviceSheet, device: &Device) -> Option<String> {
     let (said, known) = (device.memory_bytes_per_sec? as f64, sheet.ceilings.value(Limit::Memory)?);
     ((said / known - 1.0).abs() > BANDWIDTH_TOLERANCE).then(|| {
         format!(
-            "{}: the capture says {} of memory bandwidth, the data sheet {}; the data sheet is used",
+            "{}: the capture reports {} of memory bandwidth, the data sheet {}; the data sheet is used",
             sheet.name,
             BytesPerSec(said),
             BytesPerSec(known)

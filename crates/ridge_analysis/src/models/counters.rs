@@ -51,7 +51,7 @@ pub struct CounterRow {
     pub min: f64,
     /// The mean; each sample weighs the same.
     pub mean: f64,
-    /// The value that 95 % of the samples do not exceed (nearest rank).
+    /// The value that 95% of the samples do not exceed (nearest rank).
     pub p95: f64,
     /// The largest value.
     pub max: f64,

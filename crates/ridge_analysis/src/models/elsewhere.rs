@@ -213,7 +213,7 @@ fn captured(analysis: &Analysis<'_>, said: Option<&'static DeviceSheet>) -> Vec<
 
 fn name_of(device: &Device) -> String {
     if device.is_processor() {
-        return "a processor".to_owned();
+        return "a CPU".to_owned();
     }
     device.model.clone().or_else(|| device.vendor.clone()).unwrap_or_else(|| device.plane.clone())
 }

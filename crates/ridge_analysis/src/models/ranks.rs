@@ -11,7 +11,7 @@ use ridge_trace::ProcessRow;
 pub struct RankRow {
     /// Its process.
     pub process: ProcessRow,
-    /// Its rank as the capture says it, else its position.
+    /// Its rank as recorded, else its position.
     pub rank: u64,
     /// Collective operations it took part in.
     pub collectives: u64,

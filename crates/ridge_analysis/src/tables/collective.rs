@@ -19,7 +19,7 @@ pub(crate) static VIEW: View = View {
         let about = |_: &_, row: &Matched| EventRow::known(row.first().collective.event).map(Subject::Event);
         let mut table = Sheet::over(analysis, rows).about(about).show(COLUMNS).table("Collectives");
         if rows.is_empty() {
-            table.footnotes.push("the capture holds no collective operations".to_owned());
+            table.footnotes.push("the capture has no collective operations".to_owned());
         } else if !rows.iter().any(Matched::is_met) {
             table.footnotes.push("one rank was captured: with the captures of several, who waited for whom".to_owned());
         }
@@ -49,10 +49,10 @@ columns! {
             "what it does, as the capture names it", |at, row| text(at, row.first().collective.name);
         group: text "Group", "group of processes that it runs among", |at, row| text(at, row.first().collective.group);
         sequence: whole(Number) Detail Capture "Sequence",
-            "number of the call in its group, where the capture counts them", |_, row| row.first().collective.sequence;
+            "number of the call in its group, if the capture counts them", |_, row| row.first().collective.sequence;
         ranks: count Key Counted "Ranks", "ranks whose part was captured", |_, row| row.parts.len() as u64;
         latency_ns: nanos Key Measured "Latency",
-            "duration on the rank where it was shortest: the part in which nobody waits for a later rank",
+            "duration on the rank where it was shortest: the part without waiting for a later rank",
             |_, row| row.extremes_ns().0;
         longest_ns: nanos Measured "Longest",
             "duration on the rank where it was longest", |_, row| row.extremes_ns().1;
@@ -62,7 +62,7 @@ columns! {
         first_rank: whole(Number) Detail Measured "First rank",
             "rank that began first", |at, row| rank(at, row, |(first, _)| first.process);
         bytes: bytes Counted "Bytes",
-            "what one rank puts in or gets out, whichever is more, where the capture says it", |_, row| row.bytes();
+            "data that one rank sends or receives, whichever is more, if recorded", |_, row| row.bytes();
         bytes_per_sec: real(BytesPerSec) Measured "Bytes/s",
             "bytes over latency: the algorithm's bandwidth", |_, row| row.bytes_per_sec();
     }

@@ -53,7 +53,7 @@ columns! {
         parameters: text "Parameters",
             "of what was compiled more than once: the types of its parameters that differed, in the order in which they came",
             |_, row| parameters(&row.of);
-        untimed: count Detail Counted "Untimed", "compilations whose time is not known", |_, row| row.of.untimed;
+        untimed: count Detail Counted "Untimed", "compilations of unknown duration", |_, row| row.of.untimed;
     }
 }
 

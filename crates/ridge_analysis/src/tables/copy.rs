@@ -36,7 +36,7 @@ columns! {
         total_share: share Measured "Share", "total as a part of the totals of all rows", |_, row| row.share;
         count: count Counted "Count", "how many", |_, row| row.durations.count;
         bytes: bytes Key Measured "Bytes",
-            "sum of what was moved or set, where the capture says it", |_, row| sized(row, row.sized.bytes);
+            "bytes copied or set, if recorded", |_, row| sized(row, row.sized.bytes);
         largest_bytes: bytes Detail Measured "Largest", "largest of them", |_, row| sized(row, row.sized.largest_bytes);
         bytes_per_sec: real(BytesPerSec) Measured "Rate",
             "bytes over the time of the copies that moved them", |_, row| row.sized.bytes_per_sec();

@@ -30,11 +30,11 @@ columns! {
         counter: text Key "Counter", "its name as the capture writes it", |at, row| at.text(row.metric);
         device: text Key "Device", "the device that it is about",
             |at, row| row.device.map(|device| at.device_label(device.0).to_owned());
-        unit: text Key "Unit", "unit of the numbers, where the name has it; percent are 0 to 100",
+        unit: text Key "Unit", "unit of the numbers, if the name has it; percentages are 0 to 100",
             |at, row| unit_of(at.trace.strings.get(row.metric)).map(str::to_owned);
         min: real(Number) Measured "Min", "smallest value, in the unit of the row", |_, row| row.min;
         mean: real(Number) Key Measured "Mean", "mean over the samples, in the unit of the row", |_, row| row.mean;
-        p95: real(Number) Measured "p95", "95 % of the samples are not above it, in the unit of the row", |_, row| row.p95;
+        p95: real(Number) Measured "p95", "95% of the samples are not above it, in the unit of the row", |_, row| row.p95;
         max: real(Number) Key Measured "Max", "largest value, in the unit of the row", |_, row| row.max;
         samples: count Counted "Samples", "samples that the numbers are over", |_, row| row.samples;
         all_samples: count Detail Counted "All samples", "samples of the capture", |_, row| row.all_samples;

@@ -65,7 +65,7 @@ columns! {
             "bytes accessed as XLA's own analysis counts them, which bills every reader of an array",
             |_, row| Some(row.cost.bytes_accessed.total()).filter(|bytes| *bytes > 0.0).map(|bytes| bytes as u64);
         unknown_work: text "Unknown work",
-            "why its work and traffic are not known: what HLO does not tell of it, or of what it calls",
+            "why its work and traffic are unknown: what its HLO, or the HLO it calls, doesn't show",
             |at, row| row.cost.unknown.map(|unknown| unknown.reason(row.hlo(at)));
         assumes: text Detail "Assumes", "what its cost rests on besides the program",
             |_, row| (!row.cost.assumptions.is_empty()).then(|| row.cost.assumptions.to_string());

@@ -11,6 +11,7 @@ use crate::view::{Ask, Field, Sheet, Shown, Topic, View, columns};
 use crate::{Analysis, Owners};
 use ridge_table::{Section, Subject, Table};
 use ridge_trace::{DeviceRow, EventKind, EventRow, NONE, StringId, Trace};
+use ridge_units::Share;
 
 /// How many enclosing events of the host are shown for a gap.
 const ENCLOSING_SHOWN: usize = 3;
@@ -64,12 +65,12 @@ pub(crate) static BY_CAUSE: View = View {
 /// Idle time by cause and what the host did.
 pub(crate) static BY_HOST: View = View {
     id: "host",
-    about: "what the host did meanwhile",
+    about: "host activity during idle time",
     make: |analysis, ask| {
         asked(analysis, ask, |idle| {
             let rows = idle.by_host(analysis);
             let about = |_: &_, row: &HostRow| row.name.map(Subject::Named);
-            let mut table = Sheet::over(analysis, &rows).about(about).show(HOST).table("What the host did meanwhile");
+            let mut table = Sheet::over(analysis, &rows).about(about).show(HOST).table("Host activity during idle time");
             table.footnotes.extend(tracer_note(analysis.trace, &rows));
             table
         })
@@ -143,9 +144,9 @@ fn tracer_note(trace: &Trace, rows: &[HostRow]) -> Option<String> {
     let share = ratio(ns(|row| row.activity == Activity::Nothing), ns(|_| true));
     let share = share.filter(|share| *share >= 0.5 && !traces_python())?;
     Some(format!(
-        "{:.0} % of it has nothing recorded; of a Python program, `ridgeline record --python-tracer`, or \
+        "{} of it has nothing recorded; of a Python program, `ridgeline record --python-tracer`, or \
          `with_stack=True` of PyTorch's profiler, records what ran then",
-        100.0 * share
+        Share(share).rounded()
     ))
 }
 

@@ -55,7 +55,7 @@ columns! {
             "static shared memory per block", |at, row| number(at, row.key, |shape| shape.static_shared_bytes);
         dynamic_shared_bytes: bytes Detail Capture "Dynamic shared",
             "dynamic shared memory per block", |at, row| number(at, row.key, |shape| shape.dynamic_shared_bytes);
-        occupancy: share Capture "Occupancy", "theoretical occupancy as the capture says it",
+        occupancy: share Capture "Occupancy", "theoretical occupancy, as recorded",
             |at, row| row.key.shape(at).and_then(|shape| shape.occupancy_pct).map(|percent| f64::from(percent) / 100.0);
     }
 }

@@ -61,7 +61,7 @@ pub(crate) static USAGE: View = View {
         let subject = |at: &Analysis<'_>, row: &UsageRow| {
             Some(Subject::Allocator(row.allocator(at).process, row.allocator(at).name))
         };
-        Sheet::over(analysis, &rows).about(subject).show(STRETCHES).table("Use over time")
+        Sheet::over(analysis, &rows).about(subject).show(STRETCHES).table("Memory use over time")
     },
     ..OF_MEMORY
 };
@@ -74,7 +74,7 @@ pub(crate) static SEGMENTS: View = View {
     make: |analysis, _| {
         let rows = analysis.memory().segment_events(analysis.trace);
         let sheet = Sheet::over(analysis, &rows).about(|_, row| Some(Subject::Segment(row.row)));
-        sheet.show(TAKEN).table("Segments taken from the driver")
+        sheet.show(TAKEN).table("Driver allocations")
     },
     ..OF_MEMORY
 };
@@ -87,7 +87,7 @@ pub(crate) static SNAPSHOTS: View = View {
     make: |analysis, _| {
         let subject = |_: &_, row: &Snapshot| Some(Subject::Snapshot(row.snapshot, row.allocator));
         let sheet = Sheet::over(analysis, &analysis.memory().snapshots).about(subject);
-        sheet.show(MOMENTS).table("Memory at the moment of each snapshot")
+        sheet.show(MOMENTS).table("Memory by snapshot")
     },
     ..OF_MEMORY
 };
@@ -102,7 +102,7 @@ pub(crate) static BLOCKS: View = View {
             Some(row.stack.map_or(Subject::Snapshot(row.snapshot, row.allocator), Subject::Stack))
         };
         let sheet = Sheet::over(analysis, &analysis.memory().blocks).about(subject);
-        sheet.show(ALIKE).table("Blocks of snapshots, by stack")
+        sheet.show(ALIKE).table("Snapshot blocks by stack")
     },
     ..OF_MEMORY
 };
@@ -188,7 +188,7 @@ columns! {
             "most bytes in use within it", |_, row| u64::try_from(row.point.most).ok();
         last_bytes: bytes Measured "At its end",
             "bytes in use at its end", |_, row| u64::try_from(row.point.last).ok();
-        reserved_bytes: bytes Measured "Reserved", "most bytes held from the driver within it, where events say it",
+        reserved_bytes: bytes Measured "Reserved", "peak bytes reserved from the driver within it, where events say it",
             |_, row| u64::try_from(row.point.reserved).ok();
         events: count Counted "Events", "allocator events within it", |_, row| row.point.events;
     }
@@ -210,10 +210,10 @@ columns! {
     MOMENTS: Snapshot {
         snapshot: text Key "Snapshot", "file that holds it", |at, row| at.text(row.snapshot);
         allocator: text Key "Memory of", "device or allocator", |at, row| at.text(row.allocator);
-        reserved_bytes: bytes Key Measured "Held",
+        reserved_bytes: bytes Key Measured "Reserved",
             "all bytes that the allocator holds, used or not", |_, row| row.reserved();
         allocated_bytes: bytes Key Measured "In use",
-            "bytes of blocks that the program holds", |_, row| row.allocated;
+            "bytes of blocks that the program uses", |_, row| row.allocated;
         awaiting_bytes: bytes Detail Measured "Awaiting free",
             "bytes given back that a stream may still use", |_, row| row.awaiting;
         inactive_bytes: bytes Measured "Cached unused",

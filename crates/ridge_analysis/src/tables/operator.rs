@@ -125,7 +125,7 @@ fn columns_of<'r>(rows: &[OperatorRow], columns: Columns<'r, OperatorRow>) -> Co
 
 fn finish(rows: &[OperatorRow], mut table: Table) -> Table {
     if rows.is_empty() {
-        table.footnotes.push("the capture holds no framework operators; PyTorch's profiler writes them".to_owned());
+        table.footnotes.push("the capture has no framework operators; PyTorch's profiler writes them".to_owned());
     }
     table
 }

@@ -87,7 +87,7 @@ fn wall(analysis: &Analysis<'_>, coverage: &Coverage) -> Section {
             None,
             "from the first start to the last end of all events; time between captures that follow one another does not count",
         ),
-        part("busy_ns", "Some device busy", busy_ns, "union of all device work over all devices"),
+        part("busy_ns", "Any device busy", busy_ns, "union of all device work over all devices"),
         part(
             "idle_compile_ns",
             "Idle, compiling",
@@ -96,13 +96,13 @@ fn wall(analysis: &Analysis<'_>, coverage: &Coverage) -> Section {
         ),
         part(
             "idle_host_ns",
-            "Idle, host at work",
+            "Idle, host busy",
             host_ns,
             "no device busy and no compilation while some host range was open",
         ),
         part(
             "idle_unknown_ns",
-            "Idle, nothing recorded",
+            "Idle, no host events",
             wall - coverage.recorded.total_ns(),
             "no event of any kind: the program's own code between the ranges that the profiler records",
         ),
@@ -132,15 +132,20 @@ fn wall(analysis: &Analysis<'_>, coverage: &Coverage) -> Section {
         let definition =
             "no device busy while the recorder worked in the program's process: it is not the program's time";
         let after_busy = 2;
-        facts.insert(after_busy, part("idle_recorder_ns", "Idle, recorder at work", ours_ns, definition));
+        facts.insert(after_busy, part("idle_recorder_ns", "Idle, recorder busy", ours_ns, definition));
     }
     let unseen = trace.processes_without_device_activity().iter().map(|(_, launches)| *launches).sum::<u64>();
     if unseen > 0 && busy_ns == 0 {
         // Without a record of any work, how long the devices were idle cannot be told.
         facts.retain(|fact| matches!(fact.key.as_str(), "wall_ns" | "compile_ns"));
-        let definition =
-            "no device activity was recorded, though work was launched: busy and idle times cannot be told";
-        facts.push(fact("launches_unseen", "Launches, work not seen", FactValue::Count(unseen), None, definition));
+        let definition = "no device activity was recorded, though work was launched: busy and idle times are unknown";
+        facts.push(fact(
+            "launches_unseen",
+            "Launches without recorded work",
+            FactValue::Count(unseen),
+            None,
+            definition,
+        ));
     }
     facts.push(fact("events", "Events", FactValue::Count(trace.events.len() as u64), None, "events of the capture"));
     Section { title: "Overview".to_owned(), facts }
@@ -175,13 +180,7 @@ fn device_section(analysis: &Analysis<'_>, device: u32, covered: &DeviceCoverage
         ),
     ];
     if copied > 0 {
-        facts.push(fact(
-            "copied_bytes",
-            "Copied",
-            FactValue::Bytes(copied),
-            None,
-            "bytes of all copies, as the capture says",
-        ));
+        facts.push(fact("copied_bytes", "Copied", FactValue::Bytes(copied), None, "bytes of all copies, as recorded"));
     }
     let found = &trace.devices[device as usize];
     let model = found.model.as_deref().or(found.vendor.as_deref());
@@ -213,7 +212,7 @@ fn attribution(analysis: &Analysis<'_>) -> Option<Section> {
             "through the running module and the kernel's place among those of its graph that are found by name",
         ),
         (Attribution::ModuleOnly, "module_only", "Module known only", "the module is known, the operation is not"),
-        (Attribution::Unattributed, "unattributed", "Unattributed", "nothing in the capture says whose work it was"),
+        (Attribution::Unattributed, "unattributed", "Unattributed", "the capture doesn't show whose work it was"),
     ];
     let compute = || analysis.groups().groups.iter().filter(|group| group.kind.is_compute());
     let total: i64 = compute().map(|group| group.self_ns).sum();
@@ -243,7 +242,7 @@ fn attribution(analysis: &Analysis<'_>) -> Option<Section> {
         "Events that name no operation",
         FactValue::Count(unnamed),
         None,
-        "kernels whose own stats name no operation: all of the above but the first",
+        "kernels without an operation in their own stats: all of the above except the first",
     ));
     Some(Section { title: "Kernel attribution".to_owned(), facts })
 }

@@ -40,7 +40,7 @@ columns! {
             "gpu__time_duration.sum: time under the profiler, at the clocks it sets",
             |_, row| row.numbers.duration_ns.map(|nanos| nanos.round() as i64);
         bound: text Key "Bound by",
-            "the throughput that is nearest to its peak; latency where both are below 60 %", |_, row| row.numbers.bound();
+            "the throughput that is nearest to its peak; latency where both are below 60%", |_, row| row.numbers.bound();
     }
     NUMBERS: ProfileNumbers {
         compute_share: share Measured "Compute",
@@ -50,7 +50,7 @@ columns! {
         dram_share: share Measured "DRAM",
             "gpu__dram_throughput: device memory as a part of its peak", |_, row| row.dram_share;
         occupancy: share Measured "Occupancy",
-            "sm__warps_active: active warps as a part of the most that a core holds", |_, row| row.occupancy;
+            "sm__warps_active: active warps as a share of the maximum per core", |_, row| row.occupancy;
         theoretical_occupancy: share Detail Measured "Theoretical",
             "sm__maximum_warps_per_active_cycle: the most that the launch allows", |_, row| row.theoretical_occupancy;
         dram_bytes: bytes Measured "DRAM bytes",
@@ -78,10 +78,10 @@ columns! {
     WORDS: ProfiledLaunch {
         grid: text Detail "Grid", "blocks in x, y, z", |_, row| triple(row.launch.grid);
         block: text Detail "Block", "threads per block in x, y, z", |_, row| triple(row.launch.block);
-        rules: count Detail Counted "Rules", "what the profiler's rules said", |_, row| row.rules;
+        rules: count Detail Counted "Rules", "messages of the profiler's rules", |_, row| row.rules;
         speedup_pct: real(Number) Detail Modelled "Speedup",
             "largest speedup that a rule of the profiler estimates, percent", |_, row| row.speedup_pct;
-        rule: text "Rule says",
+        rule: text "Rule message",
             "the gravest message of the profiler's rules", |at, row| row.rule.map(|message| at.text(message));
     }
     /// What the same kernels were in a trace without the profiler.

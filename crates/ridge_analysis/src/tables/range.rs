@@ -58,7 +58,7 @@ pub(crate) fn table(analysis: &Analysis<'_>) -> Table {
         .nanos("median_ns", "Median", "range that half of them do not exceed", Basis::Measured, wall(0.5))
         .nanos("min_ns", "Min", "shortest range", Basis::Measured, wall(0.0))
         .detail()
-        .nanos("p95_ns", "p95", "range that 95 % of them do not exceed", Basis::Measured, wall(0.95))
+        .nanos("p95_ns", "p95", "range that 95% of them do not exceed", Basis::Measured, wall(0.95))
         .detail()
         .nanos("max_ns", "Max", "longest range", Basis::Measured, wall(1.0))
         .detail()

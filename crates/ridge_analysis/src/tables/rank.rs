@@ -29,7 +29,7 @@ fn has_ranks(analysis: &Analysis<'_>) -> bool {
 
 columns! {
     COLUMNS: RankRow {
-        rank: whole(Number) Key Capture "Rank", "rank as the capture says it, else its position", |_, row| row.rank;
+        rank: whole(Number) Key Capture "Rank", "rank as recorded, else its position", |_, row| row.rank;
         wall_ns: nanos Measured "Wall", "from the first event of its capture to the last",
             |at, row| at.trace.process_wall_ns(row.process.0);
         busy_ns: nanos Key Measured "Busy", "union of the device work of each of its devices", |_, row| row.busy_ns;
@@ -53,7 +53,7 @@ columns! {
 /// Who the others wait for, where several ranks met in collectives.
 fn straggler(ranks: &Ranks) -> Option<String> {
     if ranks.met == 0 {
-        return Some("no collective was seen on several ranks: nobody is known to wait for another".to_owned());
+        return Some("no collective was seen on several ranks, so waiting between ranks is unknown".to_owned());
     }
     let RankRow { rank, times_last, .. } = ranks.straggler()?;
     let met = ranks.met;

@@ -29,7 +29,7 @@ pub(crate) static VIEW: View = View {
 columns! {
     COLUMNS: ScopeRow {
         tree: text Key "Scope",
-            "scope, indented under the one it is in; scopes that hold nothing but one other are on its line",
+            "scope, indented under the one it is in; scopes that contain only one other are on its line",
             |_, row| format!("{}{}", "  ".repeat(row.depth as usize), row.name);
         depth: count Detail Counted "Depth", "how deep the scope is nested", |_, row| row.depth;
         inclusive_ns: nanos Key Measured "Inclusive",

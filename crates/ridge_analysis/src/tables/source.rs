@@ -50,7 +50,7 @@ columns! {
         source: text Key "Line", "file and line of the program",
             |_, row| if row.line == 0 { row.file.clone() } else { format!("{}:{}", row.file, row.line) };
         self_ns: nanos Key Measured "Self",
-            "time of work whose innermost line this is, outside PyTorch and Python's library, measured: of the device, or of operators of the host where there is none",
+            "time of work with this innermost line, outside PyTorch and Python's library, measured: device time, or host operators if there is none",
             |_, row| row.sums.self_ns;
         self_share: share Key "Share", "self and inferred time as a part of that of all lines",
             |at, row| part(row.sums.held_ns(), at.source_lines().all_ns());

@@ -43,7 +43,7 @@ columns! {
         median_ns: nanos Measured "Median",
             "duration that half of the events do not exceed", |analysis, time| at(analysis, time, 0.5);
         p95_ns: nanos Detail Measured "p95",
-            "duration that 95 % of the events do not exceed", |analysis, time| at(analysis, time, 0.95);
+            "duration that 95% of the events do not exceed", |analysis, time| at(analysis, time, 0.95);
         max_ns: nanos Detail Measured "Max", "longest event", |analysis, time| at(analysis, time, 1.0);
     }
 }

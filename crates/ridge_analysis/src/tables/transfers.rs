@@ -79,7 +79,7 @@ pub(crate) static BY_CAUSE: View = View {
                 .part(ASKED, |row| &row.asked)
                 .part(SUMS, |row| &row.sum)
                 .part(SIZES_OF, |row| &row.sum)
-                .table("Who asked for transfers")
+                .table("Causes of transfers")
         })
     },
     ..OF_TRANSFERS
@@ -98,7 +98,7 @@ pub(crate) static REPEATS: View = View {
                 .part(ASKED, |row| &row.asked)
                 .part(SUMS, |row| &row.sum)
                 .show(AGAIN)
-                .table("Transfers that repeat");
+                .table("Repeated transfers");
             if !rows.is_empty() {
                 let note =
                     "of one direction, size and cause; a capture does not say whether their content was the same";

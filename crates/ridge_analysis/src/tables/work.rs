@@ -16,7 +16,7 @@ columns! {
     WORK: WorkSums {
         flops_per_sec: real(FlopsPerSec) Minor Counted "FLOP/s",
             "floating-point operations, and integer ones of matrix units, counted from the HLO per second of measured \
-             self time; a lower bound where some work is not known", |_, sums| sums.flops_per_sec();
+             self time; a lower bound if some work is unknown", |_, sums| sums.flops_per_sec();
         bytes_per_sec: real(BytesPerSec) Minor Counted "B/s",
             "compulsory traffic counted from the HLO per second of measured self time: what must be read and written \
              at least, not what the memory really moved", |_, sums| sums.bytes_per_sec();
@@ -24,13 +24,13 @@ columns! {
             "operations per byte of compulsory traffic, both counted", |_, sums| sums.intensity();
         bound: text Modelled "Bound",
             "what takes most of the time at the roof: compute, memory, or launch where that time is shorter than \
-             starting a kernel; unknown where the work is not known", |_, sums| sums.bound().map(|bound| bound.name());
+             starting a kernel; unknown if the work is unknown", |_, sums| sums.bound().map(|bound| bound.name());
         headroom: real(Number) Minor Modelled "Headroom",
             "measured time over the least time: the longer of operations by the peak rate of their type and compulsory \
              bytes by the bandwidth, or starting a kernel where that takes longer, operation by operation",
             |_, sums| sums.headroom();
         unknown_share: share Detail Measured "Unknown",
-            "part of the self time whose work is not known", |_, sums| sums.unknown_share();
+            "part of the self time with unknown work", |_, sums| sums.unknown_share();
     }
 }
 

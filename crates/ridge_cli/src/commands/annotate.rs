@@ -11,14 +11,14 @@ use ridge_report::terminal::Layout;
 use ridgeline::{AnnotateOptions, OpenOptions};
 use std::path::{Path, PathBuf};
 
-/// Lines around those where something happens.
+/// Lines around those with time.
 const AROUND: usize = 1;
 
 /// Show your source with what each line did: device time, idle time, copies, launches, work and findings
 ///
 /// Times per line are those of `ridgeline stats --by source`; measured times are kept apart from times inferred from
 /// the data flow. The text shown is the one recorded with the program; if none was recorded, today's file is used, and
-/// the output says so. See docs/annotate.md.
+/// marked as such. See docs/annotate.md.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct AnnotateArguments {
@@ -38,7 +38,7 @@ pub(crate) struct AnnotateArguments {
     #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text")]
     format: AnnotateFormat,
 
-    /// Lines of context around those where something happens
+    /// Lines of context around those with time
     #[arg(long, value_name = "N", default_value_t = AROUND, conflicts_with = "all")]
     context: usize,
 
@@ -98,7 +98,7 @@ pub(crate) fn run(arguments: &AnnotateArguments, globals: &Globals, timings: &mu
         arguments.paths.iter().cloned().partition(|path| is_source(path));
     files.extend(arguments.file.iter().cloned());
     if captures.is_empty() {
-        return Err(Failure::usage("expected a capture beside the source files, found none")
+        return Err(Failure::usage("expected a capture in addition to the source files, found none")
             .hint("name it last: `ridgeline annotate solver.py run/`"));
     }
     let open = OpenOptions {
@@ -118,7 +118,7 @@ pub(crate) fn run(arguments: &AnnotateArguments, globals: &Globals, timings: &mu
     if arguments.findings == Findings::Auto && !is_small {
         annotation
             .footnotes
-            .push("findings are left out, the capture is large: `--findings always` asks for them".to_owned());
+            .push("findings are left out, the capture is large: `--findings always` includes them".to_owned());
     }
     let folding = if arguments.all { Folding::Nothing } else { Folding::Around(arguments.context) };
     let render = |layout: &Layout| match arguments.format {

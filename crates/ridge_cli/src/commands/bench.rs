@@ -23,7 +23,7 @@ use std::time::Duration;
 /// Measure the operations of a suite at several sizes
 ///
 /// Each size runs in a fresh process, so that memory figures are not mixed: a first run to compile, one run under the
-/// profiler, then timed runs. An operation that fails becomes a row with its reason. The output folder can be read like
+/// profiler, then timed runs. An operation that fails becomes a row with its reason. The output directory can be read like
 /// any capture: `ridgeline stats FOLDER`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -36,7 +36,7 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "N", value_delimiter = ',')]
     sizes: Vec<u32>,
 
-    /// Only operations whose names match these comma-separated shell patterns
+    /// Only operations with names that match these comma-separated shell patterns
     #[arg(long, value_name = "GLOB", value_delimiter = ',')]
     ops: Vec<String>,
 
@@ -48,7 +48,7 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "N", default_value_t = 0)]
     warm_up: u32,
 
-    /// Start no operation after this time; the rest become rows that say so
+    /// Start no operation after this time; the rest become rows with that note
     #[arg(long, value_name = "TIME", value_parser = time)]
     budget: Option<Duration>,
 
@@ -69,7 +69,7 @@ pub(crate) struct BenchArguments {
     xla_dump: Vec<String>,
 
     /// How files are laid out: `mbirjax` writes `mbirjax_profile_TIME.json`, `jax_traces/`, `hlo_dumps/` and
-    /// `hlo_dumps_xla/` as the profiler of MBIRJAX does, beside results.json
+    /// `hlo_dumps_xla/` as MBIRJAX's profiler does, in addition to results.json
     #[arg(long, value_name = "LAYOUT", default_value = "ridgeline")]
     layout: LayoutName,
 
@@ -77,8 +77,8 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
     python: Option<PathBuf>,
 
-    /// Folder to write [default: bench-out/SUITE]
-    #[arg(short = 'o', long = "out", value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    /// Directory to write [default: bench-out/SUITE]
+    #[arg(short = 'o', long = "output", alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
 
     /// Width of the table in characters [default: the terminal's width]
@@ -89,7 +89,7 @@ pub(crate) struct BenchArguments {
 /// A layout on the command line.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum LayoutName {
-    /// A folder for each size
+    /// A directory per size
     Ridgeline,
     /// As the profiler of MBIRJAX
     Mbirjax,
@@ -102,7 +102,7 @@ Examples:
   ridgeline bench mbirjax --xla-dump html --layout mbirjax -o output/
   ridgeline bench my_suite.py --variant no_pallas
 
-Files in the folder:
+Files in the directory:
   results.json                environment, every measurement, summary and costs
   size_064/plugins/profile/   the traced run of each operation, as TensorBoard and XProf list them
   size_064/hlo/               its modules

@@ -111,7 +111,7 @@ pub(crate) fn run(arguments: &CalibrateArguments, globals: &Globals) -> Result<E
 /// Adds the figures to those that are kept, and says where.
 fn keep(calibration: &Calibration) -> Result<(), Failure> {
     let Some(folder) = ceilings_folder() else {
-        return Err(Failure::failed("expected a home folder to keep the figures in, found none")
+        return Err(Failure::failed("expected a home directory to store the figures in, found none")
             .hint("set XDG_DATA_HOME, or use `--no-keep`"));
     };
     for path in calibration.keep(&folder)? {
@@ -130,8 +130,7 @@ fn notes(calibration: &Calibration) -> Vec<Note> {
     if let Some((figures, share)) = calibration.disturbed() {
         let share = Share(share);
         let message = format!(
-            "the machine was busy: others used up to {share} of its processor time while {figures} of {} figures were \
-             measured, which may be low",
+            "the machine was busy: other processes used up to {share} of its CPU time while {figures} of {} figures were measured, so they may be low",
             calibration.measured()
         );
         notes.push(note(Severity::Partial, message));

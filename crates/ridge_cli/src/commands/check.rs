@@ -4,6 +4,7 @@ mod baseline;
 mod config;
 mod fail_on;
 
+use super::explain::unknown_rule;
 use crate::arguments::{CeilingsArguments, Globals, InputArguments, TextOutput};
 use crate::ending::Ending;
 use crate::failure::{Failure, USAGE};
@@ -19,11 +20,11 @@ use ridgeline::{Check, RULES, Selection, State};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Diagnose what holds the program back: where, why, how to fix it, and what that would save
+/// Diagnose bottlenecks: place, cause, fix and predicted saving
 ///
-/// First judges whether the capture can answer at all. Each rule then finds a problem, finds none, or says why it
-/// cannot tell. Causes of at least 3 % of the step are shown, largest first; `--all` shows the rest. Savings come from
-/// replaying the capture with the change made; docs/check.md says how far to trust them.
+/// First judges whether the capture can answer at all. Each rule then finds a problem, finds none, or reports why it
+/// cannot decide. Causes of at least 3% of the step are shown, largest first; `--all` shows the rest. Savings come from
+/// replaying the capture with the change made; see docs/check.md for their accuracy.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct CheckArguments {
@@ -31,7 +32,7 @@ pub(crate) struct CheckArguments {
     input: InputArguments,
 
     /// Output format
-    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "full")]
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text")]
     format: CheckFormat,
 
     /// Also show minor causes, informational findings, and rules that could not tell
@@ -59,7 +60,7 @@ pub(crate) struct CheckArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     write_baseline: Option<PathBuf>,
 
-    /// Read `select`, `ignore`, `fail-on` and `baseline` from FILE [default: ridgeline.toml in the current folder, if
+    /// Read `select`, `ignore`, `fail-on` and `baseline` from FILE [default: ridgeline.toml in the current directory, if
     /// it exists]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     config: Option<PathBuf>,
@@ -87,15 +88,15 @@ Examples:
   ridgeline check run/ --baseline accepted.json --fail-on warning     fail on what is new
 
 Exit status:
-  0  nothing at or above the level, or the capture cannot be judged
-  1  findings at or above the level; with --fail-on, also a capture that cannot be judged
+  0  nothing at or above the level, or the capture is unusable
+  1  findings at or above the level; with --fail-on, also an unusable capture
   2  the command failed";
 
 /// Forms of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum CheckFormat {
     /// A block per cause, for a terminal
-    #[value(alias = "table")]
+    #[value(name = "text", aliases = ["full", "table"])]
     Full,
     /// One line per cause
     Concise,
@@ -156,8 +157,7 @@ fn known(name: &str) -> Result<(), Failure> {
     if RULES.iter().any(|rule| rule.id == name || rule.group.name() == name) {
         return Ok(());
     }
-    Err(Failure::usage(format!("expected a rule or a group of rules, found `{name}`"))
-        .hint("`ridgeline rules` lists them"))
+    Err(unknown_rule(format!("unknown rule or group `{name}`"), name))
 }
 
 fn deliver(arguments: &CheckArguments, globals: &Globals, check: &Check, options: &Options) -> Result<(), Failure> {

@@ -22,11 +22,11 @@ use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
-/// Compile a program for a GPU that is not there, and keep everything that XLA makes of it
+/// Compile a program for a GPU that you don't have, and keep everything that XLA produces
 ///
 /// XLA's own compiler runs on this machine; neither the GPU nor its driver is needed. For each module you get the HLO
 /// before and after, the memory plan, the launches, PTX and machine code, and what the assembler reports of each kernel,
-/// in a run folder per GPU that every other command reads. Nothing runs on a GPU, so nothing is tuned by trying:
+/// in a recording per GPU that every other command reads. Nothing runs on a GPU, so nothing is tuned by trying:
 /// docs/compile.md lists what may differ on a real one.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -43,8 +43,8 @@ pub(crate) struct CompileArguments {
     #[arg(long, value_name = "ARGUMENTS", requires = "input")]
     args: Option<String>,
 
-    /// Output directory; a run folder per GPU goes into it [default: ridgeline-compiled-N]
-    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    /// Output directory; with one recording per GPU [default: ridgeline-compiled-N]
+    #[arg(long = "output", short = 'o', alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
 
     /// The interpreter that imports FILE.py [default: that of $VIRTUAL_ENV, else of .venv, else python3]
@@ -64,7 +64,7 @@ pub(crate) struct CompileArguments {
     jax: Option<String>,
 
     /// Output format
-    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     format: Format,
 
     #[command(flatten)]
@@ -81,7 +81,7 @@ Examples:
   ridgeline compile --for h100 -- python recon.py                    run once on the CPU, compile every module
   ridgeline compile --for h100,a100 run/                             the modules of a recording
   ridgeline compile --for h100 solver.py:step --args 'f64[6,96,96]'  nothing runs
-  ridgeline compile dump/                                            XLA's own dumps, as a run folder
+  ridgeline compile dump/                                            XLA's own dumps, as a recording
   ridgeline hlo ridgeline-compiled-1/h100                            look at the result
 
 A recording keeps what compiles best with `ridgeline record --hlo text,proto,jaxpr,stablehlo,lowered`.
@@ -138,7 +138,7 @@ pub(crate) fn run(arguments: &CompileArguments, globals: &Globals) -> Result<End
     Ok(ending(status, &compiled))
 }
 
-/// Predicts what is in the run folders of GPUs, and shows it.
+/// Predicts what is in the recordings of GPUs, and shows it.
 fn shown(
     folders: &[PathBuf],
     compiled: &[Compiled],
@@ -159,7 +159,7 @@ fn dump_in(input: Option<&Path>) -> Option<Dump> {
     dump_of(folder).ok()?
 }
 
-/// Lays a dump out as a run folder of the GPU that it is of.
+/// Lays a dump out as a recording of the GPU that it is of.
 fn of_dump(dump: &Dump, arguments: &CompileArguments, globals: &Globals) -> Result<Ending, Failure> {
     let target = target(dump.device.as_deref().unwrap_or(&arguments.gpus[0]))?;
     let out = arguments.out.clone().unwrap_or_else(free_folder);
@@ -217,7 +217,7 @@ fn target(name: &str) -> Result<&'static Target, Failure> {
     Target::named(name).ok_or_else(|| {
         if is_of_amd(name) {
             return Failure::usage(format!("`{name}` is a GPU of AMD, for which nothing can be compiled here"))
-                .hint("XLA's plugin for AMD loads only beside an installed ROCm; record the program on that GPU");
+                .hint("XLA's plugin for AMD GPUs needs an installed ROCm; record the program on that GPU");
         }
         let known: Vec<&str> = targets().iter().map(|target| target.id).collect();
         Failure::usage(format!("unknown GPU `{name}`")).hint(format!("XLA's figures are known of {}", known.join(", ")))
@@ -254,7 +254,7 @@ impl From<CompileError> for Failure {
             CompileError::Versions { lowered, .. } => {
                 failure.hint(format!("`ridgeline compile --install --jax {lowered}` installs the program's version"))
             }
-            CompileError::Unusable { .. } => failure.hint("`ridgeline compile --install` installs it anew"),
+            CompileError::Unusable { .. } => failure.hint("`ridgeline compile --install` reinstalls it"),
             CompileError::Interrupted => failure.code(130),
             _ => failure,
         }

@@ -14,14 +14,14 @@ use std::path::PathBuf;
 
 /// Compare two captures: what got faster or slower, by how much, how certain that is, and why
 ///
-/// Compares two captures from any tools, or several per side, and says first what is not comparable. Operations are
+/// Compares two captures from any tools, or several per side, and first reports what is not comparable. Operations are
 /// matched by structure and source line, kernels by name and template; all parts add up to the whole difference. A
 /// change counts if it is statistically significant and larger than `--practical`; docs/diff.md explains how that is
 /// determined.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct DiffArguments {
-    /// What to compare, before then after: capture files, run folders, folders of runs or of `ridgeline bench`, or
+    /// What to compare, before then after: capture files, recordings, directories of runs or of `ridgeline bench`, or
     /// summaries from --write-summary
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath, num_args = 0..=2)]
     paths: Vec<PathBuf>,
@@ -50,8 +50,8 @@ pub(crate) struct DiffArguments {
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = crate::quantities::confidence)]
     confidence: f64,
 
-    /// Exit with status 1 if the second side is slower by PERCENT or more, or if that cannot be judged
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    /// Exit with status 1 if the second side is slower by PERCENT or more, or if the result is inconclusive
+    #[arg(long = "fail-on-regression", alias = "fail-on", value_name = "PERCENT", value_parser = percent)]
     fail_on: Option<f64>,
 
     /// Whether to run the rules of `check` on both sides
@@ -64,7 +64,7 @@ pub(crate) struct DiffArguments {
     write_summary: Option<PathBuf>,
 
     /// Output format
-    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "full", help_heading = "Output")]
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text", help_heading = "Output")]
     format: DiffFormat,
 
     #[command(flatten)]
@@ -77,13 +77,13 @@ Examples:
   ridgeline diff a.json.gz b.xplane.pb --by op             captures of other tools, by operation
   ridgeline diff --before a1 a2 a3 --after b1 b2 b3        several runs per side, to measure how much runs vary
   ridgeline diff before/ after/ --by line                  by line of the program
-  ridgeline diff before/ after/ --fail-on 5%               a gate for continuous integration
+  ridgeline diff before/ after/ --fail-on-regression 5%               a gate for continuous integration
   ridgeline diff runs/ --write-summary base.json           keep a small summary of several runs
-  ridgeline diff base.json new-runs/ --fail-on 5%          compare with it later
+  ridgeline diff base.json new-runs/ --fail-on-regression 5%          compare with it later
 
 Exit status:
-  0  compared; with --fail-on, not slower by that much
-  1  with --fail-on: slower by that much, or not judgeable
+  0  compared; with --fail-on-regression, not slower by that much
+  1  with --fail-on-regression: slower by that much, or inconclusive
   2  the command failed";
 
 /// What the time is divided by, or what else is shown.
@@ -116,7 +116,7 @@ enum DiffBy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum DiffFormat {
     /// For a terminal
-    #[value(alias = "table")]
+    #[value(name = "text", aliases = ["full", "table"])]
     Full,
     /// A versioned document; see docs/json
     Json,

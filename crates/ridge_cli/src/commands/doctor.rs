@@ -13,7 +13,7 @@ use std::path::PathBuf;
 /// Check what recording needs: Python, JAX and PyTorch, GPUs, hardware counters, limits
 ///
 /// Says for each thing that is missing what that costs and the command that fixes it. Works inside containers and
-/// outside. Libraries are asked for their devices the way a program would, which takes seconds.
+/// outside. Libraries are queried for their devices the way a program would, which takes seconds.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct DoctorArguments {

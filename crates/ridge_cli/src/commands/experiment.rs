@@ -25,14 +25,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Its document in the folder.
+/// Its document in the directory.
 const DOCUMENT: &str = "experiment.json";
-/// The recording of the program as it is, in the folder.
+/// The recording of the program as it is, in the directory.
 const RECORDING: &str = "recorded";
 
 /// Measure what a finding's advice would save, before editing anything
 ///
-/// Records the program, asks `check` what holds it back, and runs it again with the changes that its findings call for:
+/// Records the program, runs `check` on it, and runs it again with the changes that its findings call for:
 /// made in memory, from outside, so no file is touched. Runs with and without a change take turns until the saving is
 /// known precisely enough or the budget is spent. Results are compared, and a changed result is reported. If no change
 /// from outside fits, work is left out or done twice to learn what it costs. See docs/experiment.md.
@@ -83,7 +83,7 @@ pub(crate) struct ExperimentArguments {
     window: WindowArguments,
 
     /// Directory for the recording, logs and results; earlier experiments there are replaced
-    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Output")]
+    #[arg(long = "output", short = 'o', alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Output")]
     out: Option<PathBuf>,
 
     /// Output format
@@ -426,13 +426,13 @@ fn list(_: &Layout) -> String {
     CHANGES.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
-/// Makes the folder, and takes earlier experiments out of it.
+/// Makes the directory, and takes earlier experiments out of it.
 fn claim(folder: &Path) -> Result<PathBuf, Failure> {
     let failed = |error: std::io::Error| Failure::io("cannot write the directory", &error).at(folder);
     fs::create_dir_all(folder).map_err(failed)?;
     let is_empty = fs::read_dir(folder).map_err(failed)?.next().is_none();
     if !is_empty && !folder.join(DOCUMENT).is_file() {
-        return Err(Failure::usage("the directory holds other files: expected an empty one or earlier experiments")
+        return Err(Failure::usage("the directory has other files: expected an empty one or earlier experiments")
             .at(folder)
             .hint("name another directory with `-o`"));
     }

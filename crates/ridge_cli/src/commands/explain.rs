@@ -5,7 +5,7 @@ use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::write_stdout;
 use clap::Args;
-use ridgeline::{RULES, Record, SavingBasis, blind_record_of, explanation, record_of, rule};
+use ridgeline::{RULES, Record, SavingBasis, blind_record_of, did_you_mean, explanation, record_of, rule};
 use std::io;
 
 /// Explain a rule of `check`: what it finds, why it matters, how to fix it, and when it is wrong
@@ -24,7 +24,7 @@ Examples:
 /// Runs the command.
 pub(crate) fn run(arguments: &ExplainArguments, globals: &Globals) -> Result<Ending, Failure> {
     let found = rule(&arguments.rule).ok_or_else(|| unknown(&arguments.rule))?;
-    let bases = [(SavingBasis::Replay, "replays"), (SavingBasis::Wall, "its part of the time, on processors")];
+    let bases = [(SavingBasis::Replay, "replays"), (SavingBasis::Wall, "its share of the time, on CPUs")];
     let lines = bases.iter().filter_map(|(basis, words)| Some((record_of(found.id, *basis)?, words)));
     let tuned: String = lines.map(|(record, words)| line(record, words)).collect();
     let blind = blind_record_of(found.id).map(|record| format!("\nRecord: {}.\n", record.words()));
@@ -46,11 +46,11 @@ fn line(record: &Record, words: &str) -> String {
 }
 
 fn unknown(name: &str) -> Failure {
-    let failure = Failure::usage(format!("expected a rule, found `{name}`"));
-    let alike: Vec<&str> =
-        RULES.iter().map(|rule| rule.id).filter(|id| id.contains(name) || name.contains(id)).collect();
-    match alike.is_empty() {
-        true => failure.hint("`ridgeline rules` lists them"),
-        false => failure.hint(format!("rules of such a name: {}", alike.join(", "))),
-    }
+    unknown_rule(format!("unknown rule `{name}`"), name)
+}
+
+/// A usage error about a rule of which there is none, with what may have been meant.
+pub(crate) fn unknown_rule(message: String, name: &str) -> Failure {
+    let hint = did_you_mean(name, RULES.iter().map(|rule| rule.id));
+    Failure::usage(message).hint(hint.unwrap_or_else(|| "`ridgeline rules` lists them".to_owned()))
 }

@@ -16,7 +16,7 @@ const LONG_WORK_EVENTS: u64 = 1_000_000;
 /// Write a capture for another tool: Perfetto, Chrome, speedscope, a spreadsheet, a data frame
 ///
 /// Writes every event of the capture, with its time to the nanosecond, its arguments, and arrows from launches to the
-/// work they started. Host, user and process names, home folders and tokens are removed from names.
+/// work they started. Host, user and process names, home directories and tokens are removed from names.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ExportArguments {
@@ -28,12 +28,12 @@ pub(crate) struct ExportArguments {
     to: To,
 
     /// Write to FILE, or to standard output for `-`; replaced atomically
-    /// [default: named for the capture, in the working folder]
+    /// [default: named for the capture, in the working directory]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
 
-    /// Keep host, user and process names, home folders and tokens
-    #[arg(long)]
+    /// Keep host, user and process names, home directories and tokens
+    #[arg(long = "no-redact", alias = "with-private")]
     with_private: bool,
 }
 
@@ -119,7 +119,7 @@ fn bar(events: u64) -> ProgressBar {
     if events < LONG_WORK_EVENTS {
         return ProgressBar::hidden();
     }
-    let style = ProgressStyle::with_template("exporting {bar:30} {percent} %  {human_pos} of {human_len} events");
+    let style = ProgressStyle::with_template("exporting {bar:30} {percent}%  {human_pos} of {human_len} events");
     let bar = ProgressBar::new(events);
     style.map_or_else(|_| bar.clone(), |style| bar.clone().with_style(style))
 }

@@ -12,7 +12,7 @@ use ridge_report::guide::{json, text};
 use ridge_report::terminal::Layout;
 use ridgeline::GuideOptions;
 
-/// Say how far a capture takes you towards a decision about hardware, and which command answers what is missing
+/// Show which of seven analysis stages a capture supports, and the next command to run
 ///
 /// Seven stages, in order: timeline, graph, ground truth, deep dive, memory sizing, offload verdict, hand-off.
 /// Each is answered (with the command that shows it), answered in part, or missing (with the command that would answer it).
@@ -22,7 +22,7 @@ pub(crate) struct GuideArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// The intended GPU, given by part of its name, where the capture is of a CPU
+    /// Target GPU, by part of its name (for CPU captures)
     #[arg(long = "as", value_name = "GPU")]
     meant: Option<String>,
 
@@ -46,7 +46,7 @@ const EXAMPLES: &str = "\
 Examples:
   ridgeline guide run/                    what is known, what is not, and the next command
   ridgeline guide run/ --as h100          the same for a program that is meant for another device
-  ridgeline guide run/ deep.ncu-rep       with the counters of a profiler beside it
+  ridgeline guide run/ deep.ncu-rep       with a profiler's counters
   ridgeline guide run/ --checklist        fifteen questions of a profiling session, answered
   ridgeline guide run/ -f json            for programs; docs/json has the schema";
 

@@ -9,7 +9,7 @@ use crate::compiled_as::meant;
 use crate::ending::Ending;
 use crate::failure::{FAILED, Failure};
 use crate::timings::Timings;
-use clap::{Args, Subcommand, ValueHint};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use ridgeline::HandoffOptions;
 use ridgeline::handing_over::Fixed;
 use ridgeline::handing_over::bundle::{Check, CheckState};
@@ -19,9 +19,9 @@ use serde_json::json;
 use std::path::PathBuf;
 use words::{lines, progress, refuse_stopped, say};
 
-/// Write what hardware engineers need of a region (specification, vectors, code), and check it
+/// Generate a hardware handoff bundle for a region: specification, test vectors, reference code
 ///
-/// The folder holds the interface, HLO and StableHLO where they were recorded, the dataflow graph, golden vectors by
+/// The bundle has the interface, HLO and StableHLO where they were recorded, the dataflow graph, golden vectors by
 /// several engines with a derived tolerance, reference C++ with a test bench, Verilog where it can be made, and a
 /// manifest with the hash of every file and the outcome of every check.
 /// What cannot be specified is refused with the reason.
@@ -42,25 +42,25 @@ pub(crate) struct HandoffArguments {
     #[arg(long, value_name = "MODULE", conflicts_with = "region")]
     module: Option<String>,
 
-    /// Of that module, only what this fusion, call or loop runs; of a loop the body
+    /// Limit to one fusion, call or loop body of the module
     #[arg(long, value_name = "OP")]
     op: Option<String>,
 
     /// Number formats to try besides the program's own: `fixed<W,I>`, W bits with I before the point; may be repeated
-    #[arg(long, value_name = "FORMAT", default_values = ["fixed<32,16>", "fixed<24,12>", "fixed<16,8>"])]
+    #[arg(long = "number-format", alias = "format", value_name = "FORMAT", default_values = ["fixed<32,16>", "fixed<24,12>", "fixed<16,8>"])]
     format: Vec<Fixed>,
 
-    /// The GPU that is meant, by a word of its name, where the capture is of a CPU, which is compiled for it where
+    /// Target GPU, by part of its name, for CPU captures, which are compiled for it if
     /// `ridgeline compile` could do so
     #[arg(long = "as", value_name = "GPU")]
     meant: Option<String>,
 
-    /// The Python whose JAX gives the outputs of other engines [default: that of $VIRTUAL_ENV, else python3]
+    /// Python with the JAX that computes the outputs of other engines [default: that of $VIRTUAL_ENV, else python3]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
     python: Option<PathBuf>,
 
-    /// Folder to write; it must not be there yet
-    #[arg(short, long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    /// Output directory; must not exist
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     output: Option<PathBuf>,
 
     #[command(flatten)]
@@ -72,12 +72,12 @@ Examples:
   ridgeline handoff run/ --region 1 -o median.handoff/             the region that takes most time
   ridgeline handoff run/ --region back_project -o bp.handoff/      a region by a part of its name
   ridgeline handoff run/ --module jit_f --op fusion.3 -o f.handoff/
-  ridgeline handoff run/ --region 1 --format 'fixed<18,6>' -o m.handoff/
+  ridgeline handoff run/ --region 1 --number-format 'fixed<18,6>' -o m.handoff/
   ridgeline handoff verify median.handoff/                         run every check again
-  ridgeline handoff emulate median.handoff/ -- python recon.py     its code in the program, on this processor
+  ridgeline handoff emulate median.handoff/ -- python recon.py     its code in the program, on the CPU
 
 Exit status of verify:
-  0  every check that was run holds
+  0  every check that was run passes
   1  a file was changed, or a check failed";
 
 /// What else can be done with a bundle.
@@ -92,6 +92,15 @@ enum HandoffCommand {
     Emulate(emulate::EmulateArguments),
 }
 
+/// Forms of the answers about a bundle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum BundleFormat {
+    /// For a terminal
+    Text,
+    /// A versioned document
+    Json,
+}
+
 #[derive(Debug, Args)]
 struct VerifyArguments {
     /// The bundle
@@ -102,8 +111,12 @@ struct VerifyArguments {
     #[arg(long)]
     no_run: bool,
 
-    /// Print the ledger as JSON
-    #[arg(long)]
+    /// Output format
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text")]
+    format: BundleFormat,
+
+    /// The name of `--format json` in earlier versions.
+    #[arg(long, hide = true)]
     json: bool,
 }
 
@@ -119,7 +132,7 @@ pub(crate) fn run(arguments: &HandoffArguments, _globals: &Globals, timings: &mu
     }
     let Some(input) = &arguments.input else { return Err(Failure::usage("expected a capture")) };
     let Some(output) = &arguments.output else {
-        return Err(Failure::usage("expected a folder to write").hint("add `-o REGION.handoff`"));
+        return Err(Failure::usage("expected an output directory").hint("add `-o REGION.handoff`"));
     };
     if arguments.region.is_none() && arguments.module.is_none() {
         return Err(Failure::usage("expected a region or a module, found neither")
@@ -146,7 +159,7 @@ fn verified(arguments: &VerifyArguments) -> Result<Ending, Failure> {
     let running = if arguments.no_run { Running::NothingOfIt } else { Running::Everything };
     let ledger = verify(&bundle, running, progress("checks"));
     refuse_stopped()?;
-    if arguments.json {
+    if arguments.json || arguments.format == BundleFormat::Json {
         let checks: Vec<_> = ledger.iter().map(Check::document).collect();
         let document = json!({ "schema": "ridgeline.handoff-ledger.v1", "bundle": arguments.bundle.display().to_string(), "ledger": checks });
         say(&format!("{document:#}\n"))?;

@@ -5,7 +5,7 @@ use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::output::{deliver, deliver_text};
 use crate::timings::Timings;
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 use ridge_report::{Report, texts};
 use ridgeline::{HloStage, OpenOptions, Session, Table};
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ const MODULES_IN_HINT: usize = 8;
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct HloArguments {
-    /// A capture: a file, a run folder, a TensorBoard log folder
+    /// A capture: a file, a recording, a TensorBoard log directory
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     path: PathBuf,
 
@@ -58,8 +58,8 @@ Examples:
   ridgeline hlo run/                                        the modules
   ridgeline hlo run/ --module jit_step                      its operations
   ridgeline hlo run/ --module jit_step --text               what ran, as HLO text
-  ridgeline hlo run/ --module jit_step --before             the same before optimization
-  ridgeline hlo run/ --module jit_step --fused              which kernel holds each operation
+  ridgeline hlo run/ --module jit_step --stage before       the same before optimization
+  ridgeline hlo run/ --module jit_step --fused              which kernel contains each operation
   ridgeline hlo new/ --module jit_step --fused --against old/
                                                             what two compilations fused differently
   ridgeline hlo run/ --module jit_step --op fusion.3        one operation with what it calls
@@ -71,22 +71,25 @@ Examples:
 #[group(multiple = false)]
 #[command(next_help_heading = "Form")]
 struct FormArguments {
-    /// HLO text as it ran; same as --after
+    /// HLO text as it ran; same as --stage after
     #[arg(long)]
     text: bool,
+    /// HLO text before or after optimization, if recorded
+    #[arg(long, value_name = "STAGE")]
+    stage: Option<StageName>,
     /// How many instructions of each opcode are in the module, or in all of them
     #[arg(long)]
     opcodes: bool,
     /// Graph for Graphviz
     #[arg(long)]
     dot: bool,
-    /// HLO text before optimization, if recorded
-    #[arg(long)]
+    /// The name of `--stage before` in earlier versions.
+    #[arg(long, hide = true)]
     before: bool,
-    /// HLO text after optimization
-    #[arg(long)]
+    /// The name of `--stage after` in earlier versions.
+    #[arg(long, hide = true)]
     after: bool,
-    /// Each operation of the program and the kernel that holds it; needs HLO before optimization
+    /// Each operation of the program and the kernel that contains it; needs HLO before optimization
     #[arg(long)]
     fused: bool,
     /// The jaxpr, if recorded
@@ -95,6 +98,15 @@ struct FormArguments {
     /// What JAX handed to XLA, if recorded
     #[arg(long)]
     stablehlo: bool,
+}
+
+/// A side of XLA's optimization.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum StageName {
+    /// Before optimization
+    Before,
+    /// After optimization, as it ran
+    After,
 }
 
 /// What to print of a module.
@@ -110,8 +122,8 @@ impl HloArguments {
     fn form(&self) -> Form {
         let form = &self.form;
         let stages = [
-            (form.before, HloStage::Before),
-            (form.after || form.text, HloStage::After),
+            (form.before || form.stage == Some(StageName::Before), HloStage::Before),
+            (form.after || form.text || form.stage == Some(StageName::After), HloStage::After),
             (form.jaxpr, HloStage::Jaxpr),
             (form.stablehlo, HloStage::StableHlo),
         ];

@@ -20,7 +20,7 @@ const GAPS_IN_JSON: usize = 1000;
 
 /// Show why each device was idle: host late, launch latency, copies, waits, graphs, or unknown
 ///
-/// Every gap of every device is attributed, to the nanosecond; docs/idle.md states the rules. What is not known is
+/// Every gap of every device is attributed, to the nanosecond; docs/idle.md states the rules. Unknown time is
 /// shown as unknown.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -48,7 +48,7 @@ pub(crate) struct IdleArguments {
 const EXAMPLES: &str = "\
 Examples:
   ridgeline idle run/                          why each device was idle, and the longest gaps
-  ridgeline idle run/ --by host                what the host did meanwhile
+  ridgeline idle run/ --by host                host activity during idle time
   ridgeline idle run/ --by gap --top 50        the 50 longest gaps
   ridgeline idle run/ --device 0 --by op       before which operations the first device was idle
   ridgeline idle run/ --by gap -f csv          every gap, for a spreadsheet";

@@ -22,7 +22,7 @@ pub(crate) struct InfoArguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  ridgeline info run/                      a folder written by `ridgeline record`
+  ridgeline info run/                      a directory written by `ridgeline record`
   ridgeline info host.xplane.pb            a capture from any tool
   ridgeline info run/ -f json              for programs; see docs/json";
 
@@ -30,7 +30,7 @@ Examples:
 pub(crate) fn run(arguments: &InfoArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     if arguments.output.format.holds_one_table() {
         return Err(Failure::usage("expected table, json or markdown for facts, which are no table")
-            .hint("`ridgeline stats PATH --by track` gives a table of what was recorded"));
+            .hint("`ridgeline stats PATH --by track` lists the recorded tracks"));
     }
     if arguments.output.sort.is_some() {
         return Err(Failure::usage("expected no `--sort`: facts have no rows"));

@@ -20,10 +20,10 @@ const ROWS_OF_NAMED: usize = 30;
 /// Characters of a line of use over time.
 const LINE_WIDTH: usize = 24;
 
-/// Show memory use: planned by the compiler, used by allocators, held in snapshots
+/// Show memory use: planned by the compiler, used by allocators, kept in snapshots
 ///
 /// Compiled modules: the peak of each, what is alive at the peak, and arguments that could have been donated. Allocator
-/// events (XPlane, Kineto, torch snapshots and timelines): use over time, what held memory at the peak, what was
+/// events (XPlane, Kineto, torch snapshots and timelines): use over time, what used memory at the peak, what was
 /// cached, rounded up or fragmented, and growth from step to step. Snapshots (JAX device memory profiles, torch
 /// snapshots): blocks by the line that allocated them.
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ pub(crate) struct MemoryArguments {
     #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = ViewOf(Topic::Memory))]
     by: Vec<&'static View>,
 
-    /// Module whose peak to show, by its name as listed [default: the one with the largest peak]
+    /// Module for the peak, by its name as listed [default: the one with the largest peak]
     #[arg(long, short, value_name = "MODULE")]
     module: Option<String>,
 
@@ -44,7 +44,7 @@ pub(crate) struct MemoryArguments {
     #[arg(long, value_name = "OTHER", value_hint = ValueHint::AnyPath, conflicts_with_all = ["by", "module"])]
     diff: Option<PathBuf>,
 
-    /// For a CPU's recording: the GPU that its modules are compiled for, and whose predicted memory plans are shown
+    /// For a CPU's recording: target GPU; modules are compiled for it, and its predicted memory plans are shown
     #[arg(long = "as", value_name = "GPU")]
     meant: Option<String>,
 
@@ -63,8 +63,8 @@ Examples:
   ridgeline memory run/ --as h100                    as XLA plans it for that GPU
   ridgeline memory run/ --by donation                arguments that could have been donated
   ridgeline memory run/memory/before.pb.gz --diff run/memory/after.pb.gz
-                                                     what a JAX program still holds
-  ridgeline memory snapshot.pickle --by holder       what held memory at the peak of a torch program
+                                                     what a JAX program still keeps
+  ridgeline memory snapshot.pickle --by holder       what used memory at the peak of a torch program
   ridgeline memory run/ --by usage -f csv            use over time, for a spreadsheet";
 
 /// Runs the command.

@@ -16,7 +16,7 @@ use ridgeline::offloading::WhatIf;
 ///
 /// Divides the device work into regions, predicts the time of each on every known board with an interval, and gives a
 /// verdict: fix the program first, never on throughput, a candidate, or undecided. All times on boards are predictions;
-/// docs/offload.md has the formulas, docs/offload-validation.md says how far to trust them.
+/// See docs/offload.md for the formulas and docs/offload-validation.md for their accuracy.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct OffloadArguments {
@@ -28,7 +28,7 @@ pub(crate) struct OffloadArguments {
     board: Vec<String>,
 
     /// Compare with this GPU, given by part of its name (comma-separated)
-    #[arg(long, value_name = "GPU", value_delimiter = ',')]
+    #[arg(long = "target", alias = "to", value_name = "GPU", value_delimiter = ',')]
     to: Vec<String>,
 
     /// The intended GPU, given by part of its name: what a program recorded on a CPU would run on, or what a capture
@@ -62,7 +62,7 @@ Examples:
   ridgeline offload run/ --as h100                        a CPU capture, judged for the intended GPU
   ridgeline offload run/ --board u55c,v80 --all           two boards, every region
   ridgeline offload run/ --board u55c --what-if clock=250MHz,resident=100,dtype=int16
-  ridgeline offload run/ --to h200                        another GPU instead
+  ridgeline offload run/ --target h200                        another GPU instead
   ridgeline offload run/ -f json                          for programs; docs/json has the schema";
 
 /// Forms of the answer.

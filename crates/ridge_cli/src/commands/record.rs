@@ -61,7 +61,7 @@ fn tell(event: &RecordEvent, globals: &Globals, said: &mut BTreeMap<u64, u64>) {
             escape_controls(&out.display().to_string())
         ),
         _ if !globals.verbose => return,
-        RecordEvent::Prepared { out } => format!("capture folder {}", out.display()),
+        RecordEvent::Prepared { out } => format!("recording {}", out.display()),
         RecordEvent::Started { pid } => format!("process {pid} started"),
         RecordEvent::Forwarded { signal } => format!("signal {signal} passed on"),
         RecordEvent::Ended { wall, .. } => format!("ended after {}, gathering", nanos(*wall)),

@@ -11,14 +11,14 @@ use std::path::PathBuf;
 
 /// Copy a capture without the private data in it
 ///
-/// Removes host, user and process names, home folders, addresses, environment blocks, command lines and secrets; the
-/// copy gives the same numbers. Works on captures of every supported format, compressed or not, and on folders of them.
-/// Any other file is refused; in a folder it is left out of the copy, and reported. The search knows certain names and
+/// Removes host, user and process names, home directories, addresses, environment blocks, command lines and secrets; the
+/// copy yields the same numbers. Works on captures of every supported format, compressed or not, and on directories of them.
+/// Any other file is refused; in a directory it is left out of the copy, and reported. The search knows certain names and
 /// patterns, not everything: review what matters before you share it.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct RedactArguments {
-    /// The capture: a file or a folder
+    /// The capture: a file or a directory
     #[arg(value_name = "IN", value_hint = ValueHint::AnyPath)]
     input: PathBuf,
 
@@ -29,7 +29,7 @@ pub(crate) struct RedactArguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  ridgeline redact run/ shared/                        a run folder
+  ridgeline redact run/ shared/                        a recording
   ridgeline redact rank0.json.gz clean.json.gz         a trace; gzip stays gzip
   ridgeline redact report.sqlite clean.sqlite          an export of Nsight Systems";
 

@@ -22,7 +22,7 @@ pub(super) fn captured(
 ) -> Result<Ending, Failure> {
     let several = targets.len() > 1;
     if let Some(there) = targets.iter().map(|target| place(out, target, several)).find(|path| path.exists()) {
-        return Err(Failure::about("a capture is there already", Some(&there)).hint("name another folder with -o"));
+        return Err(Failure::about("a capture is there already", Some(&there)).hint("name another directory with -o"));
     }
     let answers = asked(targets, question, limits, begun)?;
     let mut kept = 0;
@@ -67,7 +67,7 @@ fn asked(targets: &[Target], question: Ask, limits: Limits, begun: impl FnOnce()
         return Err(Failure::usage(format!("{twice} is named twice")));
     }
     if targets.len() > MOST_SERVERS {
-        return Err(Failure::usage(format!("at most {MOST_SERVERS} servers are asked at once")));
+        return Err(Failure::usage(format!("at most {MOST_SERVERS} servers can be queried at once")));
     }
     ask(targets, question, limits, begun).map_err(|error| Failure::io("start the event loop", &error))
 }

@@ -14,8 +14,8 @@ use std::path::PathBuf;
 
 /// Write a report: the page of `ridgeline view` with its answers in one file
 ///
-/// The file opens from disk in any browser, asks no network, and says what it left out to stay small.
-/// Without `--redact` it holds what the capture says of the machine and its user; docs/privacy.md lists it.
+/// The file opens from disk in any browser, works offline, and lists what was left out to keep it small.
+/// Without `--redact` it includes the capture's data about the machine and its user; see docs/privacy.md.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ReportArguments {
@@ -37,7 +37,7 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_name = "VIEW", value_delimiter = ',', value_parser = part, help = views_help())]
     views: Vec<Part>,
 
-    /// Take out host, user and process names, folders, addresses, secrets, command lines, and the text of source files
+    /// Take out host, user and process names, directories, addresses, secrets, command lines, and the text of source files
     #[arg(long)]
     redact: bool,
 

@@ -32,7 +32,7 @@ pub(crate) struct RooflineArguments {
     #[arg(long, value_name = "WHAT", default_value = "op", value_parser = ViewOf(Topic::Roofline))]
     by: &'static View,
 
-    /// For a CPU's recording: the GPU that its modules are compiled for, and whose predicted times are shown
+    /// For a CPU's recording: target GPU; modules are compiled for it, and its predicted times are shown
     #[arg(long = "as", value_name = "GPU")]
     meant: Option<String>,
 
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &RooflineArguments, globals: &Globals, timings: &mu
     let answer = timings.phase("roofline", || session.answer(Topic::Roofline, &[arguments.by], question))?;
     let charts = session.charts(arguments.by);
     let Answer { sections, tables } = answer;
-    let table = tables.into_iter().next().expect("one view was asked for");
+    let table = tables.into_iter().next().expect("expected one view");
     let all = Listing::whole(table);
     timings.phase("drawings", || write_drawings(&charts, &all, arguments))?;
     let rows = super::rows_of(arguments.top, &arguments.output, ROWS);

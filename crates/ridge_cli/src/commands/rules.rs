@@ -20,14 +20,14 @@ const CONFIG: &str = "ridgeline.toml";
 
 /// List the rules of `check` and how accurate their predictions have been
 ///
-/// The record comes from pairs of programs that anybody can run. `--record` adds what `ridgeline try` measured on this
-/// machine, which is shown beside it as local. It is kept in $XDG_DATA_HOME/ridgeline/savings.jsonl, else
+/// The record comes from public pairs of programs. `--add-trial` adds what `ridgeline try` measured on this
+/// machine, which is shown next to it as local. It is kept in $XDG_DATA_HOME/ridgeline/savings.jsonl, else
 /// ~/.local/share/ridgeline/savings.jsonl, or in the file named by `record` in the table `[rules]` of ridgeline.toml.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct RulesArguments {
-    /// Add what the trials in these folders tested to the local record
-    #[arg(long, value_name = "TRIAL", value_hint = ValueHint::DirPath, num_args = 1..)]
+    /// Add what the trials in these directories tested to the local record
+    #[arg(long = "add-trial", alias = "record", value_name = "TRIAL", value_hint = ValueHint::DirPath, num_args = 1..)]
     record: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -38,7 +38,7 @@ const EXAMPLES: &str = "\
 Examples:
   ridgeline rules                        every rule and its record
   ridgeline rules -f json                for programs
-  ridgeline rules --record tried/        add what `ridgeline try -o tried/` measured to the local record
+  ridgeline rules --add-trial tried/        add what `ridgeline try -o tried/` measured to the local record
   ridgeline explain RULE                 what one of them finds and how to fix it";
 
 /// Runs the command.
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &RulesArguments, globals: &Globals) -> Result<Endin
     };
     if !arguments.record.is_empty() {
         let file = file.ok_or_else(|| {
-            Failure::failed("there is no folder to keep the local record in").hint("set XDG_DATA_HOME")
+            Failure::failed("there is no directory to store the local record in").hint("set XDG_DATA_HOME")
         })?;
         add(&arguments.record, &file, &mut text)?;
     }
@@ -96,7 +96,7 @@ fn add(trials: &[PathBuf], file: &Path, text: &mut String) -> Result<(), Failure
     }
     added.iter().for_each(|saving| text.push_str(&saving_line(saving)));
     if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder).map_err(|error| Failure::io("cannot make the folder", &error).at(folder))?;
+        fs::create_dir_all(folder).map_err(|error| Failure::io("cannot create the directory", &error).at(folder))?;
     }
     write_file(file, text.as_bytes())?;
     anstream::eprintln!("ridgeline: added to {}: {}", file.display(), added.len());
@@ -143,7 +143,7 @@ fn listing(local: &[LocalSaving]) -> Table {
         .text("blind", "Blind", "pairs written without knowledge of the rule in which it was the right cause, and least and most of predicted over measured savings there", |rule: &&Rule| {
             blind_record_of(rule.id).map(|record| record.words().trim_start_matches("blind: ").to_owned())
         })
-        .count("pairs", "Tuned pairs", "pairs of programs that the rule was tuned with; they say nothing of others", Basis::Measured, |rule: &&Rule| {
+        .count("pairs", "Tuned pairs", "pairs of programs that the rule was tuned with; they don't predict its accuracy elsewhere", Basis::Measured, |rule: &&Rule| {
             record(rule).map(|record| u64::from(record.pairs))
         })
         .text("ratio", "Predicted/measured, tuned", "least and most of predicted over measured savings of those", |rule: &&Rule| {

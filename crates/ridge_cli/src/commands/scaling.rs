@@ -16,10 +16,10 @@ const ROWS: usize = 40;
 
 /// Show how time, work and memory grow with problem size, and what dominates at the next size
 ///
-/// Reads folders written by `ridgeline bench`; several are joined, so sizes can be added later. Fits time = a N^b with
-/// the 95 % interval of b, finds where it bends, and compares it with the growth of the work in
+/// Reads directories written by `ridgeline bench`; several are joined, so sizes can be added later. Fits time = a N^b with
+/// the 95% interval of b, finds where it bends, and compares it with the growth of the work in
 /// the captures:
-/// an operation whose time grows faster than its work gets less efficient.
+/// an operation with time that grows faster than its work gets less efficient.
 /// For any other capture, it looks at the steps marked by the program: warm-up, drift, outliers.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -31,7 +31,7 @@ pub(crate) struct ScalingArguments {
     #[arg(long, value_name = "N")]
     next: Option<u32>,
 
-    /// Exponents of N^D: 3 for the elements of a volume whose edge is the size
+    /// Exponents of N^D: 3 for the elements of a volume with the size as its edge
     #[arg(long, value_name = "D", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=8))]
     dimensions: u32,
 
@@ -39,8 +39,8 @@ pub(crate) struct ScalingArguments {
     #[arg(long)]
     no_work: bool,
 
-    /// Show one table; csv and arrow hold the first if none is named
-    #[arg(long, value_name = "TABLE")]
+    /// Show one table; csv and arrow have the first if none is named
+    #[arg(long = "by", alias = "table", value_name = "TABLE")]
     table: Option<Which>,
 
     /// Rows per table, 0 for all [default: 40; all for json, csv and arrow]
@@ -126,7 +126,7 @@ fn write_drawings(chart: Option<&GrowthChart>, arguments: &ScalingArguments) -> 
     let timed = chart.filter(|chart| !chart.lines.is_empty());
     let chart = timed.ok_or_else(|| {
         Failure::failed("expected times by size to draw, found none")
-            .hint("give folders of `ridgeline bench`; the steps of one capture have no size")
+            .hint("pass directories of `ridgeline bench`; the steps of one capture have no size")
     })?;
     write_drawing(&ridge_report::scaling::svg(chart), arguments.svg.as_deref(), arguments.png.as_deref())
 }

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 /// Save what running JAX programs did in the last moments (a flight recorder)
 ///
 /// `--start` has each program record into a ring that keeps the last stretch; without an option the ring is saved, as
-/// often as you like; `--stop` ends it. Each program is asked at the port that it opened with
-/// `jax.profiler.start_server`, all at the same time. The server uses plain TCP and asks for no password.
+/// often as you like; `--stop` ends it. Each program is contacted at the port that it opened with
+/// `jax.profiler.start_server`, all at the same time. The server uses plain TCP and no password.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct SnapshotArguments {
@@ -28,11 +28,11 @@ pub(crate) struct SnapshotArguments {
     #[arg(long, conflicts_with_all = ["out", "no_modules"])]
     stop: bool,
 
-    /// Capture folder [default: a new one, ridgeline-run-N]
-    #[arg(short = 'o', long = "out", value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    /// Recording [default: a new one, ridgeline-run-N]
+    #[arg(short = 'o', long = "output", alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
 
-    /// Do not ask for the compiled modules, which the ring does not hold: it need not start anew then
+    /// Don't request the compiled modules, which aren't in the ring: it needn't be restarted then
     #[arg(long)]
     no_modules: bool,
 }

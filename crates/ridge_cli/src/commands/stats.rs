@@ -20,8 +20,8 @@ const ROWS_OF_NAMED: usize = 30;
 
 /// Show where the time went: an overview, then the top of each table
 ///
-/// Reads any capture: a file (`*.xplane.pb`), a folder written by `ridgeline record` or `ridgeline bench`, a
-/// TensorBoard log folder, captures of several hosts. Lost data is reported first.
+/// Reads any capture: a file (`*.xplane.pb`), a directory written by `ridgeline record` or `ridgeline bench`, a
+/// TensorBoard log directory, captures of several hosts. Lost data is reported first.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct StatsArguments {
@@ -89,9 +89,9 @@ fn untimed(session: &Session) -> Vec<Note> {
     }
     let has_memory = !trace.memory.blocks.is_empty() || !trace.allocations.time_ns.is_empty();
     let command = match (has_memory, trace.modules.is_empty()) {
-        (true, _) => "`ridgeline memory` shows what was held",
+        (true, _) => "`ridgeline memory` shows the memory in use",
         (false, false) => "`ridgeline hlo` shows the modules",
-        (false, true) => "`ridgeline info` says what is there",
+        (false, true) => "`ridgeline info` lists what is there",
     };
     let message = format!("nothing in it has a time, so there are no tables; {command}");
     vec![Note { severity: Severity::Info, message, file: None, offset: None, count: 1 }]

@@ -11,22 +11,22 @@ use std::io::{IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Watch running programs: memory of their devices, live arrays, steps, and what the GPUs' driver says
+/// Watch running programs: device memory, live arrays, steps, and the GPU driver's figures
 ///
 /// Programs under `ridgeline record` appear by themselves, others after `ridgeline.live.start()`. Numbers of GPUs come
 /// from `nvidia-smi`. Ctrl-C leaves.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct TopArguments {
-    /// Print once and end, as it does where the output is no terminal
+    /// Print once and exit, as it does if the output is not a terminal
     #[arg(long)]
     once: bool,
 
     /// Output format; `json` prints once
-    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "table")]
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text")]
     format: TopFormat,
 
-    /// Also write what nvidia-smi says to this file, which `ridgeline stats` and `check` read
+    /// Also write nvidia-smi's output to this file, which `ridgeline stats` and `check` read
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     log: Option<PathBuf>,
 
@@ -46,6 +46,7 @@ Examples:
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum TopFormat {
     /// For a terminal
+    #[value(name = "text", alias = "table")]
     Table,
     /// A versioned document; see docs/json
     Json,

@@ -1,5 +1,6 @@
 //! `ridgeline try`: whether a change helps.
 
+use super::explain::unknown_rule;
 use super::record::WindowArguments;
 use crate::arguments::{Globals, TextLayout};
 use crate::ending::Ending;
@@ -25,10 +26,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Its document in the folder of a trial.
+/// Its document in the directory of a trial.
 const DOCUMENT: &str = "try.json";
 
-/// What a trial makes in its folder.
+/// What a trial makes in its directory.
 const MADE: [&str; 5] = [DOCUMENT, "before", "after", "warm-up", "outputs"];
 
 /// The files of a side that nothing else was named for.
@@ -67,7 +68,7 @@ pub(crate) struct TryArguments {
     #[arg(long, value_name = "COMMAND", help_heading = "What to try")]
     candidate_command: Option<String>,
 
-    /// The rule of `check` whose advice the change follows: its prediction is compared with what is measured
+    /// Rule of `check` that suggested the change: its prediction is compared with the measurement
     #[arg(long, value_name = "RULE", help_heading = "What to try")]
     finding: Option<String>,
 
@@ -95,7 +96,7 @@ pub(crate) struct TryArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 1, help_heading = "What counts")]
     check_output: Vec<PathBuf>,
 
-    /// Largest difference of numbers that counts as none, as a part of the larger one: of `.npy` and `.npz` files, and in texts
+    /// Relative tolerance for numbers in `--check-output` files: `.npy`, `.npz` and texts
     #[arg(long, value_name = "PART", default_value_t = 0.0, help_heading = "What counts")]
     tolerance: f64,
 
@@ -111,15 +112,15 @@ pub(crate) struct TryArguments {
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = crate::quantities::confidence, help_heading = "What counts")]
     confidence: f64,
 
-    /// Exit with status 1 if the candidate is slower than the baseline by PERCENT or more, or if that cannot be judged
-    #[arg(long, value_name = "PERCENT", value_parser = crate::quantities::percent, help_heading = "What counts")]
+    /// Exit with status 1 if the candidate is slower than the baseline by PERCENT or more, or if the result is inconclusive
+    #[arg(long = "fail-on-regression", alias = "fail-on", value_name = "PERCENT", value_parser = crate::quantities::percent, help_heading = "What counts")]
     fail_on: Option<f64>,
 
     #[command(flatten)]
     window: WindowArguments,
 
-    /// Folder for captures, logs, outputs and results; an earlier trial there is replaced
-    #[arg(long, short, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Output")]
+    /// Directory for captures, logs, outputs and results; an earlier trial there is replaced
+    #[arg(long = "output", short = 'o', alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Output")]
     out: Option<PathBuf>,
 
     /// Output format
@@ -134,17 +135,17 @@ const EXAMPLES: &str = "\
 Examples:
   ridgeline try --patch fix.diff -- python train.py                   does the patch help?
   ridgeline try --baseline HEAD~1 -- python train.py                  did the last commit, and what is not committed?
-  ridgeline try --baseline origin/main --fail-on 5% -- python train.py   is the branch slower than main?
+  ridgeline try --baseline origin/main --fail-on-regression 5% -- python train.py   is the branch slower than main?
   ridgeline try --candidate HEAD~1 -- python train.py                 would going back help?
   ridgeline try --candidate-env 'XLA_FLAGS=--xla_gpu_autotune_level=4' -- python train.py
   ridgeline try --candidate-command 'python other.py' -- python solver.py   another program for the same task
   ridgeline try --patch fix.diff --check-output out.npy --tolerance 1e-6 -- python solver.py
   ridgeline try --patch fix.diff --finding host-callback -- python train.py   does it save what check predicted?
-  ridgeline try --patch fix.diff --until 1% --budget 30m --fail-on 5% -- python train.py
+  ridgeline try --patch fix.diff --until 1% --budget 30m --fail-on-regression 5% -- python train.py
 
 Exit status:
-  0  the trial ran; with --fail-on, the candidate is not slower by that much
-  1  the candidate failed, its outputs differ, or --fail-on is exceeded or cannot be judged, as after an interrupt
+  0  the trial ran; with --fail-on-regression, the candidate is not slower by that much
+  1  the candidate failed, its outputs differ, or --fail-on-regression is exceeded or inconclusive, as after an interrupt
   2  the trial could not run";
 
 /// Forms of the answer.
@@ -153,7 +154,7 @@ enum TryFormat {
     /// For a terminal
     #[value(alias = "table")]
     Text,
-    /// A versioned document, as try.json in the folder; see docs/json
+    /// A versioned document, as try.json in the directory; see docs/json
     Json,
 }
 
@@ -186,7 +187,7 @@ pub(crate) fn run(arguments: &TryArguments, globals: &Globals) -> Result<Ending,
 fn tried(arguments: &TryArguments, globals: &Globals) -> Result<Ending, Failure> {
     let candidate = arguments.what()?;
     if let Some(unknown) = arguments.finding.as_ref().filter(|id| rule(id).is_none()) {
-        return Err(Failure::usage(format!("expected a rule, found `{unknown}`")).hint("`ridgeline rules` lists them"));
+        return Err(unknown_rule(format!("unknown rule `{unknown}`"), unknown));
     }
     let folder = arguments.folder()?;
     let place = Place::claim(&folder)?;
@@ -249,11 +250,12 @@ fn trial_of(
     let TrialOutcome { ended, outputs, mut notes, took, .. } = outcome;
     if let (Ended::Failed(_), Some(run)) = (&ended, runs.last()) {
         let said = last_lines(&run.log);
-        notes.extend((!said.is_empty()).then(|| format!("the candidate said at last: {}", said.replace('\n', " / "))));
+        notes
+            .extend((!said.is_empty()).then(|| format!("last output of the candidate: {}", said.replace('\n', " / "))));
     }
     if arguments.measure == Measure::Auto && judged.as_ref().is_some_and(|judged| !judged.is_by_captures) {
         notes.push(
-            "judged by the time of the whole program: not every run has a capture that can be compared".to_owned(),
+            "measured over the whole program: not every run has a comparable capture".to_owned(),
         );
     }
     Trial {
@@ -305,9 +307,9 @@ impl TryArguments {
             && candidate.environment.is_empty()
             && candidate.command.is_none();
         if is_nothing {
-            return Err(Failure::usage("expected something to try, found nothing").hint(
-                "name it with `--patch`, `--candidate`, `--candidate-env` or `--candidate-command`, or what to compare \
-                 your tree with by `--baseline`",
+            return Err(Failure::usage("nothing to try").hint(
+                "pass `--patch`, `--candidate`, `--candidate-env` or `--candidate-command`, or `--baseline` to compare \
+                 your tree with a revision",
             ));
         }
         Ok(candidate)
@@ -333,7 +335,7 @@ impl TryArguments {
 
     fn folder(&self) -> Result<PathBuf, Failure> {
         let folder = self.out.clone().unwrap_or_else(|| default_out_dir(&self.command));
-        std::path::absolute(&folder).map_err(|error| Failure::io("cannot find the folder", &error).at(&folder))
+        std::path::absolute(&folder).map_err(|error| Failure::io("cannot find the directory", &error).at(&folder))
     }
 }
 
@@ -342,16 +344,16 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(is_letter) && !name.starts_with(|letter: char| letter.is_ascii_digit())
 }
 
-/// Where a trial is written: in its folder, or beside an earlier trial until it takes that one's place.
+/// Where a trial is written: in its directory, or beside an earlier trial until it takes that one's place.
 enum Place {
     Here(PathBuf),
     Beside(NewFolder),
 }
 
 impl Place {
-    /// Makes a folder for a trial in `folder`.
+    /// Makes a directory for a trial in `folder`.
     fn claim(folder: &Path) -> Result<Place, Failure> {
-        let failed = |error: std::io::Error| Failure::io("cannot write the folder", &error).at(folder);
+        let failed = |error: std::io::Error| Failure::io("cannot write the directory", &error).at(folder);
         fs::create_dir_all(folder).map_err(failed)?;
         if !refuse_others(folder)? {
             return Ok(Place::Beside(NewFolder::beside(folder).map_err(failed)?));
@@ -395,9 +397,9 @@ impl Place {
     }
 }
 
-/// Whether the folder is empty; refuses one that is neither that nor an earlier trial, which is replaced.
+/// Whether the directory is empty; refuses one that is neither that nor an earlier trial, which is replaced.
 fn refuse_others(folder: &Path) -> Result<bool, Failure> {
-    let failed = |error: std::io::Error| Failure::io("cannot read the folder", &error).at(folder);
+    let failed = |error: std::io::Error| Failure::io("cannot read the directory", &error).at(folder);
     let names: Vec<OsString> = fs::read_dir(folder)
         .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.file_name())).collect())
         .map_err(failed)?;
@@ -405,9 +407,9 @@ fn refuse_others(folder: &Path) -> Result<bool, Failure> {
     let is_ours = |name: &OsString| MADE.iter().any(|made| name == made) || ridge_files::is_partial(name);
     match names.iter().find(|name| !is_trial || !is_ours(name)) {
         None => Ok(names.is_empty()),
-        Some(_) => Err(Failure::usage("expected an empty folder or an earlier trial, found other files")
+        Some(_) => Err(Failure::usage("expected an empty directory or an earlier trial, found other files")
             .at(folder)
-            .hint("name another folder with `-o`")),
+            .hint("name another directory with `-o`")),
     }
 }
 

@@ -45,9 +45,9 @@ pub(crate) struct ViewArguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  ridgeline view run/                                  a folder written by `ridgeline record`
-  ridgeline view trace.json.gz                         anybody's capture
-  ridgeline view logs/                                 the latest session of a TensorBoard log folder, and the list of all
+  ridgeline view run/                                  a directory written by `ridgeline record`
+  ridgeline view trace.json.gz                         a trace from any tool
+  ridgeline view logs/                                 the latest session of a TensorBoard log directory, and the list of all
   ridgeline view after/ --against before/              what changed from one to the other, beside the rest
   ridgeline view run/ --port 8080 --no-open            on a machine without a browser; then, on yours:
   ssh -L 8080:localhost:8080 machine                   and open the address that was printed";
@@ -56,7 +56,7 @@ Examples:
 pub(crate) fn run(arguments: &ViewArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     if !ridgeline::start_threads() {
         let limit = "the system grants this user no further threads: `ulimit -u`, or a container's limit";
-        return Err(Failure::failed("a server needs a thread beside its own, and none can be started").hint(limit));
+        return Err(Failure::failed("the server could not start a thread").hint(limit));
     }
     let session = super::open_with(&arguments.input, arguments.ceilings.choice(), timings)?;
     tell_losses(session.notes());
@@ -87,7 +87,7 @@ fn place(arguments: &ViewArguments) -> String {
     }
 }
 
-/// Which sessions a log folder of TensorBoard has, where there are several: the last of each profile's is shown first.
+/// Which sessions a log directory of TensorBoard has, where there are several: the last of each profile's is shown first.
 fn told_sessions(path: &Path) -> Vec<PathBuf> {
     let sessions = if path.is_dir() { ridgeline::sessions_below(path) } else { Vec::new() };
     if let Some((latest, others)) = sessions.split_last() {

@@ -12,8 +12,7 @@ use ridgeline::{Change, Effect, OtherDevice};
 /// Predict what changes to the program would save
 ///
 /// Replays the capture with the changes made: what waits for what decides what they save, together and not one by one.
-/// Prints how well the replay explains the unchanged capture, and refuses a number where it does not. docs/what-if.md
-/// says how.
+/// Prints how well the replay explains the unchanged capture, and refuses a number if it doesn't. See docs/what-if.md.
 /// NAME is a kernel, an operation, a copy, a call or a range; in it `*` stands for any letters and `?` for one.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
@@ -21,32 +20,32 @@ pub(crate) struct WhatIfArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// This work is gone (host calls, where no device work has the name); repeat for more
+    /// Remove this work (host calls if no device work has the name); repeat for more
     #[arg(long, value_name = "NAME")]
     remove: Vec<String>,
 
-    /// This work is so many times as fast: `gemm*=2x`
+    /// Scale the speed of this work: `gemm*=2x`
     #[arg(long, value_name = "NAME=TIMES", value_parser = faster)]
     scale: Vec<(String, f32)>,
 
-    /// The host's own time between calls within these ranges passes so many times as fast: `load*=4x`
-    #[arg(long, value_name = "NAME=TIMES", value_parser = faster)]
+    /// Scale the speed of the host's own time between calls within these ranges: `load*=4x`
+    #[arg(long = "scale-host", alias = "host", value_name = "NAME=TIMES", value_parser = faster)]
     host: Vec<(String, f32)>,
 
     /// These calls return without waiting for the device
     #[arg(long, value_name = "NAME")]
     no_wait: Vec<String>,
 
-    /// This work goes on beside the host
+    /// Let this work overlap the host
     #[arg(long, value_name = "WHAT")]
     overlap: Vec<Overlap>,
 
-    /// The device is another, by its data sheet: `h100`, `A100 80GB`, `NVIDIA H200`
-    #[arg(long, value_name = "NAME")]
+    /// Predict for another GPU, from its data sheet: `h100`, `A100 80GB`, `NVIDIA H200`
+    #[arg(long = "target", alias = "device", value_name = "GPU")]
     device: Option<String>,
 
-    /// What the capture ran on, where it does not say so itself
-    #[arg(long, value_name = "NAME", requires = "device")]
+    /// GPU that the capture ran on, if not recorded
+    #[arg(long = "as", alias = "captured-on", value_name = "GPU", requires = "device")]
     captured_on: Option<String>,
 
     #[command(flatten)]
@@ -58,9 +57,9 @@ Examples:
   ridgeline what-if run/                                     how well the capture can be replayed
   ridgeline what-if run/ --remove 'copy*'                    without its copies
   ridgeline what-if run/ --scale 'ampere_sgemm*=2x'          with these kernels twice as fast
-  ridgeline what-if run/ --host 'enumerate(DataLoader)*=4x'  with a loader that takes a quarter of the time
+  ridgeline what-if run/ --scale-host 'enumerate(DataLoader)*=4x'  with a loader that takes a quarter of the time
   ridgeline what-if run/ --no-wait cudaStreamSynchronize     without waiting for streams
-  ridgeline what-if run/ --device h100                       on an H100, by both data sheets
+  ridgeline what-if run/ --target h100                       on an H100, by both data sheets
   ridgeline what-if run/ --overlap transfers -f json         no call waits for its copy, for programs";
 
 /// What may overlap.

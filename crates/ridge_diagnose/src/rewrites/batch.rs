@@ -52,7 +52,7 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
         does: "goes through a loop whose iterations do not depend on each other",
         instead: "all of them as one batch",
         why: "each iteration starts its small operations one after the other, though none needs the result of another",
-        help: "use `jax.vmap(f)(xs)` in place of `jax.lax.map(f, xs)`, or `jax.lax.map(f, xs, batch_size=…)` where memory does not hold all at once; in place of a `scan` that hands nothing on as well",
+        help: "use `jax.vmap(f)(xs)` in place of `jax.lax.map(f, xs)`, or `jax.lax.map(f, xs, batch_size=…)` if they don't all fit in memory at once; in place of a `scan` that hands nothing on as well",
         at,
         old,
         better,

@@ -78,7 +78,7 @@ const ORDER: (&str, &str, &str, &str) = (
     "multiplies matrices in an order that makes a large one first",
     "the other order",
     "Python multiplies from left to right, so a product of two matrices is made where two products with something narrower would do",
-    "put parentheses: `a.T @ (a @ x)` in place of `a.T @ a @ x`, or name all factors in `jnp.linalg.multi_dot`; make the product once, outside, where it is used very often",
+    "put parentheses: `a.T @ (a @ x)` in place of `a.T @ a @ x`, or name all factors in `jnp.linalg.multi_dot`; make the product once, outside, if it is used very often",
 );
 
 /// What solving a triangular system for `columns` right-hand sides takes, in place of those that it is solved for; the

@@ -107,7 +107,7 @@ fn words(kind: Kind) -> (&'static str, &'static str, &'static str, &'static str)
         Kind::Patches => (
             "writes out overlapping patches of an array to multiply them, which a convolution does without",
             "a convolution",
-            "the patches hold each element of the array as often as a window meets it, and all of that goes through memory",
+            "the patches contain each element of the array once per window, and all of that goes through memory",
             "use `jax.lax.conv_general_dilated` (or `jnp.convolve`, `jax.scipy.signal.convolve`), which reads the array itself",
         ),
         Kind::Kronecker => (

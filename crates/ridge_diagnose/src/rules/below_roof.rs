@@ -46,7 +46,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let rows = rows(&case.analysis, RooflineBy::Op);
     if rows.iter().all(|row| row.sums.known_ns <= 0.0) {
         return Err(CannotTell::because(
-            "nothing says what the work had to compute: there is no compiled module, and no size of an operator's inputs",
+            "the required work is unknown: there is no compiled module, and no size of an operator's inputs",
             "ridgeline record --shapes -- python PROGRAM.py",
         ));
     }

@@ -65,7 +65,7 @@ fn nearly_empty(case: &Case<'_>) -> Option<Doubt> {
     }
     Some(Doubt {
         message: format!(
-            "{} of device work in {}, busy for {}: that says nothing of a program that runs",
+            "{} of device work in {}, busy for {}: that is too little to analyze",
             count(pieces, "piece", "pieces"),
             Nanos(whole),
             Nanos(busy)

@@ -27,7 +27,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     };
     let found = case.finding_of_part(HostPart::Converting, message).map(|finding| match lists {
         true => finding
-            .why("each number of a list is an object of Python, which is asked for its type and copied by itself")
+            .why("each number of a list is a Python object, with its own type check and copy")
             .help("keep the data in NumPy arrays from where it is read, and cut batches out of those; an array is copied in one piece"),
         false => finding
             .why("an array of NumPy is copied to the device, and to its type, each time that it is passed; one that does not change has to be only once")

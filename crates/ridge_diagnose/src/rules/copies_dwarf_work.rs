@@ -58,7 +58,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok(vec![
         finding
             .why("the data crosses a link that is ten to a hundred times slower than the device's memory, for a single pass over it")
-            .help("keep data on the device between passes, or do more there for each byte that is brought; pinned memory and copies in pieces beside the kernels hide part of it")
+            .help("keep data on the device between passes, or do more there for each byte that is brought; pinned memory and copies in pieces that overlap the kernels hide part of it")
             .claims(case.claim_of(&copies, |_| 1.0)),
     ])
 }

@@ -42,7 +42,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let (longest, place) = case.longest_copy(copies).unzip();
     let share = percent(case.share(ns).min(1.0));
     let finding = Finding::new(format!(
-        "copies between host and device take {share} of the time, and nothing is computed meanwhile"
+        "copies between host and device take {share} of the time with no overlapping computation"
     ))
     .at(place.flatten())
     .about(longest.map(Subject::Event))
@@ -63,7 +63,7 @@ fn is_for_copy(idle: &IdleTime<'_>) -> bool {
 
 fn advice(copies: &[Copying], inward: i64, outward: i64) -> &'static str {
     if outward > inward {
-        return "compute on the device what is computed from the results on the host, and read back only what is needed, seldom";
+        return "compute on the device what is computed from the results on the host, and read back only what is needed, rarely";
     }
     if copies.iter().any(Copying::is_pageable) {
         return "make what does not change once and keep it on the device; bring new data in from pinned memory while the step before computes";

@@ -42,11 +42,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let claim: Vec<(usize, f32)> = waits.iter().map(|idle| (idle.at, case.part_that_counts(idle))).collect();
     let seen = case.seen_in(&claim);
     let example = longest.and_then(|idle| idle.row.example);
-    let finding = Finding::new(format!("the device waits for the loader of data {} of the time", percent(case.share(ns))))
+    let finding = Finding::new(format!("the device is idle {} of the time, waiting for the data loader", percent(case.share(ns))))
         .at(example.and_then(|row| case.line_of_row(row.0)))
         .about(example.map(Subject::Event))
         .number("idle while data was loaded", case.per_unit(ns))
-        .why("the next batch is made by the thread that launches the work, or is not ready when it is asked for")
+        .why("the next batch is made by the thread that launches the work, or is not ready when it is needed")
         .help(help)
         .seen(seen.as_ref())
         .claims(claim)

@@ -69,7 +69,7 @@ fn finding(case: &Case<'_>, module: ModuleRow, copies: &Copies<'_>) -> Finding {
     )
     .number("copied into fresh memory by one run of all", Quantity::new(copies.bytes as f64, Unit::Bytes, Basis::Counted))
     .why("the update may not write over what the caller might still read; given away, the argument's memory may be used")
-    .help(format!("`jax.jit({function}, donate_argnames=({}))`, where the caller no longer needs the old value", named.join(", ")))
+    .help(format!("`jax.jit({function}, donate_argnames=({}))`, if the caller no longer needs the old value", named.join(", ")))
     .claims(copies.work.iter().map(|work| (work.at, 1.0)))
     .edit(case.without(copies.work.iter().map(|work| work.at)))
 }

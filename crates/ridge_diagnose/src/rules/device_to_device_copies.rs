@@ -39,7 +39,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let (longest, place) = case.longest_copy(&copies).unzip();
     let call = longest.and_then(|row| case.trace().events.link.get(row.index()).copied());
     let mut finding = Finding::new(format!(
-        "copies within the device take {} of the time, and nothing is computed meanwhile",
+        "copies within the device take {} of the time with no overlapping computation",
         percent(case.share(exposed).min(1.0)),
     ))
     .at(place.flatten())

@@ -50,7 +50,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
         return None;
     }
     let help = if on_processors {
-        "compute in `float32` on processors, which have no arithmetic for these types and convert around every operation"
+        "compute in `float32` on CPUs, which have no arithmetic for these types and convert around every operation"
     } else {
         "keep one type from operation to operation: `jnp.mean(x, dtype=x.dtype)`, `preferred_element_type` of products, and no `astype(float32)` around single operations"
     };

@@ -45,7 +45,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let longest = exposure.rows.first().map(|row| row.at);
     let place = longest.and_then(|at| case.work().find(|work| work.at == at)).and_then(|work| case.line_of(&work));
     let covered = 1.0 - exposure.exposed_ns as f64 / exposure.collective_ns.max(1) as f64;
-    let mut finding = Finding::new(format!("collectives take {} of the time with nothing beside them", percent(share)))
+    let mut finding = Finding::new(format!("collectives take {} of the time without overlapping work", percent(share)))
         .at(place)
         .about(longest.and_then(|at| wall.rows.get(at)?.example).map(Subject::Event))
         .number("in collectives while nothing else ran", case.per_unit(exposure.exposed_ns))
@@ -54,7 +54,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             Quantity::new(covered, Unit::Share, Basis::Measured),
         )
         .fact(format!("most of it in {}", list(&names, 3)))
-        .why("the work that could run meanwhile waits for the result, or is not queued on a stream of its own")
+        .why("work that could overlap waits for the result, or is not queued on its own stream")
         .help(if case.is_on_processors() { ON_PROCESSORS } else { advice(case.framework()) })
         .claims(exposure.rows.iter().map(|row| (row.at, row.part * hidden)));
     if case.is_on_processors() {
@@ -68,7 +68,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 }
 
 /// What helps where the devices are threads of one processor.
-const ON_PROCESSORS: &str = "exchange less often: add up gradients on each device and sum them once for a step (`psum` after the loop over microbatches); on a processor nothing hides an exchange, because the devices share its cores";
+const ON_PROCESSORS: &str = "exchange less often: add up gradients on each device and sum them once for a step (`psum` after the loop over microbatches); on a CPU nothing hides an exchange, because the devices share its cores";
 
 fn advice(framework: Framework) -> &'static str {
     match framework {

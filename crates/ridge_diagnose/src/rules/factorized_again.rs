@@ -78,8 +78,8 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
             .at(place_of(case, program, factor))
             .about(Subject::Module(program.row))
             .number(format!("in what depends on those alone: {}", list(&program.names(&longest), 3)), case.per_unit(ns))
-            .fact(format!("called {} times; whether those arguments were the same each time is not in the capture", program.events(factor)))
-            .why("a compiled function keeps nothing from one call to the next, so what its unchanged arguments decide is computed anew")
+            .fact(format!("called {} times; the capture doesn't show whether those arguments were the same each time", program.events(factor)))
+            .why("a compiled function keeps nothing from one call to the next, so everything that depends on its unchanged arguments is computed again")
             .help("if they stay the same, factorize once in a function of its own and pass the factor in: `jax.scipy.linalg.cho_factor`, `lu_factor`, then `cho_solve` or `solve_triangular` in each call")
             .information(),
     )

@@ -33,7 +33,7 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let command = Some("ridgeline record --steps 10..20 -- python PROGRAM.py".to_owned());
     if steps.len() < FEW {
         let message = format!(
-            "{} in the capture: how much steps differ is not known",
+            "{} in the capture: step-to-step variation is unknown",
             count(steps.len() as u64, "step is", "steps are")
         );
         let blocks = if steps.len() == 1 { vec![Question::Steps] } else { Vec::new() };
@@ -44,7 +44,7 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let spread = variation(steady);
     if steady.len() >= FEW && spread > UNSTABLE {
         let message = format!(
-            "the times of {} steps differ by {} of their mean (standard deviation): one step says little of another",
+            "the times of {} steps differ by {} of their mean (standard deviation): one step predicts little about another",
             steady.len(),
             percent(spread)
         );

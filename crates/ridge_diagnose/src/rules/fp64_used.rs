@@ -82,7 +82,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .about(OpRow::known(op).map(Subject::Op))
     .number(format!("in operations on 64-bit numbers: {}", list(&names, 3)), case.per_unit(ns))
     .number("rate of double over single precision", Quantity::new(slowest, Unit::Share, if on_processors { Basis::Modelled } else { Basis::Sheet }))
-    .why(if on_processors { "a vector register holds half as many 64-bit numbers, and each takes twice the memory traffic" } else { "the device has few units for 64-bit numbers, and each takes twice the memory traffic" })
+    .why(if on_processors { "a vector register has room for half as many 64-bit numbers, and each takes twice the memory traffic" } else { "the device has few units for 64-bit numbers, and each takes twice the memory traffic" })
     .help("compute in `float32` where the accuracy allows, with `jax_enable_x64` off or `astype(jnp.float32)`, and keep only long sums in `float64`")
     .claims(found.iter().map(|double| (double.work.at, double.part)));
     // Whether they are needed is not in the capture.

@@ -39,10 +39,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             continue;
         }
         findings.push(
-            Finding::new(format!("{} of the memory that {} holds was taken while as much was free in smaller pieces", percent(part.min(1.0)), allocator.name))
+            Finding::new(format!("{} of the memory reserved by {} was taken while as much was free in smaller pieces", percent(part.min(1.0)), allocator.name))
                 .about(allocator.device.map(Subject::Device))
-                .number("taken though as much was held and unused", bytes(taken.unsigned_abs()))
-                .number("most held from the driver", bytes(most))
+                .number("taken though as much was reserved and unused", bytes(taken.unsigned_abs()))
+                .number("peak reserved from the driver", bytes(most))
                 .number("most in use", bytes(allocator.peak_bytes()))
                 .why("free memory lies in pieces that no request fits, as sizes change from step to step")
                 .help("`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`; pad inputs to few sizes; run the largest batch first")

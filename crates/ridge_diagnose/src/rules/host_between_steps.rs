@@ -46,7 +46,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .about(after.map(|(step, _)| Subject::Event(step.event)))
         .number("idle between the work of one step and the start of the next", case.per_unit(ns))
         .number("such times", Quantity::new(spans.as_slice().len() as f64, Unit::Count, Basis::Counted))
-        .why("sampling, detokenizing and choosing the next batch run on the host after the device is done, and nothing is queued meanwhile")
+        .why("sampling, detokenizing and choosing the next batch run on the host after the device is done, with nothing queued")
         .help("schedule the next step while this one runs: `--async-scheduling` (vLLM), the overlap scheduler (SGLang); serve tokenizing and HTTP from other processes")
         .claims(claim);
     Ok(vec![finding])

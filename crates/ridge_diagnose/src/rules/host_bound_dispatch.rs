@@ -72,7 +72,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     };
     let (why, help) = match crowded {
         Some(_) => (
-            "each array that a compiled function takes or gives costs the host some microseconds in each call, and each is worked on by itself",
+            "each array that a compiled function takes or returns costs the host some microseconds per call, and each is processed separately",
             "stack arrays of one shape into one, once, and use `jax.vmap` or the extra axis in place of a loop over them",
         ),
         None => (

@@ -51,7 +51,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .at(longest.and_then(|work| case.line_of(work)).or_else(|| example.and_then(|row| case.line_of_row(row.0))))
         .about(longest.and_then(|work| OpRow::known(work.op)).map(Subject::Op).or(example.map(Subject::Event)))
         .number("in them, or idle for them", case.per_unit(ns))
-        .why("each call copies its arguments to the host, waits for Python, and nothing that depends on it goes on meanwhile")
+        .why("each call copies its arguments to the host, waits for Python, and everything that depends on it waits too")
         .help("take `jax.debug.print` out of the loop, write the function in `jax.numpy`, or return the values and look at them after the step")
         .claims(claim());
     let launching = case.share_of(launched.iter().copied());

@@ -75,7 +75,7 @@ fn finding(case: &Case<'_>, idle: &IdleTime<'_>, ns: i64) -> Finding {
             Quantity::nanos(idle.row.longest_ns, Basis::Measured),
         )
         .seen_at(example.map(Subject::Event))
-        .why("the host launches nothing meanwhile, and what it launched before has ended")
+        .why("the host launches nothing during it, and earlier work has ended")
         .help("do it less often, in another thread, or while the device works on the next step")
         .claims(claim)
         .seen(seen.as_ref())

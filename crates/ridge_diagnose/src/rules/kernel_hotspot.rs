@@ -59,7 +59,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .at(case.line_of(work))
         .about(subject)
         .number("in it", case.per_unit(ns))
-        .number("times it ran in the judged time", Quantity::new(events as f64, Unit::Count, Basis::Measured))
+        .number("runs in the analyzed time", Quantity::new(events as f64, Unit::Count, Basis::Measured))
         .why("nothing else in the program matters as much")
         .help("see how far it is from what the device allows with `ridgeline roofline`, before any other kernel is touched")
         .information();

@@ -87,7 +87,7 @@ fn padded(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instructi
     }
     let longest = program.longest_first(&ran);
     let message = format!(
-        "{} of the time is in a loop of {trips} steps that a mask skips for the shorter members of the batch, whose padding is computed all the same",
+        "{} of the time is in a loop of {trips} steps that a mask skips for the shorter members of the batch, though their padding is still computed",
         percent(case.share(ns)),
     );
     Some(
@@ -97,7 +97,7 @@ fn padded(case: &Case<'_>, program: &Program<'_>, flow: &Flow<'_>, id: Instructi
             .number("in its steps", case.per_unit(ns))
             .fact("how much of the batch is padding is not in the capture: compare the sum of the mask with its size")
             .why("the loop runs as many steps as the arrays are long, and where the mask is off the new state is thrown away")
-            .help("where much is padding: sort or bucket the members by length and pad each batch to the smallest of a few lengths that holds it, each of which compiles once")
+            .help("where much is padding: sort or bucket the members by length and pad each batch to the smallest of a few lengths that fits; each length compiles once")
             .information(),
     )
 }

@@ -51,7 +51,7 @@ fn judge(launch: &Profiled<'_>) -> Option<(Finding, f32)> {
         (
             "the number of blocks",
             "launch__occupancy_limit_blocks",
-            "larger blocks: the device holds a limited number of them",
+            "larger blocks: a multiprocessor runs a limited number of them",
         ),
     ];
     let known = limits.iter().filter_map(|(what, metric, help)| Some((what, launch.metric(metric)?, help)));
@@ -59,7 +59,7 @@ fn judge(launch: &Profiled<'_>) -> Option<(Finding, f32)> {
     let finding =
         Finding::new(format!("`{}` waits, and {what} let only {} of the warps fit", short(launch.name), percent(fit)))
             .number(
-                "of the warps that a multiprocessor holds are active",
+                "of the warps of a multiprocessor are active",
                 Quantity::new(achieved, Unit::Share, Basis::Measured),
             )
             .number(
@@ -70,7 +70,7 @@ fn judge(launch: &Profiled<'_>) -> Option<(Finding, f32)> {
                 format!("blocks fit on a multiprocessor because of {what}"),
                 Quantity::new(blocks, Unit::Count, Basis::Measured),
             )
-            .why("neither arithmetic nor memory is busy: warps wait, and there are too few others to run meanwhile")
+            .why("neither arithmetic nor memory is busy: warps wait, and there are too few others to run")
             .help(*help);
     Some((finding, (1.0 - busy / BUSY).clamp(0.0, 0.5) as f32))
 }

@@ -51,7 +51,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let bytes = copies.iter().fold(0_u64, |sum, copy| sum.saturating_add(copy.bytes()));
     let (longest, place) = case.longest_copy(&copies).unzip();
     let finding = Finding::new(format!(
-        "copies of {} on average take {} of the time, and nothing is computed meanwhile",
+        "copies of {} on average take {} of the time with no overlapping computation",
         bytes_words(bytes / copies.len().max(1) as u64),
         percent(case.share(exposed).min(1.0)),
     ))

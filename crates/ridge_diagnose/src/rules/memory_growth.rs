@@ -56,7 +56,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             .number("more after each step", Quantity::new(per_step, Unit::Bytes, Basis::Measured))
             .number("steps looked at, without the first two", Quantity::new(steps.len() as f64, Unit::Count, Basis::Measured))
             .why("something that each step makes is kept: losses with their graphs in a list, hidden state, a cache without a bound")
-            .help("keep numbers instead of tensors: `losses.append(loss.detach())` or `float(loss)`; see who holds it with `ridgeline memory`")
+            .help("keep numbers instead of tensors: `losses.append(loss.detach())` or `float(loss)`; see what keeps them with `ridgeline memory`")
             .information();
         if let Some(capacity) = allocator.capacity {
             let left = (capacity as f64 - in_use.last().copied().unwrap_or(0.0)).max(0.0) / per_step.max(1.0);

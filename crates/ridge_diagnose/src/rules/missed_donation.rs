@@ -76,8 +76,8 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
         .about(Subject::Module(program.row))
         .number(format!("of arguments that are dead when such a result is made: {}", list(&names, 3)), counted(bytes))
         .number("needed at the program's peak", counted(peak))
-        .why("the arguments are not donated, so their memory is kept for the caller beside the results of the same size")
-        .help(format!("name them in `jax.jit({function}, donate_argnames=...)`, where the caller no longer needs the old values"))
+        .why("the arguments are not donated, so their memory is kept for the caller in addition to results of the same size")
+        .help(format!("name them in `jax.jit({function}, donate_argnames=...)`, if the caller no longer needs the old values"))
         .information(),
     )
 }

@@ -29,7 +29,7 @@ const LEAST: f64 = 0.05;
 const NARROW: i64 = 8;
 /// They are slow where they move bytes at less than this part of the rate of the program's other work.
 const SLOW: f64 = 1.0 / 3.0;
-/// The part of the time that writing the sums out must give back to be worth it: a program of which 13 to 20 % were predicted was
+/// The part of the time that writing the sums out must give back to be worth it: a program of which 13 to 20% were predicted was
 /// as fast without them, because what feeds a small sum stays in a cache and is read at the same rate in any form.
 const WORTH: f64 = 0.25;
 /// Sums that read fewer bytes at a time take as long as it takes to start them.

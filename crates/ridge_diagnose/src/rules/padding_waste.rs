@@ -28,7 +28,7 @@ const LEAST: f64 = 0.03;
 const ALIGNED: i64 = 16;
 /// Smaller extents are padded whatever one does.
 const SMALLEST: i64 = 16;
-/// Times its least time that a good product takes: libraries reach some 70 % of the data sheet's rate.
+/// Times its least time that a good product takes: libraries reach some 70% of the data sheet's rate.
 const GOOD: f64 = 1.4;
 /// A product that takes less than this many times its least time has nothing to win.
 const SLOW: f64 = 2.0;
@@ -65,7 +65,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, sums: &FxHashMap<u32, WorkSum
     let ns = program.ns_of(&slow);
     let (width, extra) = widths.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let message = format!(
-        "{} of the time multiplies matrices whose rows are not a multiple of {ALIGNED} bytes",
+        "{} of the time multiplies matrices with rows that are not a multiple of {ALIGNED} bytes",
         percent(case.share(ns)),
     );
     Some(

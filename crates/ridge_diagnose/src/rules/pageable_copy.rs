@@ -46,7 +46,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let exposed = copies.iter().fold(0_i64, |sum, copy| sum.saturating_add(copy.exposed_ns));
     let (longest, place) = case.longest_copy(&copies).unzip();
     let mut finding = Finding::new(format!(
-        "copies of pageable host memory take {} of the time, and nothing is computed meanwhile",
+        "copies of pageable host memory take {} of the time with no overlapping computation",
         percent(case.share(exposed).min(1.0)),
     ))
     .at(place.flatten())

@@ -88,7 +88,7 @@ fn finding(case: &Case<'_>, row: u32, share: f64) -> Option<Finding> {
         Finding::new(format!("warps of `{name}` wait, mostly for {what}, and no unit reaches a quarter of its peak"))
             .number(format!("of the stalls have the reason `{reason}`"), measured(part))
             .number(format!("of the peak reached by its busiest unit, {unit}"), measured(best))
-            .why("latency and work that is done one after the other hold it back, not bandwidth and not arithmetic")
+            .why("it is limited by latency and serial work, not by bandwidth or arithmetic")
             .help("reduce within warps and blocks before one atomic update for each block; else more independent work for each thread")
     } else if [numbers.dram_share, numbers.compute_share].into_iter().flatten().any(|part| part >= AT_ROOF) {
         let (unit, part) = match numbers.dram_share.filter(|part| *part >= AT_ROOF) {

@@ -60,7 +60,7 @@ fn slowed_steps(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     let share = events as f64 * EVENT_NS / case.wall().whole_ns().max(1) as f64;
     if share >= SLOWED - 1.0 {
         let message = format!(
-            "recording {} takes an estimated {} of the judged time: short operations seem longer than they are",
+            "recording {} takes an estimated {} of the analyzed time: short operations seem longer than they are",
             count(events, "operation", "operations"),
             percent(share.min(1.0)),
         );

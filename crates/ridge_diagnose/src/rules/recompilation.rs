@@ -69,23 +69,23 @@ impl Reason {
     fn explained(&self, finding: Finding) -> Finding {
         match self {
             Reason::Shapes(_) => finding
-                .why("a compiled program is for one shape and type of each argument, so every new one is compiled anew")
+                .why("a compiled program is for one shape and type of each argument, so every new one is compiled again")
                 .help("pad the arguments that change to a few sizes, and pass numbers that change as arrays rather than as `static_argnums`"),
             Reason::Types(_) => finding
-                .why("a compiled program is for one type of each argument, so an array of another type is compiled for anew")
+                .why("a compiled program is for one type of each argument, so an array of another type is compiled for again")
                 .help("give the arguments one type before the call: `jnp.asarray(x, jnp.float32)`; look for NumPy's float64 and integers among them"),
             Reason::Weak => finding
                 .why("a number of Python has a weak type, which is another one than an array's")
                 .help("pass numbers as arrays each time: `jnp.float32(x)` or `jnp.asarray(x, dtype)`"),
             Reason::Structure => finding
-                .why("a compiled program is for one structure of its arguments, so a list with one more element is compiled for anew")
+                .why("a compiled program is for one structure of its arguments, so a list with one more element is compiled for again")
                 .help("keep the structure: an array of full length with a count of what is used, or `jnp.stack` of the list once"),
             Reason::Values => finding
-                .why("a static argument, and a number of the function around, is a constant of the compiled program, so every new value is compiled anew")
+                .why("a static argument, and a number of the function around, is a constant of the compiled program, so every new value is compiled again")
                 .help("pass what changes as an ordinary argument, not through `static_argnums`, `static_argnames` or the function around; under `eqx.filter_jit` make numbers arrays"),
             Reason::Anew => finding
                 .why("`jax.jit` finds a compiled program by the function it was given, and a `lambda`, an inner function or a `functools.partial` that is made at each call is another one each time")
-                .help("make the jitted function, or the solver, model or optimizer that holds it, once, outside of what is called again and again, and pass what changes as arguments"),
+                .help("make the jitted function, or the solver, model or optimizer that contains it, once, outside of repeatedly called code, and pass what changes as arguments"),
         }
     }
 }

@@ -54,7 +54,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
         .located(case, Finding::new(message), again.first().copied())
         .number(format!("in {}", list(&program.names(&again), 3)), case.per_unit(ns))
         .why("`jax.checkpoint` keeps less than the backward pass needs, and computes the rest a second time")
-        .help("keep what is dear to compute: `jax.checkpoint(f, policy=jax.checkpoint_policies.dots_saveable)`, or checkpoint fewer layers");
+        .help("keep what is expensive to compute: `jax.checkpoint(f, policy=jax.checkpoint_policies.dots_saveable)`, or checkpoint fewer layers");
     let bytes = |bytes: u64, basis| Quantity::new(bytes as f64, Unit::Bytes, basis);
     let Some((memory, needed)) = memory.zip(needed) else { return Some(found.information()) };
     found = found

@@ -51,11 +51,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         let part = (compute_ns as f64 / alone_ns.max(1) as f64).min(1.0) as f32;
         let claim = case.parts_of_events(track.rows.clone().filter_map(|row| exposed.get(&row).map(|ns| (row, *ns))));
         findings.push(
-            Finding::new(format!("collectives hold the stream that computes for {} of the time", percent(case.share_on(device, alone_ns))))
+            Finding::new(format!("collectives occupy the compute stream for {} of the time", percent(case.share_on(device, alone_ns))))
                 .about(Subject::Track(TrackRow(at as u32)))
                 .number("in collectives on that stream while nothing else ran", case.per_unit_on(device, alone_ns))
                 .number("in other kernels of the same stream", case.per_unit_on(device, compute_ns))
-                .why("a stream runs one piece of work after another, so nothing can run beside a collective on it")
+                .why("a stream runs one piece of work after another, so nothing can overlap a collective on it")
                 .help("let the framework exchange: `DistributedDataParallel` or FSDP; else `torch.distributed.all_reduce(..., async_op=True)` and wait where the result is used")
                 .claims(claim.into_iter().map(|(at, share)| (at, share * part))),
         );

@@ -1,4 +1,4 @@
-//! Scatters that do not say that their indices are unique or sorted.
+//! Scatters that don't declare that their indices are unique or sorted.
 
 use crate::case::Case;
 use crate::finding::Finding;
@@ -50,7 +50,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, sums: &FxHashMap<u32, WorkSum
     let claim: Vec<(usize, f32)> = work.filter_map(|work| Some((work.at, part(work.op)?))).collect();
     let most = scatters.iter().filter_map(|id| indices(program.module, *id)).max()?;
     let found = Finding::new(format!(
-        "scatters of `{}` take {} of the time and do not say that their indices are unique or sorted",
+        "scatters of `{}` take {} of the time and don't declare that their indices are unique or sorted",
         program.function(case),
         percent(case.share(ns)),
     ));
@@ -59,7 +59,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, sums: &FxHashMap<u32, WorkSum
         .number(format!("in {}", list(&program.names(&scatters), 3)), case.per_unit(ns))
         .number("places that the largest writes to", Quantity::new(most as f64, Unit::Count, Basis::Counted))
         .why("two indices may be the same for all that the compiler knows, so each element is written with an atomic operation")
-        .help("where it is true, say so: `x.at[i].add(v, unique_indices=True, indices_are_sorted=True)`, or sort by segment and use `jax.ops.segment_sum(..., indices_are_sorted=True)`");
+        .help("if it is true, declare it: `x.at[i].add(v, unique_indices=True, indices_are_sorted=True)`, or sort by segment and use `jax.ops.segment_sum(..., indices_are_sorted=True)`");
     Some(if claim.is_empty() { found.information() } else { found.claims(claim) })
 }
 

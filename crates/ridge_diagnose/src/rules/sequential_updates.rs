@@ -114,7 +114,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>, chain: &Chain) -> Option<Find
     let shape = &program.module.instruction(chain.updates[0]).shape;
     let of_all = program.ns_of(&updates).saturating_add(program.ns_of(&copies));
     let found = Finding::new(format!(
-        "{} updates of one `{}` wait for one another and take {} of the time",
+        "{} serialized updates of one `{}` take {} of the time",
         chain.updates.len(),
         shape.without_layout(),
         percent(case.share(of_all)),
@@ -133,8 +133,8 @@ fn finding(case: &Case<'_>, program: &Program<'_>, chain: &Chain) -> Option<Find
     Some(
         found
             .number(format!("written by all updates, {} of the array", percent(covered)), bytes)
-            .why("each update writes into the result of the one before, and where an older version is still read the array is copied first")
-            .help("compute all new values first and write once: `jnp.concatenate` of the parts, or one `.at[indices].set(values)`")
+            .why("each update writes into the previous result; if an older version is still read, XLA copies the whole array first")
+            .help("compute all new values first and write once, with `jnp.concatenate` or one `.at[indices].set(values)`")
             .claims(claim),
     )
 }

@@ -167,7 +167,7 @@ fn finding(
             .number("between the pieces of work of the loop", case.per_unit(between))
             .number("work of its body", case.per_unit(work_ns))
             .number("operations in one iteration", Quantity::new(body.len() as f64, Unit::Count, Basis::Counted))
-            .why("each iteration starts its operations one by one and then asks whether to go on, and the next one waits for that")
+            .why("each iteration starts its operations one by one and then evaluates the loop condition, and the next one waits for that")
             .help(help)
             .claims(claim);
     // Recording an operation of a processor takes longer than starting it does.

@@ -52,7 +52,7 @@ fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     }
     doubts.push(Doubt {
         message: format!(
-            "{} of a capture of {} remain without start-up, and the device works {} of them: that says little of a program that runs",
+            "{} of a capture of {} remain without startup, and the device works {} of them: too little to represent the program",
             Nanos(case.frame().unit_ns()),
             Nanos(whole),
             Nanos(wall.busy_ns() / i64::try_from(wall.devices.len().max(1)).unwrap_or(i64::MAX)),

@@ -65,7 +65,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .number(source, Quantity::new(way.rate, Unit::BytesPerSec, Basis::Measured))
         .number("such copies", case.count_per_unit(of_kind.len() as u64))
         .why("the memory is far from the device, or the link is shared with other copies or has fewer lanes than it could")
-        .help("bind the process to the processor that the device hangs on (`numactl --cpunodebind`, `nvidia-smi topo -m`), and look at the link's width and speed (`nvidia-smi -q`)")
+        .help("bind the process to the CPU that the device is attached to (`numactl --cpunodebind`, `nvidia-smi topo -m`), and look at the link's width and speed (`nvidia-smi -q`)")
         .claims(claim)
         .edit(Edit { rows, action: Action::Scale((rate / way.rate) as f32) });
         Some(finding)

@@ -149,7 +149,7 @@ fn lines_of(finding: &Finding) -> String {
         let _ = writeln!(text, "  at {}:{}{inferred}", place.file, place.line);
     }
     if !finding.is_information {
-        let _ = writeln!(text, "  holds {:.1} %", 100.0 * finding.share);
+        let _ = writeln!(text, "  holds {:.1}%", 100.0 * finding.share);
     }
     for evidence in &finding.evidence {
         let number = evidence.number.map(|number| format!("{} {}, ", number.value, number.unit.name()));

@@ -28,7 +28,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .number("in products of 32-bit numbers in ordinary arithmetic", case.per_unit(plain.ns))
         .number("kernels of that kind", Quantity::new(events as f64, Unit::Count, Basis::Measured))
         .fact(plain.most_in())
-        .why("TF32 shortens the mantissa of factors to 10 bits and multiplies them in tensor cores, up to 8 times as fast; it is off unless the program asks for it")
+        .why("TF32 shortens the mantissa of factors to 10 bits and multiplies them in tensor cores, up to 8 times as fast; it is off unless the program enables it")
         .help(match case.framework() {
             Framework::Jax => "`jax.config.update(\"jax_default_matmul_precision\", \"tensorfloat32\")`, where 10 bits of mantissa suffice",
             _ => "`torch.set_float32_matmul_precision(\"high\")`, where 10 bits of mantissa suffice; bfloat16 with `torch.autocast` is faster still",

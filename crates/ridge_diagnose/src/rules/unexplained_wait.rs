@@ -106,7 +106,7 @@ fn finding(case: &Case<'_>, device: u32, waits: &Waits) -> Finding {
     let others = stream.map_or(0, |stream| blocked(case, stream, waits));
     if others > 0 {
         let pieces = count(others, "more piece of work", "more pieces of work");
-        finding = finding.fact(format!("{pieces} of the stream, launched meanwhile, could not begin either"));
+        finding = finding.fact(format!("{pieces} of the stream, launched during it, could not begin either"));
     }
     if let Some(victim) = victim(case, device, waits) {
         let name = short(trace.name(victim as usize));
@@ -116,7 +116,7 @@ fn finding(case: &Case<'_>, device: u32, waits: &Waits) -> Finding {
             .seen_at(Subject::Event(EventRow(victim)));
     }
     finding
-        .why("what is launched on a stream begins when all before it is done, and nothing in the capture runs meanwhile")
+        .why("work on a stream begins when all earlier work is done, and nothing in the capture runs during the wait")
         .help("begin the capture earlier and record two steps, so that what the stream waited for is in it, before changing anything")
         .claims(case.parts_of(waits.held.iter().copied()))
 }

@@ -117,6 +117,6 @@ fn launch(case: &Case<'_>, work: &Work<'_>) -> Option<String> {
     let shape = case.trace().launch_shape(work.row.example?.index())?;
     let size = |extents: [u32; 3]| extents.iter().map(|extent| u64::from(*extent)).product::<u64>();
     let registers = shape.registers.map_or(String::new(), |registers| format!(", {registers} registers each"));
-    let occupancy = shape.occupancy_pct.map_or(String::new(), |part| format!(", occupancy {part:.0} % at most"));
+    let occupancy = shape.occupancy_pct.map_or(String::new(), |part| format!(", occupancy {part:.0}% at most"));
     Some(format!("launched with a grid of {} blocks of {} threads{registers}{occupancy}", size(shape.grid), size(shape.block)))
 }

@@ -92,7 +92,7 @@ fn finding(case: &Case<'_>, device: DeviceRow, mut runs: Vec<Run>) -> Option<(i6
         .number("median run of the same kernel and size", Quantity::nanos(median, Basis::Measured))
         .number("standard deviation over mean", Quantity::new(deviation, Unit::Number, Basis::Measured))
         .why("the same work takes longer where something else uses the device or its memory, clocks are low, or the data decides how much there is to do")
-        .help("look at what runs beside the long ones, and at clocks: copies on other streams, other processes, throttling")
+        .help("look at what overlaps the long ones, and at clocks: copies on other streams, other processes, throttling")
         .claims(claim);
     Some((ns, finding))
 }

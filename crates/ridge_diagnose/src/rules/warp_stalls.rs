@@ -70,7 +70,7 @@ fn judge(launch: &Profiled<'_>) -> Option<(Finding, f32)> {
                 Quantity::new(share, Unit::Share, Basis::Measured),
             )
             .number("warps that could go on in each cycle", Quantity::new(eligible, Unit::Number, Basis::Measured))
-            .why("less than one warp in each cycle has its operands, so nothing else runs meanwhile")
+            .why("less than one warp in each cycle has its operands, so nothing else runs")
             .help(*help);
     Some((finding, (share * (1.0 - eligible)) as f32))
 }

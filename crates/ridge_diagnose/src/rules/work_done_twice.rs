@@ -73,9 +73,9 @@ fn finding(case: &Case<'_>, one: &Hashed<'_>, other: &Hashed<'_>, ids: &[Instruc
             .located(case, found, ids.first().copied())
             .about(Subject::Module(other.program.row))
             .number(format!("in both: {}", list(&one.program.names(&ids), 3)), case.per_unit(ns))
-            .fact(format!("both ran {} times, on arguments of the same names and shapes; whether they hold the same is not in the capture", one.runs))
+            .fact(format!("both ran {} times, on arguments of the same names and shapes; the capture doesn't show whether their values are the same", one.runs))
             .why("each program begins from its arguments, so what they have in common is computed in both")
-            .help("if both get the same arguments, compile them as one: `jax.value_and_grad(f)` gives the value with the gradient, `has_aux=True` whatever else the forward pass made")
+            .help("if both get the same arguments, compile them as one: `jax.value_and_grad(f)` returns the value with the gradient, `has_aux=True` whatever else the forward pass made")
             .information(),
     )
 }

@@ -16,7 +16,7 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
         let _ = writeln!(text, "It came from `{}`.", plain(&source.location));
     }
     if let Some(share) = source.share {
-        let _ = writeln!(text, "It takes {:.1} % of all device work of the capture.", share * 100.0);
+        let _ = writeln!(text, "It takes {:.1}% of all device work of the capture.", share * 100.0);
     }
     if let Some(Refusal(why)) = refused {
         let _ = write!(
@@ -29,24 +29,25 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
     section(&mut text, "What failed", ledger, CheckState::Failed);
     section(&mut text, "What took too long", ledger, CheckState::NotFinished);
     section(&mut text, "What was not run", ledger, CheckState::NotRun);
-    text.push_str("\n`ridgeline handoff verify` on this folder runs all of it again, without a network.\nIt compiles and runs the code that is in here: do that only with a bundle from somebody you trust.\n");
+    text.push_str("\n`ridgeline handoff verify` on this directory runs all of it again, without a network.\nIt compiles and runs the code that is in here: do that only with a bundle from somebody you trust.\n");
     text.push_str("\n## What is predicted\n\n");
     match &source.verdict {
         Some((verdict, why)) => {
-            let _ = writeln!(text, "`ridgeline offload` says *{verdict}*: {}.", plain(why).trim_end_matches('.'));
-            text.push_str("`perf/offload.json` holds the intervals; they come from a model and not from a board.\n");
+            let _ =
+                writeln!(text, "Verdict of `ridgeline offload`: *{verdict}*: {}.", plain(why).trim_end_matches('.'));
+            text.push_str("See `perf/offload.json` for the intervals; they come from a model and not from a board.\n");
         }
-        None => text.push_str("Nothing: this is no region that `ridgeline offload` names.\n"),
+        None => text.push_str("Nothing: this is not a region of `ridgeline offload`.\n"),
     }
     if let Some((seconds, on)) = &source.call {
         let _ = writeln!(text, "One call takes {:.4} ms on {}.", seconds * 1e3, plain(on));
     }
     text.push_str("\n## What nobody has run\n\n");
-    text.push_str("- Nothing in here has been on a board, and no vendor's synthesis has seen it: clock, initiation interval and resources after place and route are not known.\n");
+    text.push_str("- Nothing in here has been on a board or through a vendor's synthesis: clock, initiation interval and resources after place and route are unknown.\n");
     match source.recorded.len() {
-        0 => text.push_str("- The vectors are made from a fixed seed; no values of the real program were captured, so ranges of real data are not known: `ridgeline record --golden` keeps them.\n"),
+        0 => text.push_str("- The vectors are made from a fixed seed; no values of the real program were captured, so ranges of real data are unknown: `ridgeline record --golden` keeps them.\n"),
         calls => {
-            let _ = writeln!(text, "- {calls} calls of the real program are among the vectors (`golden/recorded_*`); what other data does is not known.");
+            let _ = writeln!(text, "- {calls} calls of the real program are among the vectors (`golden/recorded_*`); other data is untested.");
         }
     }
     let designs = [
@@ -56,7 +57,7 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
     ];
     for (design, why, words) in designs {
         if refused.is_none() && !files.contains_key(design) {
-            let _ = writeln!(text, "- {words}; `{why}` says why.");
+            let _ = writeln!(text, "- {words}; see `{why}` for the reason.");
         }
     }
     if let Some(why) = files.get(NO_CORE) {
@@ -64,7 +65,7 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
         let why = why.trim_end().trim_start_matches("no core, because ");
         let _ = writeln!(
             text,
-            "- There is no core with AXI4-Stream around `rtl/kernel.v`, because {}: what brings the taps is yours to build.",
+            "- There is no core with AXI4-Stream around `rtl/kernel.v`, because {}: you have to build what supplies the taps.",
             plain(why)
         );
     }
@@ -134,7 +135,7 @@ fn formats(text: &mut String, files: &Files) {
         files.get("spec/numerics.json").and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default();
     let rows: Vec<&Value> = numerics["formats"].as_array().into_iter().flatten().collect();
     if rows.is_empty() {
-        text.push_str("no format was asked for.\n");
+        text.push_str("no format was requested.\n");
         return;
     }
     text.push_str("| format | output | largest error | root mean square | beyond the range |\n|---|---|---|---|---|\n");

@@ -97,10 +97,10 @@ mod tests {
             |descr: &str, shape: &str| format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({shape}), }}");
         assert_eq!(said(&whole("<f4", "1,"), &[0; 4]), "expected <i4(1), found <f4(1)");
         assert_eq!(said(&whole("|O", "1,"), &[0; 4]), "/b.npy: its elements are `|O`, which are not compared");
-        assert_eq!(said(&whole("<i4", "2,"), &[0; 4]), "/b.npy: it has another length than its header says");
+        assert_eq!(said(&whole("<i4", "2,"), &[0; 4]), "/b.npy: its length differs from its header");
         assert_eq!(
             said(&whole("<i4", "9999999999999,9999999999999"), &[0; 4]),
-            "/b.npy: it has another length than its header says"
+            "/b.npy: its length differs from its header"
         );
         fs::write(folder.path().join("b.npy"), b"\x93NUMPY\x02\x00\xff\xff\xff\xff").expect("written");
         assert!(compare(&one, &folder.path().join("b.npy")).is_err());

@@ -9,7 +9,7 @@ use serde_json::Value;
 pub struct Board {
     /// Its name.
     pub name: String,
-    /// The interval of 80 %, and what is in the middle.
+    /// The interval of 80%, and what is in the middle.
     pub p10_ns: f64,
     /// The middle.
     pub p50_ns: f64,

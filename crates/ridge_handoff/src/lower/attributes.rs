@@ -35,11 +35,7 @@ fn low(value: i64, instruction: &Instruction) -> Result<i64, Refusal> {
 }
 
 fn count<T>(all: &[T], rank: usize, instruction: &Instruction) -> Result<(), Refusal> {
-    if all.len() == rank {
-        Ok(())
-    } else {
-        refuse(format!("`{}` does not say all of its dimensions", instruction.name))
-    }
+    if all.len() == rank { Ok(()) } else { refuse(format!("`{}` lacks some of its dimensions", instruction.name)) }
 }
 
 pub(super) fn slice(instruction: &Instruction, rank: usize) -> Result<Vec<(usize, usize)>, Refusal> {
@@ -81,7 +77,7 @@ pub(super) fn windows(instruction: &Instruction, rank: usize) -> Result<Vec<Wind
 
 pub(super) fn gather(instruction: &Instruction, operand_rank: usize, rank: usize) -> Result<Gather, Refusal> {
     let Some(numbers) = &instruction.attributes().gather else {
-        return refuse(format!("`{}` does not say what it gathers", instruction.name));
+        return refuse(format!("`{}` has no description of what it gathers", instruction.name));
     };
     let of_operand = |all: &[i64]| dims(all, operand_rank, instruction);
     let found = Gather {

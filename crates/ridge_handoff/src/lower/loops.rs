@@ -117,7 +117,7 @@ impl Lowering<'_> {
         let (start, free) = part(&self.nodes, &first);
         if !free.is_empty() {
             return refuse(format!(
-                "`{name}` is a loop that runs as often as data say; hand over its body by `--op {name}`"
+                "`{name}` is a loop with a data-dependent trip count; hand over its body with `--op {name}`"
             ));
         }
         let by = Strict::default();

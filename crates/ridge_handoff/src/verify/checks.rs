@@ -21,7 +21,7 @@ pub(super) const RTL: [(&str, u8, Run); 3] =
 pub(super) fn xls(bundle: &Opened, folder: &Path) -> Vec<Check> {
     let said = &bundle.manifest["engines"]["xls"];
     if !bundle.files.contains_key("xls/kernel.v") {
-        return vec![not_run(XLS, said["why"].as_str().unwrap_or("nobody asked XLS when the bundle was made"))];
+        return vec![not_run(XLS, said["why"].as_str().unwrap_or("XLS was not run when the bundle was made"))];
     }
     let folder = folder.join("xls");
     vec![simulated(XLS, &folder), proofs::stages(&folder)]
@@ -89,7 +89,7 @@ pub(super) fn interpreter(bundle: &Opened) -> Check {
         }
     });
     let version = format!("ridgeline {}", env!("CARGO_PKG_VERSION"));
-    judged("interpreter", "spec/module.hlo.txt computed anew", version, began.elapsed().as_secs_f64(), found)
+    judged("interpreter", "spec/module.hlo.txt computed again", version, began.elapsed().as_secs_f64(), found)
 }
 
 /// Holds what another engine gave against double precision and its bound.
@@ -97,7 +97,7 @@ pub(super) fn agreement(bundle: &Opened, engine: &str, words: &str) -> Check {
     let said = &bundle.manifest["engines"][engine];
     let name = format!("{engine} within the bound");
     if said["ran"].is_null() {
-        let why = said["why"].as_str().unwrap_or("nobody ran it when the bundle was made");
+        let why = said["why"].as_str().unwrap_or("it was not run when the bundle was made");
         return not_run(&name, why);
     }
     let began = Instant::now();
@@ -129,7 +129,7 @@ pub(super) fn agreement(bundle: &Opened, engine: &str, words: &str) -> Check {
                     } else if !equal(*their, value) {
                         let off = (their - value).abs();
                         if off.is_nan() || off > bound {
-                            return Err(format!("set `{set}`, output {at}, element {place}: {their:e} where double precision gives {value:e} within {bound:e}"));
+                            return Err(format!("set `{set}`, output {at}, element {place}: {their:e} instead of {value:e} within {bound:e} (double precision)"));
                         }
                         worst = worst.max(off / bound);
                     }
@@ -139,10 +139,10 @@ pub(super) fn agreement(bundle: &Opened, engine: &str, words: &str) -> Check {
         if values == 0 {
             return Err("there are no vectors".to_owned());
         }
-        let largest = if same == values { String::new() } else { format!("; the largest takes {:.0} % of the bound", worst * 100.0) };
+        let largest = if same == values { String::new() } else { format!("; the largest takes {:.0}% of the bound", worst * 100.0) };
         let left_out = sets(bundle).iter().filter(|set| !ran.contains(&set.as_str())).count();
         let left_out = if left_out == 0 || engine == "program" { String::new() } else { format!("; {left_out} sets were not run, for time") };
-        Ok(format!("of {values} values of {words} all are within the bound{largest}; {same} equal ours; of {undecided} rounding decides, and the bound says nothing{left_out}"))
+        Ok(format!("of {values} values of {words} all are within the bound{largest}; {same} equal ours; for {undecided} rounding decides, and the bound doesn't apply{left_out}"))
     });
     let version = said["version"].as_str().unwrap_or("").to_owned();
     judged(&name, "values of the bundle", version, began.elapsed().as_secs_f64(), found)
@@ -187,7 +187,7 @@ pub(super) fn cpp(bundle: &Opened, folder: &Path, slug: Option<&str>) -> Check {
 
 /// What a test bench said.
 fn said(ran: Ran) -> Result<String, Ran> {
-    let last = ran.said.lines().last().unwrap_or("it said nothing").to_owned();
+    let last = ran.said.lines().last().unwrap_or("it printed nothing").to_owned();
     if ran.is_success { Ok(last) } else { Err(Ran { said: last, ..ran }) }
 }
 

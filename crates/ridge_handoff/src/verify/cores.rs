@@ -117,7 +117,7 @@ fn proof(folder: &Path) -> Vec<Check> {
             "by induction, for every pattern of stalls and resets: no result is lost, doubled or turned around, the queue never overflows, and a result that waits stays as it is; for a queue of 4 places behind 3 clocks, not for this core's own length, and without the datapath".to_owned(),
         ),
         Ran { is_late: true, .. } => (CheckState::NotFinished, format!("not proven: undecided after {} s", PATIENCE.as_secs())),
-        ran => (CheckState::Failed, ran.said.lines().last().unwrap_or("nothing was said").to_owned()),
+        ran => (CheckState::Failed, ran.said.lines().last().unwrap_or("it printed nothing").to_owned()),
     };
     vec![Check { name: PROOF.to_owned(), state, found, command: words.join(" "), version, wall_s: ran.wall_s }]
 }

@@ -114,12 +114,12 @@ fn nothing_else(folder: &Path, files: &Files) -> Result<(), BrokenBundle> {
             let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             if seen > 2 * MOST_FILES {
-                return broken("the folder holds more files than a bundle may");
+                return broken("the directory has more files than a bundle may have");
             }
             if is_folder {
                 open.push((entry.path(), format!("{name}/")));
             } else if name != MANIFEST && !files.contains_key(&name) {
-                return broken(format!("{name} is in the folder and not in {MANIFEST}"));
+                return broken(format!("{name} is in the directory and not in {MANIFEST}"));
             }
         }
     }

@@ -29,14 +29,14 @@ const OF_NETLIST: Proof = Proof {
     name: "netlist proof",
     functions: "read_verilog kernel.v; hierarchy -top kernel; proc; flatten; techmap -map wires.v; opt_clean; techmap; opt_clean; write_blif before.blif; \
          design -reset; read_rtlil netlist.il; techmap -map wires.v; techmap -map +/xilinx/cells_sim.v; proc; flatten; simplemap t:$lut %n; opt_clean; write_blif after.blif",
-    known: "for every input the netlist gives what kernel.v says, registers taken for wires",
+    known: "for every input the netlist matches kernel.v, with registers as wires",
 };
 
 const OF_STAGES: Proof = Proof {
     name: "XLS stages proof",
     functions: "read_verilog plain.v; hierarchy -top kernel; proc; flatten; techmap -map wires.v; opt_clean; techmap; opt_clean; write_blif before.blif; \
          design -reset; read_verilog kernel.v; hierarchy -top kernel; proc; flatten; techmap -map wires.v; opt_clean; techmap; opt_clean; write_blif after.blif",
-    known: "for every input the stages give what XLS makes of the same code in one, registers taken for wires",
+    known: "for every input the stages match the same code compiled by XLS as one stage, with registers as wires",
 };
 
 /// Whether the netlist in the folder of a design computes what its Verilog says; `stat` is what Yosys says of its cells.
@@ -90,7 +90,7 @@ fn judged(said: &str, is_late: bool, known: &str) -> (CheckState, String) {
 }
 
 fn last(said: &str) -> &str {
-    said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing was said")
+    said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it printed nothing")
 }
 
 #[cfg(test)]

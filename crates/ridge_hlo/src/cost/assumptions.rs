@@ -24,7 +24,7 @@ macro_rules! assumptions {
                 }
             }
 
-            /// It as a sentence's part, `the trip count of a loop is not known: one iteration is counted`.
+            /// It as a sentence's part, `the trip count of a loop is unknown: one iteration is counted`.
             pub fn text(self) -> &'static str {
                 match self {
                     $(Assumption::$variant => $text,)*
@@ -36,7 +36,7 @@ macro_rules! assumptions {
 
 assumptions! {
     /// A loop whose trip count nobody knew counts one iteration.
-    TripCountUnknown = "trip_count_unknown", "the trip count of a loop is not known: one iteration is counted";
+    TripCountUnknown = "trip_count_unknown", "the trip count of a loop is unknown: one iteration is counted";
     /// A loop's trip count was observed rather than known to the compiler.
     TripCountObserved = "trip_count_observed", "the trip count of a loop was observed";
     /// A loop's trip count was found by following its counter.
@@ -64,7 +64,7 @@ assumptions! {
     /// What a library call does after its main work was left out.
     EpilogueLeftOut = "epilogue_left_out", "the epilogue of a library call is not counted";
     /// The size of a collective's group is not known.
-    GroupSizeUnknown = "group_size_unknown", "the devices of a collective are not known: its whole payload is counted";
+    GroupSizeUnknown = "group_size_unknown", "the devices of a collective are unknown: its whole payload is counted";
     /// A size did not fit or a computation calls itself.
     Bounded = "bounded", "a size or nesting beyond reason was cut off";
 }

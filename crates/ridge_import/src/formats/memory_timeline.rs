@@ -34,7 +34,7 @@ impl Format for MemoryTimeline {
     fn hint(&self, error: &ImportError) -> Option<String> {
         match error {
             ImportError::Unknown { found, .. } if found.to_ascii_lowercase().contains("<html") => Some(
-                "a page holds a picture and no numbers; where it is a memory timeline of PyTorch, \
+                "an HTML page has a picture and no numbers; for a PyTorch memory timeline, \
                  `export_memory_timeline(\"FILE.raw.json.gz\")` writes a file that is read here"
                     .to_owned(),
             ),
@@ -104,7 +104,7 @@ fn keep(mut rows: Vec<[i64; 4]>, source: Source<'_>, import: &mut Import) {
     rows.sort_by_key(|row| row[0]);
     let odd = rows.iter().filter(|row| !is_row(row[1], row[3])).count() as u64;
     if odd > 0 {
-        let message = "rows have an action or a category that is not known; their bytes count as unknown".to_owned();
+        let message = "rows have an unknown action or category; their bytes count as unknown".to_owned();
         import.note(Severity::Partial, source.name, None, odd, message);
     }
     let known = import.captures.iter().find_map(|capture| capture.unix_zero_ns);

@@ -48,7 +48,7 @@ impl Format for Monitor {
             import.note(Severity::Partial, source.name, None, log.odd_rows, message);
         }
         if log.deviceless_rows > 0 {
-            let message = "rows that do not say which device they are about are shown on device 0".to_owned();
+            let message = "rows without a device are shown on device 0".to_owned();
             import.note(Severity::Partial, source.name, None, log.deviceless_rows, message);
         }
         let shift_ns = clock::place(&log, source, import);

@@ -154,15 +154,14 @@ fn read<T: Tables>(tables: &T, source: Source<'_>, import: &mut Import) -> Resul
     let rows = import.builder.rows();
     let placed = place::place(timeline, &names, shift_ns, source, import);
     if import.builder.rows() == rows {
-        let message = "the export holds no activity: no kernels, calls or ranges; `nsys profile --trace=cuda,nvtx` \
+        let message = "the export has no activity: no kernels, calls or ranges; `nsys profile --trace=cuda,nvtx` \
                        records them";
         import.note(Severity::Partial, source.name, None, 1, message.to_owned());
     } else if ![device::KERNELS, device::COPIES, device::MEMORY_SETS, device::GRAPHS, host::CALLS]
         .iter()
         .any(|name| tables.has(name))
     {
-        let message = "the export has no tables of CUDA's activity: what devices did is not known; `nsys profile \
-                       --trace=cuda` records it";
+        let message = "the export has no tables of CUDA's activity: device activity is unknown; `nsys profile --trace=cuda` records it";
         import.note(Severity::Partial, source.name, None, 1, message.to_owned());
     }
     targets::describe(tables, &placed, import);

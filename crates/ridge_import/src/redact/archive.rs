@@ -142,7 +142,7 @@ impl<'a> Zip<'a> {
         let packed = if is_stored { None } else { Some(deflated(bytes)?) };
         let data = packed.as_deref().unwrap_or(bytes);
         let too_large =
-            || RedactError::Unknown { found: "an archive over 4 GiB", hint: "unpack it, and redact the folder" };
+            || RedactError::Unknown { found: "an archive over 4 GiB", hint: "unpack it, and redact the directory" };
         let fits = |size: u64| u32::try_from(size).map_err(|_| too_large());
         let mut crc = flate2::Crc::new();
         crc.update(bytes);

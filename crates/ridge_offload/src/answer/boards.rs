@@ -280,7 +280,7 @@ fn least_of(region: &Region, name: &str, ask: &Ask, draw: &Draw, calls: f64) -> 
     least.unwrap_or(0.0)
 }
 
-/// What each unknown changes on `board`, most first; nothing that changes less than 2 %.
+/// What each unknown changes on `board`, most first; nothing that changes less than 2%.
 pub(super) fn swings(spec: &Specification, board: &Board, ask: &Ask) -> Vec<Swing> {
     let workload = asked(&spec.workload, &ask.what_if);
     let resident = ask.what_if.resident.unwrap_or(1.0);

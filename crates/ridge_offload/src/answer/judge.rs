@@ -41,7 +41,7 @@ pub(super) fn answer(region: Region, asked: &Asked<'_>) -> RegionAnswer {
     let Some(known) = known else {
         answer.verdict = Verdict::Undecided;
         answer.why =
-            format!("a roof of {} that it needs is not known, so neither is its time there", ask.baseline.device);
+            format!("a peak rate of {} that it needs is unknown, and so is its time there", ask.baseline.device);
         return answer;
     };
     answer.headroom = ask.baseline.headroom(&answer.region, &known);
@@ -74,7 +74,7 @@ fn by_measured_time(answer: &mut RegionAnswer, known: &Known, asked: &Asked<'_>)
     if answer.boards.is_empty() && !asked.targets.is_empty() {
         let device = &asked.ask.baseline.device;
         answer.why.push_str(&format!(
-            "; nor is its time on another GPU known: `{device}` has no data sheet (`--as` says which device it is)"
+            "; its time on another GPU is unknown as well: `{device}` has no data sheet (`--as` names the device)"
         ));
     }
     let Some(best) = answer.boards.first().filter(|_| asked.ask.boards.is_empty()) else { return };
@@ -82,7 +82,10 @@ fn by_measured_time(answer: &mut RegionAnswer, known: &Known, asked: &Asked<'_>)
     (answer.verdict, answer.why) = match best.speedup {
         speedup if speedup.p10 > 1.0 => (Verdict::LatencyCandidate, format!("{} answers {how} as fast", best.name)),
         speedup if speedup.p90 < 1.0 => (Verdict::NeverOnThroughput, format!("{} is {how} as fast", best.name)),
-        _ => (Verdict::Undecided, format!("{} is {how} as fast: the interval holds both a gain and a loss", best.name)),
+        _ => (
+            Verdict::Undecided,
+            format!("{} is {how} as fast: the interval includes both a gain and a loss", best.name),
+        ),
     };
 }
 
@@ -106,7 +109,7 @@ fn judge(answer: &mut RegionAnswer, spec: &Specification, known: &Known, ask: &A
         let mended = match (answer.boards.first(), known.least_s) {
             (Some(best), Some(least)) => {
                 format!(
-                    "; mended, a call takes {} there at best, and {} on {}",
+                    "; fixed, a call takes {} there at best, and {} on {}",
                     words::secs(least),
                     words::secs(best.total_s.p50),
                     best.name
@@ -116,7 +119,7 @@ fn judge(answer: &mut RegionAnswer, spec: &Specification, known: &Known, ask: &A
         };
         let as_compiled = if ask.baseline.host == Host::Sheet { "with the modules as compiled here, " } else { "" };
         answer.why = format!(
-            "{as_compiled}{device} takes {} times as long as it must: {}{mended}",
+            "{as_compiled}{device} takes {} times as long as necessary: {}{mended}",
             words::times(headroom),
             fix.words()
         );
@@ -124,7 +127,7 @@ fn judge(answer: &mut RegionAnswer, spec: &Specification, known: &Known, ask: &A
     }
     let Some(best) = answer.boards.first() else {
         answer.verdict = Verdict::Undecided;
-        answer.why = "no board was asked for that the model has a time for".to_owned();
+        answer.why = "the model has no time for any of the boards".to_owned();
         return;
     };
     let speedup = best.speedup;
@@ -149,7 +152,7 @@ fn judge(answer: &mut RegionAnswer, spec: &Specification, known: &Known, ask: &A
         )
     } else if speedup.p90 >= 1.0 {
         let why = format!(
-            "{} is {} as fast: the interval holds both a gain and a loss",
+            "{} is {} as fast: the interval includes both a gain and a loss",
             best.name,
             words::interval_times(&speedup)
         );
@@ -164,7 +167,7 @@ fn judge(answer: &mut RegionAnswer, spec: &Specification, known: &Known, ask: &A
         (Verdict::EnergyCandidate, why)
     } else if let (Some(calls), Some(BoundBy::Link)) = (best.break_even_calls, best.bound) {
         let why = format!(
-            "as it is called, bytes over the link make {} {} as fast; it would gain after {} calls with data on the board, and whether data can stay there is not in the capture",
+            "as it is called, bytes over the link make {} {} as fast; it would gain after {} calls with data on the board, but the capture does not show whether data can stay there",
             best.name,
             words::interval_times(&speedup),
             calls.ceil()

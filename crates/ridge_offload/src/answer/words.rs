@@ -5,7 +5,7 @@ use super::{Ask, RegionAnswer};
 use crate::baseline::{Host, Known};
 use crate::predict::Interval;
 use crate::{BoundBy, Verdict};
-use ridge_units::Nanos;
+use ridge_units::{Nanos, Share};
 
 /// A time in words.
 pub(super) fn secs(seconds: f64) -> String {
@@ -32,7 +32,7 @@ pub(super) fn forbidden(best: &BoardAnswer, known: &Known, device: &str) -> Stri
     match best.least {
         _ if best.is_gpu() => format!("{} is {} as fast", best.name, interval_times(&best.speedup)),
         Some((least, by)) if least > call => format!(
-            "even with everything at its best and data on the board, {} holds a call on {} at {}; {} takes {}",
+            "even at best, with the data on the board, {} limits a call on {} to {}; {} takes {}",
             bound_words(by),
             best.name,
             secs(least),
@@ -50,7 +50,7 @@ pub(super) fn forbidden(best: &BoardAnswer, known: &Known, device: &str) -> Stri
             }
         ),
         _ => format!(
-            "the fastest board, {}, is {} as fast, held by {}",
+            "the fastest board, {}, is {} as fast, limited by {}",
             best.name,
             interval_times(&best.speedup),
             best.bound.map_or("its roofs", bound_words)
@@ -81,7 +81,7 @@ pub(super) fn headline(regions: &[RegionAnswer], ask: &Ask) -> String {
         |verdict: Verdict| regions.iter().filter(|one| one.verdict == verdict).map(|one| one.region.share).sum::<f64>();
     let device = &ask.baseline.device;
     let against = match ask.baseline.host {
-        Host::MeasuredOnProcessor => format!("{device}, the processor of the capture"),
+        Host::MeasuredOnProcessor => format!("{device}, the CPU of the capture"),
         Host::Sheet | Host::Compiled => format!("{device} by its data sheet"),
         Host::Measured => device.clone(),
     };
@@ -89,19 +89,19 @@ pub(super) fn headline(regions: &[RegionAnswer], ask: &Ask) -> String {
     let is_beaten = |one: &&RegionAnswer| one.boards.first().is_some_and(|best| best.speedup.p10 > 1.0);
     let beaten: f64 = regions.iter().filter(is_beaten).map(|one| one.region.share).sum();
     let first = match candidates.first() {
-        None if regions.is_empty() => return format!("no device work to lay beside {against}"),
+        None if regions.is_empty() => return format!("no device work to compare with {against}"),
         None if beaten > 0.0 => {
-            format!("other hardware beats {against} only where the program itself is what to mend first")
+            format!("no region is worth offloading yet: fix the program on {against} first")
         }
         None if share(Verdict::Undecided) > 0.0 => {
-            format!("nothing here is known to run faster elsewhere than on {against}")
+            format!("no region is known to run faster elsewhere than on {against}")
         }
         None if share(Verdict::NeverOnThroughput) + share(Verdict::GpuFirst) == 0.0 => {
-            format!("nothing here could be laid beside {against}")
+            format!("no region could be compared with {against}")
         }
         None => match ask.boards.len() + ask.targets.len() {
-            1 => format!("it does not beat {against} in any part of this program"),
-            boards => format!("none of {boards} boards beats {against} in any part of this program"),
+            1 => format!("the board does not beat {against} in any region of this program"),
+            boards => format!("none of {boards} boards beats {against} in any region of this program"),
         },
         Some(best) => {
             let board = best.boards.first().map_or("", |board| board.name.as_str());
@@ -123,7 +123,7 @@ pub(super) fn headline(regions: &[RegionAnswer], ask: &Ask) -> String {
     let parts: Vec<String> = Verdict::ALL
         .into_iter()
         .filter(|verdict| share(*verdict) >= 0.0005)
-        .map(|verdict| format!("{} {:.1} %", verdict.name(), 100.0 * share(verdict)))
+        .map(|verdict| format!("{} {}", verdict.words(), Share(share(verdict))))
         .collect();
     format!("{first}: {}", parts.join(", "))
 }
@@ -134,31 +134,32 @@ pub(super) fn assumptions(regions: &[RegionAnswer], ask: &Ask) -> Vec<String> {
     let device = &ask.baseline.device;
     match ask.baseline.host {
         Host::Sheet => all.push(format!(
-            "nothing was measured on {device}: each operation of the capture's modules takes its time at the roof of the data sheet, at 30 to 90 % of it, and 2 to 4 µs at least; modules compiled for that device would be fused otherwise and take 0.27 to 1 times as long, 0.4 to 1 below five launches, by which intervals are wider"
+            "nothing was measured on {device}: each operation of the capture's modules takes its time at the roof of the data sheet, at 30 to 90% of it, and 2 to 4 µs at least; modules compiled for that device would be fused otherwise and take 0.27 to 1 times as long, 0.4 to 1 below five launches, by which intervals are wider"
         )),
         Host::Compiled => all.push(format!(
-            "nothing was measured on {device}: each launch that XLA makes for it takes its time at the roof of the data sheet, at 30 to 90 % of it, and 2 to 4 µs at least; autotuning and libraries may choose other kernels"
+            "nothing was measured on {device}: each launch that XLA makes for it takes its time at the roof of the data sheet, at 30 to 90% of it, and 2 to 4 µs at least; autotuning and libraries may choose other kernels"
         )),
         Host::MeasuredOnProcessor => all.push(format!(
-            "times are those of {device}; `--as h100` lays the boards beside a GPU by its data sheet"
+            "times are those of {device}; `--as h100` compares the boards with a GPU by its data sheet"
         )),
         Host::Measured => {}
     }
-    all.push("every time on a board is predicted; docs/offload-validation.md says how far to trust it".to_owned());
+    all.push("every time on a board is predicted; see docs/offload-validation.md for its accuracy".to_owned());
     if !ask.what_if.is_streamed && !ask.boards.is_empty() {
         let stays = |one: &RegionAnswer| {
             let work = one.region.specification.as_ref().ok().map(|spec| &spec.workload);
             work.is_some_and(|work| work.kept_input.0 + work.kept_output.0 > 0.0)
         };
-        let but = if regions.iter().any(stays) { ", but for what a loop around it leaves alone" } else { "" };
+        let but =
+            if regions.iter().any(stays) { ", except for data that a surrounding loop leaves unchanged" } else { "" };
         all.push(format!(
-            "input and output cross the host's link in each call{but}, unless `--what-if resident=N` or `stream=yes` says otherwise"
+            "input and output cross the host's link in each call{but}, unless `--what-if resident=N` or `stream=yes` is set"
         ));
     }
     if regions.iter().any(|one| one.boards.iter().any(BoardAnswer::is_gpu)) {
         all.push(match ask.baseline.host {
-            Host::Measured => "between GPUs, work keeps what it reached of its device: kernels whose launch is known are scaled by the waves of their blocks, others by their roofs; grids and kernels are taken to be the same on both".to_owned(),
-            _ => "nothing was measured on a GPU: each operation takes its time at the roof of the target's data sheet, at 30 to 90 % of it, and 2 to 4 µs at least".to_owned(),
+            Host::Measured => "between GPUs, work keeps its efficiency: kernels whose launch is known are scaled by the waves of their blocks, others by their roofs; grids and kernels are taken to be the same on both".to_owned(),
+            _ => "nothing was measured on a GPU: each operation takes its time at the roof of the target's data sheet, at 30 to 90% of it, and 2 to 4 µs at least".to_owned(),
         });
     }
     let mut unverified: Vec<String> = regions

@@ -161,7 +161,7 @@ fn count_in(
     } else if missing.is_empty() {
         missing.push(lost(match told(&end) {
             Some(_) => "ncu wrote no report".to_owned(),
-            None => format!("ncu ended before it ran the program; it said: {}", last_line(&said)),
+            None => format!("ncu ended before it ran the program; its output: {}", last_line(&said)),
         }));
     }
     Ok(CounterOutcome { status, wall: run.wall, report, missing })
@@ -190,8 +190,7 @@ fn pattern(name: &str) -> String {
 fn why_less(said: &str, kernels: &[String]) -> Option<String> {
     if said.contains("ERR_NVGPUCTRPERM") {
         return Some(
-            "the driver lets only administrators read performance counters; run as root, or have it let everybody, as \
-             https://developer.nvidia.com/ERR_NVGPUCTRPERM says"
+            "the driver allows only administrators to read performance counters; run as root, or allow all users: https://developer.nvidia.com/ERR_NVGPUCTRPERM"
                 .to_owned(),
         );
     }
@@ -201,7 +200,7 @@ fn why_less(said: &str, kernels: &[String]) -> Option<String> {
     let errors = said.lines().filter_map(|line| line.trim().strip_prefix("==ERROR==")).map(str::trim);
     // The program's own status is passed on, and is no failure of the profiler.
     let mut errors = errors.filter(|line| !line.starts_with("The application returned an error code"));
-    errors.next().map(|line| format!("ncu said: {line}"))
+    errors.next().map(|line| format!("ncu: {line}"))
 }
 
 fn last_line(said: &str) -> String {

@@ -94,9 +94,9 @@ fn why_no_report(folder: &CaptureFolder, trace: &Path, status: ProgramStatus) ->
         );
     }
     match (super::told(&folder.told()), status) {
-        (Some(_), _) => "nsys wrote no report; what it said stands above".to_owned(),
+        (Some(_), _) => "nsys wrote no report; see its output above".to_owned(),
         (None, ProgramStatus::Exited(code)) => {
-            format!("nsys ended with status {code} before it ran the program; what it said stands above")
+            format!("nsys ended with status {code} before it ran the program; see its output above")
         }
         (None, ProgramStatus::Signaled(signal)) => format!("signal {signal} ended nsys before it wrote a report"),
     }
@@ -112,7 +112,7 @@ fn export(tool: &Path, report: &Path, database: &Path) -> Result<(), String> {
     }
     let said = [output.stderr, output.stdout].concat();
     let said = String::from_utf8_lossy(&said).into_owned();
-    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it said nothing").to_owned();
+    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or("it printed nothing").to_owned();
     Err(match output.status.code() {
         Some(0) => "it wrote no file".to_owned(),
         Some(code) => format!("status {code}, {last}"),

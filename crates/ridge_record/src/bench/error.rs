@@ -58,7 +58,7 @@ pub enum BenchError {
         source: io::Error,
     },
     /// The folder holds files that no benchmark made.
-    #[error("expected an empty folder or an earlier benchmark, found other files: {}", path.display())]
+    #[error("expected an empty directory or an earlier benchmark, found other files: {}", path.display())]
     FolderInUse {
         /// The folder asked for.
         path: PathBuf,
@@ -100,9 +100,9 @@ impl BenchError {
             }
             BenchError::Spawn { .. } => vec!["name an interpreter with `--python`".into()],
             BenchError::FolderInUse { .. } | BenchError::Elsewhere { .. } => {
-                vec!["name another folder with `-o`".into()]
+                vec!["name another directory with `-o`".into()]
             }
-            BenchError::Write { .. } => vec!["check space and permission, or name another folder with `-o`".into()],
+            BenchError::Write { .. } => vec!["check space and permission, or name another directory with `-o`".into()],
             BenchError::UnknownVariant { .. } | BenchError::Option { .. } | BenchError::Signals { .. } => Vec::new(),
         }
     }

@@ -38,7 +38,7 @@ pub struct BenchOptions {
 /// Where things lie in the folder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
-    /// A folder for each size.
+    /// A directory per size.
     #[default]
     Own,
     /// As the profiler of MBIRJAX lays them out; beside it `results.json` and `manifest.json`, with which Ridgeline opens the folder.

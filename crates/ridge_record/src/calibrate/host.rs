@@ -41,7 +41,7 @@ pub(super) fn measure(
         let others = Others::from_now(&[std::process::id()]);
         let rounds = probe.measure(machine, effort, stop);
         let missing = match &rounds {
-            None => Some("the system does not say how large the processor's caches are"),
+            None => Some("the system does not report the size of the CPU's caches"),
             Some(rounds) if rounds.nanos.is_empty() => Some("interrupted"),
             Some(_) => None,
         };

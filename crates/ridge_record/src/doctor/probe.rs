@@ -96,7 +96,7 @@ impl Probe {
     pub(super) fn devices(&self, library: &str) -> Result<&[Device], &str> {
         let found = if library == "jax" { &self.jax } else { &self.torch };
         match found {
-            None => Err("it said nothing of its devices"),
+            None => Err("it printed nothing about its devices"),
             Some(Library { why: Some(why), .. }) => Err(why),
             Some(Library { devices, .. }) => Ok(devices),
         }

@@ -29,7 +29,7 @@ pub enum TrialError {
         why: String,
     },
     /// A revision that is not there.
-    #[error("expected a revision of the repository, found `{revision}`: {why}")]
+    #[error("unknown revision `{revision}`: {why}")]
     Revision {
         /// What was asked for.
         revision: String,
@@ -37,7 +37,7 @@ pub enum TrialError {
         why: String,
     },
     /// A folder that is too large to copy.
-    #[error("the folder is too large to copy: more than {limit}: {}", path.display())]
+    #[error("the directory is too large to copy: more than {limit}: {}", path.display())]
     TooLarge {
         /// The folder.
         path: PathBuf,

@@ -13,7 +13,7 @@ pub(super) fn largest_difference(one: &str, other: &str) -> Result<f64, String> 
             (None, None) => return Ok(most),
             (Some(Piece::Number(a)), Some(Piece::Number(b))) => most = most.max(super::numbers::part(a, b)),
             (a, b) if a == b => {}
-            _ => return Err(format!("texts differ beside their numbers from line {line} on")),
+            _ => return Err(format!("texts differ in more than numbers from line {line} on")),
         }
     }
 }

@@ -43,18 +43,20 @@ struct Copies {
 
 impl Workplace {
     pub(super) fn prepare(options: &TrialOptions) -> Result<Workplace, TrialError> {
-        let here = std::env::current_dir().and_then(fs::canonicalize).map_err(system("find the working folder"))?;
+        let here = std::env::current_dir().and_then(fs::canonicalize).map_err(system("find the working directory"))?;
         if options.candidate.source == Source::Same && options.baseline.is_none() {
             return Ok(Workplace { here, copies: None });
         }
         let top = git(&here, &["rev-parse", "--show-toplevel"]).ok().map(|out| path_of(out.trim_ascii_end()));
         let is_repository = top.is_some();
         let tree = top.unwrap_or_else(|| here.clone());
-        let temporary =
-            tempfile::Builder::new().prefix("ridgeline-try-").tempdir().map_err(system("make a folder for copies"))?;
+        let temporary = tempfile::Builder::new()
+            .prefix("ridgeline-try-")
+            .tempdir()
+            .map_err(system("create a directory for copies"))?;
         let mut copies = Copies { tree, temporary, changed: Vec::new(), is_repository, left_out: Vec::new() };
         for side in [Side::Before, Side::After] {
-            fs::create_dir_all(copies.root(side)).map_err(system("make a folder for copies"))?;
+            fs::create_dir_all(copies.root(side)).map_err(system("create a directory for copies"))?;
             match (side, &options.baseline, &options.candidate.source) {
                 (Side::Before, Some(revision), _) | (Side::After, _, Source::Revision(revision)) => {
                     copies.check_out(side, revision)?;
@@ -72,7 +74,7 @@ impl Workplace {
         let place = Workplace { here, copies: Some(copies) };
         for side in [Side::Before, Side::After] {
             // The folder in which the user is may hold nothing that is copied.
-            fs::create_dir_all(place.folder(side)).map_err(system("make a folder for copies"))?;
+            fs::create_dir_all(place.folder(side)).map_err(system("create a directory for copies"))?;
         }
         Ok(place)
     }
@@ -174,7 +176,7 @@ impl Copies {
         }
         let (mut found, mut bytes, mut open) = (Vec::new(), 0_u64, vec![PathBuf::new()]);
         while let Some(folder) = open.pop() {
-            let entries = fs::read_dir(self.tree.join(&folder)).map_err(system("read the folder of the program"))?;
+            let entries = fs::read_dir(self.tree.join(&folder)).map_err(system("read the program's directory"))?;
             for entry in entries.filter_map(Result::ok) {
                 let (name, Ok(metadata)) = (entry.file_name(), entry.metadata()) else { continue };
                 let path = folder.join(&name);
@@ -225,7 +227,7 @@ impl Copies {
     fn check_out(&self, side: Side, revision: &str) -> Result<(), TrialError> {
         let fails = |why: String| TrialError::Revision { revision: revision.to_owned(), why };
         if !self.is_repository {
-            return Err(fails("the folder is in no git repository".to_owned()));
+            return Err(fails("the directory is not in a git repository".to_owned()));
         }
         let root = self.root(side);
         let index = self.temporary.path().join(format!("index-{}", side.name()));

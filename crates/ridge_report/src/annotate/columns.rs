@@ -18,7 +18,7 @@ pub(super) struct Number {
 const NUMBERS: [Number; 9] = [
     Number {
         title: "Self",
-        definition: "time of work whose innermost line this is, measured",
+        definition: "time of work with this innermost line, measured",
         of: |line| nanos(line.sums.self_ns),
     },
     Number {

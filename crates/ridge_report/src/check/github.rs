@@ -15,7 +15,7 @@ pub fn annotations(check: &Check, options: &Options) -> String {
             Level::Info => "notice",
         };
         let place = finding.place.as_ref().map(|place| format!("file={},line={},", property(&place.file), place.line));
-        let held = holds(check, finding).map(|held| format!("\nholds {held}")).unwrap_or_default();
+        let held = holds(check, finding).map(|held| format!("\n{held}")).unwrap_or_default();
         let message = format!("{}{held}\n{}", finding.message, finding.help);
         let title = property(&format!("ridgeline {}", finding.rule));
         text.push_str(&format!("::{level} {}title={title}::{}\n", place.unwrap_or_default(), data(&message)));

@@ -29,7 +29,7 @@ pub fn report(check: &Check, options: &Options) -> String {
             text.push_str(&format!("<failure message=\"{}\">", escaped(&first.finding.message)));
             for item in own {
                 let place = item.finding.place.as_ref().map(|place| format!("{}:{}: ", place.file, place.line));
-                let held = holds(check, item.finding).map(|held| format!("; holds {held}"));
+                let held = holds(check, item.finding).map(|held| format!("; {held}"));
                 let line = format!(
                     "{}{}{}\n{}\n",
                     place.unwrap_or_default(),

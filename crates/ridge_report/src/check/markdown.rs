@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 pub fn render(check: &Check, options: &Options) -> String {
     let mut text = format!("### {}\n", literal(&headline(check)));
     for (rule, doubt) in check.diagnosis.doubts.iter().filter(|(_, doubt)| options.all || !doubt.blocks.is_empty()) {
-        let _ = write!(text, "\n> **doubt** `{}`: {}; {}", rule.id, literal(&doubt.message), consequence(doubt));
-        doubt.command.iter().for_each(|command| text.push_str(&format!(": `{command}`")));
+        let _ = write!(text, "\n> **capture** `{}`: {}; {}", rule.id, literal(&doubt.message), consequence(doubt));
+        doubt.command.iter().for_each(|command| text.push_str(&format!("; fix: `{command}`")));
         text.push('\n');
     }
     for item in causes(check, options) {
@@ -23,7 +23,7 @@ pub fn render(check: &Check, options: &Options) -> String {
             let inferred = if place.is_inferred { " (inferred)" } else { "" };
             line("at", &format!("`{}:{}`{inferred}", place.file, place.line));
         }
-        holds(check, finding).iter().for_each(|held| line("holds", held));
+        holds(check, finding).iter().for_each(|held| line("time", held));
         finding.evidence.iter().for_each(|said| line("evidence", &literal(&evidence(said))));
         for (title, words) in [("why", &finding.why), ("help", &finding.help)] {
             if !words.is_empty() {

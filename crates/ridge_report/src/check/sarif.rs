@@ -16,7 +16,7 @@ pub fn log(check: &Check, options: &Options) -> String {
     let results = items.iter().map(|item| {
         let finding = item.finding;
         let mut message = finding.message.clone();
-        holds(check, finding).iter().for_each(|held| message.push_str(&format!("\nholds {held}")));
+        holds(check, finding).iter().for_each(|held| message.push_str(&format!("\n{held}")));
         if !finding.help.is_empty() {
             message.push_str(&format!("\nhelp: {}", finding.help));
         }

@@ -46,7 +46,7 @@ pub fn brief(check: &Check, layout: &Layout) -> String {
     if found.is_empty() {
         return String::new();
     }
-    let mut text = styled(layout.theme.title, "What holds it back").into_owned();
+    let mut text = styled(layout.theme.title, "Top findings").into_owned();
     text.push('\n');
     for item in found.iter().take(3) {
         let place = item.finding.place.as_ref().map(|place| format!(" ({}:{})", place.file, place.line));
@@ -73,9 +73,10 @@ fn doubts<'c>(check: &'c Check, options: &Options) -> Vec<(&'static str, &'c Dou
 }
 
 fn doubt_block(rule: &str, doubt: &Doubt, layout: &Layout) -> String {
-    let mut text = head("doubt", layout.theme.partial, rule, &doubt.message, layout);
-    text.push_str(&entry("so", &consequence(doubt), layout));
-    doubt.command.iter().for_each(|command| text.push_str(&entry("better", &format!("`{command}`"), layout)));
+    let mut text = head("capture", layout.theme.partial, rule, &doubt.message, layout);
+    let title = if doubt.blocks.is_empty() { "note" } else { "effect" };
+    text.push_str(&entry(title, &consequence(doubt), layout));
+    doubt.command.iter().for_each(|command| text.push_str(&entry("fix", &format!("`{command}`"), layout)));
     text
 }
 
@@ -87,7 +88,7 @@ fn block(check: &Check, item: &Item<'_>, options: &Options, layout: &Layout) -> 
         Level::Info => layout.theme.quiet,
     };
     let mut text = head(finding.level.name(), style, finding.rule, &finding.message, layout);
-    let held = holds(check, finding).map(|held| format!("holds {held}"));
+    let held = holds(check, finding);
     if let Some(place) = &finding.place {
         let inferred = if place.is_inferred { "  (line inferred from the data flow)" } else { "" };
         text.push_str(&plain_marks(
@@ -139,7 +140,7 @@ fn head(word: &str, style: Style, rule: &str, message: &str, layout: &Layout) ->
     text
 }
 
-/// The line of source, and below it what it holds.
+/// The line of source, and below it its time.
 fn code(line: u32, source: &str, held: Option<&str>, layout: &Layout) -> String {
     let number = line.to_string();
     let blank = " ".repeat(number.len());
@@ -199,7 +200,7 @@ fn closing(check: &Check, options: &Options, layout: &Layout) -> String {
         parts.push(format!("{accepted} accepted by the baseline"));
     }
     if minor > 0 {
-        parts.push(format!("{minor} of little weight"));
+        parts.push(format!("{minor} minor"));
     }
     if !unsure.is_empty() {
         let names = unsure.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
@@ -213,7 +214,7 @@ fn closing(check: &Check, options: &Options, layout: &Layout) -> String {
         text.push_str(&paragraph(&line, layout.theme.quiet, layout));
     }
     if check.diagnosis.causes().next().is_some() {
-        text.push_str(&paragraph("`ridgeline explain RULE` says more of a rule", layout.theme.quiet, layout));
+        text.push_str(&paragraph("`ridgeline explain RULE` explains a rule", layout.theme.quiet, layout));
     }
     check.footnotes.iter().for_each(|note| text.push_str(&paragraph(note, layout.theme.quiet, layout)));
     text

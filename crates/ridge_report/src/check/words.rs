@@ -2,10 +2,10 @@
 
 use crate::cell::Cell;
 use crate::number::{show, show_share};
-use ridgeline::units::Nanos;
+use ridgeline::units::{Nanos, counted};
 use ridgeline::{Check, Doubt, Evidence, Finding, Level, Per, Saving, SavingBasis, State, blind_record_of};
 
-/// The first line: the step, how busy the device was, what the causes hold, whether the capture can be judged.
+/// The first line: the step, how busy the device was, the time of the findings, the quality of the capture.
 pub fn headline(check: &Check) -> String {
     let found = &check.diagnosis;
     let unit_ns = found.frame.unit_ns();
@@ -13,7 +13,7 @@ pub fn headline(check: &Check) -> String {
     if found.busy_share.is_some() {
         parts.push(match found.frame.per {
             Per::Step => format!("step {}", Nanos(unit_ns)),
-            Per::Capture => format!("capture {} without start-up", Nanos(unit_ns)),
+            Per::Capture => format!("{} analyzed (startup excluded)", Nanos(unit_ns)),
         });
     }
     parts.extend(found.busy_share.map(|busy| format!("device busy {}", show_share(busy).joined())));
@@ -21,24 +21,23 @@ pub fn headline(check: &Check) -> String {
     let held = Nanos((found.held_share * unit_ns as f64) as i64);
     parts.push(match causes {
         0 if found.state == State::CannotJudge => "no verdict".to_owned(),
-        0 => "nothing found that holds 3 % of it".to_owned(),
-        // A request for memory that failed holds no time.
-        1 if held.0 == 0 => "one cause found".to_owned(),
-        causes if held.0 == 0 => format!("{causes} causes found"),
-        1 => format!("one cause holds {held} of it"),
-        causes => format!("{causes} causes hold {held} of it"),
+        0 => "no findings of 3% or more".to_owned(),
+        // A request for memory that failed takes no time.
+        causes if held.0 == 0 => counted(causes as u64, "finding", "findings"),
+        1 => format!("1 finding accounts for {held}"),
+        causes => format!("{} account for {held}", counted(causes as u64, "finding", "findings")),
     });
-    parts.push(format!("capture: {}", state_words(found.state)));
+    parts.push(format!("capture quality: {}", found.state.quality()));
     parts.join(" · ")
 }
 
-/// What the rest of the program's life was, where much of it was compiling: `14.3 s in all: 8.2 s compiling, …`.
+/// What the rest of the program's life was, where much of it was compiling: `14.3 s total: 8.2 s compiling, …`.
 pub(super) fn life(check: &Check) -> Option<String> {
     let life = check.diagnosis.life;
     let is_much = life.whole_ns > 0 && life.compiling_ns >= life.whole_ns / 4;
     is_much.then(|| {
         format!(
-            "{} in all: {} compiling, {} judged, {} start-up, pauses and end",
+            "{} total: {} compiling, {} analyzed, {} startup, pauses and shutdown",
             Nanos(life.whole_ns),
             Nanos(life.compiling_ns),
             Nanos(life.judged_ns),
@@ -47,15 +46,7 @@ pub(super) fn life(check: &Check) -> Option<String> {
     })
 }
 
-fn state_words(state: State) -> &'static str {
-    match state {
-        State::Fit => "fit to judge",
-        State::Partly => "fit to judge in part",
-        State::CannotJudge => "cannot be judged",
-    }
-}
-
-/// What a finding holds: `2.13 of 3.04 ms per step`.
+/// The time that a finding accounts for: `2.13 ms of 3.04 ms per step (70.1%)`.
 pub fn holds(check: &Check, finding: &Finding) -> Option<String> {
     if finding.is_information || finding.share <= 0.0 {
         return None;
@@ -63,7 +54,11 @@ pub fn holds(check: &Check, finding: &Finding) -> Option<String> {
     let frame = &check.diagnosis.frame;
     if finding.beside_ns > 0 {
         let held = Nanos(finding.beside_ns);
-        return Some(format!("{held} beside {} ({})", Nanos(frame.unit_ns()), show_share(finding.share).joined()));
+        return Some(format!(
+            "{held} outside of the analyzed {} ({})",
+            Nanos(frame.unit_ns()),
+            show_share(finding.share).joined()
+        ));
     }
     let held = Nanos((finding.share * frame.unit_ns() as f64) as i64);
     let per = match frame.per {
@@ -95,11 +90,11 @@ pub fn saving(saving: &Saving, rule: &str) -> String {
     let record = of_record(rule);
     match (saving.basis, &saving.refused) {
         (SavingBasis::Replay, _) => format!("{amount} (replay{record})"),
-        (SavingBasis::Wall, _) => format!("{amount} (its part of the time{record})"),
+        (SavingBasis::Wall, _) => format!("{amount} (its share of the time{record})"),
         (SavingBasis::Price, _) => format!("{amount} (both forms priced by the cost model)"),
         (SavingBasis::Bound, Some(why)) => format!("at most {high}{per}; no prediction: {why}"),
         (SavingBasis::Measured, _) => format!("{amount} (measured by an experiment)"),
-        (SavingBasis::Bound, None) => format!("at most {high}{per}; what would take its place is not known"),
+        (SavingBasis::Bound, None) => format!("at most {high}{per}; the cost of a replacement is unknown"),
     }
 }
 
@@ -111,7 +106,7 @@ fn of_record(rule: &str) -> String {
 /// What cannot be told because of a doubt.
 pub(super) fn consequence(doubt: &Doubt) -> String {
     if doubt.blocks.is_empty() {
-        return "good to know; no answer depends on it".to_owned();
+        return "informational".to_owned();
     }
     let blocks: Vec<&str> = doubt.blocks.iter().map(|question| question.words()).collect();
     format!("cannot tell {}", blocks.join(", "))

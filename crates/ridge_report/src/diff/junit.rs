@@ -13,7 +13,7 @@ pub fn report(diff: &Diff, options: &Options) -> String {
         found.doubts.iter().filter(|doubt| doubt.weight == Weight::Refuses).map(|doubt| &*doubt.message).collect();
     let fails = found.verdict.passes == Some(false);
     let mut cases = vec![Case {
-        name: "may be compared".to_owned(),
+        name: "comparable".to_owned(),
         outcome: match (refused.first(), fails) {
             (None, _) => Outcome::Passed,
             (Some(first), true) => Outcome::Failed(first, refused.join("\n")),
@@ -22,7 +22,7 @@ pub fn report(diff: &Diff, options: &Options) -> String {
     }];
     let head = headline(found);
     let outcome = match (found.verdict.state, fails) {
-        _ if !refused.is_empty() => Outcome::Skipped("the sides may not be compared"),
+        _ if !refused.is_empty() => Outcome::Skipped("the sides are not comparable"),
         (_, true) => Outcome::Failed(&head, rows(diff, options)),
         (State::CannotJudge, false) => Outcome::Skipped(&head),
         _ => Outcome::Passed,

@@ -19,8 +19,8 @@ pub(super) struct Remark<'d> {
 
 /// Rules that remarks are of, with what each says.
 pub(super) const RULES: [(&str, &str); 2] = [
-    ("slower-than-before", "the line takes surely more time than before"),
-    ("new-finding", "check finds here what it did not find before"),
+    ("slower-than-before", "the line takes significantly more time than before"),
+    ("new-finding", "new finding of check"),
 ];
 
 /// Remarks, what takes most first. A row counts where its interval leaves zero out and it is worth `--practical` of the whole.
@@ -36,7 +36,7 @@ pub(super) fn remarks_at_lines<'d>(diff: &'d Diff, options: &Options) -> Vec<Rem
             rule: RULES[0].0,
             is_error,
             message: format!(
-                "`{}` takes {} more, {} of the whole: {}",
+                "`{}` takes {} more ({} of the total): {}",
                 row.subject,
                 signed_time(row.difference_ns() as f64).trim_start_matches('+'),
                 signed(part).trim_start_matches('+'),

@@ -5,7 +5,7 @@ use super::{Options, Shown};
 use crate::markdown::literal;
 use ridgeline::Diff;
 use ridgeline::comparison::{By, Certainty, Fate, State, Weight};
-use ridgeline::units::Nanos;
+use ridgeline::units::{Nanos, counted};
 use std::fmt::Write as _;
 
 /// The answer as Markdown.
@@ -16,11 +16,11 @@ pub fn render(diff: &Diff, options: &Options) -> String {
         let _ = writeln!(text, "- **{title}**: {}", literal(&side(facts, found.unit)));
     }
     for doubt in &found.doubts {
-        let word = if doubt.weight == Weight::Refuses { "refused" } else { "mind" };
+        let word = if doubt.weight == Weight::Refuses { "not comparable" } else { "note" };
         let _ = writeln!(text, "- **{word}**: {}", literal(&doubt.message));
     }
     if found.verdict.state == State::CannotJudge {
-        found.verdict.reasons.iter().for_each(|why| text.push_str(&format!("- **because**: {}\n", literal(why))));
+        found.verdict.reasons.iter().for_each(|why| text.push_str(&format!("- **reason**: {}\n", literal(why))));
     }
     if let Some(passes) = found.verdict.passes {
         let _ = writeln!(text, "- **gate**: {}", if passes { "passes" } else { "fails" });
@@ -31,7 +31,7 @@ pub fn render(diff: &Diff, options: &Options) -> String {
         text.push_str("\n| what | subject | before | after | change | why |\n|---|---|--:|--:|--:|---|\n");
     }
     for row in rows.shown {
-        let chance = if row.certainty() == Certainty::Unsure { " (may be chance)" } else { "" };
+        let chance = if row.certainty() == Certainty::Unsure { " (not significant)" } else { "" };
         let (before, after) = (Nanos(row.before_ns), Nanos(row.after_ns));
         let change = signed_time(row.difference_ns() as f64);
         let why = cell(&remarks(row, by).join("; "));
@@ -44,7 +44,13 @@ pub fn render(diff: &Diff, options: &Options) -> String {
     }
     if let Some((count, before, after)) = rows.others {
         let change = signed_time((after - before) as f64);
-        let _ = writeln!(text, "| | {count} others | {} | {} | {change} | |", Nanos(before), Nanos(after));
+        let _ = writeln!(
+            text,
+            "| | {} | {} | {} | {change} | |",
+            counted(count as u64, "other", "others"),
+            Nanos(before),
+            Nanos(after)
+        );
     }
     let said: Vec<String> = found.measures.iter().filter_map(|change| measure(change, found.unit)).collect();
     let causes = found.causes.iter().flatten().filter(|change| change.fate != Fate::Stayed).map(cause);

@@ -7,7 +7,7 @@ use crate::terminal::{Glyphs, Layout, columns, shortened, wrapped};
 use anstyle::Style;
 use ridgeline::comparison::{By, Certainty, Change, Comparison, Fate, State, Steps, Unit, Weight};
 use ridgeline::escape::escape_controls;
-use ridgeline::units::Nanos;
+use ridgeline::units::{Nanos, counted, time_interval};
 use ridgeline::{Diff, Severity};
 
 /// Causes and measures that are shown of each.
@@ -57,16 +57,16 @@ fn opening(diff: &Diff, layout: &Layout) -> String {
         text.push_str(&indented(&format!("{title:<7}{}", side(facts, found.unit)), "", "       ", layout));
     }
     for doubt in &found.doubts {
-        let word = if doubt.weight == Weight::Refuses { "refused" } else { "mind" };
+        let word = if doubt.weight == Weight::Refuses { "not comparable" } else { "note" };
         text.push_str(&indented(&format!("{word}: {}", doubt.message), "", "  ", layout));
     }
     if found.verdict.state == State::CannotJudge && !found.doubts.iter().any(|doubt| doubt.weight == Weight::Refuses) {
         for reason in &found.verdict.reasons {
-            text.push_str(&indented(&format!("because: {reason}"), "", "  ", layout));
+            text.push_str(&indented(&format!("reason: {reason}"), "", "  ", layout));
         }
     }
     if let Some(command) = &found.verdict.command {
-        text.push_str(&indented(&format!("better: {command}"), "", "  ", layout));
+        text.push_str(&indented(&format!("fix: {command}"), "", "  ", layout));
     }
     text
 }
@@ -79,7 +79,7 @@ fn division(found: &Comparison, by: By, rows: usize, layout: &Layout) -> String 
     }
     let numbers = 3 * (TIME + 2) + if is_wide { INTERVAL + 2 } else { 0 } + 2;
     let name = layout.width.saturating_sub(numbers + 11).max(12);
-    let mut text = title(&format!("What changed{}", per(found.unit)), layout);
+    let mut text = title(&format!("Changes{}", per(found.unit)), layout);
     let cells = |what: &str, subject: &str, times: [String; 3], interval: &str, mark: &str| {
         let subject = shortened(&escape_controls(subject), name, layout.glyphs);
         let blank = " ".repeat(name.saturating_sub(columns(&subject)));
@@ -92,7 +92,7 @@ fn division(found: &Comparison, by: By, rows: usize, layout: &Layout) -> String 
         text.push_str(&styled(style, plain(&line, layout).trim_end()));
         text.push('\n');
     };
-    push(cells("", "", heads, "between", ""), layout.theme.header);
+    push(cells("", "", heads, "Interval", ""), layout.theme.header);
     let mut any_unsure = false;
     for row in shown {
         let times = [
@@ -100,9 +100,7 @@ fn division(found: &Comparison, by: By, rows: usize, layout: &Layout) -> String 
             Nanos(row.after_ns).to_string(),
             signed_time(row.difference_ns() as f64),
         ];
-        let interval = row
-            .interval
-            .map_or(String::new(), |found| format!("{} … {}", signed_time(found.low), signed_time(found.high)));
+        let interval = row.interval.map_or(String::new(), |found| time_interval(found.low, found.high));
         let mark = mark(row);
         any_unsure |= mark == "~";
         push(cells(row.what.name(), &row.subject, times, &interval, mark), Style::new());
@@ -115,15 +113,14 @@ fn division(found: &Comparison, by: By, rows: usize, layout: &Layout) -> String 
     }
     if let Some((count, before, after)) = others {
         let times = [Nanos(before).to_string(), Nanos(after).to_string(), signed_time((after - before) as f64)];
-        push(cells("", &format!("{count} others"), times, "", ""), Style::new());
+        push(cells("", &counted(count as u64, "other", "others"), times, "", ""), Style::new());
     }
     let (before, after) = (found.before.unit_ns, found.after.unit_ns);
     let times = [Nanos(before).to_string(), Nanos(after).to_string(), signed_time((after - before) as f64)];
-    let interval =
-        found.interval.map_or(String::new(), |ends| format!("{} … {}", signed_time(ends.low), signed_time(ends.high)));
-    push(cells("whole", "", times, &interval, ""), layout.theme.title);
+    let interval = found.interval.map_or(String::new(), |ends| time_interval(ends.low, ends.high));
+    push(cells("total", "", times, &interval, ""), layout.theme.title);
     if any_unsure {
-        push("~ may be chance".to_owned(), layout.theme.quiet);
+        push("~ not significant".to_owned(), layout.theme.quiet);
     }
     text
 }
@@ -142,7 +139,7 @@ fn per(unit: Option<Unit>) -> &'static str {
 
 fn steps(found: &Comparison, layout: &Layout) -> String {
     let (Some(before), Some(after)) = (found.before.steps, found.after.steps) else {
-        return styled_lines("no single steps are known on a side", layout.theme.quiet, layout);
+        return styled_lines("one side has no single steps", layout.theme.quiet, layout);
     };
     let mut text = title("Single steps", layout);
     let head = format!("{:<16}{:>11}{:>11}{:>11}{:>11}", "", "Before", "After", "Change", "");
@@ -150,9 +147,9 @@ fn steps(found: &Comparison, layout: &Layout) -> String {
     type Of = fn(&Steps) -> i64;
     let rows: [(&str, Of); 5] = [
         ("shortest", |steps| steps.least_ns),
-        ("a quarter below", |steps| steps.quartile_ns),
+        ("first quartile", |steps| steps.quartile_ns),
         ("median", |steps| steps.median_ns),
-        ("a quarter above", |steps| steps.third_quartile_ns),
+        ("third quartile", |steps| steps.third_quartile_ns),
         ("longest", |steps| steps.most_ns),
     ];
     for (name, of) in rows {
@@ -163,7 +160,7 @@ fn steps(found: &Comparison, layout: &Layout) -> String {
         text.push_str(&plain(&format!("{name:<16}{before:>11}{after:>11}{change:>11}{part:>11}\n"), layout));
     }
     if let Some(chance) = found.rank_chance {
-        let says = format!("steps of like runs are ranked so with a chance of {chance:.2} (Mann–Whitney)");
+        let says = format!("Mann–Whitney test: p = {chance:.2}");
         text.push_str(&styled_lines(&says, layout.theme.quiet, layout));
     }
     text
@@ -178,18 +175,18 @@ fn beside(found: &Comparison, options: &Options, layout: &Layout) -> String {
     if about.is_some() && said.is_empty() {
         let says = match found.measures.iter().any(|change| about == Some(change.about.as_str())) {
             true => "the same on both sides",
-            false => "nothing is known of it on either side",
+            false => "unknown on both sides",
         };
         return styled_lines(says, layout.theme.quiet, layout);
     }
     if !said.is_empty() {
-        text.push_str(&title("Beside that", layout));
+        text.push_str(&title("Other metrics", layout));
         said.iter().for_each(|line| text.push_str(&indented(line, "  ", "    ", layout)));
     }
     let causes = found.causes.iter().flatten().filter(|change| change.fate != Fate::Stayed);
     let said: Vec<String> = causes.map(cause).collect();
     if about.is_none() && !said.is_empty() {
-        text.push_str(&title("What check says", layout));
+        text.push_str(&title("Findings", layout));
         said.iter().take(MOST_LINES).for_each(|line| text.push_str(&indented(line, "  ", "    ", layout)));
         let more = said.len().saturating_sub(MOST_LINES);
         if more > 0 {

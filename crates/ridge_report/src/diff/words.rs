@@ -1,31 +1,26 @@
 //! Sentences and cells that terminal and Markdown share.
 
 use ridgeline::comparison::{By, CauseChange, Change, Comparison, MeasureChange, SideFacts, Unit, What};
-use ridgeline::units::{Bytes, Nanos, Share, three_digits};
+use ridgeline::units::{Bytes, Nanos, Share, counted, three_digits};
 
-/// `slower: step 12.4 ms → 15.1 ms, +21.8 % (+18.2 % to +25.3 %)`
+/// `slower: step 12.4 ms → 15.1 ms, +21.8% (+18.2% to +25.3%)`
 pub fn headline(found: &Comparison) -> String {
     let unit = found.unit.map_or("time", Unit::name);
     let (before, after) = (Nanos(found.before.unit_ns), Nanos(found.after.unit_ns));
-    let mut text = format!("{}: {unit} {before} → {after}", found.verdict.state.name());
+    let mut text = format!("{}: {unit} {before} → {after}", found.verdict.state.words());
     if let Some((part, ends)) = found.parts() {
         text.push_str(&format!(", {}", signed(part)));
         if let Some((low, high)) = ends {
-            text.push_str(&format!(
-                " ({} to {}, {:.0} % confidence)",
-                signed(low),
-                signed(high),
-                100.0 * found.options.confidence
-            ));
+            let confidence = Share(found.options.confidence).rounded();
+            text.push_str(&format!(" ({} to {}, {confidence} confidence)", signed(low), signed(high)));
         }
     }
     text
 }
 
-/// `+3.1 %`
+/// `+3.1%`
 pub(super) fn signed(part: f64) -> String {
-    let percent = 100.0 * part;
-    if percent.abs() >= 1000.0 { format!("{percent:+.0} %") } else { format!("{percent:+.1} %") }
+    Share(part).signed()
 }
 
 /// `+1.2 ms`
@@ -35,7 +30,7 @@ pub(super) fn signed_time(ns: f64) -> String {
     format!("{sign}{}", Nanos(ns))
 }
 
-/// `run/: 20 steps on one device, 78 % busy`
+/// `run/: 20 steps on one device, 78% busy`
 pub(super) fn side(side: &SideFacts, unit: Option<Unit>) -> String {
     let name = match &side.names[..] {
         [only] => only.clone(),
@@ -56,10 +51,6 @@ pub(super) fn side(side: &SideFacts, unit: Option<Unit>) -> String {
         side.busy_share.filter(|_| unit != Some(Unit::Suite)).map(|share| format!("devices busy {}", Share(share))),
     );
     if parts.is_empty() { name } else { format!("{name}: {}", parts.join(", ")) }
-}
-
-fn counted(count: u64, one: &str, many: &str) -> String {
-    if count == 1 { format!("one {one}") } else { format!("{count} {many}") }
 }
 
 /// What stands beside a row: where it is, why it changed, that it is new.
@@ -107,7 +98,7 @@ pub(super) fn cut(rows: &[Change], unit_ns: i64, most: usize) -> Cut<'_> {
     Cut { shown, others: (others.0 > 0).then_some(others) }
 }
 
-/// `most memory in use: 1 GiB → 1.5 GiB`; `None` where nothing changed.
+/// `peak memory in use: 1 GiB → 1.5 GiB`; `None` where nothing changed.
 pub(super) fn measure(change: &MeasureChange, unit: Option<Unit>) -> Option<String> {
     let shown = |value: Option<f64>| {
         let Some(value) = value else { return "unknown".to_owned() };
@@ -123,19 +114,14 @@ pub(super) fn measure(change: &MeasureChange, unit: Option<Unit>) -> Option<Stri
     (before != after).then(|| format!("{}{per}: {before} → {after}", change.title))
 }
 
-/// `vanished: copies of arguments (solver.py:3), held 12 %`
+/// `resolved: copies of arguments (solver.py:3), 12.0% of the time before`
 pub(super) fn cause(change: &CauseChange) -> String {
     let place = change.cause.place.as_ref().map(|place| format!(" ({place})")).unwrap_or_default();
-    let (before, after) = (Share(round(change.before_share)), Share(round(change.after_share)));
-    let held = match change.is_in() {
-        (true, true) => format!("held {before}, holds {after}"),
-        (true, false) => format!("held {before}"),
-        _ => format!("holds {after}"),
+    let (before, after) = (Share(change.before_share), Share(change.after_share));
+    let times = match change.is_in() {
+        (true, true) => format!("{before} → {after} of the time"),
+        (true, false) => format!("{before} of the time before"),
+        _ => format!("{after} of the time"),
     };
-    format!("{}: {}: {}{place}, {held}", change.fate.name(), change.cause.rule, change.cause.message)
-}
-
-/// To a tenth of a percent.
-fn round(share: f64) -> f64 {
-    (share * 1000.0).round() / 1000.0
+    format!("{}: {}: {}{place}, {times}", change.fate.words(), change.cause.rule, change.cause.message)
 }

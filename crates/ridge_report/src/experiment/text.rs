@@ -3,7 +3,7 @@
 use super::{headline, results, results_of, saved, verb};
 use crate::terminal::{Glyphs, Layout, wrapped};
 use ridgeline::escape::escape_controls;
-use ridgeline::units::Nanos;
+use ridgeline::units::{Nanos, Share};
 use ridgeline::{Experiment, Finding, SavingBasis};
 
 /// The whole answer.
@@ -51,10 +51,10 @@ fn block(experiment: &Experiment, finding: Option<usize>, at: usize, layout: &La
     }
     text.push_str(&entry("results", &results(results_of(experiment, at)), layout));
     if let Some(saving) = finding.and_then(|at| experiment.predicted.get(at)?.as_ref()) {
-        let (low, high) = (100.0 * saving.share_low, 100.0 * saving.share_high);
+        let (low, high) = (Share(saving.share_low).rounded(), Share(saving.share_high).rounded());
         let words = match saving.basis {
-            SavingBasis::Bound => format!("at most {high:.0} %"),
-            _ => format!("{low:.0} % to {high:.0} % ({})", saving.basis.name()),
+            SavingBasis::Bound => format!("at most {high}"),
+            _ => format!("{low} to {high} ({})", saving.basis.name()),
         };
         text.push_str(&entry("predicted", &words, layout));
     }
@@ -92,7 +92,7 @@ fn others(experiment: &Experiment) -> Vec<String> {
                 let changed = if agree { "" } else { ", and results changed" };
                 format!("{name}: {} {}{changed}", verb(plan.change.kind), saved(effect))
             }
-            (None, None) => format!("{name}: not known"),
+            (None, None) => format!("{name}: unknown"),
         }
     })
     .collect()
@@ -114,7 +114,7 @@ fn course(experiment: &Experiment) -> String {
     let as_it_is = experiment.samples.iter().filter(|sample| sample.change.is_none()).count();
     let changed = experiment.samples.len() - as_it_is;
     let why = match experiment.ended {
-        "narrow" => "known as precisely as asked",
+        "narrow" => "precision reached",
         "budget" => "the budget is spent",
         "interrupted" => "interrupted",
         _ => "all rounds were made",

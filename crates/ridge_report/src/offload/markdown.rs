@@ -35,12 +35,12 @@ fn row(one: &RegionAnswer) -> String {
         one.headroom.map_or_else(dash, factor),
         best.map_or_else(dash, |best| marked(&best.name, best)),
         best.map_or_else(dash, |best| format!("{} ({})", factor(best.speedup.p50), between(&best.speedup))),
-        one.verdict.name(),
+        one.verdict.words(),
     )
 }
 
 fn section(one: &RegionAnswer, options: Options) -> String {
-    let mut text = format!("\n### {}: {}\n\n", escaped(&one.region.name), one.verdict.name());
+    let mut text = format!("\n### {}: {}\n\n", escaped(&one.region.name), one.verdict.words());
     text.push_str(&format!("- {}\n", escaped(&one.why)));
     bytes(one).iter().for_each(|bytes| text.push_str(&format!("- {bytes}\n")));
     if let Some(best) = one.boards.iter().find(|board| board.parts.is_some()) {

@@ -52,14 +52,14 @@ fn overview(answer: &OffloadAnswer, layout: &Layout) -> String {
             best.map_or_else(dash, |best| marked(&best.id, best)),
             best.map_or_else(dash, |best| factor(best.speedup.p50)),
             best.map_or_else(dash, |best| between(&best.speedup)),
-            one.verdict.name().to_owned(),
+            one.verdict.words().to_owned(),
         ]
     };
     let rows: Vec<Vec<String>> = found.regions.iter().map(row).collect();
     if rows.is_empty() {
         return String::new();
     }
-    let title = format!("Regions, beside {}", found.baseline.device);
+    let title = format!("Regions, compared with {}", found.baseline.device);
     let mut text = format!("{}\n", styled(layout.theme.title, &plain(&title, layout)));
     text.push_str(&grid(&header, &rows, &[6, 3, 2, 4], layout));
     if found.others.0 > 0 {
@@ -122,7 +122,7 @@ fn block(one: &RegionAnswer, options: Options, layout: &Layout) -> String {
         verdict if verdict.is_candidate() => layout.theme.bar,
         _ => layout.theme.quiet,
     };
-    let tag = format!("{}[{}]", one.verdict.name(), share(one.region.share));
+    let tag = format!("{}[{}]", one.verdict.words(), share(one.region.share));
     let room = layout.width.saturating_sub(tag.chars().count() + 2);
     let name = shortened(&escape_controls(&one.region.name), room, layout.glyphs);
     let mut text =

@@ -1,7 +1,7 @@
 //! Numbers and sentences that several forms share.
 
 use ridgeline::offloading::{BoardAnswer, Interval, RegionAnswer, ScaledBy};
-use ridgeline::units::{Bytes, Count, Nanos, three_digits};
+use ridgeline::units::{Bytes, Count, Nanos, Share, counted, three_digits};
 
 /// A time.
 pub(super) fn secs(seconds: f64) -> String {
@@ -24,6 +24,10 @@ pub(super) fn count(value: f64) -> String {
     if value.fract() == 0.0 && value < 1e15 { Count(value as u64).to_string() } else { factor(value) }
 }
 
+fn launches(value: f64) -> String {
+    format!("{} {}", count(value), if value == 1.0 { "launch" } else { "launches" })
+}
+
 /// A board's name, marked where figures of it are unverified.
 pub(super) fn marked(name: &str, board: &BoardAnswer) -> String {
     let mark = if board.unverified.is_empty() { "" } else { "*" };
@@ -37,7 +41,7 @@ pub(super) fn between(interval: &Interval) -> String {
 
 /// A part of all device work.
 pub(super) fn share(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
+    Share(share).to_string()
 }
 
 /// Where the region came from.
@@ -56,11 +60,11 @@ pub(super) fn bytes(answer: &RegionAnswer) -> Option<String> {
         |bytes: f64| if crossing > 0.0 { format!(" ({} times)", factor(bytes / crossing)) } else { String::new() };
     let kept = spec.workload.kept_input.0 + spec.workload.kept_output.0;
     let kept = match kept.round() {
-        kept if kept > 0.0 => format!(", {} of them at the ends of the loop around it only", of(kept)),
+        kept if kept > 0.0 => format!(", {} of them only before and after the surrounding loop", of(kept)),
         _ => String::new(),
     };
     Some(format!(
-        "{} enter and leave a call{kept}; its operations carry {}{} at least, XLA counts {}{}",
+        "{} enter and leave per call{kept}; its operations move at least {}{}, XLA counts {}{}",
         of(crossing),
         of(spec.compulsory_bytes),
         times(spec.compulsory_bytes),
@@ -72,14 +76,14 @@ pub(super) fn bytes(answer: &RegionAnswer) -> Option<String> {
 /// When a board begins to gain.
 pub(super) fn break_even(answer: &RegionAnswer, board: &BoardAnswer) -> String {
     let calls = match board.break_even_calls {
-        Some(calls) if calls <= 1.0 => format!("{} gains with the first call", board.name),
+        Some(calls) if calls <= 1.0 => format!("{} gains from the first call", board.name),
         Some(calls) => format!("{} gains after {} calls with data on it", board.name, count(calls.ceil())),
-        None => format!("{} never gains, however long data stay on it", board.name),
+        None => format!("{} never gains, however long data stays on it", board.name),
     };
     match answer.launches_to_replace {
         Some(needed) => format!(
-            "{calls}; a call replaces {} launches, and its setup alone costs as much as {}",
-            count(answer.launches),
+            "{calls}; a call replaces {}, and its setup alone costs as much as {}",
+            launches(answer.launches),
             count(needed.ceil())
         ),
         None => calls,
@@ -91,9 +95,19 @@ pub(super) fn cut(board: &BoardAnswer) -> Option<String> {
     let cut = board.cut.as_ref()?;
     let of_loop = if cut.is_whole_loop { " and the loop around them" } else { "" };
     let best = match cut.ops.len() {
-        0 => return Some(format!("no part of its {} operations gains on {}", cut.of, board.name)),
+        0 => {
+            return Some(format!(
+                "none of its {} gains on {}",
+                counted(cut.of as u64, "operation", "operations"),
+                board.name
+            ));
+        }
         all if all == cut.of && cut.opened.is_none() => {
-            format!("all of its {all} operations{of_loop} gain most together on {}", board.name)
+            format!(
+                "all of its {}{of_loop} gain most together on {}",
+                counted(all as u64, "operation", "operations"),
+                board.name
+            )
         }
         some => {
             let named: Vec<&str> = cut.ops.iter().take(6).map(String::as_str).collect();

@@ -134,10 +134,10 @@ mod tests {
                             └──────────────────────────────────────────────
                                   0.1     1        10       100     1000
                              operations per byte of compulsory traffic
-                1 dot.1                60 %  compute
-                2 <loop & fusion>      30 %  memory
-                3 tiny                  5 %  launch
-                roofs: data sheet; 5.0 % of the time is not drawn: its work
+                1 dot.1                60%  compute
+                2 <loop & fusion>      30%  memory
+                3 tiny                  5%  launch
+                roofs: data sheet; 5.0% of the time is not drawn: its work
                 is not known or has no arithmetic
             "#]],
         );
@@ -165,10 +165,10 @@ mod tests {
                         └──────────────────────────────────────────────────────────────
                             0.01      0.1       1          10        100       1000
                          operations per byte of compulsory traffic
-            1 dot.1                60 %  compute
-            2 <loop & fusion>      30 %  memory
-            3 tiny                  5 %  launch
-            roofs: data sheet; 5.0 % of the time is not drawn: its work is not known or
+            1 dot.1                60%  compute
+            2 <loop & fusion>      30%  memory
+            3 tiny                  5%  launch
+            roofs: data sheet; 5.0% of the time is not drawn: its work is not known or
             has no arithmetic
         "#]]
         .assert_eq(&roofline(&example_of_levels(), &Layout::plain(76)));
@@ -195,10 +195,10 @@ mod tests {
                             +----------------------------------------------
                                   0.1     1        10       100     1000
                              operations per byte of compulsory traffic
-                1 dot.1                60 %  compute
-                2 <loop & fusion>      30 %  memory
-                3 tiny                  5 %  launch
-                roofs: data sheet; 5.0 % of the time is not drawn: its work
+                1 dot.1                60%  compute
+                2 <loop & fusion>      30%  memory
+                3 tiny                  5%  launch
+                roofs: data sheet; 5.0% of the time is not drawn: its work
                 is not known or has no arithmetic
             "#]],
         );

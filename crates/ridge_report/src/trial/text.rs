@@ -6,6 +6,7 @@ use crate::terminal::{Glyphs, Layout, wrapped};
 use anstyle::Style;
 use ridgeline::comparison::State;
 use ridgeline::escape::{escape_controls, shell_word};
+use ridgeline::units::Share;
 use ridgeline::{Tested, Trial, TrialOutput};
 
 /// The whole answer.
@@ -37,14 +38,14 @@ pub fn render(trial: &Trial, layout: &Layout) -> String {
         entry("tested", &prediction(tested));
     }
     for note in &trial.notes {
-        entry("mind", note);
+        entry("note", note);
     }
     entry("captures", &trial.folder.display().to_string());
     if let Some(captures) = trial.judged.as_ref().and_then(|judged| judged.captures.as_ref()) {
         let side = |name: &str| shell_word(&trial.folder.join(name).to_string_lossy());
         entry("next", &format!("ridgeline diff {} {}", side("before"), side("after")));
         if trial.tested.is_some() {
-            entry("keep", &format!("ridgeline rules --record {}", shell_word(&trial.folder.to_string_lossy())));
+            entry("keep", &format!("ridgeline rules --add-trial {}", shell_word(&trial.folder.to_string_lossy())));
         }
         text.push('\n');
         text.push_str(&diff::text::render(captures, &diff::Options::default(), layout));
@@ -52,24 +53,24 @@ pub fn render(trial: &Trial, layout: &Layout) -> String {
     text
 }
 
-/// `host-callback vanished; it was predicted to save 20.1 % to 25.0 %, and the change saves 22.4 % (predicted/measured 0.98)`
+/// `host-callback is resolved; predicted saving 20.1% to 25.0%, and the change saves 22.4% (predicted/measured 0.98)`
 fn prediction(tested: &Tested) -> String {
-    let percent = |part: f64| format!("{:.1} %", 100.0 * part);
+    let percent = |part: f64| Share(part).to_string();
     let (low, high) = (percent(tested.predicted_low), percent(tested.predicted_high));
-    let says = format!("{} vanished; it was predicted to save {low} to {high}, and the change", tested.rule);
+    let says = format!("{} is resolved; predicted saving {low} to {high}, and the change", tested.rule);
     match tested.ratio {
         Some(ratio) => format!("{says} saves {} (predicted/measured {ratio:.2})", percent(tested.measured)),
-        None => format!("{says} gains nothing that is certain"),
+        None => format!("{says} saves nothing significant"),
     }
 }
 
 fn agreement(output: &TrialOutput) -> String {
     let why = output.why.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
     let words = match output.state {
-        "same" => "the same bytes on both sides",
-        "close" => "the same but for rounding",
+        "same" => "identical on both sides",
+        "close" => "equal up to rounding",
         "differs" => "differs",
-        "not repeatable" => "differs from run to run of the program as it is, so it tells nothing",
+        "not repeatable" => "differs between runs of the baseline, so it shows nothing",
         "missing" => "was not written",
         _ => "was not compared",
     };

@@ -75,7 +75,7 @@ pub(super) fn steps(page: &Page, parts: &[Part]) -> Vec<Step> {
     let is_missing = |part: &Part| !has(*part) && (*part != Part::Compare || !page.against.is_empty());
     let missing: Vec<&str> = Part::ALL.into_iter().filter(is_missing).map(Part::name).collect();
     if !missing.is_empty() {
-        steps.push(Step::Said(format!("views that were not asked for: {}", missing.join(", "))));
+        steps.push(Step::Said(format!("views that were left out: {}", missing.join(", "))));
     }
     steps
 }
@@ -106,7 +106,7 @@ fn beginnings(page: &Page, parts: &[Part]) -> Vec<Step> {
         steps.push(Step::Answers("causes of idle time", same(idle)));
     }
     if has(Part::Findings) && !page.judges_unasked() {
-        let said = "findings: the capture is large and judging it takes long; `ridgeline check` says them";
+        let said = "findings: the capture is large, so they were left out; run `ridgeline check`";
         steps.push(Step::Said(said.to_owned()));
     }
     steps

@@ -64,7 +64,7 @@ macro_rules! changes {
 
 changes! {
     "donate" Real "jax" {
-        "arguments that a statement assigns anew are donated to the call";
+        "arguments that a statement reassigns are donated to the call";
         "only arrays that no other name has, by their count of references";
         "the call donates already, or something else has the array";
         ["defensive-copies" "missed-donation" "copies-in-loop" "memory-growth" "near-memory-limit"] [Copies Memory]
@@ -95,7 +95,7 @@ changes! {
     }
     "constants-kept" Real "" {
         "values are kept while what they are made from stays the same object";
-        "made again and compared at every use whose number is a power of two";
+        "made again and compared at uses number 1, 2, 4, 8, …";
         "the value changes from use to use";
         ["copies-in-loop" "python-loop-of-eager-ops" "host-bound-dispatch" "many-small-copies" "pageable-copy" "sync-copy" "host-pause" "data-loading"] [Host Copies]
     }
@@ -106,7 +106,7 @@ changes! {
         ["copies-in-loop" "many-small-copies" "pageable-copy" "sync-copy" "weights-streamed" "slow-copy"] [Copies]
     }
     "hoist-jit" Real "jax" {
-        "`jit` of an equal function gives the one that was compiled before";
+        "`jit` of an equal function returns the one that was compiled before";
         "the code is the same, and all that it closes over is the same or equal";
         "the functions differ in what they close over";
         ["recompilation" "late-warmup" "compile-in-window" "host-bound-dispatch"] []
@@ -136,8 +136,8 @@ changes! {
         ["data-loading" "host-pause" "host-bound-dispatch"] [Host]
     }
     "no-callbacks" LeftOut "jax" {
-        "callbacks into Python are not called; what they would give is an operand or zeros";
-        "results differ where a callback gives something";
+        "callbacks into Python are not called; their result is an operand or zeros";
+        "results differ if a callback returns something";
         "there is no callback";
         ["host-callback"] []
     }
@@ -208,7 +208,7 @@ changes! {
         ["unfused-attention"] []
     }
     "autocast" Real "torch" {
-        "models run in bfloat16 where PyTorch holds that to be safe";
+        "models run in bfloat16 where PyTorch considers it safe";
         "results differ by the precision";
         "the model is in low precision already";
         ["tensor-cores-idle" "fp64-used" "tf32-off"] []

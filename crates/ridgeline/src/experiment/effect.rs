@@ -140,7 +140,7 @@ mod tests {
             effect(&before.iter().collect::<Vec<_>>(), &after.iter().collect::<Vec<_>>(), kind, &Options::default());
         let found = found.expect("both sides ran");
         let ends = found.ends.map(|(low, high)| format!(" ({:.0} to {:.0})", 100.0 * low, 100.0 * high));
-        let text = format!("{}: {:.0} %{}", found.what(), 100.0 * found.saved, ends.unwrap_or_default());
+        let text = format!("{}: {:.0}%{}", found.what(), 100.0 * found.saved, ends.unwrap_or_default());
         assert_eq!(text, expected);
     }
 
@@ -148,15 +148,15 @@ mod tests {
     fn a_loop_with_most_of_the_time_is_measured_else_the_program() {
         let before = [(4.0, 6.0), (4.04, 6.1), (3.96, 6.0)];
         let after = [(2.0, 4.0), (2.02, 4.1), (1.98, 4.0)];
-        check(&before, &after, 100, ChangeKind::Real, "the loop at bad.py:3: 50 % (48 to 52)");
-        check(&before, &after, 50, ChangeKind::Real, "the program: 33 % (31 to 35)");
+        check(&before, &after, 100, ChangeKind::Real, "the loop at bad.py:3: 50% (48 to 52)");
+        check(&before, &after, 50, ChangeKind::Real, "the program: 33% (31 to 35)");
         let small = [(0.01, 6.0), (0.01, 6.1), (0.01, 6.0)];
         let smaller = [(0.01, 4.0), (0.01, 4.1), (0.01, 4.0)];
-        check(&small, &smaller, 100, ChangeKind::Real, "the program: 33 % (31 to 35)");
+        check(&small, &smaller, 100, ChangeKind::Real, "the program: 33% (31 to 35)");
         let recurs = [(0.2, 6.0), (0.202, 6.0), (0.198, 6.0)];
         let faster = [(0.1, 6.0), (0.101, 6.0), (0.099, 6.0)];
-        check(&recurs, &faster, 100, ChangeKind::Real, "the loop at bad.py:3: 50 % (48 to 52)");
-        check(&after, &before, 100, ChangeKind::Doubled, "the loop at bad.py:3: 100 % (96 to 104)");
-        check(&before[..1], &after[..1], 100, ChangeKind::Real, "the loop at bad.py:3: 50 %");
+        check(&recurs, &faster, 100, ChangeKind::Real, "the loop at bad.py:3: 50% (48 to 52)");
+        check(&after, &before, 100, ChangeKind::Doubled, "the loop at bad.py:3: 100% (96 to 104)");
+        check(&before[..1], &after[..1], 100, ChangeKind::Real, "the loop at bad.py:3: 50%");
     }
 }

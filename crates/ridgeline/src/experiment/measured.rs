@@ -8,6 +8,7 @@ use crate::check::Check;
 use crate::trial::Tested;
 use ridge_analysis::Per;
 use ridge_diagnose::{Saving, SavingBasis};
+use ridge_units::Share;
 use serde_json::Value;
 
 /// Gains below this part of the time are not held against a prediction, as in the published record.
@@ -63,7 +64,7 @@ fn words(name: &str, kind: ChangeKind, found: &ExperimentEffect, results: Option
         (_, true) => "; results agree",
         (_, false) => "; RESULTS DIFFER",
     });
-    format!("experiment `{name}` {does} {:.0} % of {}{agrees}", 100.0 * found.saved, found.what())
+    format!("experiment `{name}` {does} {} of {}{agrees}", Share(found.saved).rounded(), found.what())
 }
 
 impl Check {

@@ -43,11 +43,13 @@ impl About {
                 let has_copy = trace.events.kind.iter().any(|kind| EventKind::from_byte(*kind).is_copy());
                 (!has_copy, "the capture has no copies between host and device")
             }
-            About::Gpu => (trace.devices.iter().all(Device::is_processor), "the capture has no device beside the CPU"),
+            About::Gpu => {
+                (trace.devices.iter().all(Device::is_processor), "the capture has no device other than the CPU")
+            }
             About::Roof => {
                 let is_known = session
                     .with_analysis(|analysis| analysis.ceilings.iter().any(|known| known.get(Limit::Memory).is_some()));
-                (!is_known, "the limits of the device are not known")
+                (!is_known, "the limits of the device are unknown")
             }
             About::Memory => {
                 let is_empty = trace.allocations.time_ns.is_empty() && trace.memory.blocks.is_empty();
@@ -101,7 +103,7 @@ const QUESTIONS: [Asked; 15] = [
     Asked {
         about: About::Copies,
         section: "data and host",
-        question: "is data copied only where it has to be, in few large copies, beside work",
+        question: "is data copied only if necessary, in few large copies, overlapping work",
         rules: &[
             "copies-dwarf-work",
             "copies-in-loop",
@@ -305,7 +307,7 @@ fn answered(asked: &Asked, lacking: Option<&'static str>, check: &Check, command
         next: Vec::new(),
     };
     if let Some(share) = busy {
-        item.evidence.push(format!("devices worked {} of the judged time", Share(share)));
+        item.evidence.push(format!("devices worked {} of the analyzed time", Share(share)));
     }
     item.evidence.extend(found.iter().map(|finding| format!("{} [{}]", finding.message, finding.rule)));
     if !found.is_empty() || busy.is_some_and(|share| share < BUSY) {
@@ -320,7 +322,7 @@ fn answered(asked: &Asked, lacking: Option<&'static str>, check: &Check, command
     } else if diagnosis.state != State::CannotJudge && (!silent.is_empty() || busy.is_some()) {
         item.verdict = ChecklistVerdict::Yes;
         if !silent.is_empty() {
-            item.evidence.push(format!("nothing worth mending found by {}", silent.join(", ")));
+            item.evidence.push(format!("nothing to fix found by {}", silent.join(", ")));
         }
     } else {
         let doubts = diagnosis.doubts.iter().map(|(_, doubt)| (&doubt.message, doubt.command.as_ref()));

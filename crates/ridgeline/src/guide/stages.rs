@@ -57,7 +57,7 @@ pub(super) fn timeline(session: &Session, analysis: &Analysis<'_>, commands: &Co
     let mut stage = stage("timeline", "what ran on the device, and for how long");
     let total = analysis.groups().total_self_ns();
     let Some((name, ns)) = by_name(analysis).into_iter().next().filter(|_| total > 0) else {
-        on_the_host(&mut stage, commands, origin, "the capture holds no work of a device");
+        on_the_host(&mut stage, commands, origin, "the capture has no device work");
         return stage;
     };
     stage.answer = format!("{} of device work; `{name}` takes {} of it", Nanos(total), Share(ns as f64 / total as f64));
@@ -88,7 +88,7 @@ pub(super) fn graph(analysis: &Analysis<'_>, commands: &Commands, origin: Origin
     let modules = analysis.hlo.len();
     if modules == 0 || share <= 0.0 {
         stage.answer = match modules {
-            0 => "the capture holds no compiled module".to_owned(),
+            0 => "the capture has no compiled module".to_owned(),
             _ => format!("{modules} compiled modules, and no work of theirs"),
         };
         stage.next = vec![commands.record(modules_of(origin))];
@@ -98,7 +98,7 @@ pub(super) fn graph(analysis: &Analysis<'_>, commands: &Commands, origin: Origin
     stage.shown_by = Some(commands.show("hlo"));
     stage.state = if share >= NEARLY_ALL { StageState::Answered } else { StageState::Partly };
     if stage.state == StageState::Partly {
-        stage.lacks = Some(format!("of {} nothing says what it computes", Share(1.0 - share)));
+        stage.lacks = Some(format!("for {} the computation is unknown", Share(1.0 - share)));
         stage.next = vec![commands.show_with("stats", "--by kernel"), commands.record(HLO)];
     }
     stage
@@ -136,9 +136,9 @@ pub(super) fn operators(analysis: &Analysis<'_>, commands: &Commands, origin: Or
     };
     let name = analysis.text(first.name);
     stage.answer = match total {
-        0 => format!("{} operators and ranges of PyTorch; none launched work on a device", rows.len()),
+        0 => format!("{} PyTorch operators and ranges; none launched work on a device", rows.len()),
         _ => format!(
-            "{} operators and ranges of PyTorch; `{name}` launched {} of the device's work",
+            "{} PyTorch operators and ranges; `{name}` launched {} of the device's work",
             rows.len(),
             Share(first.sums.self_device_ns as f64 / total as f64)
         ),
@@ -167,7 +167,7 @@ pub(super) fn operators(analysis: &Analysis<'_>, commands: &Commands, origin: Or
 
 /// Whether times and roofs were measured on the device that is meant.
 pub(super) fn ground_truth(analysis: &Analysis<'_>, commands: &Commands, origin: Origin) -> Stage {
-    let mut stage = stage("ground truth", "times of the accelerator, beside measured roofs");
+    let mut stage = stage("ground truth", "times of the accelerator, with measured roofs");
     let worked: BTreeSet<u32> = analysis.groups().groups.iter().map(|group| group.device).collect();
     let Some(&first) = worked.first() else {
         on_the_host(&mut stage, commands, origin, "no device worked");
@@ -180,11 +180,11 @@ pub(super) fn ground_truth(analysis: &Analysis<'_>, commands: &Commands, origin:
         ceilings.and_then(|known| known.get(Limit::Memory)).is_some_and(|roof| roof.basis == Basis::Measured);
     let name = ceilings.map(|known| known.device.as_str()).filter(|name| !name.is_empty());
     let name = name.or_else(|| device?.model.as_deref()).unwrap_or("a device without a name").to_owned();
-    let roofs = if measured { "its roofs are measured" } else { "its roofs are those of a data sheet, or not known" };
+    let roofs = if measured { "its roofs are measured" } else { "its roofs are from a data sheet, or unknown" };
     stage.shown_by = Some(commands.show("roofline"));
     stage.state = if measured && !is_processor { StageState::Answered } else { StageState::Partly };
     stage.answer = match is_processor {
-        true => format!("times are measured, on a processor ({name})"),
+        true => format!("times are measured, on a CPU ({name})"),
         false => format!("times are measured on {name}; {roofs}"),
     };
     let mut lacks = Vec::new();
@@ -205,7 +205,7 @@ pub(super) fn ground_truth(analysis: &Analysis<'_>, commands: &Commands, origin:
 
 /// What hardware counters say of the kernels that matter.
 pub(super) fn deep_dive(analysis: &Analysis<'_>, commands: &Commands, origin: Origin) -> Stage {
-    let mut stage = stage("deep dive", "what counters say of the longest kernels");
+    let mut stage = stage("deep dive", "hardware counters of the longest kernels");
     let trace = analysis.trace;
     let profiled: BTreeSet<&str> =
         trace.profiles.launches.iter().map(|launch| base_name(analysis.text(launch.name))).collect();
@@ -258,7 +258,7 @@ pub(super) fn memory(session: &Session, commands: &Commands, origin: Origin) -> 
         }
         (None, Some((label, held))) => format!("{} at the peak of {label}", Bytes(held)),
         (None, None) => {
-            stage.answer = "the capture holds neither plans nor allocations".to_owned();
+            stage.answer = "the capture has neither plans nor allocations".to_owned();
             stage.next = match origin.framework {
                 Framework::Torch => vec![commands.record(ALLOCATIONS)],
                 Framework::Xla | Framework::Unknown => vec![commands.record("")],
@@ -272,7 +272,7 @@ pub(super) fn memory(session: &Session, commands: &Commands, origin: Origin) -> 
         stage.shown_by = Some(commands.show("scaling"));
         stage.answer.push_str(&format!(", at {} sizes", commands.sizes));
     } else {
-        stage.lacks = Some("how it grows: one size alone does not say".to_owned());
+        stage.lacks = Some("how it grows: that needs more than one size".to_owned());
         stage.next = match origin.framework {
             Framework::Torch => vec![commands.larger(ALLOCATIONS), "ridgeline memory LARGER".to_owned()],
             Framework::Xla | Framework::Unknown => vec![commands.at_sizes(), "ridgeline scaling RUN".to_owned()],
@@ -305,7 +305,7 @@ pub(super) fn offload(answer: &OffloadAnswer, commands: &Commands, origin: Origi
     };
     let unsaid = share(Verdict::NoSpecification);
     if unsaid >= NEARLY_ALL {
-        stage.answer = format!("no verdict: of {} nothing says what it computes", Share(unsaid));
+        stage.answer = format!("no verdict: for {} the computation is unknown", Share(unsaid));
         stage.shown_by = Some(commands.offload());
         stage.next = vec![commands.record(modules_of(origin))];
         return stage;
@@ -314,7 +314,7 @@ pub(super) fn offload(answer: &OffloadAnswer, commands: &Commands, origin: Origi
     stage.shown_by = Some(commands.offload());
     let mut lacks = Vec::new();
     if found.baseline.host == Host::MeasuredOnProcessor {
-        lacks.push("it is laid beside a processor, and not beside the GPU that is meant".to_owned());
+        lacks.push("it is compared with a CPU, not with the target GPU".to_owned());
         stage.next.push(commands.show_with("offload", "--as GPU"));
     }
     if unsaid > 1.0 - NEARLY_ALL {
@@ -342,7 +342,7 @@ fn mended(answer: &OffloadAnswer, commands: &Commands) -> Option<FollowUp> {
     };
     Some(FollowUp {
         what: format!(
-            "mend `{}` in the program first ({}), and measure what that saves{on}",
+            "fix `{}` in the program first ({}), and measure what that saves{on}",
             one.region.name,
             fix.words()
         ),
@@ -361,7 +361,7 @@ pub(super) fn hand_off(session: &Session, answer: &OffloadAnswer, commands: &Com
         let path = shell_word(&bundle.path);
         let [passed, failed, not_run, unfinished] = bundle.checks;
         stage.answer = format!(
-            "{} holds `{}`: {passed} checks passed, {failed} failed, {not_run} not run",
+            "{} has `{}`: {passed} checks passed, {failed} failed, {not_run} not run",
             bundle.path, bundle.module
         );
         if unfinished > 0 {
@@ -371,7 +371,7 @@ pub(super) fn hand_off(session: &Session, answer: &OffloadAnswer, commands: &Com
         stage.state =
             if failed + not_run + unfinished == 0 && passed > 0 { StageState::Answered } else { StageState::Partly };
         if stage.state == StageState::Partly {
-            stage.lacks = Some("a check that did not run, or failed, says nothing".to_owned());
+            stage.lacks = Some("a check that did not run, or failed, proves nothing".to_owned());
             stage.next = vec![format!("ridgeline handoff verify {path}")];
         }
         stage.then = bundle.has_code.then(|| emulated("its code", &bundle.path, commands));

@@ -6,6 +6,7 @@ use super::kernels::{Does, PredictedKernel, PredictedModule};
 use ridge_analysis::{Ceilings, ComputeUnit, Limit, NumberType};
 use ridge_compile::Target;
 use ridge_diagnose::Seen;
+use ridge_units::Share;
 
 /// What was seen of a kernel without running it.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +80,7 @@ pub(super) fn judged_all<'a>(
 }
 
 fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
+    Share(share).rounded()
 }
 
 /// The part of the likeliest time in which the memory is busy.
@@ -101,7 +102,7 @@ fn coalescing(kernel: &PredictedKernel) -> Option<Static> {
     Some(Static {
         rule: "uncoalesced-access",
         what: format!(
-            "touches {:.0} sectors of 32 bytes in a warp where {:.0} hold what it uses: {} are fetched for nothing, unless the cache keeps them for other warps{rest}",
+            "touches {:.0} sectors of 32 bytes per warp, of which {:.0} contain what it uses: {} are fetched for nothing, unless the cache keeps them for other warps{rest}",
             found.sectors,
             found.needed,
             percent(found.excess())
@@ -203,7 +204,7 @@ fn atomics(kernel: &PredictedKernel) -> Option<Static> {
             format!("has {count} atomic operations in its code")
         },
         why: "threads that meet at one address wait for each other",
-        help: "say of a scatter what is true of its indices: `unique_indices=True`, `indices_are_sorted=True`",
+        help: "declare what is true of a scatter's indices: `unique_indices=True`, `indices_are_sorted=True`",
         part: None,
     })
 }
@@ -220,7 +221,7 @@ fn divergence(kernel: &PredictedKernel) -> Option<Static> {
     Some(Static {
         rule: "divergence",
         what: format!(
-            "has {} of {all} branches that depend on what each thread loaded{loops}: threads of a warp may part there; how often cannot be told without running it",
+            "has {} of {all} branches that depend on what each thread loaded{loops}: threads of a warp may part there; how often is unknown without running it",
             found.by_data
         ),
         why: "a warp goes both ways one after the other, and stays in a loop until its last thread leaves",
@@ -244,14 +245,14 @@ fn reuse(kernel: &PredictedKernel, target: &Target) -> Option<Static> {
         format!("all {} fit into the cache of {}, so each is fetched from memory once", mib(bytes), mib(cache))
     } else {
         format!(
-            "{} do not fit into the cache of {}: whether a byte is still there depends on the order of the blocks, and cannot be told",
+            "{} do not fit into the cache of {}: whether a byte is still there depends on the order of the blocks, which is unknown",
             mib(bytes),
             mib(cache)
         )
     };
     Some(Static {
         rule: "l2-reuse",
-        what: format!("asks for each byte {least}{times:.1} times from different warps; {then}"),
+        what: format!("requests each byte {least}{times:.1} times from different warps; {then}"),
         why: "what is not in the L2 cache any more is fetched from memory again",
         help: "block the computation so that what is used together is used soon",
         part: None,

@@ -15,7 +15,7 @@ const MOST_LAUNCHES: usize = 200_000;
 const STREAM: u32 = 1;
 
 /// How the times came about, in the note at the head of every report.
-const HOW: &str = "no GPU ran anything; each launch takes its time at the roofs of the data sheet, of which 60 % are taken to be \
+const HOW: &str = "no GPU ran anything; each launch takes its time at the roofs of the data sheet, of which 60% are taken to be \
                    reached, and 3 µs at least; `ridgeline compile` prints the intervals";
 
 /// The capture as text, and what a reader must know.

@@ -26,10 +26,10 @@ pub(super) fn elsewhere(
     let found = session.with_analysis(|analysis| Elsewhere::new(analysis, to, said));
     let found = found.map_err(|unknown| {
         let message = format!(
-            "expected a captured device with a data sheet, found {}: nothing says what it can do",
+            "expected a captured device with a data sheet, found {}, whose limits are unknown",
             unknown.join(", ")
         );
-        OpenError::NotRecorded(Details::new(message).hint("`--captured-on NAME` says which device it was"))
+        OpenError::NotRecorded(Details::new(message).hint("`--as NAME` names the device"))
     })?;
     Ok((found, meant))
 }
@@ -38,7 +38,7 @@ fn named(name: &str) -> Result<Vec<&'static DeviceSheet>, OpenError> {
     let found = sheets_named(name);
     if found.is_empty() {
         let names: Vec<&str> = sheets().iter().map(|sheet| sheet.name.as_str()).collect();
-        let details = Details::new(format!("expected the name of a device with a data sheet, found `{name}`"));
+        let details = Details::new(format!("no data sheet of a device named `{name}`"));
         return Err(OpenError::UnknownName(details.hint(format!("there are {}", names.join(", ")))));
     }
     Ok(found)
@@ -94,8 +94,7 @@ pub(super) fn notes(found: &Elsewhere, others: &[&DeviceSheet]) -> Vec<Note> {
         notes.push(Note::new(Severity::Info, format!("the name also means {}", names.join(", "))));
     }
     if found.from.iter().any(|sheet| sheet.vendor != found.to.vendor) {
-        let words =
-            "kernels of one vendor stand for those of the other, which are written anew and may reach more or less";
+        let words = "kernels of one vendor stand in for those of the other, which are different code and may be faster or slower";
         notes.push(Note::new(Severity::Info, words));
     }
     notes

@@ -2,7 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { keep, link, place } from "../../address";
-import { count, share, short, show, threeDigits, time, visible } from "../../format";
+import { count, percent, plural, share, short, show, time, timeInterval, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import { csvOf, save } from "../../parts/save";
 import { Ticked } from "../findings/cause";
@@ -29,6 +29,10 @@ export default function Compare() {
   return <Answer<Diff> path="compare">{(diff) => <Shown diff={diff} />}</Answer>;
 }
 
+/** Words of the report for what became of a finding, by its name in JSON. */
+const FATES: Record<string, string> = { vanished: "resolved", stayed: "unchanged" };
+/** For what speaks against a comparison. */
+const WEIGHTS: Record<string, string> = { refuses: "not comparable" };
 const GRAVE: Record<string, string> = { slower: "error", faster: "good", "cannot judge": "warning" };
 
 function Shown({ diff }: { diff: Diff }) {
@@ -41,21 +45,21 @@ function Shown({ diff }: { diff: Diff }) {
         <h2 class="headline">{visible(diff.headline)}</h2>
         <Whole diff={diff} />
         {diff.verdict.reasons.length > 0 && <ul>{diff.verdict.reasons.map((reason) => <li><Ticked text={reason} /></li>)}</ul>}
-        {diff.doubts.filter((doubt) => !diff.verdict.reasons.includes(doubt.message)).map((doubt) => <p class="quiet">{doubt.weight}: <Ticked text={doubt.message} /></p>)}
-        {diff.verdict.command !== null && <p><b>Do:</b> <code class="command">{visible(diff.verdict.command)}</code></p>}
+        {diff.doubts.filter((doubt) => !diff.verdict.reasons.includes(doubt.message)).map((doubt) => <p class="quiet">{WEIGHTS[doubt.weight] ?? "note"}: <Ticked text={doubt.message} /></p>)}
+        {diff.verdict.command !== null && <p><b>Fix:</b> <code class="command">{visible(diff.verdict.command)}</code></p>}
       </section>
       <div class="cards">
         <SideCard title="Before" side={diff.before} per={diff.per} ns={diff.whole.before_ns} />
-        <SideCard title="After, as shown here" side={diff.after} per={diff.per} ns={diff.whole.after_ns} />
+        <SideCard title="After (this capture)" side={diff.after} per={diff.per} ns={diff.whole.after_ns} />
         {diff.measures.length > 0 && (
-          <section class="card" aria-label="Beside time">
-            <h2>Beside time</h2>
+          <section class="card" aria-label="Other metrics">
+            <h2>Other metrics</h2>
             <dl class="facts">{diff.measures.map((one) => <div class="fact" key={one.key}><dt><button type="button" class="about" data-about={one.about}>{one.title}</button></dt><dd>{show(one.before, one.unit)} → {show(one.after, one.unit)}</dd></div>)}</dl>
           </section>
         )}
       </div>
-      <section aria-label="What changed">
-        <h2>What changed <span class="quiet">per {diff.per ?? "capture"}</span></h2>
+      <section aria-label="Changes">
+        <h2>Changes <span class="quiet">per {diff.per ?? "capture"}</span></h2>
         <div class="tabs small" role="group" aria-label="Division">
           {Object.keys(divisions).map((one) => <button key={one} type="button" aria-pressed={one === by} onClick={() => { setBy(one); keep({ by: one }); }}>{one}</button>)}
           <button type="button" onClick={() => save(`changes-${by}.csv`, csvOf(rowsOf(changes)), "text/csv")}>Save CSV</button>
@@ -63,13 +67,13 @@ function Shown({ diff }: { diff: Diff }) {
         <Changes changes={changes} confidence={diff.options.confidence} />
       </section>
       {diff.causes !== null && diff.causes.length > 0 && (
-        <section aria-label="What the rules say">
-          <h2>What the rules say</h2>
-          <ul class="rules">{diff.causes.map((one) => <li><b>{one.fate}</b> <code>{one.rule}</code> <Ticked text={one.message} /> <span class="quiet">{one.before_share !== null && `held ${share(one.before_share)} before`}{one.after_share !== null && ` holds ${share(one.after_share)} now`}</span></li>)}</ul>
+        <section aria-label="Findings">
+          <h2>Findings</h2>
+          <ul class="rules">{diff.causes.map((one) => <li><b>{FATES[one.fate] ?? one.fate}</b> <code>{one.rule}</code> <Ticked text={one.message} /> <span class="quiet">{one.before_share !== null && `${share(one.before_share)} before`}{one.before_share !== null && one.after_share !== null && ", "}{one.after_share !== null && `${share(one.after_share)} after`}</span></li>)}</ul>
         </section>
       )}
       {diff.assumption !== null && <p class="quiet">{visible(diff.assumption)}</p>}
-      {diff.notes.length > 0 && <details><summary>{diff.notes.length === 1 ? "One thing to know of the captures" : `${diff.notes.length} things to know of the captures`}</summary><ul>{diff.notes.map((note) => <li>{note.severity}: {visible(note.message)}</li>)}</ul></details>}
+      {diff.notes.length > 0 && <details><summary>{plural(diff.notes.length, "note")}</summary><ul>{diff.notes.map((note) => <li>{note.severity}: {visible(note.message)}</li>)}</ul></details>}
     </>
   );
 }
@@ -79,7 +83,6 @@ const rowsOf = (changes: Change[]) => [
   ...changes.map((one) => [one.what, one.subject, one.before_ns, one.after_ns, one.low_ns, one.high_ns, one.certainty, one.fate, one.before_count, one.after_count, one.location?.file ?? null, one.location?.line ?? null]),
 ];
 
-const percent = (part: number) => `${part > 0 ? "+" : ""}${threeDigits(part * 100)} %`;
 const signed = (ns: number) => `${ns > 0 ? "+" : ns < 0 ? "−" : ""}${time(Math.abs(ns))}`;
 
 /** The whole: a line from before to after, with the interval of the change. */
@@ -91,7 +94,7 @@ function Whole({ diff }: { diff: Diff }) {
       {([["before", whole.before_ns], ["after", whole.after_ns]] as const).map(([name, ns]) => (
         <div key={name}><span>{name}</span><i style={{ width: `${(70 * ns) / most}%` }} class={name} /><b>{time(ns)}</b></div>
       ))}
-      {whole.share !== null && <p>{percent(whole.share)}{whole.share_low !== null && whole.share_high !== null && <> <span class="quiet">({percent(whole.share_low)} to {percent(whole.share_high)} with {Math.round(diff.options.confidence * 100)} % confidence)</span></>}; what is below {Math.round(diff.options.practical * 1000) / 10} % counts as no change.</p>}
+      {whole.share !== null && <p>{percent(whole.share)}{whole.share_low !== null && whole.share_high !== null && <> <span class="quiet">({percent(whole.share_low)} to {percent(whole.share_high)} with {Math.round(diff.options.confidence * 100)}% confidence)</span></>}; changes below {Math.round(diff.options.practical * 1000) / 10}% count as no change.</p>}
     </div>
   );
 }
@@ -107,7 +110,7 @@ function SideCard(props: { title: string; side: Side; per: string | null; ns: nu
         <div class="fact"><dt>time per {props.per ?? "capture"}</dt><dd>{time(props.ns)}</dd></div>
         <div class="fact"><dt>devices</dt><dd>{count(side.devices)}</dd></div>
         {side.busy_share !== null && <div class="fact"><dt>devices busy</dt><dd>{share(side.busy_share)}</dd></div>}
-        {side.steps !== null && <div class="fact"><dt>{side.steps.count === 1 ? "one step" : `${count(side.steps.count)} steps, middle half`}</dt><dd>{time(side.steps.quartile_ns)} to {time(side.steps.third_quartile_ns)}</dd></div>}
+        {side.steps !== null && <div class="fact"><dt>{side.steps.count === 1 ? "1 step" : `${count(side.steps.count)} steps, middle half`}</dt><dd>{time(side.steps.quartile_ns)} to {time(side.steps.third_quartile_ns)}</dd></div>}
       </dl>
     </section>
   );
@@ -121,10 +124,10 @@ function Changes({ changes, confidence }: { changes: Change[]; confidence: numbe
   const delta = (one: Change) => one.after_ns - one.before_ns;
   const ends = (one: Change) => [delta(one), one.low_ns ?? 0, one.high_ns ?? 0];
   const most = Math.max(1, ...changes.flatMap((one) => ends(one).map(Math.abs)));
-  if (changes.length === 0) return <p>Nothing did.</p>;
+  if (changes.length === 0) return <p>No changes.</p>;
   return (
     <>
-      <div class="list plain" role="region" aria-label="Changes" tabIndex={0} ref={box}>
+      <div class="list plain" role="region" aria-label="List of changes" tabIndex={0} ref={box}>
         <table class="changes">
           <thead><tr><th>What</th><th /><th class="n">Before</th><th class="n">After</th><th class="n">Change</th><th class="n"><span class="sr">The change as a bar with its interval</span></th><th>Certainty</th></tr></thead>
           <tbody>
@@ -140,7 +143,7 @@ function Changes({ changes, confidence }: { changes: Change[]; confidence: numbe
                 </td>
                 <td class="n">{time(one.before_ns)}</td>
                 <td class="n">{time(one.after_ns)}</td>
-                <td class="n"><b class={tone(one.certainty, delta(one))}>{signed(delta(one))}</b>{one.low_ns !== null && one.high_ns !== null && <div class="quiet small">{signed(one.low_ns)} to {signed(one.high_ns)}</div>}</td>
+                <td class="n"><b class={tone(one.certainty, delta(one))}>{signed(delta(one))}</b>{one.low_ns !== null && one.high_ns !== null && <div class="quiet small">{timeInterval(one.low_ns, one.high_ns)}</div>}</td>
                 <td><Bar tone={tone(one.certainty, delta(one))} delta={delta(one)} low={one.low_ns} high={one.high_ns} most={most} /></td>
                 <td class="quiet">{one.certainty}</td>
               </tr>
@@ -150,7 +153,7 @@ function Changes({ changes, confidence }: { changes: Change[]; confidence: numbe
       </div>
       <p class="quiet">
         {!all && changes.length > SHOWN && <><button type="button" onClick={() => setAll(true)}>Show all {count(changes.length)}</button> </>}
-        Largest change first. {changes.some((one) => one.low_ns !== null) ? `Lines are intervals of ${Math.round(confidence * 100)} % confidence.` : "No intervals: the captures do not say how much such times vary."}
+        Largest change first. {changes.some((one) => one.low_ns !== null) ? `Lines are intervals of ${Math.round(confidence * 100)}% confidence.` : "No intervals: the captures don't show how much these times vary."}
       </p>
     </>
   );

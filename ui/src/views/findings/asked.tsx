@@ -12,8 +12,8 @@ export function Asked(props: { children: (findings: Findings) => ComponentChildr
     <Answer<Findings> path="findings" query={wanted ? { ask: 1 } : {}}>
       {(findings) => findings.not_asked === undefined ? props.children(findings) : (
         <p>
-          {count(findings.not_asked.events)} events: to hold all rules against them takes a while.{" "}
-          <button type="button" onClick={() => want(true)}>Do it now</button>
+          {count(findings.not_asked.events)} events; running all rules may take a while.{" "}
+          <button type="button" onClick={() => want(true)}>Run rules</button>
         </p>
       )}
     </Answer>

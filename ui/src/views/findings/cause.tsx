@@ -17,7 +17,7 @@ export function Cause(props: { finding: Finding; symptoms?: Finding[]; short?: b
         {place !== null && place.file !== null
           ? <a href={link("source", { file: place.file, line: place.line ?? undefined })}>{visible(place.file)}{place.line === null ? "" : `:${place.line}`}</a>
           : place !== null && place.text !== null && <span class="quiet">{visible(place.text)}</span>}
-        {finding.holds_share !== null && <span class="holds"><Meter share={finding.holds_share} /> holds {share(finding.holds_share)} of the time</span>}
+        {finding.holds_share !== null && <span class="holds"><Meter share={finding.holds_share} /> {share(finding.holds_share)} of the time</span>}
       </p>
       {props.short !== true && finding.evidence.length > 0 && (
         <ul class="evidence">
@@ -26,7 +26,7 @@ export function Cause(props: { finding: Finding; symptoms?: Finding[]; short?: b
       )}
       {props.short !== true && finding.because !== null && <p>A symptom of <code>{finding.because.rule}</code>.</p>}
       {props.short !== true && finding.why !== null && <p><b>Why:</b> <Ticked text={finding.why} /></p>}
-      {finding.help !== null && <p><b>Do:</b> <Ticked text={finding.help} /></p>}
+      {finding.help !== null && <p><b>Help:</b> <Ticked text={finding.help} /></p>}
       <Saving finding={finding} />
       {(props.symptoms ?? []).map((one) => <p key={one.rule} class="quiet">Also seen as: <Ticked text={one.message} /> <code>{one.rule}</code></p>)}
       <Evidence finding={finding} />
@@ -37,10 +37,10 @@ export function Cause(props: { finding: Finding; symptoms?: Finding[]; short?: b
 function Saving(props: { finding: Finding }) {
   const saving = props.finding.saving;
   if (saving === null) return null;
-  if (saving.refused !== null) return <p class="quiet">Saving: not said, {visible(saving.refused)}</p>;
+  if (saving.refused !== null) return <p class="quiet">Saving: no prediction: {visible(saving.refused)}</p>;
   if (saving.low_ns === null || saving.high_ns === null) return null;
   const range = saving.low_ns === saving.high_ns ? time(saving.high_ns) : saving.low_ns === 0 ? `up to ${time(saving.high_ns)}` : `${time(saving.low_ns)} to ${time(saving.high_ns)}`;
-  return <p><b>Saves:</b> {range} per {saving.per} <span class="quiet">({saving.basis})</span></p>;
+  return <p><b>Saving:</b> {range} per {saving.per} <span class="quiet">({saving.basis})</span></p>;
 }
 
 /** The table that has a row for each of a kind. */

@@ -6,7 +6,7 @@ import type { Findings } from "../../source/types";
 import { Cause, Ticked } from "./cause";
 
 const GROUPS: [state: string, title: string][] = [
-  ["cannot tell", "Could not tell"], ["problem", "Found something"], ["none", "Found nothing"],
+  ["cannot tell", "Inconclusive"], ["problem", "Findings"], ["none", "No findings"],
 ];
 
 export default function FindingsView() {
@@ -20,12 +20,12 @@ function Shown({ findings }: { findings: Findings }) {
       {findings.verdict.reasons.length > 0 && (
         <ul class="lost">
           {findings.verdict.reasons.map((one) => (
-            <li key={one.rule}><code>{one.rule}</code> <Ticked text={one.message} />{one.blocks.length > 0 && <span class="quiet">; not judged for that: {one.blocks.join(", ")}</span>}{one.command !== null && <> <code class="command">{one.command}</code></>}</li>
+            <li key={one.rule}><code>{one.rule}</code> <Ticked text={one.message} />{one.blocks.length > 0 && <span class="quiet">; effect: cannot tell {one.blocks.join(", ")}</span>}{one.command !== null && <> <code class="command">{one.command}</code></>}</li>
           ))}
         </ul>
       )}
       <div class="causes">{findings.findings.map((finding, at) => <Cause key={at} finding={finding} />)}</div>
-      {findings.findings.length === 0 && <p>No rule found anything.</p>}
+      {findings.findings.length === 0 && <p>No findings.</p>}
       <h2>Rules</h2>
       <Rules findings={findings} />
     </>
@@ -42,7 +42,7 @@ function Rules({ findings }: { findings: Findings }) {
   return (
     <>
       {order.map(([title, rules]) => (
-        <details key={title} open={title === "Could not tell" && rules.length < 12}>
+        <details key={title} open={title === "Inconclusive" && rules.length < 12}>
           <summary>{title}: {plural(rules.length, "rule")}</summary>
           <ul class="rules">
             {rules.map((rule) => (

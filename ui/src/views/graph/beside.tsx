@@ -20,9 +20,9 @@ export function Beside({ box, module, go, turn }: { box: Box; module: string; go
       <p>{visible(node.opcode)}{node.category === undefined || node.category === null ? "" : `, ${node.category}`}{node.self_ns !== null && <>: <b>{time(node.self_ns)}</b></>}</p>
       <div class="actions">
         <button type="button" onClick={() => go(node.name)}>Go to it</button>
-        {turn !== undefined && <button type="button" onClick={() => turn(node.name)}>{box.isOpen ? "Close" : "Open in place"}</button>}
+        {turn !== undefined && <button type="button" onClick={() => turn(node.name)}>{box.isOpen ? "Close" : "Expand"}</button>}
         {typeof node.subject === "string" && <a class="chip" href={link("timeline", { subject: node.subject, title: node.name })}>Timeline</a>}
-        {text.endsWith(CUT) && source().holds(...whole) && <button type="button" onClick={read}>Its text in full</button>}
+        {text.endsWith(CUT) && source().holds(...whole) && <button type="button" onClick={read}>Full text</button>}
       </div>
       {node.source !== undefined && node.source !== null && <p><a href={link("source", { file: node.source.file, line: node.source.line })}>{visible(node.source.file)}:{node.source.line}</a></p>}
       {node.scope !== undefined && node.scope !== null && <p class="quiet">{visible(node.scope)}</p>}

@@ -58,7 +58,7 @@ export function Drawing(props: Props) {
             ))}
           </svg>
         </div>
-        <p class="quiet">{graph.cut === true ? "More is around it than fits: go to an operation to see what is there. " : ""}Enter or a double click goes to an operation{anyTurns ? ", + or the key O opens a fusion in place" : ""}. <SaveAs of={svg} name="graph" rows={() => rowsOf(picture.boxes)} /></p>
+        <p class="quiet">{graph.cut === true ? "The graph is cut: open an operation to see its surroundings. " : ""}Press Enter or double-click to open an operation{anyTurns ? "; press + or O to expand a fusion" : ""}. <SaveAs of={svg} name="graph" rows={() => rowsOf(picture.boxes)} /></p>
       </div>
       {now !== undefined && <Beside key={`${module} ${now.node.name}`} box={now} module={module} go={props.go} turn={turns(now) ? props.turn : undefined} />}
     </div>

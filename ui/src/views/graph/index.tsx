@@ -21,7 +21,7 @@ export default function GraphView() {
   return (
     <Answer<{ modules: Module[] }> path="hlo/modules">
       {({ modules: all }) => modulesOf(all).length === 0
-        ? <div class="missing"><p>This capture holds no compiled modules.</p><p class="quiet">`ridgeline record` keeps them, and captures of XLA mostly hold them.</p></div>
+        ? <div class="missing"><p>This capture has no compiled modules.</p><p class="quiet">`ridgeline record` keeps them, and most XLA captures have them.</p></div>
         : <Modules modules={modulesOf(all)} />}
     </Answer>
   );

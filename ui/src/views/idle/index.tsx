@@ -20,7 +20,7 @@ export default function Idle() {
   return (
     <Answer<{ causes: Cause[]; devices: Device[] }> path="chart/idle">
       {(answer) => answer.devices.length === 0
-        ? <div class="missing"><p>No device of this capture worked, so none was idle.</p></div>
+        ? <div class="missing"><p>This capture has no device work, so there is no idle time.</p></div>
         : <Devices causes={answer.causes} devices={answer.devices} />}
     </Answer>
   );
@@ -76,7 +76,7 @@ function OverTime({ causes, of, color }: { causes: Cause[]; of: Course; color: (
   const words = (column: number) => `${time(start(column))}: ${columns[column]?.length === 0 ? "busy throughout" : columns[column]?.map((part) => `${name(part.cause)} ${time(part.value)}`).join(", ")}`;
   return (
     <section aria-label="Over time">
-      <h2>When <span class="quiet">idle part of every {time(of.column_ns)}</span></h2>
+      <h2>Over time <span class="quiet">idle share of every {time(of.column_ns)}</span></h2>
       <figure>
         <Columns
           drawing={drawing} columns={columns.map((parts, column) => ({ title: words(column), parts }))} most={of.column_ns} show={(ns) => share(ns / of.column_ns)}
@@ -85,7 +85,7 @@ function OverTime({ causes, of, color }: { causes: Cause[]; of: Course; color: (
           go={(column) => go("timeline", { from: Math.round(start(column) - of.column_ns), to: Math.round(start(column) + 2 * of.column_ns) })}
         />
         <figcaption>
-          <p class="said-here">{at === undefined ? <span class="quiet">A click goes to the timeline there.</span> : words(at)}</p>
+          <p class="said-here">{at === undefined ? <span class="quiet">Click to open the timeline there.</span> : words(at)}</p>
           <SaveAs of={drawing} name="idle" rows={() => [["start_ns", "cause", "idle_ns"], ...of.cells.map(([column, cause, ns]) => [start(column), name(cause), ns])]} />
         </figcaption>
       </figure>
@@ -112,7 +112,7 @@ function Lengths({ causes, gaps, color }: { causes: Cause[]; gaps: Gaps[]; color
   const every = Math.max(1, Math.ceil(powers.length / 9));
   return (
     <section aria-label="By length">
-      <h2>How long <span class="quiet">{plural(all, "gap")} between work, {time(whole)}</span></h2>
+      <h2>By length <span class="quiet">{plural(all, "gap")}, {time(whole)}</span></h2>
       <div class="tabs small" role="group" aria-label="Height">
         <button type="button" aria-pressed={by === "time"} onClick={() => setBy("time")}>Time</button>
         <button type="button" aria-pressed={by === "number"} onClick={() => setBy("number")}>Number</button>
@@ -124,9 +124,9 @@ function Lengths({ causes, gaps, color }: { causes: Cause[]; gaps: Gaps[]; color
           label={`Gaps by length: ${gaps.map((one) => words(one, 0)).join("; ")}`}
         />
         <figcaption>
-          {by === "number" && <p class="quiet">Colors are parts of the time.</p>}
+          {by === "number" && <p class="quiet">Colors are shares of the time.</p>}
           <SaveAs of={drawing} name="gaps" rows={() => [["from_ns", "below_ns", "gaps", "idle_ns"], ...gaps.map((one) => [one.from_ns, one.below_ns, one.count, one.ns])]} />
-          {" "}<a href={link("tables", { topic: "idle", view: "gap" })}>Each gap by itself</a>
+          {" "}<a href={link("tables", { topic: "idle", view: "gap" })}>All gaps</a>
         </figcaption>
       </figure>
     </section>

@@ -35,7 +35,7 @@ export function Alive({ title, held, unknown }: { title: string; held: readonly 
             <tr><td class="n"><Meter share={one.bytes / Math.max(1, whole)} />{bytes(one.bytes)}</td><td class="n">{count(one.blocks)}</td><td class="n">{time(one.since_ns)}</td><td class="name" title={one.stack.map(visible).join("\n")}>{visible(one.owner !== "" ? one.owner : one.stack[0] ?? "not said")}</td></tr>
           ))}
           {unknown > 0 && <tr><td class="n">{bytes(unknown)}</td><td /><td /><td class="quiet">from before the capture, or of unknown origin</td></tr>}
-          {held.length === 0 && unknown <= 0 && <tr><td colSpan={4} class="quiet">Nothing is held.</td></tr>}
+          {held.length === 0 && unknown <= 0 && <tr><td colSpan={4} class="quiet">Nothing is allocated.</td></tr>}
         </tbody>
       </table>
       {held.length > LISTED && <p class="quiet">and {count(held.length - LISTED)} smaller</p>}

@@ -30,8 +30,8 @@ export function Use({ of }: { of: Allocator }) {
       <figure>
         <Curve of={of} at={at} point={point} keep={keep} />
         <p class="said-here">
-          {now === undefined ? <span class="quiet">The line is the peak.{reserved ? " Dashed: what the allocator reserved." : ""} Point at a time, or move the cursor, to see who holds memory then; a click keeps it.</span>
-            : <span>Until {instant(of.ends_ns[at ?? 0] ?? now[0], step)}: {bytes(now[2])} in use, most {bytes(now[1])}{now[3] === null ? "" : `, ${bytes(now[3])} reserved`}</span>}
+          {now === undefined ? <span class="quiet">The line is the peak.{reserved ? " Dashed: what the allocator reserved." : ""} Point at a time, or move the cursor, to see what is allocated then; click to keep it.</span>
+            : <span>Until {instant(of.ends_ns[at ?? 0] ?? now[0], step)}: {bytes(now[2])} in use, peak {bytes(now[1])}{now[3] === null ? "" : `, ${bytes(now[3])} reserved`}</span>}
         </p>
         <div class="tools">
           <label>Cursor <input type="range" min={0} max={of.points.length - 1} value={at ?? atPeak} aria-valuetext={now === undefined ? "at the peak" : time(now[0])} onInput={(event) => keep(Number(event.currentTarget.value))} /></label>

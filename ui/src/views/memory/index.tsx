@@ -18,9 +18,9 @@ export default function Memory() {
       {({ allocators }) => (
         <>
           {allocators.map((one) => <Use key={one.id} of={one} />)}
-          {allocators.length === 0 && hasPlans && <p>This capture has no allocator's events, so no use over time. What the compiler planned is below.</p>}
+          {allocators.length === 0 && hasPlans && <p>This capture has no allocator events, so no use over time. The compiler's plan is below.</p>}
           {capture.value?.has["memory"] === false ? (
-            <div class="missing"><p>This capture says nothing of memory.</p><p class="quiet">`ridgeline record` keeps it; PyTorch's profiler does with `profile_memory=True`.</p></div>
+            <div class="missing"><p>This capture has no memory data.</p><p class="quiet">`ridgeline record` keeps it; PyTorch's profiler does with `profile_memory=True`.</p></div>
           ) : <>{hasPlans && <Schedules />}<TableAmong topic="memory" views={views} /></>}
         </>
       )}

@@ -63,7 +63,7 @@ function Drawn({ of, module }: { of: Schedule; module: string }) {
         />
         <figcaption>
           <Keys of={there.map((kind) => ({ name: of.classes[kind] ?? "", color: color(kind), text: bytes(of.columns[column]?.[kind] ?? 0) }))} />
-          <p class="said-here">{at === undefined ? <span class="quiet">Point at a place in the schedule to see what is alive there; the list is of the peak.</span> : `Position ${count(position)}: ${bytes(all)} in ${plural(alive.length, "value")} of those named`}</p>
+          <p class="said-here">{at === undefined ? <span class="quiet">Point at the schedule to see what is alive there; the list shows the peak.</span> : `Position ${count(position)}: ${bytes(all)} in ${plural(alive.length, "value")} of those named`}</p>
           <SaveAs of={drawing} name="schedule" rows={() => [["position", ...of.classes], ...of.columns.map((one, n) => [n * of.width, ...one])]} />
         </figcaption>
       </figure>

@@ -47,12 +47,12 @@ export default function OffloadView() {
   return (
     <>
       {source().live && (
-        <form class="tools" aria-label="What is asked" onSubmit={ask}>
-          <label>Ran on, or is meant for <input name="as" defaultValue={query["as"] ?? ""} placeholder="h100" size={8} /></label>
+        <form class="tools" aria-label="Options" onSubmit={ask}>
+          <label>Target GPU <input name="as" defaultValue={query["as"] ?? ""} placeholder="h100" size={8} /></label>
           <label>Boards <input name="board" defaultValue={query["board"] ?? ""} placeholder="all" size={10} /></label>
           <label>Other GPU <input name="to" defaultValue={query["to"] ?? ""} placeholder="none" size={8} /></label>
           <label>What if <input name="what_if" defaultValue={query["what_if"] ?? ""} placeholder="clock=250MHz,resident=100" size={26} /></label>
-          <button type="submit">Ask</button>
+          <button type="submit">Estimate</button>
         </form>
       )}
       <Answer<Offload> path="offload" query={query}>{(answer) => <Shown answer={answer} />}</Answer>
@@ -64,35 +64,37 @@ function Shown({ answer }: { answer: Offload }) {
   return (
     <>
       <p class="headline">{visible(answer.headline)}</p>
-      <p class="quiet">Beside {visible(answer.baseline.device)}, times {answer.baseline.times}. Every time on a board is predicted: dots are medians, lines go from the 10th to the 90th percentile.</p>
+      <p class="quiet">Compared with {visible(answer.baseline.device)}, times {answer.baseline.times}. Every time on a board is predicted: dots are medians, lines go from the 10th to the 90th percentile.</p>
       <div class="causes">{answer.regions.map((region, at) => <OneRegion key={at} region={region} device={answer.baseline.device} />)}</div>
       {answer.others.regions > 0 && <p class="quiet">{count(answer.others.regions)} smaller regions hold {share(answer.others.share)}.</p>}
-      {answer.regions.length === 0 && <p>No region of this program is large enough to judge.</p>}
-      <h2>What is assumed</h2>
+      {answer.regions.length === 0 && <p>No region of this program is large enough to analyze.</p>}
+      <h2>Assumptions</h2>
       <ul class="rules">{answer.assumptions.map((line) => <li><Ticked text={line} /></li>)}</ul>
       {answer.notes.map((note) => <p class="quiet">{note.severity}: {visible(note.message)}</p>)}
     </>
   );
 }
 
+/** Words of verdicts whose name in JSON is another. */
+const WORDS: Record<string, string> = { "GPU first": "fix first" };
 const GRAVE: Record<string, string> = { candidate: "good", undecided: "warning" };
 
 function OneRegion({ region, device }: { region: Region; device: string }) {
   return (
     <article class={`cause ${GRAVE[region.verdict] ?? ""}`}>
-      <h3>{visible(region.name)} <span class="tag">{region.verdict}</span></h3>
+      <h3>{visible(region.name)} <span class="tag">{WORDS[region.verdict] ?? region.verdict}</span></h3>
       <p class="where">
         <Meter share={region.share} /> {share(region.share)} of the device time
-        {region.call !== null && <span class="holds">a call takes {time(region.call.p50_ns)}</span>}
+        {region.call !== null && <span class="holds">{time(region.call.p50_ns)} per call</span>}
         {region.location !== null && <span class="holds"><a href={link("source", { file: region.location.file, line: region.location.line })}>{visible(region.location.file)}:{region.location.line}</a>{region.location.inferred ? " (inferred)" : ""}</span>}
       </p>
       <p><Ticked text={region.why} /></p>
-      {region.fix !== null && <p><b>First:</b> <Ticked text={region.fix.text} /></p>}
+      {region.fix !== null && <p><b>Fix first:</b> <Ticked text={region.fix.text} /></p>}
       {region.boards.length > 0 && <Boards region={region} device={device} />}
       <details>
-        <summary>{region.class === null ? "" : `${region.class}, `}{plural(region.operations.length, "operation")}, {threeDigits(region.calls)} {region.calls === 1 ? "call" : "calls"}, {threeDigits(region.launches)} {region.launches === 1 ? "launch" : "launches"} a call{region.bytes === null ? "" : `, ${bytes(region.bytes.input)} in and ${bytes(region.bytes.output)} out`}</summary>
+        <summary>{region.class === null ? "" : `${region.class}, `}{plural(region.operations.length, "operation")}, {threeDigits(region.calls)} {region.calls === 1 ? "call" : "calls"}, {threeDigits(region.launches)} {region.launches === 1 ? "launch" : "launches"} per call{region.bytes === null ? "" : `, ${bytes(region.bytes.input)} in and ${bytes(region.bytes.output)} out`}</summary>
         <table class="small"><thead><tr><th>Operation</th><th class="n">Time</th><th class="n">Runs</th></tr></thead><tbody>{region.operations.slice(0, 40).map((op) => <tr><td class="name">{region.module === null ? visible(op.name) : <a href={link("graph", { module: region.module, op: op.name })}>{visible(op.name)}</a>}</td><td class="n">{time(op.self_ns)}</td><td class="n">{count(op.executions)}</td></tr>)}</tbody></table>
-        {region.swings.length > 0 && <><h3>What the fastest board's time depends on</h3><table class="small"><tbody>{region.swings.map((one) => <tr><td>{visible(one.what)}</td><td class="n">{time(one.from_ns)} to {time(one.to_ns)}</td></tr>)}</tbody></table></>}
+        {region.swings.length > 0 && <><h3>Sensitivity of the fastest board's time</h3><table class="small"><tbody>{region.swings.map((one) => <tr><td>{visible(one.what)}</td><td class="n">{time(one.from_ns)} to {time(one.to_ns)}</td></tr>)}</tbody></table></>}
       </details>
     </article>
   );

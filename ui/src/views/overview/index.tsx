@@ -27,7 +27,7 @@ export default function Overview() {
       </div>
       {(now.info ?? []).length > 0 && (
         <details class="about-capture">
-          <summary>More of the capture: what recorded it, versions, devices, contents</summary>
+          <summary>About the capture: recorder, versions, devices, contents</summary>
           <div class="cards"><Sections sections={now.info ?? []} /></div>
         </details>
       )}
@@ -40,17 +40,17 @@ function Lost(props: { capture: Capture }) {
   const grave = notes.filter((note) => note.severity !== "info");
   const rest = notes.filter((note) => note.severity === "info");
   return (
-    <section class="lost" aria-label="What was lost">
-      {grave.length === 0 ? <p class="fine">Nothing of this capture was lost in reading it.</p> : (
+    <section class="lost" aria-label="Lost data">
+      {grave.length === 0 ? <p class="fine">No data was lost while reading this capture.</p> : (
         <ul>{grave.map((note) => <li class={note.severity}><b>{note.severity}</b> {visible(wordsOf(note))}</li>)}</ul>
       )}
       {rest.length > 0 && (
-        <details><summary>{rest.length === 1 ? "One thing to know" : `${rest.length} things to know`}</summary>
+        <details><summary>{rest.length === 1 ? "1 note" : `${rest.length} notes`}</summary>
           <ul>{rest.map((note) => <li>{visible(wordsOf(note))}</li>)}</ul>
         </details>
       )}
       {source().leftOut.length > 0 && (
-        <details><summary>What this report leaves out</summary>
+        <details><summary>Not in this report</summary>
           <ul>{source().leftOut.map((line) => <li>{visible(line)}</li>)}</ul>
         </details>
       )}
@@ -78,9 +78,9 @@ function TimeBar(props: { section: Section; span: number }) {
     .map((fact) => ({ name: fact.title, value: fact.value as number, text: `${time(fact.value as number)} (${share((fact.value as number) / Math.max(1, whole))})`, color: fill(COLORS[fact.key] ?? next++, dark.value) }));
   if (parts.length === 0) return null;
   return (
-    <section aria-label="Where the time went">
+    <section aria-label="Time breakdown">
       <h2>{show(whole, "ns")} of wall time</h2>
-      <Stacked parts={parts} whole={whole} label="Where the time went" />
+      <Stacked parts={parts} whole={whole} label="Time breakdown" />
     </section>
   );
 }
@@ -93,11 +93,11 @@ function Causes(props: { findings: Findings }) {
   const causes = all.filter((one) => one.level !== "info" && one.because === null);
   const unsaid = props.findings.rules.filter((rule) => rule.state === "cannot tell").length;
   return (
-    <section aria-label="What holds it back">
-      <h2>What holds it back</h2>
-      {causes.length === 0 && <p>No rule found anything that holds it back{unsaid > 0 ? `; ${plural(unsaid, "rule")} could not tell` : ""}. <a href={link("findings")}>All rules</a></p>}
+    <section aria-label="Bottlenecks">
+      <h2>Bottlenecks</h2>
+      {causes.length === 0 && <p>No bottlenecks found{unsaid > 0 ? `; ${plural(unsaid, "rule")} could not decide` : ""}. <a href={link("findings")}>All rules</a></p>}
       <div class="causes">{causes.slice(0, SHOWN).map((finding) => <Cause key={all.indexOf(finding)} finding={finding} symptoms={all.filter((one) => one.because?.finding === all.indexOf(finding))} short />)}</div>
-      {all.length > 0 && <p><a href={link("findings")}>{all.length > causes.slice(0, SHOWN).length ? `All ${plural(all.length, "finding")}` : "Findings in full, and all rules"}</a></p>}
+      {all.length > 0 && <p><a href={link("findings")}>{all.length > causes.slice(0, SHOWN).length ? `All ${plural(all.length, "finding")}` : "All findings and rules"}</a></p>}
     </section>
   );
 }
@@ -106,11 +106,11 @@ function Files(props: { capture: Capture }) {
   const { files, ridgeline } = props.capture;
   return (
     <section class="card">
-      <h2>Read from</h2>
+      <h2>Files</h2>
       <dl class="facts">
         {files.slice(0, 20).map((file) => <div class="fact" key={file.name}><dt class="path">{visible(file.name)}</dt><dd>{visible(file.format)}</dd></div>)}
         {files.length > 20 && <div class="fact"><dt>and {files.length - 20} more</dt><dd /></div>}
-        <div class="fact"><dt>by Ridgeline</dt><dd>{ridgeline}</dd></div>
+        <div class="fact"><dt>Ridgeline</dt><dd>{ridgeline}</dd></div>
       </dl>
     </section>
   );

@@ -15,8 +15,8 @@ export default function RooflineView() {
     <Answer<{ charts: Chart[] }> path="chart/roofline">
       {({ charts }) => charts.length === 0 ? (
         <div class="missing">
-          <p>No work of this capture is known, so nothing can be laid against a roof.</p>
-          <p class="quiet">It is counted from compiled modules; `ridgeline record` keeps them, and captures of XLA mostly hold them.</p>
+          <p>This capture has no known work, so there is nothing to compare with a roof.</p>
+          <p class="quiet">It is counted from compiled modules; `ridgeline record` keeps them, and most XLA captures have them.</p>
         </div>
       ) : charts.map((chart) => <OneDevice key={chart.device} chart={chart} />)}
     </Answer>
@@ -55,8 +55,8 @@ function OneDevice({ chart }: { chart: Chart }) {
           </svg>
           <figcaption>
             {point === undefined ? <span class="quiet">Point at an operation, or come to one in the list. {chart.roofs.length > 0 && <Key />}</span> : <Said chart={chart} point={point} />}
-            {chart.roofs.length === 0 && <p class="quiet">Its ceilings are not known, so it has no bound and no headroom; `ridgeline calibrate` measures them.</p>}
-            {chart.share_left_out >= 0.0005 && <p class="quiet">{share(chart.share_left_out)} of the time is not drawn: its work is not known or has no arithmetic.</p>}
+            {chart.roofs.length === 0 && <p class="quiet">Its ceilings are unknown, so it has no bound and no headroom; `ridgeline calibrate` measures them.</p>}
+            {chart.share_left_out >= 0.0005 && <p class="quiet">{share(chart.share_left_out)} of the time is not drawn: its work is unknown or has no arithmetic.</p>}
           </figcaption>
           <SaveAs of={drawing} name="roofline" rows={() => [["operation", "flop_per_byte", "flops_per_sec", "share", "bound"], ...chart.points.map((one) => [one.name, one.intensity, one.flops_per_sec, one.share, one.bound])]} />
         </figure>

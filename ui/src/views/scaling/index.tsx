@@ -2,7 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { dark } from "../../context";
-import { count, seconds, threeDigits, visible } from "../../format";
+import { count, plural, seconds, threeDigits, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import { fill } from "../../draw/palette";
 import { Listing, type Listed } from "../../parts/listing";
@@ -20,10 +20,10 @@ export default function ScalingView() {
       {(answer) => (
         <>
           {answer.notes.map((note) => <p class="quiet">{note.severity}: {note.count > 1 ? `${count(note.count)} ` : ""}{visible(note.message)}</p>)}
-          {answer.of === "steps" && <p class="quiet">One capture has one size: these are its steps. Open folders of `ridgeline bench` to see growth over sizes.</p>}
+          {answer.of === "steps" && <p class="quiet">One capture has one size: these are its steps. Open directories of `ridgeline bench` to see growth over sizes.</p>}
           {answer.chart !== null && answer.chart.lines.length > 0 && <Growth lines={answer.chart.lines} next={answer.chart.next} />}
           {answer.tables.map((table) => <Listing key={table.name} of={table} />)}
-          {answer.tables.length === 0 && <p>Nothing here has sizes or steps.</p>}
+          {answer.tables.length === 0 && <p>There are no sizes or steps.</p>}
         </>
       )}
     </Answer>
@@ -73,7 +73,7 @@ function Growth({ lines, next }: { lines: Line[]; next: number | null }) {
               </g>
             ))}
           </svg>
-          <figcaption><span class="quiet">Disks are measured, rings extrapolated with their 95 % interval. </span><SaveAs of={drawing} name="scaling" rows={() => [["operation", "size", "seconds"], ...lines.flatMap((line) => line.points.map(([size, secs]) => [line.operation, size, secs]))]} /></figcaption>
+          <figcaption><span class="quiet">Disks are measured, rings extrapolated with their 95% interval. </span><SaveAs of={drawing} name="scaling" rows={() => [["operation", "size", "seconds"], ...lines.flatMap((line) => line.points.map(([size, secs]) => [line.operation, size, secs]))]} /></figcaption>
         </figure>
         <div class="list" role="region" aria-label="Operations" tabIndex={0}>
           <table>
@@ -82,7 +82,7 @@ function Growth({ lines, next }: { lines: Line[]; next: number | null }) {
           </table>
         </div>
       </div>
-      {lines.length > SHOWN && <p class="quiet">{count(lines.length - SHOWN)} that take less are not drawn.</p>}
+      {lines.length > SHOWN && <p class="quiet">{plural(lines.length - SHOWN, "smaller operation")} not drawn.</p>}
     </section>
   );
 }

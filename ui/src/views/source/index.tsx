@@ -23,7 +23,7 @@ export default function SourceView() {
 }
 
 function None() {
-  return <div class="missing"><p>Nothing in this capture says which line of a program its work came from.</p><p class="quiet">`ridgeline record` keeps that; PyTorch's profiler does with `with_stack=True`.</p></div>;
+  return <div class="missing"><p>This capture doesn't show which source lines its work came from.</p><p class="quiet">`ridgeline record` keeps that; so does PyTorch's profiler with `with_stack=True`.</p></div>;
 }
 
 function Files({ listed }: { listed: Listed }) {
@@ -40,12 +40,12 @@ function Files({ listed }: { listed: Listed }) {
         </label>
         <span class="quiet">{time(listed.all_ns)} in all, {time(listed.unknown_ns)} ({share(listed.unknown_ns / Math.max(1, listed.all_ns))}) without a line</span>
       </div>
-      <Answer<Annotated> path="source" query={{ file: name }}>{(document) => document.files[0] === undefined ? <p class="missing">Nothing is known of this file.</p> : <Lines document={document} file={document.files[0]} />}</Answer>
+      <Answer<Annotated> path="source" query={{ file: name }}>{(document) => document.files[0] === undefined ? <p class="missing">This file is unknown.</p> : <Lines document={document} file={document.files[0]} />}</Answer>
     </div>
   );
 }
 
-const TEXTS: Record<string, string> = { ran: "The text that ran.", changed: "The text that ran; the file has changed since.", today: "Today's text, which may not be what ran." };
+const TEXTS: Record<string, string> = { ran: "The source that ran.", changed: "The source that ran; the file has changed since.", today: "The current file, which may differ from what ran." };
 const AROUND = 2;
 const FEW = 400;
 
@@ -68,14 +68,14 @@ function Lines({ document: said, file }: { document: Annotated; file: File }) {
   let before = 0;
   return (
     <>
-      <p class="quiet">{file.text === null ? "The text of this file is not there; only lines with time are listed." : TEXTS[file.text] ?? ""} {time(file.self_ns)} measured, {time(file.inferred_ns)} inferred.
-        {total > FEW && <> <button type="button" onClick={() => setAll(!all)}>{all ? "Only lines where something happens" : `All ${count(total)} lines`}</button></>}</p>
+      <p class="quiet">{file.text === null ? "The text of this file isn't available; only lines with time are listed." : TEXTS[file.text] ?? ""} {time(file.self_ns)} measured, {time(file.inferred_ns)} inferred.
+        {total > FEW && <> <button type="button" onClick={() => setAll(!all)}>{all ? "Only lines with time" : `All ${count(total)} lines`}</button></>}</p>
       <div class="scroller code" role="region" aria-label={visible(file.name)} tabIndex={0}>
         <table>
           <thead><tr>
             <th class="n"><button type="button" data-about="time of work whose innermost line it is, measured">Self</button></th>
             <th class="n wide"><button type="button" data-about="time of work with this line anywhere on its stack, measured">Inclusive</button></th>
-            {hasInferred && <th class="n wide"><button type="button" data-about="time of work that is the line's by what ran around it, inferred">Inferred</button></th>}
+            {hasInferred && <th class="n wide"><button type="button" data-about="time attributed to the line from the work around it, inferred">Inferred</button></th>}
             {hasIdle && <th class="n wide"><button type="button" data-about="time in which a device was idle while the host was in that function">Idle</button></th>}
             <th class="n wide"><button type="button" data-about="kernels and operations that ran, without copies">Launches</button></th>
             {hasWork && <th class="n wide"><button type="button" data-about="floating-point operations of the line's own work, counted">Work</button></th>}

@@ -71,7 +71,7 @@ export function Body(props: { rows: Rows; columns: Placed[]; title: string; sort
           <Unseen rows={rows.total - last} columns={columns.length} />
         </tbody>
       </table>
-      {rows.total === 0 && <p class="quiet empty">{rows.wish.filter === "" ? "This capture has none." : "No row has this text."}</p>}
+      {rows.total === 0 && <p class="quiet empty">{rows.wish.filter === "" ? "No rows in this capture." : "No matching rows."}</p>}
     </div>
   );
 }

@@ -38,8 +38,8 @@ export function Files({ stage }: { stage: () => Stage | undefined }) {
       </details>
       <dialog ref={asked} aria-label="Open in Perfetto">
         <h2>Open in Perfetto</h2>
-        <p>This hands the capture to <code>ui.perfetto.dev</code>, a page of another host that runs in your own browser. Ridgeline sends nothing to anybody; what that page does with the data is its own.</p>
-        <p class="quiet">Names of hosts, users and processes, home folders and tokens are taken out of it.</p>
+        <p>This opens the capture in <code>ui.perfetto.dev</code>, a third-party page that runs in your browser. Ridgeline uploads nothing; what that page does with the data is up to it.</p>
+        <p class="quiet">Host, user and process names, home directories and tokens are removed first.</p>
         <div class="actions">
           <button type="button" onClick={() => { asked.current?.close(); handOver(capture.value?.title ?? "capture"); }}>Open ui.perfetto.dev</button>
           <button type="button" onClick={() => asked.current?.close()}>Cancel</button>

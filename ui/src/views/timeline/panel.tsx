@@ -27,11 +27,11 @@ export function Panel() {
 function LitNow() {
   const now = lit.value;
   if (now === undefined) return null;
-  const listed = now.events.length < now.count ? `, the first ${count(now.events.length)} are lit` : "";
+  const listed = now.events.length < now.count ? `, the first ${count(now.events.length)} are highlighted` : "";
   return (
     <p class="lit-now">
       <b>{visible(now.title)}</b>: {count(now.count)} {now.count === 1 ? "event" : "events"}{listed}{" "}
-      <button type="button" onClick={putOut}>Put out</button>
+      <button type="button" onClick={putOut}>Clear highlight</button>
     </p>
   );
 }

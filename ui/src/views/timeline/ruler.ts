@@ -77,5 +77,5 @@ export function clock(at: number, step: number): string {
   const [unit, size] = step >= 1e9 ? ["s", 1e9] : step >= 1e6 ? ["ms", 1e6] : step >= 1e3 ? ["µs", 1e3] : ["ns", 1];
   const [larger, by] = Math.abs(at) >= 1e9 ? ["s", 1e9] : [unit, size];
   const decimals = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / (by as number)))));
-  return `${(at / (by as number)).toFixed(decimals).replace(/\B(?=(\d{3})+(?!\d)(?=\.|$))/g, "\u202f")} ${larger}`;
+  return `${(at / (by as number)).toFixed(decimals).replace(/\B(?=(\d{3})+(?!\d)(?=\.|$))/g, ",")} ${larger}`;
 }

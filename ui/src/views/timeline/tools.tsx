@@ -38,8 +38,8 @@ function Search() {
       <button type="submit">Find</button>
       {now !== undefined && <span class="quiet">{now.count === 0 ? "none" : `${now.at < 0 ? "" : `${count(now.at + 1)} of `}${count(now.count)}`}</span>}
       {now !== undefined && now.count > 0 && <>
-        <button type="button" aria-label="Hit before" onClick={() => void nextHit(-1)}>‹</button>
-        <button type="button" aria-label="Next hit" onClick={() => void nextHit(1)}>›</button>
+        <button type="button" aria-label="Previous match" onClick={() => void nextHit(-1)}>‹</button>
+        <button type="button" aria-label="Next match" onClick={() => void nextHit(1)}>›</button>
       </>}
     </form>
   );
@@ -58,7 +58,7 @@ export function Keys({ id }: { id: string }) {
   return (
     <p id={id} class="quiet hint">
       <kbd>W</kbd> <kbd>S</kbd> zoom, <kbd>A</kbd> <kbd>D</kbd> pan, arrows go from event to event, drag chooses a range, <kbd>Ctrl</kbd> + wheel zooms,{" "}
-      <kbd>0</kbd> shows all, <kbd>F</kbd> the chosen event, <kbd>/</kbd> searches, <kbd>N</kbd> next hit, <kbd>M</kbd> its range, <kbd>Esc</kbd> clears.
+      <kbd>0</kbd> shows all, <kbd>F</kbd> the chosen event, <kbd>/</kbd> searches, <kbd>N</kbd> next match, <kbd>M</kbd> its range, <kbd>Esc</kbd> clears.
     </p>
   );
 }

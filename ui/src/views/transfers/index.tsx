@@ -57,7 +57,7 @@ function Directions({ table }: { table: TableAnswer }) {
   return (
     <div class="split">
       <section class="wide" aria-label="By direction">
-        <h2>Where to</h2>
+        <h2>By direction</h2>
         <div class="list plain" role="region" aria-label="Directions" tabIndex={0}>
           <table>
             <thead><tr><th>Direction</th><th>From, to</th><th class="n">Copies</th><th class="n">Bytes</th><th class="n">Time</th><th class="n">Exposed</th><th class="n">Rate</th><th class="n">of the link</th></tr></thead>
@@ -78,7 +78,7 @@ function Directions({ table }: { table: TableAnswer }) {
           </table>
         </div>
       </section>
-      {facts.length > 0 && <section class="card" aria-label="In all"><h2>In all</h2><Facts facts={facts} /></section>}
+      {facts.length > 0 && <section class="card" aria-label="Total"><h2>Total</h2><Facts facts={facts} /></section>}
     </div>
   );
 }
@@ -106,7 +106,7 @@ function Sizes({ rows }: { rows: Row[] }) {
   const every = Math.max(1, Math.ceil(powers.length / 8));
   return (
     <section aria-label="By size">
-      <h2>How large</h2>
+      <h2>By size</h2>
       <div class="tabs small" role="group" aria-label="Height">
         {MEASURES.map(([id, title], at) => <button key={id} type="button" aria-pressed={at === by} onClick={() => setBy(at)}>{title}</button>)}
       </div>
@@ -138,7 +138,7 @@ function Rates({ rows, color, directions }: { rows: Row[]; color: (direction: st
   const most = Math.max(1, ...rated.map((row) => number(row, "total_ns")));
   return (
     <>
-      <h2>How fast</h2>
+      <h2>Rate by size</h2>
       <figure>
         <svg ref={drawing} viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={`Rate by size: ${rated.map((row) => `${row["direction"]} of ${bytes(number(row, "from_bytes"))} ${show(row["bytes_per_sec"] ?? null, "bytes/s")}`).join("; ")}`}>
           <g class="axes">

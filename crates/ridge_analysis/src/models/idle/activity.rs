@@ -13,7 +13,7 @@ pub enum Activity {
     Loading,
     /// A call that waits for a device, a lock or a time.
     Blocking,
-    /// The runtime copying between memories on the host's time, as XLA's processor backend does.
+    /// The runtime copying between memories on the host's time, as XLA's CPU backend does.
     Copying,
     /// Allocating or freeing memory.
     Allocating,

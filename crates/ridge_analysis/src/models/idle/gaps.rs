@@ -58,7 +58,7 @@ pub struct IdlePart {
     pub cause: Cause,
     /// The same, but for time before a device's first work and after its last: what was late then.
     pub inner: Cause,
-    /// What the host did meanwhile; nothing where the cause is unknown, because what the host did then explains nothing.
+    /// Host activity during idle time; nothing where the cause is unknown, because what the host did then explains nothing.
     pub activity: Activity,
     /// Name of the event that did it, or that was waited for.
     pub name: Option<StringId>,

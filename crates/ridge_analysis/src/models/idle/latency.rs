@@ -13,7 +13,7 @@ const STEP_BACK: usize = 16;
 pub struct Latency {
     /// Half of the launches took no longer, nanoseconds.
     pub median_ns: i64,
-    /// 95 % of the launches took no longer, nanoseconds.
+    /// 95% of the launches took no longer, nanoseconds.
     pub p95_ns: i64,
     /// Launches measured.
     pub launches: u64,
@@ -38,7 +38,7 @@ impl Latency {
         })
     }
 
-    /// How long a wait for launched work is ordinary, nanoseconds: 95 % of the latencies, but no more than ten medians.
+    /// How long a wait for launched work is ordinary, nanoseconds: 95% of the latencies, but no more than ten medians.
     pub fn ordinary_ns(&self) -> i64 {
         self.p95_ns.min(self.median_ns.saturating_mul(10))
     }

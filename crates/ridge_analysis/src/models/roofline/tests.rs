@@ -149,7 +149,7 @@ fn unknown_work_is_unknown_and_its_share_is_said() {
         magic.1         2000     -              -              -          unknown  -         1              -
         dot.1           1000     1024000000     896000000      1.143      memory   1.116     0              f32.matrix
         (unattributed)  1000     -              -              -          unknown  -         1              -
-        * the work of 75 % of the time is not known: custom call `magic` (50 %), kernels of no known operation (25 %)
+        * the work of 75% of the time is unknown: custom call `magic` (50%), kernels of no known operation (25%)
     "#]],
     );
     with_toy(text, HLO, |analysis| {

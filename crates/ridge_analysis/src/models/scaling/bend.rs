@@ -2,7 +2,7 @@
 //!
 //! The model is continuous: `ln y = c + b₁ x + (b₂ − b₁) max(0, x − x₀)` with `x = ln N` and `x₀` at one of the inner sizes.
 //! It is taken where an F-test says that it explains more than two parameters should (Draper and Smith, *Applied Regression Analysis*,
-//! 3rd edition, section 6.1; two parameters more, `n − 4` degrees of freedom left), at 5 % divided by the number of sizes tried for
+//! 3rd edition, section 6.1; two parameters more, `n − 4` degrees of freedom left), at 5% divided by the number of sizes tried for
 //! `x₀` (Bonferroni). Four points and fewer cannot tell. AICc was tried and left: its correction for five parameters outweighs any
 //! bend in seven points.
 

@@ -36,7 +36,7 @@ pub struct GrowthFit {
     pub to: (f64, f64),
     /// Time at the chart's next size, seconds.
     pub next: Option<f64>,
-    /// The 95 % interval of a measurement there, where it tells something.
+    /// The 95% interval of a measurement there, where it tells something.
     pub between: Option<Between>,
 }
 

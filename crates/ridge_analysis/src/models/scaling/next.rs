@@ -15,7 +15,7 @@ pub struct NextRow {
     pub now_s: f64,
     /// Time at the next size by its power law, seconds.
     pub then_s: f64,
-    /// The 95 % interval of a measurement there, seconds, where it tells something.
+    /// The 95% interval of a measurement there, seconds, where it tells something.
     pub between: Option<Between>,
     /// Peak memory at the next size by its power law, bytes.
     pub memory: Option<f64>,

@@ -8,7 +8,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// Part of intervals that holds the true value.
 const CONFIDENCE: f64 = 0.95;
 
-/// An interval that holds the true value with a confidence of 95 %.
+/// An interval that holds the true value with a confidence of 95%.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Between {
     /// Its lower end.

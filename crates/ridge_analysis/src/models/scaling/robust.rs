@@ -29,9 +29,9 @@ pub fn median_deviation(values: &[f64], center: f64) -> Option<f64> {
 pub struct TheilSen {
     /// Median of the slopes of all pairs, per place.
     pub slope: f64,
-    /// Ends of the 95 % interval.
+    /// Ends of the 95% interval.
     pub low: f64,
-    /// Ends of the 95 % interval.
+    /// Ends of the 95% interval.
     pub high: f64,
     /// Part of the pairs whose later value is the greater, 0 to 1.
     pub rising: f64,

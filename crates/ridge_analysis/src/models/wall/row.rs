@@ -19,7 +19,7 @@ pub enum Holds {
     Idle {
         /// Why.
         cause: Cause,
-        /// What the host did meanwhile.
+        /// Host activity during idle time.
         activity: Activity,
         /// Name of the event that did it, or that was waited for.
         name: Option<StringId>,

@@ -90,12 +90,12 @@ impl WorkSums {
         self.known_ns + self.unknown_ns
     }
 
-    /// Operations per second over all measured time; a lower bound where some work is not known.
+    /// Operations per second over all measured time; a lower bound if some work is unknown.
     pub fn flops_per_sec(&self) -> Option<f64> {
         self.per_sec(self.flops)
     }
 
-    /// Compulsory bytes per second over all measured time; a lower bound where some work is not known.
+    /// Compulsory bytes per second over all measured time; a lower bound if some work is unknown.
     pub fn bytes_per_sec(&self) -> Option<f64> {
         self.per_sec(self.bytes)
     }

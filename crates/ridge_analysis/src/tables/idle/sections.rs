@@ -53,13 +53,13 @@ fn windows(device: &DeviceIdle) -> Vec<Fact> {
             "Capture window",
             FactValue::Nanos(capture),
             None,
-            "from the first event of the device's process to the last; the sum of the next four; shares are of it unless said otherwise",
+            "from the first event of the device's process to the last; the sum of the next four; shares are of it unless noted",
         ),
         part("head_ns", "Before the first work", head, Cause::BeforeFirst.definition()),
         part("busy_ns", "Busy", device.busy_ns, "union of the device's work over all its streams"),
         part(
             "idle_ns",
-            "Idle between work",
+            "Idle in gaps",
             device.idle_ns(),
             "gaps of that union, from the first work to the end of the last; the sum of the causes below",
         ),
@@ -105,15 +105,15 @@ fn launching(analysis: &Analysis<'_>, device: &DeviceIdle) -> Vec<Fact> {
         ),
         fact(
             "queue_mean_depth",
-            "Queue depth, mean",
+            "Mean queue depth",
             FactValue::Number(queue.mean_depth),
             None,
             "launched and not begun, averaged over the active window; what one call put on one stream counts once",
         ),
-        fact("queue_max_depth", "Queue depth, most", FactValue::Count(queue.max_depth), None, "most at any time"),
+        fact("queue_max_depth", "Max queue depth", FactValue::Count(queue.max_depth), None, "the most at any time"),
         fact(
             "launches_known",
-            "Launches known",
+            "Linked launches",
             FactValue::Real(queue.linked as f64 / queue.work.max(1) as f64, Unit::Share),
             None,
             "part of the work on streams whose launch call is in the capture; only that is counted in the queue",
@@ -122,17 +122,17 @@ fn launching(analysis: &Analysis<'_>, device: &DeviceIdle) -> Vec<Fact> {
     if let Some(latency) = device.latency {
         facts.push(fact(
             "launch_latency_median_ns",
-            "Launch latency, median",
+            "Median launch latency",
             FactValue::Nanos(latency.median_ns),
             None,
             "from the start of the launch call to the start of the kernel, for kernels whose stream was empty at the call, measured",
         ));
         facts.push(fact(
             "launch_latency_p95_ns",
-            "Launch latency, p95",
+            "p95 launch latency",
             FactValue::Nanos(latency.p95_ns),
             None,
-            "the latency that 95 % of them do not exceed, measured",
+            "the latency that 95% of them do not exceed, measured",
         ));
         facts.push(fact(
             "small_kernels",

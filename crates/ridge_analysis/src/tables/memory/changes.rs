@@ -8,7 +8,7 @@ use ridge_table::Table;
 /// Every module, allocator and holder of blocks of two captures, largest change first; what did not change is left out.
 pub(crate) fn table(before: &Analysis<'_>, after: &Analysis<'_>) -> Table {
     let (rows, same) = memory_changes(before, after);
-    let mut table = Sheet::over(after, &rows).show(CHANGES).table("Changes of memory");
+    let mut table = Sheet::over(after, &rows).show(CHANGES).table("Memory changes");
     table.name = "memory_diff";
     table.footnotes.extend((same > 0).then(|| format!("{same} more are the same in both")));
     table
@@ -17,7 +17,7 @@ pub(crate) fn table(before: &Analysis<'_>, after: &Analysis<'_>) -> Table {
 columns! {
     CHANGES: ChangeRow {
         what: text Key "What",
-            "module: planned peak; allocator: measured peak; in use: blocks of a snapshot that the program holds",
+            "module: planned peak; allocator: measured peak; in use: blocks of a snapshot that the program uses",
             |_, row| row.what;
         name: text Key "Name",
             "of the module or allocator; of blocks the line of the program that made them", |_, row| row.name.as_str();

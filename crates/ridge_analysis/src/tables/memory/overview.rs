@@ -108,17 +108,17 @@ fn allocator(analysis: &Analysis<'_>, history: &Allocator) -> Section {
     if let Some(reserved) = history.most_reserved(trace) {
         facts.push(fact(
             "reserved_bytes",
-            "Most reserved",
+            "Peak reserved",
             FactValue::Bytes(reserved),
-            "most bytes held from the driver",
+            "peak bytes reserved from the driver",
         ));
     }
     if let Some((cached, _)) = history.most_cached(trace) {
         facts.push(fact(
             "cached_bytes",
-            "Most cached unused",
+            "Peak cached unused",
             FactValue::Bytes(cached),
-            "reserved less in use, where that was most",
+            "largest difference of reserved and in use",
         ));
     }
     let (allocations, frees) = history.counts(trace);
@@ -127,7 +127,7 @@ fn allocator(analysis: &Analysis<'_>, history: &Allocator) -> Section {
     if has_clock {
         let (burst, _) = history.worst_burst(trace);
         let says = "allocator events within one millisecond";
-        facts.push(fact("burst", "Most in a millisecond", FactValue::Count(burst), says));
+        facts.push(fact("burst", "Peak events per ms", FactValue::Count(burst), says));
     }
     if let Some(growth) = history.growth(trace).filter(|growth| growth.is_suspect()) {
         let words = format!("{:.0} bytes per step over {} steps", growth.bytes_per_step, growth.steps);
@@ -146,22 +146,17 @@ fn snapshot(analysis: &Analysis<'_>, sums: &Snapshot) -> Section {
     let mut facts = vec![
         fact(
             "held_bytes",
-            "Held",
+            "Reserved",
             FactValue::Bytes(held),
-            "all bytes that the allocator held at that moment (measured)",
+            "all bytes that the allocator had reserved at that moment (measured)",
         ),
-        part("allocated_bytes", "In use", sums.allocated, held, "bytes of blocks that the program holds"),
+        part("allocated_bytes", "In use", sums.allocated, held, "bytes of blocks that the program uses"),
     ];
     for (key, title, bytes, definition) in [
         ("awaiting_bytes", "Awaiting free", sums.awaiting, "given back, but a stream may still use it"),
-        ("inactive_bytes", "Cached unused", sums.inactive, "held and used by nothing"),
-        (
-            "inactive_split_bytes",
-            "Split unused",
-            sums.split,
-            "unused, in segments that also hold something: cannot be given back",
-        ),
-        ("rounding_bytes", "Rounding", sums.rounding, "in use beyond what was asked for"),
+        ("inactive_bytes", "Cached unused", sums.inactive, "reserved and unused"),
+        ("inactive_split_bytes", "Split unused", sums.split, "unused, in partly used segments: can't be released"),
+        ("rounding_bytes", "Rounding", sums.rounding, "in use beyond the requested bytes"),
     ] {
         if bytes > 0 {
             facts.push(part(key, title, bytes, held, definition));

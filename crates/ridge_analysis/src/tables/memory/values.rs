@@ -108,11 +108,11 @@ columns! {
             "most bytes that one run of the module needs at one time on one device: parameters, results and constants \
              throughout, the rest as the compiler planned it, else while it lives", |_, module| module.plan.peak_bytes;
         parameter_bytes: bytes "Parameters",
-            "arguments whose memory no result takes over", |_, module| module.plan.bytes_of(Class::Parameter);
+            "arguments with memory that no result reuses", |_, module| module.plan.bytes_of(Class::Parameter);
         output_bytes: bytes "Outputs",
             "results with memory of their own", |_, module| module.plan.bytes_of(Class::Output);
         donated_bytes: bytes "Donated",
-            "arguments whose memory is also a result's", |_, module| module.plan.bytes_of(Class::Donated);
+            "arguments that share memory with a result", |_, module| module.plan.bytes_of(Class::Donated);
         temporary_bytes: bytes "Temporary", "memory set aside for values that live only inside a run",
             |_, module| module.plan.bytes_of(Class::Temporary);
         constant_bytes: bytes Detail "Constants",
@@ -121,21 +121,20 @@ columns! {
     PEAKS: PlannedModule {
         missed_donation_bytes: bytes Modelled "Missed donation",
             "bytes of parameters that are dead when a result of the same type and extents is made and that are not \
-             donated: at most this much less memory, where the caller no longer needs them",
+             donated: at most this much less memory, if the caller no longer needs them",
             |_, module| module.missed_bytes();
         peak_at: text "Peak at", "instruction at which the peak is reached",
             |at, module| module.plan.peak_at.map(|peak| module.hlo(at).instruction(peak).name.as_str());
         peak_source: text "Peak source", "line of the program that made this instruction",
             |at, module| module.plan.peak_at.and_then(|peak| source(module.hlo(at), peak));
         plan: text "Plan",
-            "compiler: from the buffer assignment in the capture; modelled: from the schedule, no value sharing \
-             another's memory unless the program says so",
+            "compiler: from the buffer assignment in the capture; modelled: from the schedule, no value sharing another's memory unless the program requires it",
             |_, module| if module.plan.basis == Basis::Counted { "compiler" } else { "modelled" };
     }
     VALUES: AliveRow {
         value: text Key "Value", "instruction that makes it, with the position in its tuple",
             |at, row| row.made_by(at).map_or_else(
-                || "(holds nothing now)".to_owned(),
+                || "(unused now)".to_owned(),
                 |(hlo, made_by)| value_name(hlo, made_by, &row.held.index),
             );
         class: text Key "Class", "what the memory is for", |_, row| row.held.class.name();
@@ -167,10 +166,10 @@ columns! {
         module: text Key "Module", "compiled program", |at, row| row.module(at).name(at);
         parameter: text Key "Parameter", "argument that is dead when the result is made",
             |at, row| value_name(row.hlo(at), row.missed.parameter, &row.missed.parameter_index);
-        argument: text "Argument", "its name in the program, where the compiler kept it",
+        argument: text "Argument", "its name in the program, if the compiler kept it",
             |at, row| row.hlo(at).instruction(row.missed.parameter).metadata.op_name.as_str();
         saving_bytes: bytes Key Modelled "Saving",
-            "bytes that the module would need less, where the caller no longer needs the argument",
+            "bytes that the module would save, if the caller no longer needs the argument",
             |_, row| row.missed.bytes;
         shape: text "Shape",
             "type and extents of both", |at, row| row.shape(at).map(|shape| shape.without_layout().to_string());

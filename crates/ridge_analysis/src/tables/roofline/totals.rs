@@ -78,14 +78,14 @@ fn section(ceilings: &Ceilings, sums: &WorkSums) -> Section {
         );
     }
     if let Some(headroom) = sums.headroom() {
-        let definition = "measured time over the least time, where both are known";
+        let definition = "measured time over the least time, if both are known";
         facts.push(fact("headroom", "Headroom", FactValue::Number(headroom), None, definition).basis(Basis::Modelled));
     }
     for bound in Bound::ALL {
         let ns = sums.bound_ns[bound as usize];
         if ns > 0.0 {
             let title = format!("Bound by {}", bound.name());
-            let title = if bound == Bound::Unknown { "Work not known".to_owned() } else { title };
+            let title = if bound == Bound::Unknown { "Unknown work".to_owned() } else { title };
             let key = format!("bound_{}_ns", bound.name());
             facts.push(fact(&key, &title, nanos(ns), part(ns), "measured time of operations that this bounds"));
         }
@@ -131,7 +131,7 @@ pub(crate) fn unknown_note(analysis: &Analysis<'_>) -> Option<String> {
     let more = if reasons.len() > REASONS_SHOWN { ", …" } else { "" };
     let named: Vec<String> =
         (reasons.iter().take(REASONS_SHOWN)).map(|(reason, ns)| format!("{reason} ({})", Share(ns / all))).collect();
-    Some(format!("the work of {} of the time is not known: {}{more}", Share(unknown / all), named.join(", ")))
+    Some(format!("the work of {} of the time is unknown: {}{more}", Share(unknown / all), named.join(", ")))
 }
 
 /// What a reader should know of the ceilings: disagreements, and devices without any.
@@ -142,7 +142,10 @@ pub(crate) fn ceiling_notes(analysis: &Analysis<'_>) -> Vec<String> {
     for (ceilings, _) in worked {
         notes.extend(ceilings.notes.iter().cloned());
         if ceilings.entries.is_empty() {
-            notes.push(format!("{}: its ceilings are not known, so it has no bound and no headroom; `ridgeline calibrate` measures them", ceilings.device));
+            notes.push(format!(
+                "{}: its ceilings are unknown, so it has no bound and no headroom; `ridgeline calibrate` measures them",
+                ceilings.device
+            ));
         }
     }
     notes.dedup();

@@ -37,18 +37,18 @@ pub fn growth_table(series: &[Series], dimensions: u32) -> Table {
         .real(
             "exponent_low",
             "b low",
-            "lower end of the exponent's 95 % interval (Student's t); none for two sizes",
+            "lower end of the exponent's 95% interval (Student's t); none for two sizes",
             FITTED,
             |row| of_elements(between(row).map(|between| between.low)),
         )
         .real(
             "exponent_high",
             "b high",
-            "upper end of the exponent's 95 % interval (Student's t); none for two sizes",
+            "upper end of the exponent's 95% interval (Student's t); none for two sizes",
             FITTED,
             |row| of_elements(between(row).map(|between| between.high)),
         )
-        .real("bend_size", "Bend", "size at which the exponent of time changes, by an F-test at 5 %", FITTED, |row| {
+        .real("bend_size", "Bend", "size at which the exponent of time changes, by an F-test at 5%", FITTED, |row| {
             bend(row).map(|bend| bend.size)
         })
         .real("exponent_before", "b before", "exponent of time up to the bend", FITTED, |row| {
@@ -70,7 +70,7 @@ pub fn growth_table(series: &[Series], dimensions: u32) -> Table {
         .text(
             "verdict",
             "Time grows",
-            "time beside work: faster where the excess is over 0.1, sure where the interval of b lies above the work's exponent",
+            "time compared with work: faster if the excess is over 0.1, certain if the interval of b is above the work's exponent",
             |row| row.verdict().name().to_owned(),
         )
         .table("growth", title(dimensions));
@@ -94,7 +94,7 @@ fn footnotes(rows: &[GrowthRow]) -> Vec<String> {
             .push(format!("{count} with two sizes: the exponent fits exactly and has no interval; measure a third")),
     }
     if !rows.is_empty() && rows.iter().all(|row| row.work().is_none()) {
-        notes.push("work is not known: the captures of at least two sizes with their modules are needed".to_owned());
+        notes.push("work is unknown: captures of at least two sizes with their modules are needed".to_owned());
     }
     notes
 }

@@ -24,14 +24,14 @@ pub fn next_table(series: &[Series], size: f64) -> Table {
         .nanos(
             "next_low_ns",
             "From",
-            "lower end of the 95 % interval of a measurement there; none where it tells nothing",
+            "lower end of the 95% interval of a measurement there; none where it tells nothing",
             Basis::Modelled,
             |row| row.between.map(|between| nanos(between.low)),
         )
         .nanos(
             "next_high_ns",
             "To",
-            "upper end of the 95 % interval of a measurement there; none where it tells nothing",
+            "upper end of the 95% interval of a measurement there; none where it tells nothing",
             Basis::Modelled,
             |row| row.between.map(|between| nanos(between.high)),
         )
@@ -49,7 +49,7 @@ pub fn next_table(series: &[Series], size: f64) -> Table {
             "{unsure} without an interval: two sizes have none, and one wider than a factor of {WIDEST} tells nothing; measure more sizes"
         ));
     }
-    let holds = "modelled: it holds while nothing new happens, such as a cache or a memory that no longer suffices";
+    let holds = "modelled: valid as long as nothing new limits it, such as a cache or memory that becomes too small";
     table.footnotes.push(holds.to_owned());
     table
 }

@@ -37,7 +37,7 @@ fn summary(analysis: &Analysis<'_>, courses: &[StepCourse]) -> Table {
         .count(
             "warm_up",
             "Warm-up",
-            "steps of the first half before the first that is within 10 % of the median of the second half",
+            "steps of the first half before the first that is within 10% of the median of the second half",
             Basis::Measured,
             |row| row.drift.warm_up as u64,
         )
@@ -57,10 +57,10 @@ fn summary(analysis: &Analysis<'_>, courses: &[StepCourse]) -> Table {
             |row| slope(row, |slope| slope.slope),
         )
         .key()
-        .nanos("drift_low_ns", "From", "lower end of the slope's 95 % interval", Basis::Modelled, |row| {
+        .nanos("drift_low_ns", "From", "lower end of the slope's 95% interval", Basis::Modelled, |row| {
             slope(row, |slope| slope.low)
         })
-        .nanos("drift_high_ns", "To", "upper end of the slope's 95 % interval", Basis::Modelled, |row| {
+        .nanos("drift_high_ns", "To", "upper end of the slope's 95% interval", Basis::Modelled, |row| {
             slope(row, |slope| slope.high)
         })
         .text("course", "Course", "whether the slope's interval lies on one side of zero", |row| {
@@ -105,7 +105,7 @@ fn outliers(analysis: &Analysis<'_>, courses: &[StepCourse]) -> Table {
         .key()
         .table("outliers", "Outlying steps");
     table.footnotes.push(format!(
-        "an outlier is off by a modified z-score over {MOST_SCORE} and over {} % of the median; warm-up ends within {} %",
+        "an outlier is off by a modified z-score over {MOST_SCORE} and over {}% of the median; warm-up ends within {}%",
         LEAST_DEVIATION * 100.0,
         WARM * 100.0
     ));

@@ -68,7 +68,7 @@ fn the_next_size_is_extrapolated_with_its_interval() {
         project    0.015      16860893407    15580080383    18246999983    0.008       67108864
         weights    0.002      496842772      -              -              0           67108864
         * 1 without an interval: two sizes have none, and one wider than a factor of 100 tells nothing; measure more sizes
-        * modelled: it holds while nothing new happens, such as a cache or a memory that no longer suffices
+        * modelled: valid as long as nothing new limits it, such as a cache or memory that becomes too small
     "#]]
     .assert_eq(&render(&table, &columns));
 }
@@ -96,7 +96,7 @@ fn steps_have_a_course() {
     expect![[r#"
         step   number  wall_ns  of_median
         train  8       180      1.739
-        * an outlier is off by a modified z-score over 3.5 and over 1 % of the median; warm-up ends within 10 %
+        * an outlier is off by a modified z-score over 3.5 and over 1% of the median; warm-up ends within 10%
     "#]]
     .assert_eq(&render(&tables[1], &["step", "number", "wall_ns", "of_median"]));
 }

@@ -13,7 +13,7 @@ pub(crate) fn sections(analysis: &Analysis<'_>, transfers: &Transfers) -> Vec<Se
     let devices = &analysis.trace.devices;
     if all.transfers == 0 && !devices.is_empty() && devices.iter().all(Device::is_processor) {
         // Zeros alone would read as an answer about copies that there cannot be.
-        let why = "a processor computes in the host's own memory: there is nothing to copy to it".to_owned();
+        let why = "a CPU computes in the host's own memory: there is nothing to copy".to_owned();
         facts.insert(1, fact("why_none", "Why none", FactValue::Text(why), None, "why the capture has no transfers"));
     }
     facts.extend(times(transfers));
@@ -59,7 +59,7 @@ fn advice(analysis: &Analysis<'_>, transfers: &Transfers, all: &Sum) -> Vec<Fact
             "Synchronous",
             FactValue::Count(all.synchronous),
             part(all.synchronous),
-            "transfers whose call waited for them, where the copy or the call's name says so; the share is of all transfers",
+            "transfers whose call waited for them, as far as recorded; the share is of all transfers",
         ),
         fact(
             "again_bytes",
@@ -93,7 +93,7 @@ fn fact(key: &str, title: &str, value: FactValue, share: Option<f64>, definition
 fn amounts(all: &Sum) -> Vec<Fact> {
     let mut facts = vec![
         fact("transfers", "Transfers", FactValue::Count(all.transfers), None, "copies of all directions"),
-        fact("bytes", "Bytes", FactValue::Bytes(all.bytes), None, "bytes they moved, as the capture says"),
+        fact("bytes", "Bytes", FactValue::Bytes(all.bytes), None, "bytes moved, as recorded"),
         fact("total_ns", "Time", FactValue::Nanos(all.ns), None, "sum of their durations"),
     ];
     if let Some(rate) = all.rate() {
@@ -101,7 +101,7 @@ fn amounts(all: &Sum) -> Vec<Fact> {
         facts.push(fact("bytes_per_sec", "Rate", FactValue::Real(rate, Unit::BytesPerSec), None, definition));
     }
     if all.unsized_count > 0 {
-        let definition = "transfers of which the capture says no size: in their time, not in the bytes";
+        let definition = "transfers without a recorded size: counted in time, not in bytes";
         facts.push(fact("unsized", "Without a size", FactValue::Count(all.unsized_count), None, definition));
     }
     facts

@@ -75,7 +75,7 @@ fn parts(outcome: &BenchOutcome) -> Result<Option<Table>, Failure> {
         Column::real(
             "of_whole",
             "Of whole",
-            "its median time over that of the whole; where XLA fuses across parts, they add up to more than 100 %",
+            "its median time over that of the whole; where XLA fuses across parts, they add up to more than 100%",
             Unit::Share,
             of(|part| part.of_whole),
         ),
@@ -243,8 +243,8 @@ mod tests {
         expect![[r#"
             mbirjax: median time by size, ± half the distance between the quartiles
             Operation                  32      ±  compile      64      ±  compile
-            cone_forward_project  12.3 ms  2.0 %    1.5 s  104 ms  2.0 %    1.5 s
-            cone_mbir_recon       1.25 s   2.0 %    1.5 s    –       –        –
+            cone_forward_project  12.3 ms  2.0%    1.5 s  104 ms  2.0%    1.5 s
+            cone_mbir_recon       1.25 s   2.0%    1.5 s    –       –        –
             median_filter3d          –       –        –      –       –        –
             cone_mbir_recon at 64 failed: MemoryError: 3 GiB
             2 not run: budget used up

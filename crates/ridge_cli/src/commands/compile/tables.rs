@@ -48,7 +48,7 @@ fn modules(made: &Made<'_>) -> Table {
     let mut table = Columns::over(&rows)
         .text("gpu", "GPU", "what it was compiled for", |row| row.gpu.to_owned())
         .key()
-        .text("module", "Module", "its name, and the number of its folder", |row| row.module.folder.clone())
+        .text("module", "Module", "its name, and the number of its directory", |row| row.module.folder.clone())
         .key()
         .count("fusions", "Fusions", "fusions of the optimized HLO, those in loops once", Basis::Counted, |row| {
             row.predicted.map(|found| found.fusions as u64)
@@ -68,7 +68,7 @@ fn modules(made: &Made<'_>) -> Table {
         .nanos(
             "low_ns",
             "At least",
-            "predicted time of one run; with `At most`, eight in ten intervals are to hold what is measured",
+            "predicted time of one run; with `At most`, eight in ten intervals should contain the measured time",
             Basis::Modelled,
             |row| time(row).map(|time| nanos(time.low_s)),
         )
@@ -89,7 +89,7 @@ fn modules(made: &Made<'_>) -> Table {
         .minor()
         .table("compiled", "Compiled modules");
     table.footnotes.extend(made.predicted.iter().zip(made.folders).map(|(one, folder)| {
-        format!("{} is taken for {}; its run folder is {}", one.target.id, one.target.name, folder.display())
+        format!("{} is taken for {}; its recording is {}", one.target.id, one.target.name, folder.display())
     }));
     table
 }
@@ -115,7 +115,7 @@ fn launches(predicted: &Prediction) -> Table {
             row.kernel.instruction.clone()
         })
         .key()
-        .text("module", "Module", "its module, and the number of its folder", |row| row.module.to_owned())
+        .text("module", "Module", "its module, and the number of its directory", |row| row.module.to_owned())
         .text("emitter", "Made as", "what XLA wrote its kernel with", |row| row.kernel.emitter.clone())
         .key()
         .count("runs", "Runs", "launches in one run of the module", Basis::Counted, |row| row.kernel.runs as u64)
@@ -152,11 +152,11 @@ fn launches(predicted: &Prediction) -> Table {
         .real(
             "waves",
             "Waves",
-            "blocks over those that the GPU holds at a time",
+            "blocks per the number that the GPU runs at a time",
             (Unit::Number, Basis::Counted),
             |row| row.kernel.occupancy.map(|filled| filled.waves),
         )
-        .text("bound", "Held by", "what bounds the blocks of a multiprocessor", |row| {
+        .text("bound", "Limited by", "what bounds the blocks of a multiprocessor", |row| {
             row.kernel.occupancy.map(|filled| filled.bound.name().to_owned())
         })
         .minor()
@@ -179,7 +179,7 @@ fn launches(predicted: &Prediction) -> Table {
         .nanos(
             "low_ns",
             "At least",
-            "predicted time of one launch; with `At most`, eight in ten intervals are to hold what is measured",
+            "predicted time of one launch; with `At most`, eight in ten intervals should contain the measured time",
             Basis::Modelled,
             |row| of(row).map(|time| micros(time.low_s)),
         )
@@ -191,7 +191,7 @@ fn launches(predicted: &Prediction) -> Table {
         .nanos(
             "xla_ns",
             "By XLA",
-            "what XLA's own analytical model says of it, without its launch",
+            "estimate of XLA's own analytical model, without the launch",
             Basis::Modelled,
             |row| row.kernel.xla_s.map(micros),
         )

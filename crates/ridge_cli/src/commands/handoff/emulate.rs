@@ -19,12 +19,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Run a program with the bundle's code in the place of the region, on this processor, and say what that does to its results
+/// Run a program on the CPU with the region replaced by the bundle's code, and report the numerical error
 ///
 /// The program runs as it is, then once for the region as typed and once for each number format.
 /// The bundle's C++ becomes a custom call of XLA; a compiled module that is the region is replaced in the unmodified program, and
 /// so is a function that the program calls `ridgeline.region("name")`.
-/// The original is computed beside, and the two are held against each other at every call.
+/// The original is computed as well, and the two are compared at every call.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(super) struct EmulateArguments {
@@ -32,30 +32,34 @@ pub(super) struct EmulateArguments {
     #[arg(value_name = "BUNDLE", value_hint = ValueHint::DirPath)]
     bundle: PathBuf,
 
-    /// A number format to try, `fixed<W,I>`, W bits with I before the point; may be repeated [default: those of the bundle];
-    /// or `json` for the answer as a document
+    /// A number format to try, `fixed<W,I>`, W bits with I before the point; may be repeated [default: those of the bundle]
     #[arg(long, value_name = "FORMAT")]
+    number_format: Vec<Fixed>,
+
+    /// Output format: `text` or `json`; with `json`, what the program prints goes to its log
+    // Number formats were given here in earlier versions.
+    #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text")]
     format: Vec<Shown>,
 
-    /// Only as typed, in no other number format
+    /// Skip the fixed-point formats; run only the original types
     #[arg(long)]
     only_typed: bool,
 
-    /// A file of NumPy (.npy) that the program writes as its result; may be repeated; programs can say `ridgeline.result("name",
+    /// NumPy file (.npy) that the program writes as its result; may be repeated; programs can call `ridgeline.result("name",
     /// array)` instead
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    output: Vec<PathBuf>,
+    #[arg(long, alias = "output", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    compare: Vec<PathBuf>,
 
-    /// The name that the program gives the region by `ridgeline.region("name")` [default: the bundle's]
+    /// Name of the region in the program's `ridgeline.region("name")` [default: the bundle's]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// Keep what was built and what the runs left in this folder, which must not be there yet
-    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    /// Keep builds and outputs of the runs in this directory; must not exist
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     keep: Option<PathBuf>,
 
-    /// Print the answer as JSON, as `--format json`; what the program prints goes to its log then
-    #[arg(long)]
+    /// The name of `--format json` in earlier versions.
+    #[arg(long, hide = true)]
     json: bool,
 
     /// The program and its arguments
@@ -66,8 +70,8 @@ pub(super) struct EmulateArguments {
 const EXAMPLES: &str = "\
 Examples:
   ridgeline handoff emulate median.handoff/ -- python recon.py
-  ridgeline handoff emulate median.handoff/ --format 'fixed<16,8>' --format 'fixed<18,6>' -- python recon.py
-  ridgeline handoff emulate median.handoff/ --output volume.npy -- python recon.py --size 32
+  ridgeline handoff emulate median.handoff/ --number-format 'fixed<16,8>' --number-format 'fixed<18,6>' -- python recon.py
+  ridgeline handoff emulate median.handoff/ --compare volume.npy -- python recon.py --size 32
   ridgeline handoff emulate median.handoff/ --format json -- python recon.py > emulation.json
 
 In the program, where the region is a part of a larger compiled function:
@@ -83,6 +87,7 @@ Exit status:
 /// A word after `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shown {
+    Text,
     Json,
     In(Fixed),
 }
@@ -91,8 +96,10 @@ impl FromStr for Shown {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Shown, String> {
-        if text == "json" {
-            return Ok(Shown::Json);
+        match text {
+            "text" => return Ok(Shown::Text),
+            "json" => return Ok(Shown::Json),
+            _ => {}
         }
         text.parse().map(Shown::In).map_err(|error: ridgeline::handing_over::FormatError| error.to_string())
     }
@@ -103,16 +110,15 @@ pub(super) fn run(arguments: &EmulateArguments) -> Result<Ending, Failure> {
     let bundle = open(&arguments.bundle)
         .map_err(|error| Failure::failed(error.to_string()).at(&arguments.bundle).hint("nothing of it was run"))?;
     let program = bundle.program().map_err(|why| {
-        Failure::failed(format!("there is no code to put in the place of the region, because {why}"))
-            .at(&arguments.bundle)
+        Failure::failed(format!("there is no code to replace the region with, because {why}")).at(&arguments.bundle)
     })?;
     if version().is_none() {
         return Err(Failure::failed("g++ is not on the path").hint("install g++, which compiles the bundle's code"));
     }
-    let scratch = tempfile::tempdir().map_err(|error| Failure::io("could not make a folder", &error))?;
+    let scratch = tempfile::tempdir().map_err(|error| Failure::io("could not create a directory", &error))?;
     let folder = match &arguments.keep {
         Some(kept) if kept.exists() => {
-            return Err(Failure::usage("the folder is there already")
+            return Err(Failure::usage("the directory already exists")
                 .at(kept)
                 .hint("name another, or remove it first"));
         }
@@ -132,11 +138,9 @@ impl EmulateArguments {
 
     /// What the region is run in: as typed, then each format.
     fn formats(&self, bundle: &Opened) -> Vec<Option<Fixed>> {
-        let asked: Vec<Fixed> = self
-            .format
-            .iter()
-            .filter_map(|one| if let Shown::In(format) = one { Some(*format) } else { None })
-            .collect();
+        let earlier =
+            self.format.iter().filter_map(|one| if let Shown::In(format) = one { Some(*format) } else { None });
+        let asked: Vec<Fixed> = self.number_format.iter().copied().chain(earlier).collect();
         let formats = match (asked.is_empty(), self.only_typed) {
             (_, true) => Vec::new(),
             (true, false) => ridgeline::handing_over::emulate::formats(bundle),
@@ -147,7 +151,7 @@ impl EmulateArguments {
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {
-    std::path::absolute(path).map_err(|error| Failure::io("could not find the folder", &error).at(path))
+    std::path::absolute(path).map_err(|error| Failure::io("could not find the directory", &error).at(path))
 }
 
 /// What is run where.
@@ -162,7 +166,7 @@ impl Emulation<'_> {
     /// Runs the program as it is, then with the region replaced, as long as that makes sense.
     fn report(&self) -> Result<Report, Failure> {
         let region = self.region()?;
-        let mut outputs = Outputs::new(&self.arguments.output)?;
+        let mut outputs = Outputs::new(&self.arguments.compare)?;
         tell("the program as it is");
         let original_folder = self.sub("original")?;
         let original = self.one_run(&region, None, &original_folder, &mut outputs)?;
@@ -265,7 +269,7 @@ impl Emulation<'_> {
     fn sub(&self, name: &str) -> Result<PathBuf, Failure> {
         let folder = self.folder.join(name);
         std::fs::create_dir_all(&folder)
-            .map_err(|error| Failure::io("could not make the folder", &error).at(&folder))?;
+            .map_err(|error| Failure::io("could not create the directory", &error).at(&folder))?;
         Ok(folder)
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn lines(ledger: &[Check]) -> String {
     text
 }
 
-/// An error where a signal came: what was begun has ended, and folders go with what made them.
+/// An error where a signal came: what was begun has ended, and directories go with what made them.
 pub(super) fn refuse_stopped() -> Result<(), Failure> {
     match stop::signal() {
         Some(number) => Err(Failure::failed("interrupted").ending(128 + number)),

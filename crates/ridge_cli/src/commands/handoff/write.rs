@@ -22,7 +22,7 @@ pub(super) fn made(
     timings: &mut Timings,
 ) -> Result<Vec<Check>, Failure> {
     if output.exists() {
-        return Err(Failure::usage("the folder is there already").at(output).hint("name another, or remove it first"));
+        return Err(Failure::usage("the directory already exists").at(output).hint("name another, or remove it first"));
     }
     handoff.files.insert("perf/offload.json".to_owned(), offload::json::document(&handoff.offload).into_bytes());
     if let Some(view) = session.answered(Topic::Transfers).first() {
@@ -31,7 +31,7 @@ pub(super) fn made(
     }
     let parent = beside(output)?;
     let folder =
-        NewFolder::beside(output).map_err(|error| Failure::io("could not make the folder", &error).at(&parent))?;
+        NewFolder::beside(output).map_err(|error| Failure::io("could not create the directory", &error).at(&parent))?;
     let sealed = |files: &Files, engines: &Value, ledger: &[Check]| {
         manifest(files, &handoff.source, handoff.refused.as_ref(), engines, ledger)
     };
@@ -70,13 +70,13 @@ pub(super) fn made(
     let text = manifest(&handoff.files, &handoff.source, handoff.refused.as_ref(), &said, &ledger);
     put(folder.path(), MANIFEST, text)?;
     refuse_stopped()?;
-    folder.keep().map_err(|error| Failure::io("could not write the folder", &error).at(output))?;
+    folder.keep().map_err(|error| Failure::io("could not write the directory", &error).at(output))?;
     if let Some(refusal) = &handoff.refused {
         say(&format!("no specification, because {refusal}\n"))?;
     }
     say(&lines(&ledger))?;
     say(&format!(
-        "wrote {} ({} files); README.md says what is checked and what is not\n",
+        "wrote {} ({} files); see README.md for what is checked and what is not\n",
         output.display(),
         handoff.files.len() + 1
     ))?;
@@ -183,6 +183,7 @@ fn put(folder: &Path, name: &str, text: String) -> Result<(), Failure> {
 /// Where a bundle is being made, as long as it is not whole.
 fn beside(output: &Path) -> Result<PathBuf, Failure> {
     let parent = output.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(parent).map_err(|error| Failure::io("could not make the folder", &error).at(parent))?;
+    std::fs::create_dir_all(parent)
+        .map_err(|error| Failure::io("could not create the directory", &error).at(parent))?;
     Ok(parent.to_path_buf())
 }

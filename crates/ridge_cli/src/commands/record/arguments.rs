@@ -34,8 +34,8 @@ static USUAL_OVERHEAD: LazyLock<String> = LazyLock::new(|| Limits::USUAL.max_ove
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct RecordArguments {
-    /// Capture folder [default: a new one named after the program]
-    #[arg(short = 'o', long = "out", value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    /// Recording [default: a new one named after the program]
+    #[arg(short = 'o', long = "output", alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(super) out: Option<PathBuf>,
 
     /// Run this profiler of NVIDIA around the program: `nsys` for the timeline, `ncu` for hardware counters, both joined by a
@@ -44,11 +44,11 @@ pub(crate) struct RecordArguments {
     /// nsys takes the place of the profilers of JAX and PyTorch; modules and sources are kept as ever. With --steps,
     /// --annotation or --warm-up it captures only that range. `nsys:gpu-metrics` also samples counters of all GPUs.
     /// ncu runs the program once more and counts the first launches of the 5 kernels that take most time, or of as many as
-    /// `ncu:top=N` says, or launches of those that `ncu:kernel=REGEX,skip=N,count=N` finds; which those are it takes from the recording of the same command in the folder, or makes one first.
+    /// `ncu:top=N` selects, or launches found by `ncu:kernel=REGEX,skip=N,count=N`; it takes them from the recording of the same command in the directory, or makes one first.
     #[arg(long, value_name = "PROFILER", value_delimiter = ',')]
     pub(super) with: Vec<With>,
 
-    /// Record the program this many times, one after the other, each run into a folder of its own: FOLDER/1, FOLDER/2, …
+    /// Record the program this many times, one after the other, each run into a directory of its own: FOLDER/1, FOLDER/2, …
     ///
     /// `ridgeline diff` takes FOLDER as one side, and judges by how much its runs differ.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "with",
@@ -57,7 +57,7 @@ pub(crate) struct RecordArguments {
 
     /// Capture programs that run already, each from the server that `jax.profiler.start_server` opened in it
     ///
-    /// All are captured at the same time. The server uses plain TCP and asks for no password.
+    /// All are captured at the same time. The server uses plain TCP and no password.
     #[arg(long, value_name = "HOST:PORT", value_delimiter = ',', conflicts_with_all = NOT_ATTACHED)]
     pub(super) attach: Vec<Target>,
 
@@ -134,7 +134,7 @@ Examples:
   ridgeline record --keep-command-buffers -- python solver.py       CUDA graphs as without a profiler
   ridgeline record --expand-command-buffers -- python solver.py     operations of CUDA graphs keep their names
   ridgeline record --with nsys -o run/ -- python solver.py          the timeline by Nsight Systems
-  ridgeline record --with ncu:top=3 -o run/ -- python solver.py     then counters of three kernels, into the same folder
+  ridgeline record --with ncu:top=3 -o run/ -- python solver.py     then counters of three kernels, into the same directory
   ridgeline record --with nsys --steps 10..13 -- python train.py    three steps in the steady state
   ridgeline record --with ncu:kernel=gemm,skip=10,count=2 -o run/ -- python solver.py
   ridgeline record --attach node1:9012,node2:9012 --duration 3s     programs that run already
@@ -185,11 +185,11 @@ struct KeptArguments {
           value_parser = PossibleValuesParser::new(["text", "proto", "dot", "html", "snapshots"]))]
     xla_dump: Vec<String>,
 
-    /// Also dump after each pass whose name matches
+    /// Also dump after each pass with a matching name
     #[arg(long, value_name = "REGEX", requires = "xla_dump")]
     xla_dump_passes: Option<String>,
 
-    /// Do not sample Python stacks (sampling costs less than 1 % of the run time)
+    /// Do not sample Python stacks (sampling costs less than 1% of the run time)
     #[arg(long)]
     no_samples: bool,
 
@@ -202,7 +202,7 @@ struct KeptArguments {
     #[arg(long, value_name = "REGION", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     golden: Vec<String>,
 
-    /// Maximum size of these values per process; the first calls are kept, then every call whose number is a power of two
+    /// Maximum size of these values per process; the first calls are kept, then calls number 2, 4, 8, …
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = USUAL[4].as_str(), requires = "golden")]
     max_golden_size: u64,
 
@@ -215,8 +215,8 @@ struct KeptArguments {
     #[arg(long, value_name = "STEP", value_delimiter = ',', conflicts_with = "no_memory_profiles")]
     memory_at: Vec<u64>,
 
-    /// Keep the host name, user name, home folder and secrets in the manifest
-    #[arg(long)]
+    /// Keep the host name, user name, home directory and secrets in the manifest
+    #[arg(long = "no-redact", alias = "keep-private")]
     keep_private: bool,
 }
 

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use ridge_record::default_out_dir;
 use ridge_remote::{Ask, Limits};
 
-/// Captures every program at once, into a folder each where they are several.
+/// Captures every program at once, into a directory each where they are several.
 pub(super) fn run(arguments: &RecordArguments) -> Result<Ending, Failure> {
     let out = arguments.out.clone().unwrap_or_else(|| default_out_dir(&[]));
     let count = arguments.attach.len();

@@ -50,9 +50,10 @@ fn forget_others(folder: &Path, count: u32) {
         if number.is_some_and(|number| number > count) {
             match remove_if_recording(&entry.path()) {
                 Ok(true) => {}
-                Ok(false) => {
-                    print_stderr(&left(&entry.path(), "it is no recording, or another program is being recorded there"))
-                }
+                Ok(false) => print_stderr(&left(
+                    &entry.path(),
+                    "it is not a recording, or another program is being recorded there",
+                )),
                 Err(error) => print_stderr(&left(&entry.path(), &error.to_string())),
             }
         }

@@ -124,7 +124,7 @@ pub(super) fn nanos(time: Duration) -> Nanos {
     Nanos(i64::try_from(time.as_nanos()).unwrap_or(i64::MAX))
 }
 
-/// `path` as seen from the working folder, which is how the user would type it.
+/// `path` as seen from the working directory, which is how the user would type it.
 pub(super) fn from_here(path: &Path) -> &Path {
     let here = std::env::current_dir().ok();
     here.and_then(|here| path.strip_prefix(here).ok()).filter(|path| !path.as_os_str().is_empty()).unwrap_or(path)
@@ -164,9 +164,9 @@ mod tests {
 
             ridgeline: 1 trace (34 MiB), 12 modules in my run
               program   exit status 3, 12.4 s
-              overhead  812 ms of 12.4 s (6.55 %, measured), most of it writing the trace: 600 ms
+              overhead  812 ms of 12.4 s (6.55%, measured), most of it writing the trace: 600 ms
                         250 ms of it went into the forms of modules: `--hlo none` would save them
-              compared  12.4 s recorded, 11 s not recorded: 1.4 s more (12.7 %), one run each
+              compared  12.4 s recorded, 11 s not recorded: 1.4 s more (12.7%), one run each
               missing   memory profiles: the device\x1b has none
               next      ridgeline stats 'my run'
         "#]]

@@ -26,12 +26,12 @@ pub(super) enum Flaw {
 
 const KINDS: [(Flaw, Severity, &str); 8] = [
     (Flaw::NotJson, Severity::Lost, "events that are not JSON were left out"),
-    (Flaw::StrayQuotes, Severity::Info, "events hold quotes that are not escaped; they were read by what follows them"),
-    (Flaw::NoTime, Severity::Lost, "events whose times are no numbers were left out or count as instantaneous"),
+    (Flaw::StrayQuotes, Severity::Info, "events contain unescaped quotes; they were read by what follows them"),
+    (Flaw::NoTime, Severity::Lost, "events with invalid times were left out or count as instantaneous"),
     (Flaw::NegativeDuration, Severity::Partial, "events with a negative duration count as instantaneous"),
     (Flaw::UnknownPhase, Severity::Partial, "events of a phase that the format does not have were left out"),
-    (Flaw::ControlCharacters, Severity::Info, "names hold control characters, which JSON forbids"),
-    (Flaw::UnknownEscapes, Severity::Info, "names hold escapes that JSON does not have; they were kept as written"),
+    (Flaw::ControlCharacters, Severity::Info, "names contain control characters, which JSON forbids"),
+    (Flaw::UnknownEscapes, Severity::Info, "names contain escapes that JSON doesn't have; they were kept as written"),
     (Flaw::HalfRanges, Severity::Partial, "ranges have no end or no beginning in the file and were left out"),
 ];
 

@@ -11,6 +11,7 @@ use super::store::Store;
 use crate::import::Import;
 use crate::note::Severity;
 use ridge_trace::{Attribution, EventKind, NONE, Operation, StringId};
+use ridge_units::Share;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -151,9 +152,9 @@ pub(super) fn note_unlinked(placed: &Placed, source: &str, import: &mut Import) 
     if unlinked.0 == 0 {
         return;
     }
-    let share = if work.1 > 0 { 100.0 * unlinked.1 as f64 / work.1 as f64 } else { 0.0 };
+    let share = Share::of(unlinked.1 as f64, work.1 as f64);
     let message = format!(
-        "{} of {} pieces of device work have no launch in the file, {share:.1} % of device time: they began before it \
+        "{} of {} device events have no launch in the file, {share} of device time: they began before it \
          or their calls were left out; they count in all totals",
         unlinked.0, work.0
     );

@@ -53,8 +53,7 @@ fn line_of(pid: StringId, tid: StringId, store: &Store, import: &Import) -> (Str
 /// Gives the rows their kinds, operations, details and places.
 pub(super) fn interpret(store: &Store, placed: &Placed, import: &mut Import) {
     if store.events >= MOST_EVENTS {
-        let message = "XLA's exporter stops at a million events by default: later ones may be missing here, and are in \
-                       the xplane.pb beside this file";
+        let message = "XLA's exporter stops at a million events by default: later ones may be missing here, and are in the xplane.pb next to this file";
         let source = import.captures.last().map(|capture| capture.source.clone()).unwrap_or_default();
         import.note(Severity::Lost, &source, None, 1, message.to_owned());
     }

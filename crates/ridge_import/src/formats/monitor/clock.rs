@@ -29,7 +29,7 @@ pub(super) fn place(log: &Log, source: Source<'_>, import: &mut Import) -> i64 {
                 (
                     (-offset).saturating_sub(zero),
                     true,
-                    format!("its local times were read as {zone}, where they overlap the trace"),
+                    format!("its local times were read as {zone}, in which they overlap the trace"),
                 )
             }
             Some((_, None)) => {

@@ -134,7 +134,7 @@ fn rows_of_no_device_are_said_to_be() {
         0,
         expect![[r#"
             0 /device:GPU:0 power.draw [W] 70.5
-            * rows that do not say which device they are about are shown on device 0 x1
+            * rows without a device are shown on device 0 x1
         "#]],
     );
 }

@@ -76,7 +76,7 @@ pub(super) fn read(source: Source<'_>, import: &mut Import) -> Result<Vec<Launch
         import.note(Severity::Partial, source.name, None, others, message);
     }
     if unnamed > 0 {
-        let message = "metrics whose name is not in the report were left out".to_owned();
+        let message = "metrics without a name in the report were left out".to_owned();
         import.note(Severity::Lost, source.name, None, unnamed, message);
     }
     Ok(launches)

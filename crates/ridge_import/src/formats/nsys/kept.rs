@@ -61,8 +61,8 @@ pub(super) fn join(ran: &Ran<'_>, process: u32, source: Source<'_>, import: &mut
         import.note(Severity::Info, source.name, None, by_name, message.to_owned());
     }
     if without > 0 {
-        let message = "modules ran of which no HLO was kept, or several that may be it: what their operations compute is \
-                       not known";
+        let message =
+            "modules ran of which no HLO was kept, or several that may be it: what their operations compute is unknown";
         import.note(Severity::Info, source.name, None, without, message.to_owned());
     }
 }

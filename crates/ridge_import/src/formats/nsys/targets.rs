@@ -61,8 +61,7 @@ pub(super) fn describe(tables: &impl Tables, placed: &Placed, import: &mut Impor
     gpus.truncate(MAX_GPUS);
     // Seen in a capture from a container: the tables that describe GPUs were not there.
     if gpus.is_empty() && !placed.devices.is_empty() {
-        let message = "the export does not say what its GPUs are: what they and their links can do is unknown unless \
-                       `--ceilings` names their model";
+        let message = "the export doesn't name its GPUs: their limits and those of their links are unknown unless `--ceilings` names the model";
         let devices = placed.devices.len() as u64;
         import.note(Severity::Info, &source_of(import), None, devices, message.to_owned());
     }

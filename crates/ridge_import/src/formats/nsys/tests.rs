@@ -160,8 +160,8 @@ fn modules_that_were_kept_say_what_their_operations_compute() {
         (unattributed)         -       170      -              -
         (copy device to host)  -       100      -              -
         (memset)               -       10       -              -
-        * the work of 65.8 % of the time is not known: kernels of no known operation (65.8 %)
-        * : its ceilings are not known, so it has no bound and no headroom; `ridgeline calibrate` measures them
+        * the work of 65.8% of the time is unknown: kernels of no known operation (65.8%)
+        * : its ceilings are unknown, so it has no bound and no headroom; `ridgeline calibrate` measures them
     "#]],
     );
     check(
@@ -249,8 +249,7 @@ fn an_old_export_is_read_by_its_columns() {
         [
             "device events without a start were left out x1",
             "device events have no call in the capture that launched them x1",
-            "the export does not say what its GPUs are: what they and their links can do is unknown unless `--ceilings` \
-             names their model x1"
+            "the export doesn't name its GPUs: their limits and those of their links are unknown unless `--ceilings` names the model x1"
         ]
     );
     expect![[r#"

@@ -37,7 +37,7 @@ pub(super) fn place(
     let source = replica.name();
     let total = ranges.projected.len() + ranges.host.len();
     if total > MAX_ROWS - import.builder.rows() as usize {
-        let message = format!("nothing of it is shown: a trace holds at most {MAX_ROWS} events");
+        let message = format!("nothing of it is shown: a trace has at most {MAX_ROWS} events");
         import.note(Severity::Lost, &source, None, total as u64, message);
         return;
     }
@@ -254,8 +254,7 @@ fn place_work(
     }
     if family.pieces > of_work {
         let message =
-            "pieces of work ran outside of XLA's operations; the archive does not say when, so they are in no \
-                       sum"
+            "pieces of work ran outside of XLA's operations; the archive doesn't record when, so they are not in any sum"
             .to_owned();
         import.note(Severity::Partial, source, None, family.pieces - of_work, message);
     }

@@ -29,7 +29,7 @@ pub(super) fn place(mut records: Records, source: Source<'_>, import: &mut Impor
     }
     if records.work.len() + records.calls.len() > MAX_ROWS - import.builder.rows() as usize {
         let count = (records.work.len() + records.calls.len()) as u64;
-        let message = format!("nothing of it is shown: a trace holds at most {MAX_ROWS} events");
+        let message = format!("nothing of it is shown: a trace has at most {MAX_ROWS} events");
         import.note(Severity::Lost, source.name, None, count, message);
         return;
     }
@@ -62,8 +62,7 @@ pub(super) fn place(mut records: Records, source: Source<'_>, import: &mut Impor
         import.note(Severity::Info, source.name, None, unlinked as u64, message);
     }
     if records.work.is_empty() && records.calls.is_empty() {
-        let message =
-            "the capture holds no activity: no kernels, copies or calls; `rocprofv3 --sys-trace` records them";
+        let message = "the capture has no activity: no kernels, copies or calls; `rocprofv3 --sys-trace` records them";
         import.note(Severity::Partial, source.name, None, 1, message.to_owned());
     }
 }

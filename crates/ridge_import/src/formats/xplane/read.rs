@@ -161,13 +161,11 @@ impl<'a, 'p> Reader<'a, 'p> {
 
     fn note_renumbered(&self, (found, unclear): (u64, u64), import: &mut Import) {
         if found > 0 {
-            let message = "modules ran under a program id that is not that of their HLO, as those of JAX's compilation \
-                           cache do: they are known by their name and operations";
+            let message = "modules ran under a program id that is not that of their HLO, as with JAX's compilation cache: they are matched by name and operations";
             import.note(Severity::Info, self.source.name, None, found, message.to_owned());
         }
         if unclear > 0 {
-            let message = "modules ran under a program id that is not that of their HLO, as those of JAX's compilation \
-                           cache do, and several of their name may be it: what they compute is not known; \
+            let message = "modules ran under a program id that is not that of their HLO, as with JAX's compilation cache, and several have their name: what they compute is unknown; \
                            JAX_ENABLE_COMPILATION_CACHE=false records it";
             import.note(Severity::Partial, self.source.name, None, unclear, message.to_owned());
         }
@@ -212,7 +210,7 @@ impl<'a, 'p> Reader<'a, 'p> {
                 continue;
             }
             if line.events as u64 > u64::from(MAX_ROWS.saturating_sub(import.builder.rows())) {
-                let message = format!("line {} was left out: a trace holds at most {MAX_ROWS} events", text(line.name));
+                let message = format!("line {} was left out: a trace has at most {MAX_ROWS} events", text(line.name));
                 import.note(Severity::Lost, self.source.name, None, line.events as u64, message);
                 continue;
             }

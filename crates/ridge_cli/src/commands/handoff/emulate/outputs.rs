@@ -22,9 +22,9 @@ struct Output {
 impl Outputs {
     pub(super) fn new(paths: &[PathBuf]) -> Result<Outputs, Failure> {
         if let Some(path) = paths.iter().find(|path| path.extension().is_none_or(|extension| extension != "npy")) {
-            let failure = Failure::usage("expected a file of NumPy, whose name ends in .npy").at(path);
+            let failure = Failure::usage("expected a NumPy file with a name that ends in .npy").at(path);
             return Err(
-                failure.hint("numpy.save writes one; or say `ridgeline.result(\"name\", array)` in the program")
+                failure.hint("numpy.save writes one; or call `ridgeline.result(\"name\", array)` in the program")
             );
         }
         let one = |path: &PathBuf| Output { path: path.clone(), before: None, original: None, is_restored: true };

@@ -83,7 +83,7 @@ pub(super) fn results(original: &Path, other: &Path) -> Vec<ResultOf> {
         let theirs = other.get(&name).cloned().unwrap_or_default();
         let difference = match (files.last(), theirs.last()) {
             (Some(a), Some(b)) => compare(a, b),
-            _ => Err(NoArray("this run did not give it".to_owned())),
+            _ => Err(NoArray("this run did not produce it".to_owned())),
         };
         found.push(ResultOf { name, times: (files.len(), theirs.len()), difference });
     }

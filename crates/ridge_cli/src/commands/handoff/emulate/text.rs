@@ -92,7 +92,7 @@ fn not_found(report: &Report, run: &Replaced, text: &mut String) {
         fact("", &format!("no module `{}` with its code was compiled", place.module), text);
     }
     text.push_str(
-        "\nWhere the region is a part of a larger compiled function, the program has to say which\nfunction it is:\n\n",
+        "\nIf the region is part of a larger compiled function, the program has to name which\nfunction it is:\n\n",
     );
     let hook = &report.hook;
     text.push_str(&format!(
@@ -120,7 +120,7 @@ fn typed(report: &Report, text: &mut String) {
         (sum.0 + one.difference.values, sum.1 + one.difference.same, sum.2 + one.difference.tiny)
     });
     let region = if all.0 == all.1 {
-        format!("the region gives the same bits: all {} values", all.0)
+        format!("the region produces the same bits: all {} values", all.0)
     } else {
         let tiny =
             if all.2 > 0 { format!("; {} of them are denormals, which XLA flushes", all.2) } else { String::new() };
@@ -129,7 +129,7 @@ fn typed(report: &Report, text: &mut String) {
     fact("as typed", &region, text);
     if all.0 != all.1 {
         fact("", "sums in another order and contracted operations do that; `record --golden` and", text);
-        fact("", "`handoff verify` hold each value against its own bound", text);
+        fact("", "`handoff verify` checks each value against its own bound", text);
     }
     for result in &run.results {
         let name = escape_controls(&result.name);
@@ -197,9 +197,9 @@ fn row(name: &str, format: Option<Fixed>, found: &Difference, text: &mut String)
     } else if found.same == 0 {
         "none".to_owned()
     } else if part < 0.01 {
-        "<0.01 %".to_owned()
+        "<0.01%".to_owned()
     } else {
-        format!("{part:.2} %")
+        format!("{part:.2}%")
     };
     let beyond = if found.unlike > 0 { format!("{}+{}", found.beyond, found.unlike) } else { found.beyond.to_string() };
     text.push_str(&format!(
@@ -286,7 +286,7 @@ fn times(report: &Report, text: &mut String) {
         Some(call) => {
             let mean =
                 if report.calls.region == 1 { "once".to_owned() } else { format!("mean of {}", report.calls.region) };
-            fact("a call", &format!("{} on this processor (measured, {mean})", time(call)), text);
+            fact("a call", &format!("{} on this CPU (measured, {mean})", time(call)), text);
         }
         None => fact("a call", "not measured here: it runs inside of a larger compiled function", text),
     }
