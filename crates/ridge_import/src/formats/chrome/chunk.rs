@@ -121,6 +121,9 @@ impl<'a> Chunk<'a> {
             // Operators of our own exports cause work by themselves, and have no place in autograd's order.
             row.correlation = cause;
         }
+        if row.extra == NONE && matches!(class, Class::Device(_) | Class::Copy) {
+            row.extra = self.node(event);
+        }
         if row.extra == NONE && (own == Some(EventKind::Step) || event.args.own.names_work()) {
             row.extra = self.own(event);
         }
@@ -382,6 +385,14 @@ impl<'a> Chunk<'a> {
             device_ordinal: whole(found.device_ordinal).and_then(|device| u32::try_from(device).ok()).unwrap_or(0),
         };
         self.extra(extra)
+    }
+
+    /// The node of a CUDA graph that work is of; a kernel of a collective says more than that.
+    fn node(&mut self, event: &RawEvent<'a>) -> u32 {
+        let id = whole(event.args.graph_node).and_then(|id| u64::try_from(id).ok()).filter(|id| *id != 0);
+        let Some(id) = id else { return NONE };
+        let (name, module) = (self.names.id(event.args.name), self.names.id(event.args.annotated_module));
+        self.extra(Extra::Node { id, name, module })
     }
 
     /// What an export of this project says of an event.

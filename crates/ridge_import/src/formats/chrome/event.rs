@@ -46,6 +46,9 @@ pub(super) struct Args<'a> {
     pub(super) sequence: &'a [u8],
     /// Thread of the forward call; 0 in the forward pass itself.
     pub(super) forward_thread: &'a [u8],
+    /// Node of a CUDA graph that work is of, and the module that it is annotated with; its name stands under `name`.
+    pub(super) graph_node: &'a [u8],
+    pub(super) annotated_module: &'a [u8],
     /// Name of a process or thread.
     pub(super) name: &'a [u8],
     pub(super) memory: MemoryArgs<'a>,
@@ -183,6 +186,8 @@ impl<'a> Args<'a> {
             b"Concrete Inputs" => &mut self.values,
             b"Sequence number" => &mut self.sequence,
             b"Fwd thread id" => &mut self.forward_thread,
+            b"graph node id" => &mut self.graph_node,
+            b"module_fqn" => &mut self.annotated_module,
             b"name" => &mut self.name,
             b"Addr" => &mut self.memory.address,
             b"Bytes" => &mut self.memory.delta,
