@@ -32,7 +32,7 @@ pub(super) struct Chunk<'a> {
     pub(super) shapes: Vec<LaunchShape>,
     pub(super) transfers: Vec<Transfer>,
     /// Sizes and types of operators' inputs.
-    pub(super) operator_shapes: Vec<(NameId, NameId, NameId)>,
+    pub(super) operator_shapes: Vec<[NameId; 4]>,
     pub(super) extras: Vec<Extra>,
     pub(super) allocations: Vec<Allocation>,
     pub(super) flows: Vec<FlowEnd>,
@@ -51,7 +51,7 @@ struct Ids<'a> {
     last_thread: Option<(&'a [u8], &'a [u8], u32)>,
     shapes: FxHashMap<ShapeKey, u32>,
     transfers: FxHashMap<(NameId, u64, u8, u8, Option<bool>), u32>,
-    operator_shapes: FxHashMap<(NameId, NameId, NameId), u32>,
+    operator_shapes: FxHashMap<[NameId; 4], u32>,
     extras: FxHashMap<Extra, u32>,
 }
 
@@ -303,7 +303,7 @@ impl<'a> Chunk<'a> {
         }
         let has = |word: &[u8]| memchr::memmem::find(event.name, word).is_some();
         let values = if has(b"conv") || has(b"attention") { event.args.values } else { &[] };
-        let key = (self.names.id(event.args.dims), self.names.id(event.args.types), self.names.id(values));
+        let key = [event.args.dims, event.args.types, values, event.args.strides].map(|text| self.names.id(text));
         known_or_new(&mut self.ids.operator_shapes, key, &mut self.operator_shapes, || key)
     }
 

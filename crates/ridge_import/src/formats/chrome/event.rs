@@ -39,6 +39,8 @@ pub(super) struct Args<'a> {
     pub(super) shared_bytes: &'a [u8],
     pub(super) occupancy_pct: &'a [u8],
     pub(super) dims: &'a [u8],
+    /// Strides of arrays, in elements.
+    pub(super) strides: &'a [u8],
     pub(super) types: &'a [u8],
     /// Values of what is no array.
     pub(super) values: &'a [u8],
@@ -182,6 +184,7 @@ impl<'a> Args<'a> {
             b"dynamic shared memory" => &mut self.own.dynamic_shared_bytes,
             b"async" => &mut self.own.is_async,
             b"Input Dims" | b"Input dims" => &mut self.dims,
+            b"Input Strides" => &mut self.strides,
             b"Input type" => &mut self.types,
             b"Concrete Inputs" => &mut self.values,
             b"Sequence number" => &mut self.sequence,
