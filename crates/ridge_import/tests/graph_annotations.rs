@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 fn bytes(name: &str) -> Vec<u8> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/graph-annotations");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures");
     std::fs::read(folder.join(name)).expect("a fixture")
 }
 
@@ -33,7 +33,7 @@ fn check(sources: &[Source<'_>], expected: Expect) {
 
 #[test]
 fn nodes_name_their_kernels_whatever_comes_first() {
-    let (trace, annotations) = (bytes("replay.pt.trace.json"), bytes("kernel_annotations_rank0.json"));
+    let (trace, annotations) = (bytes("chrome/graph_replay.pt.trace.json"), bytes("graph-annotations/kernel_annotations_rank0.json"));
     let (trace, annotations) =
         (Source { name: "trace", bytes: &trace }, Source { name: "annotations", bytes: &annotations });
     check(&[trace], expect![[""]]);
@@ -46,7 +46,7 @@ fn nodes_name_their_kernels_whatever_comes_first() {
 
 #[test]
 fn annotations_that_belong_to_nothing_are_said_to() {
-    let (trace, annotations) = (bytes("replay.pt.trace.json"), bytes("kernel_annotations_rank0.json"));
+    let (trace, annotations) = (bytes("chrome/graph_replay.pt.trace.json"), bytes("graph-annotations/kernel_annotations_rank0.json"));
     let other = String::from_utf8(annotations.clone()).expect("text").replace("42949", "52949");
     let (trace, annotations, other) = (
         Source { name: "trace", bytes: &trace },
