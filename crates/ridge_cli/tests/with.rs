@@ -396,7 +396,15 @@ fn rocprofv3_is_asked_for_counters_and_what_it_could_not_do_is_said() {
     }
     let ran = place.record(&["--with", "rocprofv3", "--steps", "2..4"], "exit 0");
     told.push_str(&ran.stderr);
-    check(&told, expect![[r#""#]]);
+    check(&told, expect![[r#"
+        Some(0) --pmc SQ_WAVES GRBM_GUI_ACTIVE --kernel-include-regex ^gemm --output-format json 
+        Some(2) missing   trace: rocprofv3 ended with status 2 before it ran the program; what it said stands above
+        Some(0) missing   trace: rocprofv3 wrote no file; what it said stands above
+        Some(2) error: `rocprofv3` is AMD's and cannot run beside nsys or ncu
+        Some(2) error: `kernel=` chooses whose counters `pmc=` collects, and no counter is named
+        error: rocprofv3 captures the whole program: `--steps`, `--annotation` and `--warm-up` choose a part of it
+        hint: leave them out; steps that the program marks are found in the capture
+    "#]]);
 }
 
 #[test]

@@ -26,22 +26,22 @@ const RPD: Foreign = Foreign {
 };
 
 const ROCPROF_COMPUTE: Foreign = Foreign {
-    what: "a database of rocprof-compute, which has counters of kernels and no times",
-    hint: "`rocprofv3 --sys-trace --output-format rocpd -- PROGRAM` records what is read",
+    what: "a database of rocprof-compute",
+    hint: "it has counters of kernels and no times; `rocprofv3 --sys-trace --output-format rocpd -- PROGRAM` records what is read",
 };
 
 const NVPROF_TEXT: Foreign = Foreign {
-    what: "text of nvprof",
+    what: "a text of nvprof",
     hint: "`nvprof --export-profile FILE.nvvp PROGRAM` writes a database that is read",
 };
 
 const NSYS_TABLE: Foreign = Foreign {
-    what: "a table of `nsys stats`, which has sums and no times",
-    hint: "`nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep` makes a file that is read of the same report",
+    what: "a table of `nsys stats`",
+    hint: "it has sums and no times; `nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep` makes a file that is read of the same report",
 };
 
 const HDF5: Foreign = Foreign {
-    what: "an HDF5 file, as `nsys export --type hdf` writes",
+    what: "an HDF5 file, as `nsys export --type hdf` writes it",
     hint: "`nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep` makes a file that is read of the same report",
 };
 
@@ -51,24 +51,24 @@ const XPROF_TABLE: Foreign = Foreign {
 };
 
 const TAU: Foreign = Foreign {
-    what: "a profile of TAU, which has sums and no times",
-    hint: "with TAU_TRACE=1 TAU writes a trace; `tau_treemerge.pl` and `tau_trace2json tau.trc tau.edf -chrome \
+    what: "a profile of TAU",
+    hint: "it has sums and no times; with TAU_TRACE=1 TAU writes a trace; `tau_treemerge.pl` and `tau_trace2json tau.trc tau.edf -chrome \
            -ignoreatomic -o FILE.json` make a file that is read of it",
 };
 
 const HPCTOOLKIT: Foreign = Foreign {
-    what: "a measurement or database of HPCToolkit, which nothing converts",
-    hint: "`ridgeline record -- PROGRAM` records what is read",
+    what: "a measurement or database of HPCToolkit",
+    hint: "nothing converts it; `ridgeline record -- PROGRAM` records what is read",
 };
 
 const PERF: Foreign = Foreign {
-    what: "samples of the CPU by `perf record`",
-    hint: "devices are not in them; `ridgeline record -- PROGRAM` records devices and samples of Python",
+    what: "a file of `perf record`",
+    hint: "it has samples of the CPU and no device; `ridgeline record -- PROGRAM` records devices and samples of Python",
 };
 
 const SPEEDSCOPE: Foreign = Foreign {
-    what: "samples of the CPU for speedscope",
-    hint: "devices are not in them; `ridgeline record -- PROGRAM` records devices and samples of Python",
+    what: "a profile for speedscope",
+    hint: "it has samples of the CPU and no device; `ridgeline record -- PROGRAM` records devices and samples of Python",
 };
 
 impl Foreign {

@@ -36,8 +36,23 @@ fn nodes_name_their_kernels_whatever_comes_first() {
     let (trace, annotations) = (bytes("chrome/graph_replay.pt.trace.json"), bytes("graph-annotations/kernel_annotations_rank0.json"));
     let (trace, annotations) =
         (Source { name: "trace", bytes: &trace }, Source { name: "annotations", bytes: &annotations });
-    check(&[trace], expect![[""]]);
-    check(&[trace, annotations], expect![[""]]);
+    check(&[trace], expect![[r#"
+        sm90_gemm: aten::copy_ of 
+        flash_fwd: aten::copy_ of 
+        sm90_gemm: aten::copy_ of 
+        Memcpy DtoD (Device -> Device): aten::copy_ of 
+        elementwise: aten::copy_ of 
+        elementwise: norm of layers.1.norm
+    "#]]);
+    check(&[trace, annotations], expect![[r#"
+        sm90_gemm: qkv of layers.0.attention.wqkv
+        flash_fwd: attention of layers.0.attention
+        sm90_gemm: layers.1.feed_forward of layers.1.feed_forward
+        Memcpy DtoD (Device -> Device): residual of 
+        elementwise: aten::copy_ of 
+        elementwise: norm of layers.1.norm
+        note nodes without a name or a module were left out
+    "#]]);
     assert_eq!(
         work(&import(&[trace, annotations], None).expect("captures")),
         work(&import(&[annotations, trace], None).expect("captures"))
@@ -53,7 +68,30 @@ fn annotations_that_belong_to_nothing_are_said_to() {
         Source { name: "annotations", bytes: &annotations },
         Source { name: "other", bytes: other.as_bytes() },
     );
-    check(&[annotations], expect![[""]]);
-    check(&[trace, other], expect![[""]]);
-    check(&[trace, annotations, other], expect![[""]]);
+    check(&[annotations], expect![[r#"
+        note it names nodes of CUDA graphs, and no capture beside it has work with a `graph node id`
+        note nodes without a name or a module were left out
+    "#]]);
+    check(&[trace, other], expect![[r#"
+        sm90_gemm: aten::copy_ of 
+        flash_fwd: aten::copy_ of 
+        sm90_gemm: aten::copy_ of 
+        Memcpy DtoD (Device -> Device): aten::copy_ of 
+        elementwise: aten::copy_ of 
+        elementwise: norm of layers.1.norm
+        note none of its nodes ran in the capture beside it: it is of another run, or of another rank
+        note nodes without a name or a module were left out
+    "#]]);
+    check(&[trace, annotations, other], expect![[r#"
+        sm90_gemm: aten::copy_ of 
+        flash_fwd: aten::copy_ of 
+        sm90_gemm: aten::copy_ of 
+        Memcpy DtoD (Device -> Device): aten::copy_ of 
+        elementwise: aten::copy_ of 
+        elementwise: norm of layers.1.norm
+        note it is not used: node ids count within one process; open one rank's trace with that rank's annotations
+        note it is not used: node ids count within one process; open one rank's trace with that rank's annotations
+        note nodes without a name or a module were left out
+        note nodes without a name or a module were left out
+    "#]]);
 }
