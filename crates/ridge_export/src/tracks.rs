@@ -10,7 +10,7 @@ use std::ops::Range;
 const FIRST_MADE_UP_PID: u64 = 100_000;
 
 /// Thread ids are positions of tracks, and the numbers of streams; where both would be one, they begin here.
-const FIRST_MADE_UP_TID: i64 = 1 << 31;
+const FIRST_MADE_UP_TID: i64 = 1 << 30;
 
 /// The tracks of a trace that hold what was measured.
 #[derive(Debug)]
