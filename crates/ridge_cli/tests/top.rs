@@ -100,7 +100,8 @@ fn gpus_of_amd_are_shown_and_logged_in_the_same_columns() {
         assert_eq!((&gpu["total_mib"], &gpu["used_mib"]), (&Value::from(196_592.0), &Value::from(98_296.0)), "{gpu}");
         assert_eq!((&gpu["clock_mhz"], &gpu["max_clock_mhz"]), (&Value::from(1900.0), &most), "{gpu}");
         let check = finish(ridgeline(&["check", &log])).stdout;
-        let expected = "a monitor's log of a device, 1 sample · in use for 97.0 % of the time · at most 50.0 % of memory taken";
+        let expected =
+            "a monitor's log of a device, 1 sample · in use for 97.0 % of the time · at most 50.0 % of memory taken";
         assert!(check.replace('\n', " ").contains(expected), "{check}");
     }
 }

@@ -208,8 +208,7 @@ fn what_a_profiler_could_not_do_is_said() {
 #[test]
 fn without_the_profiler_nothing_is_run() {
     let Some(place) = Place::new("without_the_profiler_nothing_is_run", &[]) else { return };
-    for (tool, product) in
-        [("nsys", "NVIDIA Nsight"), ("ncu", "NVIDIA Nsight"), ("rocprofv3", "AMD's ROCprofiler-SDK")]
+    for (tool, product) in [("nsys", "NVIDIA Nsight"), ("ncu", "NVIDIA Nsight"), ("rocprofv3", "AMD's ROCprofiler-SDK")]
     {
         let ran = place.record(&["--with", tool], "echo ran >runs");
         if ran.code != Some(2) {
@@ -357,7 +356,9 @@ fn rocprofv3_leaves_a_file_for_each_process_and_the_programs_own_status() {
     );
     check(
         &fs::read_to_string(place.path("asked")).expect("what was asked"),
-        expect!["--hip-runtime-trace --kernel-trace --memory-copy-trace --memory-allocation-trace --marker-trace --rccl-trace --output-format json"],
+        expect![
+            "--hip-runtime-trace --kernel-trace --memory-copy-trace --memory-allocation-trace --marker-trace --rccl-trace --output-format json"
+        ],
     );
     // The file of the shell between the two is gone.
     assert_eq!(traces_of_processes(&place), "rocprofv3_PID_results.json");
@@ -396,7 +397,9 @@ fn rocprofv3_is_asked_for_counters_and_what_it_could_not_do_is_said() {
     }
     let ran = place.record(&["--with", "rocprofv3", "--steps", "2..4"], "exit 0");
     told.push_str(&ran.stderr);
-    check(&told, expect![[r#"
+    check(
+        &told,
+        expect![[r#"
         Some(0) --pmc SQ_WAVES GRBM_GUI_ACTIVE --kernel-include-regex ^gemm --output-format json 
         Some(2) missing   trace: rocprofv3 ended with status 2 before it ran the program; what it said stands above
         Some(0) missing   trace: rocprofv3 wrote no file; what it said stands above
@@ -404,7 +407,8 @@ fn rocprofv3_is_asked_for_counters_and_what_it_could_not_do_is_said() {
         Some(2) error: `kernel=` chooses whose counters `pmc=` collects, and no counter is named
         error: rocprofv3 captures the whole program: `--steps`, `--annotation` and `--warm-up` choose a part of it
         hint: leave them out; steps that the program marks are found in the capture
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

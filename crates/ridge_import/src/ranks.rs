@@ -45,7 +45,8 @@ pub(crate) fn align(import: &mut Import) {
         let name = import.builder.processes()[ends[first].0 as usize].name;
         let source = import.builder.strings.get(name).to_owned();
         let message = format!(
-            "the clocks of {} ranks agree with its own: for each, half of their collectives end within {} of one another",
+            "collectives of {} other ranks end up to {} before or after its own: the median of the rank that differs most, \
+             once clocks are aligned",
             residuals.len(),
             Nanos(*worst)
         );

@@ -9,7 +9,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// What `amd-smi` is asked for each time, and once for the names of GPUs.
-pub(crate) const METRIC: [&str; 7] = ["metric", "--usage", "--mem-usage", "--power", "--clock", "--temperature", "--json"];
+pub(crate) const METRIC: [&str; 7] =
+    ["metric", "--usage", "--mem-usage", "--power", "--clock", "--temperature", "--json"];
 pub(crate) const STATIC: [&str; 3] = ["static", "--asic", "--json"];
 
 /// What `rocm-smi` is asked for.
@@ -54,7 +55,8 @@ pub(crate) fn of_rocm_smi(said: &str) -> Vec<Gpu> {
         let index = card.strip_prefix("card")?.parse().ok()?;
         let first = |keys: &[&str]| keys.iter().find_map(|key| number(&said[*key]));
         let mib = |key: &str| number(&said[key]).map(|bytes| bytes / f64::from(1 << 20));
-        let name = ["Card Series", "Card series", "Card Model", "Card model"].iter().find_map(|key| said[*key].as_str());
+        let name =
+            ["Card Series", "Card series", "Card Model", "Card model"].iter().find_map(|key| said[*key].as_str());
         Some(Gpu {
             index,
             name: name.map_or_else(|| "AMD GPU".to_owned(), plain),
@@ -64,10 +66,7 @@ pub(crate) fn of_rocm_smi(said: &str) -> Vec<Gpu> {
             clock_mhz: first(&["sclk clock speed:"]),
             most_clock_mhz: None,
             celsius: first(&["Temperature (Sensor junction) (C)", "Temperature (Sensor edge) (C)"]),
-            watts: first(&[
-                "Current Socket Graphics Package Power (W)",
-                "Average Graphics Package Power (W)",
-            ]),
+            watts: first(&["Current Socket Graphics Package Power (W)", "Average Graphics Package Power (W)"]),
         })
     };
     let mut gpus: Vec<Gpu> = cards.iter().filter_map(gpu).collect();
@@ -88,7 +87,8 @@ fn gpus_of(value: &Value) -> &[Value] {
 /// The clock of the first part of the GPU that has one.
 fn clock(said: &Value) -> Option<&Value> {
     let parts = said["clock"].as_object()?;
-    let mut parts = parts.iter().filter(|(name, part)| name.to_ascii_lowercase().starts_with("gfx") && part.is_object());
+    let mut parts =
+        parts.iter().filter(|(name, part)| name.to_ascii_lowercase().starts_with("gfx") && part.is_object());
     parts.find(|(_, part)| number(&part["clk"]).is_some()).map(|(_, part)| part)
 }
 
@@ -165,7 +165,11 @@ mod tests {
     #[test]
     fn anything_else_is_no_gpu() {
         for said in ["", "no device", "{", "[1, {\"gpu\": -1}]", "{\"gpu_data\": 3}", "{\"cardx\": {}}"] {
-            assert_eq!((of_amd_smi(said, &BTreeMap::new()), of_rocm_smi(said), names(said).len()), (vec![], vec![], 0), "{said}");
+            assert_eq!(
+                (of_amd_smi(said, &BTreeMap::new()), of_rocm_smi(said), names(said).len()),
+                (vec![], vec![], 0),
+                "{said}"
+            );
         }
     }
 }

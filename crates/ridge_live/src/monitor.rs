@@ -188,7 +188,8 @@ fn now() -> Duration {
 
 /// A line for each GPU; times are UTC.
 fn lines(gpus: &[Gpu], now: Duration) -> String {
-    let number = |number: Option<f64>, unit: &str| number.map_or("[N/A]".to_owned(), |number| format!("{number}{unit}"));
+    let number =
+        |number: Option<f64>, unit: &str| number.map_or("[N/A]".to_owned(), |number| format!("{number}{unit}"));
     let line = |gpu: &Gpu| {
         format!(
             "{}, {}, {}, {}, {}, {}, {}, {}, {}, {}\n",

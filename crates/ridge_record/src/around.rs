@@ -25,7 +25,8 @@ impl Profiler {
     pub fn find(self) -> Result<PathBuf, RecordError> {
         let path = env::var_os("PATH").unwrap_or_default();
         let named = env::split_paths(&path).map(|folder| folder.join(self.name()));
-        let usual = ["/usr/local/cuda/bin", "/opt/cuda/bin", "/opt/rocm/bin"].map(|folder| Path::new(folder).join(self.name()));
+        let usual =
+            ["/usr/local/cuda/bin", "/opt/cuda/bin", "/opt/rocm/bin"].map(|folder| Path::new(folder).join(self.name()));
         let found = named.chain(usual).chain(self.installed()).find(|path| is_executable(path));
         found.ok_or(RecordError::NoProfiler { profiler: self })
     }

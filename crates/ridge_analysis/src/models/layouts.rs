@@ -125,7 +125,8 @@ impl Shared for Layouts {
             (StringId(trace.events.name[row as usize]), detail)
         };
         let row = |((name, detail), sums): ((StringId, u32), OperatorSums)| {
-            let (shape, layout) = (trace.operator_shapes.get(detail as usize)?, layouts.get(detail as usize).copied()??);
+            let (shape, layout) =
+                (trace.operator_shapes.get(detail as usize)?, layouts.get(detail as usize).copied()??);
             let is_view = VIEWS.contains(&trace.strings.get(name));
             (!is_view).then_some(LayoutRow { name, layout, sizes: shape.dims, strides: shape.strides, sums })
         };

@@ -32,7 +32,8 @@ impl Format for GraphAnnotations {
 
     fn sniff(&self, head: &[u8]) -> bool {
         let text = head.trim_ascii_start();
-        let Some(text) = text.strip_prefix(b"{\"").or_else(|| text.strip_prefix(b"{")?.trim_ascii_start().strip_prefix(b"\""))
+        let Some(text) =
+            text.strip_prefix(b"{\"").or_else(|| text.strip_prefix(b"{")?.trim_ascii_start().strip_prefix(b"\""))
         else {
             return false;
         };
@@ -52,7 +53,8 @@ impl Format for GraphAnnotations {
 
     fn import(&self, source: Source<'_>, import: &mut Import) -> Result<(), ImportError> {
         let broken = |what: String| ImportError::Broken { source_name: source.name.to_owned(), offset: 0, what };
-        let read: Map<String, Value> = serde_json::from_slice(source.bytes).map_err(|error| broken(error.to_string()))?;
+        let read: Map<String, Value> =
+            serde_json::from_slice(source.bytes).map_err(|error| broken(error.to_string()))?;
         let mut nodes = FxHashMap::default();
         let mut odd = 0;
         for (node, said) in &read {
@@ -147,7 +149,10 @@ mod tests {
         };
         let expected = |name: &str, scope: &str| Some((name.to_owned(), scope.to_owned()));
         assert_eq!(said(r#"["phase_A"]"#), expected("phase_A", ""));
-        assert_eq!(said(r#"[{"str": "outer", "module_fqn": "layers.0"}, {"name": "inner"}]"#), expected("inner", "layers.0"));
+        assert_eq!(
+            said(r#"[{"str": "outer", "module_fqn": "layers.0"}, {"name": "inner"}]"#),
+            expected("inner", "layers.0")
+        );
         assert_eq!(
             said(r#"{"fqn_map": {"w": "encoder.0.weight", "b": "encoder.0.bias"}, "graph_id": 3}"#),
             expected("", "encoder.0")

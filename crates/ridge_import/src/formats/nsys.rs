@@ -62,14 +62,10 @@ impl Format for Nsys {
         const COMMAND: &str = "nsys export --type sqlite --output FILE.sqlite";
         match error {
             // Their format is not public.
-            ImportError::Unknown { source_name: name, .. }
-                if name.ends_with(".qdstrm") =>
-            {
-                Some(format!(
-                    "an unfinished report of Nsight Systems; `QdstrmImporter -i {name}`, which comes with it, makes a report of \
+            ImportError::Unknown { source_name: name, .. } if name.ends_with(".qdstrm") => Some(format!(
+                "an unfinished report of Nsight Systems; `QdstrmImporter -i {name}`, which comes with it, makes a report of \
                      it, and `{COMMAND} REPORT` a file that is read here"
-                ))
-            }
+            )),
             ImportError::Unknown { source_name: name, .. }
                 if [".nsys-rep", ".qdrep"].iter().any(|ending| name.ends_with(ending)) =>
             {

@@ -7,8 +7,8 @@ use crate::arguments::Globals;
 use crate::failure::Failure;
 use anstyle::{AnsiColor, Style};
 use ridge_record::{
-    CounterOptions, Kernels, Profiler, ProgramStatus, RecordEvent, RecordOptions, RocprofOptions, WarmUp, Window, count, export_page, is_recording_of,
-    record,
+    CounterOptions, Kernels, Profiler, ProgramStatus, RecordEvent, RecordOptions, RocprofOptions, WarmUp, Window,
+    count, export_page, is_recording_of, record,
 };
 use ridge_report::escape_controls;
 use ridgeline::escape::shell_word;
