@@ -126,9 +126,9 @@ def _measure(plan: Plan, declared: Declared, inputs: Inputs, row: Row) -> None:
         return _timed(plan.suite, declared, arguments)
 
     _first_run(plan, row, run)
-    token = _module_token(row)
+    token = _module_token(plan, row)
     _traced_run(plan, row, run)
-    traced = _module_token(row)
+    traced = _module_token(plan, row)
     _timed_runs(plan, row, run)
     _count_late_modules(row, token)
     # Those that the trace is of, where each run compiles its own.
@@ -143,7 +143,7 @@ def _first_run(plan: Plan, row: Row, run: Callable[[], float]) -> None:
     _enter(plan, row, "first run")
     if "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
-    token = _module_token(row)
+    token = _module_token(plan, row)
     gc.collect()
     bench_memory.forget_peak()
     try:
@@ -214,14 +214,14 @@ def _timed(suite: Suite, declared: Declared, arguments: dict[str, Any]) -> float
     return time.perf_counter() - started
 
 
-def _module_token(row: Row) -> int | None:
+def _module_token(plan: Plan, row: Row) -> int | None:
     """The present point in the sequence of compilations; None if they cannot be watched."""
     if "jax" not in sys.modules:
         return None
     with _harmless(row, "modules"):
         from . import capture  # noqa: PLC0415 - needs jax, which only the suite imports
 
-        return capture.module_token()
+        return capture.module_token(formats=plan.formats)
     return None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NewType
@@ -23,6 +23,9 @@ from .safely import Parts
 
 #: A point in the sequence of compilations of this process.
 ModuleToken = NewType("ModuleToken", int)
+
+#: What may be kept of modules; what is lowered for elsewhere would be lowered at each compilation that is timed.
+_WATCHED = FORMATS - {"lowered"}
 
 #: Most bytes of collected modules that wait in memory; beyond it the oldest are dropped.
 _MOST_WAITING_BYTES = 512 * 1024 * 1024
@@ -48,9 +51,12 @@ def trace(out_dir: Path, *, options: dict[str, Any] | None = None) -> Iterator[N
         stop_profiler(session, _free_trace_path(Path(out_dir)))
 
 
-def module_token() -> ModuleToken:
-    """The present point in the sequence of compilations; pass it to `collect_modules` later."""
-    watch = _watch()
+def module_token(*, formats: Set[str] = _WATCHED) -> ModuleToken:
+    """The present point in the sequence of compilations; pass it to `collect_modules` later.
+
+    Of the modules compiled from here on, what `formats` need is kept; what an earlier call asked for stays.
+    """
+    watch = _watch(formats)
     with watch.lock:
         return ModuleToken(watch.seen)
 
@@ -86,14 +92,14 @@ def xla_costs(*, since: ModuleToken = ModuleToken(0)) -> list[dict[str, Any]]:
 class _Watch:
     """Modules compiled in this process and not yet collected, bounded in bytes."""
 
-    def __init__(self) -> None:
+    def __init__(self, formats: Set[str]) -> None:
         self.lock = threading.Lock()
         self.seen = 0
         self._waiting: deque[CompiledModule] = deque()
         self._bytes = 0
         parts = Parts(lambda what, why: notes.append((what, why)))
-        # What is lowered for elsewhere would be lowered at each compilation that is timed.
-        ModuleWatch(formats=set(FORMATS - {"lowered"}), parts=parts, sink=self._add).install()
+        self.modules = ModuleWatch(formats=set(_WATCHED & formats), parts=parts, sink=self._add)
+        self.modules.install()
 
     def _add(self, module: CompiledModule) -> None:
         with self.lock:
@@ -121,13 +127,14 @@ _the_watch: _Watch | None = None
 _starting = threading.Lock()
 
 
-def _watch() -> _Watch:
+def _watch(formats: Set[str] = frozenset()) -> _Watch:
     global _the_watch
     with _starting:
         if _the_watch is None:
             import jax  # noqa: F401, PLC0415 - the caller's; the watch needs it imported
 
-            _the_watch = _Watch()
+            _the_watch = _Watch(formats)
+        _the_watch.modules.formats |= _WATCHED & formats
         return _the_watch
 
 

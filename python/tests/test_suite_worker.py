@@ -249,3 +249,24 @@ def test_a_dump_is_sorted_by_operation(tmp_path, monkeypatch):
     assert run.status == 0
     assert not [path.name for path in dump.iterdir() if path.name.startswith("module_")]
     assert any("lambda" in path.name for path in (dump / "square").iterdir())
+
+
+def test_only_what_is_asked_for_is_kept_of_modules() -> None:
+    pytest.importorskip("jax")
+    program = """
+import jax, jax.numpy as jnp
+from ridgeline import capture
+
+def waiting():
+    return {name for module in capture._watch()._waiting for name, value in vars(module).items() if value is not None}
+
+token = capture.module_token(formats={"text"})
+jax.jit(lambda x: x + 1)(jnp.ones(3)).block_until_ready()
+first = waiting()
+capture.module_token(formats={"jaxpr"})
+jax.jit(lambda x: x * 3)(jnp.ones(3)).block_until_ready()
+print(sorted(first & {"after_text", "jaxpr", "after_proto", "stablehlo"}), sorted(waiting() & {"after_text", "jaxpr", "after_proto"}))
+"""
+    environment = {**os.environ, "PYTHONPATH": str(PYTHON), "JAX_PLATFORMS": "cpu"}
+    ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "['after_text'] ['after_text', 'jaxpr']"

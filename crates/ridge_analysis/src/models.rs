@@ -15,6 +15,7 @@ pub mod frame;
 pub mod hlo;
 pub mod idle;
 pub mod launches;
+pub mod layouts;
 pub mod life;
 pub mod memory;
 mod module_runs;

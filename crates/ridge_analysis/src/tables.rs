@@ -10,6 +10,7 @@ pub(crate) mod hlo;
 pub(crate) mod idle;
 pub(crate) mod kernel;
 pub(crate) mod launch;
+pub(crate) mod layout;
 pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod op;

@@ -3,7 +3,7 @@
 //! A new table is one file under `tables/` and one line here.
 
 use crate::tables::{
-    call, category, collective, compilation, copy, counter, idle, kernel, launch, memory, module, op, operator,
+    call, category, collective, compilation, copy, counter, idle, kernel, launch, layout, memory, module, op, operator,
     profile, range, rank, roofline, scope, source, step, track, transfers,
 };
 use crate::view::{Topic, View};
@@ -16,6 +16,7 @@ pub static VIEWS: &[&View] = &[
     &collective::VIEW,
     &operator::VIEW,
     &operator::BY_SHAPES,
+    &layout::VIEW,
     &module::VIEW,
     &compilation::VIEW,
     &category::VIEW,

@@ -1,4 +1,4 @@
-//! `ridgeline top` with a stand-in of `nvidia-smi` and the file of one program.
+//! `ridgeline top` with stand-ins of `nvidia-smi` and AMD's tools, and the file of one program.
 
 mod run;
 
@@ -59,6 +59,51 @@ fn the_log_is_what_monitors_write() {
     finish(top(folder.path(), &["--once", "--log", &log], true));
     let stats = finish(ridgeline(&["stats", &log, "--by", "counter", "-f", "csv"])).stdout;
     assert!(stats.contains("utilization.gpu [%]") && stats.contains("650.25"), "{stats}");
+}
+
+/// Stand-ins that answer as `amd-smi` and `rocm-smi` do, one of them on the path of `folder`.
+fn amd(folder: &Path, tool: &str) {
+    let script = match tool {
+        "amd-smi" => {
+            r#"case "$*" in
+"static --asic --json") echo '{"gpu_data": [{"gpu": 0, "asic": {"market_name": "AMD Instinct MI300X"}}]}';;
+"metric --usage --mem-usage --power --clock --temperature --json") echo '{"gpu_data": [{"gpu": 0,
+"usage": {"gfx_activity": {"value": 97, "unit": "%"}}, "power": {"socket_power": {"value": 612, "unit": "W"}},
+"clock": {"gfx_0": {"clk": {"value": 1900, "unit": "MHz"}, "max_clk": {"value": 2100, "unit": "MHz"}}},
+"temperature": {"hotspot": {"value": 71, "unit": "C"}},
+"mem_usage": {"total_vram": {"value": 196592, "unit": "MB"}, "used_vram": {"value": 98296, "unit": "MB"}}}]}';;
+*) echo "amd-smi: unrecognized arguments: $*" >&2; exit 1;;
+esac"#
+        }
+        _ => {
+            r#"test "$*" = "--showproductname --showuse --showmeminfo vram --showpower --showtemp --showclocks --json" || exit 1
+echo '{"card0": {"GPU use (%)": "97", "VRAM Total Memory (B)": "206142701568", "VRAM Total Used Memory (B)": "103071350784",
+"Current Socket Graphics Package Power (W)": "612.0", "Temperature (Sensor junction) (C)": "71.0",
+"sclk clock speed:": "(1900Mhz)", "Card Series": "AMD Instinct MI300X"}}'"#
+        }
+    };
+    let path = folder.join("bin").join(tool);
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a file");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("an executable");
+}
+
+#[test]
+fn gpus_of_amd_are_shown_and_logged_in_the_same_columns() {
+    for (tool, most) in [("amd-smi", Value::from(2100.0)), ("rocm-smi", Value::Null)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let log = folder.path().join("gpu.csv").display().to_string();
+        let command = top(folder.path(), &["-f", "json", "--log", &log], false);
+        amd(folder.path(), tool);
+        let document: Value = serde_json::from_str(&finish(command).stdout).expect("JSON");
+        let gpu = &document["gpus"][0];
+        assert_eq!((&gpu["name"], &gpu["watts"]), (&Value::from("AMD Instinct MI300X"), &Value::from(612.0)), "{gpu}");
+        assert_eq!((&gpu["total_mib"], &gpu["used_mib"]), (&Value::from(196_592.0), &Value::from(98_296.0)), "{gpu}");
+        assert_eq!((&gpu["clock_mhz"], &gpu["max_clock_mhz"]), (&Value::from(1900.0), &most), "{gpu}");
+        let check = finish(ridgeline(&["check", &log])).stdout;
+        let expected =
+            "a monitor's log of a device, 1 sample · in use for 97.0 % of the time · at most 50.0 % of memory taken";
+        assert!(check.replace('\n', " ").contains(expected), "{check}");
+    }
 }
 
 #[test]

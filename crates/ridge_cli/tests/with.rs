@@ -1,4 +1,4 @@
-//! Recordings with profilers around the program: stand-ins behave as NVIDIA's do, and the program is a shell.
+//! Recordings with profilers around the program: stand-ins behave as those of NVIDIA and AMD do, and the program is a shell.
 
 mod run;
 
@@ -61,6 +61,7 @@ impl Place {
             ("STAND_IN_DATABASE", "fixtures/nsys/two_processes.sqlite"),
             ("STAND_IN_REPORT", "fixtures/ncu/made_up.ncu-rep"),
             ("STAND_IN_PAGE", "fixtures/ncu/made_up.raw.csv"),
+            ("STAND_IN_CAPTURE", "fixtures/rocprof/made_up_results.json"),
         ] {
             command.env(name, root().join(file));
         }
@@ -207,7 +208,8 @@ fn what_a_profiler_could_not_do_is_said() {
 #[test]
 fn without_the_profiler_nothing_is_run() {
     let Some(place) = Place::new("without_the_profiler_nothing_is_run", &[]) else { return };
-    for tool in ["nsys", "ncu"] {
+    for (tool, product) in [("nsys", "NVIDIA Nsight"), ("ncu", "NVIDIA Nsight"), ("rocprofv3", "AMD's ROCprofiler-SDK")]
+    {
         let ran = place.record(&["--with", tool], "echo ran >runs");
         if ran.code != Some(2) {
             println!("skipped: without_the_profiler_nothing_is_run: {tool} is installed on this machine");
@@ -215,7 +217,7 @@ fn without_the_profiler_nothing_is_run() {
         }
         assert_eq!(ran.stderr.lines().count(), 2, "{}", ran.stderr);
         assert!(
-            ran.stderr.starts_with(&format!("error: expected `{tool}`, the command of NVIDIA Nsight")),
+            ran.stderr.starts_with(&format!("error: expected `{tool}`, the command of {product}")),
             "{}",
             ran.stderr
         );
@@ -328,6 +330,85 @@ fn a_report_that_is_not_read_becomes_a_page_that_is() {
     // What is left of it is a recording's, and the next one takes its place.
     assert_eq!(place.record(&["--with", "nsys"], "exit 0").code, Some(0));
     assert_eq!(place.traces(), "nsys.nsys-rep nsys.sqlite");
+}
+
+/// The traces in the folder, with numbers of processes left out.
+fn traces_of_processes(place: &Place) -> String {
+    place.traces().replace(|letter: char| letter.is_ascii_digit(), "").replace("rocprofv_", "rocprofv3_PID")
+}
+
+#[test]
+fn rocprofv3_leaves_a_file_for_each_process_and_the_programs_own_status() {
+    let test = "rocprofv3_leaves_a_file_for_each_process_and_the_programs_own_status";
+    let Some(place) = Place::new(test, &["rocprofv3"]) else { return };
+    let mut command = place.command(&["--with", "rocprofv3"], "echo own output; exit 3");
+    command.env("STAND_IN_ASKED", place.path("asked"));
+    let ran = finish(command);
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    assert!(ran.stdout.starts_with("own output\n"), "{}", ran.stdout);
+    check(
+        &said(&place, &ran),
+        expect![[r#"
+            ridgeline: … in run
+              program   exit status 3
+              next      ridgeline stats run
+        "#]],
+    );
+    check(
+        &fs::read_to_string(place.path("asked")).expect("what was asked"),
+        expect![
+            "--hip-runtime-trace --kernel-trace --memory-copy-trace --memory-allocation-trace --marker-trace --rccl-trace --output-format json"
+        ],
+    );
+    // The file of the shell between the two is gone.
+    assert_eq!(traces_of_processes(&place), "rocprofv3_PID_results.json");
+    let manifest = place.manifest();
+    assert_eq!(manifest["options"]["around"], "rocprofv3");
+    assert_eq!(manifest["traces"].as_array().map(Vec::len), Some(1));
+    let run = place.path("run").display().to_string();
+    let stats = finish(ridgeline(&["stats", &run, "--by", "kernel", "-f", "csv"]));
+    assert_eq!(stats.code, Some(0), "{}", stats.stderr);
+    assert!(stats.stdout.contains("gemm(float*)"), "{}", stats.stdout);
+    // The next recording takes its place.
+    assert_eq!(place.record(&["--with", "rocprofv3"], "exit 0").code, Some(0));
+    assert_eq!(traces_of_processes(&place), "rocprofv3_PID_results.json");
+}
+
+#[test]
+fn rocprofv3_is_asked_for_counters_and_what_it_could_not_do_is_said() {
+    let test = "rocprofv3_is_asked_for_counters_and_what_it_could_not_do_is_said";
+    let Some(place) = Place::new(test, &["rocprofv3"]) else { return };
+    let mut told = String::new();
+    for (fails, options) in [
+        ("", "rocprofv3,pmc=SQ_WAVES,pmc=GRBM_GUI_ACTIVE,kernel=^gemm"),
+        ("old", "rocprofv3"),
+        ("no-file", "rocprofv3"),
+        ("", "rocprofv3,nsys"),
+        ("", "rocprofv3,kernel=x"),
+    ] {
+        let mut command = place.command(&["--with", options], "exit 0");
+        command.env("STAND_IN_ROCPROF", fails).env("STAND_IN_ASKED", place.path("asked"));
+        let ran = finish(command);
+        let asked = fs::read_to_string(place.path("asked")).unwrap_or_default();
+        let _ = fs::remove_file(place.path("asked"));
+        let counters = asked.split_once("--pmc").map(|(_, rest)| format!(" --pmc{rest}")).unwrap_or_default();
+        let line = ran.stderr.lines().find(|line| line.contains("missing") || line.starts_with("error")).unwrap_or("");
+        told.push_str(&format!("{:?}{counters} {}\n", ran.code, line.trim()));
+    }
+    let ran = place.record(&["--with", "rocprofv3", "--steps", "2..4"], "exit 0");
+    told.push_str(&ran.stderr);
+    check(
+        &told,
+        expect![[r#"
+        Some(0) --pmc SQ_WAVES GRBM_GUI_ACTIVE --kernel-include-regex ^gemm --output-format json 
+        Some(2) missing   trace: rocprofv3 ended with status 2 before it ran the program; what it said stands above
+        Some(0) missing   trace: rocprofv3 wrote no file; what it said stands above
+        Some(2) error: `rocprofv3` is AMD's and cannot run beside nsys or ncu
+        Some(2) error: `kernel=` chooses whose counters `pmc=` collects, and no counter is named
+        error: rocprofv3 captures the whole program: `--steps`, `--annotation` and `--warm-up` choose a part of it
+        hint: leave them out; steps that the program marks are found in the capture
+    "#]],
+    );
 }
 
 #[test]

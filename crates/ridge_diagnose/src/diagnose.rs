@@ -3,6 +3,7 @@
 use crate::case::Case;
 use crate::finding::{Finding, Level};
 use crate::fitness::{CannotTell, Doubt, Question};
+use crate::log::{MonitorLog, OF_LOGS};
 use crate::predict;
 use crate::rule::{Find, Group, Rule};
 use crate::rules::RULES;
@@ -101,6 +102,8 @@ pub struct Diagnosis {
     pub life: Life,
     /// The part of it in which devices worked, 0 to 1; `None` where no device was recorded.
     pub busy_share: Option<f64>,
+    /// What a monitor's log says, where the capture is nothing else.
+    pub log: Option<MonitorLog>,
 }
 
 impl Diagnosis {
@@ -117,7 +120,8 @@ pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
     asked.iter().for_each(|rule| case.analysis.prepare(rule.needs));
     let doubts = doubts(case, &asked);
     let blocked: BTreeSet<Question> = doubts.iter().flat_map(|(_, doubt)| doubt.blocks.iter().copied()).collect();
-    let judged = |rule: &&'static Rule| judge(case, rule, &doubts).map(|found| (*rule, found));
+    let log = MonitorLog::of(case);
+    let judged = |rule: &&'static Rule| judge(case, rule, &doubts, log.is_some()).map(|found| (*rule, found));
     let results: Vec<(&'static Rule, Result<Vec<Finding>, CannotTell>)> = asked.par_iter().filter_map(judged).collect();
     let mut outcomes = Vec::with_capacity(results.len());
     let mut findings: Vec<Finding> = Vec::new();
@@ -153,6 +157,7 @@ pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
         frame: case.frame().clone(),
         life: *case.analysis.get::<Life>(),
         busy_share: case.busy_share(),
+        log,
     }
 }
 
@@ -193,7 +198,11 @@ fn rest(
 /// Why a rule cannot tell, where a doubt blocks what it asks.
 fn against(rule: &Rule, doubts: &[(&'static Rule, Doubt)]) -> Option<CannotTell> {
     let against = doubts.iter().find(|(_, doubt)| doubt.blocks.iter().any(|question| rule.asks.contains(question)));
-    against.map(|(_, doubt)| CannotTell { why: doubt.message.clone(), command: doubt.command.clone() })
+    against.map(|(_, doubt)| cannot_tell(doubt))
+}
+
+fn cannot_tell(doubt: &Doubt) -> CannotTell {
+    CannotTell { why: doubt.message.clone(), command: doubt.command.clone() }
 }
 
 fn doubts(case: &Case<'_>, asked: &[&'static Rule]) -> Vec<(&'static Rule, Doubt)> {
@@ -219,8 +228,14 @@ fn judge(
     case: &Case<'_>,
     rule: &'static Rule,
     doubts: &[(&'static Rule, Doubt)],
+    is_log: bool,
 ) -> Option<Result<Vec<Finding>, CannotTell>> {
     let Find::Causes(find) = rule.find else { return None };
+    // Of a log most rules would see nothing and take that for good.
+    if is_log && !OF_LOGS.contains(&rule.id) {
+        let why = || doubts.first().map(|(_, doubt)| cannot_tell(doubt));
+        return why().map(Err);
+    }
     Some(against(rule, doubts).map_or_else(|| find(case), Err))
 }
 

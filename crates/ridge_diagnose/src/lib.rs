@@ -11,7 +11,7 @@
 //!
 //! No file is opened here, no format is known, and nothing is rendered but sentences.
 //!
-//! Floors, lowest first: `saving`; `finding`, `record`; `case`; `predict`, `rule`; `rules`; `diagnose`.
+//! Floors, lowest first: `saving`; `finding`, `record`; `case`; `log`; `predict`, `rule`; `rules`; `diagnose`.
 
 mod allocators;
 mod arguments;
@@ -25,6 +25,7 @@ mod fitness;
 mod kernels;
 mod known;
 mod launched;
+mod log;
 mod losses;
 mod orders;
 mod parts;
@@ -53,6 +54,7 @@ pub use diagnose::{Diagnosis, Outcome, Selection, State, diagnose};
 pub use finding::{Evidence, Finding, Level, Place};
 pub use fitness::{CannotTell, Doubt, Question};
 pub use known::{Compiled, CompiledAgain, Known, Seen, StepTimes};
+pub use log::MonitorLog;
 pub use record::{BlindRecord, Record, Standing, blind_record_of, record_of, standing};
 pub use rule::{Find, FindRest, Group, Rule};
 pub use rules::{RULES, rule};

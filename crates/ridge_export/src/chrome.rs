@@ -97,12 +97,12 @@ impl<W: Write> Writer<'_, W> {
         }
         for (position, track) in self.tracks.all.clone() {
             let (pid, name) = (self.tracks.pid(track), self.tracks.name(track, self.names));
-            self.metadata("thread_name", pid, position, &name)?;
+            self.metadata("thread_name", pid, self.tracks.tid(position), &name)?;
         }
         Ok(())
     }
 
-    fn metadata(&mut self, what: &str, pid: u64, tid: usize, name: &str) -> io::Result<()> {
+    fn metadata(&mut self, what: &str, pid: u64, tid: i64, name: &str) -> io::Result<()> {
         self.begin()?;
         write!(self.out, "{{\"ph\":\"M\",\"name\":\"{what}\",\"pid\":{pid},\"tid\":{tid},\"args\":{{\"name\":")?;
         self.text(name)?;
@@ -111,10 +111,10 @@ impl<W: Write> Writer<'_, W> {
 
     fn event(&mut self, position: usize, track: &Track, row: usize) -> io::Result<()> {
         let events = &self.trace.events;
-        let (kind, pid) = (events.kind(row), self.tracks.pid(track));
+        let (kind, pid, tid) = (events.kind(row), self.tracks.pid(track), self.tracks.tid(position));
         self.begin()?;
         let phase = if kind == EventKind::Instant { "\"ph\":\"i\",\"s\":\"t\"" } else { "\"ph\":\"X\"" };
-        write!(self.out, "{{{phase},\"cat\":\"{}\",\"pid\":{pid},\"tid\":{position},\"ts\":", category(kind))?;
+        write!(self.out, "{{{phase},\"cat\":\"{}\",\"pid\":{pid},\"tid\":{tid},\"ts\":", category(kind))?;
         self.micros(events.start_ns[row])?;
         if kind != EventKind::Instant {
             self.out.write_all(b",\"dur\":")?;
@@ -122,15 +122,15 @@ impl<W: Write> Writer<'_, W> {
         }
         self.out.write_all(b",\"name\":")?;
         self.text(self.names.get(ridgeline::trace::StringId(events.name[row])))?;
-        self.args(track, row)?;
+        self.args(track, tid, row)?;
         self.out.write_all(b"}")?;
-        self.flow(position, pid, row)
+        self.flow(tid, pid, row)
     }
 
-    fn args(&mut self, track: &Track, row: usize) -> io::Result<()> {
+    fn args(&mut self, track: &Track, tid: i64, row: usize) -> io::Result<()> {
         let mut known: Vec<(&str, Arg<'_>)> = Vec::new();
         if let (Some(device), TrackKind::Stream) = (track.device, track.kind) {
-            known.extend([("device", Arg::Whole(device.into())), ("stream", Arg::Whole(track.native_id))]);
+            known.extend([("device", Arg::Whole(device.into())), ("stream", Arg::Whole(tid))]);
         }
         // A launch is told apart by its row, and work names the launch that caused it: the correlation of CUDA's traces.
         let link = self.trace.events.link[row];
@@ -174,9 +174,9 @@ impl<W: Write> Writer<'_, W> {
     }
 
     /// An arrow from the event that caused `row`.
-    fn flow(&mut self, position: usize, pid: u64, row: usize) -> io::Result<()> {
+    fn flow(&mut self, tid: i64, pid: u64, row: usize) -> io::Result<()> {
         let Some((cause, from)) = self.tracks.cause(row) else { return Ok(()) };
-        let from_pid = self.tracks.pid(&self.trace.tracks[from]);
+        let (from_pid, from) = (self.tracks.pid(&self.trace.tracks[from]), self.tracks.tid(from));
         let (begins, ends) = (self.trace.events.start_ns[cause as usize], self.trace.events.start_ns[row]);
         self.begin()?;
         write!(
@@ -186,7 +186,7 @@ impl<W: Write> Writer<'_, W> {
         self.micros(begins)?;
         write!(
             self.out,
-            "}},\n{{\"ph\":\"f\",\"bp\":\"e\",\"id\":{row},\"cat\":\"ac2g\",\"name\":\"ac2g\",\"pid\":{pid},\"tid\":{position},\"ts\":"
+            "}},\n{{\"ph\":\"f\",\"bp\":\"e\",\"id\":{row},\"cat\":\"ac2g\",\"name\":\"ac2g\",\"pid\":{pid},\"tid\":{tid},\"ts\":"
         )?;
         self.micros(ends)?;
         self.out.write_all(b"}")

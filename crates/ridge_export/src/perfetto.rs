@@ -175,9 +175,10 @@ impl<W: Write> Writer<'_, W> {
         let trace = self.trace;
         let parent = parents.get(&self.tracks.pid(track)).copied();
         let name = self.tracks.name(track, self.names);
+        // Lanes of one track have its number in common, by which readers of ours join them.
+        let number = usize::try_from(self.tracks.tid(position)).ok();
         for lane in assign(trace, Tracks::rows(track)) {
-            // Lanes of one track have its place in common, by which readers of ours join them.
-            let uuid = self.descriptor(parent, &name, None, Some(position))?;
+            let uuid = self.descriptor(parent, &name, None, number)?;
             walk(trace, &lane, |edge| match edge {
                 Edge::Begin(row) => {
                     progress.row();

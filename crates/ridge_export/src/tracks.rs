@@ -9,6 +9,9 @@ use std::ops::Range;
 /// Process ids of devices are their rows; those of processes that do not say theirs begin here.
 const FIRST_MADE_UP_PID: u64 = 100_000;
 
+/// Thread ids are positions of tracks, and the numbers of streams; where both would be one, they begin here.
+const FIRST_MADE_UP_TID: i64 = 1 << 30;
+
 /// The tracks of a trace that hold what was measured.
 #[derive(Debug)]
 pub(crate) struct Tracks<'a> {
@@ -18,6 +21,8 @@ pub(crate) struct Tracks<'a> {
     starts: Vec<(u32, usize)>,
     /// Process ids by the rows of processes.
     pids: Vec<u64>,
+    /// Thread ids by the positions of tracks.
+    tids: Vec<i64>,
     trace: &'a Trace,
     /// One bit per row: whether other rows link to it.
     causes: Vec<u64>,
@@ -36,7 +41,7 @@ impl<'a> Tracks<'a> {
                 *bits |= 1_u64 << (link % 64);
             }
         }
-        Tracks { all, starts, pids: pids(trace), trace, causes }
+        Tracks { all, starts, pids: pids(trace), tids: tids(trace), trace, causes }
     }
 
     /// Position in the trace of the track that `row` is of, where it is written.
@@ -48,9 +53,9 @@ impl<'a> Tracks<'a> {
 
     /// What each device is, for readers of ours: no format has a place for it.
     pub(crate) fn devices(&self) -> serde_json::Value {
-        let streams = |row: usize| -> Vec<usize> {
+        let streams = |row: usize| -> Vec<i64> {
             let of_device = |track: &Track| track.kind == TrackKind::Stream && track.device == u32::try_from(row).ok();
-            self.all.iter().filter(|(_, track)| of_device(track)).map(|(position, _)| *position).collect()
+            self.all.iter().filter(|(_, track)| of_device(track)).map(|(position, _)| self.tid(*position)).collect()
         };
         let devices = self.trace.devices.iter().enumerate().map(|(row, device)| {
             serde_json::json!({
@@ -88,6 +93,11 @@ impl<'a> Tracks<'a> {
         track.device.map_or_else(|| self.process_pid(track.process as usize), u64::from)
     }
 
+    /// The thread id under which the track at this position stands, which for a stream is its number wherever that is its own.
+    pub(crate) fn tid(&self, position: usize) -> i64 {
+        self.tids.get(position).copied().unwrap_or(position as i64)
+    }
+
     /// The process id of the process at `row`; made up where it would be that of another or of a device.
     pub(crate) fn process_pid(&self, row: usize) -> u64 {
         self.pids.get(row).copied().unwrap_or(FIRST_MADE_UP_PID + row as u64)
@@ -117,6 +127,22 @@ fn pids(trace: &Trace) -> Vec<u64> {
         own.unwrap_or(FIRST_MADE_UP_PID + row as u64)
     };
     trace.processes.iter().enumerate().map(pid).collect()
+}
+
+/// PyTorch's traces have the number of a stream in two places, and readers take either: so both are the same here.
+fn tids(trace: &Trace) -> Vec<i64> {
+    let mut taken = HashSet::new();
+    let mut tids: Vec<i64> = (0..trace.tracks.len() as i64).collect();
+    let tracks = || trace.tracks.iter().map(|track| (track, track.kind == TrackKind::Stream && track.device.is_some()));
+    for (tid, (track, _)) in tids.iter_mut().zip(tracks()).filter(|(_, (_, is_stream))| *is_stream) {
+        let is_number = (0..FIRST_MADE_UP_TID).contains(&track.native_id);
+        let is_its_own = is_number && taken.insert((track.device, track.native_id));
+        *tid = if is_its_own { track.native_id } else { FIRST_MADE_UP_TID + *tid };
+    }
+    for (tid, (track, _)) in tids.iter_mut().zip(tracks()).filter(|(_, (_, is_stream))| !is_stream) {
+        *tid += if taken.contains(&(track.device, *tid)) { FIRST_MADE_UP_TID } else { 0 };
+    }
+    tids
 }
 
 /// Hears of rows, and passes their number on now and then.

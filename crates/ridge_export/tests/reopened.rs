@@ -13,6 +13,7 @@ fn work(session: &Session) -> Vec<String> {
     for track in trace.device_tracks() {
         let device = track.device.map(|row| &trace.devices[row as usize]);
         let device = device.map_or(String::new(), |device| format!("{} {:?}", device.plane, device.model));
+        let device = format!("{device} {:?}", track.kind);
         for row in track.rows.clone().map(|row| row as usize) {
             let kind = trace.events.kind(row);
             if !kind.is_device_work() {

@@ -6,6 +6,7 @@ use crate::packed::Packed;
 use crate::source::{HEAD_BYTES, Source};
 
 mod chrome;
+mod graph_annotations;
 mod hlo_dump;
 mod memory_timeline;
 mod monitor;
@@ -33,6 +34,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &pprof::Pprof,
     &torch_snapshot::TorchSnapshot,
     &memory_timeline::MemoryTimeline,
+    &graph_annotations::GraphAnnotations,
     &monitor::Monitor,
 ];
 

@@ -8,6 +8,7 @@ use crate::folder::Folder;
 use crate::foreign;
 use crate::formats::{self, FORMATS, Format, sniff_plain};
 pub use crate::formats::{sniff, sniff_folder};
+use crate::graphs;
 use crate::note::{ImportNote, Severity};
 use crate::packed::Packed;
 use crate::ranks;
@@ -184,6 +185,7 @@ fn named_format(name: &str) -> Result<&'static dyn Format, ImportError> {
 
 fn finish(mut import: Import) -> Imported {
     kernels::attribute(&mut import);
+    graphs::attribute(&mut import);
     ranks::align(&mut import);
     import.builder.recorder_names = recorder::names(&import.builder.strings);
     // What the compilers of modules call their kernels was compared as they write it.

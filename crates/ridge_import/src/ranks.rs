@@ -2,7 +2,7 @@
 //!
 //! Ranks on one host share a clock and differ by microseconds; other hosts' clocks may be off by milliseconds.
 //! A rank is shifted by the median difference of the ends of its collectives to those of the first rank, if the
-//! difference is the same for nearly all of them. What was shifted is said.
+//! difference is the same for nearly all of them. What was shifted is said, and by how much ends still differ.
 
 use crate::import::Import;
 use crate::note::Severity;
@@ -24,9 +24,13 @@ pub(crate) fn align(import: &mut Import) {
     let ends = ends_by_process(import);
     let Some(first) = ends.iter().position(|(_, ends)| ends.len() >= FEWEST) else { return };
     let reference = &ends[first].1;
+    let mut residuals = Vec::new();
     for (process, ends) in &ends[first + 1..] {
         let differences = ends.iter().filter_map(|(key, end)| Some(end.saturating_sub(*reference.get(key)?)));
-        let Some(shift) = common_shift(differences.collect()) else { continue };
+        let differences: Vec<i64> = differences.collect();
+        let shift = common_shift(differences.clone());
+        residuals.extend(residual(differences, shift.unwrap_or(0)));
+        let Some(shift) = shift else { continue };
         import.builder.shift_process(*process, shift.saturating_neg());
         let name = import.builder.processes()[*process as usize].name;
         let source = import.builder.strings.get(name).to_owned();
@@ -37,6 +41,25 @@ pub(crate) fn align(import: &mut Import) {
         );
         import.note(Severity::Info, &source, None, 1, message);
     }
+    if let Some(worst) = residuals.iter().max() {
+        let name = import.builder.processes()[ends[first].0 as usize].name;
+        let source = import.builder.strings.get(name).to_owned();
+        let message = format!(
+            "collectives of {} other ranks end up to {} before or after its own: the median of the rank that differs most, \
+             once clocks are aligned",
+            residuals.len(),
+            Nanos(*worst)
+        );
+        import.note(Severity::Info, &source, None, 1, message);
+    }
+}
+
+/// How far ends are apart for half of the calls, once the clock is shifted; `None` where there are too few to tell.
+fn residual(differences: Vec<i64>, shift: i64) -> Option<i64> {
+    let mut apart: Vec<i64> =
+        differences.into_iter().map(|difference| difference.saturating_sub(shift).saturating_abs()).collect();
+    apart.sort_unstable();
+    (apart.len() >= FEWEST).then(|| apart[(apart.len() - 1) / 2])
 }
 
 /// The offset that nearly all differences share, if it is one worth a shift.
@@ -78,6 +101,12 @@ fn ends_by_process(import: &mut Import) -> Vec<(u32, FxHashMap<Key, i64>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_is_the_median_of_what_ends_differ_by() {
+        assert_eq!(residual(vec![5_000, 5_010, 4_980, 9_000], 5_000), Some(10));
+        assert_eq!(residual(vec![5_000, 5_010], 5_000), None);
+    }
 
     #[test]
     fn only_a_common_offset_is_a_clock() {

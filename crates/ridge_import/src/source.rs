@@ -1,5 +1,6 @@
 //! What is read, and what reading makes of it: sources, an import in the making, a capture that was read.
 
+use crate::graphs::{Annotations, GraphWork};
 use crate::note::{ImportNote, Severity};
 use ridge_hlo::HloModule;
 use ridge_trace::{Trace, TraceBuilder};
@@ -86,6 +87,10 @@ pub struct Import {
     pub predicted: usize,
     /// Modules that were kept beside captures which have none, until a capture says that it ran one.
     pub(crate) kept: Vec<HloModule>,
+    /// Work of CUDA graphs, by their nodes.
+    pub(crate) graph_work: Vec<GraphWork>,
+    /// What files say of nodes of CUDA graphs.
+    pub(crate) graph_annotations: Vec<Annotations>,
     /// When the processes of XPlane captures were captured.
     pub(crate) windows: Vec<Window>,
     /// What is done with bytes that were read.

@@ -1,6 +1,6 @@
 //! Captures of rocprofv3: the same program in JSON and in databases of three schemas.
 
-use ridge_import::{Imported, Source, import};
+use ridge_import::{ImportOptions, Imported, Input, Source, import, import_inputs};
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -93,4 +93,37 @@ fn what_is_damaged_is_refused_with_its_place() {
     let text = b"{\"rocprofiler-sdk-tool\": [{\n\"agents\": 7}]}";
     let error = import(&[Source { name: "x", bytes: text }], None).expect_err("agents are a list");
     assert!(error.to_string().contains("byte 39"), "{error}");
+}
+
+/// A module whose kernel the made-up capture would run, were it XLA's.
+const KEPT: &str = "HloModule jit_f, entry_computation_layout={(f32[8]{0})->f32[8]{0}}\n\nfused_computation {\n  p = f32[8]{0} parameter(0)\n  ROOT a = f32[8]{0} add(p, p)\n}\n\nENTRY %main {\n  x = f32[8]{0} parameter(0)\n  ROOT loop_add_fusion = f32[8]{0} fusion(x), kind=kLoop, calls=fused_computation\n}\n";
+
+#[test]
+fn kernels_find_their_operations_in_modules_that_were_kept() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/rocprof/made_up_results.json");
+    let text = std::fs::read_to_string(path).expect("a fixture").replace("relu(float*)", "loop_add_fusion");
+    let inputs = [Input::File(Source { name: "capture", bytes: text.as_bytes() })];
+    let other = KEPT.replace("loop_add_fusion", "loop_multiply_fusion").replace("jit_f", "jit_g");
+    let open = |modules: &[&str]| {
+        let modules: Vec<Source<'_>> =
+            modules.iter().map(|text| Source { name: "kept", bytes: text.as_bytes() }).collect();
+        let options = ImportOptions { modules: &modules, ..ImportOptions::default() };
+        let imported = import_inputs(&inputs, options).expect("a capture");
+        let trace = &imported.trace;
+        let mut said = String::new();
+        for row in 0..trace.events.start_ns.len() {
+            let op = trace.events.op[row];
+            if op != ridge_trace::NONE {
+                let operation = &trace.operations[op as usize];
+                let module = trace.modules.get(operation.module as usize).map(|module| trace.strings.get(module.name));
+                let _ = writeln!(said, "{} is {} of {module:?}", trace.name(row), trace.strings.get(operation.name));
+            }
+        }
+        said
+    };
+    assert_eq!(open(&[]), "");
+    assert_eq!(open(&[&other]), "");
+    assert_eq!(open(&[KEPT, &other]), "loop_add_fusion is loop_add_fusion of Some(\"jit_f\")\n".repeat(2));
+    // Nothing tells two that are alike apart.
+    assert!(!open(&[KEPT, &KEPT.replace("jit_f", "jit_h")]).contains("is loop_add_fusion"));
 }

@@ -1,19 +1,16 @@
-//! Numbers of GPUs from `nvidia-smi`, whose lines can be kept as a log that Ridgeline reads.
+//! Numbers of a GPU, and the lines of `nvidia-smi` that have them.
 
 use crate::programs::plain;
 use std::collections::BTreeMap;
-use std::io::{self, BufRead as _, BufReader, Read as _, Write};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::io::{self, BufRead as _, Read as _, Write};
+use std::sync::{Mutex, PoisonError};
 
 /// What is asked of it, in this order.
-const QUERY: &str = "--query-gpu=timestamp,index,name,utilization.gpu,memory.used,memory.total,clocks.sm,clocks.max.sm,temperature.gpu,power.draw";
+pub(crate) const QUERY: &str = "--query-gpu=timestamp,index,name,utilization.gpu,memory.used,memory.total,clocks.sm,clocks.max.sm,temperature.gpu,power.draw";
 
 /// Bytes of a line, and GPUs, that are read.
-const LONGEST_LINE: u64 = 4096;
-const MOST_GPUS: usize = 1024;
+pub(crate) const LONGEST_LINE: u64 = 4096;
+pub(crate) const MOST_GPUS: usize = 1024;
 
 /// One GPU now; `None` where the driver does not say.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,7 +36,7 @@ pub struct Gpu {
 }
 
 /// The GPU that a line is about; `None` for a header or anything else.
-fn gpu(line: &str) -> Option<Gpu> {
+pub(crate) fn gpu(line: &str) -> Option<Gpu> {
     let cells: Vec<&str> = line.split(',').map(str::trim).collect();
     let [_, index, name, utilization, used, total, clock, most_clock, celsius, watts] = cells[..] else { return None };
     let number = |cell: &str| cell.split(' ').next()?.parse().ok().filter(|number: &f64| number.is_finite());
@@ -56,69 +53,12 @@ fn gpu(line: &str) -> Option<Gpu> {
     })
 }
 
-/// What `nvidia_smi` says once.
-///
-/// # Errors
-/// If it cannot be started; one that fails says nothing of any GPU.
-pub fn read_once(nvidia_smi: &Path, log: Option<&mut dyn Write>) -> io::Result<Vec<Gpu>> {
-    let mut child = Command::new(nvidia_smi)
-        .args([QUERY, "--format=csv"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()?;
-    let mut text = Vec::new();
-    if let Some(out) = child.stdout.take() {
-        out.take(LONGEST_LINE * MOST_GPUS as u64).read_to_end(&mut text)?;
-    }
-    child.wait()?;
-    if let Some(log) = log {
-        log.write_all(&text)?;
-    }
-    Ok(String::from_utf8_lossy(&text).lines().filter_map(gpu).take(MOST_GPUS).collect())
-}
-
-/// `nvidia-smi` at work; it ends with this.
-#[derive(Debug)]
-pub struct Monitor {
-    child: Child,
-    latest: Arc<Mutex<BTreeMap<u32, Gpu>>>,
-}
-
-impl Monitor {
-    /// Starts `nvidia_smi`, which speaks every `interval`; its lines go to `log`, too.
-    ///
-    /// # Errors
-    /// If it cannot be started.
-    pub fn start(nvidia_smi: &Path, interval: Duration, log: Option<Box<dyn Write + Send>>) -> io::Result<Monitor> {
-        let mut child = Command::new(nvidia_smi)
-            .args([QUERY, "--format=csv", "-lms", &interval.as_millis().max(100).to_string()])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let latest = Arc::new(Mutex::new(BTreeMap::new()));
-        if let Some(out) = child.stdout.take() {
-            let latest = Arc::clone(&latest);
-            std::thread::spawn(move || listen(BufReader::new(out), &latest, log));
-        }
-        Ok(Monitor { child, latest })
-    }
-
-    /// The GPUs as they were last.
-    pub fn gpus(&self) -> Vec<Gpu> {
-        self.latest.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
-    }
-}
-
-impl Drop for Monitor {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn listen(mut out: impl io::BufRead, latest: &Mutex<BTreeMap<u32, Gpu>>, mut log: Option<Box<dyn Write + Send>>) {
+/// Keeps the last line of each GPU that `out` says, and writes all to `log`.
+pub(crate) fn listen(
+    mut out: impl io::BufRead,
+    latest: &Mutex<BTreeMap<u32, Gpu>>,
+    mut log: Option<Box<dyn Write + Send>>,
+) {
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -141,6 +81,7 @@ fn listen(mut out: impl io::BufRead, latest: &Mutex<BTreeMap<u32, Gpu>>, mut log
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::BufReader;
 
     const LINES: &str = "\
 timestamp, index, name, utilization.gpu [%], memory.used [MiB], memory.total [MiB], clocks.current.sm [MHz], clocks.max.sm [MHz], temperature.gpu, power.draw [W]

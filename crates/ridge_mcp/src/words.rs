@@ -96,7 +96,9 @@ fn verdict(check: &Check) -> String {
 pub(crate) fn findings(check: &Check, all: bool) -> String {
     let mut text = verdict(check);
     text.push_str("basis: shares are measured from the capture; savings are modelled unless stated otherwise\n");
-    let is_shown = |item: &Item<'_>| item.finding.because.is_none() && (all || item.finding.level > Level::Info);
+    let is_log = check.diagnosis.log.is_some();
+    let is_shown =
+        |item: &Item<'_>| item.finding.because.is_none() && (all || is_log || item.finding.level > Level::Info);
     let shown: Vec<Item<'_>> = items(check).filter(is_shown).collect();
     for (at, item) in shown.iter().enumerate() {
         text.push_str(&finding(check, at + 1, item));

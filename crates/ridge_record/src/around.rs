@@ -5,6 +5,7 @@
 
 pub(crate) mod ncu;
 pub(crate) mod nsys;
+pub(crate) mod rocprof;
 
 use std::env;
 use std::ffi::OsString;
@@ -24,16 +25,18 @@ impl Profiler {
     pub fn find(self) -> Result<PathBuf, RecordError> {
         let path = env::var_os("PATH").unwrap_or_default();
         let named = env::split_paths(&path).map(|folder| folder.join(self.name()));
-        let usual = ["/usr/local/cuda/bin", "/opt/cuda/bin"].map(|folder| Path::new(folder).join(self.name()));
+        let usual =
+            ["/usr/local/cuda/bin", "/opt/cuda/bin", "/opt/rocm/bin"].map(|folder| Path::new(folder).join(self.name()));
         let found = named.chain(usual).chain(self.installed()).find(|path| is_executable(path));
         found.ok_or(RecordError::NoProfiler { profiler: self })
     }
 
-    /// Versions that NVIDIA's own installers put side by side, the latest first.
+    /// Versions that the vendor's own installers put side by side, the latest first.
     fn installed(self) -> Vec<PathBuf> {
         let (root, inside) = match self {
             Profiler::Nsys => ("/opt/nvidia/nsight-systems", "bin/nsys"),
             Profiler::Ncu => ("/opt/nvidia/nsight-compute", "ncu"),
+            Profiler::Rocprof => ("/opt", "bin/rocprofv3"),
         };
         let versions = fs::read_dir(root).into_iter().flatten().filter_map(Result::ok);
         let mut paths: Vec<PathBuf> = versions.map(|version| version.path().join(inside)).collect();
@@ -56,10 +59,9 @@ pub(crate) fn is_there(program: &OsString) -> bool {
     env::split_paths(&env::var_os("PATH").unwrap_or_default()).any(|folder| is_executable(&folder.join(path)))
 }
 
-/// Runs a program and writes its exit status to a file. Signals that reach the whole group are the program's: the shell outlives
-/// them, so that the status is written.
-const TELLING: &str =
-    r#"told=$1; shift; trap : HUP INT QUIT TERM; "$@"; status=$?; echo "$status" >"$told"; exit "$status""#;
+/// Runs a program and writes its exit status to a file, and its own process id to another. Signals that reach the whole group are
+/// the program's: the shell outlives them, so that the status is written.
+const TELLING: &str = r#"told=$1; shift; echo $$ >"$told.shell"; trap : HUP INT QUIT TERM; "$@"; status=$?; echo "$status" >"$told"; exit "$status""#;
 
 /// `command`, so that how it ends is written to `file`.
 fn telling(file: &Path, command: &[OsString]) -> Vec<OsString> {
@@ -75,7 +77,14 @@ pub(crate) fn told(file: &Path) -> Option<ProgramStatus> {
     Some(if (129..160).contains(&code) { ProgramStatus::Signaled(code - 128) } else { ProgramStatus::Exited(code) })
 }
 
-/// A path as both profilers take it: they put host names and the like where a percent sign stands.
+/// The process id of the shell that [`telling`] runs.
+fn teller(file: &Path) -> Option<u32> {
+    let mut name = file.as_os_str().to_owned();
+    name.push(".shell");
+    fs::read_to_string(name).ok()?.trim().parse().ok()
+}
+
+/// A path as both profilers of NVIDIA take it: they put host names and the like where a percent sign stands.
 fn output_argument(option: &str, path: &Path) -> OsString {
     use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
     let mut bytes = option.as_bytes().to_vec();

@@ -31,7 +31,7 @@ const FOLDERS: [(&str, &[&str]); 9] = [
 const RUNS: [&str; 6] = [".xplane.pb", ".partial", ".pb", ".SSTABLE", "cache_version.txt", ".cached_tools.json"];
 
 /// Captures of PyTorch's profiler, and JAX's of earlier versions; then of those around a program.
-const TRACES: [&str; 10] = [
+const TRACES: [&str; 11] = [
     ".xplane.pb",
     ".pt.trace.json",
     ".pt.trace.json.gz",
@@ -39,6 +39,7 @@ const TRACES: [&str; 10] = [
     ".nsys-rep",
     ".qdstrm",
     ".sqlite",
+    "_results.json",
     ".ncu-rep",
     ".ncu.csv",
     ".unread",

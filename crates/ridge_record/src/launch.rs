@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SendError, SyncSender, sync_ch
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use crate::around::{self, nsys};
+use crate::around::{self, nsys, rocprof};
 use crate::error::RecordError;
 use crate::folder::CaptureFolder;
 use crate::options::RecordOptions;
@@ -31,12 +31,13 @@ pub(crate) fn run_recorded(
     tell: &mut dyn FnMut(RecordEvent),
     each_second: &mut EachSecond<'_>,
 ) -> Result<Run, RecordError> {
-    let words = match &options.nsys {
-        Some(tool) => nsys::around(tool, folder, &there(&options.command)?, nsys::extra(options)),
-        None => options.command.clone(),
+    let words = match (&options.nsys, &options.rocprof) {
+        (Some(tool), _) => nsys::around(tool, folder, &there(&options.command)?, nsys::extra(options)),
+        (None, Some(asked)) => rocprof::around(asked, folder, &there(&options.command)?),
+        (None, None) => options.command.clone(),
     };
     let run = run_under(options, &words, &folder.harness(), (CONFIG_VARIABLE, &folder.config()), tell, each_second)?;
-    let told = options.nsys.as_ref().and_then(|_| around::told(&folder.told()));
+    let told = options.around().and_then(|_| around::told(&folder.told()));
     Ok(Run { status: told.unwrap_or(run.status), ..run })
 }
 

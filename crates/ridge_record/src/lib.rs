@@ -10,7 +10,7 @@
 //! end.
 //! A program that imports `jax` or `torch` is captured; any other runs untouched, and the manifest says that nothing was captured.
 //!
-//! Profilers of the vendor run around a program by [`RecordOptions::nsys`] and [`count`].
+//! Profilers of the vendor run around a program by [`RecordOptions::nsys`], [`RecordOptions::rocprof`] and [`count`].
 //!
 //! Nothing here reads a trace.
 //!
@@ -62,7 +62,7 @@ pub use error::RecordError;
 pub use file_size::survive_file_size_limit;
 pub use folder::{default_out_dir, remove_if_recording};
 pub use harness::write_harness;
-pub use options::{HloFormat, Limits, RecordOptions, StepRange, TorchOptions, WarmUp, Window, XlaDump};
+pub use options::{HloFormat, Limits, RecordOptions, RocprofOptions, StepRange, TorchOptions, WarmUp, Window, XlaDump};
 pub use outcome::{Missing, Overhead, ProgramStatus, RecordEvent, RecordOutcome};
 pub use parse::ParseError;
 pub use profiler::Profiler;

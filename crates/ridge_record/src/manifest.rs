@@ -171,7 +171,7 @@ fn asked(options: &RecordOptions) -> Value {
         "python_tracer": options.python_tracer,
         "expand_command_buffers": options.expand_command_buffers,
         "keep_command_buffers": options.keep_command_buffers,
-        "around": options.nsys.as_ref().map(|_| Profiler::Nsys.name()),
+        "around": options.around().map(Profiler::name),
         "memory_profiles": options.memory_profiles,
         "memory_at": options.memory_at,
         "torch": torch(options),

@@ -7,6 +7,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::profiler::Profiler;
+
 /// Everything `ridgeline record` can be told.
 #[derive(Clone, Debug)]
 pub struct RecordOptions {
@@ -23,6 +25,8 @@ pub struct RecordOptions {
     pub nsys: Option<PathBuf>,
     /// Whether Nsight Systems samples hardware counters of GPUs.
     pub gpu_metrics: bool,
+    /// AMD's `rocprofv3`, which runs the program and traces it likewise; never beside Nsight Systems.
+    pub rocprof: Option<RocprofOptions>,
     /// The capture folder; `None` takes [`default_out_dir`](crate::default_out_dir).
     pub out: Option<PathBuf>,
     /// The part of the program to capture.
@@ -72,7 +76,24 @@ pub struct RecordOptions {
     pub measure_overhead: bool,
 }
 
+/// What to ask of `rocprofv3`.
+#[derive(Clone, Debug)]
+pub struct RocprofOptions {
+    /// Its executable.
+    pub tool: PathBuf,
+    /// Hardware counters to collect.
+    pub counters: Vec<String>,
+    /// A regular expression of the kernels whose counters are collected; all where this is `None`.
+    pub kernels: Option<String>,
+}
+
 impl RecordOptions {
+    /// The profiler that runs around the program, if one does.
+    pub(crate) fn around(&self) -> Option<Profiler> {
+        let nsys = self.nsys.as_ref().map(|_| Profiler::Nsys);
+        nsys.or_else(|| self.rocprof.as_ref().map(|_| Profiler::Rocprof))
+    }
+
     /// Whether a profiler around the program captures only a range, which the harness begins and ends.
     pub(crate) fn has_range(&self) -> bool {
         let is_whole = self.window == Window::WholeProgram && self.warm_up == WarmUp::None;
@@ -93,6 +114,7 @@ impl RecordOptions {
             log: None,
             nsys: None,
             gpu_metrics: false,
+            rocprof: None,
             out: None,
             window: Window::WholeProgram,
             warm_up: WarmUp::None,

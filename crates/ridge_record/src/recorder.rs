@@ -9,7 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::{Value, json};
 
-use crate::around::nsys;
+use crate::around::{nsys, rocprof};
 use crate::error::RecordError;
 use crate::folder::CaptureFolder;
 use crate::folder_content::{Content, content};
@@ -96,7 +96,7 @@ fn run_in(
 ) -> Result<(Run, f64), RecordError> {
     let failed = |source| RecordError::Folder { path: folder.path.clone(), source };
     write_harness(&folder.harness()).map_err(failed)?;
-    if options.nsys.is_some() {
+    if options.around().is_some() {
         // It writes into folders and makes none.
         fs::create_dir_all(folder.path.join("trace")).map_err(failed)?;
     }
@@ -122,7 +122,10 @@ fn finish(
     let mut pieces = read_pieces(&folder.pieces());
     name_unlisted_traces(&folder.path, &mut pieces);
     pack_torch_traces(&folder.path, &mut pieces, redaction, tell);
-    pieces.around = options.nsys.as_ref().map(|tool| nsys::gather(tool, &folder, run, tell));
+    pieces.around = match (&options.nsys, &options.rocprof) {
+        (Some(tool), _) => Some(nsys::gather(tool, &folder, run, tell)),
+        (None, asked) => asked.as_ref().map(|_| rocprof::gather(&folder, run)),
+    };
     folder.release_reserve();
     let write = |gathered: &Gathered| {
         let manifest = compose(options, &pieces, gathered, run, prepare_s, redaction);
@@ -167,7 +170,7 @@ fn config(folder: &CaptureFolder, options: &RecordOptions) -> Value {
         "schema": "ridgeline.record.v1",
         "out": folder.path,
         "pieces": folder.pieces(),
-        "window": if options.nsys.is_some() && !options.has_range() { json!({"kind": "none"}) } else { window(&options.window) },
+        "window": if options.around().is_some() && !options.has_range() { json!({"kind": "none"}) } else { window(&options.window) },
         "range": options.has_range(),
         "warm_up": warm_up(options.warm_up),
         "step_function": options.step_function,

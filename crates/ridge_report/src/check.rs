@@ -47,7 +47,8 @@ impl Options {
 pub(crate) fn causes<'c>(check: &'c Check, options: &Options) -> Vec<Item<'c>> {
     let is_shown = |item: &Item<'c>| {
         item.finding.because.is_none()
-            && (options.all || item.finding.level > Level::Info)
+            // What a monitor's log can tell is all information.
+            && (options.all || item.finding.level > Level::Info || check.diagnosis.log.is_some())
             && (options.all || !options.accepts(item))
     };
     items(check).filter(is_shown).collect()

@@ -34,7 +34,7 @@
 //! | `async=1` | with `bytes=`: whether the copy's call returned before it ended, 0 or 1 |
 //! | `from=pageable`, `to=device` | with `bytes=`: where the memory is; pinned to device where nothing is said |
 //! | `grid=2,1,1`, `block=64,1,1`, `registers=64`, `shared=1024`, `occupancy=25` | how a kernel was launched |
-//! | `dims=[[64,32],[32,8]]`, `types=["float","float"]` | what an operator was called with; in quotes where it has spaces |
+//! | `dims=[[64,32],[32,8]]`, `strides=[[32,1],[8,1]]`, `types=["float","float"]` | what an operator was called with; in quotes where it has spaces |
 //! | `collective=allreduce`, `group=g`, `sequence=3`, `ranks=8`, `moves=1024` | a kernel's part in a collective, the bytes that it puts in |
 //!
 //! Times are nanoseconds. Events on threads are host ranges, on streams kernels, on lanes device operations, unless
@@ -341,7 +341,8 @@ impl Reader {
         }
         if kind == EventKind::Operator && (said.dims.is_some() || said.types.is_some()) {
             let mut text = |text: Option<&str>| self.builder.strings.intern(text.unwrap_or_default());
-            let shape = OperatorShape { dims: text(said.dims), types: text(said.types), ..OperatorShape::default() };
+            let (dims, strides, types) = (text(said.dims), text(said.strides), text(said.types));
+            let shape = OperatorShape { dims, strides, types, ..OperatorShape::default() };
             return known_or_new(&mut self.builder.operator_shapes, shape);
         }
         NONE
@@ -377,6 +378,7 @@ struct Words<'a> {
     shared: Option<u32>,
     occupancy: Option<f32>,
     dims: Option<&'a str>,
+    strides: Option<&'a str>,
     types: Option<&'a str>,
     collective: Option<&'a str>,
     group: Option<&'a str>,
@@ -413,6 +415,7 @@ impl<'a> Words<'a> {
                 Some(("shared", value)) => said.shared = Some(number(value)?),
                 Some(("occupancy", value)) => said.occupancy = Some(number(value)?),
                 Some(("dims", value)) => said.dims = Some(value),
+                Some(("strides", value)) => said.strides = Some(value),
                 Some(("types", value)) => said.types = Some(value),
                 Some(("collective", value)) => said.collective = Some(value),
                 Some(("group", value)) => said.group = Some(value),

@@ -7,6 +7,8 @@ use crate::strings::StringId;
 pub struct OperatorShape {
     /// Sizes of its inputs (`[[64, 256], [256], []]`), or the empty string.
     pub dims: StringId,
+    /// Strides of its inputs, in elements (`[[256, 1], [1], []]`), or the empty string.
+    pub strides: StringId,
     /// Element types of its inputs (`["float", "float", "Scalar"]`), or the empty string.
     pub types: StringId,
     /// Values of its arguments that are no arrays (`["", "", "[1, 1]", "True"]`), of convolutions and attention, whose work

@@ -93,7 +93,7 @@ pub use ridge_analysis::{
 };
 pub use ridge_compile as compiling;
 pub use ridge_diagnose::{
-    BlindRecord, CannotTell, Diagnosis, Doubt, Evidence, Find, Finding, Group, Level, Outcome, Place,
+    BlindRecord, CannotTell, Diagnosis, Doubt, Evidence, Find, Finding, Group, Level, MonitorLog, Outcome, Place,
     Question as Asked, RULES, Record, Rule, Saving, SavingBasis, Selection, Standing, State, blind_record_of,
     record_of, rule, standing,
 };

@@ -12,6 +12,7 @@ use crate::{Analysis, Shared};
 use ridge_trace::{Attribution, Device, EventKind, NONE, StringId, Trace, TrackKind};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
+use std::hash::Hash;
 
 /// What is told apart within an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +95,12 @@ fn rows(trace: &Trace, detail: Detail) -> Vec<OperatorRow> {
 }
 
 fn sums(trace: &Trace, detail: Detail) -> FxHashMap<(StringId, StringId), OperatorSums> {
-    let mut found: FxHashMap<(StringId, StringId), OperatorSums> = FxHashMap::default();
+    joined_steps(trace, sums_by(trace, |row| key_of(trace, row, detail)))
+}
+
+/// The sums over the calls that have the same key, which is made of the row of a call.
+pub(super) fn sums_by<K: Eq + Hash>(trace: &Trace, key_of: impl Fn(u32) -> K) -> FxHashMap<K, OperatorSums> {
+    let mut found: FxHashMap<K, OperatorSums> = FxHashMap::default();
     if !trace.events.kind.contains(&(EventKind::Operator as u8)) {
         return found;
     }
@@ -123,7 +129,7 @@ fn sums(trace: &Trace, detail: Detail) -> FxHashMap<(StringId, StringId), Operat
                 more(inside, parent, own);
             }
         }
-        let sums = found.entry(key_of(trace, row, detail)).or_default();
+        let sums = found.entry(key_of(row)).or_default();
         sums.calls += 1;
         sums.total_ns = sums.total_ns.saturating_add(dur);
         sums.self_ns = sums.self_ns.saturating_add(dur.saturating_sub(calls.inside_ns[at]));
@@ -133,7 +139,7 @@ fn sums(trace: &Trace, detail: Detail) -> FxHashMap<(StringId, StringId), Operat
         add(&mut sums.self_memory, own_memory);
         add(&mut sums.self_memory, calls.memory_inside.each_ref().map(|inside| inside[at].saturating_neg()));
     }
-    joined_steps(trace, found)
+    found
 }
 
 /// Rows of operators with their time less that of what is directly inside.

@@ -4,7 +4,7 @@ use crate::ending::Ending;
 use crate::failure::Failure;
 use crate::quantities::time;
 use clap::{Args, ValueEnum, ValueHint};
-use ridge_live::{Gpu, Monitor, Program, View, folder, programs, read_once, text, watch};
+use ridge_live::{Gpu, Monitor, Program, Tool, View, folder, programs, text, watch};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{IsTerminal as _, Write};
@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Watch running programs: device memory, live arrays, steps, and the GPU driver's figures
 ///
 /// Programs under `ridgeline record` appear by themselves, others after `ridgeline.live.start()`. Numbers of GPUs come
-/// from `nvidia-smi`. Ctrl-C leaves.
+/// from `nvidia-smi`, else from `amd-smi` or `rocm-smi`. Ctrl-C leaves.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct TopArguments {
@@ -26,7 +26,7 @@ pub(crate) struct TopArguments {
     #[arg(long, short = 'f', value_name = "FORMAT", default_value = "text")]
     format: TopFormat,
 
-    /// Also write nvidia-smi's output to this file, which `ridgeline stats` and `check` read
+    /// Also write the GPUs' numbers to this file, which `ridgeline stats` and `check` read
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     log: Option<PathBuf>,
 
@@ -52,16 +52,15 @@ enum TopFormat {
     Json,
 }
 
-/// What brings numbers of GPUs.
-const NVIDIA_SMI: &str = "nvidia-smi";
-
 /// Runs the command.
 pub(crate) fn run(arguments: &TopArguments) -> Result<Ending, Failure> {
     let mut log = arguments.log.as_deref().map(created).transpose()?;
     let is_once = arguments.once || arguments.format == TopFormat::Json || !std::io::stdout().is_terminal();
+    let tool = Tool::find(&std::env::var_os("PATH").unwrap_or_default())
+        .ok_or_else(|| format!("no numbers of GPUs: none of {} is on the path", Tool::names()));
     if is_once {
-        let gpus = read_once(Path::new(NVIDIA_SMI), log.as_mut().map(|log| log as &mut dyn Write));
-        let view = view(gpus.map_err(|error| no_gpus(&error)));
+        let read = |tool: &Tool| tool.read_once(log.as_mut().map(|log| log as &mut dyn Write)).map_err(no_gpus);
+        let view = view(tool.as_ref().map_err(Clone::clone).and_then(read));
         no_log(arguments, &view)?;
         print(&match arguments.format {
             TopFormat::Table => text(&view),
@@ -70,7 +69,8 @@ pub(crate) fn run(arguments: &TopArguments) -> Result<Ending, Failure> {
         return Ok(Ending::Code(0));
     }
     let boxed = log.map(|log| Box::new(log) as Box<dyn Write + Send>);
-    let monitor = Monitor::start(Path::new(NVIDIA_SMI), arguments.interval, boxed).map_err(|error| no_gpus(&error));
+    let start = |tool: Tool| Monitor::start(&tool, arguments.interval, boxed).map_err(no_gpus);
+    let monitor = tool.and_then(start);
     let look = || view(monitor.as_ref().map(Monitor::gpus).map_err(Clone::clone));
     no_log(arguments, &look())?;
     watch(&mut std::io::stdout(), arguments.interval, look, || true)
@@ -82,8 +82,8 @@ fn created(path: &Path) -> Result<File, Failure> {
     File::create_new(path).map_err(|error| Failure::io("write the log", &error).at(path))
 }
 
-fn no_gpus(error: &std::io::Error) -> String {
-    format!("no numbers of GPUs: {NVIDIA_SMI}: {error}")
+fn no_gpus(error: std::io::Error) -> String {
+    format!("no numbers of GPUs: {error}")
 }
 
 /// A log of nothing would be taken for one.

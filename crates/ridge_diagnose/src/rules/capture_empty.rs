@@ -2,10 +2,12 @@
 
 use crate::case::{Case, Framework};
 use crate::fitness::{Doubt, Question};
+use crate::log::MonitorLog;
 use crate::losses::advice_for_device_work;
 use crate::rule::{Find, Group, Rule};
 use crate::words::count;
-use ridge_analysis::ProfileNumbers;
+use ridge_analysis::models::counters::CounterRows;
+use ridge_analysis::{Need, ProfileNumbers};
 use ridge_units::Nanos;
 
 pub(crate) static RULE: Rule = Rule {
@@ -15,13 +17,22 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("capture_empty.md"),
     asks: &[],
     explains: &[],
-    needs: &[],
+    needs: &[Need::of::<CounterRows>()],
     find: Find::Doubts(find),
 };
 
 fn find(case: &Case<'_>, doubts: &mut Vec<Doubt>) {
     if case.wall().busy_ns() > 0 {
         doubts.extend(nearly_empty(case));
+        return;
+    }
+    if MonitorLog::of(case).is_some() {
+        doubts.push(Doubt {
+            message: "a monitor's log shows how much devices were used, and neither what ran nor what they waited for"
+                .to_owned(),
+            command: Some("ridgeline record -o run/ -- python PROGRAM.py".to_owned()),
+            blocks: vec![Question::Device, Question::Idle, Question::Steps],
+        });
         return;
     }
     let profiled = profiled(case);

@@ -4,10 +4,11 @@ use crate::allocators::allocators;
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::CannotTell;
+use crate::log::taken;
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
 use ridge_analysis::Need;
-use ridge_analysis::models::counters::{CounterRows, Meaning};
+use ridge_analysis::models::counters::CounterRows;
 use ridge_table::{Basis, Quantity, Subject, Unit};
 
 pub(crate) static RULE: Rule = Rule {
@@ -57,17 +58,8 @@ fn seen_by_monitors(case: &Case<'_>) -> Vec<Finding> {
     let bytes = |bytes: f64| Quantity::new(bytes, Unit::Bytes, Basis::Measured);
     let mut findings = Vec::new();
     for row in &counters.0 {
-        let Some(Meaning::MemoryUsed(unit)) = row.meaning else { continue };
-        let total = counters.0.iter().find_map(|other| match other.meaning {
-            Some(Meaning::MemoryTotal(unit)) if other.device == row.device => Some(other.max * unit as f64),
-            _ => None,
-        });
-        let of_device = || {
-            let device = case.trace().devices.get(row.device?.0 as usize)?;
-            device.memory_bytes.map(|bytes| bytes as f64)
-        };
-        let (used, Some(total)) = (row.max * unit as f64, total.or_else(of_device)) else { continue };
-        if total > 0.0 && (NEARLY_ALL..=1.0).contains(&(used / total)) {
+        let Some((used, total)) = taken(case, &counters.0, row) else { continue };
+        if (NEARLY_ALL..=1.0).contains(&(used / total)) {
             findings.push(
                 Finding::new(format!("a monitor saw {} of the device's memory taken", percent(used / total)))
                     .about(row.device.map(Subject::Device))

@@ -36,7 +36,9 @@ impl Format for Ncu {
 
     fn hint(&self, error: &ImportError) -> Option<String> {
         match error {
-            ImportError::Broken { source_name, .. } if source_name.ends_with(".ncu-rep") => {
+            ImportError::Broken { source_name, .. } | ImportError::Unknown { source_name, .. }
+                if [".ncu-rep", ".ncu-repz"].iter().any(|ending| source_name.ends_with(ending)) =>
+            {
                 Some(format!("`ncu --import {source_name} --csv --page raw > FILE.csv` makes a page that is read here"))
             }
             _ => None,

@@ -32,6 +32,7 @@ mod xla_ranges;
 
 use crate::choice::InFolder;
 use crate::folder::Folder;
+use crate::foreign;
 use crate::formats::{Format, rocprof};
 use crate::import::{Import, ImportError, Source};
 use crate::note::Severity;
@@ -61,8 +62,12 @@ impl Format for Nsys {
         const COMMAND: &str = "nsys export --type sqlite --output FILE.sqlite";
         match error {
             // Their format is not public.
+            ImportError::Unknown { source_name: name, .. } if name.ends_with(".qdstrm") => Some(format!(
+                "an unfinished report of Nsight Systems; `QdstrmImporter -i {name}`, which comes with it, makes a report of \
+                     it, and `{COMMAND} REPORT` a file that is read here"
+            )),
             ImportError::Unknown { source_name: name, .. }
-                if [".nsys-rep", ".qdrep", ".qdstrm"].iter().any(|ending| name.ends_with(ending)) =>
+                if [".nsys-rep", ".qdrep"].iter().any(|ending| name.ends_with(ending)) =>
             {
                 Some(format!(
                     "only Nsight Systems itself reads its reports; `{COMMAND} {name}` makes a file that is read here"
@@ -90,6 +95,9 @@ impl Format for Nsys {
         }
         let tables = SqliteTables::new(&database, import.release.clone());
         // SQLite is told by its head, whose database it is by its tables.
+        if let Some(foreign) = foreign::of_database(database.table_names()) {
+            return Err(foreign.error(source.name));
+        }
         if rocprof::is_one(database.table_names()) {
             return rocprof::read_database(source, import);
         }

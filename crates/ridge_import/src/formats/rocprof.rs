@@ -5,6 +5,7 @@
 //! The formats are those of rocprofiler-sdk (`generateJSON.cpp`, `rocpd_tables.sql`). Hardware counters are not read.
 
 mod json;
+mod kept;
 mod place;
 mod records;
 mod rocpd;
@@ -27,6 +28,10 @@ impl Format for Rocprof {
 
     fn in_folder(&self) -> InFolder {
         InFolder::Capture(&["_results.db"])
+    }
+
+    fn takes_modules(&self) -> bool {
+        true
     }
 
     fn sniff(&self, head: &[u8]) -> bool {

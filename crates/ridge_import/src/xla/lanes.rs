@@ -4,9 +4,11 @@
 //! An operation goes under a loop, call or conditional of its own execution that holds it in time; else beside what
 //! runs at the same moment. Time on a lane is therefore counted once, and self times add up.
 
+use super::collectives::collective;
 use super::host::Thunk;
 use crate::import::Import;
-use ridge_trace::{Attribution, NONE, Operation, TrackKind};
+use ridge_trace::{Attribution, Collective, NONE, Operation, TrackKind};
+use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -32,6 +34,7 @@ pub(crate) fn place(thunks: &[Thunk], process: u32, import: &mut Import) {
             Placed { row: thunk.row, start, end: start.saturating_add(dur), run_id: thunk.run_id, is_container };
         by_device.entry(thunk.device_ordinal).or_default().push(placed);
     }
+    let is_alone = by_device.len() == 1;
     for (ordinal, mut thunks) in by_device {
         thunks.sort_by_key(|thunk| (thunk.start, std::cmp::Reverse(thunk.end)));
         let device = import.builder.device(process, &format!("/device:CPU:{ordinal}"));
@@ -46,6 +49,19 @@ pub(crate) fn place(thunks: &[Thunk], process: u32, import: &mut Import) {
             }
             import.builder.move_row(thunk.row, tracks[lane]);
         }
+    }
+    if is_alone {
+        list_collectives(thunks, import);
+    }
+}
+
+/// Lists the collectives of a process that runs one device: with more of them, parts of one call would count as calls.
+fn list_collectives(thunks: &[Thunk], import: &mut Import) {
+    let mut known: FxHashMap<u32, Option<Collective>> = FxHashMap::default();
+    for thunk in thunks {
+        let op = import.builder.slices(thunk.row..thunk.row + 1).op[0];
+        let found = *known.entry(op).or_insert_with(|| collective(op, import));
+        import.builder.collectives.extend(found.map(|found| Collective { event: thunk.row, ..found }));
     }
 }
 

@@ -186,7 +186,9 @@ fn closing(check: &Check, options: &Options, layout: &Layout) -> String {
         }
         return text;
     }
-    let minor = items(check).filter(|item| item.finding.level == Level::Info && item.finding.because.is_none()).count();
+    let is_log = check.diagnosis.log.is_some();
+    let is_minor = |item: &Item<'_>| item.finding.level == Level::Info && item.finding.because.is_none() && !is_log;
+    let minor = items(check).filter(is_minor).count();
     let unsure: Vec<&str> = check
         .diagnosis
         .outcomes
@@ -202,7 +204,9 @@ fn closing(check: &Check, options: &Options, layout: &Layout) -> String {
     if minor > 0 {
         parts.push(format!("{minor} minor"));
     }
-    if !unsure.is_empty() {
+    if is_log {
+        parts.push(format!("the other {} rules judge recorded work", unsure.len()));
+    } else if !unsure.is_empty() {
         let names = unsure.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
         let more = unsure.len().saturating_sub(NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };

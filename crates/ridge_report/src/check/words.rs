@@ -3,11 +3,14 @@
 use crate::cell::Cell;
 use crate::number::{show, show_share};
 use ridgeline::units::{Nanos, counted};
-use ridgeline::{Check, Doubt, Evidence, Finding, Level, Per, Saving, SavingBasis, State, blind_record_of};
+use ridgeline::{Check, Doubt, Evidence, Finding, Level, MonitorLog, Per, Saving, SavingBasis, State, blind_record_of};
 
 /// The first line: the step, how busy the device was, the time of the findings, the quality of the capture.
 pub fn headline(check: &Check) -> String {
     let found = &check.diagnosis;
+    if let Some(log) = &found.log {
+        return of_log(log);
+    }
     let unit_ns = found.frame.unit_ns();
     let mut parts = Vec::new();
     if found.busy_share.is_some() {
@@ -28,6 +31,27 @@ pub fn headline(check: &Check) -> String {
         causes => format!("{} account for {held}", counted(causes as u64, "finding", "findings")),
     });
     parts.push(format!("capture quality: {}", found.state.quality()));
+    parts.join(" · ")
+}
+
+/// The first line of a monitor's log: what it says, and that causes are not in it.
+fn of_log(log: &MonitorLog) -> String {
+    let share = |share: f64| show_share(share).joined();
+    let devices = if log.devices == 1 { "a device".to_owned() } else { format!("{} devices", log.devices) };
+    let samples = if log.samples == 1 { "1 sample".to_owned() } else { format!("{} samples", log.samples) };
+    let mut parts = vec![format!("a monitor's log of {devices}, {samples}")];
+    parts.push(match log.used {
+        None => "use not logged".to_owned(),
+        Some((least, most)) if log.devices == 1 || share(least) == share(most) => {
+            format!("in use for {} of the time", share(most))
+        }
+        Some((least, most)) => format!("in use for {} to {} of the time", share(least), share(most)),
+    });
+    parts.push(match log.memory {
+        None => "part of memory taken not logged".to_owned(),
+        Some(memory) => format!("at most {} of memory taken", share(memory)),
+    });
+    parts.push("a log cannot tell causes".to_owned());
     parts.join(" · ")
 }
 

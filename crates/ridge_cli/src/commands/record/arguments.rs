@@ -38,13 +38,15 @@ pub(crate) struct RecordArguments {
     #[arg(short = 'o', long = "output", alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(super) out: Option<PathBuf>,
 
-    /// Run this profiler of NVIDIA around the program: `nsys` for the timeline, `ncu` for hardware counters, both joined by a
-    /// comma for both
+    /// Run this profiler around the program: `nsys` for the timeline, `ncu` for hardware counters, both joined by a
+    /// comma for both; `rocprofv3` on AMD's GPUs
     ///
     /// nsys takes the place of the profilers of JAX and PyTorch; modules and sources are kept as ever. With --steps,
     /// --annotation or --warm-up it captures only that range. `nsys:gpu-metrics` also samples counters of all GPUs.
     /// ncu runs the program once more and counts the first launches of the 5 kernels that take most time, or of as many as
     /// `ncu:top=N` selects, or launches found by `ncu:kernel=REGEX,skip=N,count=N`; it takes them from the recording of the same command in the directory, or makes one first.
+    /// rocprofv3 takes the place of the profilers of JAX and PyTorch, too. `rocprofv3,pmc=COUNTER,kernel=REGEX` also has it
+    /// collect hardware counters, of all kernels or of those that the expression finds; `pmc=` may come several times.
     #[arg(long, value_name = "PROFILER", value_delimiter = ',')]
     pub(super) with: Vec<With>,
 
@@ -136,6 +138,7 @@ Examples:
   ridgeline record --with nsys -o run/ -- python solver.py          the timeline by Nsight Systems
   ridgeline record --with ncu:top=3 -o run/ -- python solver.py     then counters of three kernels, into the same directory
   ridgeline record --with nsys --steps 10..13 -- python train.py    three steps in the steady state
+  ridgeline record --with rocprofv3 -o run/ -- python solver.py     the timeline on an AMD GPU
   ridgeline record --with ncu:kernel=gemm,skip=10,count=2 -o run/ -- python solver.py
   ridgeline record --attach node1:9012,node2:9012 --duration 3s     programs that run already
 

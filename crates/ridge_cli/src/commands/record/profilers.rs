@@ -1,4 +1,4 @@
-//! Profilers of NVIDIA by the names of `--with`.
+//! Profilers of NVIDIA and AMD by the names of `--with`.
 
 use ridge_record::Kernels;
 use std::str::FromStr;
@@ -25,6 +25,12 @@ pub(crate) enum With {
     Ncu(usize),
     /// Counters of the kernels that this expression finds.
     NcuKernel(String),
+    /// AMD's timeline, in place of the profilers of JAX and PyTorch.
+    Rocprof,
+    /// A hardware counter that it collects.
+    Pmc(String),
+    /// The expression that finds the kernels whose counters it collects.
+    PmcKernel(String),
     /// Launches of those that are left out first.
     Skip(u32),
     /// Launches of those that are counted.
@@ -41,6 +47,7 @@ impl With {
         for with in all {
             match (with, &mut counted) {
                 (With::Nsys | With::NsysMetrics, _) => {}
+                (With::Rocprof | With::Pmc(_) | With::PmcKernel(_), _) => {}
                 (With::Ncu(top), None) => counted = Some(Counted::Longest(*top)),
                 (With::NcuKernel(pattern), None) => {
                     let (pattern, skip, count) = (pattern.clone(), 0, USUAL_LAUNCHES);
@@ -55,6 +62,36 @@ impl With {
             }
         }
         Ok(counted)
+    }
+}
+
+/// What `rocprofv3` is asked for: counters, and the expression of their kernels.
+pub(crate) type RocprofAsked = (Vec<String>, Option<String>);
+
+impl With {
+    /// What `rocprofv3` is asked for; `None` where it is not to run.
+    ///
+    /// # Errors
+    /// Where it is to run beside a profiler of NVIDIA, or what is said of it lacks it.
+    pub(crate) fn rocprof(all: &[With]) -> Result<Option<RocprofAsked>, String> {
+        let (mut counters, mut kernels, mut others) = (Vec::new(), None, 0);
+        for with in all {
+            match with {
+                With::Rocprof => {}
+                With::Pmc(counter) => counters.push(counter.clone()),
+                With::PmcKernel(pattern) => kernels = Some(pattern.clone()),
+                _ => others += 1,
+            }
+        }
+        match all.contains(&With::Rocprof) {
+            false if others < all.len() => Err("`pmc=` and `kernel=` follow `rocprofv3`".to_owned()),
+            false => Ok(None),
+            true if others > 0 => Err("`rocprofv3` is AMD's and cannot run beside nsys or ncu".to_owned()),
+            true if kernels.is_some() && counters.is_empty() => {
+                Err("`kernel=` chooses whose counters `pmc=` collects, and no counter is named".to_owned())
+            }
+            true => Ok(Some((counters, kernels))),
+        }
     }
 }
 
@@ -78,6 +115,7 @@ impl FromStr for With {
             "nsys" => Some(With::Nsys),
             "nsys:gpu-metrics" => Some(With::NsysMetrics),
             "ncu" => Some(With::Ncu(USUAL_KERNELS)),
+            "rocprofv3" => Some(With::Rocprof),
             _ => None,
         };
         let options = || {
@@ -87,6 +125,16 @@ impl FromStr for With {
             if let Some(pattern) = text.strip_prefix("ncu:kernel=") {
                 return (!pattern.is_empty()).then(|| With::NcuKernel(pattern.to_owned()));
             }
+            if let Some(counter) = text.strip_prefix("pmc=") {
+                let is_name = |counter: &str| {
+                    !counter.is_empty()
+                        && counter.chars().all(|letter| letter.is_ascii_alphanumeric() || "_:[]=.".contains(letter))
+                };
+                return is_name(counter).then(|| With::Pmc(counter.to_owned()));
+            }
+            if let Some(pattern) = text.strip_prefix("kernel=") {
+                return (!pattern.is_empty()).then(|| With::PmcKernel(pattern.to_owned()));
+            }
             if let Some(skip) = text.strip_prefix("skip=") {
                 return number(skip, 0, u32::MAX).map(With::Skip);
             }
@@ -94,8 +142,8 @@ impl FromStr for With {
         };
         read.or_else(options).ok_or_else(|| {
             format!(
-                "expected `nsys`, `nsys:gpu-metrics`, `ncu`, `ncu:top=N` with N from 1 to {MOST_KERNELS}, or \
-                 `ncu:kernel=REGEX,skip=N,count=N`"
+                "expected `nsys`, `nsys:gpu-metrics`, `ncu`, `ncu:top=N` with N from 1 to {MOST_KERNELS}, \
+                 `ncu:kernel=REGEX,skip=N,count=N`, or `rocprofv3,pmc=COUNTER,kernel=REGEX`"
             )
         })
     }
@@ -115,6 +163,10 @@ mod tests {
             ("ncu:3", None),
             ("nsys:top=3", None),
             ("rocprof", None),
+            ("rocprofv3", Some(With::Rocprof)),
+            ("pmc=SQ_WAVES", Some(With::Pmc("SQ_WAVES".to_owned()))),
+            ("pmc=--output-directory", None),
+            ("kernel=gemm.*", Some(With::PmcKernel("gemm.*".to_owned()))),
             ("nsys:gpu-metrics", Some(With::NsysMetrics)),
             ("ncu:kernel=gemm.*", Some(With::NcuKernel("gemm.*".to_owned()))),
             ("ncu:kernel=", None),
@@ -123,6 +175,21 @@ mod tests {
         ] {
             assert_eq!(text.parse::<With>().ok(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn counters_and_kernels_are_said_of_rocprofv3() {
+        let read = |text: &str| {
+            let all: Vec<With> = text.split(',').map(|word| word.parse().expect("a word")).collect();
+            With::rocprof(&all)
+        };
+        let asked = |counters: &[&str], kernels: Option<&str>| {
+            Ok(Some((counters.iter().map(|name| (*name).to_owned()).collect(), kernels.map(str::to_owned))))
+        };
+        assert_eq!(read("nsys,ncu"), Ok(None));
+        assert_eq!(read("rocprofv3"), asked(&[], None));
+        assert_eq!(read("rocprofv3,pmc=A,pmc=B,kernel=^gemm"), asked(&["A", "B"], Some("^gemm")));
+        assert!(read("pmc=A").is_err() && read("rocprofv3,kernel=x").is_err() && read("rocprofv3,nsys").is_err());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! `ridgeline record --with`: profilers of NVIDIA around the program, and what they leave in the recording.
+//! `ridgeline record --with`: profilers of NVIDIA and AMD around the program, and what they leave in the recording.
 
 use super::arguments::RecordArguments;
 use super::profilers::{Counted, With};
@@ -7,8 +7,8 @@ use crate::arguments::Globals;
 use crate::failure::Failure;
 use anstyle::{AnsiColor, Style};
 use ridge_record::{
-    CounterOptions, Kernels, Profiler, ProgramStatus, RecordEvent, RecordOptions, count, export_page, is_recording_of,
-    record,
+    CounterOptions, Kernels, Profiler, ProgramStatus, RecordEvent, RecordOptions, RocprofOptions, WarmUp, Window,
+    count, export_page, is_recording_of, record,
 };
 use ridge_report::escape_controls;
 use ridgeline::escape::shell_word;
@@ -25,14 +25,25 @@ pub(super) fn run(
     let gpu_metrics = arguments.with.contains(&With::NsysMetrics);
     let nsys = gpu_metrics || arguments.with.contains(&With::Nsys);
     let counted_kernels = With::counted(&arguments.with).map_err(Failure::usage)?;
-    if nsys && let Some(option) = arguments.of_the_profiler() {
-        let why = "chooses what JAX's or PyTorch's own profiler records, and nsys takes its place";
+    let rocprof = With::rocprof(&arguments.with).map_err(Failure::usage)?;
+    let instead = if nsys { Some("nsys") } else { rocprof.as_ref().map(|_| "rocprofv3") };
+    if let (Some(instead), Some(option)) = (instead, arguments.of_the_profiler()) {
+        let why = format!("chooses what JAX's or PyTorch's own profiler records, and {instead} takes its place");
         return Err(Failure::usage(format!("`{option}` {why}")).hint("leave one of the two out"));
+    }
+    let is_whole = |options: &RecordOptions| options.window == Window::WholeProgram && options.warm_up == WarmUp::None;
+    if rocprof.is_some() && !is_whole(&arguments.options()) {
+        let why = "rocprofv3 captures the whole program: `--steps`, `--annotation` and `--warm-up` choose a part of it";
+        return Err(Failure::usage(why).hint("leave them out; steps that the program marks are found in the capture"));
     }
     // Both are looked for before anything runs.
     let ncu = counted_kernels.as_ref().map(|_| Profiler::Ncu.find()).transpose()?;
     let nsys_tool = if nsys { Some(Profiler::Nsys.find()?) } else { None };
-    let options = RecordOptions { nsys: nsys_tool, gpu_metrics, ..arguments.options() };
+    let rocprof = match rocprof {
+        None => None,
+        Some((counters, kernels)) => Some(RocprofOptions { tool: Profiler::Rocprof.find()?, counters, kernels }),
+    };
+    let options = RecordOptions { nsys: nsys_tool, gpu_metrics, rocprof, ..arguments.options() };
     let earlier =
         arguments.out.as_ref().filter(|out| ncu.is_some() && !nsys && is_recording_of(out, &arguments.command));
     let (status, out) = match earlier {

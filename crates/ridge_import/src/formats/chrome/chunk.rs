@@ -32,7 +32,7 @@ pub(super) struct Chunk<'a> {
     pub(super) shapes: Vec<LaunchShape>,
     pub(super) transfers: Vec<Transfer>,
     /// Sizes and types of operators' inputs.
-    pub(super) operator_shapes: Vec<(NameId, NameId, NameId)>,
+    pub(super) operator_shapes: Vec<[NameId; 4]>,
     pub(super) extras: Vec<Extra>,
     pub(super) allocations: Vec<Allocation>,
     pub(super) flows: Vec<FlowEnd>,
@@ -51,7 +51,7 @@ struct Ids<'a> {
     last_thread: Option<(&'a [u8], &'a [u8], u32)>,
     shapes: FxHashMap<ShapeKey, u32>,
     transfers: FxHashMap<(NameId, u64, u8, u8, Option<bool>), u32>,
-    operator_shapes: FxHashMap<(NameId, NameId, NameId), u32>,
+    operator_shapes: FxHashMap<[NameId; 4], u32>,
     extras: FxHashMap<Extra, u32>,
 }
 
@@ -120,6 +120,9 @@ impl<'a> Chunk<'a> {
             row.kind = kind as u8;
             // Operators of our own exports cause work by themselves, and have no place in autograd's order.
             row.correlation = cause;
+        }
+        if row.extra == NONE && matches!(class, Class::Device(_) | Class::Copy) {
+            row.extra = self.node(event);
         }
         if row.extra == NONE && (own == Some(EventKind::Step) || event.args.own.names_work()) {
             row.extra = self.own(event);
@@ -300,7 +303,7 @@ impl<'a> Chunk<'a> {
         }
         let has = |word: &[u8]| memchr::memmem::find(event.name, word).is_some();
         let values = if has(b"conv") || has(b"attention") { event.args.values } else { &[] };
-        let key = (self.names.id(event.args.dims), self.names.id(event.args.types), self.names.id(values));
+        let key = [event.args.dims, event.args.types, values, event.args.strides].map(|text| self.names.id(text));
         known_or_new(&mut self.ids.operator_shapes, key, &mut self.operator_shapes, || key)
     }
 
@@ -382,6 +385,14 @@ impl<'a> Chunk<'a> {
             device_ordinal: whole(found.device_ordinal).and_then(|device| u32::try_from(device).ok()).unwrap_or(0),
         };
         self.extra(extra)
+    }
+
+    /// The node of a CUDA graph that work is of; a kernel of a collective says more than that.
+    fn node(&mut self, event: &RawEvent<'a>) -> u32 {
+        let id = whole(event.args.graph_node).and_then(|id| u64::try_from(id).ok()).filter(|id| *id != 0);
+        let Some(id) = id else { return NONE };
+        let (name, module) = (self.names.id(event.args.name), self.names.id(event.args.annotated_module));
+        self.extra(Extra::Node { id, name, module })
     }
 
     /// What an export of this project says of an event.

@@ -39,6 +39,8 @@ pub(super) struct Args<'a> {
     pub(super) shared_bytes: &'a [u8],
     pub(super) occupancy_pct: &'a [u8],
     pub(super) dims: &'a [u8],
+    /// Strides of arrays, in elements.
+    pub(super) strides: &'a [u8],
     pub(super) types: &'a [u8],
     /// Values of what is no array.
     pub(super) values: &'a [u8],
@@ -46,6 +48,9 @@ pub(super) struct Args<'a> {
     pub(super) sequence: &'a [u8],
     /// Thread of the forward call; 0 in the forward pass itself.
     pub(super) forward_thread: &'a [u8],
+    /// Node of a CUDA graph that work is of, and the module that it is annotated with; its name stands under `name`.
+    pub(super) graph_node: &'a [u8],
+    pub(super) annotated_module: &'a [u8],
     /// Name of a process or thread.
     pub(super) name: &'a [u8],
     pub(super) memory: MemoryArgs<'a>,
@@ -179,10 +184,13 @@ impl<'a> Args<'a> {
             b"dynamic shared memory" => &mut self.own.dynamic_shared_bytes,
             b"async" => &mut self.own.is_async,
             b"Input Dims" | b"Input dims" => &mut self.dims,
+            b"Input Strides" => &mut self.strides,
             b"Input type" => &mut self.types,
             b"Concrete Inputs" => &mut self.values,
             b"Sequence number" => &mut self.sequence,
             b"Fwd thread id" => &mut self.forward_thread,
+            b"graph node id" => &mut self.graph_node,
+            b"module_fqn" => &mut self.annotated_module,
             b"name" => &mut self.name,
             b"Addr" => &mut self.memory.address,
             b"Bytes" => &mut self.memory.delta,

@@ -13,6 +13,7 @@ use super::row::{Extra, Row, TrackKey};
 use super::steps::mark_steps;
 use super::store::{Store, StoredTrack};
 use super::xla;
+use crate::graphs::{GraphWork, Said};
 use crate::import::Import;
 use crate::note::Severity;
 use rayon::prelude::*;
@@ -56,6 +57,7 @@ pub(super) fn place(mut store: Store, header: &Header, name: &str, bytes: u64, i
         }
         link_backwards(&placed, import);
         place_collectives(&store, &placed, import);
+        place_nodes(&store, &placed, import);
     }
     place_allocations(&store, &placed, &clock, import);
     place_samples(&store, &clock, import);
@@ -253,6 +255,17 @@ fn place_collectives(store: &Store, placed: &Placed, import: &mut Import) {
                 bytes_in: *bytes_in,
                 bytes_out: *bytes_out,
             });
+        }
+    }
+}
+
+fn place_nodes(store: &Store, placed: &Placed, import: &mut Import) {
+    for track in placed.streams() {
+        for (row, stored) in track.rows.clone().zip(&track.stored) {
+            let Some(Extra::Node { id, name, module }) = store.extras.get(stored.extra as usize) else { continue };
+            let said = Said { name: StringId(name.0), scope: StringId(module.0) };
+            let is_said = [said.name, said.scope].iter().any(|text| !import.builder.strings.get(*text).is_empty());
+            import.graph_work.push(GraphWork { row, node: *id, said: is_said.then_some(said) });
         }
     }
 }

@@ -50,11 +50,8 @@ impl Store {
             shapes: chunk.shapes.iter().map(|shape| self.shape(*shape, builder)).collect(),
             transfers: chunk.transfers.iter().map(|transfer| self.transfer(*transfer, builder)).collect(),
             operator_shapes: (chunk.operator_shapes.iter())
-                .map(|(dims, types, values)| OperatorShape {
-                    dims: name(*dims),
-                    types: name(*types),
-                    values: name(*values),
-                })
+                .map(|texts| texts.map(name))
+                .map(|[dims, types, values, strides]| OperatorShape { dims, strides, types, values })
                 .map(|shape| self.operator_shape(shape, builder))
                 .collect(),
             extras: chunk.extras.iter().map(|extra| self.extra(renamed(*extra, &names))).collect(),
@@ -188,6 +185,7 @@ fn renamed(extra: Extra, names: &[u32]) -> Extra {
             let (op, module, scope, details) = (new(op), new(module), new(scope), new(details));
             Extra::Xla { op, module, scope, details, step, run_id, device_ordinal }
         }
+        Extra::Node { id, name, module } => Extra::Node { id, name: new(name), module: new(module) },
         Extra::Own { op, module, module_id, scope, step, attribution } => {
             Extra::Own { op: new(op), module: new(module), module_id, scope: new(scope), step, attribution }
         }

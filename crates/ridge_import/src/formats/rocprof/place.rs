@@ -1,5 +1,6 @@
 //! From records to tracks: processes, devices, streams and threads, each process's work linked to its calls.
 
+use super::kept;
 use super::records::{Agent, Call, Records, Work};
 use crate::import::{CaptureFacts, Import, Source};
 use crate::note::Severity;
@@ -36,7 +37,7 @@ pub(super) fn place(mut records: Records, source: Source<'_>, import: &mut Impor
     let starts = records.work.iter().map(|work| work.start_ns).chain(records.calls.iter().map(|call| call.start_ns));
     let first = starts.filter(|start| *start > 0).min().unwrap_or(0);
     let zero = records.begin_ns.filter(|begin| *begin > 0).map_or(first, |begin| begin.min(first));
-    let mut placing = Placing { records: &records, zero, tracks: 0, left_out: 0, unlinked: 0 };
+    let mut placing = Placing { records: &records, source, zero, tracks: 0, left_out: 0, unlinked: 0 };
     let mut work: BTreeMap<u64, Vec<&Work>> = BTreeMap::new();
     let mut calls: BTreeMap<u64, Vec<&Call>> = BTreeMap::new();
     records.work.iter().for_each(|one| work.entry(one.process).or_default().push(one));
@@ -70,6 +71,7 @@ pub(super) fn place(mut records: Records, source: Source<'_>, import: &mut Impor
 /// A capture on its way into the trace.
 struct Placing<'r> {
     records: &'r Records,
+    source: Source<'r>,
     /// What becomes the trace's zero.
     zero: u64,
     tracks: usize,
@@ -79,6 +81,7 @@ struct Placing<'r> {
 
 impl Placing<'_> {
     fn process(&mut self, number: u64, process: u32, mut work: Vec<&Work>, mut calls: Vec<&Call>, import: &mut Import) {
+        kept::join(&work, process, self.source, import);
         let first = import.builder.rows();
         let lanes = lanes(&work);
         work.sort_by_key(|work| (self.number(work.agent), work.agent, lanes.of(work), work.start_ns));
