@@ -37,8 +37,8 @@ pub fn headline(check: &Check) -> String {
 /// The first line of a monitor's log: what it says, and that causes are not in it.
 fn of_log(log: &MonitorLog) -> String {
     let share = |share: f64| show_share(share).joined();
-    let devices = if log.devices == 1 { "a device".to_owned() } else { format!("{} devices", log.devices) };
-    let samples = if log.samples == 1 { "1 sample".to_owned() } else { format!("{} samples", log.samples) };
+    let devices = counted(log.devices as u64, "device", "devices");
+    let samples = counted(log.samples as u64, "sample", "samples");
     let mut parts = vec![format!("a monitor's log of {devices}, {samples}")];
     parts.push(match log.used {
         None => "use not logged".to_owned(),
