@@ -27,6 +27,7 @@ mod known;
 mod launched;
 mod losses;
 mod orders;
+mod operator_calls;
 mod parts;
 mod pauses;
 mod places;
