@@ -345,7 +345,8 @@ impl Reader {
         }
         if kind == EventKind::Operator && (said.dims.is_some() || said.types.is_some()) {
             let mut text = |text: Option<&str>| self.builder.strings.intern(text.unwrap_or_default());
-            let shape = OperatorShape { dims: text(said.dims), types: text(said.types), ..OperatorShape::default() };
+            let types = said.types.map(json_names);
+            let shape = OperatorShape { dims: text(said.dims), types: text(types.as_deref()), ..OperatorShape::default() };
             return known_or_new(&mut self.builder.operator_shapes, shape);
         }
         NONE
@@ -432,6 +433,12 @@ impl<'a> Words<'a> {
         }
         Ok(said)
     }
+}
+
+/// `[float,double]`, of which quotes were taken, as a capture writes it.
+fn json_names(list: &str) -> String {
+    let names: Vec<String> = list.trim_matches(['[', ']']).split(',').map(|name| format!("\"{name}\"")).collect();
+    format!("[{}]", names.join(", "))
 }
 
 fn kind(word: &str) -> Result<EventKind, String> {
