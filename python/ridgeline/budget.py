@@ -13,16 +13,7 @@ import statistics
 from collections import deque
 
 from .memory import allocated_bytes, resident_bytes
-
-#: Seconds that recording costs for each byte that a running capture holds: writing it, and the events themselves.
-#: Measured with jaxlib 0.10.1 on two cores: 0.53 s for 45 MB (157 000 events), 16.6 s for 757 MB (2.6 million); an event holds 290 bytes.
-_COST_PER_BYTE_S = 1.4e-8
-
-#: Seconds that an event costs when it happens, and the bytes it has in the file; both from the same measurement.
-_COST_PER_EVENT_S, _BYTES_PER_EVENT = 2.7e-7, 59
-
-#: What such events hold in memory, as a multiple of what they have in the file.
-_HELD_PER_WRITTEN = 5
+from .tracer import EventCosts
 
 #: What the first window may cost however short the program has run, in seconds.
 _LEAST_S = 0.6
@@ -49,12 +40,13 @@ _FEWEST_STEPS = 3
 class TraceBudget:
     """What the captures of one process may cost. Times are of one clock, in seconds."""
 
-    def __init__(self, most: float, *, began: float) -> None:
+    def __init__(self, most: float, costs: EventCosts, *, began: float) -> None:
         """The program, which recording may slow down by `most` of its time, began at `began`."""
+        self._costs = costs
         self._share = most / (1.0 + most)
         self._began = began
         self._spent_s = 0.0
-        self._cost_per_byte = _COST_PER_BYTE_S
+        self._cost_per_byte = costs.per_held_byte_s
         self._windows = 0
         self._tolerance = 1
         self._resident = self._allocated = self._grown = 0
@@ -90,9 +82,10 @@ class TraceBudget:
 
     def written(self, seconds: float, size: int) -> None:
         """A part of `size` bytes was written in `seconds`."""
-        cost = seconds + size / _BYTES_PER_EVENT * _COST_PER_EVENT_S
+        costs = self._costs
+        cost = seconds + size / costs.bytes_per_event * costs.per_event_s + size * costs.per_packed_byte_s
         self._spent_s += cost
-        held = size * _HELD_PER_WRITTEN
+        held = size * costs.held_per_written
         if held > _LEAST_GROWTH:
             self._cost_per_byte = cost / held
 

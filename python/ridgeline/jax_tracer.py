@@ -14,7 +14,7 @@ from . import memory
 from .environment import environment
 from .layout import RUN, xplane_path
 from .profiler import RunningProfiler, start_profiler, stop_profiler
-from .tracer import Written
+from .tracer import EventCosts, Written
 
 #: Keys of `profile_options` that are another library's begin with its name.
 _OTHER_LIBRARIES = ("torch.",)
@@ -26,6 +26,9 @@ class JaxTracer:
     library = "jax"
     why_unused = "jax was imported, but the program used no device"
     growth_tells = True
+
+    #: Measured with jaxlib 0.10.1 on two cores: 0.53 s for 45 MB that were held (157 000 events), 16.6 s for 757 MB (2.6 million).
+    event_costs = EventCosts(per_event_s=2.7e-7, bytes_per_event=59, held_per_written=5, per_held_byte_s=1.4e-8)
 
     def environment(self) -> dict[str, Any]:
         return environment()

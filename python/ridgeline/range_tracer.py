@@ -21,6 +21,7 @@ class RangeTracer:
 
     #: There is no file whose bytes could be told from the process's growth.
     growth_tells = False
+    event_costs = None
 
     def __init__(self, own: Tracer) -> None:
         """`own` is the tracer of the library that the program uses."""

@@ -269,10 +269,13 @@ class Session:
 
     def _limit_cost(self) -> None:
         """Capture a part of a program that makes too many events, where the whole of it is wanted and nothing else was said."""
-        most = self._config.get("max_overhead_pct")
-        if most is not None and self.schedule.kind == "whole" and self._tracer.growth_tells and self._config.get("rotate_s") is None:
+        most, costs = self._config.get("max_overhead_pct"), self._tracer.event_costs
+        # A profiler of allocations belongs to one thread, which is seldom the one that would begin the next window.
+        is_bound = (self._config.get("torch") or {}).get("allocations")
+        may_rest = costs is not None and not is_bound and self._config.get("rotate_s") is None
+        if most is not None and self.schedule.kind == "whole" and may_rest:
             ran_s = max(time.time() - self._piece.content["started_unix_s"], 0.0)
-            self._budget = TraceBudget(most / 100, began=time.perf_counter() - ran_s)
+            self._budget = TraceBudget(most / 100, costs, began=time.perf_counter() - ran_s)
 
     def _start(self) -> None:
         self._snapshot("before")
@@ -330,6 +333,8 @@ class Session:
         with self._piece.timed("stop_trace_s"):
             written = self.parts.run("trace_stop", self._write_trace, running)
         self._is_changing = False
+        if written is not None and (costs := self._tracer.event_costs):
+            self._piece.add_time("events_s", written.bytes / costs.bytes_per_event * costs.per_event_s)
         if self._budget is not None and written is not None:
             self._budget.written(time.perf_counter() - stopped, written.bytes)
         if not self.parts.is_on("trace_stop"):

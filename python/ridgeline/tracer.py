@@ -21,6 +21,25 @@ class Written:
     hostnames_removed: bool
 
 
+@dataclass(frozen=True)
+class EventCosts:
+    """What the events of a profiler cost, so that a capture of too many of them ends in time. Times are in seconds.
+
+    A part of a capture that was written tells better what the next one costs to write.
+    """
+
+    #: When it happens.
+    per_event_s: float
+    #: Of its file, after it was written.
+    bytes_per_event: float
+    #: What the events hold in memory, as a multiple of what they have in the file.
+    held_per_written: float
+    #: To write it, for each byte that it holds in memory.
+    per_held_byte_s: float
+    #: To pack it after the program has ended, for each byte of its file.
+    per_packed_byte_s: float = 0.0
+
+
 class Tracer(Protocol):
     """The profiler of one library."""
 
@@ -30,6 +49,8 @@ class Tracer(Protocol):
     why_unused: str
     #: True if it is known what a running capture holds in main memory for each byte of its file, as `limits` has it.
     growth_tells: bool
+    #: None where the cost of events is not known: the capture then goes on whatever it costs.
+    event_costs: EventCosts | None
 
     def environment(self) -> dict[str, Any]:
         """Versions, devices and processor, as the manifest wants them."""

@@ -6,6 +6,7 @@ import pytest
 
 from ridgeline import budget
 from ridgeline.budget import StepTimes, TraceBudget
+from ridgeline.jax_tracer import JaxTracer
 
 MEGABYTE = 1_000_000
 
@@ -30,7 +31,7 @@ def memory(monkeypatch: pytest.MonkeyPatch) -> Memory:
 
 
 def begun(most: float) -> TraceBudget:
-    made = TraceBudget(most, began=0.0)
+    made = TraceBudget(most, JaxTracer.event_costs, began=0.0)
     made.window_begins()
     made.begins()
     return made
@@ -63,7 +64,7 @@ def test_what_grew_for_other_reasons_is_written_and_goes_on(memory: Memory) -> N
 
 
 def test_windows_are_paid_for_and_end(memory: Memory) -> None:
-    spent, now, began = TraceBudget(0.2, began=0.0), 1.0, []
+    spent, now, began = TraceBudget(0.2, JaxTracer.event_costs, began=0.0), 1.0, []
     for _ in range(10_000):
         if spent.may_resume(now):
             began.append(now)

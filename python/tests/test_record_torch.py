@@ -78,12 +78,38 @@ def test_a_kill_leaves_the_truth(record: Recorder) -> None:
 
 
 def test_steps(record: Recorder) -> None:
-    run = record(TRAIN, {"steps": "3..5", "shapes": True})
+    run = record(TRAIN, {"steps": "3..5"})
     assert run.told() == f"exit 0 signal None\n{WHOLE}"
     assert names(run) == ["ProfilerStep#3", "odd", "ProfilerStep#4", "even"]
     assert run.manifest["traces"][0]["steps"] == [3, 5]
-    shapes = [event["args"]["Input Dims"] for event in events(run) if event["name"] == "aten::linear"]
-    assert shapes[0] == [[8, 64], [64, 64], [64]]
+
+
+def test_shapes_and_types_are_recorded_unless_they_are_not_wanted(record: Recorder) -> None:
+    first = next(event["args"] for event in events(record(TRAIN, {"steps": "3..5"})) if event["name"] == "aten::linear")
+    assert (first["Input Dims"], first["Input type"]) == ([[8, 64], [64, 64], [64]], ["float"] * 3)
+    without = events(record(TRAIN, {"steps": "3..5", "shapes": False}))
+    assert all("Input Dims" not in event["args"] for event in without if event["name"] == "aten::linear")
+
+
+#: Half a million events, which take longer to write than the program runs.
+MANY = """
+import torch
+x = torch.ones(4)
+for _ in range(160_000):
+    x = x.mul(1.0).add(0.0)
+print(x.sum().item())
+"""
+
+
+def test_a_program_of_very_many_events_is_recorded_in_windows(record: Recorder) -> None:
+    run = record(MANY)
+    assert run.stdout == "4.0\n"
+    notes = [note["why"] for note in run.manifest["notes"] if note["what"] == "capture"]
+    assert len(notes) == 1 and "were recorded, in" in notes[0]
+    assert sum(len(names(run, window, "cpu_op")) for window in range(len(run.manifest["traces"]))) < 200_000
+    timings = run.manifest["overhead"]
+    assert timings["packing_s"] > 0 and timings["events_s"] > 0 and timings["harness_s"] > timings["packing_s"] + timings["events_s"]
+    assert len(record(MANY, {"max_overhead_pct": 4_294_967_295}).manifest["traces"]) == 1
 
 
 def test_steps_that_never_come(record: Recorder) -> None:

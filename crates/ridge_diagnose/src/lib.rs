@@ -28,6 +28,7 @@ mod launched;
 mod log;
 mod losses;
 mod orders;
+mod operator_calls;
 mod parts;
 mod pauses;
 mod places;

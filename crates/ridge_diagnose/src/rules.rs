@@ -35,6 +35,7 @@ rules! {
     converted_again
     grown_on_host
     python_loop_of_eager_ops
+    small_calls_in_loop
     low_utilization
     blocking_call
     cold_start
@@ -60,6 +61,8 @@ rules! {
     loop_state_copies
     missed_donation
     cheaper_form
+    grown_input
+    unused_gradients
     work_done_twice
     lanes_wait
     runs_to_limit

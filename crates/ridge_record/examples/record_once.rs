@@ -68,7 +68,7 @@ fn options(asked: &Value, command: Vec<std::ffi::OsString>) -> RecordOptions {
     options.keep_command_buffers = on("keep_command_buffers", false);
     options.memory_profiles = on("memory_profiles", true);
     options.memory_at = asked["memory_at"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
-    options.torch.shapes = on("shapes", false);
+    options.torch.shapes = on("shapes", true);
     options.torch.allocations = on("allocations", false);
     options.torch.allocator_history = on("allocator_history", false);
     options.torch.host_only = on("host_only", false);

@@ -318,6 +318,8 @@ fn overhead(pieces: &Pieces, unrecorded_wall: Option<Duration>) -> Overhead {
         attach: time(piece, "attach_s"),
         start_trace: time(piece, "start_trace_s"),
         stop_trace: time(piece, "stop_trace_s"),
+        events: time(piece, "events_s"),
+        packing: time(piece, "packing_s"),
         drain: time(piece, "drain_s"),
         modules: time(piece, "modules_s"),
         module_forms: seconds(&piece.content["module_forms_s"]),
@@ -329,14 +331,16 @@ fn overhead(pieces: &Pieces, unrecorded_wall: Option<Duration>) -> Overhead {
 }
 
 fn overhead_json(overhead: &Overhead, wall: Duration) -> Value {
-    let wall_s = secs(wall);
+    let wall_s = secs(wall + overhead.packing);
     json!({
-        "basis": "measured by the harness in the process where it worked longest",
+        "basis": "measured by the harness in the process where it worked longest, and by the recorder; events_s is estimated",
         "harness_s": secs(overhead.harness),
         "share_of_wall": if wall_s > 0.0 { json!(secs(overhead.harness) / wall_s) } else { Value::Null },
         "attach_s": secs(overhead.attach),
         "start_trace_s": secs(overhead.start_trace),
         "stop_trace_s": secs(overhead.stop_trace),
+        "events_s": secs(overhead.events),
+        "packing_s": secs(overhead.packing),
         "drain_s": secs(overhead.drain),
         "modules_s": secs(overhead.modules),
         "module_forms_s": secs(overhead.module_forms),

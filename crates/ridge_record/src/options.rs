@@ -143,7 +143,7 @@ impl RecordOptions {
 /// What PyTorch's profiler records beside operators and device work; each costs time and memory in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TorchOptions {
-    /// The shapes of each operator's inputs.
+    /// The sizes and types of each operator's inputs.
     pub shapes: bool,
     /// Every allocation and release of tensors, on every device.
     pub allocations: bool,
@@ -154,9 +154,9 @@ pub struct TorchOptions {
 }
 
 impl TorchOptions {
-    /// None of them.
+    /// The shapes alone.
     pub fn usual() -> TorchOptions {
-        TorchOptions { shapes: false, allocations: false, allocator_history: false, host_only: false }
+        TorchOptions { shapes: true, allocations: false, allocator_history: false, host_only: false }
     }
 }
 

@@ -115,8 +115,8 @@ pub struct Missing {
 
 /// What recording cost.
 ///
-/// Times are of the process in which the harness worked longest, and *measured* by the harness itself;
-/// what it cannot see (a tracer slowing each event) shows only in `unrecorded_wall`.
+/// Times are of the process in which the harness worked longest, and *measured* by the harness itself but for `events`;
+/// what it cannot see (caches that the profiler fills) shows only in `unrecorded_wall`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Overhead {
     /// All of the harness's own work.
@@ -127,6 +127,10 @@ pub struct Overhead {
     pub start_trace: Duration,
     /// Stopping it and writing the capture.
     pub stop_trace: Duration,
+    /// What the events cost when they happened, estimated by how many the capture holds.
+    pub events: Duration,
+    /// Packing the capture after the program had ended, which is not in its wall time.
+    pub packing: Duration,
     /// Waiting for device work before stopping.
     pub drain: Duration,
     /// Collecting and writing compiled modules.

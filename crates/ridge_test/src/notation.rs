@@ -29,6 +29,7 @@
 //! | `scope=path` | scope path of the operation |
 //! | `id=9` | correlation id, on a launch and on the work it launched |
 //! | `as=x`, `by=x` | a name for this event, and the event of that name that caused it; `as` comes first |
+//! | `recorded=1` | autograd kept something for the gradient of this operator |
 //! | `backward=x` | the operator of that name whose gradient this one computes |
 //! | `bytes=1024` | what a copy moved |
 //! | `async=1` | with `bytes=`: whether the copy's call returned before it ended, 0 or 1 |
@@ -293,6 +294,9 @@ impl Reader {
             let forward = *self.named.get(forward).ok_or("expected backward=NAME of an event above")?;
             self.builder.backwards.push(Backward { event: row, forward });
         }
+        if said.is_recorded {
+            self.builder.recorded.push(row);
+        }
         if let Some(cause) = said.cause {
             let cause = *self.named.get(cause).ok_or("expected by=NAME of an event above")?;
             self.builder.slices(row..row + 1).link[0] = cause;
@@ -341,7 +345,8 @@ impl Reader {
         }
         if kind == EventKind::Operator && (said.dims.is_some() || said.types.is_some()) {
             let mut text = |text: Option<&str>| self.builder.strings.intern(text.unwrap_or_default());
-            let (dims, strides, types) = (text(said.dims), text(said.strides), text(said.types));
+            let types = said.types.map(json_names);
+            let (dims, strides, types) = (text(said.dims), text(said.strides), text(types.as_deref()));
             let shape = OperatorShape { dims, strides, types, ..OperatorShape::default() };
             return known_or_new(&mut self.builder.operator_shapes, shape);
         }
@@ -370,6 +375,7 @@ struct Words<'a> {
     name: Option<&'a str>,
     cause: Option<&'a str>,
     backward: Option<&'a str>,
+    is_recorded: bool,
     bytes: Option<u64>,
     is_async: Option<bool>,
     source: Option<MemoryKind>,
@@ -407,6 +413,7 @@ impl<'a> Words<'a> {
                 Some(("as", value)) => said.name = Some(value),
                 Some(("by", value)) => said.cause = Some(value),
                 Some(("backward", value)) => said.backward = Some(value),
+                Some(("recorded", value)) => said.is_recorded = number::<u8>(value)? != 0,
                 Some(("bytes", value)) => said.bytes = Some(number(value)?),
                 Some(("async", value)) => said.is_async = Some(number::<u8>(value)? != 0),
                 Some(("from", value)) => said.source = Some(memory(value)?),
@@ -429,6 +436,12 @@ impl<'a> Words<'a> {
         }
         Ok(said)
     }
+}
+
+/// `[float,double]`, of which quotes were taken, as a capture writes it.
+fn json_names(list: &str) -> String {
+    let names: Vec<String> = list.trim_matches(['[', ']']).split(',').map(|name| format!("\"{name}\"")).collect();
+    format!("[{}]", names.join(", "))
 }
 
 fn kind(word: &str) -> Result<EventKind, String> {

@@ -214,6 +214,8 @@ pub struct TraceBuilder {
     pub collectives: Vec<Collective>,
     /// Operators of the backward pass; both rows are raw ones until the trace is finished.
     pub backwards: Vec<Backward>,
+    /// Operators for whose gradients autograd kept something; raw rows until the trace is finished.
+    pub recorded: Vec<u32>,
     /// Names of what the recorder did inside the program.
     pub recorder_names: RecorderNames,
     processes: Vec<Process>,
@@ -420,6 +422,7 @@ impl TraceBuilder {
         self.steps.sort_by_key(|step| step.event);
         self.collectives.sort_by_key(|collective| collective.event);
         self.backwards.sort_by_key(|backward| backward.event);
+        self.recorded.sort_unstable();
         Trace {
             process_spans: process_spans(self.processes.len(), &self.tracks, &events),
             strings: self.strings,
@@ -439,6 +442,7 @@ impl TraceBuilder {
             operator_shapes: self.operator_shapes,
             collectives: self.collectives,
             backwards: self.backwards,
+            recorded: self.recorded,
             python: PythonSamples::default(),
         }
     }
@@ -526,6 +530,10 @@ impl TraceBuilder {
             backward.forward = position[backward.forward as usize];
         }
         self.backwards.retain(|backward| backward.event != NONE && backward.forward != NONE);
+        for row in &mut self.recorded {
+            *row = position[*row as usize];
+        }
+        self.recorded.retain(|row| *row != NONE);
     }
 }
 

@@ -51,6 +51,8 @@ pub struct Trace {
     pub collectives: Vec<Collective>,
     /// Operators of the backward pass by event row.
     pub backwards: Vec<Backward>,
+    /// Rows of the operators for whose gradients autograd kept something, ascending.
+    pub recorded: Vec<u32>,
     /// Where the program's Python stood; whoever has it sets it when the trace is built.
     pub python: PythonSamples,
     pub(crate) process_spans: Vec<Option<(i64, i64)>>,

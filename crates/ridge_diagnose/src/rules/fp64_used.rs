@@ -1,8 +1,9 @@
 //! Double precision on devices that are slow at it.
 
-use crate::case::{Case, Work};
+use crate::case::{Case, Framework, Work};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
+use crate::operator_calls::{OperatorCall, OperatorCalls};
 use crate::programs::programs;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
@@ -10,7 +11,8 @@ use ridge_analysis::{Ceilings, ComputeUnit, Costs, Limit, Lines, Need, NumberTyp
 use ridge_hlo::cost::{Cost, Unit as ComputedBy};
 use ridge_hlo::{ElementType, Instruction};
 use ridge_table::{Basis, Quantity, Subject, Unit};
-use ridge_trace::OpRow;
+use ridge_trace::{EventKind, EventRow, NONE, OpRow};
+use rustc_hash::FxHashMap;
 
 pub(crate) static RULE: Rule = Rule {
     id: "fp64-used",
@@ -19,7 +21,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("fp64_used.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],
-    needs: &[Need::of::<Lines>(), Need::of::<Costs>()],
+    needs: &[Need::of::<Lines>(), Need::of::<Costs>(), Need::of::<OperatorCalls>()],
     find: Find::Causes(find),
 };
 
@@ -40,6 +42,9 @@ struct Double<'a> {
 }
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    if case.framework() == Framework::Torch {
+        return Ok(in_operators(case).into_iter().collect());
+    }
     case.needs_hlo()?;
     let costs: &Costs = case.analysis.get();
     let mut found: Vec<Double<'_>> = Vec::new();
@@ -87,6 +92,52 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .claims(found.iter().map(|double| (double.work.at, double.part)));
     // Whether they are needed is not in the capture.
     Ok(vec![if on_processors { finding.information() } else { finding }])
+}
+
+/// The calls of PyTorch's operators on a processor that work on arrays of doubles.
+///
+/// Few programs that train a network need them: PyTorch makes single precision unless it is asked, and NumPy makes doubles unless it is
+/// asked. Optimizers that search along lines and factorizations are there for accuracy, so with those it is only said.
+fn in_operators(case: &Case<'_>) -> Option<Finding> {
+    if !case.is_on_processors() {
+        return None;
+    }
+    let trace = case.trace();
+    let mut known: FxHashMap<u32, bool> = FxHashMap::default();
+    let mut has_doubles = |row: u32| {
+        let detail = trace.events.detail[row as usize];
+        let is_operator = trace.events.kind(row as usize) == EventKind::Operator;
+        is_operator && *known.entry(detail).or_insert_with(|| [ElementType::F64, ElementType::C128].iter().any(|wide| case.analysis.operator_takes(row, *wide)))
+    };
+    let all = &case.operator_calls().calls;
+    let found: Vec<usize> =
+        all.iter().enumerate().filter(|(_, call)| call.rows().any(&mut has_doubles)).map(|(at, _)| at).collect();
+    let share = case.share_of(case.claim_of_calls(found.iter().copied(), 1.0));
+    if share < LEAST_ON_PROCESSORS {
+        return None;
+    }
+    let calls = case.operator_calls();
+    let ns = |at: &usize| calls.work_of(*at).map(|(_, ns)| ns).sum::<i64>();
+    let longest = found.iter().max_by_key(|at| ns(at)).map_or(NONE, |at| all[*at].row);
+    let seen = case.seen_during(found.iter().map(|at| all[*at].row));
+    let finding = Finding::new(format!("{} of the time computes in double precision", percent(share)))
+        .at(case.line_of_row(longest))
+        .about(EventRow::known(longest).map(Subject::Event))
+        .seen(seen.as_ref())
+        .number("calls of operators on arrays of `float64`", case.count_per_unit(found.len() as u64))
+        .why("a vector register holds half as many 64-bit numbers, and each takes twice the memory traffic")
+        .help("convert the input once (`torch.from_numpy(table).float()`) and leave the model in `float32`; `from_numpy` keeps NumPy's `float64`")
+        .claims(case.claim_of_calls(found.iter().copied(), ON_PROCESSORS));
+    Some(if trains_a_network(case, all) { finding } else { finding.information() })
+}
+
+/// Whether the program trains a network by first derivatives, and factors nothing.
+fn trains_a_network(case: &Case<'_>, all: &[OperatorCall]) -> bool {
+    let steps = case.host_rows(|kind, name| kind == EventKind::Annotation && name.starts_with("Optimizer.step#"));
+    let is_searching = |row: &u32| case.trace().name(*row as usize).contains("LBFGS");
+    let is_factoring = |name: &str| name.starts_with("aten::linalg_") || name.contains("cholesky") || name.contains("lu_solve");
+    let name = |call: &OperatorCall| case.trace().strings.get(call.name);
+    !steps.is_empty() && !steps.iter().any(is_searching) && !all.iter().any(|call| is_factoring(name(call)))
 }
 
 /// Whether an instruction's result is of 64-bit floating-point numbers.

@@ -4,6 +4,7 @@ use crate::case::{Case, Work};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::kernels::{Kernel, kernels};
+use crate::operator_calls::NEEDS;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{count, percent};
 use ridge_analysis::kernel_category;
@@ -18,12 +19,14 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("unfused_attention.md"),
     asks: &[Question::Device],
     explains: &[],
-    needs: &[],
+    needs: NEEDS,
     find: Find::Causes(find),
 };
 
 /// Kernels between a product and the softmax: scale, mask, dropout, conversions.
 const BETWEEN: usize = 6;
+/// Calls between them, views as well.
+const BETWEEN_CALLS: usize = 16;
 /// So many times it must be seen.
 const FEWEST: usize = 2;
 /// Below this part of the time it is not worth a change.
@@ -51,6 +54,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if !trace.strings.iter().any(|text| SOFTMAX.contains(&text)) {
         return Ok(Vec::new());
     }
+    if case.is_on_processors() {
+        return Ok(in_calls(case).into_iter().collect());
+    }
     let all: Vec<Kernel<'_>> = kernels(case).collect();
     let mut between: FxHashSet<u32> = FxHashSet::default();
     let (mut times, mut example) = (0_usize, None);
@@ -73,20 +79,62 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         .iter()
         .max_by(|one, other| one.1.total_cmp(&other.1))
         .and_then(|(at, _)| case.work().find(|work| work.at == *at));
-    let finding = Finding::new(format!(
-        "attention is not fused: what runs between its two products takes {} of the time",
-        percent(share)
-    ))
-    .at(work.and_then(|work| case.line_of(&work)))
-    .about(EventRow::known(row).map(Subject::Event))
-    .fact(format!(
-        "{} between two batched products, with what scales, masks and drops",
-        count(times as u64, "softmax", "softmaxes")
-    ))
-    .why("the scores of all pairs of positions are written to memory and read again by each of these kernels")
-    .help("`torch.nn.functional.scaled_dot_product_attention(query, key, value)`, which keeps the scores on the chip")
-    .claims(held);
-    Ok(vec![finding])
+    let line = work.and_then(|work| case.line_of(&work));
+    Ok(vec![finding(share, times).at(line).about(EventRow::known(row).map(Subject::Event)).claims(held)])
+}
+
+fn finding(share: f64, times: usize) -> Finding {
+    Finding::new(format!("attention is not fused: what runs between its two products takes {} of the time", percent(share)))
+        .fact(format!(
+            "{} between two batched products, with what scales, masks and drops",
+            count(times as u64, "softmax", "softmaxes")
+        ))
+        .why("the scores of all pairs of positions are written to memory and read again by each of these kernels")
+        .help("`torch.nn.functional.scaled_dot_product_attention(query, key, value)`, which keeps the scores on the chip")
+}
+
+/// The same where operators are the work: by what the program calls, and with the gradients of that.
+fn in_calls(case: &Case<'_>) -> Option<Finding> {
+    let (trace, calls) = (case.trace(), case.operator_calls());
+    let forward: Vec<usize> =
+        calls.calls.iter().enumerate().filter(|(_, call)| !call.is_backward).map(|(at, _)| at).collect();
+    let roles: Vec<Role> = forward.iter().map(|at| role_of_call(trace.strings.get(calls.calls[*at].name))).collect();
+    let (mut times, mut rows) = (0_usize, Vec::new());
+    let mut between: FxHashSet<usize> = FxHashSet::default();
+    for (at, _) in roles.iter().enumerate().filter(|(_, role)| **role == Role::Softmax) {
+        let before = reach(&roles, (at.saturating_sub(BETWEEN_CALLS)..at).rev());
+        let after = reach(&roles, at + 1..(at + 1 + BETWEEN_CALLS).min(roles.len()));
+        let (Some(first), Some(last)) = (before, after) else { continue };
+        times += 1;
+        rows.push(calls.calls[forward[at]].row);
+        between.extend(forward[first + 1..last].iter().copied());
+    }
+    let inside: FxHashSet<u32> = between.iter().flat_map(|at| calls.calls[*at].rows()).collect();
+    let links = trace.backwards.iter().filter(|link| inside.contains(&link.forward));
+    let gradients: FxHashSet<u32> = links.map(|link| link.event).collect();
+    let of_gradients = calls.calls.iter().enumerate().filter(|(_, call)| gradients.contains(&call.row)).map(|(at, _)| at);
+    let claim = case.claim_of_calls(between.iter().copied().chain(of_gradients), 1.0);
+    let share = case.share_of(claim.iter().copied());
+    let first = rows.first().copied().filter(|_| times >= FEWEST && share >= LEAST)?;
+    let seen = case.seen_during(between.iter().map(|at| calls.calls[*at].row));
+    Some(
+        finding(share, times)
+            .at(case.line_of_row(first))
+            .about(EventRow::known(first).map(Subject::Event))
+            .seen(seen.as_ref())
+            .claims(claim),
+    )
+}
+
+fn role_of_call(name: &str) -> Role {
+    match name.strip_prefix("aten::").unwrap_or(name) {
+        "matmul" | "bmm" | "baddbmm" | "einsum" => Role::Batched,
+        "softmax" | "_softmax" | "_safe_softmax" => Role::Softmax,
+        "div" | "div_" | "mul" | "mul_" | "add" | "add_" | "masked_fill" | "masked_fill_" | "where" | "dropout" | "bitwise_not"
+        | "logical_not" | "transpose" | "permute" | "view" | "reshape" | "slice" | "select" | "unsqueeze" | "expand" | "to"
+        | "contiguous" | "tril" | "triu" | "type_as" | "detach" | "eq" => Role::Pointwise,
+        _ => Role::Other,
+    }
 }
 
 /// The nearest batched product in that direction with nothing but pointwise work before it.

@@ -95,6 +95,12 @@ fn element_type(name: &str) -> Option<ElementType> {
     })
 }
 
+/// Whether an array among the arguments has elements of that type.
+pub(super) fn takes(dims: &str, types: &str, element: ElementType) -> bool {
+    let arguments = Arguments::read(dims, types, "");
+    arguments.is_some_and(|arguments| arguments.all().any(|array| array.element == element && !array.dims.is_empty()))
+}
+
 /// The cost of one call of `operator`, with its arguments as the capture writes them; `None` where nothing is known of it.
 pub(super) fn cost(operator: &str, dims: &str, types: &str, values: &str) -> Option<Cost> {
     let arguments = Arguments::read(dims, types, values)?;

@@ -9,6 +9,7 @@ use crate::context::groups::Key;
 use crate::device::Ceilings;
 use crate::models::each_work::{WorkRow, for_each_work};
 use crate::{Analysis, Need, Shared};
+use ridge_hlo::ElementType;
 use ridge_hlo::cost::Cost;
 use ridge_trace::{Device, EventKind, NONE, StringId};
 use rustc_hash::FxHashMap;
@@ -104,6 +105,22 @@ fn cost_of(analysis: &Analysis<'_>, (name, detail): (u32, u32)) -> Option<Cost> 
     let shape = analysis.trace.operator_shapes.get(detail as usize)?;
     let text = |id: StringId| analysis.text(id);
     called::cost(text(StringId(name)), text(shape.dims), text(shape.types), text(shape.values))
+}
+
+impl Analysis<'_> {
+    /// What the operator of PyTorch at event `row` had to compute and move, by the shapes that it was called with; `None` where that
+    /// is not known, as for operators that only call others.
+    pub fn cost_of_operator(&self, row: u32) -> Option<Cost> {
+        let events = &self.trace.events;
+        let is_operator = events.kind(row as usize) == EventKind::Operator;
+        is_operator.then(|| cost_of(self, (events.name[row as usize], events.detail[row as usize])))?
+    }
+
+    /// Whether the operator of PyTorch at event `row` was called with an array of `element`, single numbers aside.
+    pub fn operator_takes(&self, row: u32, element: ElementType) -> bool {
+        let shape = self.trace.operator_shape(row as usize);
+        shape.is_some_and(|shape| called::takes(self.text(shape.dims), self.text(shape.types), element))
+    }
 }
 
 fn light_of(analysis: &Analysis<'_>, device: u32, kernel: &str, cost: &Cost) -> Option<Light> {

@@ -113,6 +113,7 @@ const NOT_ATTACHED: [&str; 26] = [
     "expand_command_buffers",
     "keep_command_buffers",
     "shapes",
+    "no_shapes",
     "allocations",
     "allocator_history",
     "host_only",
@@ -127,7 +128,7 @@ Examples:
   ridgeline record -o run/ --hlo text,proto,dot --steps 3..8 -- python train.py
   ridgeline record --warm-up quiet:2s -- uv run train.py            start once nothing has compiled for 2 s
   ridgeline record --annotation recon -- python -m package          each range of that TraceAnnotation
-  ridgeline record --steps 10..13 --shapes -- python train.py       three steps of a PyTorch program
+  ridgeline record --steps 10..13 -- python train.py                three steps of a PyTorch program
   ridgeline record --memory-at 50,100 -- python train.py            device memory before these steps
   ridgeline record --rotate 30s --max-time 1h -- python train.py    a crash loses at most the last half minute
   ridgeline record --golden filter_one_block -- python recon.py     real inputs and outputs of a region
@@ -251,8 +252,12 @@ struct ProfilerArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "PyTorch")]
 struct TorchArguments {
-    /// Record the shapes of each operator's inputs
+    /// Leave out the sizes and types of each operator's inputs: half of what recording costs, and most of what `check` can advise
     #[arg(long)]
+    no_shapes: bool,
+
+    /// The default
+    #[arg(long, hide = true, conflicts_with = "no_shapes")]
     shapes: bool,
 
     /// Record every allocation and release of tensors
@@ -321,6 +326,7 @@ impl RecordArguments {
             ("--profile-option", !self.profiler.profile_option.is_empty()),
             ("--python-tracer", self.profiler.python_tracer),
             ("--shapes", self.torch.shapes),
+            ("--no-shapes", self.torch.no_shapes),
             ("--allocations", self.torch.allocations),
             ("--allocator-history", self.torch.allocator_history),
             ("--host-only", self.torch.host_only),
@@ -384,7 +390,7 @@ impl KeptArguments {
 impl TorchArguments {
     pub(crate) fn options(&self) -> TorchOptions {
         TorchOptions {
-            shapes: self.shapes,
+            shapes: !self.no_shapes,
             allocations: self.allocations,
             allocator_history: self.allocator_history,
             host_only: self.host_only,

@@ -91,18 +91,22 @@ fn ended(status: ProgramStatus) -> String {
 
 fn overhead(outcome: &RecordOutcome) -> String {
     let cost = &outcome.overhead;
-    let share = Share::of(cost.harness.as_secs_f64(), outcome.wall.as_secs_f64());
+    let wall = outcome.wall + cost.packing;
+    let share = Share::of(cost.harness.as_secs_f64(), wall.as_secs_f64());
     let parts = [
         ("attaching", cost.attach),
         ("starting", cost.start_trace),
         ("draining", cost.drain),
         ("writing the trace", cost.stop_trace),
+        ("packing it", cost.packing),
+        ("events", cost.events),
         ("modules", cost.modules),
         ("memory profiles", cost.memory),
     ];
     let longest = parts.iter().max_by_key(|(_, took)| *took).filter(|(_, took)| !took.is_zero());
     let mostly = longest.map(|(name, took)| format!(", most of it {name}: {}", nanos(*took))).unwrap_or_default();
-    format!("{} of {} ({share}, measured){mostly}", nanos(cost.harness), nanos(outcome.wall))
+    let basis = if cost.events.is_zero() { "measured" } else { "measured, events estimated" };
+    format!("{} of {} ({share}, {basis}){mostly}", nanos(cost.harness), nanos(wall))
 }
 
 /// What `--hlo none` would have saved, where that is worth a line.

@@ -4,10 +4,14 @@
 //! operators that call each other have one number; the innermost, which began last, is the one that autograd recorded.
 //! Source: `torch/csrc/autograd/function.h` (`sequence_nr`) and `profiler_kineto.cpp` (`Sequence number`, `Fwd thread id`).
 //!
+//! A number that is followed by a higher one on its thread was used up: autograd kept something for the gradient of that operator.
+//! Without gradients (`torch.no_grad`) operators have no number, and those of constants do not use theirs up.
+//!
 //! Threads count by themselves: where several run forward passes at once, the last call of a number wins.
 
 use super::decimal::whole;
 use super::placed::Placed;
+use super::row::Row;
 use crate::import::Import;
 use ridge_trace::{Backward, EventKind};
 use rustc_hash::FxHashMap;
@@ -23,8 +27,23 @@ pub(super) fn autograd_place(sequence: &[u8], forward_thread: &[u8]) -> u32 {
     number.map_or(0, |number| (number + 1) | if is_backward { IS_BACKWARD } else { 0 })
 }
 
-/// Adds the file's backward operators to the trace, each with its forward one.
+/// Adds the operators that autograd recorded to the trace, and its backward operators, each with its forward one.
 pub(super) fn link_backwards(placed: &Placed, import: &mut Import) {
+    for track in placed.threads() {
+        let is_forward = |stored: &Row| {
+            stored.kind == EventKind::Operator as u8 && stored.correlation != 0 && stored.correlation & IS_BACKWARD == 0
+        };
+        let mut forward: Vec<(i64, u32, u32)> = track
+            .rows
+            .clone()
+            .zip(&track.stored)
+            .filter(|(_, stored)| is_forward(stored))
+            .map(|(row, stored)| (stored.start_ns, row, stored.correlation))
+            .collect();
+        forward.sort_unstable();
+        let used_up = forward.windows(2).filter(|pair| pair[1].2 > pair[0].2);
+        import.builder.recorded.extend(used_up.map(|pair| pair[0].1));
+    }
     let operators = || {
         let rows = placed.threads().flat_map(|track| track.rows.clone().zip(&track.stored));
         rows.filter(|(_, stored)| stored.kind == EventKind::Operator as u8 && stored.correlation != 0)

@@ -65,8 +65,13 @@ fn used_a_gpu(placed: &Placed, import: &Import) -> bool {
     }
     // Gloo's ranks wait for each other on threads that bear no operator: what they wait for would be idle time.
     let words = ["nccl", "gloo:", "cudnn", "miopen"];
-    let is_of_gpu = |name: &str| words.iter().any(|word| name.contains(word)) || is_runtime(name);
+    let is_of_gpu = |name: &str| !asks(name) && words.iter().any(|word| name.contains(word)) || is_runtime(name);
     names.into_iter().any(|name| is_of_gpu(import.builder.strings.get(StringId(name))))
+}
+
+/// Whether an operator only asks if a library would do: recurrent layers and losses ask wherever they run.
+fn asks(name: &str) -> bool {
+    name == "aten::cudnn_is_acceptable" || name.starts_with("aten::_use_")
 }
 
 /// Whether a call is of CUDA's or HIP's runtime or driver: `cudaFree`, `cuLaunchKernel`, `hipMalloc`.
