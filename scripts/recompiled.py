@@ -63,16 +63,18 @@ class Found:
 
     name: str
     captured: int = 0
+    #: Those that only move data, which other versions leave as copies and transposes without a fusion around them.
+    copies: int = 0
     compiled: int = 0
     equal: int = 0
-    #: Operations that weigh, in fusions as captured, and in those of them that came out equal.
+    #: Operations that compute, in fusions as captured, and in those of them that came out equal.
     operations: int = 0
     operations_equal: int = 0
     #: Captured fusions that hold the same operations as one that came out, equal ones among them.
     alike: int = 0
     seconds: float = 0.0
     failed: str | None = None
-    #: Opcodes of the entry of either that are no fusions, as far as their counts differ.
+    #: Opcodes outside of fusions that compute, as far as their counts differ.
     differs: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
@@ -82,11 +84,11 @@ def main() -> int:
     parser.add_argument("--only", default="", help="only modules whose name has this in it")
     parser.add_argument("--most-seconds", type=float, default=900.0, help="for one module")
     parser.add_argument("--json", type=Path, help="a file for the results")
-    parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--worker", nargs="*", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("captures", nargs="*", type=Path)
     asked = parser.parse_args()
     if asked.worker:
-        return _compile_one(Path(asked.worker[0]), Path(asked.worker[1]))
+        return _work(asked.worker)
     captures = asked.captures or sorted(CORPUS.glob("nsys-jax/*.zip"))
     if not captures:
         print(f"skipped: no captures beside the project ({CORPUS}); name an archive of nsys-jax, or a folder of --xla_dump_to")
@@ -95,21 +97,14 @@ def main() -> int:
     if compiler is None:
         print("skipped: no compiler for GPUs; `ridgeline compile --install` installs it")
         return 2
-    results: dict[str, list[Found]] = {}
-    known: dict[str, tuple[str, Found]] = {}
-    for capture in captures:
-        results[capture.name] = []
-        for pair in _pairs(capture):
-            if asked.only not in pair.name:
-                continue
-            key = hashlib.sha256(pair.before + pair.after + pair.target.encode()).hexdigest()
-            if key in known:
-                print(f"  {capture.name}: {pair.name} is that of {known[key][0]}", flush=True)
-            else:
-                known[key] = (capture.name, _again(pair, compiler, asked.most_seconds))
-            results[capture.name].append(known[key][1])
-        if not results[capture.name]:
-            print(f"skipped: {capture.name}: no module with HLO before and after, and the GPU's description")
+    pairs = {capture.name: [pair for pair in _pairs(capture) if asked.only in pair.name] for capture in captures}
+    with tempfile.TemporaryDirectory(prefix="recompiled-") as scratch:
+        jobs = _jobs(Path(scratch), [pair for found in pairs.values() for pair in found])
+        _compile(compiler, list(jobs.values()), asked.most_seconds)
+        results = {name: [_compared(pair, jobs[_key(pair)]) for pair in found] for name, found in pairs.items()}
+    for name, found in results.items():
+        if not found:
+            print(f"skipped: {name}: no module with HLO before and after, and the GPU's description")
     _print(results)
     if asked.json:
         asked.json.write_text(json.dumps({name: [vars(one) for one in found] for name, found in results.items()}, indent=1))
@@ -164,36 +159,57 @@ def _unpacked(name: str, content: bytes) -> bytes:
 # Compiling.
 
 
-def _again(pair: Pair, compiler: str, most_seconds: float) -> Found:
-    """Compiles a module in a process of its own, which may end as XLA likes, and compares."""
-    found = Found(pair.name)
-    before = _fusions(pair.after)
-    started = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="recompiled-") as scratch:
-        job, out = Path(scratch) / "job", Path(scratch) / "out"
-        job.mkdir()
-        (job / "before.hlo.pb").write_bytes(pair.before)
-        (job / "target.pbtxt").write_text(pair.target)
-        (job / "devices").write_text(str(_devices(pair.after)))
-        command = [compiler, __file__, "--worker", str(job), str(out)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=most_seconds)
-        except subprocess.TimeoutExpired:
-            found.failed = f"not compiled within {most_seconds:.0f} s"
-            return found
-        if done.returncode != 0:
-            said = [line for line in done.stderr.splitlines() if line.strip()]
-            found.failed = said[-1][:200] if said else f"status {done.returncode}"
-            return found
-        after = _fusions((out / "after.hlo.pb").read_bytes())
-    found.seconds = time.monotonic() - started
-    _compare(found, before, after)
-    print(f"  {pair.name}: {found.equal} of {found.captured} fusions, {found.seconds:.0f} s", flush=True)
-    return found
+def _key(pair: Pair) -> str:
+    """What decides how it is compiled: processes of one program have the same."""
+    return hashlib.sha256(pair.before + pair.target.encode() + str(_devices(pair.after)).encode()).hexdigest()
 
 
-def _compile_one(job: Path, out: Path) -> int:
-    """In the compiler's environment: the module in `job`, compiled into `out`."""
+def _jobs(scratch: Path, pairs: list[Pair]) -> dict[str, Path]:
+    """A folder for each compilation, those of the same key once."""
+    jobs: dict[str, Path] = {}
+    for pair in pairs:
+        key = _key(pair)
+        if key in jobs:
+            continue
+        jobs[key] = scratch / str(len(jobs))
+        jobs[key].mkdir()
+        (jobs[key] / "before.hlo.pb").write_bytes(pair.before)
+        (jobs[key] / "target.pbtxt").write_text(pair.target)
+        (jobs[key] / "devices").write_text(str(_devices(pair.after)))
+    return jobs
+
+
+def _compile(compiler: str, jobs: list[Path], most_seconds: float) -> None:
+    """Compiles every job; a module that ends the compiler, or takes too long, costs itself alone."""
+    left = jobs
+    while left:
+        command = [compiler, __file__, "--worker", *map(str, left)]
+        with (left[0] / "log").open("w+") as log, subprocess.Popen(command, stdout=log, stderr=log) as worker:
+            begun, under_way = time.monotonic(), None
+            while worker.poll() is None:
+                time.sleep(0.5)
+                started = next((job for job in left if (job / "started").exists() and not _is_done(job)), None)
+                if started != under_way:
+                    begun, under_way = time.monotonic(), started
+                if time.monotonic() - begun > most_seconds:
+                    worker.kill()
+            log.seek(0)
+            said = [line for line in log.read().splitlines() if line.strip()]
+        under_way = next((job for job in left if (job / "started").exists() and not _is_done(job)), None)
+        if under_way is None and not all(map(_is_done, left)):
+            under_way = left[0]
+        if under_way is not None:
+            why = f"status {worker.returncode}" if worker.returncode != -9 else f"not compiled within {most_seconds:.0f} s"
+            (under_way / "failed").write_text(said[-1][:200] if said and worker.returncode > 0 else why)
+        left = [job for job in left if not _is_done(job)]
+
+
+def _is_done(job: Path) -> bool:
+    return (job / "seconds").exists() or (job / "failed").exists()
+
+
+def _work(jobs: list[Path]) -> int:
+    """In the compiler's environment: compiles each job, and leaves how long it took or why it failed."""
     sys.path.insert(0, str(ROOT / "python"))
     os.environ.update({"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_gpu_autotune_level=0"})
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -201,12 +217,33 @@ def _compile_one(job: Path, out: Path) -> int:
     from jax._src.lib import _jax  # noqa: PLC0415
     from ridgeline.compile_device import Target  # noqa: PLC0415
 
-    (module,) = (content for number, content in _fields((job / "before.hlo.pb").read_bytes()) if number == 1)
-    source = job / "stablehlo.mlirbc"
-    source.write_bytes(_jax.mlir.hlo_to_stablehlo(bytes(module)))
-    out.mkdir()
-    Target((job / "target.pbtxt").read_text(), devices=int((job / "devices").read_text())).compile(source, out)
+    targets: dict[tuple[str, int], Target] = {}
+    for job in jobs:
+        (job / "started").touch()
+        begun = time.monotonic()
+        try:
+            (module,) = (content for number, content in _fields((job / "before.hlo.pb").read_bytes()) if number == 1)
+            (job / "stablehlo.mlirbc").write_bytes(_jax.mlir.hlo_to_stablehlo(bytes(module)))
+            text, devices = (job / "target.pbtxt").read_text(), int((job / "devices").read_text())
+            if (text, devices) not in targets:
+                targets[text, devices] = Target(text, devices=devices)
+            (job / "out").mkdir()
+            targets[text, devices].compile(job / "stablehlo.mlirbc", job / "out")
+            (job / "seconds").write_text(str(time.monotonic() - begun))
+        except Exception as error:  # noqa: BLE001 - one module must not cost the others
+            (job / "failed").write_text(f"{type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else ''}")
     return 0
+
+
+def _compared(pair: Pair, job: Path) -> Found:
+    found = Found(pair.name)
+    if (job / "failed").exists():
+        found.failed = (job / "failed").read_text()
+        return found
+    found.seconds = float((job / "seconds").read_text())
+    _compare(found, _fusions(pair.after), _fusions((job / "out/after.hlo.pb").read_bytes()))
+    print(f"  {pair.name}: {found.equal} of {found.captured} fusions, {found.seconds:.1f} s", flush=True)
+    return found
 
 
 def _devices(after: bytes) -> int:
@@ -226,8 +263,12 @@ def _devices(after: bytes) -> int:
 def _compare(found: Found, before: dict[str, Any], after: dict[str, Any]) -> None:
     ours = Counter(one[0] for one in after["fusions"])
     alike = Counter(one[1] for one in after["fusions"])
-    found.captured, found.compiled = len(before["fusions"]), len(after["fusions"])
+    found.captured = sum(weight > 0 for *_, weight in before["fusions"])
+    found.compiled = sum(weight > 0 for *_, weight in after["fusions"])
     for exact, held, weight in before["fusions"]:
+        if weight == 0:
+            found.copies += 1
+            continue
         found.operations += weight
         if ours[exact] > 0:
             ours[exact] -= 1
@@ -397,14 +438,14 @@ def _share(part: int, whole: int) -> str:
 
 
 def _print(results: dict[str, list[Found]]) -> None:
-    head = ("Capture", "Modules", "Failed", "Fusions captured", "Compiled", "Equal", "Of their operations", "Same operations")
+    head = ("Capture", "Modules", "Failed", "Fusions captured", "Copies beside", "Compiled", "Equal", "Of their operations", "Same operations")
     print("\n| " + " | ".join(head) + " |\n|" + "---|" * len(head))
     for name, every in results.items():
         found = [one for one in every if one.failed is None]
         total = lambda what, found=found: sum(getattr(one, what) for one in found)  # noqa: E731 - one line says it
         captured = total("captured")
         print(
-            f"| {name} | {len(every)} | {len(every) - len(found)} | {captured} | {total('compiled')} | "
+            f"| {name} | {len(every)} | {len(every) - len(found)} | {captured} | {total('copies')} | {total('compiled')} | "
             f"{total('equal')} ({_share(total('equal'), captured)}) | {_share(total('operations_equal'), total('operations'))} | "
             f"{total('alike')} ({_share(total('alike'), captured)}) |"
         )

@@ -1,6 +1,7 @@
 //! The work of a compiled module: each thunk that does some, what it is, and how long it would take.
 
 use super::files::Files;
+use super::timeline::ModuleRun;
 use ridge_analysis::{Ceilings, Limit, least_secs};
 use ridge_compile::{
     Branches, Coalescing, Code, Launch, Occupancy, Target, Thunk, Usage, coalescing, emitter, library, occupancy,
@@ -130,13 +131,19 @@ impl PredictedModule {
     }
 }
 
-/// What `files` say of their module on `target`.
-pub(super) fn predicted(files: &Files, target: &Target, ceilings: &Ceilings) -> PredictedModule {
+/// What `files` say of their module on `target`, its loops as often as they went round where it ran before.
+pub(super) fn predicted(
+    files: &Files,
+    ran: Option<&ModuleRun>,
+    target: &Target,
+    ceilings: &Ceilings,
+) -> PredictedModule {
+    let recorded = |id| ran?.trips.get(&files.hlo.instruction(id).metadata.op_name).copied();
     let mut walk = Walk {
         files,
         target,
         ceilings,
-        costs: ModuleCosts::new(&files.hlo),
+        costs: ModuleCosts::with_observed(&files.hlo, &recorded),
         module: PredictedModule {
             folder: files.folder.clone(),
             name: files.hlo.name.clone(),
@@ -199,9 +206,9 @@ impl Walk<'_> {
 
     fn trips(&mut self, instruction: &str) -> f64 {
         let hlo = &self.files.hlo;
-        let known = hlo.instruction_named(instruction).and_then(|id| hlo.instruction(id).known_trip_count());
+        let known = hlo.instruction_named(instruction).and_then(|id| self.costs.known_trips(id));
         self.module.unknown_trips += usize::from(known.is_none());
-        known.map_or(1.0, |trips| trips as f64)
+        known.unwrap_or(1.0)
     }
 
     fn kernel(&self, thunk: &Thunk, does: Does, runs: f64) -> PredictedKernel {
