@@ -273,6 +273,22 @@ mod tests {
     }
 
     #[test]
+    fn loops_are_known_by_the_names_of_their_operations() {
+        let found = |text: &str| {
+            let hlo = HloModule::from_text(text).expect("HLO text of the test");
+            let outer = hlo.instruction_named("while.1").expect("the outer loop");
+            let costs = ModuleCosts::with_observed(&hlo, &|id| (id == outer).then_some(11.6));
+            let mut found: Vec<_> = trips_by_name(&hlo, &costs).into_iter().collect();
+            found.sort_by(|one, other| one.0.cmp(&other.0));
+            found
+        };
+        let hlo = kernels::tests::HLO;
+        assert_eq!(found(hlo), [("jit(f)/while".to_owned(), 12.0), ("jit(f)/while/body/scan".to_owned(), 3.0)]);
+        // Which of two loops of one name went round how often cannot be told.
+        assert_eq!(found(&hlo.replace("/body/scan", "")), []);
+    }
+
+    #[test]
     fn gpus_have_their_sheets() {
         let of = |name: &str| sheet_of(Target::named(name).expect("a target")).map(|sheet| sheet.name.as_str());
         assert_eq!(of("h100"), Some("NVIDIA H100 SXM5 80GB"));
