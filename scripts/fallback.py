@@ -18,6 +18,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,11 +84,11 @@ def _modules(ridgeline: str, recording: Path, gpu: str, *, with_compiler: bool) 
 
     Raises ValueError where it was not compiled although it should be, or nothing came out.
     """
-    environment = dict(os.environ)
-    if not with_compiler:
-        environment["RIDGELINE_COMPILER"] = str(recording / "no compiler")
     command = [ridgeline, "offload", str(recording), "--as", gpu, "--all", "-f", "json"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    with tempfile.TemporaryDirectory(prefix="fallback-") as empty:
+        # What was compiled before would do without a compiler.
+        without = {} if with_compiler else {"RIDGELINE_COMPILER": f"{empty}/none", "XDG_CACHE_HOME": empty}
+        done = subprocess.run(command, env=os.environ | without, capture_output=True, text=True)
     if done.returncode != 0:
         raise ValueError(done.stderr.strip().splitlines()[-1:] or f"status {done.returncode}")
     report = json.loads(done.stdout)
