@@ -113,10 +113,12 @@ MOST_COMPUTED = 64
 
 #: Runs every row of the MBIRJAX suite once.
 MBIRJAX = """
-import sys
+import os, sys
 from pathlib import Path
 sys.path[:0] = [{python!r}, {scripts!r}]
 import uncomputed
+if {size} > {most_computed}:
+    os.environ["MBIRJAX_NUM_CPU_DEVICES"] = "1"
 from ridgeline.suite import Inputs, load_suite
 suite = load_suite(Path({suite!r}))
 if {size} > {most_computed}:

@@ -2,6 +2,7 @@
 
 Each large module is compiled as one that fills its results with numbers near one, or with zeros where they are integers, so that
 a solver at 256³ takes as long as its Python. Small modules are computed, because programs take shapes and counts from them.
+Where XLA chooses how a result is spread over devices, each has the whole of it: run such programs on one device.
 What the program does by the values of large arrays may differ: how often it iterates, which branch it takes.
 Call `begin` once JAX may be imported; whoever watches the compiler still sees what the program meant.
 """
