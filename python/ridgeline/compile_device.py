@@ -51,13 +51,13 @@ _MODEL_OPTION = ("xla_gpu_collect_cost_model_stats", True)
 class Target:
     """A GPU that XLA compiles for."""
 
-    def __init__(self, text: str) -> None:
-        """`text` is a `GpuTargetConfigProto`.
+    def __init__(self, text: str, *, devices: int = 1) -> None:
+        """`text` is a `GpuTargetConfigProto`; a program is cut for so many such `devices` of one host.
 
         Raises what JAX raises where there is no plugin, or where the plugin does not take the text.
         """
         topologies = importlib.import_module("jax.experimental.topologies")
-        topology = topologies.get_topology_desc(platform="cuda", target_config=text, topology="1x1x1")
+        topology = topologies.get_topology_desc(platform="cuda", target_config=text, topology=f"1x1x{devices}")
         self._devices = topology.devices
         self._client = topology.devices[0].client
         self._has_model = True
@@ -74,7 +74,7 @@ class Target:
         client = importlib.import_module("jax._src.lib").xla_client
         with mlir.make_ir_context() as context, _location(context):
             module, notes = read_source(source)
-            options = compiler.get_compile_options(num_replicas=1, num_partitions=1, device_assignment=None)
+            options = compiler.get_compile_options(num_replicas=1, num_partitions=len(self._devices), device_assignment=None)
             dump, devices = folder / ".dump", client.DeviceList(tuple(self._devices))
             try:
                 executable, compile_s = self._compiled(module, devices, options, dump)
