@@ -10,7 +10,7 @@ use crate::rewrites::place_of;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
 use ridge_analysis::{Lines, Need};
-use ridge_hlo::{HloModule, InstructionId};
+use ridge_hlo::InstructionId;
 use ridge_table::Subject;
 
 pub(crate) static RULE: Rule = Rule {
