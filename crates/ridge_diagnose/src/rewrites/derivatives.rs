@@ -180,6 +180,11 @@ fn moves(site: &Site<'_, '_>, id: InstructionId) -> bool {
     moving.contains(&&*site.instruction(id).opcode)
 }
 
+/// Whether an instruction pushes an identity matrix through a function, which nobody wrote as a product.
+pub(super) fn is_pushed(site: &Site<'_, '_>, id: InstructionId) -> bool {
+    mode(site, id).is_some()
+}
+
 /// How an instruction's name says that it is pushed through, as `vmap(jvp(f))` and `vmap(transpose(jvp(f)))` do.
 fn mode(site: &Site<'_, '_>, id: InstructionId) -> Option<Mode> {
     let name = &site.instruction(id).metadata.op_name;
