@@ -2,9 +2,10 @@
 
 use crate::case::{Case, Work};
 use crate::updates::behind_copies;
-use ridge_hlo::{HloModule, InstructionId, Users};
+use ridge_hlo::{ComputationId, HloModule, InstructionId, Users};
 use ridge_trace::ModuleRow;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 /// The entry parameter that `id` is a copy of, through other copies; updates in between make other copies necessary, which
 /// giving the argument away does not spare.
@@ -21,6 +22,25 @@ pub(crate) fn name_of(module: &HloModule, parameter: InstructionId) -> String {
         "" => format!("argument {}", instruction.parameter_number.unwrap_or(0)),
         name => name.to_owned(),
     }
+}
+
+/// The entry parameters that each instruction of `entry` goes back to.
+pub(crate) fn behind_each(
+    module: &HloModule,
+    entry: ComputationId,
+) -> FxHashMap<InstructionId, BTreeSet<InstructionId>> {
+    let mut found: FxHashMap<InstructionId, BTreeSet<InstructionId>> = FxHashMap::default();
+    // Operands stand before those who read them.
+    for id in module.computation(entry).instruction_ids() {
+        let instruction = module.instruction(id);
+        let mut of: BTreeSet<InstructionId> =
+            instruction.operands.iter().filter_map(|operand| found.get(operand)).flatten().copied().collect();
+        if instruction.opcode == "parameter" {
+            of.insert(id);
+        }
+        found.insert(id, of);
+    }
+    found
 }
 
 /// Whether the memory of an entry parameter, or of a part of it, may be used for results.

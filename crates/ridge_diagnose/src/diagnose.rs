@@ -239,11 +239,23 @@ fn judge(
     Some(against(rule, doubts).map_or_else(|| find(case), Err))
 }
 
+/// Rules that say where time goes, and no cause, or one that many programs have: they come last of what only informs, the last of
+/// these first.
+const WITHOUT_CAUSE: [&str; 5] =
+    ["unexplained-work", "kernel-hotspot", "hot-line", "serial-while-small-body", "tiny-operations"];
+
 /// What ranks a finding before it is replayed: errors, then what it holds, nanoseconds per step or capture. Some hold time beside the
 /// judged time, so shares are of different wholes.
 fn rank(case: &Case<'_>, finding: &Finding) -> f64 {
     let grave = if finding.level == Level::Error { f64::from(u32::MAX) * 1e9 } else { 0.0 };
-    grave + if finding.is_information { 0.0 } else { finding.share * whole_ns(case, finding) }
+    let without_cause = WITHOUT_CAUSE.iter().position(|rule| *rule == finding.rule).filter(|_| finding.is_information);
+    grave
+        + match without_cause {
+            // A line whose structure is known holds what has it.
+            Some(_) if finding.rule == "hot-line" && finding.share > 0.0 => 0.0,
+            Some(place) => place as f64 - WITHOUT_CAUSE.len() as f64,
+            None => finding.share * whole_ns(case, finding),
+        }
 }
 
 /// What the share of a finding is of, nanoseconds.

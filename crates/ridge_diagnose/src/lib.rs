@@ -20,6 +20,7 @@ mod case;
 mod collectives;
 mod copying;
 mod diagnose;
+mod factors;
 mod finding;
 mod fitness;
 mod kernels;

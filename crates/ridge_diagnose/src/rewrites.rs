@@ -14,12 +14,18 @@ mod banded;
 mod batch;
 mod chain;
 mod cone;
+mod constant;
+mod convolved;
+mod derivatives;
+mod diagonal;
 mod discarded;
 mod hoist;
 mod lengths;
 mod log_sum;
 mod lookup;
+mod only;
 mod pairwise;
+mod positions;
 mod power;
 mod repeated;
 mod round_trip;
@@ -56,12 +62,17 @@ pub(crate) fn better_forms<'a>(case: &Case<'a>, program: &Program<'a>, least: f6
         power::find(&site),
         spectrum::find(&site),
         hoist::find(&site),
+        constant::find(&site).into_iter().collect(),
         window::find(&site),
         batch::find(&site),
         round_trip::find(&site),
         repeated::find(&site),
         banded::find(&site),
+        convolved::find(&site),
+        derivatives::find(&site),
+        diagonal::find(&site),
         discarded::find(&site),
+        positions::find(&site),
         log_sum::find(&site),
         lengths::find(&site),
         lookup::find(&site),

@@ -67,6 +67,9 @@ rules! {
     lanes_wait
     runs_to_limit
     factorized_again
+    frozen_work
+    distant_pairs
+    tiny_operations
     narrow_reduction
     layout_copies
     gather_scatter_bound

@@ -2,6 +2,7 @@
 
 use super::site::{Rewrite, Site, Slack};
 use crate::pricing::Work;
+use crate::programs::reached;
 use ridge_hlo::{ComputationId, InstructionId, OpcodeClass};
 
 /// Iterations for each run of a loop that are worth doing at once.
@@ -18,14 +19,16 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     let body = *site.instruction(id).called.first()?;
     let direct: Vec<InstructionId> =
         site.module.computation(body).instruction_ids().filter(|id| site.program.ran.contains_key(id)).collect();
-    // A loop within is no array operation.
-    let runs = |id: &InstructionId| {
-        site.instruction(*id).opcode.class() == OpcodeClass::Runs && site.instruction(*id).opcode != "call"
+    let inside = reached(site.module, body);
+    let all = || inside.iter().flat_map(|inside| site.module.computation(*inside).instruction_ids());
+    // Branches of a batch are all computed, and loops of unequal lengths wait for the longest.
+    let is_uneven = |id: InstructionId| {
+        let instruction = site.instruction(id);
+        instruction.opcode.class() == OpcodeClass::Runs
+            && instruction.opcode != "call"
+            && (instruction.opcode != "while" || instruction.known_trip_count().is_none())
     };
-    if direct.is_empty()
-        || site.module.computation(body).instruction_ids().any(|id| runs(&id))
-        || !is_independent(site, body)
-    {
+    if direct.is_empty() || all().any(is_uneven) || !is_independent(site, body) {
         return None;
     }
     let iterations = direct.iter().map(|id| site.program.events(*id)).max()? as f64;
@@ -34,19 +37,19 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
         (0, Some(trips)) => trips as f64,
         _ => return None,
     };
-    let ns = site.program.ns_of(&direct).saturating_add(site.program.ns(id)) as f64;
+    let mut old: Vec<InstructionId> = all().filter(|id| site.program.ran.contains_key(id)).collect();
+    let ns = site.program.ns_of(&old).saturating_add(site.program.ns(id)) as f64;
     if of_loop < FEWEST || ns / iterations > LONGEST_NS {
         return None;
     }
     let mut better = Work::default();
-    for id in &direct {
+    for id in old.iter().filter(|id| site.instruction(**id).opcode != "while") {
         // Counters and addresses are not needed for a batch.
         let is_number = site.elements(*id) <= 1.0;
         let work = site.cost(*id).and_then(Work::of)?;
         better = better.plus(if is_number { Work::default() } else { work.times(site.program.events(*id) as f64) });
     }
-    let at = direct.iter().copied().filter(|id| site.elements(*id) > 1.0).max_by_key(|id| site.program.ns(*id))?;
-    let mut old = direct;
+    let at = old.iter().copied().filter(|id| site.elements(*id) > 1.0).max_by_key(|id| site.program.ns(*id))?;
     old.extend(Some(id).filter(|id| site.program.ran.contains_key(id)));
     Some(Rewrite {
         does: "goes through a loop whose iterations do not depend on each other",
@@ -60,8 +63,8 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     })
 }
 
-/// Whether an iteration of the loop reads nothing that another wrote: its state counts, stays as it is, or is an array of which
-/// each iteration writes a part that no iteration reads.
+/// Whether an iteration of the loop reads nothing that another wrote: its state counts, stays as it is, is a sum to which each
+/// iteration adds, or is an array of which each iteration writes a part that no iteration reads.
 fn is_independent(site: &Site<'_, '_>, body: ComputationId) -> bool {
     let ids: Vec<InstructionId> = site.module.computation(body).instruction_ids().collect();
     let Some(state) = ids.iter().copied().find(|id| site.instruction(*id).opcode == "parameter") else { return false };
@@ -86,14 +89,26 @@ fn is_independent(site: &Site<'_, '_>, body: ComputationId) -> bool {
         if taken.iter().any(|id| site.flow.source(*id) == next) || taken.iter().all(|id| site.flow.source(*id) != *id) {
             continue;
         }
+        let update = site.instruction(next);
+        let is_own = |operand: &InstructionId| taken.contains(&site.flow.source(*operand));
+        // What only gathers what the iterations give may be gathered at the end.
+        if matches!(&*update.opcode, "add" | "maximum" | "minimum") && !site.number(next).is_integer() {
+            let [one, other] = update.operands[..] else { return false };
+            match (is_own(&one), is_own(&other)) {
+                (true, false) => parts.push(other),
+                (false, true) => parts.push(one),
+                _ => return false,
+            }
+            arrays.extend(taken);
+            continue;
+        }
         if site.elements(next) <= 1.0 {
-            // Counters only: another number that is handed on may be a sum.
+            // Counters only.
             if site.number(next).is_integer() {
                 continue;
             }
             return false;
         }
-        let update = site.instruction(next);
         let is_write = update.opcode == "dynamic-update-slice"
             && update.operands.first().is_some_and(|array| taken.contains(&site.flow.source(*array)));
         let Some(part) = update.operands.get(1).filter(|_| is_write) else { return false };

@@ -1,6 +1,7 @@
 //! Results of a loop that only some iterations keep, by a counter, while every iteration computes them: a condition that `vmap`
 //! or `where` turned into a choice between two finished results.
 
+use super::only::only_for;
 use super::site::{Rewrite, Site, Slack};
 use crate::pricing::Work;
 use ridge_hlo::InstructionId;
@@ -12,7 +13,7 @@ const RARE: f64 = 0.5;
 const FEWEST: f64 = 512.0;
 /// Counts that a condition is tried with.
 const COUNTS: i64 = 2048;
-/// Steps of a condition, and values that are made for a choice.
+/// Steps of a condition.
 const MOST: usize = 512;
 
 pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
@@ -30,8 +31,9 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
         return None;
     }
     let old = made_for(site, id, carrier, around, branch);
-    let work: Option<Vec<Work>> =
-        old.iter().map(|id| Some(Work::of(site.cost(*id)?)?.times(site.events(*id)))).collect();
+    // A loop costs what its iterations do, which are in the list themselves.
+    let priced = old.iter().filter(|id| site.instruction(**id).opcode != "while");
+    let work: Option<Vec<Work>> = priced.map(|id| Some(Work::of(site.cost(*id)?)?.times(site.events(*id)))).collect();
     let better = work?.into_iter().fold(Work::default(), Work::plus).times(kept);
     let is_within = |other: &InstructionId| *other != carrier;
     // Choosing between two arrays that are there anyway is no work of a branch.
@@ -56,32 +58,13 @@ fn made_for(
     around: InstructionId,
     branch: InstructionId,
 ) -> Vec<InstructionId> {
-    // Values whose every reader is one of those, from the choice back.
-    let mut only: FxHashSet<InstructionId> = FxHashSet::default();
     let operands: Vec<InstructionId> =
         site.instruction(select).operands.iter().map(|id| site.flow.source(*id)).collect();
     let first = site.flow.source(branch);
     if operands.iter().filter(|operand| **operand == first).count() > 1 {
         return vec![carrier];
     }
-    let mut open = vec![first];
-    while let Some(at) = open.pop() {
-        let is_inside = site.flow.loop_around(at) == Some(around);
-        let makes = !matches!(&*site.instruction(at).opcode, "parameter" | "get-tuple-element" | "constant" | "while");
-        if only.contains(&at) || only.len() > MOST || !is_inside || !makes {
-            continue;
-        }
-        let readers = site.flow.readers(at).unwrap_or_default();
-        let is_for = |reader: &InstructionId| *reader == select || only.contains(reader);
-        if readers.is_empty() || !readers.iter().all(is_for) {
-            continue;
-        }
-        only.insert(at);
-        open.extend(site.flow.inputs(at));
-    }
-    // A fusion whose result is for the branch alone runs for nothing else.
-    let is_for_it = |id: &InstructionId| *id == carrier || only.contains(&site.flow.source(*id));
-    let mut old: Vec<InstructionId> = only.iter().filter_map(|id| site.ran(*id)).filter(is_for_it).collect();
+    let mut old = only_for(site, &[select], first, around);
     old.push(carrier);
     old.sort_unstable();
     old.dedup();

@@ -1,6 +1,7 @@
 //! One matrix that a whole batch shares, factorized and solved with again for each of its members.
 
 use super::site::{Rewrite, Site, Slack};
+use crate::factors::is_factor;
 use crate::pricing::Work;
 use ridge_hlo::{InstructionId, OpcodeClass};
 use rustc_hash::FxHashMap;
@@ -12,9 +13,6 @@ const LONGEST: usize = 24;
 /// Values that are looked at to see whether one is the same for a whole batch.
 const MOST: usize = 4096;
 
-/// What takes a matrix apart, by parts of the names that LAPACK, cuSOLVER and XLA give it.
-const FACTORS: [&str; 8] = ["potrf", "getrf", "geqrf", "syevd", "heevd", "gesdd", "gesvd", "cholesky"];
-
 pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
     let mut same = Sameness { site, known: FxHashMap::default() };
     let (mut old, mut better) = (Vec::new(), Work::default());
@@ -24,7 +22,7 @@ pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
         better = better.plus(work.times(site.program.events(id) as f64));
     }
     let longest = |ids: &[InstructionId]| ids.iter().copied().max_by_key(|id| site.program.ns(*id));
-    let factors: Vec<InstructionId> = old.iter().copied().filter(|id| is_factor(site, *id)).collect();
+    let factors: Vec<InstructionId> = old.iter().copied().filter(|id| is_factor(site.module, *id)).collect();
     let Some(at) = longest(&factors).or_else(|| longest(&old)) else { return Vec::new() };
     // A solution alone whose matrix is shared is only a narrower form of what a library does by itself.
     if factors.is_empty() {
@@ -40,12 +38,6 @@ pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
         better,
         slack: Slack::Alike,
     }]
-}
-
-fn is_factor(site: &Site<'_, '_>, id: InstructionId) -> bool {
-    let instruction = site.instruction(id);
-    let name = instruction.custom_call_target.as_deref().unwrap_or(&instruction.opcode);
-    FACTORS.iter().any(|factor| name.contains(factor))
 }
 
 fn is_solve(site: &Site<'_, '_>, id: InstructionId) -> bool {
@@ -69,13 +61,13 @@ impl Sameness<'_, '_, '_> {
         let batches = extents.len().checked_sub(2)?;
         let copies: f64 = extents.iter().take(batches).map(|extent| *extent as f64).product();
         let n = *extents.last()? as f64;
-        if copies < FEWEST || !(is_factor(site, id) || is_solve(site, id)) {
+        if copies < FEWEST || !(is_factor(site.module, id) || is_solve(site, id)) {
             return None;
         }
         if !(0..batches).all(|dimension| self.is_same(matrix, dimension)) {
             return None;
         }
-        if is_factor(site, id) {
+        if is_factor(site.module, id) {
             return Some(Work::of(site.cost(id)?)?.times(1.0 / copies));
         }
         let right = *instruction.operands.get(1)?;
@@ -129,7 +121,7 @@ impl Sameness<'_, '_, '_> {
             }
             "reshape" | "slice" | "get-tuple-element" => first.is_some_and(|operand| self.is_same(operand, dimension)),
             "custom-call" | "triangular-solve" | "cholesky" => {
-                let is_known = is_factor(self.site, id) || is_solve(self.site, id);
+                let is_known = is_factor(self.site.module, id) || is_solve(self.site, id);
                 let operands: Vec<InstructionId> = instruction.operands.clone();
                 is_known && operands.into_iter().all(|operand| self.is_same(operand, dimension))
             }

@@ -114,6 +114,35 @@ impl<'a> Site<'a, '_> {
         own.or_else(|| self.case.line_of_op(self.program.work(self.flow.carrier(id)).first()?.op))
     }
 
+    /// The extent of the identity matrix that `id` is, as a comparison of rows with columns.
+    pub(super) fn identity(&self, id: InstructionId) -> Option<f64> {
+        let instruction = self.instruction(id);
+        let [one, other] = instruction.operands[..] else { return None };
+        let [rows, columns] = instruction.shape.dimensions[..] else { return None };
+        let counts = |id: InstructionId| {
+            let iota = self.instruction(self.flow.source(id));
+            (iota.opcode == "iota").then(|| iota.dimensions.first().copied()).flatten()
+        };
+        let is_equal = instruction.opcode == "compare"
+            && instruction.attributes().comparison_direction.as_deref() == Some("EQ")
+            && rows == columns;
+        (is_equal && counts(one)? != counts(other)?).then_some(rows as f64)
+    }
+
+    /// The loop that computes `id`, where that is an element of its last state.
+    pub(super) fn loop_of(&self, id: InstructionId) -> Option<InstructionId> {
+        let instruction = self.instruction(id);
+        let of = *instruction.operands.first().filter(|_| instruction.opcode == "get-tuple-element")?;
+        (self.instruction(of).opcode == "while").then_some(of)
+    }
+
+    /// The elements of a loop's last state that are read and that it computes, rather than hands on.
+    pub(super) fn results_of_loop(&self, around: InstructionId) -> Vec<InstructionId> {
+        let computation = self.instruction(around).computation;
+        let all = self.module.computation(computation).instruction_ids();
+        all.filter(|id| self.loop_of(*id) == Some(around) && self.flow.source(*id) == *id).collect()
+    }
+
     /// The products of matrices that ran.
     pub(crate) fn products(&self) -> Vec<Product> {
         self.module.instruction_ids().filter(|id| self.ran(*id).is_some()).filter_map(|id| self.product(id)).collect()

@@ -1,6 +1,7 @@
 //! Products with a matrix that is made for the product: of zeros and ones, of one diagonal, of copies of a small array.
 
 use super::cone::Cone;
+use super::derivatives::is_pushed;
 use super::site::{Product, Rewrite, Site, Slack};
 use crate::pricing::Work;
 use ridge_hlo::InstructionId;
@@ -45,6 +46,10 @@ pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
 fn rewrite(site: &Site<'_, '_>, matrix: InstructionId, products: &[(Product, bool)]) -> Option<Rewrite> {
     let cone = Cone::of(site, matrix)?;
     let kind = kind(site, matrix, &cone)?;
+    // The first step of a whole matrix of derivatives: JAX multiplies by the identity, and no line of the program does.
+    if kind == Kind::Diagonal && products.iter().all(|(product, _)| is_pushed(site, product.at)) {
+        return None;
+    }
     let width = products.first().map(|(product, _)| site.width(product.at))?;
     let positions: f64 = cone.leaves.iter().map(|leaf| site.elements(*leaf)).fold(0.0, f64::max);
     let mut better = Work::default();

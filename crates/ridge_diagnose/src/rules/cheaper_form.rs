@@ -24,6 +24,9 @@ pub(crate) static RULE: Rule = Rule {
 
 /// The least part of the judged time that the other form saves: less is not seen when the program is timed again.
 const LEAST: f64 = 0.05;
+/// What saves less in the middle of its range is told and no warning: some who know the other form leave such a thing as it is, for
+/// it reads better.
+const WORTH: f64 = 0.10;
 /// What programs saved, of those that the patterns were tuned with, was within these factors of what the prices say: a program that is recorded shares its time
 /// with the recorder, and the form that is written instead is not always the one that was priced.
 const LOW: f64 = 0.6;
@@ -62,6 +65,8 @@ fn finding(case: &Case<'_>, program: &Program<'_>, form: &Priced) -> Finding {
         Some(line) => found.fact(format!("made by {line}, which this line calls")),
         None => found,
     };
+    let middle = case.share(form.ns) * (1.0 - (form.left.least + form.left.most) / 2.0);
+    let found = if middle < WORTH { found.information() } else { found };
     found
         .claims(program.claim(&old, 1.0 - ((form.left.least + form.left.most) / 2.0) as f32))
         .priced(LOW * case.share(form.ns) * (1.0 - form.left.most), HIGH * case.share(form.ns) * (1.0 - form.left.least))

@@ -1,7 +1,8 @@
 //! A program that is called again and again factorizes a matrix that some of its arguments alone decide.
 
-use crate::arguments::name_of;
+use crate::arguments::{behind_each, name_of};
 use crate::case::Case;
+use crate::factors::is_factor;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::programs::{Program, programs};
@@ -9,10 +10,8 @@ use crate::rewrites::place_of;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
 use ridge_analysis::{Lines, Need};
-use ridge_hlo::{HloModule, InstructionId};
+use ridge_hlo::InstructionId;
 use ridge_table::Subject;
-use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
 
 pub(crate) static RULE: Rule = Rule {
     id: "factorized-again",
@@ -32,9 +31,6 @@ const RUNS: u64 = 5;
 /// Arguments that are named, and instructions of a program that is looked at.
 const NAMED: usize = 4;
 const MOST: usize = 1 << 14;
-/// What takes a matrix apart, by parts of the names that LAPACK, cuSOLVER and XLA give it.
-const FACTORS: [&str; 8] = ["potrf", "getrf", "geqrf", "syevd", "heevd", "gesdd", "gesvd", "cholesky"];
-
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     case.needs_hlo()?;
     Ok(programs(case).iter().filter_map(|program| finding(case, program)).collect())
@@ -49,7 +45,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     if program.events(factor) < RUNS || module.computation(entry).instruction_ids().len() > MOST {
         return None;
     }
-    let arguments = arguments(module, entry);
+    let arguments = behind_each(module, entry);
     let own = arguments.get(&factor).filter(|own| !own.is_empty())?;
     let is_large = |id: InstructionId| module.instruction(id).shape.element_count().is_ok_and(|count| count > 1);
     let parameters = module.computation(entry).instruction_ids();
@@ -81,28 +77,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
             .fact(format!("called {} times; the capture doesn't show whether those arguments were the same each time", program.events(factor)))
             .why("a compiled function keeps nothing from one call to the next, so everything that depends on its unchanged arguments is computed again")
             .help("if they stay the same, factorize once in a function of its own and pass the factor in: `jax.scipy.linalg.cho_factor`, `lu_factor`, then `cho_solve` or `solve_triangular` in each call")
+            .claims(program.claim(&ran, 1.0))
             .information(),
     )
-}
-
-fn is_factor(module: &HloModule, id: InstructionId) -> bool {
-    let instruction = module.instruction(id);
-    let name = instruction.custom_call_target.as_deref().unwrap_or(&instruction.opcode);
-    FACTORS.iter().any(|factor| name.contains(factor))
-}
-
-/// The arguments that each instruction of the entry goes back to.
-fn arguments(module: &HloModule, entry: ridge_hlo::ComputationId) -> FxHashMap<InstructionId, BTreeSet<InstructionId>> {
-    let mut found: FxHashMap<InstructionId, BTreeSet<InstructionId>> = FxHashMap::default();
-    // Operands stand before those who read them.
-    for id in module.computation(entry).instruction_ids() {
-        let instruction = module.instruction(id);
-        let mut of: BTreeSet<InstructionId> =
-            instruction.operands.iter().filter_map(|operand| found.get(operand)).flatten().copied().collect();
-        if instruction.opcode == "parameter" {
-            of.insert(id);
-        }
-        found.insert(id, of);
-    }
-    found
 }

@@ -29,7 +29,7 @@ const LEAST: f64 = 0.25;
 struct Held<'a> {
     ns: i64,
     /// Operations with their time, most first.
-    operations: Vec<(i64, &'a str, u32)>,
+    operations: Vec<(i64, &'a str, u32, usize)>,
 }
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
@@ -39,24 +39,28 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         // Made by the line or owed to it: it is where to begin in both cases.
         let held = lines.entry(Place { is_inferred: false, ..place }).or_default();
         held.ns = held.ns.saturating_add(work.row.ns);
-        held.operations.push((work.row.ns, work.name, work.op));
+        held.operations.push((work.row.ns, work.name, work.op, work.at));
     }
     let hot = lines.into_iter().filter(|(_, held)| case.share(held.ns) >= LEAST);
     Ok(hot.map(|(place, held)| finding(case, place, held)).collect())
 }
 
 fn finding(case: &Case<'_>, place: Place, mut held: Held<'_>) -> Finding {
-    held.operations.sort_by_key(|(ns, name, _)| (std::cmp::Reverse(*ns), *name));
-    let names = distinct(held.operations.iter().map(|(_, name, _)| *name));
+    held.operations.sort_by_key(|(ns, name, ..)| (std::cmp::Reverse(*ns), *name));
+    let names = distinct(held.operations.iter().map(|(_, name, ..)| *name));
     let count = Quantity::new(held.operations.len() as f64, Unit::Count, Basis::Counted);
-    let structure = structure(case, &held).map_or(String::new(), |words| format!(", {words}"));
-    Finding::new(format!("one line has {} of the time{structure}", percent(case.share(held.ns))))
+    let structure = structure(case, &held).map(|words| format!(", {words}"));
+    // What is known of a line makes it more than a place to begin.
+    let rows = held.operations.iter().map(|(.., at)| (*at, 1.0)).filter(|_| structure.is_some());
+    let claim: Vec<(usize, f32)> = rows.collect();
+    Finding::new(format!("one line has {} of the time{}", percent(case.share(held.ns)), structure.unwrap_or_default()))
         .at(Some(place))
-        .about(held.operations.first().and_then(|(.., op)| OpRow::known(*op)).map(Subject::Op))
+        .about(held.operations.first().and_then(|(_, _, op, _)| OpRow::known(*op)).map(Subject::Op))
         .number("in what the compiler made of it", case.per_unit(held.ns))
         .number(format!("operations, most of all {}", list(&names, 3)), count)
         .why("what a line computes, or what the compiler copies and rearranges for it, is where most can be won")
         .help("look at its operations with `ridgeline stats --by op` and at how far each is from its roof with `ridgeline roofline`")
+        .claims(claim)
         .information()
 }
 
@@ -66,7 +70,7 @@ const MOST_OF_IT: f64 = 0.5;
 /// What most of the line's work is, by the transformations and functions that JAX names around it.
 fn structure(case: &Case<'_>, held: &Held<'_>) -> Option<String> {
     let mut parts: BTreeMap<String, i64> = BTreeMap::new();
-    for (ns, _, op) in &held.operations {
+    for (ns, _, op, _) in &held.operations {
         let Some((module, id)) = case.analysis.instruction(*op) else { continue };
         for words in structures(module.op_name_in_fusion(id)) {
             let sum = parts.entry(words).or_default();

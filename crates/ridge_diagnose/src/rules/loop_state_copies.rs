@@ -1,6 +1,6 @@
 //! Copies in the bodies of loops, made because the state is updated while something still reads it.
 
-use crate::case::Case;
+use crate::case::{Case, is_installed};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::programs::{Program, programs};
@@ -92,7 +92,13 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let copied = count(copies.len() as u64, "copy", "copies");
     let (flow, users) = (Flow::new(program.module), Users::new(program.module));
     let is_needed = copies.iter().all(|id| needs_both(program.module, &flow, &users, *id));
-    let found = if is_needed || case.share(ns) < WORTH { found.information() } else { found };
+    // What a library keeps in the state of its loop is not the user's to change.
+    let is_of_library = |id: &InstructionId| {
+        let around = flow.loop_around(*id);
+        around.and_then(|around| program.module.source_stack(around).first().map(|frame| is_installed(frame.file))).unwrap_or(false)
+    };
+    let is_of_library = copies.iter().all(is_of_library);
+    let found = if is_needed || is_of_library || case.share(ns) < WORTH { found.information() } else { found };
     Some(
         program
             .located(case, found, copies.first().copied())

@@ -1,0 +1,66 @@
+//! Products of matrices of which only the diagonal is read.
+
+use super::site::{Rewrite, Site, Slack};
+use crate::pricing::Work;
+use ridge_hlo::InstructionId;
+
+/// The smallest product that is worth it.
+const SMALLEST: f64 = 32.0;
+
+pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
+    site.products().into_iter().filter_map(|product| rewrite(site, product.at)).collect()
+}
+
+fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
+    let product = site.product(id)?;
+    let is_square = (product.m - product.n).abs() < 0.5 && product.m >= SMALLEST;
+    let readers = site.flow.readers(id).filter(|readers| is_square && !readers.is_empty())?;
+    if !readers.iter().all(|reader| reads_diagonal(site, id, *reader)) {
+        return None;
+    }
+    let terms = product.batch * product.m * product.k;
+    let mut old = vec![site.ran(id)?];
+    old.extend(readers.iter().filter_map(|reader| site.ran(*reader)));
+    old.sort_unstable();
+    old.dedup();
+    let better = Work { plain: 2.0 * terms, bytes: 2.0 * terms * site.width(id), ..Work::default() };
+    Some(Rewrite {
+        does: "computes a whole product of two matrices and reads its diagonal alone",
+        instead: "the sums of the diagonal alone",
+        why: "each element of the diagonal is one sum over a row and a column, and the product has as many more as the matrix has columns",
+        help: "multiply element by element and add up: `(a * b.T).sum(axis=1)` or `jnp.einsum('ij,ji->i', a, b)` in place of `jnp.diag(a @ b)`, `(a * b.T).sum()` in place of `jnp.trace(a @ b)`",
+        at: id,
+        old,
+        better: better.times(site.events(id)),
+        slack: Slack::Little,
+    })
+}
+
+/// Whether `reader` takes nothing but the diagonal of the square product `id`.
+fn reads_diagonal(site: &Site<'_, '_>, id: InstructionId, reader: InstructionId) -> bool {
+    let instruction = site.instruction(reader);
+    let operand = |at: usize| instruction.operands.get(at).copied();
+    match &*instruction.opcode {
+        // Rows and columns by the same counter.
+        "gather" => {
+            let is_single = instruction.attributes().slice_sizes.iter().all(|size| *size == 1);
+            operand(1).is_some_and(|indices| is_single && is_counter_twice(site, indices))
+        }
+        "select" => {
+            let [Some(condition), Some(yes), Some(no)] = [operand(0), operand(1), operand(2)] else { return false };
+            site.flow.content(yes) == site.flow.content(id)
+                && site.constant(no) == Some(0.0)
+                && site.identity(site.flow.source(condition)).is_some()
+        }
+        _ => false,
+    }
+}
+
+fn is_counter_twice(site: &Site<'_, '_>, id: InstructionId) -> bool {
+    let joined = site.instruction(site.flow.content(id));
+    let counters: Vec<InstructionId> = joined.operands.iter().map(|operand| site.flow.content(*operand)).collect();
+    let [one, other] = counters[..] else { return false };
+    let [one, other] = [one, other].map(|id| site.instruction(id));
+    let counts = |id: &ridge_hlo::Instruction| id.opcode == "iota" && id.shape.dimensions.iter().filter(|extent| **extent > 1).count() == 1;
+    joined.opcode == "concatenate" && counts(one) && counts(other)
+}
