@@ -148,7 +148,7 @@ fn questions() -> [Asked; 10] {
             "xplane/tpu_host_offload.xplane.pb",
             "next",
             json!({}),
-            "  to know it: ridgeline bench",
+            "  to find out: ridgeline bench",
         ),
         asked(
             "Would it help if all work were twice as fast?",
@@ -207,7 +207,7 @@ fn ten_questions_of_ten_captures_are_answered_by_the_tools_alone() {
           cpuprof.py: 33.6 ms of 33.6 ms of all device time (measured); idle 2.55 ms (measured)
           2170 characters
         What answers the questions that this capture leaves open?
-          to know it: ridgeline bench SUITE --sizes 32,64,128 -o RUN
+          to find out: ridgeline bench SUITE --sizes 32,64,128 -o RUN
           4783 characters
         Would it help if all work were twice as fast?
           Saves: cannot tell: the capture doesn't have the calls that launched its device work, so the cause of its waits is unknown - saving of all changes together; overlapping changes count once
@@ -228,7 +228,7 @@ fn two_captures_are_compared() {
         lines,
         [
             "basis: times are measured; intervals are modelled from repeated steps or runs; predicted savings are modelled",
-            "cannot judge: step 14.5 ms → 19.9 ms, +37.7%"
+            "inconclusive: step 14.5 ms → 19.9 ms, +37.7%"
         ]
     );
     client.end();

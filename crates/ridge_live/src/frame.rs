@@ -67,7 +67,7 @@ fn gpu_row(gpu: &Gpu) -> [String; 7] {
     };
     [
         format!("{} {}", gpu.index, gpu.name),
-        number(gpu.utilization_pct, "%"),
+        gpu.utilization_pct.map_or("–".to_owned(), |part| format!("{part:.0}%")),
         memory.0,
         memory.1,
         clock,
