@@ -82,7 +82,7 @@ fn library_products_and_attention_have_their_work() {
             gemm_fusion_dot.3              855927   602149570605904.5    423.724    512            compute  4.179     bf16.matrix
             gemm_fusion_dot.6              835887   616585825021803.125  384        512            compute  4.082     bf16.matrix
             gemm_fusion_dot.7              593445   868481620908424.5    472.615    512            compute  2.898     bf16.matrix
-            * AMD Instinct MI355X: the capture says 4.1 TB/s of memory bandwidth, the data sheet 8 TB/s; the data sheet is used
+            * AMD Instinct MI355X: the capture reports 4.1 TB/s of memory bandwidth, the data sheet 8 TB/s; the data sheet is used
             * 8 of 20 rows shown
         "#]],
     );
