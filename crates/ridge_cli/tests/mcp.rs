@@ -208,11 +208,11 @@ fn ten_questions_of_ten_captures_are_answered_by_the_tools_alone() {
           2170 characters
         What answers the questions that this capture leaves open?
           to find out: ridgeline bench SUITE --sizes 32,64,128 -o RUN
-          4783 characters
+          4790 characters
         Would it help if all work were twice as fast?
           Saves: cannot tell: the capture doesn't have the calls that launched its device work, so the cause of its waits is unknown - saving of all changes together; overlapping changes count once
           2692 characters
-        29685 characters in all
+        29692 characters in all
     "#]].assert_eq(&said);
 }
 
