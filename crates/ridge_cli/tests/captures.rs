@@ -213,7 +213,7 @@ fn a_roofline_is_drawn_and_written() {
         &csv.1,
     ]);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
-    for text in ["Roofline of AMD Instinct MI300X", "104 TFLOP/s", "│", "cudnn-conv.1", "the capture says 2.66 TB/s"]
+    for text in ["Roofline of AMD Instinct MI300X", "104 TFLOP/s", "│", "cudnn-conv.1", "the capture reports 2.66 TB/s"]
     {
         assert!(ran.stdout.contains(text), "{text}: {}", ran.stdout);
     }

@@ -133,7 +133,7 @@ fn a_folder_in_use_is_not_touched() {
     assert_eq!(ran.code, Some(2));
     let shown = ran.stderr.replace(folder.path().to_str().expect("a path in UTF-8"), "FOLDER");
     expect![[r#"
-        error: expected an empty folder or an earlier capture, found another file
+        error: expected an empty directory or an earlier capture, found another file
           --> FOLDER/thesis.tex
         hint: name another directory with `-o`
     "#]]

@@ -93,5 +93,5 @@ fn what_cannot_be_run_is_said() {
     refused(&["--finding", "nothing"], &["true"], "unknown rule `nothing`");
     refused(&["--change", "late", "-o", "new"], &["false"], "the unchanged program ended with 1");
     refused(&["--change", "late", "-o", "new"], &["true"], "nothing can be changed from outside");
-    refused(&["--change", "late", "-o", "."], &["true"], "the directory holds other files");
+    refused(&["--change", "late", "-o", "."], &["true"], "the directory has other files");
 }

@@ -148,7 +148,7 @@ fn questions() -> [Asked; 10] {
             "xplane/tpu_host_offload.xplane.pb",
             "next",
             json!({}),
-            "  to know it: ridgeline bench",
+            "  to find out: ridgeline bench",
         ),
         asked(
             "Would it help if all work were twice as fast?",
@@ -184,35 +184,35 @@ fn ten_questions_of_ten_captures_are_answered_by_the_tools_alone() {
     expect![[r#"
         What holds this inference back?
           1. warning[unfused-eager] 58% of the time goes to elementwise, copy and reduction work that runs operator by operator
-          4043 characters
+          3976 characters
         How much can be saved where the loader is slow?
-          saves: 7.2 ms to 11 ms (its part of the time; blind: 1 of 1 right, 0.9 to 0.9) (modelled)
-          2560 characters
+          saves: 7.2 ms to 11 ms (its share of the time; blind: 1 of 1 right, 0.9 to 0.9) (modelled)
+          2557 characters
         Which GPUs were used, and was anything lost?
           devices: /device:GPU:0, /device:GPU:1
-          6166 characters
+          6104 characters
         Which kernel that is no copy took longest?
           nvjet_tst_128x256_64x4_1x2_h_bz_coopB_TNT 400000 8
-          2129 characters
+          2108 characters
         Is the largest matrix product bound by compute or by memory?
           custom-call.1 compute 1.45305
-          2638 characters
+          2628 characters
         Which operator of PyTorch took most time of its own?
           aten::convolution_backward 46354372 12
-          2040 characters
+          2022 characters
         How much memory was in use at most?
           cuda:0 32506156
-          652 characters
+          645 characters
         Which line of the program took most time?
           cpuprof.py: 33.6 ms of 33.6 ms of all device time (measured); idle 2.55 ms (measured)
-          2190 characters
+          2170 characters
         What answers the questions that this capture leaves open?
-          to know it: ridgeline bench SUITE --sizes 32,64,128 -o RUN
-          4835 characters
+          to find out: ridgeline bench SUITE --sizes 32,64,128 -o RUN
+          4790 characters
         Would it help if all work were twice as fast?
           Saves: cannot tell: the capture doesn't have the calls that launched its device work, so the cause of its waits is unknown - saving of all changes together; overlapping changes count once
-          2683 characters
-        29936 characters in all
+          2692 characters
+        29692 characters in all
     "#]].assert_eq(&said);
 }
 
@@ -228,7 +228,7 @@ fn two_captures_are_compared() {
         lines,
         [
             "basis: times are measured; intervals are modelled from repeated steps or runs; predicted savings are modelled",
-            "cannot judge: step 14.5 ms → 19.9 ms, +37.7%"
+            "inconclusive: step 14.5 ms → 19.9 ms, +37.7%"
         ]
     );
     client.end();
@@ -300,7 +300,7 @@ fn what_is_wrong_is_told_and_the_conversation_goes_on() {
         true error: could not open: No such file or directory (os error 2) (fixtures/nowhere)
         true error: expected other arguments: unknown field `budget`, expected one of `path`, `paths`, `characters`
         true error: unknown rule `loading`
-        hint: rules of such a name: data-loading
+        hint: did you mean `data-loading`?
         true error: unknown view `nothing`
         hint: `table` without "view" lists them
         true error: unknown column `size` of `op`

@@ -73,7 +73,7 @@ fn a_folder_leaves_out_what_it_does_not_know() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.contains("2 files copied"), "{}", ran.stdout);
     assert!(ran.stdout.contains("left out  foreign.json, notes.bin: ") && ran.stdout.contains("left out  link.json: "));
-    assert!(ran.stdout.contains("looked for host names, user names, home folders, IP addresses"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("looked for host names, user names, home directories, IP addresses"), "{}", ran.stdout);
     assert!(copy.join("trace/host0.copy.xplane.pb").is_file());
     assert!(["notes.bin", "foreign.json", "link.json"].iter().all(|name| !copy.join(name).exists()));
     let manifest = std::fs::read_to_string(copy.join("manifest.json")).expect("a copy");

@@ -130,7 +130,7 @@ fn what_fails_is_said_and_ends_so() {
     let (ran, document) = project.try_it(&["--patch", &broken]);
     assert_eq!((ran.code, document["candidate_exit_code"].as_i64()), (Some(1), Some(7)), "{}", ran.stderr);
     assert_eq!(document["verdict"]["state"], "cannot judge");
-    assert_eq!(document["notes"][0], "the candidate said at last: it broke");
+    assert_eq!(document["notes"][0], "last output of the candidate: it broke");
     let (ran, _) = project.try_program(&["--candidate-env", "A=1"], &["sh", "-c", "echo no data; exit 3"]);
     assert!(
         ran.code == Some(2) && ran.stderr.contains("it ended with 3") && ran.stderr.contains("no data"),

@@ -63,5 +63,5 @@ fn another_device_is_a_change_like_others() {
     assert!(unknown.stderr.contains("no data sheet of a device named"), "{}", unknown.stderr);
     let unsaid = run(&["what-if", CAPTURE, "--device", "h100"]);
     assert_eq!(unsaid.code, Some(1));
-    assert!(unsaid.stderr.contains("--captured-on NAME"), "{}", unsaid.stderr);
+    assert!(unsaid.stderr.contains("--as NAME"), "{}", unsaid.stderr);
 }

@@ -190,7 +190,7 @@ fn one_step_or_none_tells_nothing() {
         By::Part,
         expect![[r#"
             cannot judge: 400 → 0
-            refuses: after (run): no device worked and no step is marked, so there is no time to compare
+            refuses: after (run): no device work and no marked step, so there is no time to compare
             refuses: only 0% of device work can be matched to the other side: different programs, or operations without names
             warns: other numbers of devices: 1 before, 0 after
             kernel gemm 300 → 0, unknown

@@ -40,8 +40,8 @@ fn a_convolution_of_two_kernels_has_the_rate_of_its_executions() {
             (unattributed)            563521    -              -                    -                  -          unknown  -         -
             input_transpose_fusion.1  488200    0              0                    1047072511265.875  0          launch   12.205    -
             loop_transpose_fusion     193520    0              0                    270921868540.719   0          launch   4.838     -
-            * the work of 2.06% of the time is unknown: kernels of no known operation (2%), parts of executions that are counted elsewhere (0.0571%)
-            * AMD Instinct MI300X: the capture says 2.66 TB/s of memory bandwidth, the data sheet 5.3 TB/s; the data sheet is used
+            * the work of 2.1% of the time is unknown: kernels of no known operation (2.0%), parts of executions that are counted elsewhere (0.1%)
+            * AMD Instinct MI300X: the capture reports 2.66 TB/s of memory bandwidth, the data sheet 5.3 TB/s; the data sheet is used
         "#]],
     );
 }
@@ -63,8 +63,8 @@ fn library_products_and_attention_have_their_work() {
             custom-call.1      31360    205435297959183.656  341.333    204.8          compute  6.364     bf16.matrix
             wrapped_broadcast  29600    0                    0          0              memory   7.586     -
             copy.1             27640    0                    0          0              launch   2.303     -
-            * the work of 1.73% of the time is unknown: kernels of no known operation (1.73%)
-            * AMD Instinct MI300X: the capture says 2.66 TB/s of memory bandwidth, the data sheet 5.3 TB/s; the data sheet is used
+            * the work of 1.7% of the time is unknown: kernels of no known operation (1.7%)
+            * AMD Instinct MI300X: the capture reports 2.66 TB/s of memory bandwidth, the data sheet 5.3 TB/s; the data sheet is used
             * 8 of 17 rows shown
         "#]],
     );
@@ -82,7 +82,7 @@ fn library_products_and_attention_have_their_work() {
             gemm_fusion_dot.3              855927   602149570605904.5    423.724    512            compute  4.179     bf16.matrix
             gemm_fusion_dot.6              835887   616585825021803.125  384        512            compute  4.082     bf16.matrix
             gemm_fusion_dot.7              593445   868481620908424.5    472.615    512            compute  2.898     bf16.matrix
-            * AMD Instinct MI355X: the capture says 4.1 TB/s of memory bandwidth, the data sheet 8 TB/s; the data sheet is used
+            * AMD Instinct MI355X: the capture reports 4.1 TB/s of memory bandwidth, the data sheet 8 TB/s; the data sheet is used
             * 8 of 20 rows shown
         "#]],
     );

@@ -67,7 +67,7 @@ fn gpu_row(gpu: &Gpu) -> [String; 7] {
     };
     [
         format!("{} {}", gpu.index, gpu.name),
-        number(gpu.utilization_pct, "%"),
+        gpu.utilization_pct.map_or("–".to_owned(), |part| format!("{part:.0}%")),
         memory.0,
         memory.1,
         clock,
@@ -157,8 +157,8 @@ mod tests {
     #[test]
     fn a_frame_has_devices_programs_and_what_is_wrong() {
         expect![[r#"
-            GPU            Used  Memory                  Clock             Heat  Power
-            0 NVIDIA H100  97%  60.0 of 80.0 GiB  75%  1755 of 1980 MHz  –     650 W
+            GPU            Used  Memory                 Clock             Heat  Power
+            0 NVIDIA H100  97%   60.0 of 80.0 GiB  75%  1755 of 1980 MHz  –     650 W
 
             Program                          Device         In use   Peak     Limit     Live arrays  Steps
             4711 train.py                    0 NVIDIA H100  1.0 GiB  1.5 GiB  60.0 GiB  42, 1000 B   120, 3.2/s

@@ -174,7 +174,7 @@ pub(crate) fn guide(guide: &Guide) -> String {
         text.push_str(&format!("  {}\n", escape_controls(&stage.answer)));
         stage.shown_by.iter().for_each(|command| text.push_str(&format!("  shown by: {}\n", escape_controls(command))));
         stage.lacks.iter().for_each(|lacks| text.push_str(&format!("  missing: {}\n", escape_controls(lacks))));
-        stage.next.iter().for_each(|command| text.push_str(&format!("  to know it: {}\n", escape_controls(command))));
+        stage.next.iter().for_each(|command| text.push_str(&format!("  to find out: {}\n", escape_controls(command))));
         if let Some(then) = &stage.then {
             text.push_str(&format!("  then: {}: {}\n", escape_controls(&then.what), escape_controls(&then.command)));
         }

@@ -208,8 +208,8 @@ fn streaming_through_memory_is_never_faster_on_a_board() {
         STREAM,
         "",
         expect![[r#"
-            it does not beat H100 in any part of this program: never on throughput 100.0%
-            never on throughput: even with everything at its best and data on the board, the rate of the ports to its memory holds a call on AMD Alveo U55C at 1.97 ms; H100 takes 250 µs
+            the board does not beat H100 in any region of this program: never on throughput 100.0%
+            never on throughput: even at best, with the data on the board, the rate of the ports to its memory limits a call on AMD Alveo U55C to 1.97 ms; H100 takes 250 µs
         "#]],
     );
     // Not even with all data on the board.
@@ -218,8 +218,8 @@ fn streaming_through_memory_is_never_faster_on_a_board() {
         STREAM,
         "resident=1000000",
         expect![[r#"
-            it does not beat H100 in any part of this program: never on throughput 100.0%
-            never on throughput: even with everything at its best and data on the board, the rate of the ports to its memory holds a call on AMD Alveo U55C at 1.97 ms; H100 takes 250 µs
+            the board does not beat H100 in any region of this program: never on throughput 100.0%
+            never on throughput: even at best, with the data on the board, the rate of the ports to its memory limits a call on AMD Alveo U55C to 1.97 ms; H100 takes 250 µs
         "#]],
     );
 }
@@ -231,9 +231,9 @@ fn a_program_far_from_its_roof_is_mended_first() {
         STREAM,
         "",
         expect![[r#"
-        it does not beat H100 in any part of this program: GPU first 100.0%
-        GPU first: H100 takes 21 times as long as it must: its kernels stay far below their roofs: see `ridgeline roofline` and `ridgeline check`; mended, a call takes 240 µs there at best, and 115 ms on AMD Alveo U55C
-    "#]],
+            the board does not beat H100 in any region of this program: fix first 100.0%
+            GPU first: H100 takes 21 times as long as necessary: its kernels stay far below their roofs: see `ridgeline roofline` and `ridgeline check`; fixed, a call takes 240 µs there at best, and 115 ms on AMD Alveo U55C
+        "#]],
     );
 }
 
@@ -253,9 +253,9 @@ fn a_chain_of_small_kernels_is_one_program_first() {
         &hlo,
         "",
         expect![[r#"
-        other hardware beats H100 only where the program itself is what to mend first: GPU first 100.0%
-        GPU first: H100 takes 90 times as long as it must: start fewer kernels: one compiled program, a captured graph or one loop on the device; mended, a call takes 2 µs there at best, and 37.6 µs on AMD Alveo U55C
-    "#]],
+            no region is worth offloading yet: fix the program on H100 first: fix first 100.0%
+            GPU first: H100 takes 90 times as long as necessary: start fewer kernels: one compiled program, a captured graph or one loop on the device; fixed, a call takes 2 µs there at best, and 37.6 µs on AMD Alveo U55C
+        "#]],
     );
 }
 
@@ -307,9 +307,9 @@ fn a_loop_of_small_steps_is_a_latency_candidate() {
         LOOP,
         "",
         expect![[r#"
-        nothing here is known to run faster elsewhere than on H100: undecided 100.0%
-        undecided: AMD Alveo U55C is 1.04 times (0.59 to 1.96) as fast: the interval holds both a gain and a loss
-    "#]],
+            no region is known to run faster elsewhere than on H100: undecided 100.0%
+            undecided: AMD Alveo U55C is 1.04 times (0.59 to 1.96) as fast: the interval includes both a gain and a loss
+        "#]],
     );
 }
 
@@ -353,8 +353,8 @@ fn another_gpu_is_by_waves_where_launches_are_known_and_by_roofs_elsewhere() {
         &kernel(""),
         STREAM,
         expect![[r#"
-        roof 100%: 0.43 (0.18 to 1.00) of its time: undecided: NVIDIA H200 is 2.34 times (1.00 to 5.49) as fast: the interval holds both a gain and a loss
-    "#]],
+            roof 100%: 0.43 (0.18 to 1.00) of its time: undecided: NVIDIA H200 is 2.34 times (1.00 to 5.49) as fast: the interval includes both a gain and a loss
+        "#]],
     );
     on_h200(
         &kernel("grid=262144,1,1 block=256,1,1 registers=16"),
@@ -389,8 +389,8 @@ fn work_without_hlo_has_a_time_on_another_gpu() {
         "stream 1 on other\n  0 +500000 kernel",
         "",
         expect![[r#"
-        nothing: no specification, because no compiled module of this work is known, so its computation is unknown; nor is its time on another GPU known: `A100` has no data sheet (`--as` says which device it is)
-    "#]],
+            nothing: no specification, because no compiled module of this work is known, so its computation is unknown; its time on another GPU is unknown as well: `A100` has no data sheet (`--as` names the device)
+        "#]],
     );
 }
 

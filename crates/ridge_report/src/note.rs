@@ -15,7 +15,7 @@ pub(crate) fn severity_word(severity: Severity) -> &'static str {
     }
 }
 
-/// `note` as one line that reads alone: `lost: 3 events could not be read (host.xplane.pb, byte 1 204)`.
+/// `note` as one line that reads alone: `lost: 3 events could not be read (host.xplane.pb, byte 1,204)`.
 pub fn note_line(note: &Note) -> String {
     let word = if note.severity == Severity::Info { "note" } else { severity_word(note.severity) };
     format!("{word}: {}", note_body(note))
@@ -56,7 +56,7 @@ mod tests {
             offset: Some(1204),
             count: 3,
         };
-        assert_eq!(note_line(&note), "lost: events could not be read (host.xplane.pb, byte 1 204, 3 times)");
+        assert_eq!(note_line(&note), "lost: events could not be read (host.xplane.pb, byte 1,204, 3 times)");
         let plain = Note { severity: Severity::Info, message: "a\nb".to_owned(), file: None, offset: None, count: 1 };
         assert_eq!(note_line(&plain), "note: a\\nb");
     }

@@ -74,8 +74,8 @@ fn solver() -> Annotation {
 #[test]
 fn text_for_a_terminal() {
     expect![[r#"
-        device time 10 ms · 7.6 ms measured for lines (76.0%) · 2 ms inferred for lines (20.0%) · 399 µs without a line (4.0
-        %) · idle 8 ms, 6 ms of it given to lines
+        device time 10 ms · 7.6 ms measured for lines (76.0%) · 2 ms inferred for lines (20.0%) · 399 µs without a line (4.0%) ·
+        idle 8 ms, 6 ms of it given to lines
 
         /home/me/solver.py
         9.5 ms of device time (95.0%), 2 ms of it inferred · idle 6 ms · the text that ran
@@ -104,8 +104,8 @@ fn text_for_a_terminal() {
 fn a_narrow_terminal_gets_fewer_numbers_and_no_line_is_too_long() {
     expect![[r#"
         device time 10 ms · 7.6 ms measured for lines (76.0%) · 2 ms inferred
-        for lines (20.0%) · 399 µs without a line (4.0%) · idle 8 ms, 6 ms
-        of it given to lines
+        for lines (20.0%) · 399 µs without a line (4.0%) · idle 8 ms, 6 ms of
+        it given to lines
 
         /home/me/solver.py
         9.5 ms of device time (95.0%), 2 ms of it inferred · idle 6 ms · the

@@ -47,7 +47,7 @@ fn a_capture_of_a_processor() {
                 ridgeline roofline fixtures/xplane/train_steps.xplane.pb
               missing: what an accelerator would take; run the next command on a machine
               that has it; and which roofs this machine reaches
-              to know it:
+              to find out:
                 ridgeline record -o RUN -- python PROGRAM.py
                 ridgeline calibrate
 
@@ -55,14 +55,14 @@ fn a_capture_of_a_processor() {
               bounds are modelled from what the operations compute; nothing is counted
                 ridgeline roofline fixtures/xplane/train_steps.xplane.pb
               missing: counters: record on a GPU first, this capture names no kernels of one
-              to know it:
+              to find out:
                 ridgeline record -o RUN -- python PROGRAM.py
 
             memory sizing[partly]: how much memory it needs, here and at a larger size
               the largest plan is 27.1 KiB for `jit_iterate`; no allocator was watched
                 ridgeline memory fixtures/xplane/train_steps.xplane.pb
               missing: how it grows: that needs more than one size
-              to know it:
+              to find out:
                 ridgeline bench SUITE --sizes 32,64,128 -o RUN
                 ridgeline scaling RUN
 
@@ -71,13 +71,13 @@ fn a_capture_of_a_processor() {
               its data sheet: undecided 100.0%
                 ridgeline offload fixtures/xplane/train_steps.xplane.pb --as h100
               missing: 100.0% is undecided
-              to know it:
+              to find out:
                 ridgeline offload fixtures/xplane/train_steps.xplane.pb --as h100 --all --what-if clock=250MHz,resident=100
 
             hand-off[missing]: what the engineers get, and what of it is checked
               no bundle, and no region is a candidate; `jit_iterate:19 dot_general` takes
               most time
-              to know it:
+              to find out:
                 ridgeline handoff fixtures/xplane/train_steps.xplane.pb --region 1 -o REGION.handoff
               then: run the program with the bundle's code in the region's place, as typed
               and in each number format, before any hardware exists
@@ -95,17 +95,17 @@ fn counters_of_a_profiler_alone() {
 
             timeline[missing]: what ran on the device, and for how long
               the capture has no device work
-              to know it:
+              to find out:
                 ridgeline record -o RUN -- python PROGRAM.py
 
             graph[missing]: which operation each piece of work was, and what it computes
               the capture has no compiled module
-              to know it:
+              to find out:
                 ridgeline record -o RUN -- python PROGRAM.py
 
             ground truth[missing]: times of the accelerator, with measured roofs
               no device worked
-              to know it:
+              to find out:
                 ridgeline record -o RUN -- python PROGRAM.py
 
             deep dive[answered]: hardware counters of the longest kernels
@@ -114,17 +114,17 @@ fn counters_of_a_profiler_alone() {
 
             memory sizing[missing]: how much memory it needs, here and at a larger size
               the capture has neither plans nor allocations
-              to know it:
+              to find out:
                 ridgeline record -o RUN -- python PROGRAM.py
 
             offload verdict[missing]: which parts other hardware would speed up
               there is no work to divide into regions
-              to know it:
+              to find out:
                 ridgeline record -o RUN -- python PROGRAM.py
 
             hand-off[missing]: what the engineers get, and what of it is checked
               no region has a specification to hand over
-              to know it:
+              to find out:
                 ridgeline record -o RUN -- python PROGRAM.py
         "#]],
     );
@@ -156,34 +156,34 @@ fn captures_of_pytorch_are_not_asked_for_modules() {
               missing: what an accelerator would take; run the next command on a machine
               that has it; and which roofs this machine reaches, which the next command
               measures with JAX
-              to know it:
+              to find out:
                 ridgeline record -o RUN -- python PROGRAM.py
                 ridgeline calibrate
 
             deep dive[missing]: hardware counters of the longest kernels
               no kernel of the capture has counters; PyTorch's operators ran on the host
               missing: what a GPU would do; run the next command on a machine that has one
-              to know it:
+              to find out:
                 ridgeline record -o RUN -- python PROGRAM.py
 
             memory sizing[partly]: how much memory it needs, here and at a larger size
               2.66 KiB at the peak of CPU
                 ridgeline memory fixtures/chrome/torch_mlp.json
               missing: how it grows: that needs more than one size
-              to know it:
+              to find out:
                 ridgeline record --allocations --allocator-history -o LARGER -- python PROGRAM.py
                 ridgeline memory LARGER
 
             offload verdict[missing]: which parts other hardware would speed up
               no verdict: it is given on parts of compiled modules, and PyTorch leaves none;
               a part that matters, written in JAX, has one
-              to know it:
+              to find out:
                 ridgeline record -o RUN -- python PART_IN_JAX.py
                 ridgeline offload RUN
 
             hand-off[missing]: what the engineers get, and what of it is checked
               no region has a specification to hand over
-              to know it:
+              to find out:
                 ridgeline record -o RUN -- python PART_IN_JAX.py
                 ridgeline handoff RUN --region 1 -o REGION.handoff
         "#]],

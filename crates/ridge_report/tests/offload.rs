@@ -36,25 +36,25 @@ fn text_for_a_terminal() {
     check(
         &text::full(&steps(), Options::default(), &Layout::plain(80)),
         expect![[r#"
-            nothing here is known to run faster elsewhere than on NVIDIA H100 SXM5 80GB by
-            its data sheet: undecided 100.0%
+            no region is known to run faster elsewhere than on NVIDIA H100 SXM5 80GB by its
+            data sheet: undecided 100.0%
 
-            Regions, beside NVIDIA H100 SXM5 80GB
-            Region                       Share   A call  Fastest  Speed-up  Verdict
-            jit_iterate:19 dot_general  85.9%    36 µs    u55c*      0.70  undecided
-            iterate:19 copy              5.5%     6 µs    u55c*      0.13  undecided
-            collect:25 scatter-add       4.7%  8.99 µs    u55c*      0.15  undecided
-            main:32 dynamic_slice        2.6%     3 µs    u55c*      0.06  undecided
-            jit_squeeze: copy            1.4%     3 µs    u55c*      0.09  undecided
+            Regions, compared with NVIDIA H100 SXM5 80GB
+            Region                    Share   A call  Headroom  Fastest  Speed-up  Verdict
+            jit_iterate:…dot_general  85.9%    36 µs      3.00    u55c*      0.70  undecided
+            iterate:19 copy            5.5%     6 µs      2.00    u55c*      0.13  undecided
+            collect:25 scatter-add     4.7%  8.99 µs      3.00    u55c*      0.15  undecided
+            main:32 dynamic_slice      2.6%     3 µs      1.00    u55c*      0.06  undecided
+            jit_squeeze: copy          1.4%     3 µs      1.00    u55c*      0.09  undecided
 
             undecided[85.9%]: jit_iterate:19 dot_general
                --> /tmp/ridgeline/train_steps.py:19
                = why: as it is called, bytes over the link make AMD Alveo U55C 0.70 times
                  (0.09 to 0.84) as fast; it would gain after 2 calls with data on the board,
-                 and whether data can stay there is not in the capture
+                 but the capture does not show whether data can stay there
                = what: loop `while.5` of `jit_iterate`, contraction: operations 4, calls 3
-               = bytes: 18 KiB enter and leave a call; its operations carry 144 KiB (8.00
-                 times) at least, XLA counts 144 KiB (8.01 times)
+               = bytes: 18 KiB enter and leave per call; its operations move at least 144
+                 KiB (8.00 times), XLA counts 144 KiB (8.01 times)
                Board                P10      P50      P90  Speed-up  Whole program  Bound by
                AMD Alveo U55C*  49.2 µs  51.6 µs  90.3 µs      0.70           0.73      link
                a call on AMD Alveo U55C; compute, memory and tables overlap
@@ -66,7 +66,7 @@ fn text_for_a_terminal() {
                  out        13.5 µs  ███████████████████▎
                = break-even: AMD Alveo U55C gains after 2 calls with data on it; a call
                  replaces 12 launches, and its setup alone costs as much as 16
-               = best part: no part of its 2 operations gains on AMD Alveo U55C
+               = best part: none of its 2 operations gains on AMD Alveo U55C
                what its time on AMD Alveo U55C depends on, each from its 10th to its 90th
                percentile
                  calls with data on the board, 1 or 100  ●──────●    51.5 µs   3.73 µs
@@ -77,10 +77,10 @@ fn text_for_a_terminal() {
                --> /tmp/ridgeline/train_steps.py:19  (line inferred from the data flow)
                = why: as it is called, bytes over the link make AMD Alveo U55C 0.13 times
                  (0.03 to 0.25) as fast; it would gain after 9 calls with data on the board,
-                 and whether data can stay there is not in the capture
+                 but the capture does not show whether data can stay there
                = what: `jit_iterate`, stream: operations 2, calls 3
-               = bytes: 18 KiB enter and leave a call; its operations carry 18 KiB (1.00
-                 times) at least, XLA counts 18 KiB (1.00 times)
+               = bytes: 18 KiB enter and leave per call; its operations move at least 18 KiB
+                 (1.00 times), XLA counts 18 KiB (1.00 times)
                Board                P10      P50      P90  Speed-up  Whole program  Bound by
                AMD Alveo U55C*  27.7 µs  47.6 µs  74.9 µs      0.13           0.73      link
                a call on AMD Alveo U55C; compute, memory and tables overlap
@@ -90,7 +90,7 @@ fn text_for_a_terminal() {
                  out          26 µs  ████████████████████████████████████████
                = break-even: AMD Alveo U55C gains after 9 calls with data on it; a call
                  replaces 2 launches, and its setup alone costs as much as 16
-               = best part: no part of its 2 operations gains on AMD Alveo U55C
+               = best part: none of its 2 operations gains on AMD Alveo U55C
                what its time on AMD Alveo U55C depends on, each from its 10th to its 90th
                percentile
                  calls with data on the board, 1 or 100  ●──────●    47.7 µs    541 ns
@@ -100,10 +100,10 @@ fn text_for_a_terminal() {
                --> /tmp/ridgeline/train_steps.py:25
                = why: as it is called, bytes over the link make AMD Alveo U55C 0.15 times
                  (0.03 to 0.30) as fast; it would gain after 7 calls with data on the board,
-                 and whether data can stay there is not in the capture
+                 but the capture does not show whether data can stay there
                = what: `jit_collect`, stream: operations 3, calls 3
-               = bytes: 896 B enter and leave a call; its operations carry 1.62 KiB (1.86
-                 times) at least, XLA counts 1.75 KiB (2.00 times)
+               = bytes: 896 B enter and leave per call; its operations move at least 1.62
+                 KiB (1.86 times), XLA counts 1.75 KiB (2.00 times)
                Board              P10      P50      P90  Speed-up  Whole program  Bound by
                AMD Alveo U55C*  35 µs  59.5 µs  92.4 µs      0.15           0.79      link
                a call on AMD Alveo U55C; compute, memory and tables overlap
@@ -116,7 +116,7 @@ fn text_for_a_terminal() {
                  out        12.6 µs  ████████████▋
                = break-even: AMD Alveo U55C gains after 7 calls with data on it; a call
                  replaces 3 launches, and its setup alone costs as much as 20
-               = best part: no part of its 3 operations gains on AMD Alveo U55C
+               = best part: none of its 3 operations gains on AMD Alveo U55C
                what its time on AMD Alveo U55C depends on, each from its 10th to its 90th
                percentile
                  calls with data on the board, 1 or 100  ●──────●    59.6 µs    895 ns
@@ -127,10 +127,10 @@ fn text_for_a_terminal() {
               of it, and 2 to 4 µs at least; modules compiled for that device would be fused
               otherwise and take 0.27 to 1 times as long, 0.4 to 1 below five launches, by
               which intervals are wider
-            assumed: every time on a board is predicted; docs/offload-validation.md says
-              how far to trust it
+            assumed: every time on a board is predicted; see docs/offload-validation.md
+              for its accuracy
             assumed: input and output cross the host's link in each call, unless
-              `--what-if resident=N` or `stream=yes` says otherwise
+              `--what-if resident=N` or `stream=yes` is set
             assumed: boards marked * have unverified figures: u55c (design power)
         "#]],
     );
@@ -141,7 +141,7 @@ fn markdown_for_a_report() {
     check(
         &markdown::render(&steps(), Options::default()),
         expect![[r#"
-            **nothing here is known to run faster elsewhere than on NVIDIA H100 SXM5 80GB by its data sheet: undecided 100.0%**
+            **no region is known to run faster elsewhere than on NVIDIA H100 SXM5 80GB by its data sheet: undecided 100.0%**
 
             | region | line | share | a call | headroom | fastest | speed-up, P10 to P90 | verdict |
             |---|---|---|---|---|---|---|---|
@@ -153,10 +153,10 @@ fn markdown_for_a_report() {
 
             ### jit_iterate:19 dot_general: undecided
 
-            - as it is called, bytes over the link make AMD Alveo U55C 0.70 times (0.09 to 0.84) as fast; it would gain after 2 calls with data on the board, and whether data can stay there is not in the capture
-            - 18 KiB enter and leave a call; its operations carry 144 KiB (8.00 times) at least, XLA counts 144 KiB (8.01 times)
+            - as it is called, bytes over the link make AMD Alveo U55C 0.70 times (0.09 to 0.84) as fast; it would gain after 2 calls with data on the board, but the capture does not show whether data can stay there
+            - 18 KiB enter and leave per call; its operations move at least 144 KiB (8.00 times), XLA counts 144 KiB (8.01 times)
             - AMD Alveo U55C gains after 2 calls with data on it; a call replaces 12 launches, and its setup alone costs as much as 16
-            - no part of its 2 operations gains on AMD Alveo U55C
+            - none of its 2 operations gains on AMD Alveo U55C
 
             | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
             |---|---|---|---|---|---|---|---|
@@ -164,10 +164,10 @@ fn markdown_for_a_report() {
 
             ### iterate:19 copy: undecided
 
-            - as it is called, bytes over the link make AMD Alveo U55C 0.13 times (0.03 to 0.25) as fast; it would gain after 9 calls with data on the board, and whether data can stay there is not in the capture
-            - 18 KiB enter and leave a call; its operations carry 18 KiB (1.00 times) at least, XLA counts 18 KiB (1.00 times)
+            - as it is called, bytes over the link make AMD Alveo U55C 0.13 times (0.03 to 0.25) as fast; it would gain after 9 calls with data on the board, but the capture does not show whether data can stay there
+            - 18 KiB enter and leave per call; its operations move at least 18 KiB (1.00 times), XLA counts 18 KiB (1.00 times)
             - AMD Alveo U55C gains after 9 calls with data on it; a call replaces 2 launches, and its setup alone costs as much as 16
-            - no part of its 2 operations gains on AMD Alveo U55C
+            - none of its 2 operations gains on AMD Alveo U55C
 
             | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
             |---|---|---|---|---|---|---|---|
@@ -175,10 +175,10 @@ fn markdown_for_a_report() {
 
             ### collect:25 scatter-add: undecided
 
-            - as it is called, bytes over the link make AMD Alveo U55C 0.15 times (0.03 to 0.30) as fast; it would gain after 7 calls with data on the board, and whether data can stay there is not in the capture
-            - 896 B enter and leave a call; its operations carry 1.62 KiB (1.86 times) at least, XLA counts 1.75 KiB (2.00 times)
+            - as it is called, bytes over the link make AMD Alveo U55C 0.15 times (0.03 to 0.30) as fast; it would gain after 7 calls with data on the board, but the capture does not show whether data can stay there
+            - 896 B enter and leave per call; its operations move at least 1.62 KiB (1.86 times), XLA counts 1.75 KiB (2.00 times)
             - AMD Alveo U55C gains after 7 calls with data on it; a call replaces 3 launches, and its setup alone costs as much as 20
-            - no part of its 3 operations gains on AMD Alveo U55C
+            - none of its 3 operations gains on AMD Alveo U55C
 
             | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
             |---|---|---|---|---|---|---|---|
@@ -186,10 +186,10 @@ fn markdown_for_a_report() {
 
             ### main:32 dynamic_slice: undecided
 
-            - as it is called, bytes over the link make AMD Alveo U55C 0.06 times (0.01 to 0.13) as fast; it would gain after 17 calls with data on the board, and whether data can stay there is not in the capture
-            - 9.19 KiB enter and leave a call; its operations carry 392 B (0.04 times) at least, XLA counts 392 B (0.04 times)
-            - AMD Alveo U55C gains after 17 calls with data on it; a call replaces 1 launches, and its setup alone costs as much as 16
-            - no part of its 1 operations gains on AMD Alveo U55C
+            - as it is called, bytes over the link make AMD Alveo U55C 0.06 times (0.01 to 0.13) as fast; it would gain after 17 calls with data on the board, but the capture does not show whether data can stay there
+            - 9.19 KiB enter and leave per call; its operations move at least 392 B (0.04 times), XLA counts 392 B (0.04 times)
+            - AMD Alveo U55C gains after 17 calls with data on it; a call replaces 1 launch, and its setup alone costs as much as 16
+            - none of its 1 operation gains on AMD Alveo U55C
 
             | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
             |---|---|---|---|---|---|---|---|
@@ -197,17 +197,17 @@ fn markdown_for_a_report() {
 
             ### jit_squeeze: copy: undecided
 
-            - as it is called, bytes over the link make AMD Alveo U55C 0.09 times (0.02 to 0.18) as fast; it would gain after 11 calls with data on the board, and whether data can stay there is not in the capture
-            - 384 B enter and leave a call; its operations carry 384 B (1.00 times) at least, XLA counts 384 B (1.00 times)
-            - AMD Alveo U55C gains after 11 calls with data on it; a call replaces 1 launches, and its setup alone costs as much as 11
-            - no part of its 1 operations gains on AMD Alveo U55C
+            - as it is called, bytes over the link make AMD Alveo U55C 0.09 times (0.02 to 0.18) as fast; it would gain after 11 calls with data on the board, but the capture does not show whether data can stay there
+            - 384 B enter and leave per call; its operations move at least 384 B (1.00 times), XLA counts 384 B (1.00 times)
+            - AMD Alveo U55C gains after 11 calls with data on it; a call replaces 1 launch, and its setup alone costs as much as 11
+            - none of its 1 operation gains on AMD Alveo U55C
 
             | board | P10 | P50 | P90 | speed-up | whole program | on the board | bound by |
             |---|---|---|---|---|---|---|---|
             | AMD Alveo U55C* | 18.6 µs | 32.5 µs | 52.3 µs | 0.09 | 0.88 | 1 ns | link |
 
             - Assumed: nothing was measured on NVIDIA H100 SXM5 80GB: each operation of the capture's modules takes its time at the roof of the data sheet, at 30 to 90% of it, and 2 to 4 µs at least; modules compiled for that device would be fused otherwise and take 0.27 to 1 times as long, 0.4 to 1 below five launches, by which intervals are wider.
-            - Assumed: every time on a board is predicted; docs/offload-validation.md says how far to trust it.
+            - Assumed: every time on a board is predicted; see docs/offload-validation.md for its accuracy.
             - Assumed: input and output cross the host's link in each call, unless `--what-if resident=N` or `stream=yes` is set.
             - Assumed: boards marked * have unverified figures: u55c (design power).
         "#]],
@@ -285,8 +285,8 @@ fn another_gpu_says_what_its_time_follows_from() {
     check(
         &text[from..text.find("assumed: every").expect("assumptions")],
         expect![[r#"
-            = why: NVIDIA H200 is 1.22 times (0.66 to 2.23) as fast: the interval holds
-                 both a gain and a loss
+            = why: NVIDIA H200 is 1.22 times (0.66 to 2.23) as fast: the interval
+                 includes both a gain and a loss
                = what: `no module`: operations 38, calls 220
                Board            P10     P50     P90  Speed-up  Whole program  Bound by
                NVIDIA H200  92.9 µs  171 µs  315 µs      1.22           1.22         –

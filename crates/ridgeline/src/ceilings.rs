@@ -198,7 +198,7 @@ fn disturbed(best: &[(Ceiling, &Figure)]) -> Option<String> {
     let limits: Vec<String> = disturbed.iter().map(|(ceiling, _)| ceiling.limit.to_string()).collect();
     Some(format!(
         "calibrated on a busy machine: other processes used up to {} of its CPU time, so the measured {} may be low",
-        Share(most),
+        Share(most).rounded(),
         limits.join(", ")
     ))
 }
@@ -351,8 +351,8 @@ mod tests {
         let cpu = json!({"name": "X", "platform": "cpu", "usable_cores": 2, "figures": figures});
         let found = measured(&[cpu])[0].ceilings.clone();
         let all = with_measured(&device("/device:CPU:0", None), Ceilings::default(), &found);
-        let expected = "calibrated on a busy machine: others used up to 40% of its processor time, so it may reach more than \
-                        was measured of f32.transcendental, f32.comparison";
+        let expected = "calibrated on a busy machine: other processes used up to 40% of its CPU time, so the measured \
+                        f32.transcendental, f32.comparison may be low";
         assert_eq!(all.notes, [expected]);
         assert_eq!(all.value(Limit::Comparison(NumberType::F32)), Some(4e8));
     }

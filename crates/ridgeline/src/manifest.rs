@@ -217,7 +217,7 @@ mod tests {
             r#"devices.0.kind = Text("H")"#,
             r#"devices.0.platform = Text("gpu")"#,
             "devices.0.memory = Bytes(7)",
-            r#"overhead.share_of_wall = Text("50%")"#,
+            r#"overhead.share_of_wall = Text("50.0%")"#,
         ];
         assert_eq!(facts, expected);
     }

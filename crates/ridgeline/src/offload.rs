@@ -157,6 +157,6 @@ mod tests {
             assert_eq!(sheet_called(said).expect("a sheet").name, expected, "{said}");
         }
         let error = sheet_called("h").expect_err("no word of a name");
-        assert!(error.to_string().contains("found `h`"), "{error}");
+        assert!(error.to_string().contains("named `h`"), "{error}");
     }
 }

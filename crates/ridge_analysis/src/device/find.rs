@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(found.value(Limit::Memory), Some(5.3e12));
         assert_eq!(
             found.notes,
-            ["AMD Instinct MI300X: the capture says 2.66 TB/s of memory bandwidth, the data sheet 5.3 TB/s; \
+            ["AMD Instinct MI300X: the capture reports 2.66 TB/s of memory bandwidth, the data sheet 5.3 TB/s; \
               the data sheet is used"]
         );
         assert_eq!(ceilings(&device("NVIDIA H200|Nvidia|132|1980|140|4915|9.0")).notes, Vec::<String>::new());

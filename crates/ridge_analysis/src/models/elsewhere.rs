@@ -403,7 +403,7 @@ mod tests {
     #[test]
     fn a_device_without_a_sheet_is_named() {
         assert_eq!(scaled(WORK, "nobody's", "h100 sxm5"), "no sheet: /device:GPU:0");
-        assert_eq!(scaled("stream 1 on /device:CPU:0\n 0 +5 a", "a100", "h100"), "no sheet: a processor");
+        assert_eq!(scaled("stream 1 on /device:CPU:0\n 0 +5 a", "a100", "h100"), "no sheet: a CPU");
     }
 
     #[test]

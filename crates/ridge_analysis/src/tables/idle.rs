@@ -70,7 +70,8 @@ pub(crate) static BY_HOST: View = View {
         asked(analysis, ask, |idle| {
             let rows = idle.by_host(analysis);
             let about = |_: &_, row: &HostRow| row.name.map(Subject::Named);
-            let mut table = Sheet::over(analysis, &rows).about(about).show(HOST).table("Host activity during idle time");
+            let mut table =
+                Sheet::over(analysis, &rows).about(about).show(HOST).table("Host activity during idle time");
             table.footnotes.extend(tracer_note(analysis.trace, &rows));
             table
         })

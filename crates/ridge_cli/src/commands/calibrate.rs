@@ -128,7 +128,7 @@ fn notes(calibration: &Calibration) -> Vec<Note> {
         notes.push(note(Severity::Partial, "interrupted: what was measured until then is shown".to_owned()));
     }
     if let Some((figures, share)) = calibration.disturbed() {
-        let share = Share(share);
+        let share = Share(share).rounded();
         let message = format!(
             "the machine was busy: other processes used up to {share} of its CPU time while {figures} of {} figures were measured, so they may be low",
             calibration.measured()

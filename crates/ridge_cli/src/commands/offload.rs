@@ -15,7 +15,7 @@ use ridgeline::offloading::WhatIf;
 /// Report which parts an FPGA or another GPU would speed up, by how much, and what rules out the rest
 ///
 /// Divides the device work into regions, predicts the time of each on every known board with an interval, and gives a
-/// verdict: fix the program first, never on throughput, a candidate, or undecided. All times on boards are predictions;
+/// verdict: fix the program first, never on throughput, a candidate, or undecided. All times on boards are predictions.
 /// See docs/offload.md for the formulas and docs/offload-validation.md for their accuracy.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]

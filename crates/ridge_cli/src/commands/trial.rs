@@ -254,9 +254,7 @@ fn trial_of(
             .extend((!said.is_empty()).then(|| format!("last output of the candidate: {}", said.replace('\n', " / "))));
     }
     if arguments.measure == Measure::Auto && judged.as_ref().is_some_and(|judged| !judged.is_by_captures) {
-        notes.push(
-            "measured over the whole program: not every run has a comparable capture".to_owned(),
-        );
+        notes.push("measured over the whole program: not every run has a comparable capture".to_owned());
     }
     Trial {
         baseline: arguments.baseline_words(),

@@ -132,13 +132,13 @@ mod tests {
                             │⠔⠊⠉
                  10 GFLOP/s │                     3
                             └──────────────────────────────────────────────
-                                  0.1     1        10       100     1000
+                                  0.1     1        10       100     1,000
                              operations per byte of compulsory traffic
-                1 dot.1                60%  compute
-                2 <loop & fusion>      30%  memory
-                3 tiny                  5%  launch
+                1 dot.1               60.0%  compute
+                2 <loop & fusion>     30.0%  memory
+                3 tiny                 5.0%  launch
                 roofs: data sheet; 5.0% of the time is not drawn: its work
-                is not known or has no arithmetic
+                is unknown or has no arithmetic
             "#]],
         );
     }
@@ -163,13 +163,13 @@ mod tests {
                         │⠁   ⣀⠤⠒⠁
              10 GFLOP/s │⣀⠤⠒⠉               ·        ·    3
                         └──────────────────────────────────────────────────────────────
-                            0.01      0.1       1          10        100       1000
+                            0.01      0.1       1          10        100       1,000
                          operations per byte of compulsory traffic
-            1 dot.1                60%  compute
-            2 <loop & fusion>      30%  memory
-            3 tiny                  5%  launch
-            roofs: data sheet; 5.0% of the time is not drawn: its work is not known or
-            has no arithmetic
+            1 dot.1               60.0%  compute
+            2 <loop & fusion>     30.0%  memory
+            3 tiny                 5.0%  launch
+            roofs: data sheet; 5.0% of the time is not drawn: its work is unknown or has
+            no arithmetic
         "#]]
         .assert_eq(&roofline(&example_of_levels(), &Layout::plain(76)));
     }
@@ -193,13 +193,13 @@ mod tests {
                             |///
                  10 GFLOP/s |                     3
                             +----------------------------------------------
-                                  0.1     1        10       100     1000
+                                  0.1     1        10       100     1,000
                              operations per byte of compulsory traffic
-                1 dot.1                60%  compute
-                2 <loop & fusion>      30%  memory
-                3 tiny                  5%  launch
+                1 dot.1               60.0%  compute
+                2 <loop & fusion>     30.0%  memory
+                3 tiny                 5.0%  launch
                 roofs: data sheet; 5.0% of the time is not drawn: its work
-                is not known or has no arithmetic
+                is unknown or has no arithmetic
             "#]],
         );
         assert!(roofline(&example(), &layout).is_ascii());

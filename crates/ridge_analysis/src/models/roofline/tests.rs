@@ -145,12 +145,12 @@ fn unknown_work_is_unknown_and_its_share_is_said() {
         text,
         "op",
         expect![[r#"
-        op              self_ns  flops_per_sec  bytes_per_sec  intensity  bound    headroom  unknown_share  roof
-        magic.1         2000     -              -              -          unknown  -         1              -
-        dot.1           1000     1024000000     896000000      1.143      memory   1.116     0              f32.matrix
-        (unattributed)  1000     -              -              -          unknown  -         1              -
-        * the work of 75% of the time is unknown: custom call `magic` (50%), kernels of no known operation (25%)
-    "#]],
+            op              self_ns  flops_per_sec  bytes_per_sec  intensity  bound    headroom  unknown_share  roof
+            magic.1         2000     -              -              -          unknown  -         1              -
+            dot.1           1000     1024000000     896000000      1.143      memory   1.116     0              f32.matrix
+            (unattributed)  1000     -              -              -          unknown  -         1              -
+            * the work of 75.0% of the time is unknown: custom call `magic` (50.0%), kernels of no known operation (25.0%)
+        "#]],
     );
     with_toy(text, HLO, |analysis| {
         expect![[r#"

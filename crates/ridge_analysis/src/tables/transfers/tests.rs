@@ -227,7 +227,7 @@ fn a_processor_says_why_nothing_is_copied() {
             .map(|line| line.split_once("  a ").expect("words").1.to_owned())
     };
     let of_processor = why("lane 0 on /device:CPU:0\n  0 +10 dot.1 op=dot.1");
-    let said = "processor computes in the host's own memory: there is nothing to copy to it";
+    let said = "CPU computes in the host's own memory: there is nothing to copy";
     assert_eq!(of_processor.as_deref(), Some(said));
     assert_eq!(why("stream 7 on /device:GPU:0\n  0 +10 gemm op=dot.1"), None);
 }

@@ -242,10 +242,10 @@ mod tests {
         let report = report(&outcome).expect("columns of equal length");
         expect![[r#"
             mbirjax: median time by size, ± half the distance between the quartiles
-            Operation                  32      ±  compile      64      ±  compile
+            Operation                  32     ±  compile      64     ±  compile
             cone_forward_project  12.3 ms  2.0%    1.5 s  104 ms  2.0%    1.5 s
-            cone_mbir_recon       1.25 s   2.0%    1.5 s    –       –        –
-            median_filter3d          –       –        –      –       –        –
+            cone_mbir_recon       1.25 s   2.0%    1.5 s    –        –      –
+            median_filter3d          –        –      –      –        –      –
             cone_mbir_recon at 64 failed: MemoryError: 3 GiB
             2 not run: budget used up
         "#]]

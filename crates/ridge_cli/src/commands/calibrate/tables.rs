@@ -195,16 +195,16 @@ mod tests {
         expect![[r#"
             NVIDIA H200: bandwidth
             Figure          Type  By        Best  Median  Rounds  Data sheet  Of sheet
-            stream triad    f32   jax  4.32 TB/s       –      10    4.8 TB/s    90.0%  ████████████████
-            host to device  –     jax    52 GB/s       –      10      –            –
+            stream triad    f32   jax  4.32 TB/s       –      10    4.8 TB/s     90.0%  ████████████████
+            host to device  –     jax    52 GB/s       –      10      –              –
 
             NVIDIA H200: arithmetic
             Figure        Type  By         Best      Median  Rounds    Data sheet  Of sheet
-            multiply add  f32   jax  60 TFLOP/s  54 TFLOP/s      10  66.9 TFLOP/s    89.7%  ████████████████
+            multiply add  f32   jax  60 TFLOP/s  54 TFLOP/s      10  66.9 TFLOP/s     89.7%  ████████████████
 
             NVIDIA H200: integer arithmetic, functions and comparisons
             Figure  Type  By        Best      Median  Rounds  Data sheet  Of sheet
-            matrix  i8    jax  1.4 Pop/s  1.26 Pop/s      10  1.98 Pop/s    70.7%  ████████████████
+            matrix  i8    jax  1.4 Pop/s  1.26 Pop/s      10  1.98 Pop/s     70.7%  ████████████████
 
             NVIDIA H200: times
             Figure           Type  By     Best   Median  Rounds

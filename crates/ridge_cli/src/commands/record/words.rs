@@ -168,7 +168,7 @@ mod tests {
 
             ridgeline: 1 trace (34 MiB), 12 modules in my run
               program   exit status 3, 12.4 s
-              overhead  812 ms of 12.4 s (6.55%, measured), most of it writing the trace: 600 ms
+              overhead  812 ms of 12.4 s (6.5%, measured), most of it writing the trace: 600 ms
                         250 ms of it went into the forms of modules: `--hlo none` would save them
               compared  12.4 s recorded, 11 s not recorded: 1.4 s more (12.7%), one run each
               missing   memory profiles: the device\x1b has none
