@@ -77,7 +77,7 @@ esac"#
         }
         _ => {
             r#"test "$*" = "--showproductname --showuse --showmeminfo vram --showpower --showtemp --showclocks --json" || exit 1
-echo '{"card0": {"GPU use (%)": "97", "VRAM Total Memory (B)": "206142701568", "VRAM Total Used Memory (B)": "103071350784",
+echo '{"card0": {"GPU use (%)": "97", "VRAM Total Memory (B)": "206141652992", "VRAM Total Used Memory (B)": "103070826496",
 "Current Socket Graphics Package Power (W)": "612.0", "Temperature (Sensor junction) (C)": "71.0",
 "sclk clock speed:": "(1900Mhz)", "Card Series": "AMD Instinct MI300X"}}'"#
         }

@@ -121,7 +121,7 @@ pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
     let doubts = doubts(case, &asked);
     let blocked: BTreeSet<Question> = doubts.iter().flat_map(|(_, doubt)| doubt.blocks.iter().copied()).collect();
     let log = MonitorLog::of(case);
-    let judged = |rule: &&'static Rule| judge(case, rule, &doubts, log.is_some()).map(|found| (*rule, found));
+    let judged = |rule: &&'static Rule| judge(case, rule, &doubts, log).map(|found| (*rule, found));
     let results: Vec<(&'static Rule, Result<Vec<Finding>, CannotTell>)> = asked.par_iter().filter_map(judged).collect();
     let mut outcomes = Vec::with_capacity(results.len());
     let mut findings: Vec<Finding> = Vec::new();
@@ -228,11 +228,11 @@ fn judge(
     case: &Case<'_>,
     rule: &'static Rule,
     doubts: &[(&'static Rule, Doubt)],
-    is_log: bool,
+    log: Option<MonitorLog>,
 ) -> Option<Result<Vec<Finding>, CannotTell>> {
     let Find::Causes(find) = rule.find else { return None };
     // Of a log most rules would see nothing and take that for good.
-    if is_log && !OF_LOGS.contains(&rule.id) {
+    if log.is_some() && !OF_LOGS.contains(&rule.id) {
         let why = || doubts.first().map(|(_, doubt)| cannot_tell(doubt));
         return why().map(Err);
     }

@@ -3,34 +3,11 @@
 //! PyTorch's `mark_kernels` notes what each node of a graph is for while it is captured. Its file, or the trace itself where the
 //! exporter put them in, names nodes by the id that kernels bear as `graph node id`. An id counts within its process alone.
 
-use crate::import::Import;
 use crate::note::Severity;
-use ridge_trace::{Attribution, NONE, Operation, StringId};
+use crate::source::{Annotations, GraphWork, Import, Said};
+use ridge_trace::{Attribution, NONE, Operation};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
-
-/// Work of a graph's node, by its raw row.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct GraphWork {
-    pub(crate) row: u32,
-    pub(crate) node: u64,
-    /// What the capture itself says of the node.
-    pub(crate) said: Option<Said>,
-}
-
-/// What a node is for: its name, and the module that it is of, either of which may be empty.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Said {
-    pub(crate) name: StringId,
-    pub(crate) scope: StringId,
-}
-
-/// A file of annotations.
-#[derive(Debug)]
-pub(crate) struct Annotations {
-    pub(crate) source: String,
-    pub(crate) nodes: FxHashMap<u64, Said>,
-}
 
 /// Gives work of graphs the operations that annotations name.
 pub(crate) fn attribute(import: &mut Import) {

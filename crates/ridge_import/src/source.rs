@@ -1,9 +1,9 @@
 //! What is read, and what reading makes of it: sources, an import in the making, a capture that was read.
 
-use crate::graphs::{Annotations, GraphWork};
 use crate::note::{ImportNote, Severity};
 use ridge_hlo::HloModule;
-use ridge_trace::{Trace, TraceBuilder};
+use ridge_trace::{StringId, Trace, TraceBuilder};
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -105,6 +105,29 @@ pub(crate) struct Window {
     pub(crate) open: Range<u64>,
     /// The row of the process that was captured in the first window of these.
     pub(crate) first: u32,
+}
+
+/// Work of a CUDA graph's node, by its raw row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GraphWork {
+    pub(crate) row: u32,
+    pub(crate) node: u64,
+    /// What the capture itself says of the node.
+    pub(crate) said: Option<Said>,
+}
+
+/// What a node is for: its name, and the module that it is of, either of which may be empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Said {
+    pub(crate) name: StringId,
+    pub(crate) scope: StringId,
+}
+
+/// A file of annotations.
+#[derive(Debug)]
+pub(crate) struct Annotations {
+    pub(crate) source: String,
+    pub(crate) nodes: FxHashMap<u64, Said>,
 }
 
 /// A source file of the program that was captured, as the capture carries it.

@@ -70,7 +70,15 @@ mod tests {
         let trace = ridge_test::trace(text);
         let prepared = Prepared::with_sheets(&trace);
         let table: Table = prepared.analysis(&trace, &[]).table(Topic::Time, "layout").expect("the view");
-        expect_test::expect![[""]].assert_eq(&ridge_test::render(
+        expect_test::expect![[r#"
+            operator          layout    sizes                 strides             calls  self_cpu_ns  total_cpu_ns
+            aten::copy_       permuted  [[4,512],[4,512],[]]  [[512,1],[1,4],[]]  1      50           50
+            aten::relu        permuted  [[4,512]]             [[1,4]]             1      40           40
+            aten::clone       permuted  [[4,512],[]]          [[1,4],[]]          1      20           70
+            aten::contiguous  permuted  [[4,512],[]]          [[1,4],[]]          1      20           90
+            aten::relu        gaps      [[4,512]]             [[1024,1]]          1      20           20
+            * views are left out, because they read nothing; `aten::copy_` below `aten::contiguous` or `aten::clone` is the copy that makes a tensor contiguous
+        "#]].assert_eq(&ridge_test::render(
             &table,
             &["operator", "layout", "sizes", "strides", "calls", "self_cpu_ns", "total_cpu_ns"],
         ));

@@ -7,9 +7,9 @@
 
 use crate::choice::InFolder;
 use crate::formats::Format;
-use crate::graphs::{Annotations, Said};
 use crate::import::{CaptureFacts, Import, ImportError, Source};
 use crate::note::Severity;
+use crate::source::{Annotations, Said};
 use ridge_redact::Redactor;
 use ridge_trace::StringId;
 use rustc_hash::FxHashMap;
