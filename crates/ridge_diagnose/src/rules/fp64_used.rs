@@ -113,7 +113,8 @@ fn in_operators(case: &Case<'_>) -> Option<Finding> {
     let found: Vec<usize> =
         all.iter().enumerate().filter(|(_, call)| call.rows().any(&mut has_doubles)).map(|(at, _)| at).collect();
     let share = case.share_of(case.claim_of_calls(found.iter().copied(), 1.0));
-    if share < LEAST_ON_PROCESSORS {
+    // Of the work, as eager programs wait for Python in between.
+    if share < LEAST_ON_PROCESSORS * case.busy_share()? || share < LEAST {
         return None;
     }
     let calls = case.operator_calls();

@@ -39,7 +39,7 @@ const BETWEEN_MASKS: usize = 24;
 /// All turns at once take the calls of this many turns, at least and at most, because operators with one more axis do more.
 const TURNS_LEFT: (f64, f64) = (1.5, 14.0);
 /// What one pass over all rows leaves of a pass for each group, at least and at most.
-const MASKS_LEFT: (f64, f64) = (0.02, 0.25);
+const MASKS_LEFT: (f64, f64) = (0.05, 0.4);
 
 /// A loop of one form: what belongs to it.
 #[derive(Debug, Default)]

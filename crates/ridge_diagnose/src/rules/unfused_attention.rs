@@ -50,12 +50,12 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if case.work().any(|work| work.kind.is_compute() && kernel_category(work.name) == "attention") {
         return Ok(Vec::new());
     }
+    if case.is_on_processors() {
+        return Ok(in_calls(case).into_iter().collect());
+    }
     // The texts of a capture are few beside its kernels, and most captures have no softmax.
     if !trace.strings.iter().any(|text| SOFTMAX.contains(&text)) {
         return Ok(Vec::new());
-    }
-    if case.is_on_processors() {
-        return Ok(in_calls(case).into_iter().collect());
     }
     let all: Vec<Kernel<'_>> = kernels(case).collect();
     let mut between: FxHashSet<u32> = FxHashSet::default();
