@@ -151,8 +151,11 @@ fn a_program_that_had_a_gpu_did_not_run_on_the_processor() {
 /// A trace of operators: name, start and duration in microseconds, autograd's number.
 fn operators(all: &[(&str, u32, u32, Option<u32>)]) -> ridge_import::Imported {
     let event = |(name, start, dur, number): &(&str, u32, u32, Option<u32>)| {
-        let number = number.map_or(String::new(), |number| format!(r#""Sequence number": {number}, "Fwd thread id": 0"#));
-        format!(r#"{{"ph": "X", "cat": "cpu_op", "name": "{name}", "pid": 1, "tid": 1, "ts": {start}, "dur": {dur}, "args": {{{number}}}}}"#)
+        let number =
+            number.map_or(String::new(), |number| format!(r#""Sequence number": {number}, "Fwd thread id": 0"#));
+        format!(
+            r#"{{"ph": "X", "cat": "cpu_op", "name": "{name}", "pid": 1, "tid": 1, "ts": {start}, "dur": {dur}, "args": {{{number}}}}}"#
+        )
     };
     let events: Vec<String> = all.iter().map(event).collect();
     let text = format!(r#"{{"schemaVersion": 1, "deviceProperties": [], "traceEvents": [{}]}}"#, events.join(","));

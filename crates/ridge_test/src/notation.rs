@@ -346,7 +346,8 @@ impl Reader {
         if kind == EventKind::Operator && (said.dims.is_some() || said.types.is_some()) {
             let mut text = |text: Option<&str>| self.builder.strings.intern(text.unwrap_or_default());
             let types = said.types.map(json_names);
-            let shape = OperatorShape { dims: text(said.dims), types: text(types.as_deref()), ..OperatorShape::default() };
+            let shape =
+                OperatorShape { dims: text(said.dims), types: text(types.as_deref()), ..OperatorShape::default() };
             return known_or_new(&mut self.builder.operator_shapes, shape);
         }
         NONE

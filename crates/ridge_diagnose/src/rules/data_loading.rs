@@ -52,28 +52,34 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     };
     let seen = case.seen_in(&claim);
     let example = longest.and_then(|idle| idle.row.example);
-    let finding = Finding::new(format!("the device waits for the loader of data {} of the time", percent(case.share(ns))))
-        .at(example.and_then(|row| case.line_of_row(row.0)))
-        .about(example.map(Subject::Event))
-        .number("idle while data was loaded", case.per_unit(ns))
-        .why("the next batch is made by the thread that launches the work, or is not ready when it is asked for")
-        .help(help)
-        .seen(seen.as_ref())
-        .claims(claim)
-        .edit(Edit { rows: loaders, action: Action::HostScale(0.0) });
+    let finding =
+        Finding::new(format!("the device waits for the loader of data {} of the time", percent(case.share(ns))))
+            .at(example.and_then(|row| case.line_of_row(row.0)))
+            .about(example.map(Subject::Event))
+            .number("idle while data was loaded", case.per_unit(ns))
+            .why("the next batch is made by the thread that launches the work, or is not ready when it is asked for")
+            .help(help)
+            .seen(seen.as_ref())
+            .claims(claim)
+            .edit(Edit { rows: loaders, action: Action::HostScale(0.0) });
     Ok(vec![finding])
 }
 
 /// How long a range of the loader takes, on average, nanoseconds.
 fn mean_ns(case: &Case<'_>, loaders: &[u32]) -> i64 {
-    let ns = loaders.iter().fold(0_i64, |sum, row| sum.saturating_add(case.trace().events.dur_ns[*row as usize].max(0)));
+    let ns =
+        loaders.iter().fold(0_i64, |sum, row| sum.saturating_add(case.trace().events.dur_ns[*row as usize].max(0)));
     ns / i64::try_from(loaders.len().max(1)).unwrap_or(i64::MAX)
 }
 
 /// Whether much of the waiting is for workers to start or to end.
 fn starts_workers(case: &Case<'_>, claim: &[(usize, f32)]) -> bool {
     let trace = case.trace();
-    let is_of_processes = |text: &str| ["multiprocessing/", "_shutdown_workers", "_MultiProcessingDataLoaderIter.__init__"].iter().any(|part| text.contains(part));
+    let is_of_processes = |text: &str| {
+        ["multiprocessing/", "_shutdown_workers", "_MultiProcessingDataLoaderIter.__init__"]
+            .iter()
+            .any(|part| text.contains(part))
+    };
     let looks = |wanted: bool| -> u64 {
         case.looks_in(claim, |stack| !wanted || is_of_processes(trace.strings.get(stack.innermost))).values().sum()
     };
