@@ -24,7 +24,7 @@ PROGRAMS = {
     "mlp_loader": ({"data-loading"}, ["--samples", "48"], ["--samples", "72"]),
     "cnn": ({None, "kernel-hotspot", "hot-line"}, [], ["--channels", "40"]),
     "transformer": ({None, "unfused-eager"}, [], ["--layers", "3"]),
-    "lstm": ({None, "host-bound-dispatch"}, [], ["--length", "56"]),
+    "lstm": ({"small-calls-in-loop"}, [], ["--length", "56"]),
     "compiled": ({None}, ["--fixed"], ["--fixed", "--width", "384"]),
 }
 

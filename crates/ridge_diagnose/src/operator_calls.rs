@@ -121,7 +121,8 @@ fn work_of(analysis: &Analysis<'_>, calls: &[OperatorCall]) -> Vec<(u32, usize, 
                 found[around].2 = found[around].2.saturating_sub(ns).max(0);
             }
             let known = |row: u32| Some(row).filter(|row| *row != NONE);
-            let around = std::iter::successors(known(events.link[row as usize]), |row| known(events.parent[*row as usize]));
+            let around =
+                std::iter::successors(known(events.link[row as usize]), |row| known(events.parent[*row as usize]));
             let call = around.take(NESTING).find_map(|row| position.get(&row).copied());
             let place = call.and_then(|_| analysis.wall().place(DeviceRow(device), Holds::work(trace, row as usize)));
             let at = call.zip(place).map(|(call, place)| {
@@ -168,6 +169,30 @@ impl<'a> Case<'a> {
         let costs = call.rows().filter_map(|row| self.analysis.cost_of_operator(row));
         costs.filter_map(|cost| Work::of(&cost)).map(|work| rates.ns(work)).sum()
     }
+}
+
+/// Whether an operator only looks at an array another way.
+pub(crate) fn is_view(name: &str) -> bool {
+    let views = [
+        "select",
+        "unbind",
+        "slice",
+        "unsqueeze",
+        "squeeze",
+        "view",
+        "reshape",
+        "transpose",
+        "t",
+        "permute",
+        "expand",
+        "narrow",
+        "split",
+        "chunk",
+        "detach",
+        "alias",
+        "lift_fresh",
+    ];
+    name.strip_prefix("aten::").is_some_and(|name| views.contains(&name))
 }
 
 /// What the judged time must be able to say for rules about calls.

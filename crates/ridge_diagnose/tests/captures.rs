@@ -73,7 +73,8 @@ fn programs_of_pytorch_on_a_processor_have_their_cause_first() {
         ("mlp_loader", Some("data-loading")),
         ("cnn", None),
         ("transformer", None),
-        ("lstm", None),
+        // A cell is called for one element of a sequence after the other.
+        ("lstm", Some("small-calls-in-loop")),
         ("compiled", None),
     ];
     assert_eq!(found, expected);

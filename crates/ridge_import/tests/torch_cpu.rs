@@ -147,3 +147,41 @@ fn a_program_that_had_a_gpu_did_not_run_on_the_processor() {
     assert_eq!(with("", range), 0);
     assert_eq!(with("", &range.replace("nccl", "gloo")), 0);
 }
+
+/// A trace of operators: name, start and duration in microseconds, autograd's number.
+fn operators(all: &[(&str, u32, u32, Option<u32>)]) -> ridge_import::Imported {
+    let event = |(name, start, dur, number): &(&str, u32, u32, Option<u32>)| {
+        let number =
+            number.map_or(String::new(), |number| format!(r#""Sequence number": {number}, "Fwd thread id": 0"#));
+        format!(
+            r#"{{"ph": "X", "cat": "cpu_op", "name": "{name}", "pid": 1, "tid": 1, "ts": {start}, "dur": {dur}, "args": {{{number}}}}}"#
+        )
+    };
+    let events: Vec<String> = all.iter().map(event).collect();
+    let text = format!(r#"{{"schemaVersion": 1, "deviceProperties": [], "traceEvents": [{}]}}"#, events.join(","));
+    import(&[Source { name: "host0.pt.trace.json", bytes: text.as_bytes() }], None).expect("a trace")
+}
+
+#[test]
+fn asking_whether_cudnn_would_do_is_no_use_of_it() {
+    let planes = |name: &str| operators(&[("aten::gru", 0, 50, None), (name, 10, 5, None)]).trace.devices.len();
+    assert_eq!(planes("aten::cudnn_is_acceptable"), 1);
+    assert_eq!(planes("aten::_use_cudnn_ctc_loss"), 1);
+    assert_eq!(planes("aten::cudnn_convolution"), 0);
+}
+
+#[test]
+fn what_autograd_recorded_used_up_its_number() {
+    // A linear layer is two recorded operators in one; the sum of constants leaves the number to the next.
+    let found = operators(&[
+        ("aten::linear", 0, 30, Some(5)),
+        ("aten::t", 1, 5, Some(5)),
+        ("aten::addmm", 10, 15, Some(6)),
+        ("aten::sum", 40, 10, Some(7)),
+        ("aten::mul", 60, 10, Some(7)),
+        ("aten::add", 80, 10, Some(8)),
+        ("aten::cos", 100, 10, None),
+    ]);
+    let names: Vec<&str> = found.trace.recorded.iter().map(|row| found.trace.name(*row as usize)).collect();
+    assert_eq!(names, ["aten::t", "aten::addmm", "aten::mul"]);
+}

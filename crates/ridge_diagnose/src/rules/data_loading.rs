@@ -23,9 +23,6 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Below this part of the time nobody would notice.
 const LEAST: f64 = 0.03;
-/// On a processor a batch that is made faster than this, nanoseconds, is not worth a worker: handing it over takes as long, the workers
-/// have to start, and they share cores with the work.
-const LEAST_BATCH_NS: i64 = 4_000_000;
 /// The part of the looks that find workers starting or ending, from which on that is what is waited for.
 const MOST_STARTS: f64 = 0.2;
 
@@ -39,9 +36,6 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let loaders = case.host_rows(|_, name| is_loader(name));
     let longest = waits.iter().max_by_key(|idle| idle.row.ns);
     let has_workers = loaders.iter().any(|row| case.trace().name(*row as usize).contains("MultiProcessing"));
-    if !has_workers && case.is_on_processors() && mean_ns(case, &loaders) < LEAST_BATCH_NS {
-        return Ok(Vec::new());
-    }
     let claim: Vec<(usize, f32)> = waits.iter().map(|idle| (idle.at, case.part_that_counts(idle))).collect();
     let help = if has_workers && starts_workers(case, &claim) {
         "keep the workers from one pass over the data to the next: `DataLoader(..., persistent_workers=True)`; for a small data set in memory `num_workers=0` is faster"
@@ -64,16 +58,14 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok(vec![finding])
 }
 
-/// How long a range of the loader takes, on average, nanoseconds.
-fn mean_ns(case: &Case<'_>, loaders: &[u32]) -> i64 {
-    let ns = loaders.iter().fold(0_i64, |sum, row| sum.saturating_add(case.trace().events.dur_ns[*row as usize].max(0)));
-    ns / i64::try_from(loaders.len().max(1)).unwrap_or(i64::MAX)
-}
-
 /// Whether much of the waiting is for workers to start or to end.
 fn starts_workers(case: &Case<'_>, claim: &[(usize, f32)]) -> bool {
     let trace = case.trace();
-    let is_of_processes = |text: &str| ["multiprocessing/", "_shutdown_workers", "_MultiProcessingDataLoaderIter.__init__"].iter().any(|part| text.contains(part));
+    let is_of_processes = |text: &str| {
+        ["multiprocessing/", "_shutdown_workers", "_MultiProcessingDataLoaderIter.__init__"]
+            .iter()
+            .any(|part| text.contains(part))
+    };
     let looks = |wanted: bool| -> u64 {
         case.looks_in(claim, |stack| !wanted || is_of_processes(trace.strings.get(stack.innermost))).values().sum()
     };

@@ -107,13 +107,17 @@ fn in_operators(case: &Case<'_>) -> Option<Finding> {
     let mut has_doubles = |row: u32| {
         let detail = trace.events.detail[row as usize];
         let is_operator = trace.events.kind(row as usize) == EventKind::Operator;
-        is_operator && *known.entry(detail).or_insert_with(|| [ElementType::F64, ElementType::C128].iter().any(|wide| case.analysis.operator_takes(row, *wide)))
+        is_operator
+            && *known.entry(detail).or_insert_with(|| {
+                [ElementType::F64, ElementType::C128].iter().any(|wide| case.analysis.operator_takes(row, *wide))
+            })
     };
     let all = &case.operator_calls().calls;
     let found: Vec<usize> =
         all.iter().enumerate().filter(|(_, call)| call.rows().any(&mut has_doubles)).map(|(at, _)| at).collect();
     let share = case.share_of(case.claim_of_calls(found.iter().copied(), 1.0));
-    if share < LEAST_ON_PROCESSORS {
+    // Of the work, as eager programs wait for Python in between.
+    if share < LEAST_ON_PROCESSORS * case.busy_share()? || share < LEAST {
         return None;
     }
     let calls = case.operator_calls();
@@ -135,7 +139,8 @@ fn in_operators(case: &Case<'_>) -> Option<Finding> {
 fn trains_a_network(case: &Case<'_>, all: &[OperatorCall]) -> bool {
     let steps = case.host_rows(|kind, name| kind == EventKind::Annotation && name.starts_with("Optimizer.step#"));
     let is_searching = |row: &u32| case.trace().name(*row as usize).contains("LBFGS");
-    let is_factoring = |name: &str| name.starts_with("aten::linalg_") || name.contains("cholesky") || name.contains("lu_solve");
+    let is_factoring =
+        |name: &str| name.starts_with("aten::linalg_") || name.contains("cholesky") || name.contains("lu_solve");
     let name = |call: &OperatorCall| case.trace().strings.get(call.name);
     !steps.is_empty() && !steps.iter().any(is_searching) && !all.iter().any(|call| is_factoring(name(call)))
 }

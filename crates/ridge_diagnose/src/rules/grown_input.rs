@@ -45,7 +45,10 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         return Ok(Vec::new());
     }
     if case.trace().operator_shapes.is_empty() {
-        return Err(CannotTell::because("the capture has no shapes of operators", "ridgeline record -- python PROGRAM.py"));
+        return Err(CannotTell::because(
+            "the capture has no shapes of operators",
+            "ridgeline record -- python PROGRAM.py",
+        ));
     }
     let all = &case.operator_calls().calls;
     let mut grown: Vec<(usize, i64, i64)> = Vec::new();
@@ -73,7 +76,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let new: f64 = grown.iter().map(|(at, size, by)| ns(*at) * (*by as f64 / *size.max(by) as f64)).sum();
     let left = if whole > 0.0 { new / whole } else { 1.0 };
     let rows: Vec<u32> = grown.iter().map(|(at, ..)| all[*at].row).collect();
-    let longest = grown.iter().max_by(|one, other| ns(one.0).total_cmp(&ns(other.0))).map_or(NONE, |(at, ..)| all[*at].row);
+    let longest =
+        grown.iter().max_by(|one, other| ns(one.0).total_cmp(&ns(other.0))).map_or(NONE, |(at, ..)| all[*at].row);
     let seen = case.seen_during(rows.iter().copied());
     let sizes = grown.iter().map(|(_, size, _)| *size);
     let names = distinct(weighed.iter().map(|name| case.trace().strings.get(*name)));

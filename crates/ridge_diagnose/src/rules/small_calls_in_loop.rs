@@ -4,7 +4,7 @@
 use crate::case::{Case, Framework};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
-use crate::operator_calls::{NEEDS, OperatorCall};
+use crate::operator_calls::{NEEDS, OperatorCall, is_view};
 use crate::pricing::Left;
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
@@ -21,7 +21,14 @@ pub(crate) static RULE: Rule = Rule {
     summary: "PyTorch loop over what one call does at once",
     document: include_str!("small_calls_in_loop.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
-    explains: &["host-bound-dispatch", "host-pause", "many-small-kernels", "unfused-eager", "small-grid", "low-occupancy"],
+    explains: &[
+        "host-bound-dispatch",
+        "host-pause",
+        "many-small-kernels",
+        "unfused-eager",
+        "small-grid",
+        "low-occupancy",
+    ],
     needs: NEEDS,
     find: Find::Causes(find),
 };
@@ -39,7 +46,7 @@ const BETWEEN_MASKS: usize = 24;
 /// All turns at once take the calls of this many turns, at least and at most, because operators with one more axis do more.
 const TURNS_LEFT: (f64, f64) = (1.5, 14.0);
 /// What one pass over all rows leaves of a pass for each group, at least and at most.
-const MASKS_LEFT: (f64, f64) = (0.02, 0.25);
+const MASKS_LEFT: (f64, f64) = (0.05, 0.4);
 
 /// A loop of one form: what belongs to it.
 #[derive(Debug, Default)]
@@ -87,7 +94,12 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok([cells(case), examples(case), masks(case)].into_iter().flatten().collect())
 }
 
-fn finding(case: &Case<'_>, loops: &Loops, claim: Vec<(usize, f32)>, form: impl FnOnce(f64) -> Form) -> Option<Finding> {
+fn finding(
+    case: &Case<'_>,
+    loops: &Loops,
+    claim: Vec<(usize, f32)>,
+    form: impl FnOnce(f64) -> Form,
+) -> Option<Finding> {
     let share = case.share_of(claim.iter().copied());
     if share < LEAST {
         return None;
@@ -158,17 +170,18 @@ fn cells(case: &Case<'_>) -> Option<Finding> {
         spans.push((joins.map_or(all[at].span.0, |last| all[last].span.1), all[at].span.1));
         last = Some(at);
     }
-    let claim = joined(
-        case.claim_of_calls(loops.calls.iter().copied(), 1.0),
-        case.claim_between(&Spans::of(spans), 1.0),
-    );
+    let claim =
+        joined(case.claim_of_calls(loops.calls.iter().copied(), 1.0), case.claim_between(&Spans::of(spans), 1.0));
     let priced: f64 = all.iter().filter(|call| cells.contains(&call.row)).map(|call| case.price_of_call(call)).sum();
     // A gradient takes twice the products of what it is the gradient of.
     let price = if backward.is_empty() { priced } else { 3.0 * priced };
     let ns = case.share_of(claim.iter().copied()) * case.wall().whole_ns() as f64;
     let left = Left::of(ns, price, price).map_or((0.1, 0.5), |left| (left.least, left.most));
     finding(case, &loops, claim, |share| Form {
-        message: format!("{} of the time goes to a Python loop over single cells of a recurrent network", percent(share)),
+        message: format!(
+            "{} of the time goes to a Python loop over single cells of a recurrent network",
+            percent(share)
+        ),
         why: "each cell is several small operators, and as many for its gradient, and Python calls them one by one",
         help: "`torch.nn.LSTM`, `GRU` or `RNN` with the weights of the cell take the whole sequence in one call, which also multiplies all inputs at once",
         turns: "cells in a row",
@@ -178,15 +191,6 @@ fn cells(case: &Case<'_>) -> Option<Finding> {
 
 fn is_cell(name: &str) -> bool {
     matches!(name, "aten::lstm_cell" | "aten::gru_cell" | "aten::rnn_tanh_cell" | "aten::rnn_relu_cell")
-}
-
-/// Whether an operator only looks at an array another way.
-fn is_view(name: &str) -> bool {
-    let views = [
-        "select", "unbind", "slice", "unsqueeze", "squeeze", "view", "reshape", "transpose", "t", "permute", "expand", "narrow", "split",
-        "chunk", "detach", "alias", "lift_fresh",
-    ];
-    name.strip_prefix("aten::").is_some_and(|name| views.contains(&name))
 }
 
 /// One turn of the program and of autograd after it.
@@ -233,7 +237,10 @@ fn examples(case: &Case<'_>) -> Option<Finding> {
     let left = |turns: f64| (turns / loops.turns_of_one().max(1.0) + part).min(0.9);
     let left = (left(TURNS_LEFT.0), left(TURNS_LEFT.1));
     finding(case, &loops, claim, |share| Form {
-        message: format!("{} of the time goes to gradients of single examples, one backward pass after the other", percent(share)),
+        message: format!(
+            "{} of the time goes to gradients of single examples, one backward pass after the other",
+            percent(share)
+        ),
         why: "each pass is small, so its time is that of calling operators and not of their work",
         help: "compute them for the whole batch at once: `torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0, 0))` over `functional_call`; for rows of a Jacobian `torch.func.jacrev`",
         turns: "backward passes between two steps of the optimizer",
@@ -253,7 +260,8 @@ fn turns(all: &[OperatorCall]) -> Vec<Turn> {
     let mut turns = Vec::new();
     let mut from = 0;
     for (at, call) in all.iter().enumerate() {
-        let ends = call.is_backward && all.get(at + 1).is_none_or(|next| !next.is_backward || next.process != call.process);
+        let ends =
+            call.is_backward && all.get(at + 1).is_none_or(|next| !next.is_backward || next.process != call.process);
         if !ends {
             continue;
         }
@@ -273,9 +281,13 @@ fn masks(case: &Case<'_>) -> Option<Finding> {
     let nonzero = trace.strings.find("aten::nonzero")?;
     // What numbers it looks through, by the shapes of the search for true ones inside.
     let mask = |call: &OperatorCall| {
-        let is_indexing = matches!(trace.strings.get(call.name), "aten::index" | "aten::index_put_" | "aten::masked_select" | "aten::nonzero");
+        let is_indexing = matches!(
+            trace.strings.get(call.name),
+            "aten::index" | "aten::index_put_" | "aten::masked_select" | "aten::nonzero"
+        );
         let mut rows = call.rows().filter(|_| is_indexing);
-        rows.find(|row| trace.events.name[*row as usize] == nonzero.0).map(|row| (call.name, trace.events.detail[row as usize]))
+        rows.find(|row| trace.events.name[*row as usize] == nonzero.0)
+            .map(|row| (call.name, trace.events.detail[row as usize]))
     };
     let found: Vec<(usize, (StringId, u32))> =
         all.iter().enumerate().filter_map(|(at, call)| Some((at, mask(call).filter(|_| !call.is_backward)?))).collect();
@@ -299,7 +311,10 @@ fn masks(case: &Case<'_>) -> Option<Finding> {
     let spans = Spans::of(loops.spans.iter().copied());
     let claim = joined(case.claim_of_calls(claimed, 1.0), case.claim_between(&spans, 1.0));
     finding(case, &loops, claim, |share| Form {
-        message: format!("{} of the time goes to a loop that looks through all rows once for each group", percent(share)),
+        message: format!(
+            "{} of the time goes to a loop that looks through all rows once for each group",
+            percent(share)
+        ),
         why: "a Boolean mask reads every row to find the few of one group, so the work is the number of rows times that of groups",
         help: "sum all groups in one pass: `torch.zeros(...).index_add_(0, group, rows)` divided by `torch.bincount(group)`, `scatter_reduce_`, or sort the rows by group once and split them",
         turns: "masks in a row",
@@ -309,6 +324,7 @@ fn masks(case: &Case<'_>) -> Option<Finding> {
 
 /// Whether an operator is work of its own, and no part of choosing rows.
 fn is_heavy(name: &str) -> bool {
-    let heavy = ["mm", "linear", "matmul", "bmm", "conv", "lstm", "gru", "attention", "einsum", "linalg", "cdist", "sort"];
+    let heavy =
+        ["mm", "linear", "matmul", "bmm", "conv", "lstm", "gru", "attention", "einsum", "linalg", "cdist", "sort"];
     name.strip_prefix("aten::").is_none_or(|name| heavy.iter().any(|word| name.contains(word)))
 }

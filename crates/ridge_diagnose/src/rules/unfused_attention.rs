@@ -4,7 +4,7 @@ use crate::case::{Case, Work};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::kernels::{Kernel, kernels};
-use crate::operator_calls::NEEDS;
+use crate::operator_calls::{NEEDS, is_view};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{count, percent};
 use ridge_analysis::kernel_category;
@@ -50,12 +50,12 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if case.work().any(|work| work.kind.is_compute() && kernel_category(work.name) == "attention") {
         return Ok(Vec::new());
     }
+    if case.is_on_processors() {
+        return Ok(in_calls(case).into_iter().collect());
+    }
     // The texts of a capture are few beside its kernels, and most captures have no softmax.
     if !trace.strings.iter().any(|text| SOFTMAX.contains(&text)) {
         return Ok(Vec::new());
-    }
-    if case.is_on_processors() {
-        return Ok(in_calls(case).into_iter().collect());
     }
     let all: Vec<Kernel<'_>> = kernels(case).collect();
     let mut between: FxHashSet<u32> = FxHashSet::default();
@@ -84,13 +84,16 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 }
 
 fn finding(share: f64, times: usize) -> Finding {
-    Finding::new(format!("attention is not fused: what runs between its two products takes {} of the time", percent(share)))
-        .fact(format!(
-            "{} between two batched products, with what scales, masks and drops",
-            count(times as u64, "softmax", "softmaxes")
-        ))
-        .why("the scores of all pairs of positions are written to memory and read again by each of these kernels")
-        .help("`torch.nn.functional.scaled_dot_product_attention(query, key, value)`, which keeps the scores on the chip")
+    Finding::new(format!(
+        "attention is not fused: what runs between its two products takes {} of the time",
+        percent(share)
+    ))
+    .fact(format!(
+        "{} between two batched products, with what scales, masks and drops",
+        count(times as u64, "softmax", "softmaxes")
+    ))
+    .why("the scores of all pairs of positions are written to memory and read again by each of these kernels")
+    .help("`torch.nn.functional.scaled_dot_product_attention(query, key, value)`, which keeps the scores on the chip")
 }
 
 /// The same where operators are the work: by what the program calls, and with the gradients of that.
@@ -112,7 +115,8 @@ fn in_calls(case: &Case<'_>) -> Option<Finding> {
     let inside: FxHashSet<u32> = between.iter().flat_map(|at| calls.calls[*at].rows()).collect();
     let links = trace.backwards.iter().filter(|link| inside.contains(&link.forward));
     let gradients: FxHashSet<u32> = links.map(|link| link.event).collect();
-    let of_gradients = calls.calls.iter().enumerate().filter(|(_, call)| gradients.contains(&call.row)).map(|(at, _)| at);
+    let of_gradients =
+        calls.calls.iter().enumerate().filter(|(_, call)| gradients.contains(&call.row)).map(|(at, _)| at);
     let claim = case.claim_of_calls(between.iter().copied().chain(of_gradients), 1.0);
     let share = case.share_of(claim.iter().copied());
     let first = rows.first().copied().filter(|_| times >= FEWEST && share >= LEAST)?;
@@ -130,9 +134,9 @@ fn role_of_call(name: &str) -> Role {
     match name.strip_prefix("aten::").unwrap_or(name) {
         "matmul" | "bmm" | "baddbmm" | "einsum" => Role::Batched,
         "softmax" | "_softmax" | "_safe_softmax" => Role::Softmax,
-        "div" | "div_" | "mul" | "mul_" | "add" | "add_" | "masked_fill" | "masked_fill_" | "where" | "dropout" | "bitwise_not"
-        | "logical_not" | "transpose" | "permute" | "view" | "reshape" | "slice" | "select" | "unsqueeze" | "expand" | "to"
-        | "contiguous" | "tril" | "triu" | "type_as" | "detach" | "eq" => Role::Pointwise,
+        "div" | "div_" | "mul" | "mul_" | "add" | "add_" | "masked_fill" | "masked_fill_" | "where" | "dropout"
+        | "bitwise_not" | "logical_not" | "to" | "contiguous" | "tril" | "triu" | "type_as" | "eq" => Role::Pointwise,
+        _ if is_view(name) => Role::Pointwise,
         _ => Role::Other,
     }
 }
@@ -167,7 +171,9 @@ fn role(case: &Case<'_>, row: u32) -> Role {
         | "aten::copy_"
         | "aten::native_dropout"
         | "aten::fill_" => Role::Pointwise,
-        _ if operator.starts_with("aten::") && kernel_category(trace.name(row as usize)) == "elementwise" => Role::Pointwise,
+        _ if operator.starts_with("aten::") && kernel_category(trace.name(row as usize)) == "elementwise" => {
+            Role::Pointwise
+        }
         _ => Role::Other,
     }
 }

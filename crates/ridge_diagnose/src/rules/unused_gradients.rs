@@ -7,7 +7,7 @@ use crate::operator_calls::NEEDS;
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
 use ridge_table::Subject;
-use ridge_trace::{EventRow, NONE};
+use ridge_trace::{EventKind, EventRow, NONE};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) static RULE: Rule = Rule {
@@ -45,7 +45,14 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         *last = (*last).max(call.span.0);
     }
     let has_backward = all.iter().any(|call| call.is_backward) || !trace.backwards.is_empty();
-    let may_be_used = |process: u32, start: i64| has_backward && last_backward.get(&process).is_none_or(|last| start > *last);
+    // A program that trains has its backward passes outside of what was recorded.
+    let trains =
+        || !case.host_rows(|kind, name| kind == EventKind::Annotation && name.starts_with("Optimizer.")).is_empty();
+    if !has_backward && trains() {
+        return Ok(Vec::new());
+    }
+    let may_be_used =
+        |process: u32, start: i64| has_backward && last_backward.get(&process).is_none_or(|last| start > *last);
     let is_unused = |row: u32| trace.recorded.binary_search(&row).is_ok() && !used.contains(&row);
     let unused: Vec<usize> = all
         .iter()

@@ -92,7 +92,7 @@ pub(crate) struct RecordArguments {
 }
 
 /// What only a program that is started can be given.
-const NOT_ATTACHED: [&str; 26] = [
+const NOT_ATTACHED: [&str; 27] = [
     "with",
     "runs",
     "steps",
