@@ -195,7 +195,8 @@ impl Session {
         let analysis = self.analysis();
         let mut found = FxHashMap::default();
         for row in &self.trace().modules {
-            let Some((hlo, costs)) = row.hlo.and_then(|at| Some((self.hlo().get(at as usize)?, module_costs(&analysis, at)?)))
+            let Some((hlo, costs)) =
+                row.hlo.and_then(|at| Some((self.imported().hlo.get(at as usize)?, module_costs(&analysis, at)?)))
             else {
                 continue;
             };
@@ -233,7 +234,10 @@ fn trips_by_name(hlo: &HloModule, costs: &ModuleCosts) -> FxHashMap<String, f64>
             continue;
         }
         let trips = costs.known_trips(id).map(f64::round);
-        found.entry(name.clone()).and_modify(|known| *known = known.filter(|known| Some(*known) == trips)).or_insert(trips);
+        found
+            .entry(name.clone())
+            .and_modify(|known| *known = known.filter(|known| Some(*known) == trips))
+            .or_insert(trips);
     }
     found.into_iter().filter_map(|(name, trips)| Some((name, trips?))).collect()
 }

@@ -138,7 +138,7 @@ pub(super) fn predicted(
     target: &Target,
     ceilings: &Ceilings,
 ) -> PredictedModule {
-    let recorded = |id| ran?.trips.get(&files.hlo.instruction(id).metadata.op_name).copied();
+    let recorded = |id: InstructionId| ran?.trips.get(&files.hlo.instruction(id).metadata.op_name).copied();
     let mut walk = Walk {
         files,
         target,
