@@ -348,7 +348,8 @@ def _wrong_with_module(folder: Path, module: dict, said: dict) -> list[str]:
         wrong.append(f"{said.get('launches')} launches are reported, and {len(started)} kernels are started")
     low, high = said.get("low_ns"), said.get("high_ns")
     # Of a loop or a call whose work nobody knows there is no time.
-    if (low is None) != (high is None) or (low is not None and not 0 < low <= high):
+    is_nothing = low == high == 0 and not said.get("launches")
+    if (low is None) != (high is None) or (low is not None and not is_nothing and not 0 < low <= high):
         wrong.append(f"its time is predicted as {low} to {high} ns")
     return wrong
 
