@@ -55,6 +55,7 @@ class Pair:
     before: bytes
     after: bytes
     target: str
+    devices: int = 1
 
 
 @dataclass
@@ -97,7 +98,7 @@ def main() -> int:
     if compiler is None:
         print("skipped: no compiler for GPUs; `ridgeline compile --install` installs it")
         return 2
-    pairs = {capture.name: [pair for pair in _pairs(capture) if asked.only in pair.name] for capture in captures}
+    pairs = {capture.name: [pair for pair in _cut(list(_pairs(capture))) if asked.only in pair.name] for capture in captures}
     with tempfile.TemporaryDirectory(prefix="recompiled-") as scratch:
         jobs = _jobs(Path(scratch), [pair for found in pairs.values() for pair in found])
         _compile(compiler, list(jobs.values()), asked.most_seconds)
@@ -161,7 +162,7 @@ def _unpacked(name: str, content: bytes) -> bytes:
 
 def _key(pair: Pair) -> str:
     """What decides how it is compiled: processes of one program have the same."""
-    return hashlib.sha256(pair.before + pair.target.encode() + str(_devices(pair.after)).encode()).hexdigest()
+    return hashlib.sha256(pair.before + pair.target.encode() + str(pair.devices).encode()).hexdigest()
 
 
 def _jobs(scratch: Path, pairs: list[Pair]) -> dict[str, Path]:
@@ -175,7 +176,7 @@ def _jobs(scratch: Path, pairs: list[Pair]) -> dict[str, Path]:
         jobs[key].mkdir()
         (jobs[key] / "before.hlo.pb").write_bytes(pair.before)
         (jobs[key] / "target.pbtxt").write_text(pair.target)
-        (jobs[key] / "devices").write_text(str(_devices(pair.after)))
+        (jobs[key] / "devices").write_text(str(pair.devices))
     return jobs
 
 
@@ -246,15 +247,24 @@ def _compared(pair: Pair, job: Path) -> Found:
     return found
 
 
-def _devices(after: bytes) -> int:
-    """Devices that the program was cut for, by the groups that its collectives name."""
-    most = 0
-    for computation in _module(after)["computations"].values():
-        for instruction in computation["instructions"].values():
-            for number, group in instruction["raw"]:
-                if number == 49:
-                    most = max([most, *(device for _, ids in _fields(group) for device in _numbers(ids))])
-    return most + 1
+def _cut(pairs: list[Pair]) -> list[Pair]:
+    """The modules with the devices that they were cut for: those of the largest group that a collective of the capture names, for
+    each module that has collectives or asks which part it is."""
+    cut, most = [], 0
+    for pair in pairs:
+        is_cut = False
+        for computation in _module(pair.after)["computations"].values():
+            for instruction in computation["instructions"].values():
+                is_cut |= instruction["opcode"] == "partition-id"
+                for number, group in instruction["raw"]:
+                    if number == 49:
+                        is_cut = True
+                        most = max([most, *(device for _, ids in _fields(group) for device in _numbers(ids))])
+        if is_cut:
+            cut.append(pair)
+    for pair in cut:
+        pair.devices = most + 1
+    return pairs
 
 
 # Comparing.

@@ -1,7 +1,8 @@
 """Has a JAX program run on without its large computations, where only what it compiles is wanted.
 
 Each large module is compiled as one that fills its results with numbers near one, or with zeros where they are integers, so that
-a solver at 256³ takes as long as its Python. Small modules are computed, because programs take shapes and counts from them.
+a solver at 256³ takes as long as its Python. Small modules are computed, because programs take shapes and counts from them, and so
+are those that come down to single numbers without a loop, because programs decide by them (`all are finite`).
 Where XLA chooses how a result is spread over devices, each has the whole of it: run such programs on one device.
 What the program does by the values of large arrays may differ: how often it iterates, which branch it takes.
 Call `begin` once JAX may be imported; whoever watches the compiler still sees what the program meant.
@@ -38,7 +39,7 @@ def begin(most_elements: int = MOST_ELEMENTS) -> Uncomputed:
 
     @functools.wraps(original)
     def compiled(backend: Any, module: Any, *rest: Any, **named: Any) -> Any:
-        if elements(module) <= most_elements:
+        if elements(module) <= most_elements or is_a_decision(module):
             counts.computed += 1
             return original(backend, module, *rest, **named)
         ir = importlib.import_module("jax._src.lib.mlir").ir
@@ -68,6 +69,26 @@ def elements(module: Any) -> int:
     return total
 
 
+def is_a_decision(module: Any) -> bool:
+    """Whether a module has no loop and only single numbers as results."""
+    ir = importlib.import_module("jax._src.lib.mlir").ir
+    has_loop = False
+
+    def look(operation: Any) -> Any:
+        nonlocal has_loop
+        has_loop |= operation.name == "stablehlo.while"
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(look)
+    kinds = ir.FunctionType(ir.TypeAttr(_main(ir, module).attributes["function_type"]).value).results
+    return not has_loop and all(isinstance(kind, ir.RankedTensorType) and not kind.shape for kind in kinds)
+
+
+def _main(ir: Any, module: Any) -> Any:
+    operations = (operation.operation for operation in module.body.operations)
+    return next(one for one in operations if one.name == "func.func" and ir.StringAttr(one.attributes["sym_name"]).value == "main")
+
+
 def filler(module: Any) -> Any:
     """A module that takes and gives what `module` does, with the same donations and shardings, and computes nothing."""
     ir = importlib.import_module("jax._src.lib.mlir").ir
@@ -75,7 +96,7 @@ def filler(module: Any) -> Any:
     dialect = importlib.import_module("jaxlib.mlir.dialects.stablehlo")
     with module.context, ir.Location.unknown(module.context):
         operations = [operation.operation for operation in module.body.operations]
-        main = next(one for one in operations if one.name == "func.func" and ir.StringAttr(one.attributes["sym_name"]).value == "main")
+        main = _main(ir, module)
         made = ir.Module.create()
         for name in module.operation.attributes:
             made.operation.attributes[name] = module.operation.attributes[name]

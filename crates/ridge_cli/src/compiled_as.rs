@@ -165,7 +165,7 @@ fn that_ran(mut sources: Sources, runs: &ModuleRuns) -> (Sources, ModuleRuns) {
     if sources.modules.iter().any(|module| runs.contains_key(&module.dir)) {
         sources.modules.retain(|module| runs.contains_key(&module.dir));
     }
-    let times = sources.modules.iter().filter_map(|module| Some((module.name.clone(), runs.get(&module.dir)?.clone())));
+    let times = sources.modules.iter().filter_map(|module| Some((module.name.clone(), *runs.get(&module.dir)?)));
     let times = times.collect();
     (sources, times)
 }

@@ -293,7 +293,7 @@ With five and more:
 | the same | `jit__threefry_split` | 9, 1 | 0.11 | no |
 
 The three outside make random numbers, which is a loop of many small operations on a CPU and one kernel on a GPU: of such modules the fallback says nothing useful.
-Two more modules, of a differential equation and of a linear solver, have loops that end by their data, of which the compiled side had counted one round; they are left out.
+Two more modules, of a differential equation and of a linear solver, have loops that end by their data, of which the compiled side counts one round; they are left out.
 ";
 
 const UNMEASURED: &str = "

@@ -80,7 +80,7 @@ pub use memory_series::{Alive, Held, MemorySeries};
 pub use near::did_you_mean;
 pub use note::{Note, Severity};
 pub use offload::{OffloadAnswer, OffloadOptions};
-pub use predicted::{ModuleRun, ModuleRuns, PredictedKernel, PredictedModule, Prediction, Roofs, predict, predict_runs};
+pub use predicted::{ModuleRuns, PredictedKernel, PredictedModule, Prediction, Roofs, predict, predict_runs};
 pub use redact::{Redacted, private_words, redact};
 pub use ridge_analysis::models::idle::IdlePart;
 pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};

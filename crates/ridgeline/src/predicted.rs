@@ -15,18 +15,16 @@ use crate::manifest::Manifest;
 use crate::session::Session;
 use arrow_array::{RecordBatch, UInt64Array};
 use arrow_schema::Schema;
-use ridge_analysis::{Ceilings, DeviceSheet, Topic, module_costs, sheets, view};
+use ridge_analysis::{Ceilings, DeviceSheet, Topic, sheets, view};
 use ridge_compile::Target;
 use ridge_diagnose::Seen;
-use ridge_hlo::HloModule;
-use ridge_hlo::cost::ModuleCosts;
 use ridge_table::{Basis, Columns, Subject, Table};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use kernels::{PredictedKernel, PredictedModule, Roofs};
-pub use timeline::{ModuleRun, ModuleRuns};
+pub use timeline::ModuleRuns;
 
 /// Where the timeline is in its run folder.
 const FILE: &str = "trace/predicted.trace.json";
@@ -54,12 +52,12 @@ pub fn predict(folder: &Path) -> Result<Prediction, OpenError> {
     predict_runs(folder, None)
 }
 
-/// The same, each module and each of its loops as often as `runs` says of its folder's name.
+/// The same, each module as often as `runs` says of its folder's name.
 ///
 /// # Errors
 /// As [`predict`].
 pub fn predict_runs(folder: &Path, runs: Option<&ModuleRuns>) -> Result<Prediction, OpenError> {
-    let mut prediction = predicted_of(folder, runs)?;
+    let mut prediction = predicted_of(folder)?;
     if prediction.sheet.is_some() {
         let (text, said) = timeline::written(prediction.target, &prediction.modules, runs);
         prediction.notes.extend(said);
@@ -71,7 +69,7 @@ pub fn predict_runs(folder: &Path, runs: Option<&ModuleRuns>) -> Result<Predicti
 }
 
 /// What the launches of a compilation would take; nothing is written.
-fn predicted_of(folder: &Path, runs: Option<&ModuleRuns>) -> Result<Prediction, OpenError> {
+fn predicted_of(folder: &Path) -> Result<Prediction, OpenError> {
     let none = |why: &str| OpenError::NotACapture(Details::new(why).at(folder));
     let (manifest, _) = Manifest::of(folder);
     let manifest = manifest.filter(|manifest| manifest.document.kind == "compile");
@@ -88,8 +86,7 @@ fn predicted_of(folder: &Path, runs: Option<&ModuleRuns>) -> Result<Prediction, 
     let modules: Vec<PredictedModule> = folders
         .filter_map(|folder| match files::read(&folder) {
             Ok(files) => {
-                let ran = runs.and_then(|runs| runs.get(&files.folder));
-                let module = kernels::predicted(&files, ran, target, ceilings.unwrap_or(&Ceilings::default()));
+                let module = kernels::predicted(&files, target, ceilings.unwrap_or(&Ceilings::default()));
                 if !module.has_thunks && module.fusions > 0 {
                     notes.push(format!(
                         "{}: XLA's list of thunks is not there, so nothing is known of its launches",
@@ -140,7 +137,7 @@ impl Session {
     /// What is seen of the kernels of a compilation before anything ran, for the rules of `check`; nothing of any other capture.
     pub(crate) fn seen_statically(&self) -> Vec<Seen> {
         let folder = self.is_predicted().then(|| self.run_folder()).flatten();
-        let Some(found) = folder.and_then(|folder| predicted_of(folder, None).ok()) else { return Vec::new() };
+        let Some(found) = folder.and_then(|folder| predicted_of(folder).ok()) else { return Vec::new() };
         let none = Ceilings::default();
         for_rules(&found.modules, found.target, found.sheet.map_or(&none, |sheet| &sheet.ceilings))
     }
@@ -152,20 +149,17 @@ fn sheet_of(target: &Target) -> Option<&'static DeviceSheet> {
 }
 
 impl Session {
-    /// How often each module ran and its loops went round, by its folder in the recording as the manifest has it; those of which
-    /// nothing is known are left out.
+    /// How often each module ran, by its folder in the recording as the manifest has it; those of which nothing is known are left out.
     pub fn module_runs(&self) -> ModuleRuns {
-        let (by_number, trips) = (self.runs_by_number(), self.trips_by_number());
+        let by_number = self.runs_by_number();
         let mut found = ModuleRuns::default();
         let Some(manifest) = self.manifest() else { return found };
         for module in &manifest.document.modules {
             let Some(folder) = manifest.folder_of(module) else { continue };
             // A recording numbers folders by itself; XLA's own number, which the capture has, is in the proto.
             let Some(number) = module.program_id.or_else(|| number_of(&folder)) else { continue };
-            let known = (module.name.clone(), number);
-            let Some(times) = by_number.get(&known).copied() else { continue };
-            let trips = trips.get(&known).cloned().unwrap_or_default();
-            found.insert(module.dir.clone().unwrap_or_default(), ModuleRun { times, trips });
+            let Some(runs) = by_number.get(&(module.name.clone(), number)) else { continue };
+            found.insert(module.dir.clone().unwrap_or_default(), *runs);
         }
         found
     }
@@ -190,21 +184,6 @@ impl Session {
         found
     }
 
-    /// How often the loops of each module went round, by its name and XLA's number of it.
-    fn trips_by_number(&self) -> FxHashMap<(String, u64), FxHashMap<String, f64>> {
-        let analysis = self.analysis();
-        let mut found = FxHashMap::default();
-        for row in &self.trace().modules {
-            let Some((hlo, costs)) = row.hlo.and_then(|at| Some((self.hlo().get(at as usize)?, module_costs(&analysis, at)?)))
-            else {
-                continue;
-            };
-            let name = self.trace().strings.get(row.name).to_owned();
-            found.insert((name, row.program_id), trips_by_name(hlo, &costs));
-        }
-        found
-    }
-
     /// Whether every device that did anything is a CPU, so that another device may be meant.
     pub fn is_of_processor(&self) -> bool {
         let devices = &self.imported().trace.devices;
@@ -221,21 +200,6 @@ impl Session {
     pub(crate) fn marked(&self, table: Table) -> Table {
         if self.is_predicted() { marked(table) } else { table }
     }
-}
-
-/// How often the loops of a module go round, by the names of their operations; loops of one name that differ are left out.
-fn trips_by_name(hlo: &HloModule, costs: &ModuleCosts) -> FxHashMap<String, f64> {
-    let mut found: FxHashMap<String, Option<f64>> = FxHashMap::default();
-    for id in hlo.instruction_ids() {
-        let instruction = hlo.instruction(id);
-        let name = &instruction.metadata.op_name;
-        if &*instruction.opcode != "while" || name.is_empty() {
-            continue;
-        }
-        let trips = costs.known_trips(id).map(f64::round);
-        found.entry(name.clone()).and_modify(|known| *known = known.filter(|known| Some(*known) == trips)).or_insert(trips);
-    }
-    found.into_iter().filter_map(|(name, trips)| Some((name, trips?))).collect()
 }
 
 fn marked(mut table: Table) -> Table {
@@ -270,22 +234,6 @@ mod tests {
         let table = marked(table);
         assert_eq!(table.title, "Operations (predicted)");
         assert_eq!(table.batch.schema().field(1).metadata()["basis"], "modelled");
-    }
-
-    #[test]
-    fn loops_are_known_by_the_names_of_their_operations() {
-        let found = |text: &str| {
-            let hlo = HloModule::from_text(text).expect("HLO text of the test");
-            let outer = hlo.instruction_named("while.1").expect("the outer loop");
-            let costs = ModuleCosts::with_observed(&hlo, &|id| (id == outer).then_some(11.6));
-            let mut found: Vec<_> = trips_by_name(&hlo, &costs).into_iter().collect();
-            found.sort_by(|one, other| one.0.cmp(&other.0));
-            found
-        };
-        let hlo = kernels::tests::HLO;
-        assert_eq!(found(hlo), [("jit(f)/while".to_owned(), 12.0), ("jit(f)/while/body/scan".to_owned(), 3.0)]);
-        // Which of two loops of one name went round how often cannot be told.
-        assert_eq!(found(&hlo.replace("/body/scan", "")), []);
     }
 
     #[test]

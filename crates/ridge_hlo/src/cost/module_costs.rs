@@ -100,13 +100,7 @@ impl ModuleCosts {
 
     /// Iterations of the loop `id` for each of its executions, as its cost counts them; 1 for what is no loop.
     pub fn trips(&self, id: InstructionId) -> f64 {
-        self.known_trips(id).unwrap_or(1.0)
-    }
-
-    /// The same where the compiler, a counter or what was observed tells; `None` for a loop that is counted once for want of better,
-    /// and for what is no loop.
-    pub fn known_trips(&self, id: InstructionId) -> Option<f64> {
-        self.trips.get(&id).copied()
+        self.trips.get(&id).copied().unwrap_or(1.0)
     }
 
     /// One run of the module's entry computation.
@@ -204,9 +198,7 @@ impl<'a> Costing<'a> {
 
     fn run_loop(&mut self, id: InstructionId, instruction: &Instruction, cost: &mut Cost) -> Option<()> {
         let (trips, assumption) = self.trips(id, instruction);
-        if assumption != Some(Assumption::TripCountUnknown) {
-            self.found_trips.insert(id, trips);
-        }
+        self.found_trips.insert(id, trips);
         let (body, condition) = (self.called(instruction, 0)?, self.called(instruction, 1)?);
         cost.add_times(body, trips);
         // The condition is asked once more than it says yes. XLA's own count of an iteration has one of each.

@@ -1,7 +1,6 @@
 //! The work of a compiled module: each thunk that does some, what it is, and how long it would take.
 
 use super::files::Files;
-use super::timeline::ModuleRun;
 use ridge_analysis::{Ceilings, Limit, least_secs};
 use ridge_compile::{
     Branches, Coalescing, Code, Launch, Occupancy, Target, Thunk, Usage, coalescing, emitter, library, occupancy,
@@ -131,19 +130,13 @@ impl PredictedModule {
     }
 }
 
-/// What `files` say of their module on `target`, its loops as often as they went round where it ran before.
-pub(super) fn predicted(
-    files: &Files,
-    ran: Option<&ModuleRun>,
-    target: &Target,
-    ceilings: &Ceilings,
-) -> PredictedModule {
-    let recorded = |id| ran?.trips.get(&files.hlo.instruction(id).metadata.op_name).copied();
+/// What `files` say of their module on `target`.
+pub(super) fn predicted(files: &Files, target: &Target, ceilings: &Ceilings) -> PredictedModule {
     let mut walk = Walk {
         files,
         target,
         ceilings,
-        costs: ModuleCosts::with_observed(&files.hlo, &recorded),
+        costs: ModuleCosts::new(&files.hlo),
         module: PredictedModule {
             folder: files.folder.clone(),
             name: files.hlo.name.clone(),
@@ -206,9 +199,9 @@ impl Walk<'_> {
 
     fn trips(&mut self, instruction: &str) -> f64 {
         let hlo = &self.files.hlo;
-        let known = hlo.instruction_named(instruction).and_then(|id| self.costs.known_trips(id));
+        let known = hlo.instruction_named(instruction).and_then(|id| hlo.instruction(id).known_trip_count());
         self.module.unknown_trips += usize::from(known.is_none());
-        known.unwrap_or(1.0)
+        known.map_or(1.0, |trips| trips as f64)
     }
 
     fn kernel(&self, thunk: &Thunk, does: Does, runs: f64) -> PredictedKernel {
@@ -324,90 +317,4 @@ fn called(hlo: &HloModule, id: Option<InstructionId>) -> Option<String> {
 fn modelled_by_xla(hlo: &HloModule, id: InstructionId) -> Option<f64> {
     let config = hlo.instruction(id).backend_config.value("/reification_cost/0/exec_time_us")?;
     config.as_f64().map(|micros| micros * 1e-6)
-}
-
-#[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-
-    /// A loop that runs until the data say so, and in it one of three rounds.
-    pub(in crate::predicted) const HLO: &str = "HloModule jit_f, is_scheduled=true
-
-%inner (p: (s32[], f32[64])) -> (s32[], f32[64]) {
-  %p = (s32[], f32[64]{0}) parameter(0)
-  %i = s32[] get-tuple-element(%p), index=0
-  %one = s32[] constant(1)
-  %j = s32[] add(%i, %one)
-  %x = f32[64]{0} get-tuple-element(%p), index=1
-  %sine = f32[64]{0} sine(%x)
-  ROOT %out = (s32[], f32[64]{0}) tuple(%j, %sine)
-}
-
-%below (q: (s32[], f32[64])) -> pred[] {
-  %q = (s32[], f32[64]{0}) parameter(0)
-  %k = s32[] get-tuple-element(%q), index=0
-  %three = s32[] constant(3)
-  ROOT %less = pred[] compare(%k, %three), direction=LT
-}
-
-%outer (r: (s32[], f32[64])) -> (s32[], f32[64]) {
-  %r = (s32[], f32[64]{0}) parameter(0)
-  %zero = s32[] constant(0)
-  %y = f32[64]{0} get-tuple-element(%r), index=1
-  %state = (s32[], f32[64]{0}) tuple(%zero, %y)
-  ROOT %while.2 = (s32[], f32[64]{0}) while(%state), condition=%below, body=%inner, metadata={op_name=\"jit(f)/while/body/scan\"}
-}
-
-%goes (s: (s32[], f32[64])) -> pred[] {
-  %s = (s32[], f32[64]{0}) parameter(0)
-  %t = s32[] get-tuple-element(%s), index=0
-  %m = s32[] constant(7)
-  ROOT %differs = pred[] compare(%t, %m), direction=NE
-}
-
-ENTRY %main (a: s32[], c: f32[64]) -> (s32[], f32[64]) {
-  %a = s32[] parameter(0)
-  %c = f32[64]{0} parameter(1)
-  %start = (s32[], f32[64]{0}) tuple(%a, %c)
-  ROOT %while.1 = (s32[], f32[64]{0}) while(%start), condition=%goes, body=%outer, metadata={op_name=\"jit(f)/while\"}
-}
-";
-
-    const THUNKS: &str = "\
-001: kWhile         [prev=000 (1) | next=011 (1)]   \n\
-\x20body:\n\
-\x20   002: kWhile         [prev=006 (2) | sink]       \n\
-\x20     body:\n\
-\x20       003: kCustomKernel [source       | sink        ] sine grid: [1, 1, 1] threads: [64, 1, 1]  shared_memory: 0 bytes\n";
-
-    const METADATA: &str = "\
-thunk_metadata {\n  thunk_info {\n    profile_annotation: \"while.1\"\n    thunk_id: 1\n  }\n  thunk_kind: \"kWhile\"\n}\n\
-thunk_metadata {\n  thunk_info {\n    profile_annotation: \"while.2\"\n    thunk_id: 2\n  }\n  thunk_kind: \"kWhile\"\n}\n";
-
-    /// Launches of one run, and loops that are counted once for want of better.
-    fn launches(ran: Option<&ModuleRun>) -> (f64, usize) {
-        let files = Files {
-            folder: "jit_f.1".to_owned(),
-            hlo: HloModule::from_text(HLO).expect("HLO text of the test"),
-            hlo_text: None,
-            thunks: (THUNKS.to_owned(), METADATA.to_owned()),
-            usage: Default::default(),
-            code: Default::default(),
-            branches: Default::default(),
-        };
-        let module = predicted(&files, ran, Target::named("h100").expect("a target"), &Ceilings::default());
-        (module.launches(), module.unknown_trips)
-    }
-
-    #[test]
-    fn a_loop_goes_round_as_often_as_where_the_program_ran() {
-        let ran = |trips: &[(&str, f64)]| ModuleRun {
-            times: 1,
-            trips: trips.iter().map(|(name, trips)| ((*name).to_owned(), *trips)).collect(),
-        };
-        // What the counter of the inner loop tells is surer than what was seen.
-        assert_eq!(launches(None), (3.0, 1));
-        assert_eq!(launches(Some(&ran(&[("jit(g)/while", 12.0)]))), (3.0, 1));
-        assert_eq!(launches(Some(&ran(&[("jit(f)/while", 12.0), ("jit(f)/while/body/scan", 9.0)]))), (36.0, 0));
-    }
 }

@@ -5,18 +5,8 @@ use ridge_compile::Target;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-/// What modules of a recording did, by the names of their folders (`jit_step.3`).
-pub type ModuleRuns = FxHashMap<String, ModuleRun>;
-
-/// What a module of a recording did.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct ModuleRun {
-    /// How often it ran.
-    pub times: u64,
-    /// How often its loops went round, by the names that JAX gives their operations (`jit(step)/while`): a mean, rounded.
-    /// Loops of one name that differ are left out.
-    pub trips: FxHashMap<String, f64>,
-}
+/// How often modules of a recording ran, by the names of their folders (`jit_step.3`).
+pub type ModuleRuns = FxHashMap<String, u64>;
 
 /// Launches of a timeline; loops that would have more are cut.
 const MOST_LAUNCHES: usize = 200_000;
@@ -89,7 +79,7 @@ pub(super) fn written(
 /// Calls that would fill the timeline are thinned alike, so that modules keep their shares.
 fn times(modules: &[PredictedModule], runs: Option<&ModuleRuns>) -> (Vec<u64>, Vec<String>) {
     let Some(runs) = runs else { return (vec![1; modules.len()], Vec::new()) };
-    let of = |module: &PredictedModule| runs.get(&module.folder).map_or(0, |run| run.times);
+    let of = |module: &PredictedModule| runs.get(&module.folder).copied().unwrap_or(0);
     let all: f64 = modules.iter().map(|module| module.launches() * of(module) as f64).sum();
     let thinner = (all / MOST_LAUNCHES as f64).ceil().max(1.0);
     let times: Vec<u64> = modules.iter().map(|module| (of(module) as f64 / thinner).ceil() as u64).collect();
@@ -215,14 +205,10 @@ mod tests {
     #[test]
     fn modules_run_as_often_as_recorded_and_are_thinned_alike() {
         let modules = [module("a.1", 100.0), module("b.2", 1.0), module("c.3", 1.0)];
-        let runs = |runs: &[(&str, u64)]| -> ModuleRuns {
-            let run = |times: u64| ModuleRun { times, ..ModuleRun::default() };
-            runs.iter().map(|(folder, times)| ((*folder).to_owned(), run(*times))).collect()
-        };
-        let few = runs(&[("a.1", 3), ("b.2", 7)]);
-        let (counts, said) = times(&modules, Some(&few));
+        let runs: ModuleRuns = [("a.1".to_owned(), 3), ("b.2".to_owned(), 7)].into_iter().collect();
+        let (counts, said) = times(&modules, Some(&runs));
         assert_eq!((counts, said.len()), (vec![3, 7, 0], 2));
-        let many = runs(&[("a.1", 4000), ("b.2", 4000)]);
+        let many: ModuleRuns = [("a.1".to_owned(), 4000), ("b.2".to_owned(), 4000)].into_iter().collect();
         let (counts, said) = times(&modules, Some(&many));
         assert_eq!((counts, said[2].as_str()), (vec![1334, 1334, 0], "one of 3 calls is shown"));
         assert_eq!(times(&modules, None), (vec![1, 1, 1], Vec::new()));
