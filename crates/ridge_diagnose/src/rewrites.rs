@@ -148,7 +148,8 @@ fn price(site: &Site<'_, '_>, rewrite: Rewrite) -> Option<Priced> {
     let ns = site.program.ns_of(&rewrite.old);
     let device = site.program.work(*rewrite.old.first()?).first()?.row.device;
     // A loop or a choice at which it stands has numbers of its own: what takes most says which ones are computed with.
-    let arrays = rewrite.old.iter().copied().filter(|id| site.elements(*id) > 1.0 && site.instruction(*id).opcode != "while");
+    let arrays =
+        rewrite.old.iter().copied().filter(|id| site.elements(*id) > 1.0 && site.instruction(*id).opcode != "while");
     let longest = arrays.max_by_key(|id| site.program.ns(*id)).unwrap_or(rewrite.at);
     let rates = Rates::of(site.case, device, site.number(longest))?;
     // What the cost model cannot count took at least no time.
