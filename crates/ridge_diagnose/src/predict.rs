@@ -149,7 +149,7 @@ fn wall(case: &Case<'_>, finding: &Finding, refused: Option<String>) -> Saving {
 
 /// The record of the rule called `id` together with that of all rules: a few pairs of programs, which the rule was tuned with,
 /// don't show how far it can be wrong elsewhere. Of ten programs that were written without knowledge of the rules, five saved more
-/// than the rule's own record allowed, and none of them more than both allow.
+/// than the upper end that such a record gave.
 fn widest(id: &str) -> Option<Record> {
     let all = standing("", SavingBasis::Wall).record().copied();
     let own = standing(id, SavingBasis::Wall).record().copied();
@@ -165,8 +165,8 @@ fn widest(id: &str) -> Option<Record> {
 /// cores, and what is launched at once is compiled as one.
 const MUCH: f64 = 0.3;
 
-/// The range up to where all of the rest goes, too: of programs of which a finding of the host held that much, half were left with
-/// less than a twentieth of the rest.
+/// The range up to where all of the rest goes, too: of programs of which a finding of the host held that much, several were left with
+/// less than a thirtieth of the rest.
 fn with_work_around(saving: Saving) -> Saving {
     let whole = saving.high_ns as f64 / saving.share_high.max(f64::MIN_POSITIVE);
     Saving { high_ns: whole as i64, share_high: 1.0, ..saving }

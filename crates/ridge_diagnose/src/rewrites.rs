@@ -147,7 +147,11 @@ const SURE: f64 = 0.15;
 fn price(site: &Site<'_, '_>, rewrite: Rewrite) -> Option<Priced> {
     let ns = site.program.ns_of(&rewrite.old);
     let device = site.program.work(*rewrite.old.first()?).first()?.row.device;
-    let rates = Rates::of(site.case, device, site.number(rewrite.at))?;
+    // A loop or a choice at which it stands has numbers of its own: what takes most says which ones are computed with.
+    let arrays =
+        rewrite.old.iter().copied().filter(|id| site.elements(*id) > 1.0 && site.instruction(*id).opcode != "while");
+    let longest = arrays.max_by_key(|id| site.program.ns(*id)).unwrap_or(rewrite.at);
+    let rates = Rates::of(site.case, device, site.number(longest))?;
     // What the cost model cannot count took at least no time.
     let known: Vec<InstructionId> =
         rewrite.old.iter().copied().filter(|id| work_of(site.case, site.program, &[*id]).is_some()).collect();

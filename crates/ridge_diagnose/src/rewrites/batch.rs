@@ -50,6 +50,8 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
         better = better.plus(if is_number { Work::default() } else { work.times(site.program.events(*id) as f64) });
     }
     let at = old.iter().copied().filter(|id| site.elements(*id) > 1.0).max_by_key(|id| site.program.ns(*id))?;
+    // The line that asks for the loop is the one to change.
+    let at = if site.place(id).is_some() { id } else { at };
     old.extend(Some(id).filter(|id| site.program.ran.contains_key(id)));
     Some(Rewrite {
         does: "goes through a loop whose iterations do not depend on each other",

@@ -65,5 +65,8 @@ fn differs(site: &Site<'_, '_>, id: InstructionId) -> bool {
     let calls_out = instruction.custom_call_target.as_deref().is_some_and(|target| target.contains("callback"));
     calls_out
         || instruction.attributes().custom_call_has_side_effect
-        || matches!(&*instruction.opcode, "rng" | "rng-get-and-update-state" | "infeed" | "recv" | "recv-done" | "partition-id" | "replica-id")
+        || matches!(
+            &*instruction.opcode,
+            "rng" | "rng-get-and-update-state" | "infeed" | "recv" | "recv-done" | "partition-id" | "replica-id"
+        )
 }

@@ -24,7 +24,8 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     }
     let [signal, kernel, ..] = convolution.operands[..] else { return None };
     let window = convolution.attributes().window.as_ref()?;
-    let is_plain = window.dimensions.iter().all(|one| one.stride == 1 && one.window_dilation == 1 && one.base_dilation == 1);
+    let is_plain =
+        window.dimensions.iter().all(|one| one.stride == 1 && one.window_dilation == 1 && one.base_dilation == 1);
     let taps: f64 = window.dimensions.iter().map(|one| one.size as f64).product();
     // One channel in and out: more of them are products of matrices.
     let is_single = (site.elements(kernel) - taps).abs() < 0.5;

@@ -25,10 +25,11 @@ enum Mode {
 }
 
 pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
-    let identities: FxHashMap<InstructionId, f64> =
-        site.module.instruction_ids().filter_map(|id| {
-            Some((id, site.identity(id).filter(|extent| *extent >= SMALLEST)?))
-        }).collect();
+    let identities: FxHashMap<InstructionId, f64> = site
+        .module
+        .instruction_ids()
+        .filter_map(|id| Some((id, site.identity(id).filter(|extent| *extent >= SMALLEST)?)))
+        .collect();
     if identities.is_empty() {
         return Vec::new();
     }
@@ -49,9 +50,8 @@ fn multiplied(
 ) -> Option<Rewrite> {
     let made = site.flow.content(matrix);
     let readers = site.flow.readers(made).filter(|readers| !readers.is_empty())?;
-    let is_narrow = |reader: &InstructionId| {
-        site.product(*reader).is_some_and(|product| product.m.min(product.n) <= 1.0)
-    };
+    let is_narrow =
+        |reader: &InstructionId| site.product(*reader).is_some_and(|product| product.m.min(product.n) <= 1.0);
     let pushed = Pushed::to(site, identities, &[made])?;
     let products = readers.len() as f64;
     let is_side = [product.k, product.m.max(product.n)].contains(&pushed.extent);
@@ -118,7 +118,11 @@ struct Pushed {
 }
 
 impl Pushed {
-    fn to(site: &Site<'_, '_>, identities: &FxHashMap<InstructionId, f64>, results: &[InstructionId]) -> Option<Pushed> {
+    fn to(
+        site: &Site<'_, '_>,
+        identities: &FxHashMap<InstructionId, f64>,
+        results: &[InstructionId],
+    ) -> Option<Pushed> {
         let mut open: Vec<InstructionId> = results.iter().map(|id| site.flow.source(*id)).collect();
         let mut seen: FxHashSet<InstructionId> = open.iter().copied().collect();
         let mut readers: FxHashMap<InstructionId, Vec<InstructionId>> = FxHashMap::default();
@@ -134,7 +138,8 @@ impl Pushed {
             }
         }
         // Each fusion that reads the identity matrix makes it anew.
-        let largest = identities.iter().filter(|(id, _)| seen.contains(id)).max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
+        let largest =
+            identities.iter().filter(|(id, _)| seen.contains(id)).max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
         let (identity, extent) = largest.map(|(id, extent)| (*id, *extent))?;
         let mut open: Vec<InstructionId> =
             identities.iter().filter(|(id, of)| seen.contains(id) && **of == extent).map(|(id, _)| *id).collect();
@@ -165,9 +170,10 @@ impl Pushed {
         }
         old.sort_unstable();
         old.dedup();
-        let work = old.iter().filter(|id| site.instruction(**id).opcode != "while").filter_map(|id| {
-            Some(Work::of(site.cost(*id)?)?.times(site.events(*id)))
-        });
+        let work = old
+            .iter()
+            .filter(|id| site.instruction(**id).opcode != "while")
+            .filter_map(|id| Some(Work::of(site.cost(*id)?)?.times(site.events(*id))));
         let better = work.fold(Work::default(), Work::plus).times(part);
         old.first()?;
         Some(Rewrite { does: "", instead: "", why: "", help: "", at: self.identity, old, better, slack: Slack::Alike })
@@ -176,7 +182,19 @@ impl Pushed {
 
 /// Whether an instruction gives the numbers that it reads, in another order or type.
 fn moves(site: &Site<'_, '_>, id: InstructionId) -> bool {
-    let moving = ["convert", "reshape", "transpose", "slice", "broadcast", "copy", "bitcast", "concatenate", "select", "tuple", "get-tuple-element"];
+    let moving = [
+        "convert",
+        "reshape",
+        "transpose",
+        "slice",
+        "broadcast",
+        "copy",
+        "bitcast",
+        "concatenate",
+        "select",
+        "tuple",
+        "get-tuple-element",
+    ];
     moving.contains(&&*site.instruction(id).opcode)
 }
 

@@ -61,6 +61,8 @@ fn is_counter_twice(site: &Site<'_, '_>, id: InstructionId) -> bool {
     let counters: Vec<InstructionId> = joined.operands.iter().map(|operand| site.flow.content(*operand)).collect();
     let [one, other] = counters[..] else { return false };
     let [one, other] = [one, other].map(|id| site.instruction(id));
-    let counts = |id: &ridge_hlo::Instruction| id.opcode == "iota" && id.shape.dimensions.iter().filter(|extent| **extent > 1).count() == 1;
+    let counts = |id: &ridge_hlo::Instruction| {
+        id.opcode == "iota" && id.shape.dimensions.iter().filter(|extent| **extent > 1).count() == 1
+    };
     joined.opcode == "concatenate" && counts(one) && counts(other)
 }

@@ -38,6 +38,8 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     let is_within = |other: &InstructionId| *other != carrier;
     // Choosing between two arrays that are there anyway is no work of a branch.
     let at = old.iter().copied().filter(is_within).max_by_key(|id| site.program.ns(*id))?;
+    // The line of the condition is the one to change.
+    let at = if site.place(id).is_some() { id } else { at };
     Some(Rewrite {
         does: "computes both branches of a condition in every iteration, though a counter chooses one of them rarely",
         instead: "computing it in those iterations alone",

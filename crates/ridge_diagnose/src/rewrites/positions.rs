@@ -17,9 +17,8 @@ const ONE: f64 = 2.0;
 const MOST: usize = 4096;
 
 pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
-    let slices = site.module.instruction_ids().filter(|id| {
-        matches!(&*site.instruction(*id).opcode, "dynamic-slice" | "gather")
-    });
+    let slices =
+        site.module.instruction_ids().filter(|id| matches!(&*site.instruction(*id).opcode, "dynamic-slice" | "gather"));
     slices.filter_map(|id| rewrite(site, id)).collect()
 }
 
@@ -41,10 +40,12 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     if !readers.iter().all(|reader| *reader == id) {
         return None;
     }
-    let old: Vec<InstructionId> = only_for(site, &readers, whole, around).into_iter().filter(|old| *old != carrier).collect();
-    let work = old.iter().filter(|id| site.instruction(**id).opcode != "while").filter_map(|id| {
-        Some(Work::of(site.cost(*id)?)?.times(site.events(*id)))
-    });
+    let old: Vec<InstructionId> =
+        only_for(site, &readers, whole, around).into_iter().filter(|old| *old != carrier).collect();
+    let work = old
+        .iter()
+        .filter(|id| site.instruction(**id).opcode != "while")
+        .filter_map(|id| Some(Work::of(site.cost(*id)?)?.times(site.events(*id))));
     let better = work.fold(Work::default(), Work::plus).times(ONE / positions);
     let at = old.iter().copied().max_by_key(|id| site.program.ns(*id))?;
     // The line that asks for one position is the one to change, where the program has it.
