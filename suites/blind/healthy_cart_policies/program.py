@@ -7,7 +7,7 @@ import gymnax
 import jax
 import jax.numpy as jnp
 
-POPULATION, EPISODES, LENGTH, GENERATIONS, HIDDEN = 256, 4, 150, 10, 16
+POPULATION, EPISODES, LENGTH, GENERATIONS, HIDDEN = 1024, 4, 150, 12, 16
 WEIGHTS = 4 * HIDDEN + HIDDEN + HIDDEN * 2
 
 env, env_params = gymnax.make("CartPole-v1")

@@ -17,7 +17,7 @@ solver = sinkhorn.Sinkhorn(min_iterations=ROUNDS, max_iterations=ROUNDS, inner_i
 @jax.jit
 def transfer(photo, painting):
     """Each pixel of the photograph moves to the mean of the colors that it is matched with."""
-    geometry = pointcloud.PointCloud(photo, painting, epsilon=0.05)
+    geometry = pointcloud.PointCloud(photo, painting, epsilon=0.005)
     plan = solver(linear_problem.LinearProblem(geometry))
     moved = plan.apply(painting.T, axis=1).T / plan.apply(jnp.ones((1, PAINTING)), axis=1).T
     return moved, plan.reg_ot_cost

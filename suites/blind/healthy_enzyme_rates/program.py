@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import optimistix
 
-WELLS, TIMES, PLATES = 96, 20, 6
+WELLS, TIMES, PLATES = 768, 20, 6
 ROUNDS = 8
 MINUTES = jnp.linspace(0.5, 10.0, TIMES)
 

@@ -8,13 +8,13 @@ from torch.nn import functional as F
 
 torch.set_num_threads(1)
 
-FRAMES, SIDE, BATCH, STEPS = 64, 96, 8, 16
+FRAMES, SIDE, BATCH, STEPS = 64, 96, 8, 8
 
 
 class Denoiser(nn.Module):
     """Predicts the grain of a frame, so that it can be taken off."""
 
-    def __init__(self, width=40, depth=4):
+    def __init__(self, width=32, depth=4):
         super().__init__()
         layers = [nn.Conv2d(1, width, 3, padding=1), nn.ReLU(inplace=True)]
         for _ in range(depth):

@@ -9,8 +9,8 @@ import jraph
 import numpy as np
 import optax
 
-GRAPHS, BATCH, EPOCHS, WIDTH = 512, 64, 4, 64
-NODES, EDGES = BATCH * 24 + 1, BATCH * 48
+GRAPHS, BATCH, EPOCHS, WIDTH = 512, 64, 40, 64
+NODES, EDGES = BATCH * 19 + 1, BATCH * 40
 
 
 def make_graph(rng):

@@ -6,7 +6,7 @@ import blackjax
 import jax
 import jax.numpy as jnp
 
-STARS, CHAINS, DRAWS, ROUNDS = 2000, 16, 50, 5
+STARS, CHAINS, DRAWS, ROUNDS = 2000, 16, 50, 15
 
 
 def log_density(position, colors, magnitudes):
@@ -25,7 +25,7 @@ def sample(key, states, colors, magnitudes):
     kernel = blackjax.hmc(
         lambda position: log_density(position, colors, magnitudes),
         step_size=0.3,
-        inverse_mass_matrix=jnp.square(jnp.array([0.07, 0.02, 0.02, 0.06])),
+        inverse_mass_matrix=jnp.square(jnp.array([0.04, 0.008, 0.015, 0.02])),
         num_integration_steps=10,
     )
 

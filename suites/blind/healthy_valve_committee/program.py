@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 torch.set_num_threads(1)
 
-MEMBERS, ROWS, WIDTH, STEPS, RATE = 8, 512, 128, 50, 0.1
+MEMBERS, ROWS, WIDTH, STEPS, RATE = 8, 1024, 128, 60, 0.1
 
 
 def make_member():

@@ -50,7 +50,7 @@ def draw(key, kernel, state, count):
 def main():
     data_key, warm_key, key = jax.random.split(jax.random.key(4), 3)
     lengths = make_lengths(data_key)
-    scales = jnp.concatenate([jnp.array([1.0]), jnp.array([0.02]), jnp.full((FRONDS,), 0.02)])
+    scales = jnp.concatenate([jnp.array([0.15]), jnp.array([0.012]), jnp.full((FRONDS,), 0.015)])
     sampler = blackjax.hmc(
         lambda position: log_density(position, lengths),
         step_size=0.25,

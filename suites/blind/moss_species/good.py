@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 torch.set_num_threads(1)
 
-SPECIES, BATCH, STEPS, SIDE = 12, 16, 20, 64
+SPECIES, BATCH, STEPS, SIDE = 12, 16, 40, 64
 
 
 def conv_block(inside, outside, stride):

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import optax
 
-BATCH, HOURS, UPDATES = 16, 36, 15
+BATCH, HOURS, UPDATES = 16, 24, 15
 SIZES = (12, 20, 28)
 
 
