@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 torch.set_num_threads(1)
 
-CELLS, POINTS, BATCH, STEPS = 1024, 512, 128, 50
+CELLS, POINTS, BATCH, STEPS = 1024, 512, 128, 200
 
 
 def load_cycles(seed):

@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader, IterableDataset
 
 torch.set_num_threads(1)
 
-READERS, BOOKS, WIDTH, BATCH, STEPS = 300_000, 120_000, 32, 1024, 40
+READERS, BOOKS, WIDTH, BATCH, STEPS = 300_000, 120_000, 32, 1024, 60
 
 
 class Loans(IterableDataset):

@@ -9,7 +9,7 @@ from torch.utils.data import BatchSampler, DataLoader, Dataset, RandomSampler
 
 torch.set_num_threads(1)
 
-FIELDS, COLUMNS, BATCH, EPOCHS = 60_000, 20, 512, 3
+FIELDS, COLUMNS, BATCH, EPOCHS = 60_000, 20, 512, 4
 
 
 class YieldTable(Dataset):

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 torch.set_num_threads(1)
 
-WIDTH, BATCH, STEPS = 640, 64, 60
+WIDTH, BATCH, STEPS = 640, 24, 150
 
 
 class FlowNet(nn.Module):
@@ -64,7 +64,7 @@ def main():
     torch.manual_seed(0)
     generator = torch.Generator().manual_seed(1)
     model = FlowNet()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         train(model, optimizer, generator, folder, 2)

@@ -44,10 +44,7 @@ def fit_well(first, measured):
         return misfit, 0.05 * rates
 
     solver = optimistix.LevenbergMarquardt(rtol=1e-4, atol=1e-5)
-    options = {"jac": "fwd"}
-    solution = optimistix.least_squares(
-        residuals, solver, jnp.zeros(3), options=options, max_steps=ROUNDS, throw=False
-    )
+    solution = optimistix.least_squares(residuals, solver, jnp.zeros(3), max_steps=ROUNDS, throw=False)
     return solution.value
 
 

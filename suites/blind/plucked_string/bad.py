@@ -8,7 +8,7 @@ from torch import nn
 torch.set_num_threads(1)
 torch.autograd.set_detect_anomaly(True)
 
-POINTS, WIDTH, STEPS, SPEED = 256, 64, 150, 1.0
+POINTS, WIDTH, STEPS, SPEED = 256, 64, 100, 1.0
 
 
 class StringNet(nn.Module):

@@ -7,7 +7,7 @@ from torch import nn
 
 torch.set_num_threads(1)
 
-POINTS, WIDTH, STEPS, SPEED = 256, 64, 150, 1.0
+POINTS, WIDTH, STEPS, SPEED = 256, 64, 100, 1.0
 
 
 class StringNet(nn.Module):

@@ -7,7 +7,7 @@ from torch import nn
 
 torch.set_num_threads(1)
 
-CLASSES, SIDE, BATCH, BATCHES = 6, 48, 8, 10
+CLASSES, SIDE, BATCH, BATCHES = 6, 48, 8, 15
 
 
 class SignNet(nn.Module):

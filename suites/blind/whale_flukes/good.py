@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 torch.set_num_threads(1)
 
-WHALES, PICTURES, QUERIES, BATCH, SIDE = 40, 6, 96, 8, 32
+WHALES, PICTURES, QUERIES, BATCH, SIDE = 40, 6, 3200, 32, 32
 
 
 class FlukeEncoder(nn.Module):

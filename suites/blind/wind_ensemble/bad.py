@@ -7,7 +7,7 @@ from torch import nn
 
 torch.set_num_threads(1)
 
-MEMBERS, CANDIDATES, WIDTH, ROUNDS = 48, 64, 24, 400
+MEMBERS, CANDIDATES, WIDTH, ROUNDS = 48, 64, 24, 500
 
 
 class WindNet(nn.Module):

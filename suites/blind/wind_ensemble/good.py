@@ -8,7 +8,7 @@ from torch.func import functional_call, stack_module_state, vmap
 
 torch.set_num_threads(1)
 
-MEMBERS, CANDIDATES, WIDTH, ROUNDS = 48, 64, 24, 400
+MEMBERS, CANDIDATES, WIDTH, ROUNDS = 48, 64, 24, 500
 
 
 class WindNet(nn.Module):
