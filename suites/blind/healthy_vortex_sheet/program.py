@@ -7,7 +7,7 @@ import torch
 
 torch.set_num_threads(1)
 
-SIDE, STEPS, TIME_STEP, VISCOSITY = 256, 60, 2e-3, 5e-4
+SIDE, STEPS, TIME_STEP, VISCOSITY = 256, 400, 2e-3, 5e-4
 
 
 class Flow:
