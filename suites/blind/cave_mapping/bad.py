@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 GRID = (256, 256, 128)
-RAYS, SAMPLES, SCANS = 1500, 16, 80
+RAYS, SAMPLES, SCANS = 1500, 16, 150
 HIT, MISS, LIMIT = 0.85, -0.1, 3.5
 
 

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax.scipy.ndimage import map_coordinates
 
-SIZE, KNOTS, ROUNDS = 28, 5, 12
+SIZE, KNOTS, ROUNDS = 28, 5, 16
 
 
 def specimen(points, blobs):

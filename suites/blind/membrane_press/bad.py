@@ -5,7 +5,7 @@ import time
 import jax
 import jax.numpy as jnp
 
-SIDE, STEPS = 26, 60
+SIDE, STEPS = 26, 40
 TIME_STEP, TENSION, DAMPING = 0.02, 1.0, 0.3
 
 

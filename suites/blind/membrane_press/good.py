@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax.scipy.linalg import cho_factor, cho_solve
 
-SIDE, STEPS = 26, 60
+SIDE, STEPS = 26, 40
 TIME_STEP, TENSION, DAMPING = 0.02, 1.0, 0.3
 
 
