@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax.scipy.linalg import cho_factor, cho_solve
 
-WELLS, SIDE, MONTHS = 200, 64, 12
+WELLS, SIDE, MONTHS = 200, 64, 20
 NOISE, REACH = 0.05, 0.15
 
 

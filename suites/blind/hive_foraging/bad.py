@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 HIVES, BEES, SIDE = 16, 60, 64
-TURNS, REFRESH, EPISODES = 100, 20, 6
+TURNS, REFRESH, EPISODES = 100, 20, 40
 
 
 def smell(flowers):

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-SIDE, GUSTS, RUNS = 96, 400, 5
+SIDE, GUSTS, RUNS = 96, 400, 8
 REPORT_EVERY = 100
 history = []
 
