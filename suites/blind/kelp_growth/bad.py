@@ -5,8 +5,9 @@ import time
 import blackjax
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-FRONDS, DRAWS = 40, 4000
+FRONDS, DRAWS = 40, 6000
 DAYS = jnp.linspace(0.0, 60.0, 12)
 
 
@@ -41,7 +42,7 @@ def draw(key, kernel, state, count):
         state, info = kernel(own, state)
         rates.append(state.position["rate"])
         accepted.append(info.acceptance_rate)
-    return state, jnp.stack(rates), jnp.stack(accepted)
+    return state, np.array(jax.device_get(rates)), np.array(jax.device_get(accepted))
 
 
 def main():
@@ -59,7 +60,7 @@ def main():
     state, _, _ = draw(warm_key, kernel, sampler.init(start_at), DRAWS)
     start = time.perf_counter()
     state, rates, accepted = draw(key, kernel, state, DRAWS)
-    rates.block_until_ready()
+    jax.block_until_ready(rates)
     print(f"{DRAWS} steps in {time.perf_counter() - start:.4f} s")
     print("checksum", float(jnp.exp(rates).mean()), float(accepted.mean()))
 

@@ -7,7 +7,7 @@ import blackjax
 import jax
 import jax.numpy as jnp
 
-FRONDS, DRAWS = 40, 4000
+FRONDS, DRAWS = 40, 6000
 DAYS = jnp.linspace(0.0, 60.0, 12)
 
 
@@ -62,7 +62,7 @@ def main():
     state, _, _ = draw(warm_key, kernel, sampler.init(start_at), DRAWS)
     start = time.perf_counter()
     state, rates, accepted = draw(key, kernel, state, DRAWS)
-    rates.block_until_ready()
+    jax.block_until_ready(rates)
     print(f"{DRAWS} steps in {time.perf_counter() - start:.4f} s")
     print("checksum", float(jnp.exp(rates).mean()), float(accepted.mean()))
 
