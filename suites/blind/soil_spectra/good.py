@@ -66,13 +66,12 @@ def create_state(key):
 def main():
     spectra, carbon = make_spectra(jax.random.key(0))
     state = create_state(jax.random.key(1))
-    batches = [slice(i, i + BATCH) for i in range(0, SAMPLES, BATCH)]
-    state, loss = train_step(state, spectra[batches[0]], carbon[batches[0]])
+    batches = [(spectra[i : i + BATCH], carbon[i : i + BATCH]) for i in range(0, SAMPLES, BATCH)]
+    state, loss = train_step(state, *batches[0])
     loss.block_until_ready()
     start = time.perf_counter()
     for step in range(STEPS):
-        rows = batches[step % len(batches)]
-        state, loss = train_step(state, spectra[rows], carbon[rows])
+        state, loss = train_step(state, *batches[step % len(batches)])
     jax.block_until_ready(state.params)
     print(f"{STEPS} steps in {time.perf_counter() - start:.4f} s")
     print("checksum", float(loss), float(optax.global_norm(state.params)))
