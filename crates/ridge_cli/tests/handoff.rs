@@ -145,6 +145,17 @@ fn values_that_nobody_captured_are_said_to_be_made_up() {
             - Nothing in here has been on a board or through a vendor's synthesis: clock, initiation interval and resources after place and route are unknown.
             - The vectors are made from a fixed seed; no values of the real program were captured, so ranges of real data are unknown: `ridgeline record --golden` keeps them.
 
+            ## To a board
+
+            `rtl/card.v` reads frames from a board's memory by AXI4, puts them through the core, and writes the results back; `host/play.cpp` puts the vectors there, starts it, and compares every result.
+            `rtl/core.json` and `host/card.h` have the layout of a frame, `rtl/card.v` the registers.
+
+            1. `make -C host sim` plays the vectors on the card in Verilator: this is the check above.
+            2. Package `rtl/{card,mover,core,stream,kernel}.v` in Vivado as an RTL kernel named `card` (`package_xo -ctrl_protocol user_managed`), and link it with `v++ -l` for the board's platform. *Not run.*
+            3. `make -C host xrt && host/play host/xrt.so card.xclbin` plays the same vectors on the board. *Not run.*
+
+            Clock and resources are not known before step 2; the core takes one item a clock at any clock that it is placed for.
+
             ## What was not recorded
 
             - HLO before optimization: record with `--hlo before`.

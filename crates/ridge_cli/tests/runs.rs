@@ -41,7 +41,7 @@ fn each_run_has_a_folder_and_fewer_runs_leave_no_old_ones() {
     assert_eq!(two.code, Some(0), "{}", two.stderr);
     assert_eq!(sides(folder.path()), owned(&[("1", true), ("2", true), ("7", false)]));
     assert_eq!(fs::read_to_string(folder.path().join("side/7/notes.txt")).expect("it stays"), "mine");
-    assert!(two.stderr.contains("side/7 stays: it is no recording"), "{}", two.stderr);
+    assert!(two.stderr.contains("side/7 stays: it is not a recording"), "{}", two.stderr);
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn gpus_of_amd_are_shown_and_logged_in_the_same_columns() {
         assert_eq!((&gpu["clock_mhz"], &gpu["max_clock_mhz"]), (&Value::from(1900.0), &most), "{gpu}");
         let check = finish(ridgeline(&["check", &log])).stdout;
         let expected =
-            "a monitor's log of a device, 1 sample · in use for 97.0 % of the time · at most 50.0 % of memory taken";
+            "a monitor's log of 1 device, 1 sample · in use for 97.0% of the time · at most 50.0% of memory taken";
         assert!(check.replace('\n', " ").contains(expected), "{check}");
     }
 }

@@ -144,7 +144,7 @@ fn what_fails_is_said_and_ends_so() {
         (vec!["--candidate", "no-such-revision"], "unknown revision"),
         (vec!["--baseline", "no-such-revision"], "unknown revision"),
         (vec!["--candidate-env", "nothing"], "expected `NAME=VALUE`"),
-        (vec![], "expected something to try"),
+        (vec![], "nothing to try"),
     ] {
         let (ran, _) = project.try_it(&options);
         assert!(ran.code == Some(2) && ran.stderr.contains(said), "{options:?}: {}", ran.stderr);

@@ -309,7 +309,7 @@ fn an_attention_runs_five_times_and_not_25() {
             wrapped_convert.1              5       5           22520    loop fusion
             wrapped_convert                5       5           19161    loop fusion
             input_concatenate_fusion       5       5           17440    input fusion
-            * AMD Instinct MI355X: the capture says 4.1 TB/s of memory bandwidth, the data sheet 8 TB/s; the data sheet is used
+            * AMD Instinct MI355X: the capture reports 4.1 TB/s of memory bandwidth, the data sheet 8 TB/s; the data sheet is used
         "#]],
     );
 }
@@ -367,8 +367,8 @@ fn matrix_products() {
             wrapped_broadcast          jit_broadcast_in_dim(3)   2       2           11080    stat
             wrapped_broadcast          jit_broadcast_in_dim(19)  2       2           11000    stat
             wrapped_broadcast          jit_broadcast_in_dim(77)  1       1           10560    stat
-            * the work of 1.73% of the time is unknown: kernels of no known operation (1.73%)
-            * AMD Instinct MI300X: the capture says 2.66 TB/s of memory bandwidth, the data sheet 5.3 TB/s; the data sheet is used
+            * the work of 1.7% of the time is unknown: kernels of no known operation (1.7%)
+            * AMD Instinct MI300X: the capture reports 2.66 TB/s of memory bandwidth, the data sheet 5.3 TB/s; the data sheet is used
         "#]],
     );
 }

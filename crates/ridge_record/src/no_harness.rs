@@ -102,7 +102,7 @@ mod tests {
             python -c Import -I: no Python process loaded the harness: the program is not Python, or it starts Python with another environment or with -I, -E or -S
             python -mSite: no Python process loaded the harness: the program is not Python, or it starts Python with another environment or with -I, -E or -S
             pythonic -I: no Python process loaded the harness: the program is not Python, or it starts Python with another environment or with -I, -E or -S
-            tool: -E has Python ignore PYTHONPATH, where the harness is, and the first line of tool asks for it: leave it out to record
+            tool: -E has Python ignore PYTHONPATH, where the harness is, and requested by the first line of tool: leave it out to record
         "#]].assert_eq(&told.concat());
     }
 

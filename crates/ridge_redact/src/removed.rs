@@ -25,7 +25,7 @@ pub enum What {
     ProcessName,
     /// What tells one machine from others: its installation, serial numbers, its time zone.
     Machine,
-    /// Files, and what the program wrote.
+    /// Files, and the program's output.
     Output,
 }
 
@@ -89,7 +89,7 @@ impl What {
             What::Machine => {
                 "UUIDs of GPUs, MAC addresses; in exports of Nsight Systems settings, serial numbers, the time zone; serial numbers of devices in tables"
             }
-            What::Output => "in exports of Nsight Systems: embedded files, and what the program wrote",
+            What::Output => "in exports of Nsight Systems: embedded files, and the program's output",
         }
     }
 

@@ -97,7 +97,7 @@ fn said(target: Target) -> String {
 #[test]
 fn answers_that_are_no_captures_are_errors() {
     for (answers, expected) in [
-        (Answers::Page, "what listens there is no profiler server: it answers HTTP status 200"),
+        (Answers::Page, "the server at that port is not a profiler server: it answers HTTP status 200"),
         (Answers::Refusal, "the server refused: busy now (gRPC status 8)"),
         (Answers::Endless, "the answer is larger than 1048576 bytes"),
         (Answers::Claim, "the answer cannot be read: expected one message of the length in its head"),
@@ -118,7 +118,7 @@ fn servers_of_other_protocols_are_told_apart() {
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
     });
     let said = said(target.parse().expect("a target"));
-    assert!(said.starts_with("what listens there is no profiler server"), "{said}");
+    assert!(said.starts_with("the server at that port is not a profiler server"), "{said}");
 }
 
 #[test]

@@ -111,7 +111,11 @@ fn only_the_parts_that_were_asked_for_are_there() {
     let made = report(&page, &options).expect("a report");
     let (_, answers) = unpacked(&made.html);
     assert!(answers.keys().all(|key| key == "capture" || key.starts_with("table/")), "{:?}", answers.keys());
-    assert!(made.left_out.iter().any(|said| said.contains("not asked for: findings, timeline")), "{:?}", made.left_out);
+    assert!(
+        made.left_out.iter().any(|said| said.contains("views that were left out: findings, timeline")),
+        "{:?}",
+        made.left_out
+    );
 }
 
 #[test]

@@ -121,9 +121,9 @@ fn only_regular_files_of_the_folder_are_opened() {
     assert_eq!(
         said,
         [
-            "Lost pipe.xplane.pb: is a pipe and was not opened: in a folder only regular files are; name the pipe itself to \
+            "Lost pipe.xplane.pb: is a pipe and was not opened: in a directory only regular files are; name the pipe itself to \
              read from it",
-            "Info socket: is a socket and was not opened: in a folder only regular files are",
+            "Info socket: is a socket and was not opened: in a directory only regular files are",
         ]
     );
     let copy = elsewhere.path().join("copy");

@@ -120,7 +120,7 @@ fn video_model() -> PathBuf {
 fn a_model_that_the_user_names_stands_in_for_one_that_the_capture_does_not() {
     // Its export was made without the tables that describe GPUs.
     let session = open(&video_model()).expect("an intact capture");
-    assert!(session.notes().iter().any(|note| note.message.contains("does not say what its GPUs are")));
+    assert!(session.notes().iter().any(|note| note.message.contains("doesn't name its GPUs")));
     let columns = ["direction", "from", "link_bytes_per_sec", "link_share"];
     let link = |choice: &CeilingsChoice| {
         let options = OpenOptions { ceilings: choice.clone(), ..OpenOptions::default() };

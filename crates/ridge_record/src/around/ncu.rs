@@ -264,10 +264,7 @@ mod tests {
             ("==PROF== Connected to process 7\n==PROF== Disconnected from process 7\n", None),
             ("==ERROR== The application returned an error code (3).\n", None),
             ("==WARNING== No kernels were profiled.\n", Some("the program launched none of a, b")),
-            (
-                "==ERROR== Failed to prepare kernel for profiling\n",
-                Some("ncu said: Failed to prepare kernel for profiling"),
-            ),
+            ("==ERROR== Failed to prepare kernel for profiling\n", Some("ncu: Failed to prepare kernel for profiling")),
         ] {
             assert_eq!(why_less(said, &kernels).as_deref(), expected, "{said}");
         }

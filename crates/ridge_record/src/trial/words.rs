@@ -71,11 +71,11 @@ mod tests {
     fn numbers_may_differ_and_words_may_not() {
         check(r#"{"loss": 4.0, "step": 3}"#, r#"{"loss": 3.0, "step": 3}"#, Ok(0.25));
         check("1e-3,-2\n", "0.001,-2\n", Ok(0.0));
-        check("loss 1.5\nend", "loss 1.5\nstop", Err("texts differ beside their numbers from line 2 on"));
-        check("f32 1", "f64 1", Err("texts differ beside their numbers from line 1 on"));
-        check("1 2", "1 2 3", Err("texts differ beside their numbers from line 1 on"));
+        check("loss 1.5\nend", "loss 1.5\nstop", Err("texts differ in more than numbers from line 2 on"));
+        check("f32 1", "f64 1", Err("texts differ in more than numbers from line 1 on"));
+        check("1 2", "1 2 3", Err("texts differ in more than numbers from line 1 on"));
         check("λ 2", "λ 1", Ok(0.5));
         check("nan 1", "nan 1", Ok(0.0));
-        check("1.2.3", "1.2.4", Err("texts differ beside their numbers from line 1 on"));
+        check("1.2.3", "1.2.4", Err("texts differ in more than numbers from line 1 on"));
     }
 }

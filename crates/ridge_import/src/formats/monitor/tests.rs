@@ -147,20 +147,20 @@ fn a_log_finds_its_zone_beside_a_trace() {
         &open(&[TRACE, QUERY]),
         samples,
         expect![[r#"
-        0 /device:GPU:0 utilization.gpu [%] 55
-        0 /device:GPU:0 memory.used [MiB] 1024
-        0 /device:GPU:0 power.draw [W] 312.5
-        0 /device:GPU:0 temperature.gpu 41
-        2000000 /device:GPU:1 utilization.gpu [%] 0
-        2000000 /device:GPU:1 memory.used [MiB] 4
-        2000000 /device:GPU:1 temperature.gpu 30
-        1000000000 /device:GPU:0 utilization.gpu [%] 97
-        1000000000 /device:GPU:0 memory.used [MiB] 2048
-        1000000000 /device:GPU:0 power.draw [W] 650.25
-        1000000000 /device:GPU:0 temperature.gpu 44
-        * rows that do not fit their header were left out x1
-        * its local times were read as UTC+02:00, where they overlap the trace x1
-    "#]],
+            0 /device:GPU:0 utilization.gpu [%] 55
+            0 /device:GPU:0 memory.used [MiB] 1024
+            0 /device:GPU:0 power.draw [W] 312.5
+            0 /device:GPU:0 temperature.gpu 41
+            2000000 /device:GPU:1 utilization.gpu [%] 0
+            2000000 /device:GPU:1 memory.used [MiB] 4
+            2000000 /device:GPU:1 temperature.gpu 30
+            1000000000 /device:GPU:0 utilization.gpu [%] 97
+            1000000000 /device:GPU:0 memory.used [MiB] 2048
+            1000000000 /device:GPU:0 power.draw [W] 650.25
+            1000000000 /device:GPU:0 temperature.gpu 44
+            * rows that do not fit their header were left out x1
+            * its local times were read as UTC+02:00, in which they overlap the trace x1
+        "#]],
     );
     assert_eq!(open(&[TRACE, QUERY]).trace.devices.len(), 3, "the first is the trace's own, the second is new");
 }
