@@ -24,14 +24,13 @@ pub struct Tool {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    NvidiaSmi,
-    AmdSmi,
-    RocmSmi,
+    Nvidia,
+    Amd,
+    Rocm,
 }
 
 /// Every tool, the one that is asked first in front.
-const TOOLS: [(&str, Kind); 3] =
-    [("nvidia-smi", Kind::NvidiaSmi), ("amd-smi", Kind::AmdSmi), ("rocm-smi", Kind::RocmSmi)];
+const TOOLS: [(&str, Kind); 3] = [("nvidia-smi", Kind::Nvidia), ("amd-smi", Kind::Amd), ("rocm-smi", Kind::Rocm)];
 
 impl Tool {
     /// The first tool that is in a directory of `path`, as the variable of that name has it.
@@ -52,7 +51,7 @@ impl Tool {
     /// # Errors
     /// If it cannot be started; one that fails says nothing of any GPU.
     pub fn read_once(&self, log: Option<&mut dyn Write>) -> io::Result<Vec<Gpu>> {
-        if self.kind != Kind::NvidiaSmi {
+        if self.kind != Kind::Nvidia {
             let gpus = self.ask(&self.product_names()?)?;
             if let Some(log) = log {
                 log.write_all(HEADER.as_bytes())?;
@@ -70,7 +69,7 @@ impl Tool {
     /// The names of AMD's GPUs, which do not change.
     fn product_names(&self) -> io::Result<BTreeMap<u32, String>> {
         match self.kind {
-            Kind::AmdSmi => Ok(amd::names(&String::from_utf8_lossy(&said(&self.path, &amd::STATIC)?))),
+            Kind::Amd => Ok(amd::names(&String::from_utf8_lossy(&said(&self.path, &amd::STATIC)?))),
             _ => Ok(BTreeMap::new()),
         }
     }
@@ -78,7 +77,7 @@ impl Tool {
     /// AMD's GPUs now.
     fn ask(&self, names: &BTreeMap<u32, String>) -> io::Result<Vec<Gpu>> {
         let mut gpus = match self.kind {
-            Kind::AmdSmi => amd::of_amd_smi(&String::from_utf8_lossy(&said(&self.path, &amd::METRIC)?), names),
+            Kind::Amd => amd::of_amd_smi(&String::from_utf8_lossy(&said(&self.path, &amd::METRIC)?), names),
             _ => amd::of_rocm_smi(&String::from_utf8_lossy(&said(&self.path, &amd::ROCM)?)),
         };
         gpus.truncate(MOST_GPUS);
@@ -126,7 +125,7 @@ impl Monitor {
     pub fn start(tool: &Tool, interval: Duration, log: Option<Box<dyn Write + Send>>) -> io::Result<Monitor> {
         let latest = Arc::new(Mutex::new(BTreeMap::new()));
         let heard = Arc::clone(&latest);
-        if tool.kind != Kind::NvidiaSmi {
+        if tool.kind != Kind::Nvidia {
             let (names, tool) = (tool.product_names()?, tool.clone());
             let (end, ended) = channel::<()>();
             let asking = std::thread::spawn(move || {
@@ -256,7 +255,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().as_os_str();
         assert_eq!(Tool::find(path), None);
-        for (name, kind) in [("rocm-smi", Kind::RocmSmi), ("amd-smi", Kind::AmdSmi), ("nvidia-smi", Kind::NvidiaSmi)] {
+        for (name, kind) in [("rocm-smi", Kind::Rocm), ("amd-smi", Kind::Amd), ("nvidia-smi", Kind::Nvidia)] {
             std::fs::write(folder.path().join(name), "").expect("a file");
             assert_eq!(Tool::find(path).map(|tool| tool.kind), Some(kind));
         }

@@ -43,7 +43,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let module = program.module;
     let flow = Flow::new(module);
     let elements = |id: InstructionId| -> u64 {
-        module.instruction(id).shape.leaves().iter().filter_map(|shape| u64::try_from(shape.element_count().ok()?).ok()).sum()
+        module.instruction(id).shape.leaves().iter().filter_map(|shape| shape.element_count().ok()).sum()
     };
     let is_tiny = |id: &InstructionId| {
         let events = i64::try_from(program.events(*id)).unwrap_or(i64::MAX);

@@ -1,7 +1,7 @@
 //! HLO of regions, as text.
 
 /// The median of three neighbors, twice it, and a half: a window.
-pub const MEDIAN: &str = "HloModule median\n
+pub(crate) const MEDIAN: &str = "HloModule median\n
 %less (a: f32[], b: f32[]) -> pred[] {
   %a = f32[] parameter(0)
   %b = f32[] parameter(1)
@@ -28,7 +28,7 @@ ENTRY %main (x: f32[18]) -> f32[16] {
 ";
 
 /// Everything that only moves elements, sums, products, indices from data, and integers.
-pub const MIXED: &str = "HloModule mixed\n
+pub(crate) const MIXED: &str = "HloModule mixed\n
 %add (a: f32[], b: f32[]) -> f32[] {
   %a = f32[] parameter(0)
   %b = f32[] parameter(1)
@@ -63,7 +63,7 @@ ENTRY %main (x: f32[4,6], i: s32[3,1], k: u8[5]) -> (f32[6], f32[3,4], f32[6,6],
 ";
 
 /// Sums, products, comparisons and choices of single precision over three neighbors.
-pub const STENCIL: &str = "HloModule stencil\n
+pub(crate) const STENCIL: &str = "HloModule stencil\n
 ENTRY %main (x: f32[34]) -> f32[32] {
   %x = f32[34]{0} parameter(0)
   %left = f32[32]{0} slice(%x), slice={[0:32]}
@@ -85,7 +85,7 @@ ENTRY %main (x: f32[34]) -> f32[32] {
 ";
 
 /// Five trips over a line of numbers; of the state one array is the one before, and one stays.
-pub const RELAXED: &str = "HloModule relaxed\n
+pub(crate) const RELAXED: &str = "HloModule relaxed\n
 %body (p: (s32[], f32[16], f32[16], f32[16])) -> (s32[], f32[16], f32[16], f32[16]) {
   %p = (s32[], f32[16]{0}, f32[16]{0}, f32[16]{0}) parameter(0)
   %i = s32[] get-tuple-element(%p), index=0
@@ -125,7 +125,7 @@ ENTRY %main (x: f32[16], pull: f32[16]) -> f32[16] {
 ";
 
 /// A loop in a loop, which goes on as often as a number of the outer one's state says, and writes where its counter says.
-pub const NESTED: &str = "HloModule nested\n
+pub(crate) const NESTED: &str = "HloModule nested\n
 %inner_body (p: (s32[], f32[], f32[8])) -> (s32[], f32[], f32[8]) {
   %p = (s32[], f32[], f32[8]{0}) parameter(0)
   %i = s32[] get-tuple-element(%p), index=0
@@ -188,7 +188,7 @@ ENTRY %main (x: f32[8]) -> f32[8] {
 ";
 
 /// Sums so far, each put into its place of an array that nothing else reads.
-pub const SUMS: &str = "HloModule sums\n
+pub(crate) const SUMS: &str = "HloModule sums\n
 %body (p: (s32[], f32[], f32[6], f32[6])) -> (s32[], f32[], f32[6], f32[6]) {
   %p = (s32[], f32[], f32[6]{0}, f32[6]{0}) parameter(0)
   %i = s32[] get-tuple-element(%p), index=0
@@ -227,7 +227,7 @@ ENTRY %main (x: f32[6]) -> (f32[6], f32[]) {
 ";
 
 /// Sums of rows, whole windows, and a loop that adds to places of its state.
-pub const SCATTERED: &str = "HloModule scattered\n
+pub(crate) const SCATTERED: &str = "HloModule scattered\n
 %add (a: f32[], b: f32[]) -> f32[] {
   %a = f32[] parameter(0)
   %b = f32[] parameter(1)
@@ -279,7 +279,7 @@ ENTRY %main (x: f32[5,3], i: s32[7,1], u: f32[7,3], j: s32[2,4], w: f32[2,4,2], 
 ";
 
 /// Places that are given: one twice, one outside; a window that is partly outside.
-pub const PLACED: &str = "HloModule placed\n
+pub(crate) const PLACED: &str = "HloModule placed\n
 %add (a: f32[], b: f32[]) -> f32[] {
   %a = f32[] parameter(0)
   %b = f32[] parameter(1)

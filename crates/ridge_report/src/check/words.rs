@@ -38,7 +38,7 @@ pub fn headline(check: &Check) -> String {
 fn of_log(log: &MonitorLog) -> String {
     let share = |share: f64| show_share(share).joined();
     let devices = counted(log.devices as u64, "device", "devices");
-    let samples = counted(log.samples as u64, "sample", "samples");
+    let samples = counted(log.samples, "sample", "samples");
     let mut parts = vec![format!("a monitor's log of {devices}, {samples}")];
     parts.push(match log.used {
         None => "use not logged".to_owned(),
