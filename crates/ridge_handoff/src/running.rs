@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn one_that_never_stops_talking_is_ended() {
         let ran = sh("exec cat /dev/zero", PATIENCE);
-        assert_eq!((ran.is_success, ran.said.as_str()), (false, "it said more than 256 MiB"));
+        assert_eq!((ran.is_success, ran.said.as_str()), (false, "it printed more than 256 MiB"));
     }
 
     #[test]

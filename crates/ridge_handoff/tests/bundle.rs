@@ -440,7 +440,7 @@ fn hostile_bundles_are_refused() {
     written(MEDIAN, folder.path());
     let said = || open(folder.path()).expect_err("refused").to_string();
     fs::write(folder.path().join("hls/more.h"), "").expect("written");
-    assert_eq!(said(), "hls/more.h is in the folder and not in MANIFEST.json");
+    assert_eq!(said(), "hls/more.h is in the directory and not in MANIFEST.json");
     fs::remove_file(folder.path().join("hls/more.h")).expect("removed");
 
     #[cfg(unix)]

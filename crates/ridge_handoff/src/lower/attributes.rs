@@ -99,7 +99,7 @@ pub(super) fn gather(instruction: &Instruction, operand_rank: usize, rank: usize
 /// Where the windows of a scatter lie, as those of the gather that would read the updates.
 pub(super) fn scatter(instruction: &Instruction, operand_rank: usize, updates: &[usize]) -> Result<Gather, Refusal> {
     let Some(numbers) = &instruction.attributes().scatter else {
-        return refuse(format!("`{}` does not say where it scatters", instruction.name));
+        return refuse(format!("`{}` has no description of where it scatters", instruction.name));
     };
     let of_operand = |all: &[i64]| dims(all, operand_rank, instruction);
     let offset = dims(&numbers.update_window_dims, updates.len(), instruction)?;
@@ -109,7 +109,7 @@ pub(super) fn scatter(instruction: &Instruction, operand_rank: usize, updates: &
     let sizes = (0..operand_rank)
         .map(|dim| if collapsed.contains(&dim) || operand_batch.contains(&dim) { Some(1) } else { windows.next() });
     let Some(sizes) = sizes.collect::<Option<Vec<usize>>>() else {
-        return refuse(format!("`{}` does not say all of its dimensions", instruction.name));
+        return refuse(format!("`{}` lacks some of its dimensions", instruction.name));
     };
     let index_batch = numbers.scatter_indices_batching_dims.iter().map(|dim| whole(*dim, instruction));
     Ok(Gather {
