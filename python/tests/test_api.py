@@ -111,7 +111,7 @@ def test_the_page_needs_no_network(run: ridgeline.Run) -> None:
     assert not re.search(r"""(?:src|href)=["']https?:""", page.html)
     shown = run._repr_html_()
     assert 'sandbox="allow-scripts"' in shown and "unfused-eager" in shown
-    with pytest.raises(ridgeline.BadInputError, match="view of the page"):
+    with pytest.raises(ridgeline.BadInputError, match="unknown view `nothing` of the page"):
         run.page("nothing")
 
 

@@ -84,6 +84,6 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .help("put the part that needs no gradients under `torch.no_grad()` or `torch.inference_mode()`")
     .claims(claim)
     .priced(part(EACH_NS.0), part(EACH_NS.1));
-    // A GPU goes on meanwhile, and only its memory is held.
-    Ok(vec![if case.is_on_processors() { finding } else { finding.information() }])
+    // Gradients by `torch.func` leave records of the same kind, and a GPU goes on working.
+    Ok(vec![finding.information()])
 }
