@@ -49,6 +49,7 @@ mod serving;
 mod slack;
 mod updates;
 mod waits;
+mod watched;
 mod words;
 
 pub use case::Case;

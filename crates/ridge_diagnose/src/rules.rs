@@ -40,6 +40,7 @@ rules! {
     blocking_call
     cold_start
     host_bound_dispatch
+    anomaly_detection
     host_pause
     many_small_kernels
     recompilation
@@ -63,6 +64,10 @@ rules! {
     cheaper_form
     grown_input
     unused_gradients
+    unread_gradients
+    same_input_again
+    padded_batches
+    dense_embedding_gradients
     work_done_twice
     lanes_wait
     runs_to_limit
@@ -70,6 +75,7 @@ rules! {
     frozen_work
     distant_pairs
     tiny_operations
+    small_operators
     narrow_reduction
     layout_copies
     gather_scatter_bound

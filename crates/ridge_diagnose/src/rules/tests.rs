@@ -39,6 +39,7 @@ fn diagnosed(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> Diag
     let mut trace = ridge_test::trace(text);
     let looks: Vec<&str> = notes.lines().filter_map(|line| line.strip_prefix("look: ")).collect();
     add_looks(&mut trace, &looks);
+    notes.lines().filter_map(|line| line.strip_prefix("watched: ")).for_each(|line| add_watched(&mut trace, line));
     let modules: Vec<HloModule> =
         hlo.iter().map(|text| HloModule::from_text(text).expect("HLO of the document")).collect();
     let prepared = Prepared::with_sheets(&trace);
@@ -81,6 +82,41 @@ fn add_looks(trace: &mut ridge_trace::Trace, looks: &[&str]) {
     }
 }
 
+/// What was watched of the first process, as a line of a document has it: `watched: again MODULE CALLS AGAIN FILE:LINE`,
+/// `watched: padding SHARE BEYOND_LONGEST LOOKS FILE:LINE`, `watched: unread NUMBERS OF ARRAYS NAME`.
+fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
+    let parts: Vec<&str> = line.split(' ').collect();
+    let number = |at: usize| parts[at].parse::<f64>().expect("a number");
+    let mut place = || {
+        let (file, line) = parts[4].split_once(':').expect("FILE:LINE");
+        let mut id = |text: &str| trace.strings.intern(text);
+        let (file, call, function) = (id(file), id(""), id("main"));
+        Some(ridge_trace::PythonPlace { file, line: line.parse().expect("a line"), function, call })
+    };
+    let mut watched = ridge_trace::Watched::default();
+    match parts[0] {
+        "again" => watched.repeated.push(ridge_trace::RepeatedCalls {
+            module: parts[1].to_owned(),
+            calls: number(2) as u64,
+            again: number(3) as u64,
+            place: place(),
+        }),
+        "padding" => {
+            let (share, beyond_longest, looks) = (number(1), number(2), number(3) as u64);
+            watched.padding = Some(ridge_trace::Padding { share, beyond_longest, looks, place: place() });
+        }
+        _ => {
+            watched.unread_gradients = Some(ridge_trace::UnreadGradients {
+                numbers: number(1) as u64,
+                of: number(2) as u64,
+                arrays: number(3) as u64,
+                names: vec![parts[4].to_owned()],
+            });
+        }
+    }
+    trace.python.watched.push(watched);
+}
+
 /// Medians of steps, as a line of a document has them: `steps: RECORDED_NS NOT_RECORDED_NS`.
 fn step_times(line: &str) -> Option<StepTimes> {
     let (recorded_ns, not_recorded_ns) = line.strip_prefix("steps: ")?.split_once(' ')?;
@@ -116,7 +152,7 @@ fn seen(rule: &Rule, trace: &ridge_trace::Trace, line: &str) -> Option<Seen> {
 fn note(line: &str) -> Option<Note> {
     let (severity, message) = line.split_once(": ")?;
     let severity = match severity {
-        "again" | "look" | "seen" | "steps" => return None,
+        "again" | "look" | "seen" | "steps" | "watched" => return None,
         "lost" => Severity::Lost,
         "partial" => Severity::Partial,
         _ => Severity::Info,
