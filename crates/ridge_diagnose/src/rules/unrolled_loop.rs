@@ -8,7 +8,7 @@ use crate::rewrites::place_of;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{list, percent};
 use ridge_analysis::{Life, Lines, Need};
-use ridge_hlo::{HloModule, InstructionId};
+use ridge_hlo::{Flow, HloModule, InstructionId};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
@@ -33,6 +33,8 @@ const LEAST: f64 = 0.20;
 const LEAST_NS: i64 = 3_000_000_000;
 /// What one body in a loop leaves of the time in the compiler.
 const LEFT: f64 = 0.15;
+/// Kinds of products that are looked at for a chain.
+const CHAINS: usize = 32;
 /// Instructions of a program that are looked at.
 const MOST: usize = 1 << 18;
 
@@ -139,19 +141,23 @@ fn unrolled(module: &HloModule) -> Option<Unrolled> {
     }
     let once = ["dot", "convolution", "custom-call", "fft", "sort", "scatter"];
     let bodies = of_kind.iter().filter(|((opcode, ..), ids)| once.contains(opcode) && ids.len() >= FEWEST);
+    let mut bodies: Vec<_> = bodies.collect();
+    bodies.sort_by_key(|(kind, ids)| (ids.len(), **kind));
     // Of a body of several layers from one line, the least common product is the one that counts.
-    let (_, ids) = bodies.min_by_key(|(kind, ids)| (ids.len(), **kind))?;
+    let (_, ids) = bodies.first()?;
     let copies = ids.len();
     let repeated: usize = of_kind.values().map(Vec::len).filter(|count| *count * 2 > copies).sum();
     if (repeated as f64) < MOST_OF * named as f64 {
         return None;
     }
-    Some(Unrolled { copies, at: *ids.first()?, is_chain: is_chain(module, ids) })
+    let flow = Flow::new(module);
+    // Gradients of weights are sums of products that each step makes for itself.
+    let is_chain = bodies.iter().take(CHAINS).any(|(_, ids)| is_chain(&flow, ids));
+    Some(Unrolled { copies, at: *ids.first()?, is_chain })
 }
 
 /// Whether some of `ids` read, through others, what other ones of them made.
-fn is_chain(module: &HloModule, ids: &[InstructionId]) -> bool {
-    let flow = ridge_hlo::Flow::new(module);
+fn is_chain(flow: &Flow<'_>, ids: &[InstructionId]) -> bool {
     let wanted: FxHashSet<InstructionId> = ids.iter().copied().collect();
     let Some(last) = ids.iter().copied().max() else { return false };
     let (mut open, mut seen) = (vec![last], FxHashSet::default());
