@@ -17,16 +17,18 @@ const MOST_LOOKS: usize = 1 << 23;
 pub(crate) fn add(folder: &Path, imported: &mut Imported, notes: &mut Vec<Note>) {
     // Without it nothing says when a look was.
     let Some(zero) = imported.captures.iter().find_map(|capture| capture.unix_zero_ns) else { return };
-    for path in files(folder) {
-        match read(&path) {
+    let files = files(folder);
+    for path in &files {
+        let path = path.as_path();
+        match read(path) {
             Ok(samples) => {
                 if samples.damaged > 0 {
                     let message = format!("{} lines of samples of Python are damaged and left out", samples.damaged);
-                    notes.push(note(message, &path));
+                    notes.push(note(message, path));
                 }
-                put(&mut imported.trace, &samples, zero);
+                put(&mut imported.trace, &samples, zero, files.len());
             }
-            Err(why) => notes.push(note(format!("samples of Python cannot be used: {why}"), &path)),
+            Err(why) => notes.push(note(format!("samples of Python cannot be used: {why}"), path)),
         }
     }
 }
@@ -55,9 +57,9 @@ fn read(path: &Path) -> Result<Samples, String> {
     Samples::read(&text).map_err(|error| error.to_string())
 }
 
-/// Puts `samples` beside `trace`, whose clock began at `zero`: Unix time, nanoseconds.
-fn put(trace: &mut Trace, samples: &Samples, zero: u64) {
-    let processes = processes(trace, samples);
+/// Puts `samples`, one of `files` of them, beside `trace`, whose clock began at `zero`: Unix time, nanoseconds.
+fn put(trace: &mut Trace, samples: &Samples, zero: u64, files: usize) {
+    let processes = processes(trace, samples, files);
     if processes.is_empty() {
         return;
     }
@@ -93,16 +95,17 @@ fn put(trace: &mut Trace, samples: &Samples, zero: u64) {
     }
 }
 
-/// The process, or each window of it, with the time that the trace has of it; where nothing tells, the only one there is.
-fn processes(trace: &Trace, samples: &Samples) -> Vec<(u32, (i64, i64))> {
+/// The process, or each window of it, with the time that the trace has of it; where nothing tells, the only one there is, or all of
+/// them where only one process of the recording was sampled: each capture of PyTorch is a window without a number of its process.
+fn processes(trace: &Trace, samples: &Samples, files: usize) -> Vec<(u32, (i64, i64))> {
     let with_span = |process: u32| Some((process, trace.process_span_ns(process)?));
     let all = || (0..).zip(&trace.processes);
     let named: Vec<u32> =
         all().filter(|(_, process)| process.pid.is_some() && process.pid == samples.pid).map(|(row, _)| row).collect();
-    let only = || all().filter(|(_, process)| process.pid.is_none()).map(|(row, _)| row).take(2);
+    let only = || all().filter(|(_, process)| process.pid.is_none()).map(|(row, _)| row);
     match (named.is_empty(), only().count()) {
         (false, _) => named.into_iter().filter_map(with_span).collect(),
-        (true, 1) => only().filter_map(with_span).collect(),
+        (true, count) if count == 1 || files == 1 => only().filter_map(with_span).collect(),
         (true, _) => Vec::new(),
     }
 }
@@ -127,9 +130,24 @@ mod tests {
         let text = r#"{"schema":"ridgeline.samples.v1","pid":7}
 {"frames":[["/x/a.py",3,"f","numpy.sort"]],"stacks":[{"frames":[0]},{"frames":[9]}],"threads":[{"id":1,"main":true,"samples":[[1000,40,0,3],[1090,0,1,1],[1200,0,0,1]]}]}"#;
         let samples = Samples::read(text.as_bytes()).expect("samples");
-        put(&mut trace, &samples, 1000);
+        put(&mut trace, &samples, 1000, 1);
         let thread = &trace.python.threads[0];
         assert_eq!((thread.at_ns.as_slice(), thread.stack.as_slice()), (&[0, 20, 40][..], &[0, 0, 0][..]));
         assert_eq!(trace.strings.get(trace.python.places[0].call), "numpy.sort");
+    }
+
+    #[test]
+    fn windows_without_a_number_of_their_process_are_of_the_only_one_that_was_sampled() {
+        let text = "thread python\n 0 +100 step\nprocess host0.part2\nthread python\n 200 +100 step";
+        let samples = r#"{"schema":"ridgeline.samples.v1","pid":7}
+{"frames":[["/x/a.py",3,"f",""]],"stacks":[{"frames":[0]}],"threads":[{"id":1,"main":true,"samples":[[1010,40,0,2],[1250,0,0,1]]}]}"#;
+        let samples = Samples::read(samples.as_bytes()).expect("samples");
+        let looks = |files: usize| {
+            let mut trace = ridge_test::trace(text);
+            put(&mut trace, &samples, 1000, files);
+            trace.python.threads.into_iter().map(|thread| (thread.process, thread.at_ns)).collect::<Vec<_>>()
+        };
+        assert_eq!(looks(1), [(0, vec![10, 50]), (1, vec![250])]);
+        assert!(looks(2).is_empty());
     }
 }
