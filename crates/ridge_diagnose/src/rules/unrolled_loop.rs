@@ -158,16 +158,14 @@ fn unrolled(module: &HloModule) -> Option<Unrolled> {
 
 /// Whether some of `ids` read, through others, what other ones of them made.
 fn is_chain(flow: &Flow<'_>, ids: &[InstructionId]) -> bool {
+    // Which of them comes last is not in the order of instructions: fusions stand in any.
     let wanted: FxHashSet<InstructionId> = ids.iter().copied().collect();
-    let Some(last) = ids.iter().copied().max() else { return false };
-    let (mut open, mut seen) = (vec![last], FxHashSet::default());
+    let (mut open, mut seen) = (ids.to_vec(), FxHashSet::default());
     let mut met = 0;
     while let Some(at) = open.pop() {
-        for input in flow.inputs(at) {
-            if seen.insert(input) {
-                met += usize::from(wanted.contains(&input));
-                open.push(input);
-            }
+        for input in flow.inputs(at).filter(|input| seen.insert(*input)) {
+            met += usize::from(wanted.contains(&input));
+            open.push(input);
         }
         if seen.len() > MOST {
             break;
