@@ -47,6 +47,7 @@ mod saving;
 mod seen;
 mod serving;
 mod slack;
+mod steered;
 mod updates;
 mod waits;
 mod watched;

@@ -32,9 +32,12 @@ rules! {
     data_loading
     reading_on_host
     results_on_host
+    writing_on_host
     converted_again
     grown_on_host
     python_loop_of_eager_ops
+    small_programs_in_loop
+    finite_differences
     small_calls_in_loop
     low_utilization
     blocking_call
@@ -44,6 +47,7 @@ rules! {
     host_pause
     many_small_kernels
     recompilation
+    unrolled_loop
     late_warmup
     alloc_storm
     module_load_late
@@ -71,6 +75,7 @@ rules! {
     work_done_twice
     lanes_wait
     runs_to_limit
+    solver_steps
     factorized_again
     frozen_work
     distant_pairs
