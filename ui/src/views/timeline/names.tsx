@@ -10,6 +10,8 @@ import { fold, folded, hideTrack, pinTrack, raiseTrack, unfoldAll, unpinTrack } 
 /** Widths of the column of names, and about that of a letter, pixels. */
 const [LEAST, MOST, STEP] = [80, 700, 20];
 const LETTER = 6.4;
+/** How many bold letters have the room of one that is not. */
+const BOLD = 0.8;
 /** What stands beside a name in its row. */
 const BESIDE = 36;
 
@@ -50,7 +52,7 @@ export function Names(props: { rows: readonly Row[]; scroll: number; height: num
           <div key={row.key} class={`tl-name ${row.kind}`} style={{ top: `${row.top - props.scroll}px`, height: `${row.height}px` }}>
             {row.kind === "group" ? (
               <button type="button" aria-expanded={row.folded !== true} onClick={() => fold(row.key)} style={{ height: `${GROUP_HEIGHT}px` }} title={visible(row.name)}>
-                <span class="fold" aria-hidden="true">{row.folded === true ? "▸" : "▾"}</span><b>{cut(row.name)}</b>
+                <span class="fold" aria-hidden="true">{row.folded === true ? "▸" : "▾"}</span><b>{short(visible(row.name), Math.floor(letters * BOLD))}</b>
               </button>
             ) : row.track !== undefined && row.track.lanes > 1 ? (
               <button type="button" aria-expanded={row.folded !== true} onClick={() => fold(row.key)} title={titleOf(row)}>
