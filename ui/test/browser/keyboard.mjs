@@ -48,6 +48,19 @@ export const TESTS = [
     assert.deepEqual(wrong, []);
     await close();
   }],
+  ["keyboard: a question mark shows the keys, except in a field", async ({ browser, address }) => {
+    const { page, wrong, close } = await shown(browser, address, "#/tables");
+    await page.getByLabel("Filter rows").fill("a?");
+    await page.getByLabel("Filter rows").press("?");
+    assert.equal(await page.getByRole("dialog", { name: "Keys" }).count(), 0);
+    await page.locator("#main").focus();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).getByText("measure from the chosen event").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "hidden" });
+    assert.deepEqual(wrong, []);
+    await close();
+  }],
   ["keyboard: rows of a table", async ({ browser, address }) => {
     const { page, close } = await shown(browser, address, "#/tables");
     await page.locator("tr[data-row='0']").focus();
