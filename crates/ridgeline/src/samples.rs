@@ -166,7 +166,7 @@ mod tests {
         let samples = Samples::read(text.as_bytes()).expect("samples");
         put(&mut trace, &samples, 1000);
         let thread = &trace.python.threads[0];
-        assert_eq!((thread.at_ns.as_slice(), thread.stack.as_slice()), (&[0, 20, 40][..], &[0, 0, 0][..]));
+        assert_eq!((thread.at_ns.as_slice(), thread.stack.as_slice()), (&[0, 20, 40, 200][..], &[0, 0, 0, 0][..]));
         assert_eq!(trace.strings.get(trace.python.places[0].call), "numpy.sort");
     }
 }

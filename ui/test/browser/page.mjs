@@ -2,7 +2,6 @@
 
 import assert from "node:assert/strict";
 import { HOSTILE } from "../../mock/capture.mjs";
-import { serve } from "../../mock/server.mjs";
 import { downloaded, open, settled, shown, until, visit } from "./browser.mjs";
 import { accessible, fits, harmless, SAVES, shows, VIEWS } from "./checks.mjs";
 
@@ -13,42 +12,6 @@ const looks = [
 ];
 
 export const TESTS = [
-  ["what is not there is not drawn: lines without text say so, no finding holds nothing, one size is no distribution", async ({ browser, address }) => {
-    const { page, wrong, close } = await shown(browser, address, "#/source?file=%2Fhome%2Fsomebody%2Flost.py");
-    assert.match(await page.locator("tbody tr td.text").first().innerText(), /^in f; text not available$/);
-    await visit(page, "#/findings");
-    await page.getByText("out-of-memory").first().waitFor();
-    assert.doesNotMatch(await page.locator("main").innerText(), /\b0\.0% of the time/);
-    await visit(page, "#/transfers");
-    await page.getByRole("region", { name: "By size" }).waitFor();
-    await close();
-    const small = await serve({ sizes: 1 });
-    const other = await shown(browser, small.address, "#/transfers");
-    await other.page.getByRole("region", { name: "By direction" }).first().waitFor();
-    assert.equal(await other.page.getByRole("region", { name: "By size" }).count(), 0);
-    assert.deepEqual([...wrong, ...other.wrong], []);
-    await other.close();
-    small.close();
-  }],
-  ["a selection goes along: flame, idle time and source are of it until it is cleared", async ({ browser, address }) => {
-    const { page, wrong, close } = await shown(browser, address, "#/timeline?a=1000000&b=1400000&tracks=0-1");
-    await page.getByRole("region", { name: "Sums of the range" }).waitFor();
-    const asked = [];
-    page.on("request", (request) => asked.push(decodeURIComponent(request.url())));
-    for (const [view, question] of [["Flame", /flame\/scope\?from=1000000&to=1400000&tracks=0-1/], ["Idle", /chart\/idle\?from=1000000&to=1400000/], ["Source", /selection\?from=1000000.*lines=1/]]) {
-      await page.getByRole("link", { name: view, exact: true }).click();
-      await page.getByRole("note").filter({ hasText: "Only the selection: 400 µs from 1 ms, 2 tracks" }).waitFor();
-      await settled(page);
-      assert.ok(view === "Source" || asked.some((one) => question.test(one)), `${view} asked ${asked.join("\n")}`);
-    }
-    assert.match(await page.locator("thead").innerText(), /Selected/);
-    await page.getByRole("link", { name: "Idle", exact: true }).click();
-    await page.getByRole("button", { name: "Whole capture" }).click();
-    await until(page, () => !/[?&]a=/.test(location.hash));
-    await page.getByRole("heading", { name: /^By / }).last().waitFor();
-    assert.deepEqual(wrong, []);
-    await close();
-  }],
   ["a copied address opens in another tab while one with the token is open, and nothing is left behind", async ({ browser, address, name }) => {
     if (name !== "chromium") return "two tabs of one window are told to Chromium alone";
     const { page, wrong, close } = await shown(browser, address, "#/tables?filter=all-reduce");
