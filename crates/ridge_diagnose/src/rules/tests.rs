@@ -55,7 +55,6 @@ fn diagnosed(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> Diag
         failed: notes.lines().any(|line| line == "failed"),
         compilations: notes.lines().filter_map(compiled).collect(),
         compiled_again: Some(compiled_again).filter(|again| !again.is_empty()),
-        ..Known::default()
     };
     let case = Case { analysis: prepared.analysis(&trace, &modules), known: &known };
     let selection = Selection { only: vec![rule.id.to_owned()], ignored: Vec::new() };
