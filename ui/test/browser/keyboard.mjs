@@ -10,7 +10,7 @@ export const TESTS = [
     const { page, close } = await open(browser, address);
     await settled(page);
     await page.keyboard.press("Tab");
-    assert.equal(await held(page), "To the view");
+    assert.equal(await held(page), "Skip to the view");
     for (let n = 0; n < 30 && (await held(page)) !== "Findings"; n += 1) await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await settled(page);
