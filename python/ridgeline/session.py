@@ -176,10 +176,9 @@ class Session:
             self._live.stop()
             if self._sampler is not None:
                 self.parts.run("samples", self._sampler.stop)
+                self._piece.add_time("samples_s", self._sampler.cost_s)
             self._say_why_nothing()
             self._keep_sources()
-            if self._sampler is not None:
-                self._piece.add_time("samples_s", self._sampler.cost_s)
             self._is_over = True
             self._wake.set()
             self._say_modules_left_out()

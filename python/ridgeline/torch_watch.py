@@ -8,12 +8,11 @@ Inside of programs that `torch.compile` has compiled nothing is watched.
 from __future__ import annotations
 
 import functools
-import sys
 import weakref
 from collections import Counter
 from typing import Any
 
-from .own_files import OwnFiles, path_of
+from .own_files import OwnFiles, innermost
 
 #: Calls of modules that are looked at; after them the program calls its modules as if nobody watched.
 _MOST_CALLS = 1 << 15
@@ -27,7 +26,7 @@ _LEAST_NUMBERS = 64
 #: Numbers of an array that are compared with those of an earlier call.
 _PROBES = 32
 
-#: Looks at the indices of an embedding: each is followed by twice as many calls without one, from so many on.
+#: Looks at the indices of an embedding: at the first calls, then at every other one.
 _MOST_LOOKS, _LOOKS_IN_A_ROW = 64, 16
 
 #: Shorter rows are no sequences.
@@ -161,13 +160,9 @@ class TorchWatch:
         padding.frame = padding.frame or self._frame()
 
     def _frame(self) -> list[Any] | None:
-        """The innermost place of the program's own that the call came from: file, line, function."""
-        frame = sys._getframe(2)
-        while frame is not None:
-            if self._own.has(frame):
-                return [path_of(frame.f_code), frame.f_lineno, frame.f_code.co_name, ""]
-            frame = frame.f_back
-        return None
+        """The innermost place of the program's own that the call came from, in the form of a sample's frames."""
+        found = innermost(self._own)
+        return found and [found["file"], found["line"], found["function"], ""]
 
     def _stepped(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
         if self._torch.compiler.is_compiling() or self._failures >= _MOST_FAILURES:
@@ -212,7 +207,7 @@ class _Padding:
         self.frame: list[Any] | None = None
 
     def is_due(self) -> bool:
-        """Whether this call is looked at: the first ones are, and then ever fewer."""
+        """Whether this call is looked at: the first ones are, and then every other one."""
         self._calls += 1
         return self.looks < _MOST_LOOKS and (self.looks < _LOOKS_IN_A_ROW or self._calls >= 2 * self.looks)
 

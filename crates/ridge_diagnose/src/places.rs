@@ -129,7 +129,7 @@ impl<'a> Case<'a> {
         let calls = at.iter().filter_map(|(stack, count)| Some((text(innermost_is_here(stack)?.call), *count)));
         let inside = at.iter().map(|(stack, count)| (text(stack.innermost), *count));
         Some(Seen {
-            place: Place { file: text(place.file).to_owned(), line: place.line, is_inferred: false },
+            place: self.place_of_python(place),
             call: most_often(calls),
             inside: most_often(inside),
             looks: at.iter().map(|(_, count)| *count).sum(),

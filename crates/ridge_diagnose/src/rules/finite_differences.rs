@@ -1,14 +1,12 @@
 //! An optimizer of SciPy calls a compiled function again and again only to estimate its derivatives.
 
-use crate::calls::Call;
 use crate::case::Case;
 use crate::finding::{Finding, Place};
 use crate::fitness::{CannotTell, Question};
 use crate::programs::{Program, programs};
-use crate::recurring::Recurring;
 use crate::rule::{Find, Group, Rule};
 use crate::words::percent;
-use ridge_analysis::{Activity, Cause, Looks, Need, PythonLooks, is_primitive};
+use ridge_analysis::{Activity, Cause, Looks, Need, PythonLooks};
 use ridge_hlo::HloModule;
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::PythonStack;
@@ -59,6 +57,8 @@ const METHODS: [&str; 11] = [
 const WITHOUT: [&str; 6] = ["neldermead", "powell", "cobyla", "_differentialevolution", "_dual_annealing", "brent"];
 /// The least part of the looks in the judged time that find SciPy.
 const MOST_OF_LOOKS: f64 = 0.5;
+/// Calls of a function that make a loop.
+const FEWEST_CALLS: u64 = 8;
 /// Variables below which differences cost little, and gradients that are estimated before it is worth a word.
 const FEWEST_VARIABLES: f64 = 4.0;
 const FEWEST_GRADIENTS: f64 = 3.0;
@@ -92,7 +92,7 @@ fn finding(case: &Case<'_>) -> Option<Finding> {
     if stacks().any(|stack| is_in(stack, &WITHOUT)) || !stacks().any(|stack| is_in(stack, &METHODS)) {
         return None;
     }
-    let calls = recurring_calls(case);
+    let calls = case.recurring_calls(FEWEST_CALLS, |_| true);
     let names: Vec<&str> = crate::words::distinct(calls.iter().map(|call| call.function));
     let all_programs = programs(case);
     let of_name = |name: &&str| all_programs.iter().find(|program| program.function(case) == *name);
@@ -142,25 +142,7 @@ fn optimizer<'a>(case: &Case<'a>, stack: &PythonStack) -> Option<(Place, &'a str
     let (place, call) = found.find(|(_, call)| {
         call.starts_with("scipy.optimize.") && call.rsplit('.').next().is_some_and(|name| FOLLOWING.contains(&name))
     })?;
-    Some((Place { file: trace.strings.get(place.file).to_owned(), line: place.line, is_inferred: false }, call))
-}
-
-/// Calls of the program's own functions that come again and again in the judged time.
-fn recurring_calls<'a>(case: &Case<'a>) -> Vec<Call<'a>> {
-    let windows = case.windows();
-    let judged = |process: u32| case.judged_of(windows.iter().find(|windows| windows.contains(&process))?);
-    let in_frame = |call: &Call<'_>| {
-        case.frame().spans.get(call.process as usize).is_some_and(|spans| spans.contains(call.span.0))
-    };
-    let calls: Vec<Call<'a>> =
-        case.calls().into_iter().filter(|call| in_frame(call) && !is_primitive(call.function)).collect();
-    let mut recurring = Recurring::default();
-    for call in &calls {
-        if let Some(judged) = judged(call.process) {
-            recurring.met(call.function, call.span.0, judged);
-        }
-    }
-    calls.into_iter().filter(|call| recurring.has(&call.function, 8)).collect()
+    Some((case.place_of_python(place), call))
 }
 
 /// Whether a derivative is part of a program: JAX names what it makes of one.

@@ -29,7 +29,7 @@ const LEAST: f64 = 0.10;
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let all = case.watched().iter().flat_map(|watched| &watched.repeated);
     let often = all.filter(|calls| calls.again >= FEWEST && calls.again as f64 >= MOST * calls.calls as f64);
-    let found = often.filter_map(|calls| {
+    let mut found = often.filter_map(|calls| {
         let place = calls.place?;
         let again = calls.again as f64 / calls.calls as f64;
         let share = case.part_within(&place)? * again;
@@ -51,7 +51,6 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
                 .priced(share * 0.8, (share * 1.15).min(1.0))
         })
     });
-    let mut found: Vec<Finding> = found.collect();
-    found.truncate(1); // What is called within it has the same input.
-    Ok(found)
+    // What is called within it has the same input.
+    Ok(found.next().into_iter().collect())
 }

@@ -5,11 +5,10 @@ use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::programs::{Program, programs};
-use crate::recurring::Recurring;
 use crate::rule::{Find, Group, Rule};
 use crate::words::{count, percent};
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Activity, Cause, IdleGaps, Need, PythonLooks, Spans, is_primitive};
+use ridge_analysis::{Activity, Cause, IdleGaps, Need, PythonLooks, Spans};
 use ridge_hlo::{HloModule, Shape};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use rustc_hash::FxHashMap;
@@ -96,21 +95,11 @@ fn finding(case: &Case<'_>, all: &[Program<'_>], calls: &[Call<'_>]) -> Option<(
 
 /// The calls of each of the program's own functions that is called again and again without compiling, in order.
 fn loops<'a>(case: &Case<'a>) -> Vec<Vec<Call<'a>>> {
-    let windows = case.windows();
-    let judged = |process: u32| case.judged_of(windows.iter().find(|windows| windows.contains(&process))?);
-    let in_frame = |call: &Call<'_>| {
-        case.frame().spans.get(call.process as usize).is_some_and(|spans| spans.contains(call.span.0))
-    };
-    let mut recurring = Recurring::default();
     let mut by_function: FxHashMap<&'a str, Vec<Call<'a>>> = FxHashMap::default();
-    for call in case.calls().into_iter().filter(|call| in_frame(call) && !is_primitive(call.function)) {
-        if let Some(judged) = judged(call.process).filter(|_| call.compile_ns == 0) {
-            recurring.met(call.function, call.span.0, judged);
-            by_function.entry(call.function).or_default().push(call);
-        }
+    for call in case.recurring_calls(FEWEST, |call| call.compile_ns == 0) {
+        by_function.entry(call.function).or_default().push(call);
     }
-    let mut found: Vec<Vec<Call<'a>>> =
-        by_function.into_iter().filter(|(name, _)| recurring.has(name, FEWEST)).map(|(_, calls)| calls).collect();
+    let mut found: Vec<Vec<Call<'a>>> = by_function.into_values().collect();
     found.iter_mut().for_each(|calls| calls.sort_by_key(|call| (call.process, call.span)));
     found.sort_by_key(|calls| calls.first().map(|call| call.function));
     found
