@@ -1,7 +1,7 @@
 """Watch what a PyTorch program does that no trace tells: the same input given again, padding, gradients that no optimizer reads.
 
 All of it is looked at from outside, in the first calls of modules and steps of optimizers, and written beside the samples
-(`docs/samples.md`). No operator is called for it: arrays of the host are looked at through NumPy, those of a GPU not at all.
+(`docs/samples.md`). No operator is called for it: numbers of arrays of the host are read where they lie, those of a GPU not at all.
 Inside of programs that `torch.compile` has compiled nothing is watched.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections import Counter
+from ctypes import c_int32, c_int64, string_at
 from typing import Any
 
 from .own_files import OwnFiles, innermost
@@ -154,7 +155,8 @@ class TorchWatch:
         if indices.dim() != 2 or indices.device.type != "cpu" or indices.shape[1] < _SHORTEST_ROW:
             return
         padding = self._padding.setdefault(id(module), _Padding())
-        if not padding.is_due() or (parts := _padded(indices.numpy(), module.padding_idx)) is None:
+        rows = _rows(indices) if padding.is_due() else None
+        if not rows or (parts := _padded(rows, module.padding_idx)) is None:
             return
         padding.add(*parts)
         padding.frame = padding.frame or self._frame()
@@ -247,13 +249,17 @@ def _place(array: Any) -> tuple[Any, ...]:
 
 
 def _content(array: Any) -> tuple[Any, ...] | None:
-    """What changes when the array does: its version, and some of its numbers; None where neither can be had."""
+    """What changes when the array does: its version, and some of its numbers; None where neither can be had.
+
+    The numbers are read where they lie: any call of PyTorch for them would be an operator in the trace.
+    """
     version = None if array.is_inference() else array._version
     if array.device.type != "cpu":
         return None if version is None else (version,)
-    flat = array.detach().numpy() if array.requires_grad else array.numpy()
-    step = max(flat.size // _PROBES, 1)
-    return (version, tuple(flat.flat[at] for at in range(0, flat.size, step)))
+    # Between the first and the last number there may be others: one more that must not change.
+    extent = 1 + sum((size - 1) * step for size, step in zip(array.shape, array.stride(), strict=True)) if array.numel() else 0
+    address, width, step = array.data_ptr(), array.element_size(), max(extent // _PROBES, 1)
+    return (version, *(string_at(address + at * width, width) for at in range(0, extent, step)))
 
 
 def _weights(module: Any) -> tuple[Any, ...] | None:
@@ -271,18 +277,25 @@ def _is_random(module: Any) -> bool:
     return module.training and (hasattr(module, "running_mean") or "Dropout" in type(module).__name__)
 
 
-def _padded(indices: Any, padding: int | None) -> tuple[float, float] | None:
-    """The part of `indices` that is padding, and the part beyond the longest row; None where nothing tells."""
+def _rows(indices: Any) -> list[list[int]] | None:
+    """The numbers of a matrix, read where they lie; None where they do not lie in a row."""
+    kind = {8: c_int64, 4: c_int32}.get(indices.element_size())
+    if kind is None or not indices.is_contiguous():
+        return None
     rows, length = indices.shape
-    for ends in (indices[:, ::-1], indices):
-        value = Counter(ends[:, 0].tolist()).most_common(1)[0][0] if padding is None else padding
-        others = ends != value
-        # Where no index is known to be padding, it is the one that half of all rows end with, twice.
-        if padding is None and (rows < 4 or (ends[:, :2] == value).all(axis=1).mean() < 0.5):
-            continue
-        first = others.argmax(axis=1)
-        runs = [length if not any_other else int(at) for at, any_other in zip(first, others.any(axis=1), strict=True)]
-        if any(runs):
-            return sum(runs) / (rows * length), min(runs) / length
-    return (0.0, 0.0) if padding is not None else None
+    numbers = list((kind * (rows * length)).from_address(indices.data_ptr()))
+    return [numbers[at : at + length] for at in range(0, rows * length, length)]
 
+
+def _padded(rows: list[list[int]], padding: int | None) -> tuple[float, float] | None:
+    """The part of the indices in `rows` that is padding, and the part beyond the longest row; None where nothing tells."""
+    length = len(rows[0])
+    for ends in ([row[::-1] for row in rows], rows):
+        value = Counter(row[0] for row in ends).most_common(1)[0][0] if padding is None else padding
+        # Where no index is known to be padding, it is the one that half of all rows end with, twice.
+        if padding is None and (len(rows) < 4 or 2 * sum(row[:2] == [value, value] for row in ends) < len(rows)):
+            continue
+        runs = [next((at for at, index in enumerate(row) if index != value), length) for row in ends]
+        if any(runs):
+            return sum(runs) / (len(rows) * length), min(runs) / length
+    return (0.0, 0.0) if padding is not None else None

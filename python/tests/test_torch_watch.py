@@ -153,3 +153,20 @@ def test_a_compiled_model_is_left_alone() -> None:
     """
     )
     assert set(told) <= {"repeated"}
+
+
+def test_watching_leaves_no_operator_in_a_trace() -> None:
+    told = watched(
+        ENCODER
+        + """
+    table = torch.nn.Embedding(100, 8, padding_idx=0)
+    texts = torch.zeros(8, 96, dtype=torch.long)
+    with torch.profiler.profile() as trace, torch.no_grad():
+        model(pictures)
+        model(pictures.t().contiguous().t())
+        table(texts)
+    seen = {event.key for event in trace.key_averages()}
+    assert not seen & {"aten::detach", "aten::to", "aten::resolve_neg"}, seen
+    """
+    )
+    assert told["padding"]["share"] == 1.0
