@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     ridgeline::explain_lost_files();
     let arguments = Arguments::parse();
     let started = Instant::now();
-    let threads = arguments.threads.map_or_else(default_threads, usize::from);
+    let threads = arguments.threads.map_or_else(default_threads, |threads| usize::from(threads.get()));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
     let runtime = match runtime {
         Ok(runtime) => runtime,

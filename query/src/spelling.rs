@@ -87,6 +87,25 @@ impl Spelling {
     }
 }
 
+/// Words behind which a value begins; what stands behind any other in brackets is an index.
+const BEFORE_VALUES: [Keyword; 15] = [
+    Keyword::SELECT,
+    Keyword::DISTINCT,
+    Keyword::WHERE,
+    Keyword::AND,
+    Keyword::OR,
+    Keyword::NOT,
+    Keyword::ON,
+    Keyword::BY,
+    Keyword::HAVING,
+    Keyword::BETWEEN,
+    Keyword::CASE,
+    Keyword::WHEN,
+    Keyword::THEN,
+    Keyword::ELSE,
+    Keyword::IN,
+];
+
 /// `[end]`, which is no index of an array, is a name in quotes.
 fn unbracketed(tokens: &mut [Token], places: &[usize], place: usize) {
     let token = |place: usize| places.get(place).map(|at| &tokens[*at]);
@@ -95,9 +114,8 @@ fn unbracketed(tokens: &mut [Token], places: &[usize], place: usize) {
     else {
         return;
     };
-    let is_keyword = |word: &Word| word.keyword != Keyword::NoKeyword;
     let is_index = match place.checked_sub(1).and_then(token) {
-        Some(Token::Word(array)) => !is_keyword(array),
+        Some(Token::Word(before)) => !BEFORE_VALUES.contains(&before.keyword),
         Some(Token::RParen | Token::RBracket) => true,
         _ => false,
     };
