@@ -18,6 +18,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from itertools import accumulate, chain, repeat, starmap, takewhile, tee
 from pathlib import Path
 from types import CodeType, FrameType, ModuleType
@@ -33,6 +34,9 @@ _COST_MULTIPLE = 1.25
 
 #: Time between two looks, in seconds: at the beginning, and bounds of what follows from the cost.
 _FIRST_S, _SHORTEST_S, _LONGEST_S = 0.004, 0.001, 0.05
+
+#: Looks after which the time between two is set anew.
+_ADAPT_EVERY = 16
 
 #: Seconds between two lines of the file.
 _WRITE_EVERY_S = 5.0
@@ -66,10 +70,13 @@ class Sampler:
         self._entries = 0
         self._looks = 0
         self._cost_s = 0.0
+        self._adapted_cost_s = 0.0
         self._interval_s = _FIRST_S
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
         self._began = False
+        #: What else is known of the program, told with every line.
+        self.told: Callable[[], dict[str, Any]] = dict
 
     def start(self) -> None:
         """Begin to look, unless somebody does; raises OSError if the file cannot be written."""
@@ -114,7 +121,7 @@ class Sampler:
             self._look(own)
             self._looks += 1
             self._cost_s += time.thread_time() - began
-            if self._looks % 16 == 0:
+            if self._looks % _ADAPT_EVERY == 0:
                 self._adapt()
             if self._entries >= _MOST:
                 break
@@ -127,7 +134,10 @@ class Sampler:
 
     def _adapt(self) -> None:
         rarer = 1 << (self._entries // _RARER_AFTER)
-        wanted = self._cost_s / self._looks * _COST_MULTIPLE / _MOST_SHARE
+        # The last looks: the first ones also read the program's text.
+        cost_s = (self._cost_s - self._adapted_cost_s) / _ADAPT_EVERY
+        self._adapted_cost_s = self._cost_s
+        wanted = cost_s * _COST_MULTIPLE / _MOST_SHARE
         self._interval_s = min(max(wanted, _SHORTEST_S), _LONGEST_S) * rarer
 
     def _look(self, own: int) -> None:
@@ -194,6 +204,8 @@ class Sampler:
         threads = [thread.taken() for thread in list(self._threads.values())]
         chunk = {"frames": frames, "stacks": stacks, "threads": [thread for thread in threads if thread["samples"]]}
         chunk |= {"looks": self._looks, "cost_s": round(self._cost_s, 6), "interval_s": round(self._interval_s, 6)}
+        if told := self.told():
+            chunk["watched"] = told
         with open(self._file, "a", encoding="utf-8") as file:
             file.write(json.dumps(chunk, separators=(",", ":")) + "\n")
 

@@ -174,10 +174,11 @@ class Session:
             if self._running:
                 self._stop(how, drain=drain)
             self._live.stop()
+            if self._sampler is not None:
+                self.parts.run("samples", self._sampler.stop)
+                self._piece.add_time("samples_s", self._sampler.cost_s)
             self._say_why_nothing()
             self._keep_sources()
-            if self._sampler is not None:
-                self._piece.add_time("samples_s", self._sampler.cost_s)
             self._is_over = True
             self._wake.set()
             self._say_modules_left_out()
@@ -215,6 +216,11 @@ class Session:
         if self._sampler is not None:
             self._sampler.let_go()
         self._piece.let_go()
+
+    def tell_with_samples(self, told: Callable[[], dict[str, Any]]) -> None:
+        """Write what `told()` gives into the file of samples."""
+        if self._sampler is not None:
+            self._sampler.told = told
 
     @property
     def is_tracing(self) -> bool:
@@ -324,7 +330,8 @@ class Session:
         """Stop the profiler and write what it has; the entry is in the piece."""
         running, self._running = self._running, None
         self.parts.run("imports", self._imports.stop)
-        if self._sampler is not None:
+        # Of a whole program the rest is worth a look, too, where recording all of it would cost too much.
+        if self._sampler is not None and self.schedule.kind != "whole":
             self.parts.run("samples", self._sampler.stop)
         stopped = time.perf_counter()
         self._traced_s = stopped - self._part_began

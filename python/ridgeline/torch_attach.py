@@ -22,6 +22,7 @@ from .torch_memory import AllocatorSnapshots
 from .torch_own_traces import hear_own_traces
 from .torch_steps import WHAT_COUNTS, hear_module, hear_optimizer
 from .torch_tracer import TorchTracer
+from .torch_watch import TorchWatch
 
 #: Device files of which one is there where PyTorch could use a GPU of NVIDIA (also under WSL) or AMD.
 _GPU_FILES = ("/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
@@ -42,6 +43,8 @@ def torch_session(torch: Any, config: dict[str, Any], piece: Piece, parts: Parts
 
 def hook_torch(torch: Any, session: Session, config: dict[str, Any], piece: Piece) -> None:
     """Hear what the program does, as far as the schedule needs it; never raises."""
+    if config.get("samples"):
+        session.parts.run("watch", _watch, torch, session)
     session.parts.run("own_traces", hear_own_traces, torch, session, Path(config["out"]), piece)
     if session.schedule.counts_steps:
         if name := config.get("step_function"):
@@ -52,6 +55,12 @@ def hook_torch(torch: Any, session: Session, config: dict[str, Any], piece: Piec
         session.parts.run(
             "annotations", hear_record_functions, torch, session.annotation_begins, session.annotation_ends
         )
+
+
+def _watch(torch: Any, session: Session) -> None:
+    watch = TorchWatch(torch)
+    watch.start()
+    session.tell_with_samples(watch.told)
 
 
 def _hook_gpu(torch: Any, session: Session, snapshots: AllocatorSnapshots, piece: Piece, *, waits: bool) -> None:

@@ -99,10 +99,56 @@ function head(mode, start, n) {
   return bytes;
 }
 
+/** Sums of a selection, devices and host apart; busy time is the union of each device. */
+function chosen(all, category, query) {
+  const [from, to] = [Number(query.get("from")), Number(query.get("to"))];
+  const ids = new Set((query.get("tracks") ?? "").split(",").flatMap((part) => { const [first, last = first] = part.split("-").map(Number); return Array.from({ length: last - first + 1 }, (_, n) => first + n); }));
+  const where = (query.get("where") ?? "").replace(/^name~/, "");
+  const inside = all.filter((track) => ids.has(track.id)).flatMap((track) => track.events.filter((event) => event.start < to && event.start + event.duration > from && event.name.includes(where)).map((event) => ({ ...event, track })));
+  const clip = (event) => Math.min(to, event.start + event.duration) - Math.max(from, event.start);
+  const union = (events) => {
+    let [sum, until] = [0, -Infinity];
+    for (const event of [...events].sort((one, other) => one.start - other.start)) {
+      const [start, end] = [Math.max(from, event.start, until), Math.min(to, event.start + event.duration)];
+      sum += Math.max(0, end - start);
+      until = Math.max(until, end);
+    }
+    return sum;
+  };
+  const list = (events, key, subject) => {
+    const sums = new Map();
+    for (const event of events) {
+      const sum = sums.get(key(event)) ?? { name: key(event), subject: subject(event), self_ns: 0, total_ns: 0, events: 0 };
+      sum.self_ns += clip(event);
+      sum.total_ns += clip(event);
+      sum.events += 1;
+      sums.set(key(event), sum);
+    }
+    const whole = events.reduce((sum, event) => sum + clip(event), 0);
+    return { rows: [...sums.values()].map((row) => ({ ...row, share: row.self_ns / Math.max(1, whole) })).sort((one, other) => other.self_ns - one.self_ns), rest: null };
+  };
+  const side = (name, events, owners) => {
+    const lengths = events.map((event) => event.duration).sort((one, other) => one - other);
+    const buckets = new Map();
+    for (const length of lengths) buckets.set(2 ** Math.floor(Math.log2(length)), (buckets.get(2 ** Math.floor(Math.log2(length))) ?? 0) + 1);
+    const at = (part) => lengths[Math.round((lengths.length - 1) * part)];
+    const busy = owners.map((owner) => ({ name: owner.name, subject: null, busy_ns: union(events.filter(owner.has)) })).filter((owner) => owner.busy_ns > 0).map((owner) => ({ ...owner, share: owner.busy_ns / Math.max(1, to - from) }));
+    return {
+      side: name, events: events.length, self_ns: events.reduce((sum, event) => sum + clip(event), 0), busy_ns: busy.reduce((sum, one) => sum + one.busy_ns, 0), busy,
+      durations: { least_ns: at(0), p50_ns: at(0.5), p90_ns: at(0.9), p99_ns: at(0.99), most_ns: at(1), buckets: [...buckets] },
+      by: { name: list(events, (event) => event.name, () => "name:1"), op: list(events, (event) => event.name, () => "op:1"), category: list(events, (event) => category[event.category].name, () => null), range: list(events, () => "(outside every range)", () => null), track: list(events, (event) => event.track.name, () => null), line: list(events, () => "/home/somebody/solver.py:4", () => "source:4:/home/somebody/solver.py") },
+    };
+  };
+  const devices = [0, 1].map((device) => ({ name: `/device:GPU:${device}`, has: (event) => event.track.id % 3 === device }));
+  const threads = all.filter((track) => track.id % 3 === 2).map((track) => ({ name: track.name, has: (event) => event.track === track }));
+  const sides = [side("device", inside.filter((event) => event.track.id % 3 !== 2), devices), side("host", inside.filter((event) => event.track.id % 3 === 2), threads)];
+  return { events: inside.length, steps: 2, tracks: [...ids], sides: sides.filter((one) => one.events > 0) };
+}
+
 const padded = (bytes) => Buffer.concat([bytes, Buffer.alloc((4 - (bytes.length % 4)) % 4)]);
 
 /** Answers of a capture by path and parameters; `undefined` where there is none. */
-export function answers({ count = 6, per = 4000, span = 80_000_000 } = {}) {
+export function answers({ count = 6, per = 4000, span = 80_000_000, sizes = 2 } = {}) {
   const all = tracks(count, per, span);
   const byRow = new Map(all.flatMap((track) => track.events.map((event) => [event.row, { ...event, track: track.id }])));
   const place = (event) => ({ row: event.row, start_ns: event.start, duration_ns: event.duration, track: byRow.get(event.row).track });
@@ -143,7 +189,7 @@ export function answers({ count = 6, per = 4000, span = 80_000_000 } = {}) {
         has: { hlo: true, steps: true, memory: true, source: true, idle: true, transfers: true, offload: true, compare: true, scaling: true },
       };
       case "export": return Buffer.from("a trace");
-      case "findings": return { headline: "step 17.3 ms · device busy 60.0% · 2 causes hold 40%", verdict: { state: "partly", reasons: [{ rule: "no-host-events", message: `the host of ${HOSTILE} is not there`, blocks: ["idle time"], command: "ridgeline record -- python solver.py" }] }, findings: [finding("sequential-updates", "warning", "24 updates of one `f64[6]` wait for one another", 0.35), { ...finding("many-small-kernels", "warning", `kernels of ${HOSTILE} are short`, 0.05), because: { rule: "sequential-updates", finding: 0 } }, finding("hot-line", "info", "one line has 63% of the time", null)], rules: [{ rule: "late-warmup", state: "none", findings: 0, why: null, command: null }, { rule: "host-pause", state: "cannot tell", findings: 0, why: "the capture has no host events", command: "ridgeline record -- python solver.py" }] };
+      case "findings": return { headline: "step 17.3 ms · device busy 60.0% · 2 causes hold 40%", verdict: { state: "partly", reasons: [{ rule: "no-host-events", message: `the host of ${HOSTILE} is not there`, blocks: ["idle time"], command: "ridgeline record -- python solver.py" }] }, findings: [finding("sequential-updates", "warning", "24 updates of one `f64[6]` wait for one another", 0.35), { ...finding("many-small-kernels", "warning", `kernels of ${HOSTILE} are short`, 0.05), because: { rule: "sequential-updates", finding: 0 } }, finding("hot-line", "info", "one line has 63% of the time", null), finding("out-of-memory", "info", "a request could not be met", 0)], rules: [{ rule: "late-warmup", state: "none", findings: 0, why: null, command: null }, { rule: "host-pause", state: "cannot tell", findings: 0, why: "the capture has no host events", command: "ridgeline record -- python solver.py" }] };
       case "timeline": return {
         span_ns: span, categories: category, counters: [{ id: "memory-0", name: "memory", unit: "bytes" }],
         steps: Array.from({ length: 8 }, (_, n) => [(span / 8) * n, (span / 8) * (n + 1), `step ${n}`]),
@@ -153,19 +199,12 @@ export function answers({ count = 6, per = 4000, span = 80_000_000 } = {}) {
         const text = (query.get("q") ?? "").toLowerCase();
         const found = [...byRow.values()].filter((event) => event.name.toLowerCase().includes(text));
         const after = query.has("after") ? Number(query.get("after")) : -1;
-        return { count: found.length, hits: found.filter((event) => event.row > after).slice(0, 200).map((event) => ({ row: event.row, start_ns: event.start, duration_ns: event.duration, track: event.track, name: event.name })) };
+        return { count: found.length, hits: found.filter((event) => event.row > after).slice(0, 200).map((event) => ({ row: event.row, start_ns: event.start, duration_ns: event.duration, track: event.track, lane: event.lane, name: event.name })) };
       }
-      case "selection": {
-        const [from, to] = [Number(query.get("from")), Number(query.get("to"))];
-        const inside = [...byRow.values()].filter((event) => event.start < to && event.start + event.duration > from);
-        const sums = new Map();
-        for (const event of inside) sums.set(event.name, (sums.get(event.name) ?? 0) + Math.min(to, event.start + event.duration) - Math.max(from, event.start));
-        const parts = [...sums].sort((a, b) => b[1] - a[1]).map(([name, ns]) => ({ name, ns, events: inside.filter((event) => event.name === name).length }));
-        return { busy_ns: (to - from) * 0.8, events: inside.length, by_kernel: parts, by_op: parts, by_category: parts };
-      }
+      case "selection": return chosen(all, category, query);
       case "events": return { count: 40, events: [...byRow.values()].filter((event) => event.name === NAMES[0]).slice(0, 40).map(ref) };
       case "idle": return { causes: [{ name: "host late", about: "the host came late" }, { name: "launch latency", about: "the launch took its time" }], parts: Array.from({ length: 30 }, (_, n) => [(span / 30) * n, span / 90, n % 2, null]), total: 30, left_out_ns: 0 };
-      case "gap": return { cause: "host late", prev: Number(query.get("prev")), next: Number(query.get("next")), parts: [{ cause: "host late", duration_ns: 4000, name: HOSTILE }] };
+      case "gap": return { cause: "host late", prev: Number(query.get("prev") ?? 3), next: Number(query.get("next") ?? 4), parts: [{ cause: "host late", duration_ns: 4000, name: HOSTILE }] };
       case "chart/roofline": return { charts: [{ device: "Maker X1", basis: "data sheet", intensity: "operations per byte of compulsory traffic", slopes: [{ name: "memory", bytes_per_sec: 3.35e12 }], roofs: [{ name: "bf16 matrix", flops_per_sec: 9.9e14 }, { name: "f32 plain", flops_per_sec: 6.7e13 }], points: NAMES.map((name, n) => ({ name, intensity: 0.4 * 4 ** n, flops_per_sec: 4e11 * 3.2 ** n, share: 0.3 / (n + 1), bound: n < 4 ? "memory" : "compute", others: [{ label: "XLA's count", intensity: 0.1 * 4 ** n }] })), share_left_out: 0.12 }] };
       case "chart/memory": return { allocators: [{ id: "memory-0", name: "cuda:0", points: Array.from({ length: 400 }, (_, n) => [(span / 400) * n, 1e9 + 8e8 * Math.sin(n / 40), 1e9, 2e9, 3]), ends_ns: Array.from({ length: 400 }, (_, n) => (span / 400) * (n + 1) - 1), peak_bytes: 1.8e9, peak_ns: (span / 400) * 63, alive_at_peak: [{ owner: HOSTILE, stack: [HOSTILE], bytes: 9e8, blocks: 3, since_ns: 100 }], unknown_at_peak_bytes: 1e8 }] };
       case "chart/alive": {
@@ -181,7 +220,7 @@ export function answers({ count = 6, per = 4000, span = 80_000_000 } = {}) {
         })),
       };
       case "table/transfers/direction": return { title: "Transfers by direction", total: 1, notes: [], facts: [{ title: "Transfers", facts: [fact("bytes", "Bytes", 4e9, "bytes")] }], columns: [column("direction", "Direction", "text", ""), column("from", "From", "text", ""), column("to", "To", "text", ""), column("transfers", "Transfers", "count", ""), column("bytes", "Bytes", "bytes", ""), column("total_ns", "Time", "ns", ""), column("bytes_per_sec", "Rate", "bytes/s", "")], rows: [["host to device", "pinned", HOSTILE, 60, 4e9, 2e8, 2e10]], subjects: [{ kind: "copies", text: "host to device", id: "copies:h2d" }] };
-      case "table/transfers/size": return { title: "Transfers by size", total: 2, notes: [], facts: [], columns: [column("direction", "Direction", "text", ""), column("from_bytes", "From", "bytes", ""), column("below_bytes", "Below", "bytes", ""), column("transfers", "Transfers", "count", ""), column("bytes", "Bytes", "bytes", ""), column("total_ns", "Time", "ns", ""), column("bytes_per_sec", "Rate", "bytes/s", ""), column("link_bytes_per_sec", "Link", "bytes/s", "")], rows: [["host to device", 1024, 2048, 40, 6e4, 8e5, 7.5e7, 2.6e10], ["host to device", 1 << 26, 1 << 27, 20, 3.9e9, 1.9e8, 2.05e10, 2.6e10]], subjects: [null, null] };
+      case "table/transfers/size": return { title: "Transfers by size", total: 2, notes: [], facts: [], columns: [column("direction", "Direction", "text", ""), column("from_bytes", "From", "bytes", ""), column("below_bytes", "Below", "bytes", ""), column("transfers", "Transfers", "count", ""), column("bytes", "Bytes", "bytes", ""), column("total_ns", "Time", "ns", ""), column("bytes_per_sec", "Rate", "bytes/s", ""), column("link_bytes_per_sec", "Link", "bytes/s", "")], rows: [["host to device", 1024, 2048, 40, 6e4, 8e5, 7.5e7, 2.6e10], ["host to device", 1 << 26, 1 << 27, 20, 3.9e9, 1.9e8, 2.05e10, 2.6e10]].slice(0, sizes), subjects: [null, null] };
       case "offload": return {
         headline: `1 of 2 boards would gain in ${HOSTILE}`, baseline: { device: "Maker X1", times: "measured", design_watts: 700 }, others: { regions: 3, share: 0.02 }, assumptions: ["every time on a board is predicted"], notes: [],
         regions: [["candidate", 0.7], ["GPU first", 0.2]].map(([verdict, part]) => ({
@@ -197,10 +236,11 @@ export function answers({ count = 6, per = 4000, span = 80_000_000 } = {}) {
         return { verdict: { state: "slower", reasons: [], command: "ridgeline record --steps 10..40 -- python P.py" }, headline: "slower: step 12 ms → 15 ms, +25% (+20% to +30%)", doubts: [{ weight: "warns", message: "other numbers of devices", command: null }], per: "step", before: side(`/runs/${HOSTILE}`), after: side("/runs/after"), whole: { before_ns: 1.2e7, after_ns: 1.5e7, low_ns: 2.4e6, high_ns: 3.6e6, share: 0.25, share_low: 0.2, share_high: 0.3 }, options: { practical: 0.02, confidence: 0.95 }, assumption: "runs differ as much as stretches of one", by: "part", changes, divisions: { op: changes.slice(0, 1) }, measures: [{ key: "m", title: "kernels", unit: "count", about: "kernels in all", before: 20, after: 40 }], causes: [{ fate: "new", rule: "host-pause", message: `the device waits in \`${HOSTILE}\``, location: null, before_share: null, after_share: 0.2 }], notes: [{ severity: "info", message: "a note" }] };
       }
       case "scaling": return { of: "sizes", notes: [], tables: [{ name: "growth", title: "Growth", total: 1, notes: ["a note"], columns: [column("operation", "Operation", "text", "what ran"), column("exponent", "Exponent", "number", "b")], rows: [[HOSTILE, 3]], subjects: [null] }], chart: { next: 256, lines: [{ operation: HOSTILE, points: [[32, 0.03], [64, 0.25], [128, 1.92]], fit: { exponent: 3, from: [32, 0.03], to: [128, 1.92], next_s: 15.4, low_s: 12, high_s: 20 } }, { operation: "filter", points: [[128, 0.002]], fit: null }] } };
-      case "sources": return { all_ns: 8e7, unknown_ns: 1e7, files: [{ name: "/home/somebody/solver.py", device_ns: 6e7, idle_ns: 0 }], notes: [] };
+      case "sources": return { all_ns: 8e7, unknown_ns: 1e7, files: [{ name: "/home/somebody/solver.py", device_ns: 6e7, idle_ns: 0 }, { name: "/home/somebody/lost.py", device_ns: 1e7, idle_ns: 0 }], notes: [] };
       case "source": {
+        const isLost = query.get("file")?.endsWith("lost.py") === true;
         const line = (number, share) => ({ line: number, text: `x = ${HOSTILE}`, function: "f", self_ns: 8e7 * share, inferred_ns: 0, share, inclusive_ns: 8e7 * share, events: 3, launches: 3, copies: 0, copy_ns: 0, idle_ns: 1e6, idle: [{ cause: "host late", activity: "python", ns: 1e6 }], flops: 3e9, bytes: 1e6, headroom: 2, bound: "memory", unknown_work_share: 0, findings: number === 4 ? [0] : [] });
-        return { totals: { all_ns: 8e7 }, findings: [{ rule: "hot-line", level: "info", message: "one line has 63% of the time" }], footnotes: [], files: [{ name: query.get("file"), text: "ran", self_ns: 6e7, inferred_ns: 0, idle_ns: 0, lines: [line(4, 0.6), line(30, 0.1)], source: Array.from({ length: 60 }, (_, n) => (n === 3 ? `y = ${HOSTILE}` : `    line ${n + 1}`)) }] };
+        return { totals: { all_ns: 8e7 }, findings: [{ rule: "hot-line", level: "info", message: "one line has 63% of the time" }], footnotes: [], files: [{ name: query.get("file"), text: isLost ? null : "ran", self_ns: 6e7, inferred_ns: 0, idle_ns: 0, lines: [line(4, 0.6), line(30, 0.1)].map((one) => (isLost ? { ...one, text: null } : one)), source: isLost ? null : Array.from({ length: 60 }, (_, n) => (n === 3 ? `y = ${HOSTILE}` : `    line ${n + 1}`)) }] };
       }
       case "hlo/modules": return { modules: [{ module: "jit_step", instructions: 300, self_ns: 5e7 }] };
       case "hlo/graph": return { module: "jit_step", nodes: Array.from({ length: 24 }, (_, id) => ({ id, name: id === 5 ? HOSTILE : `fusion.${id}`, opcode: "fusion", x: id % 4, y: Math.floor(id / 4), text: `%fusion.${id} = f32[8] fusion(%p)`, shape: "f32[8,128]", self_ns: id % 3 === 0 ? 1000 * id : null, distance: Math.abs(id - 9), subject: `op:${id}`, source: { file: "/home/somebody/solver.py", line: 4 }, scope: "jit(f)/while", inside: id === 9 ? [{ computation: "fused", root: "add.1" }] : [] })), edges: Array.from({ length: 20 }, (_, id) => [id, id + 4]), cut: true };
@@ -215,7 +255,7 @@ export function answers({ count = 6, per = 4000, span = 80_000_000 } = {}) {
     if (first === "event") {
       const event = byRow.get(Number(rest[0]));
       if (event === undefined) return undefined;
-      return { row: event.row, name: event.name, category: category[event.category].name, track: event.track, track_name: all[event.track].name, start_ns: event.start, duration_ns: event.duration, operation: { name: event.name, id: "op:1" }, source: { file: "/home/somebody/solver.py", line: 4 }, launched: event.track % 3 === 2 ? { count: 2, events: [0, 1].map((n) => ({ ...place(all[0].events[40 + n]), name: all[0].events[40 + n].name })) } : undefined, launch: event.track % 3 === 2 ? undefined : { row: all[2].events[0].row, start_ns: Math.max(0, event.start - 40000), duration_ns: 900, track: 2, name: "cudaLaunchKernel" }, flops: { value: 3.2e9, unit: "flop", basis: "counted" }, headroom: { value: 4.2, unit: "number", basis: "modelled" }, shape: { grid: [64, 1, 1], block: [128, 1, 1], registers: 40 } };
+      return { row: event.row, name: event.name, category: category[event.category].name, track: event.track, track_name: all[event.track].name, start_ns: event.start, duration_ns: event.duration, operation: { name: event.name, id: "op:1" }, source: { file: "/home/somebody/solver.py", line: 4, known: "the Python functions that were running at its launch", basis: "measured" }, launched: event.track % 3 === 2 ? { count: 2, events: [0, 1].map((n) => ({ ...place(all[0].events[40 + n]), name: all[0].events[40 + n].name })) } : undefined, launch: event.track % 3 === 2 ? undefined : { row: all[2].events[0].row, start_ns: Math.max(0, event.start - 40000), duration_ns: 900, track: 2, name: "cudaLaunchKernel" }, flops: { value: 3.2e9, unit: "flop", basis: "counted" }, headroom: { value: 4.2, unit: "number", basis: "modelled" }, shape: { grid: [64, 1, 1], block: [128, 1, 1], registers: 40 } };
     }
     if (first === "tile") {
       const track = all[Number(rest[0])];

@@ -1,6 +1,7 @@
 // Where the page is, kept in the address after `#/`: the view, and its state as parameters.
 
 import { signal } from "@preact/signals";
+import { rangesOf, type Selection, selectionIn } from "./selection";
 
 export interface Place { view: string; params: URLSearchParams }
 
@@ -11,11 +12,22 @@ function read(hash: string): Place {
   return { view: path === "" || path.includes("=") ? "overview" : path, params: new URLSearchParams(query) };
 }
 
+/** Parameters of what is chosen: they go along to every view. */
+const CARRIED = ["a", "b", "tracks", "step", "where"];
+
 /** The address of a view, for links. */
 export function link(to: string, params: Record<string, string | number | undefined> = {}): string {
   const kept = new URLSearchParams();
+  for (const name of CARRIED) {
+    const value = place.value.params.get(name);
+    if (value !== null && !(name in params)) kept.set(name, value);
+  }
   for (const [name, value] of Object.entries(params)) if (value !== undefined && value !== "") kept.set(name, String(value));
-  const query = kept.toString();
+  return addressOf(to, kept);
+}
+
+function addressOf(to: string, params: URLSearchParams): string {
+  const query = params.toString();
   return `#/${to}${query === "" ? "" : `?${query}`}`;
 }
 
@@ -40,9 +52,17 @@ export function keep(changes: Record<string, string | number | undefined>): void
   waiting ??= window.setTimeout(write, 250);
 }
 
+/** What is chosen; a component that reads it follows it. */
+export const selection = (): Selection | undefined => selectionIn(place.value.params);
+
+/** Keeps a selection in the address; `undefined` removes it. */
+export function keepSelection(next: Selection | undefined): void {
+  keep({ a: next?.from, b: next?.to, tracks: next?.tracks === undefined ? undefined : rangesOf(next.tracks), step: next?.step, where: next?.where });
+}
+
 function write(): void {
   waiting = undefined;
-  history.replaceState(null, "", link(place.value.view, Object.fromEntries(place.value.params)));
+  history.replaceState(null, "", addressOf(place.value.view, place.value.params));
 }
 
 window.addEventListener("hashchange", () => {

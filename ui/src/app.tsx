@@ -5,6 +5,7 @@ import { arrivals, go, link, place } from "./address";
 import { capture, dark, said, source } from "./context";
 import { visible } from "./format";
 import { Guard } from "./parts/guard";
+import { KeysHelp } from "./parts/keys-help";
 import { Opener } from "./parts/open";
 import { Tip } from "./parts/tip";
 import { turn } from "./theme";
@@ -46,6 +47,7 @@ export function App() {
           <input name="all" type="search" placeholder="Find in tables" aria-label="Find in tables" />
         </form>
         <Opener />
+        <KeysHelp />
         <button type="button" class="plain theme" onClick={turn} aria-label={dark.value ? "Light colors" : "Dark colors"}>{dark.value ? "☀" : "☾"}</button>
       </header>
       <nav class="views" aria-label="Views" ref={nav}>

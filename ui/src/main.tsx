@@ -4,11 +4,12 @@ import "./style/base.css";
 import "./style/frame.css";
 import "./style/parts.css";
 import { render } from "preact";
-import { takeToken } from "./address";
+import { remember, takeToken } from "./address";
 import { App } from "./app";
 import { capture, reason, useSource } from "./context";
 import { EmbeddedSource, HttpSource } from "./source/source";
 import type { Capture } from "./source/types";
+import { answerTabs, askTabs } from "./tabs";
 import { followTheme } from "./theme";
 import { numberOfCapture } from "./parts/open";
 import { watchTips } from "./parts/tip";
@@ -19,12 +20,21 @@ async function start(): Promise<void> {
   followTheme();
   watchTips();
   const data = document.getElementById("ridgeline-data");
-  const source = data === null ? await live(takeToken()) : await EmbeddedSource.unpack(data.textContent ?? "");
+  const source = data === null ? await live(await token()) : await EmbeddedSource.unpack(data.textContent ?? "");
   data?.remove();
   useSource(source);
   capture.value = await source.json<Capture>("capture");
   document.title = `${capture.value.title} – Ridgeline`;
   render(<App />, root);
+}
+
+/** The token of the address, of this tab, or of another one: a copied address has none. */
+async function token(): Promise<string> {
+  const own = takeToken();
+  const found = own === "" ? await askTabs() : own;
+  if (own === "" && found !== "") remember("ridgeline-token", found);
+  answerTabs(found);
+  return found;
 }
 
 /** The capture that was looked at last; the first where that one is closed. */

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Timeline } from "../src/source/types";
 import { flowsOf } from "../src/views/timeline/details";
-import { foldedAtFirst, layout, rowAt, rowsIn } from "../src/views/timeline/layout";
+import { AS_IT_CAME, foldedAtFirst, layout, matcher, rowAt, rowsIn } from "../src/views/timeline/layout";
+import { readMarkers, writtenMarkers } from "../src/views/timeline/markers";
 import { around, moved, ticks, within, zoomed } from "../src/views/timeline/window";
 import { levelFor } from "../src/views/timeline/tiles";
 
@@ -66,4 +67,19 @@ test("ticks are round, and about as far apart as asked", () => {
 
 test("columns are at most a pixel wide", () => {
   expect([0.5, 1, 2, 3, 1024, 1500].map(levelFor)).toEqual([0, 0, 1, 1, 10, 10]);
+});
+
+test("tracks are pinned in their order, hidden, and filtered by their name or their group's", () => {
+  const rows = (how: Partial<typeof AS_IT_CAME>) => layout({ ...timeline, counters: [] }, new Set(), { ...AS_IT_CAME, ...how }).rows.map((row) => row.name);
+  expect(rows({ pinned: [1, 3], hidden: new Set([0]), only: "1$" })).toEqual(["Pinned", "t1 · GPU", "t3 · host", "host", "t11", "t21", "t31", "t41"]);
+  expect(rows({ only: "gpu" })).toEqual(["GPU", "t0", "t1"]);
+  expect(rows({ only: "none such" })).toEqual([]);
+  expect(["a(b", "xA(Bx", "ab"].map(matcher("a(b"))).toEqual([true, true, false]);
+});
+
+test("markers are written into an address and read back, in order", () => {
+  const text = writtenMarkers([{ at: 2400.4, note: "" }, { at: 1500, note: "a~b: c" }]);
+  expect(text).toBe("2400:~1500:a-b: c");
+  expect(readMarkers(text)).toEqual([{ at: 1500, note: "a-b: c" }, { at: 2400, note: "" }]);
+  expect(readMarkers("x~5~:~")).toEqual([]);
 });

@@ -186,7 +186,7 @@ fn ten_questions_of_ten_captures_are_answered_by_the_tools_alone() {
           1. warning[unfused-eager] 58% of the time goes to elementwise, copy and reduction work that runs operator by operator
           3976 characters
         How much can be saved where the loader is slow?
-          saves: 7.2 ms to 11 ms (its share of the time; blind: 1 of 1 right, 0.9 to 0.9) (modelled)
+          saves: 7.2 ms to 11 ms (its share of the time; blind: 1 of 1 right, 1.3 to 1.3) (modelled)
           2557 characters
         Which GPUs were used, and was anything lost?
           devices: /device:GPU:0, /device:GPU:1

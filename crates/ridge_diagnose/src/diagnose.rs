@@ -1,13 +1,14 @@
 //! The engine: judges the capture, runs the rules, unites what they claim, joins symptoms to causes, ranks.
 
 use crate::case::Case;
-use crate::finding::{Finding, Level};
+use crate::finding::{Evidence, Finding, Level};
 use crate::fitness::{CannotTell, Doubt, Question};
 use crate::log::{MonitorLog, OF_LOGS};
 use crate::predict;
 use crate::rule::{Find, Group, Rule};
 use crate::rules::RULES;
 use crate::saving::{Saving, SavingBasis};
+use crate::words::count as counted;
 use rayon::prelude::*;
 use ridge_analysis::{Frame, Life, Lines, Need, Wall};
 use std::collections::BTreeSet;
@@ -130,6 +131,7 @@ pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
         let is_of_host = rule.group == Group::Host;
         findings.extend(result.into_iter().flatten().map(|finding| Finding { rule: rule.id, is_of_host, ..finding }));
     }
+    unite(&mut findings);
     findings.iter_mut().for_each(|finding| mark(case, finding));
     findings.iter_mut().for_each(|finding| level(case, finding));
     for (rule, found) in rest(case, &asked, &doubts, &findings) {
@@ -158,6 +160,38 @@ pub fn diagnose(case: &Case<'_>, selection: &Selection) -> Diagnosis {
         life: *case.analysis.get::<Life>(),
         busy_share: case.busy_share(),
         log,
+    }
+}
+
+/// Says once what a rule found of several programs in the same words at the same line: all that they hold is claimed by the first.
+fn unite(findings: &mut Vec<Finding>) {
+    let mut at = 0;
+    while at < findings.len() {
+        let is_same = |one: &Finding, other: &Finding| {
+            (one.rule, &one.message, &one.place) == (other.rule, &other.message, &other.place)
+                && (one.is_information, one.level) == (other.is_information, other.level)
+                && one.priced.is_none()
+                && one.place.is_some()
+        };
+        let mut others = Vec::new();
+        for other in (at + 1..findings.len()).rev() {
+            if is_same(&findings[at], &findings[other]) {
+                others.push(findings.remove(other));
+            }
+        }
+        let count = others.len();
+        let first = &mut findings[at];
+        for other in others.into_iter().rev() {
+            first.claim.extend(other.claim);
+            first.edits.extend(other.edits);
+            first.subjects.extend(other.subjects);
+            first.beside_ns = first.beside_ns.saturating_add(other.beside_ns);
+        }
+        if count > 0 {
+            let others = counted(count as u64, "other program", "other programs");
+            first.evidence.push(Evidence { says: format!("the same in {others}"), number: None, subject: None });
+        }
+        at += 1;
     }
 }
 
@@ -325,4 +359,26 @@ fn in_order(case: &Case<'_>, findings: Vec<Finding>) -> Vec<Finding> {
         finding.because = finding.because.map(|cause| places[cause]);
     }
     sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Place;
+
+    #[test]
+    fn what_is_said_of_several_programs_in_the_same_words_is_said_once() {
+        let at = |line: u32| Some(Place { file: "a.py".to_owned(), line, is_inferred: false });
+        let found = |message: &str, line: u32, row: usize| Finding {
+            rule: "defensive-copies",
+            ..Finding::new(message).at(at(line)).claims([(row, 1.0)])
+        };
+        let mut all = vec![found("copies", 3, 0), found("copies", 3, 1), found("copies", 4, 2), found("moves", 3, 3)];
+        all.push(Finding::new("copies").at(None));
+        all.push(Finding::new("copies").at(None));
+        unite(&mut all);
+        let rows = |finding: &Finding| finding.claim.iter().map(|(row, _)| *row).collect::<Vec<_>>();
+        assert_eq!(all.iter().map(rows).collect::<Vec<_>>(), [vec![0, 1], vec![2], vec![3], vec![], vec![]]);
+        assert_eq!(all[0].evidence[0].says, "the same in 1 other program");
+    }
 }

@@ -47,8 +47,10 @@ mod saving;
 mod seen;
 mod serving;
 mod slack;
+mod steered;
 mod updates;
 mod waits;
+mod watched;
 mod words;
 
 pub use case::Case;

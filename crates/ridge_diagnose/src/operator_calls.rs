@@ -171,6 +171,16 @@ impl<'a> Case<'a> {
     }
 }
 
+/// The extents of each argument of `[[8, 12], [4], []]`, in their order; what is no array has none, and lists of arrays are left out.
+pub(crate) fn extents(dims: &str) -> Vec<Vec<i64>> {
+    let inner = dims.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or_default();
+    let arguments = inner.split_inclusive(']').filter_map(|part| {
+        let list = part.trim_start_matches([',', ' ']).strip_prefix('[')?.strip_suffix(']')?;
+        Some(list.split(',').filter_map(|number| number.trim().parse().ok()).collect())
+    });
+    arguments.collect()
+}
+
 /// Whether an operator only looks at an array another way.
 pub(crate) fn is_view(name: &str) -> bool {
     let views = [

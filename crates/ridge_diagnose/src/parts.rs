@@ -1,4 +1,5 @@
-//! What the host's own time is made of: converting arrays, working on results, joining arrays, reading files.
+//! What the host's own time is made of: converting arrays, working on results, joining arrays, reading and writing files, drawing,
+//! copying objects.
 //!
 //! Looks at the program's Python say what was called: by the name of the call in the program's own line, with its package, and by the
 //! functions of packages below it.
@@ -20,6 +21,12 @@ pub(crate) enum HostPart {
     Joining,
     /// Files are read, or the program sleeps or waits for another one.
     Reading,
+    /// Values are written into files, or packed for that.
+    Writing,
+    /// Figures are drawn.
+    Drawing,
+    /// Objects of Python are copied with all that they hold.
+    Copying,
 }
 
 /// What joins arrays of the host.
@@ -69,6 +76,51 @@ const READING_IN: [&str; 8] = [
     "numpy/lib/_npyio_impl.py",
     "numpy/_core/memmap.py",
 ];
+/// What writes, or packs for that.
+const WRITING: [&str; 21] = [
+    "torch.save",
+    "numpy.save",
+    "numpy.savez",
+    "numpy.savez_compressed",
+    "numpy.savetxt",
+    "jax.numpy.save",
+    "jax.numpy.savez",
+    "pickle.dump",
+    "pickle.dumps",
+    "json.dump",
+    "json.dumps",
+    "os.fsync",
+    "os.replace",
+    "os.rename",
+    "zlib.compress",
+    "gzip.compress",
+    "lzma.compress",
+    "bz2.compress",
+    "equinox.tree_serialise_leaves",
+    "flax.serialization.to_bytes",
+    "flax.serialization.msgpack_serialize",
+];
+/// The same by the package or the file of Python that is called.
+const WRITING_IN: [&str; 16] = [
+    "orbax/",
+    "logging/__init__.py",
+    "tensorboard/",
+    "tensorboardX/",
+    "torch/serialization.py:save",
+    "torch/utils/tensorboard/",
+    "equinox/_serialisation.py:tree_serialise",
+    "flax/serialization.py",
+    "flax/training/checkpoints.py",
+    "pandas/io/formats/",
+    "pathlib.py:Path.replace",
+    "pathlib.py:Path.rename",
+    "pathlib.py:Path.write_",
+    "shutil.py",
+    "gzip.py",
+    "safetensors/",
+];
+/// Packages that draw.
+const DRAWING_IN: [&str; 4] = ["matplotlib/", "seaborn/", "plotly/", "bokeh/"];
 /// Where JAX traces, lowers and compiles, which events tell.
 const COMPILING_IN: [&str; 4] = [
     "_src/compiler.py",
@@ -202,6 +254,13 @@ fn part(call: &str, calls: &str, innermost: &str) -> Option<HostPart> {
         }
         // A method of an array of the host: of one of the device it would be in JAX's own files.
         () if call.ends_with(".astype") && calls.is_empty() => Some(HostPart::Converting),
+        () if WRITING.contains(&call) || WRITING_IN.iter().any(|inside| calls.contains(inside)) => {
+            Some(HostPart::Writing)
+        }
+        () if DRAWING_IN.iter().any(|inside| calls.contains(inside)) => Some(HostPart::Drawing),
+        () if matches!(call, "copy.deepcopy" | "deepcopy") || calls.ends_with("copy.py:deepcopy") => {
+            Some(HostPart::Copying)
+        }
         () if READING.contains(&call) || READING_IN.iter().any(|inside| calls.contains(inside)) => {
             Some(HostPart::Reading)
         }
@@ -238,6 +297,11 @@ mod tests {
             ("x.astype", "jax/_src/numpy/array_methods.py:_astype", "", None),
             ("np.load", "numpy/lib/_npyio_impl.py:load", "", Some(HostPart::Reading)),
             ("time.sleep", "", "", Some(HostPart::Reading)),
+            ("torch.save", "torch/serialization.py:save", "torch/serialization.py:_save", Some(HostPart::Writing)),
+            ("partial.replace", "3.11.7/lib/python3.11/pathlib.py:Path.replace", "", Some(HostPart::Writing)),
+            ("text.replace", "", "", None),
+            ("plt.savefig", "matplotlib/pyplot.py:savefig", "", Some(HostPart::Drawing)),
+            ("copy.deepcopy", "lib/python3.11/copy.py:deepcopy", "", Some(HostPart::Copying)),
             ("step", "", "", None),
             ("", "", "", None),
         ] {

@@ -1,6 +1,6 @@
 //! Which line of the program the host was at: from looks at its Python, where no event says it.
 
-use crate::case::Case;
+use crate::case::{Case, Work};
 use crate::finding::{Finding, Place};
 use crate::words::short;
 use ridge_analysis::{Looks, PythonLooks};
@@ -9,6 +9,8 @@ use rustc_hash::FxHashMap;
 
 /// Fewer looks than this say nothing.
 const FEWEST: u64 = 3;
+/// Pieces of work that are looked at for their line.
+const MOST_ROWS: usize = 20_000;
 /// A line inside of another stands for it where it has at least this part of its looks.
 const MOST_OF: f64 = 0.5;
 
@@ -66,6 +68,28 @@ impl<'a> Case<'a> {
         self.seen(&looks)
     }
 
+    /// The same; where too few looks fell into these events, the line at which the process was from its first window on. For what a
+    /// program does most of the time.
+    pub(crate) fn seen_about(&self, rows: impl IntoIterator<Item = u32> + Clone) -> Option<Seen<'a>> {
+        self.seen_during(rows.clone()).or_else(|| {
+            let process = self.trace().track_of(rows.into_iter().next()?)?.process;
+            let mut looks = Looks::default();
+            for stack in self.analysis.looks_from_main(process) {
+                *looks.entry(stack).or_default() += 1;
+            }
+            self.seen(&looks)
+        })
+    }
+
+    /// The line at which the host was while the work ran, on a processor, where it waits for what it calls.
+    pub(crate) fn line_by_looks(&self, work: &Work<'_>) -> Option<Place> {
+        if !self.is_on_processors() {
+            return None;
+        }
+        let seen = self.seen_during(self.rows_of([work.at]).take(MOST_ROWS))?;
+        Some(Place { is_inferred: true, ..seen.place })
+    }
+
     /// The line that most of `looks` agree on: from the outermost frame inward, as long as one line has most of them.
     pub(crate) fn seen(&self, looks: &Looks) -> Option<Seen<'a>> {
         let python = &self.trace().python;
@@ -105,7 +129,7 @@ impl<'a> Case<'a> {
         let calls = at.iter().filter_map(|(stack, count)| Some((text(innermost_is_here(stack)?.call), *count)));
         let inside = at.iter().map(|(stack, count)| (text(stack.innermost), *count));
         Some(Seen {
-            place: Place { file: text(place.file).to_owned(), line: place.line, is_inferred: false },
+            place: self.place_of_python(place),
             call: most_often(calls),
             inside: most_often(inside),
             looks: at.iter().map(|(_, count)| *count).sum(),

@@ -4,11 +4,12 @@
 //! a launch, or a thread that was not given a core. Launching takes about the same time each time. So of the gaps before runs of one
 //! program only as much counts as a usual one allows, and only of programs that run again and again, all through the judged time.
 
+use crate::calls::Call;
 use crate::case::Case;
 use crate::pauses::is_own_code;
 use ridge_analysis::models::ModuleRuns;
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Analysis, Cause, IdleGaps, Need, Shared, Wall, windows_of_processes};
+use ridge_analysis::{Analysis, Cause, IdleGaps, Need, Shared, Wall, is_primitive, windows_of_processes};
 use ridge_trace::{EventKind, ModuleRow, NONE, StringId, Trace};
 use rustc_hash::FxHashMap;
 
@@ -135,7 +136,26 @@ pub(crate) fn work_between(case: &Case<'_>, windows: &[u32], from: i64, until: i
     if all > 0 { inside as f64 / all as f64 } else { 0.0 }
 }
 
-impl Case<'_> {
+impl<'a> Case<'a> {
+    /// Calls of the program's own functions in the judged time that come again and again, at least `fewest` times, where `counts`
+    /// takes them.
+    pub(crate) fn recurring_calls(&self, fewest: u64, counts: impl Fn(&Call<'_>) -> bool) -> Vec<Call<'a>> {
+        let windows = self.windows();
+        let judged = |process: u32| self.judged_of(windows.iter().find(|windows| windows.contains(&process))?);
+        let in_frame = |call: &Call<'_>| {
+            self.frame().spans.get(call.process as usize).is_some_and(|spans| spans.contains(call.span.0))
+        };
+        let is_own = |call: &Call<'_>| in_frame(call) && !is_primitive(call.function) && counts(call);
+        let calls: Vec<Call<'a>> = self.calls().into_iter().filter(is_own).collect();
+        let mut recurring = Recurring::default();
+        for call in &calls {
+            if let Some(judged) = judged(call.process) {
+                recurring.met(call.function, call.span.0, judged);
+            }
+        }
+        calls.into_iter().filter(|call| recurring.has(&call.function, fewest)).collect()
+    }
+
     /// The windows of each process, as rows of the processes table.
     pub(crate) fn windows(&self) -> Vec<Vec<u32>> {
         windows_of_processes(self.trace())

@@ -19,6 +19,7 @@ mod convolved;
 mod derivatives;
 mod diagonal;
 mod discarded;
+mod factored;
 mod hoist;
 mod lengths;
 mod log_sum;
@@ -29,6 +30,7 @@ mod positions;
 mod power;
 mod repeated;
 mod round_trip;
+mod singular;
 mod site;
 mod spectrum;
 mod structured;
@@ -76,6 +78,8 @@ pub(crate) fn better_forms<'a>(case: &Case<'a>, program: &Program<'a>, least: f6
         log_sum::find(&site),
         lengths::find(&site),
         lookup::find(&site),
+        singular::find(&site),
+        factored::find(&site),
     ];
     let mut merged: BTreeMap<&str, Rewrite> = BTreeMap::new();
     // One that costs more must not speak against others of its kind.

@@ -32,17 +32,22 @@ rules! {
     data_loading
     reading_on_host
     results_on_host
+    writing_on_host
     converted_again
     grown_on_host
     python_loop_of_eager_ops
+    small_programs_in_loop
+    finite_differences
     small_calls_in_loop
     low_utilization
     blocking_call
     cold_start
     host_bound_dispatch
+    anomaly_detection
     host_pause
     many_small_kernels
     recompilation
+    unrolled_loop
     late_warmup
     alloc_storm
     module_load_late
@@ -63,13 +68,19 @@ rules! {
     cheaper_form
     grown_input
     unused_gradients
+    unread_gradients
+    same_input_again
+    padded_batches
+    dense_embedding_gradients
     work_done_twice
     lanes_wait
     runs_to_limit
+    solver_steps
     factorized_again
     frozen_work
     distant_pairs
     tiny_operations
+    small_operators
     narrow_reduction
     layout_copies
     gather_scatter_bound

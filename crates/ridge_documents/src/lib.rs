@@ -31,4 +31,6 @@ pub use golden::{Golden, KeptCall};
 pub use manifest::{BufferSizes, CompiledAt, Cpu, Device, Manifest, Missing, Module, Program, Written};
 pub use read::{Document, DocumentError, part, read, to_text};
 pub use recompiles::Recompiles;
-pub use samples::{SampledFrame, SampledStack, SampledThread, Samples, Stretch};
+pub use samples::{
+    Padding, RepeatedCalls, SampledFrame, SampledStack, SampledThread, Samples, Stretch, UnreadGradients, Watched,
+};

@@ -17,6 +17,8 @@ pub struct Samples {
     pub stacks: Vec<SampledStack>,
     /// What was seen of each thread.
     pub threads: Vec<SampledThread>,
+    /// What was watched besides; the last line has all of it.
+    pub watched: Watched,
     /// Time of a processor that looking took, seconds.
     pub cost_s: f64,
     /// Lines that are damaged and were left out.
@@ -57,6 +59,60 @@ pub struct SampledThread {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stretch(pub i64, pub i64, pub u32, pub u32);
 
+/// What a PyTorch program did that no trace tells.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Watched {
+    /// Modules that were given the same input again, with the same weights.
+    pub repeated: Vec<RepeatedCalls>,
+    /// Padding in the indices of an embedding: of the one with most.
+    pub padding: Option<Padding>,
+    /// Gradients that were computed and that no optimizer has.
+    pub unread_gradients: Option<UnreadGradients>,
+}
+
+/// Calls of the modules of one class from one place, outside of training.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RepeatedCalls {
+    /// The class.
+    pub module: String,
+    /// Calls whose inputs were compared.
+    pub calls: u64,
+    /// Those with an input that an earlier call had.
+    pub again: u64,
+    /// The place in the program's own files.
+    pub frame: Option<SampledFrame>,
+}
+
+/// Padding, as means over looks at batches.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Padding {
+    /// The part of all indices that is padding, 0 to 1.
+    pub share: f64,
+    /// The part beyond the longest row of its batch, 0 to 1.
+    pub beyond_longest: f64,
+    /// Batches that were looked at.
+    pub looks: u64,
+    /// The place in the program's own files.
+    pub frame: Option<SampledFrame>,
+}
+
+/// Gradients after one step of an optimizer that belong to no optimizer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UnreadGradients {
+    /// Their numbers.
+    pub numbers: u64,
+    /// Those of all gradients.
+    pub of: u64,
+    /// Their arrays.
+    pub arrays: u64,
+    /// The first names among these.
+    pub names: Vec<String>,
+}
+
 /// The first line.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
@@ -76,6 +132,7 @@ struct News {
     frames: Vec<SampledFrame>,
     stacks: Vec<SampledStack>,
     threads: Vec<SampledThread>,
+    watched: Option<Watched>,
     cost_s: f64,
 }
 
@@ -98,6 +155,7 @@ impl Samples {
             };
             found.frames.extend(news.frames);
             found.stacks.extend(news.stacks);
+            found.watched = news.watched.unwrap_or(found.watched);
             found.cost_s = found.cost_s.max(news.cost_s);
             for thread in news.threads {
                 match found.threads.iter_mut().find(|known| (known.id, known.main) == (thread.id, thread.main)) {

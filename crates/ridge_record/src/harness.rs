@@ -69,6 +69,7 @@ const FILES: &[PackageFile] = package_files![
     "torch_own_traces.py",
     "torch_steps.py",
     "torch_tracer.py",
+    "torch_watch.py",
     "tracer.py",
     "xplane.py",
 ];

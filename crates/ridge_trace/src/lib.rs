@@ -45,7 +45,9 @@ pub use framework_tables::{Backward, Collective, OperatorShape};
 pub use memory::{BlockState, Memory, MemoryBlocks, SegmentEventKind, SegmentEvents, Stacks};
 pub use nesting::nest;
 pub use profiles::{KernelProfile, KernelProfiles, ProfileRule, RuleKind};
-pub use python::{PythonPlace, PythonSamples, PythonStack, PythonThread};
+pub use python::{
+    Padding, PythonPlace, PythonSamples, PythonStack, PythonThread, RepeatedCalls, UnreadGradients, Watched,
+};
 pub use rows::{DeviceRow, EventRow, ModuleRow, OpRow, ProcessRow, ProfileRow, SegmentRow, StackRow, TrackRow};
 pub use side_tables::{
     Allocations, Counters, Device, LaunchShape, MemoryKind, Module, Operation, Process, Step, Track, TrackKind,

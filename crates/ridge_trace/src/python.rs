@@ -5,7 +5,7 @@
 use crate::strings::StringId;
 
 /// What was sampled; empty where nothing was.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct PythonSamples {
     /// Places in the program's own files.
     pub places: Vec<PythonPlace>,
@@ -13,6 +13,8 @@ pub struct PythonSamples {
     pub stacks: Vec<PythonStack>,
     /// Looks at each thread of each process.
     pub threads: Vec<PythonThread>,
+    /// What was watched of each process.
+    pub watched: Vec<Watched>,
 }
 
 /// A place in the program's own files.
@@ -52,4 +54,56 @@ pub struct PythonThread {
     pub at_ns: Vec<i64>,
     /// The row of [`PythonSamples::stacks`] that was found, of each look.
     pub stack: Vec<u32>,
+}
+
+/// What was watched of one process.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Watched {
+    /// Row of the processes table.
+    pub process: u32,
+    /// Modules that were given the same input again, with the same weights, outside of training.
+    pub repeated: Vec<RepeatedCalls>,
+    /// Padding in the indices of an embedding.
+    pub padding: Option<Padding>,
+    /// Gradients that were computed and that no optimizer has.
+    pub unread_gradients: Option<UnreadGradients>,
+}
+
+/// Calls of the modules of one class from one place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RepeatedCalls {
+    /// The class.
+    pub module: String,
+    /// Calls whose inputs were compared.
+    pub calls: u64,
+    /// Those with an input that an earlier call had.
+    pub again: u64,
+    /// The place in the program's own files.
+    pub place: Option<PythonPlace>,
+}
+
+/// Padding, as means over looks at batches.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Padding {
+    /// The part of all indices that is padding, 0 to 1.
+    pub share: f64,
+    /// The part beyond the longest row of its batch, 0 to 1.
+    pub beyond_longest: f64,
+    /// Batches that were looked at.
+    pub looks: u64,
+    /// The place in the program's own files.
+    pub place: Option<PythonPlace>,
+}
+
+/// Gradients after one step of an optimizer that belong to no optimizer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UnreadGradients {
+    /// Their numbers.
+    pub numbers: u64,
+    /// Those of all gradients.
+    pub of: u64,
+    /// Their arrays.
+    pub arrays: u64,
+    /// The first names among these.
+    pub names: Vec<String>,
 }

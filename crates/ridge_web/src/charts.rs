@@ -11,10 +11,18 @@ use serde_json::{Value, json};
 /// Points of a series where no level was asked for.
 const POINTS: u64 = 2_000;
 
-/// `chart/roofline?by=op`: what `ridgeline roofline` draws, one chart for each kind of device.
+/// `chart/roofline?by=op`: what `ridgeline roofline` draws, one chart for each kind of device; without `by`, by operation,
+/// or by profiled launch where nothing else can be drawn.
 pub(crate) fn roofline(page: &Page, request: &Request) -> Result<Value, Refusal> {
-    let view = tables::named("roofline", request.get("by").unwrap_or("op"))?;
-    let charts = page.session().charts(view);
+    let of = |by: &str| tables::named("roofline", by).map(|view| (view, page.session().charts(view)));
+    let (view, charts) = match request.get("by") {
+        Some(by) => of(by)?,
+        // Launches under a hardware profiler bring counters and no modules.
+        None => of("op").and_then(|(view, charts)| {
+            let has_others = charts.is_empty() && !page.session().trace().profiles.is_empty();
+            if has_others { of("profile") } else { Ok((view, charts)) }
+        })?,
+    };
     Ok(json!({ "by": view.id, "charts": charts.iter().map(chart).collect::<Vec<_>>() }))
 }
 

@@ -5,7 +5,7 @@ use crate::page::Page;
 use crate::request::number;
 use crate::subjects::place_of;
 use ridgeline::trace::{EventRow, LaunchShape, OperatorShape, Transfer};
-use ridgeline::{Basis, EventDetails, EventWork, Unit};
+use ridgeline::{Basis, EventDetails, EventLines, EventWork, LinesKnown, Unit};
 use serde_json::{Map, Value, json};
 use std::ops::Range;
 
@@ -34,14 +34,7 @@ pub(crate) fn event(page: &Page, row: &str) -> Result<Value, Refusal> {
     }
     let texts = [("module", &found.module), ("scope", &found.scope)];
     texts.into_iter().for_each(|(key, text)| text.iter().for_each(|text| say(key, json!(text))));
-    if let Some((file, line, function)) = found.stack.first() {
-        say("source", json!({ "file": file, "line": line, "function": function, "owed": found.owed }));
-        let stack = found
-            .stack
-            .iter()
-            .map(|(file, line, function)| json!({ "file": file, "line": line, "function": function }));
-        say("stack", stack.collect());
-    }
+    found.lines.iter().for_each(|lines| said_lines(lines).into_iter().for_each(|(key, value)| say(key, value)));
     links(page, &found).into_iter().for_each(|(key, link)| say(key, link));
     neighbors(&track.rows, row).into_iter().for_each(|(key, row)| say(key, json!(row)));
     launched(page, row).into_iter().for_each(|launched| say("launched", launched));
@@ -51,6 +44,22 @@ pub(crate) fn event(page: &Page, row: &str) -> Result<Value, Refusal> {
     found.work.iter().for_each(|work| work_of(work).into_iter().for_each(|(key, value)| say(key, value)));
     found.step.iter().for_each(|step| say("step", json!(step)));
     Ok(Value::Object(said))
+}
+
+/// The program's own innermost line with how it is known, and the whole stack.
+fn said_lines(lines: &EventLines) -> [(&'static str, Value); 2] {
+    let place = |at: usize| {
+        let line = &lines.stack[at];
+        json!({ "file": line.file, "line": line.line, "function": line.function })
+    };
+    let mut source = place(lines.own);
+    source["owed"] = match lines.known {
+        LinesKnown::Owed(why) => json!(why),
+        _ => Value::Null,
+    };
+    source["known"] = json!(lines.known.text());
+    source["basis"] = json!(if lines.known.is_measured() { "measured" } else { "inferred" });
+    [("source", source), ("stack", (0..lines.stack.len()).map(place).collect())]
 }
 
 /// What caused it, and what it is in.

@@ -4,7 +4,9 @@
 
 use crate::answer::Refusal;
 use crate::page::Page;
-use ridgeline::trace::{EventKind, NONE, StringId, Trace};
+use crate::request::Request;
+use crate::selection::{Chosen, device_ops};
+use ridgeline::trace::{EventKind, NONE, StringId};
 use ridgeline::{DeviceTime, ScopeRow};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
@@ -24,13 +26,15 @@ struct Node {
     children: Vec<usize>,
 }
 
-/// `flame/{by}`: `scope`, `module`, `python` or `host`.
-pub(crate) fn flame(page: &Page, by: &str) -> Result<Value, Refusal> {
-    let tree = match by {
-        "scope" => of_scopes(&page.session().scopes().rows),
-        "module" => of_modules(page.session().ops()),
-        "python" => of_calls(page.session().trace(), |kind| kind == EventKind::PythonCall),
-        "host" => of_calls(page.session().trace(), |kind| (kind as u8) < EventKind::Kernel as u8),
+/// `flame/{by}`: `scope`, `module`, `python` or `host`; with the parameters of a selection, of what it has.
+pub(crate) fn flame(page: &Page, by: &str, request: &Request) -> Result<Value, Refusal> {
+    let chosen = if request.get("from").is_some() { Some(Chosen::of(page, request)?) } else { None };
+    let tree = match (by, &chosen) {
+        ("scope", None) => of_scopes(&page.session().scopes().rows),
+        ("module", None) => of_modules(page.session().ops()),
+        ("scope" | "module", Some(chosen)) => of_ops(page, chosen, by == "scope"),
+        ("python", _) => of_calls(page, chosen.as_ref(), |kind| kind == EventKind::PythonCall),
+        ("host", _) => of_calls(page, chosen.as_ref(), |kind| (kind as u8) < EventKind::Kernel as u8),
         _ => return Err(Refusal::absent(format!("expected scope, module, python or host, found `{by}`"))),
     };
     let least = (tree[0].total_ns as f64 * LEAST_SHARE) as i64;
@@ -90,6 +94,36 @@ fn of_scopes(scopes: &[ScopeRow]) -> Vec<Node> {
     tree
 }
 
+/// The operations of a selection below their scopes, or their modules.
+fn of_ops(page: &Page, chosen: &Chosen<'_>, is_by_scope: bool) -> Vec<Node> {
+    let mut tree = root();
+    let mut known: FxHashMap<(usize, String), usize> = FxHashMap::default();
+    for (op, self_ns, events) in device_ops(page, chosen) {
+        let place = page.session().op_place(op);
+        let path: Vec<String> = match (&place, is_by_scope) {
+            (Some((_, _, scope)), true) if !scope.is_empty() => scope.split('/').map(str::to_owned).collect(),
+            (_, true) => vec!["(no scope)".to_owned()],
+            (Some((name, module, _)), false) => {
+                vec![module.clone().unwrap_or_else(|| "(no module)".to_owned()), name.clone()]
+            }
+            (None, false) => vec!["(no module)".to_owned()],
+        };
+        let mut at = 0;
+        for name in std::iter::once(None).chain(path.into_iter().take(MOST_DEPTH).map(Some)) {
+            if let Some(name) = name {
+                let above = at;
+                at = *known
+                    .entry((above, name.clone()))
+                    .or_insert_with(|| add(&mut tree, above, Node { name, ..Node::default() }));
+            }
+            tree[at].total_ns = tree[at].total_ns.saturating_add(self_ns);
+            tree[at].events += events;
+        }
+        tree[at].self_ns = tree[at].self_ns.saturating_add(self_ns);
+    }
+    tree
+}
+
 fn of_modules(ops: Vec<(Option<String>, String, &DeviceTime)>) -> Vec<Node> {
     let mut tree = root();
     let mut modules: FxHashMap<String, usize> = FxHashMap::default();
@@ -108,11 +142,21 @@ fn of_modules(ops: Vec<(Option<String>, String, &DeviceTime)>) -> Vec<Node> {
 }
 
 /// Calls of all threads by their stacks; what is not asked for is passed over.
-fn of_calls(trace: &Trace, is_asked: impl Fn(EventKind) -> bool) -> Vec<Node> {
+fn of_calls(page: &Page, chosen: Option<&Chosen<'_>>, is_asked: impl Fn(EventKind) -> bool) -> Vec<Node> {
+    let trace = page.session().trace();
     let events = &trace.events;
+    let length = |row: u32| match chosen {
+        None => Some(events.dur_ns[row as usize]),
+        Some(chosen) => {
+            let (start, end) = chosen.clipped(row as usize);
+            (end >= start && chosen.has(row)).then_some(end.saturating_sub(start))
+        }
+    };
+    let is_chosen = |track: usize| chosen.is_none_or(|chosen| chosen.tracks.contains(&track));
     let mut tree = root();
     let mut known: FxHashMap<(usize, u32), usize> = FxHashMap::default();
-    for track in trace.tracks.iter().filter(|track| track.device.is_none()) {
+    let tracks = trace.tracks.iter().enumerate().filter(|(at, _)| is_chosen(*at)).map(|(_, track)| track);
+    for track in tracks.filter(|track| track.device.is_none()) {
         let mut nodes: Vec<u32> = vec![NONE; track.rows.len()];
         let thread = add(&mut tree, 0, Node { name: trace.strings.get(track.name).to_owned(), ..Node::default() });
         for row in track.rows.clone() {
@@ -121,16 +165,15 @@ fn of_calls(trace: &Trace, is_asked: impl Fn(EventKind) -> bool) -> Vec<Node> {
             let above = if track.rows.contains(&parent) { nodes[(parent - track.rows.start) as usize] } else { NONE };
             let above = if above == NONE { thread } else { above as usize };
             let place = (row - track.rows.start) as usize;
-            if !is_asked(events.kind(at)) {
+            let Some(ns) = length(row).filter(|_| is_asked(events.kind(at))) else {
                 nodes[place] = above as u32;
                 continue;
-            }
+            };
             let name = events.name[at];
             let node = *known.entry((above, name)).or_insert_with(|| {
                 add(&mut tree, above, Node { name: trace.strings.get(StringId(name)).to_owned(), ..Node::default() })
             });
             nodes[place] = node as u32;
-            let ns = events.dur_ns[at];
             tree[node].total_ns = tree[node].total_ns.saturating_add(ns);
             tree[node].self_ns = tree[node].self_ns.saturating_add(ns);
             tree[node].events += 1;

@@ -5,7 +5,7 @@
 //! Numbers are those of the façade, and JSON is `ridge_report`'s where there is a form of it: nothing is computed twice.
 //! Only [`server`] reaches outside.
 //!
-//! Floors, lowest first: `answer`, `privacy`, `request`; `known_tables`; `page`; `subjects`; `tables`; `capture`, `event`, `findings`; `routes`; `report`, `server`.
+//! Floors, lowest first: `answer`, `privacy`, `request`; `known_tables`; `page`; `subjects`, `wanted`; `tables`; `capture`, `event`, `findings`; `routes`; `report`, `server`.
 
 pub mod answer;
 mod capture;
@@ -33,6 +33,7 @@ mod source;
 mod subjects;
 mod tables;
 mod timeline;
+mod wanted;
 
 pub use answer::{Answer, Kind, Refusal};
 pub use page::Page;

@@ -1,18 +1,23 @@
-//! What is in a stretch of time: busy time, and what it was by kernel, operation and category.
+//! What is in a selection: busy time, and what it was, apart for devices, the host and annotations.
+
+mod chosen;
+mod sides;
 
 use crate::answer::Refusal;
 use crate::page::Page;
-use crate::request::{Request, number};
-use crate::timeline::Timeline;
+use crate::request::Request;
+pub(crate) use chosen::Chosen;
 use rayon::prelude::*;
-use ridgeline::trace::{NONE, StringId, Trace};
-use ridgeline::{Session, Spans};
+use ridgeline::Spans;
+use ridgeline::trace::{NONE, StringId};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
-use std::ops::Range;
+pub(crate) use sides::device_ops;
+use sides::{Wish, sides};
 
-/// Rows of each list.
+/// Rows of each list, and most of them.
 const ROWS: usize = 50;
+const MOST_ROWS: usize = 2_000;
 
 /// Time and events of like events.
 #[derive(Debug, Clone, Copy, Default)]
@@ -36,15 +41,11 @@ struct Part {
     by_category: Sums,
 }
 
-/// `selection?from=NS&to=NS&tracks=a,b`: all tracks of devices where none are named, all others where there is none.
+/// `selection?from=NS&to=NS&tracks=1,4-7&step=N&where=TERMS&rows=N&lines=1`.
 pub(crate) fn selection(page: &Page, request: &Request) -> Result<Value, Refusal> {
-    let (from, to): (i64, i64) = (request.needed("from")?, request.needed("to")?);
-    let (session, timeline) = (page.session(), page.timeline());
-    let trace = session.trace();
-    let origin = timeline.span().0;
-    let stretch = origin.saturating_add(from.min(to))..origin.saturating_add(from.max(to));
-    let tracks = tracks(trace, request)?;
-    let parts: Vec<Part> = tracks.par_iter().map(|track| part(session, timeline, *track, &stretch)).collect();
+    let chosen = Chosen::of(page, request)?;
+    let (session, trace) = (page.session(), page.session().trace());
+    let parts: Vec<Part> = chosen.tracks.par_iter().map(|track| part(page, &chosen, *track)).collect();
     let events: u64 = parts.iter().map(|part| part.events).sum();
     let busy_ns = Spans::of(parts.iter().flat_map(|part| part.spans.iter().copied())).total_ns();
     let merged = |of: fn(&Part) -> &Sums| {
@@ -61,11 +62,15 @@ pub(crate) fn selection(page: &Page, request: &Request) -> Result<Value, Refusal
     let op = |op: u32| {
         trace.operations.get(op as usize).map_or_else(|| "(no operation known)".to_owned(), |op| name(op.name.0))
     };
+    let rows = request.number::<usize>("rows")?.unwrap_or(ROWS).min(MOST_ROWS);
+    let wish = Wish { rows, lines: request.has("lines") };
     let category = |at: u32| session.event_categories().names.get(at as usize).cloned().unwrap_or_default();
     Ok(json!({
-        "from_ns": from.min(to),
-        "to_ns": from.max(to),
-        "tracks": tracks,
+        "from_ns": chosen.from,
+        "to_ns": chosen.to,
+        "tracks": chosen.tracks,
+        "steps": chosen.steps(),
+        "sides": sides(page, &chosen, wish),
         "busy_ns": busy_ns,
         "events": events,
         "by_kernel": listed(busy_ns, merged(|part| &part.by_name), name, |id| Some(format!("name:{id}"))),
@@ -74,28 +79,13 @@ pub(crate) fn selection(page: &Page, request: &Request) -> Result<Value, Refusal
     }))
 }
 
-fn tracks(trace: &Trace, request: &Request) -> Result<Vec<usize>, Refusal> {
-    if let Some(named) = request.get("tracks") {
-        let tracks =
-            named.split(',').map(|track| number::<usize>("the track", track)).collect::<Result<Vec<_>, _>>()?;
-        return match tracks.iter().find(|track| **track >= trace.tracks.len()) {
-            Some(track) => Err(Refusal::absent(format!("no track has the number {track}"))),
-            None => Ok(tracks),
-        };
-    }
-    let all = || 0..trace.tracks.len();
-    let of_devices: Vec<usize> = all().filter(|track| trace.tracks[*track].device.is_some()).collect();
-    Ok(if of_devices.is_empty() { all().collect() } else { of_devices })
-}
-
-fn part(session: &Session, timeline: &Timeline, track: usize, stretch: &Range<i64>) -> Part {
-    let (trace, categories) = (session.trace(), session.event_categories());
+fn part(page: &Page, chosen: &Chosen<'_>, track: usize) -> Part {
+    let (trace, categories) = (page.session().trace(), page.session().event_categories());
     let (events, rows) = (&trace.events, trace.tracks[track].rows.clone());
     let mut part = Part::default();
-    let clipped = |at: usize| (events.start_ns[at].max(stretch.start), events.end_ns(at).min(stretch.end));
-    for row in timeline.rows_within(trace, track, stretch) {
+    for row in page.timeline().rows_within(trace, track, &chosen.window).filter(|row| chosen.has(*row)) {
         let at = row as usize;
-        let (start, end) = clipped(at);
+        let (start, end) = chosen.clipped(at);
         let ns = end.saturating_sub(start).max(0);
         part.events += 1;
         match part.spans.last_mut().filter(|last| start <= last.1) {

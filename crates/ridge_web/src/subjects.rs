@@ -61,11 +61,11 @@ impl Found {
     }
 }
 
-/// `[row, start_ns, duration_ns, track]`, the start relative to the capture's.
+/// `[row, start_ns, duration_ns, track, lane]`, the start relative to the capture's.
 pub(crate) fn place_of(page: &Page, row: u32) -> Value {
     let (trace, at) = (page.session.trace(), row as usize);
     let start = page.timeline().relative(trace.events.start_ns[at]);
-    json!([row, start, trace.events.dur_ns[at], page.timeline().track_of(row)])
+    json!([row, start, trace.events.dur_ns[at], page.timeline().track_of(row), page.timeline().lane_of(row)])
 }
 
 /// The subject as an address, where the page can ask for its events.

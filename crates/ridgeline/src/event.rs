@@ -1,7 +1,7 @@
 //! One event with all that is known of it, for whoever points at it.
 
 use crate::session::Session;
-use ridge_analysis::{Bound, WorkSums};
+use ridge_analysis::{Bound, EventLines, WorkSums};
 use ridge_trace::{Attribution, EventRow, LaunchShape, NONE, OperatorShape, Transfer};
 
 /// What is known of an event; what the capture does not say is absent.
@@ -21,10 +21,8 @@ pub struct EventDetails {
     pub module: Option<String>,
     /// Scope path of its operation.
     pub scope: Option<String>,
-    /// The lines it came from, innermost first: file, line, function.
-    pub stack: Vec<(String, u32, String)>,
-    /// Why it is owed to that line, where no line made it.
-    pub owed: Option<&'static str>,
+    /// The lines it came from, innermost first, and how they are known.
+    pub lines: Option<EventLines>,
     /// The event that caused it: its launch, its scheduler.
     pub cause: Option<EventRow>,
     /// The innermost event of its track that encloses it.
@@ -67,7 +65,6 @@ impl Session {
         let track = trace.tracks.iter().position(|track| track.rows.contains(&row))?;
         let events = &trace.events;
         let op = (events.op[at] != NONE).then_some(events.op[at]);
-        let lines = op.and_then(|op| analysis.lines().of(op));
         let work = if events.kind(at).is_compute() { analysis.work_of_event(row, events.dur_ns[at]) } else { None };
         let scope = op.and_then(|op| analysis.operation(op)).map(|op| analysis.text(op.scope).to_owned());
         Some(EventDetails {
@@ -78,12 +75,7 @@ impl Session {
             op_known: op.map(|_| known_by(Attribution::from_byte(events.attribution[at]))),
             module: op.and_then(|op| ridge_analysis::op_module(&analysis, op)),
             scope: scope.filter(|scope| !scope.is_empty()),
-            stack: lines
-                .iter()
-                .flat_map(|lines| &lines.stack)
-                .map(|line| (line.file.clone(), line.line, line.function.clone()))
-                .collect(),
-            owed: lines.and_then(|lines| lines.owed).map(|owed| owed.text()),
+            lines: ridge_analysis::lines_of_event(&analysis, row),
             cause: EventRow::known(events.link[at]),
             parent: EventRow::known(events.parent[at]),
             self_ns: events.dur_ns[at].saturating_sub(self.inside_ns(track, row)),

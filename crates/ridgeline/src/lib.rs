@@ -87,7 +87,8 @@ pub use redact::{Redacted, private_words, redact};
 pub use ridge_analysis::models::idle::IdlePart;
 pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};
 pub use ridge_analysis::{
-    Activity, Cause, DeviceTime, EventCategories, Frame, LineSums, Per, ScopeRow, Scopes, Spans, TimeOf,
+    Activity, Cause, DeviceTime, EventCategories, EventLines, Frame, LineSums, LinesKnown, Owners, Per, ScopeRow,
+    Scopes, Spans, TimeOf,
 };
 pub use ridge_analysis::{
     Bound, Ceiling, Ceilings, Chart, ChartPoint, ChartRoof, ChartSlope, Compilation, ComputeUnit, Limit, NumberType,

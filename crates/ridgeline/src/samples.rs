@@ -1,9 +1,10 @@
 //! Where the program's Python stood: what the recorder sampled, put beside the trace and on its clock.
 
 use crate::note::{Note, Severity};
-use ridge_documents::{Samples, Stretch};
+use ridge_documents::{SampledFrame, Samples, Stretch};
 use ridge_import::Imported;
 use ridge_trace::{NONE, PythonPlace, PythonStack, PythonThread, StringId, Trace};
+use ridge_trace::{Padding, RepeatedCalls, UnreadGradients, Watched};
 use std::fs::{File, read_dir};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -79,18 +80,54 @@ fn put(trace: &mut Trace, samples: &Samples, zero: u64) {
         let row = first_stack.checked_add(stack).unwrap_or(NONE);
         usable.get(row as usize).copied().unwrap_or(false).then_some(row)
     };
+    if let Some((process, _)) = processes.first() {
+        let watched = watched(trace, samples, *process);
+        trace.python.watched.extend(watched);
+    }
     for (process, span) in processes {
         for thread in &samples.threads {
             let looks = thread.samples.iter().filter_map(|stretch| Some((stretch, row(stretch.2)?)));
             let looks = looks.flat_map(|(stretch, row)| looks_of(*stretch, zero).map(move |at| (at, row)));
-            let mut looks: Vec<(i64, u32)> =
-                looks.filter(|(at, _)| span.0 <= *at && *at <= span.1).take(MOST_LOOKS).collect();
+            // Those after a window tell where the program goes on; what came before it may be its start.
+            let mut looks: Vec<(i64, u32)> = looks.filter(|(at, _)| span.0 <= *at).take(MOST_LOOKS).collect();
             looks.sort_unstable();
             let (at_ns, stack) = looks.into_iter().unzip();
             let (native_id, is_main) = (thread.id, thread.main);
             trace.python.threads.push(PythonThread { process, native_id, is_main, at_ns, stack });
         }
     }
+}
+
+/// What was watched, where it was anything.
+fn watched(trace: &mut Trace, samples: &Samples, process: u32) -> Option<Watched> {
+    let said = &samples.watched;
+    if *said == ridge_documents::Watched::default() {
+        return None;
+    }
+    let mut place = |frame: &SampledFrame| {
+        let mut id = |text: &str| trace.strings.intern(text);
+        PythonPlace { file: id(&frame.0), line: frame.1, function: id(&frame.2), call: id(&frame.3) }
+    };
+    let repeated = said.repeated.iter().map(|calls| RepeatedCalls {
+        module: calls.module.clone(),
+        calls: calls.calls,
+        again: calls.again.min(calls.calls),
+        place: calls.frame.as_ref().map(&mut place),
+    });
+    let repeated = repeated.collect();
+    let padding = said.padding.as_ref().map(|padding| Padding {
+        share: padding.share.clamp(0.0, 1.0),
+        beyond_longest: padding.beyond_longest.clamp(0.0, 1.0),
+        looks: padding.looks,
+        place: padding.frame.as_ref().map(&mut place),
+    });
+    let unread_gradients = said.unread_gradients.as_ref().map(|gradients| UnreadGradients {
+        numbers: gradients.numbers.min(gradients.of),
+        of: gradients.of,
+        arrays: gradients.arrays,
+        names: gradients.names.clone(),
+    });
+    Some(Watched { process, repeated, padding, unread_gradients })
 }
 
 /// The process, or each window of it, with the time that the trace has of it; where nothing tells, the only one there is.
@@ -122,14 +159,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looks_are_on_the_clock_of_the_trace_and_those_outside_it_are_left_out() {
+    fn looks_are_on_the_clock_of_the_trace_and_those_before_it_are_left_out() {
         let mut trace = ridge_test::trace("thread python\n 0 +100 step\nstream 1 on gpu\n 20 +10 a");
         let text = r#"{"schema":"ridgeline.samples.v1","pid":7}
 {"frames":[["/x/a.py",3,"f","numpy.sort"]],"stacks":[{"frames":[0]},{"frames":[9]}],"threads":[{"id":1,"main":true,"samples":[[1000,40,0,3],[1090,0,1,1],[1200,0,0,1]]}]}"#;
         let samples = Samples::read(text.as_bytes()).expect("samples");
         put(&mut trace, &samples, 1000);
         let thread = &trace.python.threads[0];
-        assert_eq!((thread.at_ns.as_slice(), thread.stack.as_slice()), (&[0, 20, 40][..], &[0, 0, 0][..]));
+        assert_eq!((thread.at_ns.as_slice(), thread.stack.as_slice()), (&[0, 20, 40, 200][..], &[0, 0, 0, 0][..]));
         assert_eq!(trace.strings.get(trace.python.places[0].call), "numpy.sort");
     }
 }

@@ -13,7 +13,7 @@ use crate::note::{Note, Severity};
 use crate::subject::SubjectText;
 use ridge_analysis::scaling::{CaptureWork, capture_work};
 use ridge_analysis::{
-    Analysis, Ceilings, Compilation, DeviceTime, EventCategories, Ops, Prepared, Scopes, steps_tables,
+    Analysis, Ceilings, Compilation, DeviceTime, EventCategories, Ops, Owners, Prepared, Scopes, steps_tables,
 };
 use ridge_diagnose::CompiledAgain;
 use ridge_hlo::HloModule;
@@ -223,6 +223,25 @@ impl Session {
     /// The category of every event.
     pub fn event_categories(&self) -> &EventCategories {
         self.analysis().get()
+    }
+
+    /// The range of the program that caused each event.
+    pub fn owners(&self) -> &Owners {
+        self.analysis().owners()
+    }
+
+    /// Name and module of an operation, and its scope path, which is empty where it has none.
+    pub fn op_place(&self, op: u32) -> Option<(String, Option<String>, String)> {
+        let analysis = self.analysis();
+        let operation = analysis.operation(op)?;
+        let name = analysis.text(operation.name).to_owned();
+        Some((name, ridge_analysis::op_module(&analysis, op), analysis.text(operation.scope).to_owned()))
+    }
+
+    /// The line of the program that an event came from: file, line; `None` where nothing tells.
+    pub fn line_of(&self, row: u32) -> Option<(String, u32)> {
+        let found = ridge_analysis::lines_of_event(&self.analysis(), row)?;
+        found.stack.into_iter().nth(found.own).map(|line| (line.file, line.line))
     }
 
     /// A label for every process, of what tells it from the others; empty where there is one.

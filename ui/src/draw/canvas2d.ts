@@ -1,6 +1,6 @@
 // The same rectangles on a plain canvas, for machines without WebGL2. Where they go is the shader's rule, line for line.
 
-import { rgb } from "./palette";
+import { rgb, SHADE } from "./palette";
 import type { Painter, Placing, Spans } from "./painter";
 
 const SHADES = 16;
@@ -16,7 +16,7 @@ export class Canvas2dPainter implements Painter {
   constructor(private readonly context: CanvasRenderingContext2D) {}
 
   colors(fills: readonly string[], ground: string): void {
-    const shades = fills.map((fill) => Array.from({ length: SHADES }, (_, shade) => shaded(fill, 1 + (shade - 8) * 0.012)));
+    const shades = fills.map((fill) => Array.from({ length: SHADES }, (_, shade) => shaded(fill, 1 + (shade - 8) * SHADE)));
     const at = (number: number) => (shades[number & 15] as string[])[number >> 4] as string;
     this.fills = Array.from({ length: 256 }, (_, number) => at(number));
     this.faded = this.fills.map((fill) => mixed(fill, ground, 0.72));

@@ -1,6 +1,6 @@
 // Rectangles by WebGL2, instanced: panning and zooming change uniforms and upload nothing.
 
-import { rgb } from "./palette";
+import { rgb, SHADE } from "./palette";
 import type { Painter, Placing, Spans } from "./painter";
 
 const VERTEX = `#version 300 es
@@ -32,7 +32,7 @@ void main() {
   at.x = clamp(at.x, -8.0, size.x + 8.0);
   gl_Position = vec4(at.x / size.x * 2.0 - 1.0, 1.0 - at.y / size.y * 2.0, 0.0, 1.0);
   int number = int(color) & 15;
-  float shade = 1.0 + (float(int(color) >> 4) - 8.0) * 0.012;
+  float shade = 1.0 + (float(int(color) >> 4) - 8.0) * ${SHADE};
   ink = mix(vec4(clamp(fills[number].rgb * shade, 0.0, 1.0), 1.0), ground, faded);
 }`;
 

@@ -23,6 +23,12 @@ export async function copy(text: string, name: string): Promise<void> {
   }
 }
 
+/** Rows with a tab between cells, as a spreadsheet takes them, the first being the names of columns. */
+export const tsvOf = (rows: readonly (readonly Cell[])[]): string => `${rows.map((row) => row.map((cell) => String(cell ?? "").replace(/[\t\r\n]+/g, " ")).join("\t")).join("\n")}\n`;
+
+/** Copies rows for a spreadsheet. */
+export const copyRows = (rows: readonly (readonly Cell[])[], name: string) => copy(tsvOf(rows), `${name}.tsv`);
+
 /** How wide a drawing is in its own units: less in a narrow window, so that its text stays as large as the page's. */
 export const drawingWidth = (wide: number) => Math.max(360, Math.min(wide, window.innerWidth - 30));
 

@@ -95,7 +95,7 @@ export class HttpSource implements Source {
     }
     if (answer.ok) return answer;
     if (answer.status === 401 || answer.status === 403) {
-      throw new NoAnswer("The server doesn't accept this page.", "Open the address that `ridgeline view` printed, with its token.");
+      throw new NoAnswer("The server doesn't accept this page.", "Open the address that `ridgeline view` printed, with its token; a copied address opens while a tab that has the token is open.");
     }
     throw await said(answer);
   }

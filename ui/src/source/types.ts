@@ -55,8 +55,8 @@ export interface TableAnswer {
   facts?: (Fact | Section)[];
 }
 
-/** Row, start, duration, track. */
-export type EventRef = [number, number, number, number | string];
+/** Row, start, duration, track, lane. */
+export type EventRef = [number, number, number, number | string, number?];
 
 interface FindingSubject { kind: string; text: string; id?: string; count?: number; events?: EventRef[] }
 
@@ -124,18 +124,28 @@ export interface Timeline {
   counters: Counter[];
 }
 
-export interface Hit { row: number; start_ns: number; duration_ns: number; track: number | string; name: string }
+export interface Hit { row: number; start_ns: number; duration_ns: number; track: number | string; lane?: number; name: string }
 
 export interface SearchAnswer { count: number; hits: Hit[] }
 
-export interface Part { name: string; ns: number; events?: number; share?: number }
+export interface SumRow { name: string; subject: string | null; self_ns: number; total_ns: number; events: number; share: number }
 
-export interface Selection {
-  busy_ns: number;
+export interface SumList { rows: SumRow[]; rest: { rows: number; self_ns: number; events: number } | null }
+
+export type SideName = "device" | "host" | "annotation" | "mark";
+
+/** What a selection has of one side: work of devices, calls of the host, annotations, marks on devices. */
+export interface Side {
+  side: SideName;
   events: number;
-  by_kernel: Part[];
-  by_op: Part[];
-  by_category: Part[];
+  self_ns: number;
+  /** The sum over devices, or threads, of the union of what each has. */
+  busy_ns: number;
+  busy: { name: string; subject: string | null; busy_ns: number; share: number }[];
+  durations: { least_ns: number; p50_ns: number; p90_ns: number; p99_ns: number; most_ns: number; buckets: [from: number, count: number][] };
+  by: Record<string, SumList>;
 }
+
+export interface SelectionAnswer { events: number; steps: number; tracks: number[]; sides: Side[] }
 
 export type Details = Record<string, unknown>;

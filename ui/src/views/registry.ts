@@ -27,18 +27,21 @@ export interface View {
   when?: (capture: Capture) => boolean;
 }
 
+/** Whether anything has a place in time. */
+const hasEvents = (capture: Capture) => capture.has["events"] !== false;
+
 export const VIEWS: readonly View[] = [
   { id: "overview", title: "Overview", about: "Lost data, time breakdown, bottlenecks", component: Overview },
-  { id: "timeline", title: "Timeline", about: "What ran when", component: Timeline },
+  { id: "timeline", title: "Timeline", about: "What ran when", component: Timeline, when: hasEvents },
   { id: "tables", title: "Tables", about: "All totals, by any grouping", component: Tables },
-  { id: "findings", title: "Findings", about: "Bottlenecks and fixes", component: Findings },
+  { id: "findings", title: "Findings", about: "Bottlenecks and fixes", component: Findings, when: (capture) => hasEvents(capture) || capture.has["memory"] === true || capture.has["profiles"] !== true },
   { id: "compare", title: "Compare", about: "Changes from another capture, with their significance", component: Compare, when: (capture) => capture.has["compare"] === true },
-  { id: "roofline", title: "Roofline", about: "Operations compared with the device's limits", component: Roofline },
-  { id: "flame", title: "Flame", about: "Time by scope, Python function or module", component: Flame },
-  { id: "memory", title: "Memory", about: "Memory use over time", component: Memory },
+  { id: "roofline", title: "Roofline", about: "Operations compared with the device's limits", component: Roofline, when: (capture) => hasEvents(capture) || capture.has["profiles"] === true },
+  { id: "flame", title: "Flame", about: "Time by scope, Python function or module", component: Flame, when: hasEvents },
+  { id: "memory", title: "Memory", about: "Memory use over time", component: Memory, when: (capture) => capture.has["memory"] !== false },
   { id: "idle", title: "Idle", about: "Why devices were idle, when and for how long", component: Idle, when: (capture) => capture.has["idle"] === true },
   { id: "transfers", title: "Transfers", about: "Copies by direction, size and rate", component: Transfers, when: (capture) => capture.has["transfers"] === true },
-  { id: "source", title: "Source", about: "Time of each source line", component: Source },
+  { id: "source", title: "Source", about: "Time of each source line", component: Source, when: (capture) => hasEvents(capture) || capture.has["source"] === true },
   { id: "graph", title: "Graph", about: "The compiled program around one operation", component: Graph, when: (capture) => capture.has["hlo"] !== false },
   { id: "offload", title: "Offload", about: "Which parts other hardware would speed up", component: Offload, when: (capture) => capture.has["offload"] === true },
   { id: "scaling", title: "Scaling", about: "How time grows with size, or drifts over steps", component: Scaling, when: (capture) => capture.has["scaling"] === true },

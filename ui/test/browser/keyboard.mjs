@@ -10,7 +10,7 @@ export const TESTS = [
     const { page, close } = await open(browser, address);
     await settled(page);
     await page.keyboard.press("Tab");
-    assert.equal(await held(page), "To the view");
+    assert.equal(await held(page), "Skip to the view");
     for (let n = 0; n < 30 && (await held(page)) !== "Findings"; n += 1) await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     await settled(page);
@@ -45,6 +45,19 @@ export const TESTS = [
     await page.keyboard.press("n");
     await page.getByText(/2 of /).waitFor();
     await page.keyboard.press("0");
+    assert.deepEqual(wrong, []);
+    await close();
+  }],
+  ["keyboard: a question mark shows the keys, except in a field", async ({ browser, address }) => {
+    const { page, wrong, close } = await shown(browser, address, "#/tables");
+    await page.getByLabel("Filter rows").fill("a?");
+    await page.getByLabel("Filter rows").press("?");
+    assert.equal(await page.getByRole("dialog", { name: "Keys" }).count(), 0);
+    await page.locator("#main").focus();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).getByText("measure from the chosen event").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "hidden" });
     assert.deepEqual(wrong, []);
     await close();
   }],

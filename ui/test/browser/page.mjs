@@ -12,6 +12,31 @@ const looks = [
 ];
 
 export const TESTS = [
+  ["a copied address opens in another tab while one with the token is open, and nothing is left behind", async ({ browser, address, name }) => {
+    if (name !== "chromium") return "two tabs of one window are told to Chromium alone";
+    const { page, wrong, close } = await shown(browser, address, "#/tables?filter=all-reduce");
+    const copied = page.url();
+    assert.doesNotMatch(copied, /token/);
+    const other = await page.context().newPage();
+    await other.goto(copied);
+    await other.locator("tr[data-row='0'] td", { hasText: "all-reduce" }).first().waitFor();
+    assert.equal(other.url(), copied);
+    // A browser that has no such tab is told how to get in, and finds nothing that the tabs left.
+    assert.deepEqual(await page.context().cookies(), []);
+    assert.equal(await page.evaluate(() => localStorage.length), 0);
+    await page.close();
+    await other.reload();
+    await other.locator("tr[data-row='0'] td", { hasText: "all-reduce" }).first().waitFor();
+    await other.close();
+    const third = await browser.newContext();
+    const alone = await third.newPage();
+    await alone.goto(copied);
+    await alone.getByRole("alert").waitFor();
+    assert.match(await alone.getByRole("alert").innerText(), /with its token/);
+    await third.close();
+    assert.deepEqual(wrong, []);
+    await close();
+  }],
   ...looks.map(([name, look]) => [`every view: ${name}`, async ({ browser, address }) => {
     const { page, wrong, close } = await open(browser, address, look);
     await settled(page);

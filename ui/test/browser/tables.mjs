@@ -49,6 +49,10 @@ export const TESTS = [
     assert.match(await downloaded(page, () => page.getByRole("button", { name: "Save CSV" }).click()), expected);
     await page.getByRole("button", { name: "Copy as CSV" }).click();
     await page.getByText("copied").waitFor();
+    await page.getByRole("button", { name: "Copy", exact: true }).click();
+    await until(page, () => navigator.clipboard.readText().then((text) => text.startsWith("op\tself_ns\tevents\nall-reduce")));
+    await page.getByRole("button", { name: "Copy as CSV" }).click();
+    await until(page, () => navigator.clipboard.readText().then((text) => text.startsWith("op,")));
     const text = await page.evaluate(() => navigator.clipboard.readText());
     assert.match(text, expected);
     assert.equal(text.trim().split("\n").length - 1, 428, "every row, not only those in sight");

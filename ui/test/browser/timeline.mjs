@@ -26,7 +26,56 @@ export const TESTS = [
     await page.mouse.move(box.x + 400, y, { steps: 4 });
     await page.mouse.up();
     await page.getByRole("heading", { name: "Range" }).waitFor();
-    await page.getByText("By category").waitFor();
+    await page.getByRole("region", { name: "Sums of the range" }).waitFor();
+    assert.deepEqual(wrong, []);
+    await close();
+  }],
+  ["timeline: a drag counts the tracks under it, devices and host apart, and the address has all of it", async ({ browser, address, name }) => {
+    const { page, wrong, close } = await shown(browser, address, "#/timeline?from=1000000&to=1400000");
+    await page.waitForTimeout(200);
+    const box = await page.locator(".tl-box").boundingBox();
+    const row = async (text) => { const at = await page.locator(".tl-name.track", { hasText: text }).first().boundingBox(); return at.y + at.height / 2; };
+    const panel = page.locator(".panel");
+    // Within one stream: one track, nothing of the host.
+    await dragged(page, [box.x + 100, await row("Stream #0")], [box.x + 400, await row("Stream #0")]);
+    await panel.getByText(/^1 track of 6/).waitFor();
+    await panel.getByRole("region", { name: "Sums of the range" }).waitFor();
+    assert.equal(await panel.getByRole("button", { name: /^Host/ }).count(), 0);
+    assert.match(await panel.innerText(), /Busy .*% of the range/s);
+    await page.waitForURL(/tracks=0(&|$)/);
+    // Over two devices' streams and a thread: both sides, each with its own sums.
+    await dragged(page, [box.x + 100, await row("Stream #0")], [box.x + 400, await row("Stream #2")]);
+    await panel.getByRole("button", { name: /^Host/ }).waitFor();
+    const kernels = await panel.locator(".parts td.n").first().innerText();
+    await panel.getByRole("button", { name: /^Host/ }).click();
+    await panel.getByText(/In all .* thread/).or(panel.getByText(/In all .* of the range/)).first().waitFor();
+    assert.notEqual(await panel.locator(".parts td.n").first().innerText() + await panel.locator(".big").innerText(), kernels);
+    await panel.getByRole("button", { name: "Track", exact: true }).click();
+    await page.waitForURL(/by=track/);
+    await panel.getByRole("button", { name: /^Devices/ }).click();
+    await panel.getByLabel("Only events that match").fill("name~cutlass");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/where=name/);
+    await panel.getByRole("button", { name: "Kernel", exact: true }).click();
+    await panel.locator(".parts tbody tr").nth(1).waitFor({ state: "detached" });
+    const text = await panel.innerText();
+    if (name === "chromium") {
+      await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+      await panel.getByRole("button", { name: "Copy", exact: true }).click();
+      await page.getByText("copied").waitFor();
+      assert.match(await page.evaluate(() => navigator.clipboard.readText()), /^name\tself_ns\ttotal_ns\tevents\tshare\nvoid cutlass/);
+    }
+    const before = page.url();
+    await page.reload();
+    await panel.locator(".parts tbody tr").first().waitFor();
+    assert.equal(page.url().replace(/from=[^&]*&to=[^&]*/, ""), before.replace(/from=[^&]*&to=[^&]*/, ""));
+    assert.equal((await panel.innerText()).replace(/\s+/g, " "), text.replace(/\s+/g, " "));
+    // Other views take it along.
+    await page.getByRole("link", { name: "Tables", exact: true }).click();
+    await page.locator("tr[data-row='0'] td", { hasText: "cutlass" }).first().waitFor();
+    assert.equal(await page.locator("tr[data-row]").count(), 1);
+    await page.getByRole("button", { name: "Whole capture" }).click();
+    await page.getByText("3,000 rows").waitFor();
     assert.deepEqual(wrong, []);
     await close();
   }],
@@ -66,7 +115,7 @@ export const TESTS = [
   ["timeline: an event leads to its launch, its line and its operation, and a launch to what it launched", async ({ browser, address }) => {
     const { page, wrong, close } = await shown(browser, address, "#/timeline?event=40");
     const panel = page.getByRole("complementary", { name: "What is chosen" });
-    for (const [title, value] of [["Operation", /./], ["Line", /solver\.py:4/], ["Launch", /cudaLaunchKernel/], ["Work", /3\.2 GFLOP/], ["Headroom", /4\.2/], ["Shape", /64/]]) {
+    for (const [title, value] of [["Operation", /./], ["Line", /solver\.py:4 measured: the Python functions/], ["Launch", /cudaLaunchKernel/], ["Work", /3\.2 GFLOP/], ["Headroom", /4\.2/], ["Shape", /64/]]) {
       assert.match(await panel.locator(".pairs > div", { has: page.locator(`dt:text-is("${title}")`) }).first().innerText(), value, title);
     }
     await panel.getByRole("button", { name: /cudaLaunchKernel/ }).click();
@@ -178,12 +227,96 @@ export const TESTS = [
     await page.mouse.click(box.x + 4, box.y + 30 + 18);
     await page.getByRole("heading", { name: "Idle" }).waitFor();
     assert.match(await page.locator(".panel .cause").innerText(), /host late|launch latency/);
+    // Its neighbors are a click away, and so is the view of idle time.
+    await page.locator(".panel .pairs > div", { has: page.locator('dt:text-is("Before")') }).waitFor();
+    assert.match(await page.locator(".panel").getByRole("link", { name: "Idle time there" }).getAttribute("href"), /idle\?.*a=\d+&b=\d+/);
+    assert.match(await page.locator(".panel").getByRole("link", { name: "All idle time" }).getAttribute("href"), /idle\?device=0$/);
+    await page.locator(".panel .pairs > div", { has: page.locator('dt:text-is("Behind")') }).getByRole("button").click();
+    await page.waitForURL(/event=4(&|$)/);
     const counter = await page.locator(".tl-name.counter").boundingBox();
     const areas = await page.locator(".tl-box canvas").nth(2).evaluate((canvas, [top, height]) => {
       const { data } = canvas.getContext("2d").getImageData(0, top, canvas.width, height);
       return data.filter((value, at) => at % 4 === 3 && value > 40).length / (data.length / 4);
     }, [Math.round(counter.y - box.y + 2), Math.round(counter.height - 4)]);
     assert.ok(areas > 0.2 && areas < 0.95, `${areas} of the counter's row is drawn`);
+    await close();
+  }],
+  ["timeline: tracks are filtered, pinned, moved and hidden, by mouse and keyboard, and the address keeps it", async ({ browser, address }) => {
+    const { page, wrong, close } = await shown(browser, address, "#/timeline");
+    const names = () => page.locator(".tl-name.track").evaluateAll((all) => all.map((one) => one.querySelector("span:not(.tl-acts), .words").textContent.slice(0, 9)));
+    await page.locator(".tl-name.track", { hasText: "Stream #3" }).hover();
+    await page.getByRole("button", { name: "Pin Stream #3" }).click();
+    await page.locator(".tl-name.track", { hasText: "Stream #5" }).getByRole("button", { name: "Pin Stream #5" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Move Stream #5 · python (host) up" }).focus();
+    await page.keyboard.press("Enter");
+    await page.locator(".tl-name.track", { hasText: "Stream #4" }).hover();
+    await page.getByRole("button", { name: "Hide Stream #4" }).click();
+    assert.equal(await page.locator(".tl-name", { hasText: "Stream #4" }).count(), 0);
+    const order = await page.locator(".tl-name").evaluateAll((all) => all.map((one) => one.textContent.match(/Pinned|Stream #\d|GPU:\d/)?.[0] ?? "").filter((text) => text !== ""));
+    assert.deepEqual(order.slice(0, 3), ["Pinned", "Stream #5", "Stream #3"], order.join());
+    await page.getByLabel("Filter tracks").fill("GPU:0|#2");
+    await page.waitForURL(/only=GPU/);
+    await page.waitForURL(/pin=5%2C3.*hide=4|hide=4.*pin=5%2C3/);
+    await page.reload();
+    await settled(page);
+    assert.equal((await names()).length, 4);
+    await page.getByRole("button", { name: "Show 1 hidden" }).click();
+    await page.getByRole("button", { name: "Unpin all" }).click();
+    await page.getByLabel("Filter tracks").fill("");
+    await until(page, () => document.querySelectorAll(".tl-name.track").length === 6);
+    assert.deepEqual(wrong, []);
+    await close();
+  }],
+  ["timeline: matches are listed, markers keep their notes, and Shift and a click measure", async ({ browser, address }) => {
+    const { page, wrong, close } = await shown(browser, address, "#/timeline?from=1000000&to=1400000");
+    await page.getByLabel("Find events").fill("cutlass");
+    await page.keyboard.press("Enter");
+    const list = page.locator(".hits li");
+    await list.nth(5).waitFor();
+    await list.nth(5).getByRole("button").click();
+    await page.locator(".find", { hasText: /6 of/ }).waitFor();
+    assert.match(await page.locator(".panel h2").first().innerText(), /cutlass/);
+    await page.getByRole("button", { name: "Marker", exact: true }).click();
+    await page.locator(".markers input").fill("here it is late");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/marks=\d+%3Ahere/);
+    await page.reload();
+    await page.locator(".markers input").waitFor();
+    assert.equal(await page.locator(".markers input").inputValue(), "here it is late");
+    await page.getByRole("button", { name: /^Remove the marker/ }).click();
+    await page.locator(".markers").waitFor({ state: "detached" });
+    // From the chosen event to a place far from it.
+    await page.locator(".tl-box").focus();
+    await page.keyboard.press("0");
+    const box = await page.locator(".tl-box").boundingBox();
+    await page.keyboard.down("Shift");
+    await page.mouse.click(box.x + box.width - 60, box.y + 30 + 26 + 12);
+    await page.keyboard.up("Shift");
+    await page.getByRole("heading", { name: "Range" }).waitFor();
+    assert.deepEqual(wrong, []);
+    await close();
+  }],
+  ["timeline: the column of names is made wider, by mouse and by keyboard, and the address keeps it", async ({ browser, address }) => {
+    const { page, wrong, close } = await shown(browser, address, "#/timeline");
+    const wide = async () => (await page.locator(".tl-names").boundingBox()).width;
+    const name = page.locator(".tl-name.track", { hasText: "…" }).first();
+    const [before, cut] = [await wide(), await name.innerText()];
+    assert.match(cut, /^<img.*….*>/s, "both ends of a long name are there");
+    const grip = page.getByRole("separator", { name: "Width of the names" });
+    const at = await grip.boundingBox();
+    await dragged(page, [at.x + 2, at.y + 100], [at.x + 152, at.y + 100]);
+    await until(page, (least) => document.querySelector(".tl-names").getBoundingClientRect().width > least, before + 140);
+    await grip.focus();
+    await page.keyboard.press("ArrowRight");
+    await page.waitForTimeout(400);
+    assert.match(page.url(), /names=3\d\d/);
+    const wider = await wide();
+    await page.reload();
+    await settled(page);
+    assert.equal(await wide(), wider);
+    assert.ok((await page.locator(".tl-name.track", { hasText: "<img" }).first().innerText()).length > cut.length);
+    assert.deepEqual(wrong, []);
     await close();
   }],
   ["timeline: what is shown is saved as it is drawn, and the capture for other tools", async ({ browser, address, name }) => {

@@ -63,7 +63,7 @@ impl Owners {
     }
 
     /// The annotation or step that caused event `row`, or [`NONE`].
-    pub(crate) fn of(&self, row: u32) -> u32 {
+    pub fn of(&self, row: u32) -> u32 {
         match self.owner[row as usize] {
             UNKNOWN => NONE,
             owner => owner,
@@ -71,7 +71,7 @@ impl Owners {
     }
 
     /// The ranges that caused event `row`, innermost first.
-    pub(crate) fn chain<'o>(&'o self, trace: &'o Trace, row: u32) -> impl Iterator<Item = u32> + 'o {
+    pub fn chain<'o>(&'o self, trace: &'o Trace, row: u32) -> impl Iterator<Item = u32> + 'o {
         let mut next = self.of(row);
         let mut left = 256;
         std::iter::from_fn(move || {

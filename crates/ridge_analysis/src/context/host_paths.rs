@@ -163,7 +163,8 @@ fn name_of(trace: &Trace, row: usize) -> usize {
     trace.events.name[row] as usize
 }
 
-fn forward_of(trace: &Trace, row: u32) -> Option<u32> {
+/// The forward operator whose gradient the operator at `row` computes.
+pub(crate) fn forward_of(trace: &Trace, row: u32) -> Option<u32> {
     let found = trace.backwards.binary_search_by_key(&row, |backward| backward.event).ok()?;
     Some(trace.backwards[found].forward)
 }

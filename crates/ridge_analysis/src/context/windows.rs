@@ -25,8 +25,12 @@ pub fn windows_of_processes(trace: &Trace) -> Vec<Vec<u32>> {
     found
 }
 
-/// Whether the rows are of different times.
+/// Whether the rows are of different times, and not of two ranks whose hosts gave them the same number.
 fn are_apart(trace: &Trace, one: u32, other: u32) -> bool {
+    let rank = |process: u32| trace.processes[process as usize].rank;
+    if rank(one) != rank(other) {
+        return false;
+    }
     let spans = trace.process_span_ns(one).zip(trace.process_span_ns(other));
     spans.is_some_and(|(a, b)| a.1 <= b.0 || b.1 <= a.0)
 }

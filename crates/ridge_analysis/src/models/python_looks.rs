@@ -97,6 +97,11 @@ fn threads(trace: &Trace, process: u32) -> impl Iterator<Item = &PythonThread> {
 }
 
 impl Analysis<'_> {
+    /// What was found in the main thread of process `process` from its first window on, judged or not.
+    pub fn looks_from_main(&self, process: u32) -> impl Iterator<Item = u32> + '_ {
+        threads(self.trace, process).filter(|thread| thread.is_main).flat_map(|thread| thread.stack.iter().copied())
+    }
+
     /// What was found in process `process` between `start` and `end`, nanoseconds on the trace clock, judged or not.
     pub fn looks_between(&self, process: u32, start: i64, end: i64) -> impl Iterator<Item = u32> + '_ {
         let inside = move |thread: &PythonThread| {

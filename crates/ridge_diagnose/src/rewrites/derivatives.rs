@@ -77,7 +77,7 @@ fn wrong_mode(site: &Site<'_, '_>, identities: &FxHashMap<InstructionId, f64>) -
     let is_result = |id: &InstructionId| {
         mode(site, *id).is_some()
             && site.elements(*id) > 1.0
-            && site.flow.readers(*id).is_none_or(|readers| readers.iter().any(|reader| mode(site, *reader).is_none()))
+            && site.flow.readers(*id).is_none_or(|readers| readers.iter().any(|reader| !is_on_the_way(site, *reader)))
     };
     let results: Vec<InstructionId> =
         site.module.instruction_ids().filter(|id| site.ran(*id).is_some() && is_result(id)).collect();
@@ -147,7 +147,7 @@ impl Pushed {
         while let Some(at) = open.pop() {
             let next = readers.get(&at).into_iter().flatten().copied();
             // A matrix that is only added to another, as `k + 1e-3 * jnp.eye(n)` does, is no start of a derivative.
-            let next = next.filter(|reader| mode(site, *reader).is_some() || moves(site, *reader));
+            let next = next.filter(|reader| is_on_the_way(site, *reader));
             open.extend(next.filter(|reader| between.insert(*reader)));
         }
         // Without a path from the one to the other there is no derivative.
@@ -178,6 +178,15 @@ impl Pushed {
         old.first()?;
         Some(Rewrite { does: "", instead: "", why: "", help: "", at: self.identity, old, better, slack: Slack::Alike })
     }
+}
+
+/// Whether an instruction hands on what was pushed through a function: as a part of that, as it is, or as a sum that the compiler
+/// takes in several steps, of which it names the last alone.
+fn is_on_the_way(site: &Site<'_, '_>, id: InstructionId) -> bool {
+    let instruction = site.instruction(id);
+    let is_of_compiler =
+        instruction.metadata.op_name.is_empty() && matches!(&*instruction.opcode, "reduce" | "reduce-window" | "pad");
+    mode(site, id).is_some() || moves(site, id) || is_of_compiler
 }
 
 /// Whether an instruction gives the numbers that it reads, in another order or type.

@@ -2,10 +2,12 @@
 
 use super::site::{Rewrite, Site, Slack};
 use crate::pricing::Work;
-use ridge_hlo::InstructionId;
+use ridge_hlo::{InstructionId, OpcodeClass};
 
 /// The smallest product that is worth it.
 const SMALLEST: f64 = 32.0;
+/// Values made of the product, element by element, that are followed to their diagonals.
+const MOST: usize = 64;
 
 pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
     site.products().into_iter().filter_map(|product| rewrite(site, product.at)).collect()
@@ -14,10 +16,7 @@ pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
 fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     let product = site.product(id)?;
     let is_square = (product.m - product.n).abs() < 0.5 && product.m >= SMALLEST;
-    let readers = site.flow.readers(id).filter(|readers| is_square && !readers.is_empty())?;
-    if !readers.iter().all(|reader| reads_diagonal(site, id, *reader)) {
-        return None;
-    }
+    let readers = is_square.then(|| readers_for_diagonal(site, id))??;
     let terms = product.batch * product.m * product.k;
     let mut old = vec![site.ran(id)?];
     old.extend(readers.iter().filter_map(|reader| site.ran(*reader)));
@@ -28,7 +27,7 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
         does: "computes a whole product of two matrices and reads its diagonal alone",
         instead: "the sums of the diagonal alone",
         why: "each element of the diagonal is one sum over a row and a column, and the product has as many more as the matrix has columns",
-        help: "multiply element by element and add up: `(a * b.T).sum(axis=1)` or `jnp.einsum('ij,ji->i', a, b)` in place of `jnp.diag(a @ b)`, `(a * b.T).sum()` in place of `jnp.trace(a @ b)`",
+        help: "multiply element by element and add up: `(a * b.T).sum(axis=1)` or `jnp.einsum('ij,ji->i', a, b)` in place of `jnp.diag(a @ b)`, `(a * b.T).sum()` in place of `jnp.trace(a @ b)`; of a sum or difference of matrices take the diagonal of each, as the variances alone and not the whole covariance",
         at: id,
         old,
         better: better.times(site.events(id)),
@@ -36,7 +35,37 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
     })
 }
 
-/// Whether `reader` takes nothing but the diagonal of the square product `id`.
+/// What reads the square product `id`, through what combines it element by element with other matrices; `None` where anything but
+/// the diagonal of it is read in the end.
+fn readers_for_diagonal(site: &Site<'_, '_>, id: InstructionId) -> Option<Vec<InstructionId>> {
+    let (mut open, mut found) = (vec![id], Vec::new());
+    let mut seen = 0;
+    while let Some(value) = open.pop() {
+        let readers = site.flow.readers(value).filter(|readers| !readers.is_empty())?;
+        for reader in readers {
+            seen += 1;
+            if seen > MOST {
+                return None;
+            }
+            if !found.contains(&reader) {
+                if !reads_diagonal(site, value, reader) {
+                    // The diagonal of such a combination is that combination of the diagonals.
+                    let instruction = site.instruction(reader);
+                    let is_each = matches!(instruction.opcode.class(), OpcodeClass::Elementwise(_));
+                    let is_alike = instruction.shape.dimensions == site.instruction(value).shape.dimensions;
+                    if !is_each || !is_alike {
+                        return None;
+                    }
+                    open.push(reader);
+                }
+                found.push(reader);
+            }
+        }
+    }
+    Some(found)
+}
+
+/// Whether `reader` takes nothing but the diagonal of the square matrix `id`.
 fn reads_diagonal(site: &Site<'_, '_>, id: InstructionId, reader: InstructionId) -> bool {
     let instruction = site.instruction(reader);
     let operand = |at: usize| instruction.operands.get(at).copied();

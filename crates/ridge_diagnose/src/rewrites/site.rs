@@ -74,6 +74,12 @@ impl<'a> Site<'a, '_> {
         leaves.first().and_then(|shape| shape.element_count().ok()).unwrap_or(0) as f64
     }
 
+    /// Elements of one of the arrays of a tuple.
+    pub(super) fn elements_of(&self, id: InstructionId, index: i64) -> Option<f64> {
+        let leaves = self.instruction(id).shape.leaves();
+        Some(leaves.get(usize::try_from(index).ok()?)?.element_count().ok()? as f64)
+    }
+
     /// Bytes of one element of a value.
     pub(crate) fn width(&self, id: InstructionId) -> f64 {
         f64::from(self.number(id).bits().unwrap_or(32).max(8)) / 8.0

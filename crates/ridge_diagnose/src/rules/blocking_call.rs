@@ -6,7 +6,7 @@ use crate::fitness::{CannotTell, Question};
 use crate::rule::{Find, Group, Rule};
 use crate::waits::{DeviceWaits, Waits, copies_and_waits};
 use crate::words::short;
-use ridge_analysis::Need;
+use ridge_analysis::{Need, PythonLooks};
 use ridge_replay::Action;
 
 pub(crate) static RULE: Rule = Rule {
@@ -16,7 +16,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("blocking_call.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &[],
-    needs: &[Need::of::<DeviceWaits>()],
+    needs: &[Need::of::<DeviceWaits>(), Need::of::<PythonLooks>()],
     find: Find::Causes(find),
 };
 
@@ -33,6 +33,7 @@ fn explained(case: &Case<'_>, waits: &Waits<'_>, finding: Finding) -> Finding {
     let finding = finding
         .why("while it waits the host prepares nothing, so the device has nothing to do when the call returns")
         .help(advice(case.framework()));
+    let finding = case.unless_steered(finding);
     match waits.all.first().and_then(|wait| case.operator_around(wait.row)) {
         Some(operator) => finding.fact(format!("called by `{}`", short(operator))),
         None => finding,

@@ -23,6 +23,10 @@ pub(crate) static RULE: Rule = Rule {
 
 /// Below this part of the time nobody would notice.
 const LEAST: f64 = 0.03;
+/// The same on processors, where workers would load on the cores that compute.
+const LEAST_ON_PROCESSORS: f64 = 0.20;
+/// The part of the looks that find rows of a data set being taken and joined, from which on that is what is waited for.
+const MOST_ROWS: f64 = 0.3;
 /// The part of the looks that find workers starting or ending, from which on that is what is waited for.
 const MOST_STARTS: f64 = 0.2;
 
@@ -30,7 +34,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let waits: Vec<_> = case.idle().filter(|idle| idle.activity == Activity::Loading).collect();
     // What a rank then waits for a slower one in a collective, it loses anyway.
     let ns = waits.iter().map(|idle| (idle.row.ns as f64 * f64::from(case.part_that_counts(idle))) as i64).sum();
-    if case.share(ns) < LEAST {
+    let least = if case.is_on_processors() { LEAST_ON_PROCESSORS } else { LEAST };
+    if case.share(ns) < least {
         return Ok(Vec::new());
     }
     let loaders = case.host_rows(|_, name| is_loader(name));
@@ -41,6 +46,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         "keep the workers from one pass over the data to the next: `DataLoader(..., persistent_workers=True)`; for a small data set in memory `num_workers=0` is faster"
     } else if has_workers {
         "give the loader more workers or less to do: decode and augment ahead of time, or on the device"
+    } else if takes_rows(case, &claim) {
+        "take a whole batch at once in place of row by row: a `BatchSampler` as `sampler` with `batch_size=None`, so that `__getitem__` gets all indices of a batch, or index the tensors themselves; if reading a row takes long, `num_workers`"
     } else {
         "load in other processes: `DataLoader(..., num_workers=4, pin_memory=True, persistent_workers=True)`, or prefetch in a thread"
     };
@@ -60,16 +67,20 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 
 /// Whether much of the waiting is for workers to start or to end.
 fn starts_workers(case: &Case<'_>, claim: &[(usize, f32)]) -> bool {
-    let trace = case.trace();
-    let is_of_processes = |text: &str| {
-        ["multiprocessing/", "_shutdown_workers", "_MultiProcessingDataLoaderIter.__init__"]
-            .iter()
-            .any(|part| text.contains(part))
-    };
-    let looks = |wanted: bool| -> u64 {
-        case.looks_in(claim, |stack| !wanted || is_of_processes(trace.strings.get(stack.innermost))).values().sum()
-    };
-    looks(true) as f64 >= MOST_STARTS * looks(false).max(1) as f64
+    part_in(case, claim, &["multiprocessing/", "_shutdown_workers", "_MultiProcessingDataLoaderIter.__init__"]) >= MOST_STARTS
+}
+
+/// Whether much of the waiting is for rows that are taken one by one and joined.
+fn takes_rows(case: &Case<'_>, claim: &[(usize, f32)]) -> bool {
+    part_in(case, claim, &["_utils/collate.py", "_utils/fetch.py"]) >= MOST_ROWS
+}
+
+/// The part of the looks during `claim` whose innermost function is in one of `files`.
+fn part_in(case: &Case<'_>, claim: &[(usize, f32)], files: &[&str]) -> f64 {
+    let is_in = |innermost: &str| files.iter().any(|file| innermost.contains(file));
+    let all: u64 = case.looks_in(claim, |_| true).values().sum();
+    let inside = case.looks_in(claim, |stack| is_in(case.trace().strings.get(stack.innermost)));
+    inside.values().sum::<u64>() as f64 / all.max(1) as f64
 }
 
 /// Whether a range of that name is the loader's own, as PyTorch and TensorFlow call them.

@@ -92,7 +92,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if !names.is_empty() {
         finding = finding.fact(format!("most of it in {}", list(&names, 3)));
     }
-    Ok(vec![finding.seen(seen.as_ref())])
+    Ok(vec![case.unless_steered(finding.seen(seen.as_ref()))])
 }
 
 /// A function with so many arguments that passing them is what its launch takes.

@@ -56,7 +56,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let Some(work) = longest.get(name) else { return Ok(Vec::new()) };
     let subject = case.trace().strings.find(name).map(Subject::Named);
     let finding = Finding::new(format!("`{}` takes {} of the time", short(name), percent(case.share(ns))))
-        .at(case.line_of(work))
+        .at(case.line_of(work).or_else(|| case.line_by_looks(work)))
         .about(subject)
         .number("in it", case.per_unit(ns))
         .number("runs in the analyzed time", Quantity::new(events as f64, Unit::Count, Basis::Measured))

@@ -80,7 +80,13 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
             .number("where nothing is computed", rate(&moves));
         claim.extend(program.claim(&[id], part));
     }
-    if case.share(ns.saturating_add(lost_ns as i64)) < WORTH {
+    // Arrays that a library makes and reads are not the user's to make in another order.
+    let is_of_library = |id: &InstructionId| {
+        program.work(*id).first().is_some_and(|work| case.library_line_of_op(work.op).is_some())
+    };
+    let of_libraries: Vec<InstructionId> = moves.iter().copied().filter(is_of_library).collect();
+    let is_librarys = 2 * program.ns_of(&of_libraries) > ns;
+    if case.share(ns.saturating_add(lost_ns as i64)) < WORTH || is_librarys {
         found = found.information();
     }
     Some(

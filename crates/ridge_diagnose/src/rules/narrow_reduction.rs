@@ -3,6 +3,7 @@
 use crate::case::Case;
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
+use crate::pricing::{Rates, Work, work_of};
 use crate::programs::{Program, programs, work_sums};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{count, list, percent};
@@ -34,6 +35,8 @@ const SLOW: f64 = 1.0 / 3.0;
 const WORTH: f64 = 0.25;
 /// Sums that read fewer bytes at a time take as long as it takes to start them.
 const LEAST_BYTES: f64 = 16384.0;
+/// Arithmetic that takes this part of their time at the rates of the device explains that.
+const COMPUTES: f64 = 0.5;
 /// The rest of the program must have this part of the time to be a measure.
 const OTHERS: f64 = 0.02;
 
@@ -115,8 +118,22 @@ fn finding(
     // A sum inside a library is not the user's to write out.
     let first = longest.first().and_then(|id| program.work(*id).first());
     let is_of_library = first.is_some_and(|work| case.library_line_of_op(work.op).is_some());
-    let finding = if case.share(ns) * saved < WORTH || is_of_library { finding.information() } else { finding };
+    let is_told = case.share(ns) * saved < WORTH || is_of_library || computes(case, program, reductions);
+    let finding = if is_told { finding.information() } else { finding };
     Some(finding.why(WHY).help(HELP).claims(program.claim(held, saved as f32)))
+}
+
+/// Whether what some instructions compute explains their time: what expands small arrays or takes functions of them moves few bytes
+/// for its time, however it sums.
+fn computes(case: &Case<'_>, program: &Program<'_>, ids: &[InstructionId]) -> bool {
+    let arithmetic = |id: &InstructionId| {
+        let device = program.work(*id).first()?.row.device;
+        let number = program.module.instruction(*id).shape.leaves().first().map(|shape| shape.element_type)?;
+        let work = work_of(case, program, &[*id])?;
+        Some(Rates::of(case, device, number)?.ns(Work { bytes: 0.0, ..work }))
+    };
+    let ns: f64 = ids.iter().filter_map(arithmetic).sum();
+    ns >= COMPUTES * program.ns_of(ids) as f64
 }
 
 /// Bytes per second of some instructions, where they are known for most of their time.
@@ -173,16 +190,25 @@ fn extent(shape: &ridge_hlo::Shape, dimension: i64) -> i64 {
     usize::try_from(dimension).ok().and_then(|at| shape.dimensions.get(at)).copied().unwrap_or(1)
 }
 
-/// The reductions, and the instructions whose results nothing else reads.
+/// The reductions, and the instructions whose results nothing else reads; products of matrices and their like are there in any form.
 fn with_feeders(program: &Program<'_>, reductions: &[InstructionId]) -> Vec<InstructionId> {
     let uses = Users::new(program.module);
     let narrow: FxHashSet<InstructionId> = reductions.iter().copied().collect();
     let mut held = reductions.to_vec();
     for id in reductions.iter().flat_map(|id| &program.module.instruction(*id).operands) {
         let only_feeds = || uses.of(*id).iter().all(|user| narrow.contains(user));
-        if program.ran.contains_key(id) && !held.contains(id) && only_feeds() {
+        if program.ran.contains_key(id) && !held.contains(id) && !is_product(program.module, *id) && only_feeds() {
             held.push(*id);
         }
     }
     held
+}
+
+/// Whether an instruction is, or has inside, work that no form of a sum after it changes.
+fn is_product(module: &HloModule, id: InstructionId) -> bool {
+    let is_it = |id: InstructionId| {
+        matches!(&*module.instruction(id).opcode, "dot" | "convolution" | "custom-call" | "fft" | "sort" | "scatter")
+    };
+    let inside = module.instruction(id).called.first().filter(|_| module.instruction(id).is_fusion());
+    is_it(id) || inside.is_some_and(|body| module.computation(*body).instruction_ids().any(is_it))
 }

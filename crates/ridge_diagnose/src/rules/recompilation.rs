@@ -34,6 +34,9 @@ const LEAST_PROGRAMS: usize = 3;
 /// The same where it can only be told, because no steps are marked: setting up compiles small functions a few times, too.
 const LEAST_TOLD: usize = 5;
 
+/// Shapes that the layers of a program have at most.
+const MOST_LAYERS: usize = 64;
+
 /// The part of the work that lies between the first and the last compilation of a function that is compiled again and again. What sets up
 /// compiles all that it needs before most of the work begins.
 const LEAST_WORK: f64 = 0.25;
@@ -102,6 +105,8 @@ struct Programs<'a> {
     place: Option<Place>,
     /// The calls that compiled it in the judged time, in order; none where the capture does not tell calls.
     calls: Vec<Call<'a>>,
+    /// Whether it is a single operation, and each program of it is for other shapes, as initializers make for each layer.
+    is_of_layers: bool,
 }
 
 impl Programs<'_> {
@@ -126,7 +131,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     }
     let least = if is_told { LEAST_TOLD } else { LEAST_PROGRAMS };
     let programs = programs(case, least).into_iter();
-    let Some(most) = programs.max_by_key(|programs| (programs.again_ns(), programs.count)) else { return Ok(Vec::new()) };
+    let Some(most) = programs.max_by_key(|programs| (!programs.is_of_layers, programs.again_ns(), programs.count)) else { return Ok(Vec::new()) };
     let function = function_name(most.name);
     let again = compiled_again(case, &most);
     let launching = case.idle_in(again.iter().flat_map(|(_, calls)| calls));
@@ -167,10 +172,20 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             0 => finding,
             _ => finding.number("idle besides, while Python traced and launched them", case.per_unit(held_ns)),
         };
-        return Ok(vec![finding.beside(ns).claims(launching)]);
+        let finding = finding.beside(ns).claims(launching);
+        return Ok(vec![if most.is_of_layers { of_layers(finding) } else { finding }]);
     }
     let finding = finding.number("idle while programs were compiled", case.per_unit(ns));
     Ok(vec![finding.claims(waits.iter().map(|idle| (idle.at, 1.0)).chain(launching))])
+}
+
+/// Initializing compiles operations once for each shape of a layer, and once again for the next model: no loop, though it takes time.
+fn of_layers(finding: Finding) -> Finding {
+    finding
+        .fact("each program is for other shapes, as initializers need one for each layer")
+        .why("outside of `jax.jit` each operation is a program of its own, compiled once for each shape")
+        .help("put `jax.jit` on the function that initializes (`jax.jit(network.init)`), which then compiles all of its operations at once")
+        .information()
 }
 
 /// What a benchmark says of an operation that compiles in every call.
@@ -310,9 +325,48 @@ fn programs<'a>(case: &Case<'a>, least: usize) -> Vec<Programs<'a>> {
         let compile_ns = recorded.map(again).filter(|ns| *ns > 0);
         let example = rows.first().map(|row| ModuleRow(*row));
         let count = if calls.is_empty() || is_unseen || case.frame().per == Per::Step { count } else { calls.len() };
-        found.push(Programs { name, count, reason, example, compile_ns, place, calls });
+        let is_single = is_primitive(function_name(name)) || is_of_jax(function_name(name));
+        let is_of_layers = is_single && is_once_per_shape(case, &rows);
+        found.push(Programs { name, count, reason, example, compile_ns, place, calls, is_of_layers });
     }
     found
+}
+
+/// Whether a function of that name is one of JAX's own that makes or sums arrays: initializers call it for each layer.
+fn is_of_jax(function: &str) -> bool {
+    const NAMES: [&str; 18] = [
+        "_truncated_normal",
+        "_normal",
+        "_normal_real",
+        "_uniform",
+        "_randint",
+        "_bernoulli",
+        "_gamma",
+        "_qr",
+        "_orthogonal",
+        "_where",
+        "_mean",
+        "_var",
+        "_std",
+        "_pad",
+        "_take",
+        "_roll",
+        "_linspace",
+        "_broadcast_arrays",
+    ];
+    NAMES.contains(&function) || function.starts_with("_reduce_") || function.starts_with("_threefry_")
+}
+
+/// Whether each of the programs at `rows`, few enough to be of layers, takes or makes arrays of shapes of its own, so that none was
+/// compiled twice for the same.
+fn is_once_per_shape(case: &Case<'_>, rows: &[u32]) -> bool {
+    let shapes_of = |row: &u32| {
+        let of = |one: &Instruction| (one.opcode.to_string(), one.shape.dimensions.clone(), one.dimensions.clone());
+        Some(hlo(case, *row)?.instructions.iter().map(of).collect::<Vec<_>>())
+    };
+    let shapes: Vec<_> = rows.iter().filter_map(shapes_of).collect();
+    let different: BTreeSet<_> = shapes.iter().collect();
+    !shapes.is_empty() && different.len() == shapes.len() && shapes.len() <= MOST_LAYERS
 }
 
 /// How the lists of types of one call differ; `None` where they are one.

@@ -4,8 +4,10 @@
 //! `UPDATE_EXPECT=1` writes what is said into the documents, to be read before it is committed.
 
 use super::RULES;
-use crate::{Case, CompiledAgain, Diagnosis, Finding, Known, Rule, SavingBasis, Seen, Selection, StepTimes, diagnose};
-use ridge_analysis::Prepared;
+use crate::{
+    Case, Compiled, CompiledAgain, Diagnosis, Finding, Known, Rule, SavingBasis, Seen, Selection, StepTimes, diagnose,
+};
+use ridge_analysis::{CompilingCall, Prepared};
 use ridge_hlo::HloModule;
 use ridge_table::{Note, Severity};
 use ridge_units::Nanos;
@@ -39,6 +41,7 @@ fn diagnosed(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> Diag
     let mut trace = ridge_test::trace(text);
     let looks: Vec<&str> = notes.lines().filter_map(|line| line.strip_prefix("look: ")).collect();
     add_looks(&mut trace, &looks);
+    notes.lines().filter_map(|line| line.strip_prefix("watched: ")).for_each(|line| add_watched(&mut trace, line));
     let modules: Vec<HloModule> =
         hlo.iter().map(|text| HloModule::from_text(text).expect("HLO of the document")).collect();
     let prepared = Prepared::with_sheets(&trace);
@@ -50,28 +53,33 @@ fn diagnosed(rule: &'static Rule, text: &str, hlo: &[&str], notes: &str) -> Diag
         notes: notes.lines().filter_map(note).collect(),
         step_times: notes.lines().find_map(step_times),
         failed: notes.lines().any(|line| line == "failed"),
+        compilations: notes.lines().filter_map(compiled).collect(),
         compiled_again: Some(compiled_again).filter(|again| !again.is_empty()),
-        ..Known::default()
     };
     let case = Case { analysis: prepared.analysis(&trace, &modules), known: &known };
     let selection = Selection { only: vec![rule.id.to_owned()], ignored: Vec::new() };
     diagnose(&case, &selection)
 }
 
-/// Looks at the program's Python, as lines of a document have them: `look: TIMES, FILE:LINE, CALL`.
+/// Looks at the program's Python, as lines of a document have them: `look: TIMES, FILE:LINE, CALL <- FILE:LINE, CALL, in FUNCTION`,
+/// of which what is further out and the innermost function may be missing.
 fn add_looks(trace: &mut ridge_trace::Trace, looks: &[&str]) {
     let mut found: Vec<(i64, u32)> = Vec::new();
     for look in looks {
-        let mut parts = look.splitn(3, ", ");
-        let mut next = || parts.next().unwrap_or_default();
-        let (times, place, call) = (next(), next(), next());
-        let (file, line) = place.split_once(':').expect("FILE:LINE");
-        let row = trace.python.places.len() as u32;
+        let (look, innermost) = look.split_once(", in ").unwrap_or((look, ""));
+        let (times, places) = look.split_once(", ").expect("TIMES, PLACES");
         let mut id = |text: &str| trace.strings.intern(text);
-        let (file, call, function) = (id(file), id(call), id("main"));
-        let line = line.parse().expect("a line");
-        trace.python.places.push(ridge_trace::PythonPlace { file, line, function, call });
-        trace.python.stacks.push(ridge_trace::PythonStack { places: vec![row], ..Default::default() });
+        let mut rows = Vec::new();
+        for place in places.split(" <- ") {
+            let (place, call) = place.split_once(", ").unwrap_or((place, ""));
+            let (file, line) = place.split_once(':').expect("FILE:LINE");
+            let (file, call, function) = (id(file), id(call), id("main"));
+            let line = line.parse().expect("a line");
+            rows.push(trace.python.places.len() as u32);
+            trace.python.places.push(ridge_trace::PythonPlace { file, line, function, call });
+        }
+        let (row, innermost) = (trace.python.stacks.len() as u32, id(innermost));
+        trace.python.stacks.push(ridge_trace::PythonStack { places: rows, innermost, ..Default::default() });
         found.extend(times.split(' ').map(|time| (time.parse().expect("a time"), row)));
     }
     if !found.is_empty() {
@@ -81,10 +89,59 @@ fn add_looks(trace: &mut ridge_trace::Trace, looks: &[&str]) {
     }
 }
 
+/// What was watched of the first process, as a line of a document has it: `watched: again MODULE CALLS AGAIN FILE:LINE`,
+/// `watched: padding SHARE BEYOND_LONGEST LOOKS FILE:LINE`, `watched: unread NUMBERS OF ARRAYS NAME`.
+fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
+    let parts: Vec<&str> = line.split(' ').collect();
+    let number = |at: usize| parts[at].parse::<f64>().expect("a number");
+    let mut place = || {
+        let (file, line) = parts[4].split_once(':').expect("FILE:LINE");
+        let mut id = |text: &str| trace.strings.intern(text);
+        let (file, call, function) = (id(file), id(""), id("main"));
+        Some(ridge_trace::PythonPlace { file, line: line.parse().expect("a line"), function, call })
+    };
+    let mut watched = ridge_trace::Watched::default();
+    match parts[0] {
+        "again" => watched.repeated.push(ridge_trace::RepeatedCalls {
+            module: parts[1].to_owned(),
+            calls: number(2) as u64,
+            again: number(3) as u64,
+            place: place(),
+        }),
+        "padding" => {
+            let (share, beyond_longest, looks) = (number(1), number(2), number(3) as u64);
+            watched.padding = Some(ridge_trace::Padding { share, beyond_longest, looks, place: place() });
+        }
+        _ => {
+            watched.unread_gradients = Some(ridge_trace::UnreadGradients {
+                numbers: number(1) as u64,
+                of: number(2) as u64,
+                arrays: number(3) as u64,
+                names: vec![parts[4].to_owned()],
+            });
+        }
+    }
+    trace.python.watched.push(watched);
+}
+
 /// Medians of steps, as a line of a document has them: `steps: RECORDED_NS NOT_RECORDED_NS`.
 fn step_times(line: &str) -> Option<StepTimes> {
     let (recorded_ns, not_recorded_ns) = line.strip_prefix("steps: ")?.split_once(' ')?;
     Some(StepTimes { recorded_ns: recorded_ns.parse().ok()?, not_recorded_ns: not_recorded_ns.parse().ok()? })
+}
+
+/// What the recorder wrote of compilations, as a line of a document has it: `compiled: MODULE, COUNT, SECONDS`, and the line that had
+/// all of it compiled where it is known: `, FILE:LINE`.
+fn compiled(line: &str) -> Option<Compiled> {
+    let mut parts = line.strip_prefix("compiled: ")?.splitn(4, ", ");
+    let (module, count, compile_s) =
+        (parts.next()?.to_owned(), parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    let line = parts.next().and_then(|place| place.split_once(':'));
+    let call = line.and_then(|(file, line)| {
+        let (file, line) = (file.to_owned(), line.parse().ok()?);
+        Some(CompilingCall { file, line, count, ..CompilingCall::default() })
+    });
+    Some(Compiled { module, count, compile_s, parameters: Vec::new(), calls: call.into_iter().collect() })
 }
 
 /// What a benchmark says, as a line of a document has it: `again: what it was, MODULE, NANOSECONDS`.
@@ -116,7 +173,7 @@ fn seen(rule: &Rule, trace: &ridge_trace::Trace, line: &str) -> Option<Seen> {
 fn note(line: &str) -> Option<Note> {
     let (severity, message) = line.split_once(": ")?;
     let severity = match severity {
-        "again" | "look" | "seen" | "steps" => return None,
+        "again" | "compiled" | "look" | "seen" | "steps" | "watched" => return None,
         "lost" => Severity::Lost,
         "partial" => Severity::Partial,
         _ => Severity::Info,

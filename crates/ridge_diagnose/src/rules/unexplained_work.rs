@@ -65,7 +65,7 @@ fn find(case: &Case<'_>, claimed: &[(usize, f32)]) -> Vec<Finding> {
         percent(share),
         name(&first.work),
     ))
-    .at(case.line_of(&first.work))
+    .at(case.line_of(&first.work).or_else(|| case.line_by_looks(&first.work)))
     .about(OpRow::known(first.work.op).map(Subject::Op));
     for rest in rest.iter().take(MOST) {
         let shape = shape(case, &rest.work).map_or(String::new(), |shape| format!(" of {shape}"));

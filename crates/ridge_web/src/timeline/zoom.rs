@@ -2,10 +2,10 @@
 
 use super::cache::Cuts;
 use super::cells::{COLUMNS_LOG2, TileId};
-use super::lanes::Lanes;
+use super::lanes::{Lanes, TrackOf};
 use rayon::prelude::*;
 use ridgeline::Session;
-use ridgeline::trace::Trace;
+use ridgeline::trace::{Trace, Track};
 use std::ops::Range;
 
 /// Levels above this would be longer than the clock.
@@ -29,8 +29,9 @@ impl Timeline {
     }
 
     pub(crate) fn of(trace: &Trace) -> Timeline {
-        let lanes: Vec<Lanes> =
-            trace.tracks.par_iter().map(|track| Lanes::new(&trace.events, track.rows.clone())).collect();
+        let of = |track: &Track| if track.device.is_some() { TrackOf::Device } else { TrackOf::Host };
+        let lanes = trace.tracks.par_iter().map(|track| Lanes::new(&trace.events, track.rows.clone(), of(track)));
+        let lanes: Vec<Lanes> = lanes.collect();
         let first = trace.tracks.iter().filter(|track| !track.rows.is_empty());
         let first = first.map(|track| trace.events.start_ns[track.rows.start as usize]).min().unwrap_or(0);
         let last = lanes.iter().filter_map(|lanes| lanes.last_end).max().unwrap_or(first);
@@ -57,6 +58,11 @@ impl Timeline {
     /// The track of an event.
     pub(crate) fn track_of(&self, row: u32) -> usize {
         self.lanes.partition_point(|lanes| lanes.rows.end <= row)
+    }
+
+    /// The lane of an event on its track.
+    pub(crate) fn lane_of(&self, row: u32) -> usize {
+        self.lanes.get(self.track_of(row)).map_or(0, |lanes| lanes.lane(row))
     }
 
     /// The rows of a track that have a part in `window`, in order.

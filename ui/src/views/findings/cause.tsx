@@ -17,7 +17,7 @@ export function Cause(props: { finding: Finding; symptoms?: Finding[]; short?: b
         {place !== null && place.file !== null
           ? <a href={link("source", { file: place.file, line: place.line ?? undefined })}>{visible(place.file)}{place.line === null ? "" : `:${place.line}`}</a>
           : place !== null && place.text !== null && <span class="quiet">{visible(place.text)}</span>}
-        {finding.holds_share !== null && <span class="holds"><Meter share={finding.holds_share} /> {share(finding.holds_share)} of the time</span>}
+        {finding.holds_share !== null && finding.holds_share > 0 && <span class="holds"><Meter share={finding.holds_share} /> {share(finding.holds_share)} of the time</span>}
       </p>
       {props.short !== true && finding.evidence.length > 0 && (
         <ul class="evidence">

@@ -3,9 +3,10 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { keep, place } from "../../address";
 import { dark } from "../../context";
-import { fill } from "../../draw/palette";
+import { fill, inkOn } from "../../draw/palette";
 import { count, share, time, visible } from "../../format";
-import { Awaited, Missing, useAnswer } from "../../parts/answer";
+import { Answer, Awaited } from "../../parts/answer";
+import { ChosenPart, useQuery } from "../../parts/chosen";
 import { boxes, type Box, find, type Node } from "./boxes";
 import "./style.css";
 
@@ -14,15 +15,16 @@ const ROW = 21;
 
 export default function Flame() {
   const [by, setBy] = useState(place.peek().params.get("by") ?? "scope");
-  const answer = useAnswer<{ of?: string; root: Node }>(`flame/${by}`);
+  const query = useQuery();
   return (
     <div class="flame">
+      <ChosenPart />
       <div class="tabs" role="group" aria-label="By">
         {KINDS.map(([id, title]) => <button key={id} type="button" aria-pressed={id === by} onClick={() => { setBy(id); keep({ by: id, at: undefined, find: undefined }); }}>{title}</button>)}
       </div>
-      {answer.is === "awaited" ? <Awaited /> : answer.is === "missing" ? <Missing text={answer.text} hint={answer.hint} />
-        : answer.value.root.total_ns <= 0 ? <p class="missing">This capture has nothing to show by {by}: no event names one.</p>
-        : <Icicle key={by} root={answer.value.root} of={answer.value.of ?? "time"} />}
+      {query === undefined ? <Awaited /> : <Answer<{ of?: string; root: Node }> path={`flame/${by}`} query={query}>{(answer) => answer.root.total_ns <= 0
+        ? <p class="missing">{query["from"] === undefined ? "This capture" : "The selection"} has nothing to show by {by}: no event names one.</p>
+        : <Icicle key={`${by} ${JSON.stringify(query)}`} root={answer.root} of={answer.of ?? "time"} />}</Answer>}
     </div>
   );
 }
@@ -62,7 +64,7 @@ function Icicle({ root, of }: { root: Node; of: string }) {
             key={box.key} data-key={box.key} type="button" role="treeitem" aria-level={box.depth + 1} tabIndex={box.key === now?.key || (now === undefined && at === 0) ? 0 : -1}
             class={found !== undefined && !found.matches(box.node) ? "faint" : ""}
             aria-label={`${visible(box.node.name)}, ${time(box.node.total_ns)}`}
-            style={{ left: `${box.left * 100}%`, width: `calc(${box.width * 100}% - 1px)`, top: `${box.depth * ROW}px`, height: `${ROW - 1}px`, background: fill(colorOf(box.node.name), dark.value) }}
+            style={{ left: `${box.left * 100}%`, width: `calc(${box.width * 100}% - 1px)`, top: `${box.depth * ROW}px`, height: `${ROW - 1}px`, ...painted(box.node.name) }}
             onPointerEnter={() => setActive(box.key)} onFocus={() => setActive(box.key)} onClick={() => into(box)}
           >{box.width > 0.02 ? visible(box.node.name) : ""}</button>
         ))}
@@ -82,6 +84,11 @@ function neighbor(shown: Box[], now: Box, key: string): Box | undefined {
     case "ArrowDown": return shown.find((box) => box.depth === now.depth + 1 && box.left >= now.left - 1e-9 && box.left + box.width <= now.left + now.width + 1e-9);
     default: return undefined;
   }
+}
+
+function painted(name: string): { background: string; color: string } {
+  const background = fill(colorOf(name), dark.value);
+  return { background, color: inkOn(background) };
 }
 
 /** The same name has the same color in every picture. */

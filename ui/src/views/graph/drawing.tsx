@@ -1,8 +1,6 @@
 // The graph as SVG: a box for each operation, the hotter the more time it has, and a panel on the one that is chosen.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { dark } from "../../context";
-import { fill } from "../../draw/palette";
 import { short, time, visible } from "../../format";
 import { SaveAs } from "../../parts/save-as";
 import { Beside } from "./beside";
@@ -86,7 +84,7 @@ function Operation({ box, most, turn }: { box: Box; most: number; turn: (() => v
 
 function heat(node: GraphNode, most: number): string {
   if (node.self_ns === null || node.self_ns <= 0) return "var(--card)";
-  return `color-mix(in srgb, ${fill(3, dark.value)} ${Math.round(15 + 75 * (node.self_ns / most))}%, var(--card))`;
+  return `color-mix(in srgb, var(--heat-fill) ${Math.round(15 + 75 * (node.self_ns / most))}%, var(--card))`;
 }
 
 const rowsOf = (boxes: readonly Box[]) => [

@@ -1,14 +1,16 @@
 // Why devices were idle: when, for which cause, in gaps of which length.
 
 import { useRef, useState } from "preact/hooks";
-import { go, keep, link, place } from "../../address";
+import { go, keep, link, place, selection } from "../../address";
 import { dark } from "../../context";
 import { causeFill } from "../../draw/causes";
 import { count, plural, share, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import { Stacked } from "../../parts/bar";
+import { ChosenPart } from "../../parts/chosen";
 import { Columns } from "../../parts/columns";
 import { SaveAs } from "../../parts/save-as";
+import type { Query } from "../../source/source";
 import { answered, TableAmong } from "../tables/among";
 
 interface Cause { name: string; about: string }
@@ -17,8 +19,20 @@ interface Gaps { from_ns: number; below_ns: number; count: number; ns: number; c
 interface Device { row: number; name: string; capture_ns: number; causes: { name: string; about: string; ns: number; share: number }[]; over_time: Course | null; gaps: Gaps[] | null }
 
 export default function Idle() {
+  const now = selection();
+  // Idle time is of devices: of a selection its time counts, not its tracks.
+  const query = now === undefined ? {} : { from: now.from, to: now.to };
   return (
-    <Answer<{ causes: Cause[]; devices: Device[] }> path="chart/idle">
+    <>
+      <ChosenPart />
+      <All query={query} />
+    </>
+  );
+}
+
+function All({ query }: { query: Query }) {
+  return (
+    <Answer<{ causes: Cause[]; devices: Device[] }> path="chart/idle" query={query}>
       {(answer) => answer.devices.length === 0
         ? <div class="missing"><p>This capture has no device work, so there is no idle time.</p></div>
         : <Devices causes={answer.causes} devices={answer.devices} />}
@@ -40,7 +54,7 @@ function Devices(props: { causes: Cause[]; devices: Device[] }) {
         </label></div>
       )}
       <OneDevice key={device.row} causes={props.causes} of={device} />
-      <TableAmong topic="idle" views={answered("idle")} first="host" />
+      {selection() === undefined && <TableAmong topic="idle" views={answered("idle")} first="host" />}
     </>
   );
 }

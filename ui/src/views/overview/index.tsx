@@ -10,17 +10,23 @@ import { Sections } from "../../parts/facts";
 import type { Capture, Findings, Note, Section } from "../../source/types";
 import { Asked } from "../findings/asked";
 import { Cause } from "../findings/cause";
+import { Held } from "./held";
+import { Profiles } from "./profiles";
 
 export default function Overview() {
   const now = capture.value;
   if (now === undefined) return null;
   const [first, ...others] = now.overview;
+  // What is not said is there.
+  const has = (what: string) => now.has[what] !== false;
   return (
     <>
       <Lost capture={now} />
-      <Answer<Findings> path="findings">{(findings) => findings.not_asked === undefined && <Headline findings={findings} />}</Answer>
-      {first !== undefined && <TimeBar section={first} span={now.span_ns} />}
-      <Asked>{(findings) => <Causes findings={findings} />}</Asked>
+      {has("events") && <Answer<Findings> path="findings">{(findings) => findings.not_asked === undefined && <Headline findings={findings} />}</Answer>}
+      {first !== undefined && has("events") && <TimeBar section={first} span={now.span_ns} />}
+      {now.has["profiles"] === true && <Profiles />}
+      {!has("events") && now.has["memory"] === true && <Held />}
+      {(has("events") || now.has["profiles"] !== true) && <Asked>{(findings) => <Causes findings={findings} />}</Asked>}
       <div class="cards">
         <Sections sections={now.overview.length > 0 ? [first as Section, ...others] : []} />
         <Files capture={now} />

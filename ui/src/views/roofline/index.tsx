@@ -12,13 +12,13 @@ import "./style.css";
 
 export default function RooflineView() {
   return (
-    <Answer<{ charts: Chart[] }> path="chart/roofline">
-      {({ charts }) => charts.length === 0 ? (
+    <Answer<{ by?: string; charts: Chart[] }> path="chart/roofline">
+      {({ by = "op", charts }) => charts.length === 0 ? (
         <div class="missing">
           <p>This capture has no known work, so there is nothing to compare with a roof.</p>
           <p class="quiet">It is counted from compiled modules; `ridgeline record` keeps them, and most XLA captures have them.</p>
         </div>
-      ) : charts.map((chart) => <OneDevice key={chart.device} chart={chart} />)}
+      ) : charts.map((chart) => <OneDevice key={chart.device} chart={chart} by={by} />)}
     </Answer>
   );
 }
@@ -27,7 +27,7 @@ const HEIGHT = 440;
 const MARGIN = { left: 84, right: 20, top: 18, bottom: 46 };
 const LISTED = 40;
 
-function OneDevice({ chart }: { chart: Chart }) {
+function OneDevice({ chart, by }: { chart: Chart; by: string }) {
   const drawing = useRef<SVGSVGElement>(null);
   const [at, setAt] = useState<number | undefined>(undefined);
   const WIDTH = drawingWidth(720);
@@ -47,7 +47,7 @@ function OneDevice({ chart }: { chart: Chart }) {
               return (
                 <circle
                   key={index} cx={box.x(one.intensity)} cy={box.y(one.flops_per_sec)} r={radius(one.share)} class={`point${index === at ? " chosen" : ""} ${boundClass(one.bound)}`}
-                  onPointerEnter={() => setAt(index)} onClick={() => toTable(one)}
+                  onPointerEnter={() => setAt(index)} onClick={() => toTable(one, by)}
                 />
               );
             })}
@@ -66,7 +66,7 @@ function OneDevice({ chart }: { chart: Chart }) {
             <tbody>
               {chart.points.slice(0, LISTED).map((one, index) => (
                 <tr key={index} class={index === at ? "chosen" : ""} onPointerEnter={() => setAt(index)}>
-                  <td><button type="button" class="plain" onFocus={() => setAt(index)} onClick={() => toTable(one)} title={visible(one.name)}>{visible(short(one.name, 34))}</button></td>
+                  <td><button type="button" class="plain" onFocus={() => setAt(index)} onClick={() => toTable(one, by)} title={visible(one.name)}>{visible(short(one.name, 34))}</button></td>
                   <td class="n">{share(one.share)}</td>
                   <td class="n">{show(one.flops_per_sec, "flop/s")}</td>
                   <td>{one.bound ?? "–"}</td>
@@ -89,7 +89,7 @@ function Key() {
 
 const radius = (part: number) => Math.max(3.5, Math.sqrt(part) * 34);
 const boundClass = (bound: string | null) => (bound === null ? "b-none" : bound.includes("memory") ? "b-memory" : bound.includes("launch") ? "b-launch" : "b-compute");
-const toTable = (point: Point) => go("tables", { topic: "roofline", view: "op", filter: point.name });
+const toTable = (point: Point, by: string) => go("tables", { topic: "roofline", view: by, filter: point.name });
 
 function Said({ chart, point }: { chart: Chart; point: Point }) {
   const room = headroom(chart, point);

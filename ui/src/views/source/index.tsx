@@ -1,10 +1,11 @@
 // The program's own file, with what each line did beside it.
 
 import { useEffect, useState } from "preact/hooks";
-import { keep, place } from "../../address";
+import { keep, place, selection } from "../../address";
 import { capture } from "../../context";
 import { count, share, show, time, visible } from "../../format";
 import { Answer } from "../../parts/answer";
+import { ChosenPart, sumsOf } from "../../parts/chosen";
 import { Ticked } from "../findings/cause";
 import "./style.css";
 
@@ -32,6 +33,7 @@ function Files({ listed }: { listed: Listed }) {
   const known = listed.files.some((file) => file.name === name) ? listed.files : [{ name, device_ns: 0, idle_ns: 0 }, ...listed.files];
   return (
     <div class="source">
+      <ChosenPart />
       <div class="tools">
         <label>File{" "}
           <select value={name} onChange={(event) => { setName(event.currentTarget.value); keep({ file: event.currentTarget.value, line: undefined }); }}>
@@ -51,6 +53,7 @@ const FEW = 400;
 
 function Lines({ document: said, file }: { document: Annotated; file: File }) {
   const [all, setAll] = useState((file.source?.length ?? 0) <= FEW);
+  const selected = useSelected(file.name);
   const wanted = Number(place.peek().params.get("line") ?? 0);
   const known = new Map(file.lines.map((line) => [line.line, line]));
   const total = file.source?.length ?? 0;
@@ -73,6 +76,7 @@ function Lines({ document: said, file }: { document: Annotated; file: File }) {
       <div class="scroller code" role="region" aria-label={visible(file.name)} tabIndex={0}>
         <table>
           <thead><tr>
+            {selected !== undefined && <th class="n"><button type="button" data-about="time of device work within the selection whose innermost line it is">Selected</button></th>}
             <th class="n"><button type="button" data-about="time of work whose innermost line it is, measured">Self</button></th>
             <th class="n wide"><button type="button" data-about="time of work with this line anywhere on its stack, measured">Inclusive</button></th>
             {hasInferred && <th class="n wide"><button type="button" data-about="time attributed to the line from the work around it, inferred">Inferred</button></th>}
@@ -90,6 +94,7 @@ function Lines({ document: said, file }: { document: Annotated; file: File }) {
               return <>
                 {skipped && <tr class="cut" aria-hidden="true"><td colSpan={8}>…</td></tr>}
                 <tr id={`line-${number}`} class={number === wanted ? "wanted" : ""} style={{ "--heat": heat.toFixed(3) }}>
+                  {selected !== undefined && <td class="n">{selected.has(number) ? time(selected.get(number) ?? 0) : ""}</td>}
                   <td class="n">{line !== undefined && line.self_ns > 0 ? time(line.self_ns) : ""}</td>
                   <td class="n quiet wide">{line !== undefined && line.inclusive_ns > 0 ? time(line.inclusive_ns) : ""}</td>
                   {hasInferred && <td class="n quiet wide">{line !== undefined && line.inferred_ns > 0 ? time(line.inferred_ns) : ""}</td>}
@@ -97,7 +102,7 @@ function Lines({ document: said, file }: { document: Annotated; file: File }) {
                   <td class="n quiet wide">{line !== undefined && line.launches > 0 ? count(line.launches) : ""}</td>
                   {hasWork && <td class="n quiet wide">{line !== undefined && (line.flops ?? 0) > 0 ? show(line.flops, "flop") : ""}</td>}
                   <td class="n lineno">{number}</td>
-                  <td class="t text">{visibleLine(file.source?.[number - 1] ?? line?.text ?? "")}</td>
+                  <td class="t text">{textOf(file, number, line)}</td>
                 </tr>
                 {(line?.findings ?? []).map((at) => said.findings[at] === undefined ? null : <tr class="found"><td colSpan={8}>{said.findings[at].level} <code>{said.findings[at].rule}</code>: <Ticked text={said.findings[at].message} /></td></tr>)}
               </>;
@@ -108,6 +113,28 @@ function Lines({ document: said, file }: { document: Annotated; file: File }) {
       {said.footnotes.map((note) => <p class="quiet">{visible(note)}</p>)}
     </>
   );
+}
+
+/** The text of a line; without it, the function that it is in. */
+function textOf(file: File, number: number, line: Line | undefined) {
+  const text = file.source?.[number - 1] ?? line?.text;
+  if (text !== undefined && text !== null) return visibleLine(text);
+  return <span class="quiet">{line?.function === undefined || line.function === null || line.function === "" ? "text not available" : `in ${visible(line.function)}; text not available`}</span>;
+}
+
+/** Device time within the selection of each line of a file; `undefined` where nothing is chosen. */
+function useSelected(file: string): ReadonlyMap<number, number> | undefined {
+  const now = selection();
+  const [found, setFound] = useState<ReadonlyMap<number, number>>(new Map());
+  useEffect(() => {
+    if (now === undefined) return;
+    void sumsOf(now, 2000).then(({ sides }) => {
+      const rows = sides.find((side) => side.side === "device")?.by["line"]?.rows ?? [];
+      const places = rows.map((row) => [/^source:(\d+):(.*)$/s.exec(row.subject ?? ""), row.self_ns] as const);
+      setFound(new Map(places.filter(([place]) => place?.[2] === file).map(([place, ns]) => [Number(place?.[1]), ns])));
+    }).catch(() => setFound(new Map()));
+  }, [file, JSON.stringify(now)]);
+  return now === undefined ? undefined : found;
 }
 
 const visibleLine = (text: string) => visible(text.replaceAll("\t", "    "));

@@ -7,12 +7,14 @@ import { count, plural, visible } from "../../format";
 import { Awaited, Missing } from "../../parts/answer";
 import { about, Facts } from "../../parts/facts";
 import { Rows } from "../../parts/rows";
-import { copy, csvOf, save } from "../../parts/save";
+import { copy, copyRows, csvOf, save } from "../../parts/save";
+import type { Source } from "../../source/source";
 import type { Column, Fact, Note, Section } from "../../source/types";
 import { Body, isNumber, type Sorted } from "./body";
 import "./style.css";
 
-export function Grid(props: { topic: string; view: string; about: string }) {
+/** `from` has the table where it is no answer of the capture's source. */
+export function Grid(props: { topic: string; view: string; about: string; from?: Source }) {
   const params = place.peek().params;
   const [sort, setSort] = useState<Sorted | undefined>(params.has("sort") ? { id: params.get("sort") ?? "", descending: params.get("desc") === "1" } : undefined);
   const [filter, setFilter] = useState(params.get("filter") ?? "");
@@ -22,11 +24,11 @@ export function Grid(props: { topic: string; view: string; about: string }) {
   const rows = useMemo(() => {
     setProblem(undefined);
     const wish = { sort: sort?.id, descending: sort?.descending ?? false, filter };
-    return new Rows(source(), `table/${encodeURIComponent(props.topic)}/${encodeURIComponent(props.view)}`, wish, (error) => {
+    return new Rows(props.from ?? source(), `table/${encodeURIComponent(props.topic)}/${encodeURIComponent(props.view)}`, wish, (error) => {
       if (error !== undefined) setProblem(error);
       redraw((n) => n + 1);
     });
-  }, [props.topic, props.view, sort, filter]);
+  }, [props.topic, props.view, props.from, sort, filter]);
   useEffect(() => keep({ sort: sort?.id, desc: sort?.descending === true ? 1 : undefined, filter, hidden: [...hidden].join(",") }), [sort, filter, hidden]);
 
   const before = useRef<Rows | undefined>(undefined);
@@ -37,10 +39,8 @@ export function Grid(props: { topic: string; view: string; about: string }) {
   if (shown?.head === undefined) return <Awaited />;
   const head = shown.head;
   const columns = head.columns.map((column, at) => ({ column, at })).filter(({ column }) => !hidden.has(column.id));
-  const csv = async () => {
-    const all = await shown.all();
-    return csvOf([columns.map(({ column }) => column.id), ...all.map((row) => columns.map(({ at }) => row[at] ?? null))]);
-  };
+  const cells = async () => [columns.map(({ column }) => column.id), ...(await shown.all()).map((row) => columns.map(({ at }) => row[at] ?? null))];
+  const csv = async () => csvOf(await cells());
   return (
     <section class="grid" aria-label={head.title}>
       <p class="quiet about-table">{props.about === "" ? head.title : props.about}</p>
@@ -50,6 +50,7 @@ export function Grid(props: { topic: string; view: string; about: string }) {
         <span class="quiet nowrap">{plural(shown.total, "row")}</span>
         <span class="push" />
         <ColumnMenu columns={head.columns} hidden={hidden} set={setHidden} />
+        <button type="button" onClick={() => void cells().then((rows) => copyRows(rows, props.view))} title="With tabs, for spreadsheets">Copy</button>
         <button type="button" onClick={() => void csv().then((text) => copy(text, `${props.view}.csv`))}>Copy as CSV</button>
         <button type="button" onClick={() => void csv().then((text) => save(`${props.view}.csv`, text, "text/csv"))}>Save CSV</button>
       </div>

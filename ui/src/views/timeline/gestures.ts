@@ -1,16 +1,19 @@
 // Mouse, touch and wheel on the timeline, told apart and handed on as what the reader meant.
 
+export interface Spot { x: number; y: number }
+
 export interface Meant {
   zoom(factor: number, x: number): void;
   pan(pixels: number): void;
   scroll(pixels: number): void;
-  click(x: number, y: number): void;
+  /** `isSecond`: with the Shift key, to measure from what is chosen. */
+  click(x: number, y: number, isSecond: boolean): void;
   hover(x: number, y: number): void;
   leave(): void;
-  /** A range is being drawn from one x to another. */
-  selecting(from: number, to: number): void;
+  /** A range is being drawn from one place to another. */
+  selecting(from: Spot, to: Spot): void;
   /** It is drawn. */
-  selected(from: number, to: number): void;
+  selected(from: Spot, to: Spot): void;
 }
 
 const STILL = 4;
@@ -53,7 +56,7 @@ export function listen(on: HTMLElement, ruler: number, meant: Meant): () => void
     if (fingers.size === 2) pinch(event.pointerId, before, at);
     else {
       drag.moved ||= Math.hypot(at.x - drag.x, at.y - drag.y) > STILL;
-      if (drag.moved && drag.kind === "select") meant.selecting(drag.x, at.x);
+      if (drag.moved && drag.kind === "select") meant.selecting(drag, at);
       if (drag.moved && drag.kind === "pan") {
         meant.pan(drag.last.x - at.x);
         meant.scroll(drag.last.y - at.y);
@@ -76,8 +79,8 @@ export function listen(on: HTMLElement, ruler: number, meant: Meant): () => void
     const at = place(event);
     fingers.delete(event.pointerId);
     if (drag !== undefined && fingers.size === 0) {
-      if (!drag.moved) meant.click(at.x, at.y);
-      else if (drag.kind === "select") meant.selected(drag.x, at.x);
+      if (!drag.moved) meant.click(at.x, at.y, event.shiftKey);
+      else if (drag.kind === "select") meant.selected(drag, at);
       drag = undefined;
     }
   };

@@ -6,7 +6,7 @@ import { tileWidth } from "./tile";
 import { levelFor } from "./tiles";
 import type { Window } from "./window";
 
-export interface IdlePart { start: number; end: number; cause: string; about: string }
+export interface IdlePart { device: number; start: number; end: number; cause: string; about: string; row?: number }
 
 /** Start, duration, number of the cause, row of the event that explains it. */
 type Part = [number, number, number, number | null];
@@ -24,12 +24,12 @@ export class Idle {
   *parts(group: Group, window: Window, width: number): Generator<IdlePart> {
     if (group.kind !== "device" || typeof group.row !== "number") return;
     // A report holds one answer for each device: its longest parts.
-    if (!this.source.live) return yield* partsOf(this.ask(String(group.row), { device: group.row }));
+    if (!this.source.live) return yield* partsOf(group.row, this.ask(String(group.row), { device: group.row }));
     const level = levelFor((window.to - window.from) / width) + 1;
     const wide = tileWidth(level);
     for (let index = Math.max(0, Math.floor(window.from / wide)); index <= Math.floor(window.to / wide); index += 1) {
       const from = index * wide;
-      yield* partsOf(this.ask(`${group.row}/${level}/${from}`, { device: group.row, from, to: from + wide, least: 2 ** level }));
+      yield* partsOf(group.row, this.ask(`${group.row}/${level}/${from}`, { device: group.row, from, to: from + wide, least: 2 ** level }));
     }
   }
 
@@ -49,9 +49,9 @@ export class Idle {
   }
 }
 
-function* partsOf({ causes, parts }: Answer): Generator<IdlePart> {
-  for (const [start, duration, cause] of parts) {
+function* partsOf(device: number, { causes, parts }: Answer): Generator<IdlePart> {
+  for (const [start, duration, cause, row] of parts) {
     const said = causes[cause];
-    if (said !== undefined) yield { start, end: start + duration, cause: said.name, about: said.about };
+    if (said !== undefined) yield { device, start, end: start + duration, cause: said.name, about: said.about, ...(row !== null && { row }) };
   }
 }

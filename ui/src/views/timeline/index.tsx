@@ -5,18 +5,19 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { link, place } from "../../address";
 import { dark, lit, reason, source } from "../../context";
 import { Answer } from "../../parts/answer";
+import type { Selection } from "../../selection";
 import type { Timeline } from "../../source/types";
 import { flowsOf } from "./details";
-import { listen } from "./gestures";
+import { listen, type Spot } from "./gestures";
 import { keys } from "./keys";
-import { layout, type Row } from "./layout";
-import { Names } from "./names";
+import { layout, type Row, tracksUnder } from "./layout";
+import { Grip, Names, namesWidth } from "./names";
 import { Panel } from "./panel";
 import { click, wordsOf } from "./pointer";
 import { restore } from "./restore";
 import { type Inks, RULER, type TrackId } from "./sheet";
 import { Stage } from "./stage";
-import { choosePart, chosen, details, folded, gap, hits, pan, range, seen, shown, zoom } from "./state";
+import { arrangement, choosePart, chosen, details, folded, gap, hits, markers, pan, range, seen, shown, zoom } from "./state";
 import { Strip } from "./strip";
 import { Keys, Legend, Tools } from "./tools";
 import "./style.css";
@@ -37,7 +38,7 @@ function Drawn({ timeline }: { timeline: Timeline }) {
   const [problem, setProblem] = useState<string | undefined>(undefined);
 
   useMemo(() => restore(timeline), [timeline]);
-  const order = useMemo(() => layout(timeline, folded.value), [timeline, folded.value]);
+  const order = useMemo(() => layout(timeline, folded.value, arrangement.value), [timeline, folded.value, arrangement.value]);
   const most = Math.max(0, order.height - size.height + RULER);
   const at = Math.min(scroll, most);
   const scrollBy = useRef((_: number) => {});
@@ -75,7 +76,7 @@ function Drawn({ timeline }: { timeline: Timeline }) {
   });
   useSignalEffect(() => {
     const now = stage.current;
-    const marks = { chosen: chosen.value, flows: flowsOf(details.value, chosen.value), gap: gap.value, range: range.value, lit: lit.value?.events, hits: hits.value?.hits };
+    const marks = { chosen: chosen.value, flows: flowsOf(details.value, chosen.value), gap: gap.value, range: range.value, lit: lit.value?.events, hits: hits.value?.hits, markers: markers.value };
     const window = shown.value;
     if (now === undefined) return;
     now.window = window;
@@ -95,12 +96,13 @@ function Drawn({ timeline }: { timeline: Timeline }) {
 
   if (problem !== undefined) return <p class="missing">{problem}</p>;
   return (
-    <div class="timeline">
+    <div class="timeline" style={namesWidth.value === undefined ? {} : { "--names": `${namesWidth.value}px` }}>
       <Tools timeline={timeline} stage={() => stage.current} />
       <Strip timeline={timeline} />
       <div class="tl-main">
         <div class="tl-left">
           <Names rows={order.rows} scroll={at} height={size.height} />
+          <Grip />
           <div
             class="tl-box" ref={box} tabIndex={0} role="application" aria-label="Timeline" aria-describedby="tl-keys"
             onKeyDown={(event) => keys(event, stage.current, (pixels) => scrollBy.current(pixels))}
@@ -122,22 +124,26 @@ function Drawn({ timeline }: { timeline: Timeline }) {
 
 /** Does what mouse and fingers mean. */
 function follow(box: HTMLElement, stage: Stage, scroll: (pixels: number) => void, hover: (said: { x: number; y: number; text: string } | undefined) => void): () => void {
-  const times = (one: number, other: number) => [stage.timeAt(Math.min(one, other)), stage.timeAt(Math.max(one, other))] as const;
+  const part = (one: Spot, other: Spot): Selection => {
+    const [from, to] = [stage.timeAt(Math.min(one.x, other.x)), stage.timeAt(Math.max(one.x, other.x))];
+    const height = (spot: Spot) => spot.y - RULER + stage.scroll;
+    const tracks = tracksUnder(stage.order.rows, height(one), height(other)).map(Number);
+    return { from: Math.max(0, from), to, ...(tracks.length > 0 && { tracks }) };
+  };
   return listen(box, RULER, {
     zoom: (factor, x) => zoom(factor, stage.timeAt(x)),
     pan: (pixels) => pan(pixels / stage.size.width),
     scroll,
-    click: (x, y) => click(stage, stage.under(x, y)),
+    click: (x, y, isSecond) => click(stage, stage.under(x, y), isSecond),
     hover: (x, y) => {
       const text = wordsOf(stage, stage.under(x, y));
       hover(text === undefined ? undefined : { x, y, text });
     },
     leave: () => hover(undefined),
     selecting: (one, other) => {
-      const [from, to] = times(one, other);
-      range.value = { from: Math.max(0, from), to };
+      range.value = part(one, other);
     },
-    selected: (one, other) => void choosePart(...times(one, other)),
+    selected: (one, other) => void choosePart(part(one, other)),
   });
 }
 

@@ -5,7 +5,7 @@ import type { Track } from "../../source/types";
 import { groupKey } from "./layout";
 import { pick } from "./pointer";
 import type { Stage } from "./stage";
-import { choosePart, chosen, clear, folded, lookAround, lookAtAll, nextHit, outline, pan, putOut, shown, zoom } from "./state";
+import { choosePart, chosen, clear, folded, lookAround, lookAtAll, mark, nextHit, outline, pan, putOut, shown, zoom } from "./state";
 
 const ZOOM = 0.7;
 const PAN = 0.15;
@@ -20,7 +20,8 @@ export function keys(event: KeyboardEvent, stage: Stage | undefined, scroll: (by
   const acts: Record<string, () => void> = {
     w: closer, "+": closer, s: wider, "-": wider, a: () => pan(-PAN), d: () => pan(PAN), "0": lookAtAll, Home: lookAtAll,
     f: () => now !== undefined && lookAround(now.start, now.end),
-    m: () => now !== undefined && void choosePart(now.start, now.end),
+    m: () => now !== undefined && void choosePart({ from: now.start, to: now.end }),
+    b: () => mark(Math.round(now?.start ?? middle), ""),
     n: () => void nextHit(1),
     N: () => void nextHit(-1),
     Escape: () => { clear(); putOut(); },

@@ -1,6 +1,6 @@
 // Names in the picture: of events that have room for one, and of rows where a picture is saved.
 
-import { LABEL_INK } from "../../draw/palette";
+import { fills, inkOn } from "../../draw/palette";
 import { type Row, rowsIn } from "./layout";
 import { clipped, LABEL, LETTER, RULER, type Sheet, topOf } from "./sheet";
 import { longest } from "./tile";
@@ -17,7 +17,7 @@ export function drawEventNames(sheet: Sheet, pieces: readonly Piece[], row: Row,
   const top = topOf(sheet, row) + 2;
   context.font = LABEL;
   context.textBaseline = "middle";
-  context.fillStyle = isFaded ? sheet.inks.quiet : LABEL_INK;
+  const inks = fills(sheet.isDark).map(inkOn);
   for (const { tile, from, to } of pieces) {
     const events = tile.events;
     if (events === undefined || tile.most * scale < LEAST_NAMED) continue;
@@ -35,7 +35,9 @@ export function drawEventNames(sheet: Sheet, pieces: readonly Piece[], row: Row,
       const text = clipped(events.names[events.name[at] as number] ?? "", Math.floor(room / LETTER));
       if (text === "") continue;
       const y = top + lane * row.laneHeight + row.laneHeight / 2;
-      if (y > RULER) context.fillText(text, left, y, room);
+      if (y <= RULER) continue;
+      context.fillStyle = isFaded ? sheet.inks.quiet : (inks[(tile.spans.color[at] as number) & 15] as string);
+      context.fillText(text, left, y, room);
     }
   }
 }

@@ -2,6 +2,8 @@
 
 import type { Counter, Group, Timeline, Track } from "../../source/types";
 
+type TrackId = Track["id"];
+
 export const GROUP_HEIGHT = 26;
 const PADDING = 5;
 const COUNTER_HEIGHT = 40;
@@ -31,7 +33,18 @@ export function laneHeight(lanes: number): number {
 export const groupKey = (group: Group) => `g${group.id}`;
 const trackKey = (track: Track) => `t${track.id}`;
 
-export function layout(timeline: Timeline, folded: ReadonlySet<string>): Layout {
+/** How somebody arranged the tracks. */
+export interface Arrangement {
+  /** A text, or a regular expression, that a track's name or its group's must have. */
+  only: string;
+  /** Tracks above all others, in this order. */
+  pinned: readonly TrackId[];
+  hidden: ReadonlySet<TrackId>;
+}
+
+export const AS_IT_CAME: Arrangement = { only: "", pinned: [], hidden: new Set() };
+
+export function layout(timeline: Timeline, folded: ReadonlySet<string>, how = AS_IT_CAME): Layout {
   const rows: Row[] = [];
   let top = 0;
   const put = (row: Omit<Row, "top">) => {
@@ -48,7 +61,7 @@ export function layout(timeline: Timeline, folded: ReadonlySet<string>): Layout 
     }
   };
   const putCounter = (counter: Counter, name: string) => put({ key: `c${counter.id}`, kind: "counter", name, height: COUNTER_HEIGHT, laneHeight: COUNTER_HEIGHT, counter });
-  for (const group of timeline.groups) {
+  for (const group of arranged(timeline.groups, how)) {
     const key = groupKey(group);
     const shut = folded.has(key);
     put({ key, kind: "group", name: group.name, height: GROUP_HEIGHT, laneHeight: 18, group, folded: shut });
@@ -60,6 +73,32 @@ export function layout(timeline: Timeline, folded: ReadonlySet<string>): Layout 
   const others = timeline.counters.filter((counter) => !timeline.groups.some((group) => isOf(counter, group)));
   others.forEach((counter) => putCounter(counter, counter.of === undefined ? counter.name : `${counter.of}: ${counter.name}`));
   return { rows, height: top };
+}
+
+/** The groups with the tracks that are to be seen; those that are pinned are a group of their own. */
+function arranged(groups: readonly Group[], { only, pinned, hidden }: Arrangement): Group[] {
+  const matches = matcher(only);
+  const above = new Set(pinned);
+  const isSeen = (group: Group, track: Track) => !above.has(track.id) && !hidden.has(track.id) && (matches(track.name) || matches(group.name));
+  const others = groups.map((group) => ({ ...group, tracks: group.tracks.filter((track) => isSeen(group, track)) })).filter((group, at) => group.tracks.length > 0 || (only === "" && groups[at]?.tracks.length === 0));
+  const all = groups.flatMap((group) => group.tracks.map((track) => ({ ...track, name: `${track.name} · ${group.name}` })));
+  const tracks = pinned.map((id) => all.find((track) => track.id === id)).filter((track) => track !== undefined);
+  return tracks.length === 0 ? others : [{ id: PINNED, name: "Pinned", kind: "pinned", tracks }, ...others];
+}
+
+export const PINNED = "pinned";
+
+/** Whether a name has a text, or meets a regular expression where the text is one. */
+export function matcher(text: string): (name: string) => boolean {
+  if (text === "") return () => true;
+  const part = text.toLowerCase();
+  const has = (name: string) => name.toLowerCase().includes(part);
+  try {
+    const pattern = new RegExp(text, "i");
+    return (name) => has(name) || pattern.test(name);
+  } catch {
+    return has;
+  }
 }
 
 const isOf = (counter: Counter, group: Group) => group.kind === "device" && counter.device !== undefined && counter.device !== null && counter.device === group.row;
@@ -92,4 +131,13 @@ export function rowAt(rows: readonly Row[], y: number): Row | undefined {
 /** The rows that some part of `from` to `to` shows. */
 export function rowsIn(rows: readonly Row[], from: number, to: number): Row[] {
   return rows.filter((row) => row.top < to && row.top + row.height > from);
+}
+
+/** The tracks that a drag from one height to another means: those that it touches; a folded group is all of its tracks. */
+export function tracksUnder(rows: readonly Row[], one: number, other: number): TrackId[] {
+  const touched = rowsIn(rows, Math.min(one, other), Math.max(one, other) + 1);
+  const tracks = touched.filter((row) => row.kind === "track").map((row) => row.track?.id);
+  const folded = touched.filter((row) => row.kind === "group" && row.folded === true);
+  const heads = tracks.length + folded.length > 0 ? folded : touched.filter((row) => row.kind === "group");
+  return [...tracks, ...heads.flatMap((row) => row.group?.tracks ?? []).map((track) => track.id)].filter((id) => id !== undefined);
 }

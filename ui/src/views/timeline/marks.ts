@@ -2,8 +2,11 @@
 
 import { causeFill } from "../../draw/causes";
 import { fill } from "../../draw/palette";
+import type { Selection } from "../../selection";
 import type { EventRef } from "../../source/types";
-import { type Box, boxOf, RULER, type Sheet, topOf, type TrackId } from "./sheet";
+import { time } from "../../format";
+import type { Marker } from "./markers";
+import { type Box, boxOf, clipped, LABEL, RULER, type Sheet, topOf, type TrackId } from "./sheet";
 
 export interface End { at: number; track: TrackId }
 
@@ -11,12 +14,13 @@ export interface Marks {
   chosen: { start: number; end: number; track: TrackId } | undefined;
   flows: readonly { from: End; to: End }[];
   gap: { start: number; end: number; track: TrackId; cause?: string } | undefined;
-  range: { from: number; to: number } | undefined;
+  range: Selection | undefined;
   lit: readonly EventRef[] | undefined;
-  hits: readonly { start_ns: number; duration_ns: number; track: TrackId }[] | undefined;
+  hits: readonly { start_ns: number; duration_ns: number; track: TrackId; lane?: number }[] | undefined;
+  markers: readonly Marker[];
 }
 
-export const NO_MARKS: Marks = { chosen: undefined, flows: [], gap: undefined, range: undefined, lit: undefined, hits: undefined };
+export const NO_MARKS: Marks = { chosen: undefined, flows: [], gap: undefined, range: undefined, lit: undefined, hits: undefined, markers: [] };
 
 /** `chosen` is the box of the chosen event on its own lane. */
 export function drawMarks(sheet: Sheet, marks: Marks, chosen: Box | undefined): void {
@@ -25,10 +29,11 @@ export function drawMarks(sheet: Sheet, marks: Marks, chosen: Box | undefined): 
   context.beginPath();
   context.rect(0, RULER, size.width, size.height);
   context.clip();
-  if (marks.lit !== undefined) drawBoxes(sheet, marks.lit.map(([, start, length, track]) => boxOf(sheet, start, start + length, track)), fill(3, sheet.isDark));
-  if (marks.hits !== undefined) drawBoxes(sheet, marks.hits.map((hit) => boxOf(sheet, hit.start_ns, hit.start_ns + hit.duration_ns, hit.track)), undefined);
+  if (marks.lit !== undefined) drawBoxes(sheet, marks.lit.map(([, start, length, track, lane]) => boxOf(sheet, start, start + length, track, lane)), fill(3, sheet.isDark));
+  if (marks.hits !== undefined) drawBoxes(sheet, marks.hits.map((hit) => boxOf(sheet, hit.start_ns, hit.start_ns + hit.duration_ns, hit.track, hit.lane)), undefined);
   if (marks.gap !== undefined) drawGap(sheet, marks.gap);
   if (marks.range !== undefined) drawRange(sheet, marks.range);
+  for (const { at } of marks.markers) line(sheet, at);
   marks.flows.forEach(({ from, to }) => drawFlow(sheet, from, to));
   if (chosen !== undefined) {
     context.strokeStyle = inks.ink;
@@ -36,6 +41,31 @@ export function drawMarks(sheet: Sheet, marks: Marks, chosen: Box | undefined): 
     context.strokeRect(chosen[0] - 0.5, chosen[1], Math.max(3, chosen[2]) + 1, chosen[3]);
   }
   context.restore();
+}
+
+/** A marker goes through all rows; its note is in the ruler. */
+function line(sheet: Sheet, at: number): void {
+  const { context, inks, size } = sheet;
+  context.fillStyle = inks.ink;
+  context.fillRect(Math.round(sheet.x(at)), RULER, 1, size.height);
+}
+
+/** The notes of markers in the ruler, each with the time since the one before. */
+export function drawNotes(sheet: Sheet, markers: readonly Marker[]): void {
+  const { context, inks, size } = sheet;
+  context.font = LABEL;
+  context.textBaseline = "middle";
+  markers.forEach(({ at, note }, n) => {
+    const x = Math.round(sheet.x(at));
+    if (x < -2 || x > size.width) return;
+    const before = markers[n - 1];
+    const text = clipped([note, ...(before === undefined ? [] : [`+${time(at - before.at)}`])].filter((part) => part !== "").join(" ") || "marker", 28);
+    const wide = context.measureText(text).width + 8;
+    context.fillStyle = inks.ink;
+    context.fillRect(x, RULER - 15, wide, 14);
+    context.fillStyle = inks.ground;
+    context.fillText(text, x + 4, RULER - 8);
+  });
 }
 
 function drawBoxes(sheet: Sheet, boxes: readonly (Box | undefined)[], inside: string | undefined): void {
@@ -54,12 +84,14 @@ function drawBoxes(sheet: Sheet, boxes: readonly (Box | undefined)[], inside: st
 
 const outline = (context: CanvasRenderingContext2D, box: Box) => context.strokeRect(box[0] + 0.5, box[1] + 0.5, box[2] - 1, box[3] - 1);
 
-function drawRange(sheet: Sheet, range: { from: number; to: number }): void {
+/** Over the rows of its tracks; the lines at its ends go through all. */
+function drawRange(sheet: Sheet, range: Selection): void {
   const { context, inks, size } = sheet;
   const [left, right] = [sheet.x(range.from), sheet.x(range.to)];
-  context.globalAlpha = 0.12;
+  context.globalAlpha = 0.14;
   context.fillStyle = inks.mark;
-  context.fillRect(left, RULER, right - left, size.height);
+  if (range.tracks === undefined) context.fillRect(left, RULER, right - left, size.height);
+  else for (const row of new Set(range.tracks.map((track) => sheet.rowOf(track)))) if (row !== undefined) context.fillRect(left, topOf(sheet, row), right - left, row.height);
   context.globalAlpha = 1;
   context.fillRect(left, RULER, 1, size.height);
   context.fillRect(right, RULER, 1, size.height);

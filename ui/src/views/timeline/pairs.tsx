@@ -7,7 +7,7 @@ import { numberOf } from "./details";
 import { goTo } from "./state";
 
 const TITLES: Record<string, string> = {
-  track_name: "Track", source: "Line", flops: "Work", bytes: "Traffic", flops_per_sec: "Rate", bytes_per_sec: "Traffic rate", prev_row: "Before", next_row: "After", dims: "Sizes",
+  track_name: "Track", source: "Line", flops: "Work", bytes: "Traffic", flops_per_sec: "Rate", bytes_per_sec: "Traffic rate", prev_row: "Before", next_row: "Behind", about: "Why", dims: "Sizes",
 };
 
 const title = (key: string) => TITLES[key] ?? sentence(key.replace(/_(ns|bytes|pct)$/, "").replaceAll("_", " "));
@@ -46,7 +46,7 @@ function Value(props: { name: string; value: unknown }) {
   }
   if (typeof fields["file"] === "string") {
     const line = fields["line"] as number | undefined;
-    return <a href={link("source", { file: fields["file"], line })}>{visible(fields["file"])}{line === undefined || line === null ? "" : `:${line}`}</a>;
+    return <><a href={link("source", { file: fields["file"], line })}>{visible(fields["file"])}{line === undefined || line === null ? "" : `:${line}`}</a>{typeof fields["basis"] === "string" && <span class="quiet"> {fields["basis"]}{typeof fields["known"] === "string" && `: ${fields["known"]}`}</span>}</>;
   }
   if (typeof fields["row"] === "number") {
     const row = fields["row"];

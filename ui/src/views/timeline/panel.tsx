@@ -1,25 +1,27 @@
 // Beside the timeline: what is chosen there, an event, a gap or a range.
 
+import { link } from "../../address";
 import { dark, lit } from "../../context";
-import { count, share, time, visible } from "../../format";
+import { count, plural, time, visible } from "../../format";
 import { copy } from "../../parts/save";
-import { Meter } from "../../parts/bar";
-import type { Part } from "../../source/types";
 import { causeFill } from "../../draw/causes";
 import { Pairs } from "./pairs";
-import { chosen, clear, details, failed, gap, lookAround, putOut, range, statistics } from "./state";
+import { chosen, clear, details, failed, find, gap, goTo, goToHit, hits, lookAround, mark, markers, putOut, range } from "./state";
+import { RangeDetails } from "./range";
 
 export function Panel() {
-  const nothing = chosen.value === undefined && gap.value === undefined && range.value === undefined && lit.value === undefined;
+  const nothing = chosen.value === undefined && gap.value === undefined && range.value === undefined && lit.value === undefined && (hits.value?.count ?? 0) === 0 && markers.value.length === 0;
   if (nothing) return null;
   return (
     <aside class="panel" aria-label="What is chosen">
-      <button type="button" class="plain close" onClick={() => { clear(); putOut(); }} aria-label="Close">×</button>
+      <button type="button" class="plain close" onClick={() => { clear(); putOut(); void find(""); }} aria-label="Close">×</button>
       {lit.value !== undefined && <LitNow />}
       {failed.value !== undefined && <p class="missing">{failed.value}</p>}
       {chosen.value !== undefined && <EventDetails />}
       {gap.value !== undefined && <GapDetails />}
       {range.value !== undefined && <RangeDetails />}
+      <MarkerList />
+      <HitList />
     </aside>
   );
 }
@@ -63,52 +65,48 @@ function GapDetails() {
       {now.cause !== undefined && now.cause !== "" && (
         <p class="cause"><i class="swatch" style={{ background: causeFill(now.cause, dark.value) }} />{now.cause}</p>
       )}
+      <div class="actions">
+        <button type="button" onClick={() => lookAround(now.start, now.end)}>Zoom to it</button>
+        {now.prev !== undefined && <button type="button" onClick={() => void goTo(now.prev as number)}>Work before</button>}
+        {now.next !== undefined && <button type="button" onClick={() => void goTo(now.next as number)}>Work behind</button>}
+        <a class="chip" href={link("idle", { device: now.device, a: Math.floor(now.start), b: Math.ceil(now.end), tracks: undefined, step: undefined, where: undefined })}>Idle time there</a>
+        <a class="chip" href={link("idle", { device: now.device })}>All idle time</a>
+      </div>
       {now.details !== undefined && <Pairs found={now.details} skip={["cause", "prev", "next", "start_ns", "end_ns", "duration_ns"]} />}
     </>
   );
 }
 
-function RangeDetails() {
-  const now = range.value;
-  if (now === undefined) return null;
-  const found = statistics.value;
-  const wide = now.to - now.from;
+/** What a search found, each a click away. */
+function HitList() {
+  const now = hits.value;
+  if (now === undefined || now.count === 0) return null;
   return (
-    <>
-      <h2>Range</h2>
-      <p class="big">{time(wide)} <span class="quiet">from {time(now.from)}</span></p>
-      <div class="actions">
-        <button type="button" onClick={() => lookAround(now.from, now.to)}>Zoom to it</button>
-      </div>
-      {found === undefined ? failed.value === undefined && <p class="awaited">Reading …</p> : (
-        <>
-          <p>Busy {time(found.busy_ns)} <span class="quiet">({share(found.busy_ns / Math.max(1, wide))})</span>, {count(found.events)} events.</p>
-          <Parts title="By category" parts={found.by_category} />
-          <Parts title="By operation" parts={found.by_op} />
-          <Parts title="By kernel" parts={found.by_kernel} />
-        </>
-      )}
-    </>
+    <details class="hits" open>
+      <summary>{plural(now.count, "match", "matches")}{now.hits.length < now.count && <span class="quiet">, the first {count(now.hits.length)} listed</span>}</summary>
+      <ol>
+        {now.hits.map((hit, at) => <li key={hit.row}><button type="button" class="plain" aria-current={at === now.at ? "true" : undefined} title={visible(hit.name)} onClick={() => void goToHit(at)}><span class="name">{visible(hit.name)}</span><span class="n">{time(hit.duration_ns)}</span></button></li>)}
+      </ol>
+    </details>
   );
 }
 
-function Parts(props: { title: string; parts: readonly Part[] | undefined }) {
-  const parts = props.parts ?? [];
-  if (parts.length === 0) return null;
-  const most = Math.max(1, ...parts.map((part) => part.ns));
+function MarkerList() {
+  const all = markers.value;
+  if (all.length === 0) return null;
   return (
-    <table class="parts">
-      <caption>{props.title}</caption>
-      <thead class="sr"><tr><th>Name</th><th>Events</th><th>Time</th></tr></thead>
-      <tbody>
-        {parts.map((part) => (
-          <tr key={part.name}>
-            <td class="name" title={visible(part.name)}>{visible(part.name)}<Meter share={part.ns / most} /></td>
-            <td class="n quiet">{part.events === undefined ? "" : `${count(part.events)} ×`}</td>
-            <td class="n">{time(part.ns)}</td>
-          </tr>
+    <section class="markers" aria-label="Markers">
+      <h2>Markers</h2>
+      <ul>
+        {all.map(({ at, note }, n) => (
+          <li key={at}>
+            <button type="button" class="plain" onClick={() => lookAround(at, at + 1)} title="Go there">{time(at)}</button>
+            <input value={note} aria-label={`Note at ${time(at)}`} placeholder="note" onChange={(event) => mark(at, event.currentTarget.value)} />
+            <span class="quiet n">{n > 0 && `+${time(at - (all[n - 1]?.at ?? 0))}`}</span>
+            <button type="button" class="plain" aria-label={`Remove the marker at ${time(at)}`} onClick={() => mark(at, undefined)}>×</button>
+          </li>
         ))}
-      </tbody>
-    </table>
+      </ul>
+    </section>
   );
 }

@@ -6,15 +6,16 @@ import type { IdlePart } from "./idle";
 import { groupKey } from "./layout";
 import type { TrackId } from "./sheet";
 import type { Stage, Under } from "./stage";
-import { choose, chooseGap, chooseIdle, clear, fold, lookAround, outline } from "./state";
+import { choose, chooseGap, chooseIdle, choosePart, chosen, clear, fold, lookAround, outline } from "./state";
 import type { Tile } from "./tile";
 
-export function click(stage: Stage, under: Under | undefined): void {
+export function click(stage: Stage, under: Under | undefined, isSecond: boolean): void {
   if (under === undefined) return;
   const { row, at, tile, span } = under;
+  if (isSecond && chosen.value !== undefined) return measure(chosen.value, under);
   if (row.kind === "group" && row.group !== undefined) {
     const idle = stage.idleIn(row, at);
-    return idle === undefined ? fold(groupKey(row.group)) : chooseIdle(idle);
+    return idle === undefined ? fold(groupKey(row.group)) : void chooseIdle(idle);
   }
   if (row.track === undefined) return;
   if (tile?.events !== undefined && span >= 0) return pick(tile, span, row.track.id);
@@ -22,6 +23,13 @@ export function click(stage: Stage, under: Under | undefined): void {
   const gap = stage.gapAt(row.track, at);
   if (gap !== undefined) void chooseGap({ ...gap, track: row.track.id });
   else clear();
+}
+
+/** From the start of the chosen event to the place of another, or to its start: the time between two points. */
+function measure(from: { start: number; track: TrackId }, { row, at, tile, span }: Under): void {
+  const to = tile?.events !== undefined && span >= 0 ? (tile.events.start[span] as number) : at;
+  const tracks = [from.track, ...(row.track === undefined ? [] : [row.track.id])].map(Number);
+  void choosePart({ from: Math.min(from.start, to), to: Math.max(from.start, to), tracks });
 }
 
 /** Chooses an event of a tile. */

@@ -4,9 +4,13 @@ import { place } from "../../address";
 import { ask, lit, reason, say } from "../../context";
 import { time } from "../../format";
 import type { Details, EventRef, Timeline } from "../../source/types";
+import { numbersIn, selectionIn } from "../../selection";
 import { numberOf, trackOf } from "./details";
 import { foldedAtFirst } from "./layout";
-import { choose, chooseGap, choosePart, chosen, clear, find, folded, hits, light, lookAround, NONE_FOLDED, outline, seen, shown } from "./state";
+import { readMarkers } from "./markers";
+import { namesWidth } from "./names";
+import type { TrackId } from "./sheet";
+import { arrangement, choose, chooseGap, choosePart, chosen, clear, find, folded, hits, light, lookAround, markers, NONE_FOLDED, outline, seen, shown } from "./state";
 import { around, type Window, within } from "./window";
 
 /** Once for a capture, and again whenever somebody comes to the view by a link. */
@@ -16,17 +20,21 @@ export function restore(timeline: Timeline): void {
   const number = (name: string) => (params.has(name) ? Number(params.get(name)) : undefined);
   const [from, to] = [number("from"), number("to")];
   const isPlaced = from !== undefined && to !== undefined && to > from;
-  const [a, b, row] = [number("a"), number("b"), number("event")];
+  const [row, picked] = [number("event"), selectionIn(params)];
   const [subject, text, fold, gap] = [params.get("subject"), params.get("find"), params.get("fold"), params.get("gap")];
   outline.value = timeline;
+  namesWidth.value = number("names");
+  const idOf = (at: number): TrackId => timeline.groups.flatMap((group) => group.tracks).find((track) => Number(track.id) === at)?.id ?? at;
+  arrangement.value = { only: params.get("only") ?? "", pinned: (params.get("pin") ?? "").split(",").filter((part) => part !== "").map((part) => idOf(Number(part))), hidden: new Set(numbersIn(params.get("hide") ?? "").map(idOf)) };
+  markers.value = readMarkers(params.get("marks") ?? "");
   clear();
   lit.value = undefined;
   hits.value = undefined;
   seen.value = new Set();
   folded.value = fold === null ? foldedAtFirst(timeline) : new Set(fold === NONE_FOLDED ? [] : fold.split(","));
-  const isChosen = [a, row, subject, gap].some((one) => one !== undefined && one !== null);
+  const isChosen = [picked, row, subject, gap].some((one) => one !== undefined && one !== null);
   shown.value = isPlaced ? within({ from, to }, span) : isChosen ? within({ from: 0, to: span }, span) : firstLook(timeline);
-  if (a !== undefined && b !== undefined) void choosePart(a, b);
+  if (picked !== undefined) void choosePart(picked);
   if (row !== undefined) void choose(row).then(() => {
     const event = chosen.value;
     if (event !== undefined && !isPlaced) lookAround(event.start, event.end);

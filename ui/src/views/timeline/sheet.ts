@@ -30,15 +30,16 @@ export interface Sheet {
   x(at: number): number;
 }
 
-/** The box of a stretch of time in the row of its track, clipped to the picture; none where it is out of sight. */
-export function boxOf(sheet: Sheet, start: number, end: number, track: TrackId): Box | undefined {
+/** The box of a stretch of time in the row of its track, or on one lane of it; clipped to the picture, none where it is out of sight. */
+export function boxOf(sheet: Sheet, start: number, end: number, track: TrackId, lane?: number): Box | undefined {
   const row = sheet.rowOf(track);
   if (row === undefined) return undefined;
   const { width } = sheet.size;
   const left = Math.max(-4, sheet.x(start));
   const right = Math.min(width + 4, Math.max(sheet.x(end), left + 2));
   if (right < -2 || left > width + 2) return undefined;
-  return [left, topOf(sheet, row) + 1, right - left, row.height - 3];
+  const isOnLane = lane !== undefined && row.kind === "track" && row.folded !== true;
+  return isOnLane ? [left, topOf(sheet, row) + 2 + lane * row.laneHeight, right - left, row.laneHeight - 1] : [left, topOf(sheet, row) + 1, right - left, row.height - 3];
 }
 
 export const topOf = (sheet: Sheet, row: Row) => RULER + row.top - sheet.scroll;

@@ -11,7 +11,7 @@ import { Counters } from "./counters";
 import { Idle, type IdlePart } from "./idle";
 import { drawEventNames, LEAST_LANE } from "./labels";
 import { type Layout, type Row, rowAt, rowsIn, SUMMARY_TRACKS } from "./layout";
-import { drawMarks, type Marks, NO_MARKS } from "./marks";
+import { drawMarks, drawNotes, type Marks, NO_MARKS } from "./marks";
 import { type Found, gapIn, laneIn, neighborIn } from "./near";
 import { drawBands, drawRuler } from "./ruler";
 import { type Box, boxOf, type Inks, RULER, type Sheet, topOf, type TrackId } from "./sheet";
@@ -139,6 +139,7 @@ export class Stage implements Sheet {
     for (const row of rowsIn(this.order.rows, this.scroll, this.scroll + height - RULER)) this.drawRow(row);
     drawMarks(this, this.marks, this.marks.chosen === undefined ? undefined : this.eventBox(this.marks.chosen));
     drawRuler(this, this.timeline.steps, this.marks.range);
+    drawNotes(this, this.marks.markers);
     performance.measure("timeline-draw", { start: begun, end: performance.now() });
   }
 

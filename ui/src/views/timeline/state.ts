@@ -1,32 +1,39 @@
 // What the timeline shows, as signals; the address keeps what a reader would want to send to somebody.
 
 import { batch, signal } from "@preact/signals";
-import { keep } from "../../address";
+import { keep, keepSelection } from "../../address";
 import { ask, lit, read, reason, say } from "../../context";
 import { count, short, time } from "../../format";
-import type { Details, EventRef, Hit, SearchAnswer, Selection, Timeline } from "../../source/types";
+import { queryOf, rangesOf, type Selection } from "../../selection";
+import type { Details, EventRef, Hit, SearchAnswer, SelectionAnswer, Timeline } from "../../source/types";
 import { numberOf, trackOf } from "./details";
 import type { IdlePart } from "./idle";
-import { groupKey } from "./layout";
+import { type Arrangement, AS_IT_CAME, groupKey } from "./layout";
 import type { TrackId } from "./sheet";
+import { type Marker, writtenMarkers } from "./markers";
 import { around, moved, type Window, within, zoomed } from "./window";
 
 export interface Chosen { row: number; start: number; end: number; track: TrackId; name: string }
 /** Between two events, by their rows; idle time of a device is between no two of one track. */
-export interface Gap { prev?: number; next?: number; start: number; end: number; track: TrackId; cause?: string; details?: Details }
-export interface Range { from: number; to: number }
+export interface Gap { prev?: number; next?: number; start: number; end: number; track: TrackId; cause?: string; details?: Details; device?: number }
 
 export const shown = signal<Window>({ from: 0, to: 1 });
 export const chosen = signal<Chosen | undefined>(undefined);
 export const details = signal<Details | undefined>(undefined);
 export const gap = signal<Gap | undefined>(undefined);
-export const range = signal<Range | undefined>(undefined);
-export const statistics = signal<Selection | undefined>(undefined);
+/** What is being drawn, or is chosen. */
+export const range = signal<Selection | undefined>(undefined);
+export const statistics = signal<SelectionAnswer | undefined>(undefined);
 export const failed = signal<string | undefined>(undefined);
 export const hits = signal<{ text: string; count: number; hits: Hit[]; at: number } | undefined>(undefined);
 /** Numbers of the categories that some tile here has. */
 export const seen = signal<ReadonlySet<number>>(new Set());
 export const folded = signal<ReadonlySet<string>>(new Set());
+
+/** Which tracks are seen, and in which order. */
+export const arrangement = signal<Arrangement>(AS_IT_CAME);
+/** Times with a note each, in order. */
+export const markers = signal<readonly Marker[]>([]);
 
 /** What there is to show. */
 export const outline = signal<Timeline>({ span_ns: 1, groups: [], categories: [], steps: [], counters: [] });
@@ -56,7 +63,8 @@ export function clear(): void {
     statistics.value = undefined;
     failed.value = undefined;
   });
-  keep({ event: undefined, gap: undefined, a: undefined, b: undefined });
+  keep({ event: undefined, gap: undefined });
+  keepSelection(undefined);
 }
 
 /** Shows what is known of an event. */
@@ -93,26 +101,43 @@ export async function chooseGap(found: Gap & { prev: number; next: number }): Pr
   }
 }
 
-/** Shows why a device was idle, which its strip says already. */
-export function chooseIdle(part: IdlePart): void {
+/** Shows why a device was idle, which its strip says already, and asks what was before and behind it. */
+export async function chooseIdle(part: IdlePart): Promise<void> {
   clear();
-  gap.value = { start: part.start, end: part.end, track: "", cause: part.cause, details: { about: part.about } };
+  const picked: Gap = { start: part.start, end: part.end, track: "", cause: part.cause, device: part.device, details: { about: part.about } };
+  gap.value = picked;
+  const said = { about: part.about, ...(part.row !== undefined && { event: { row: part.row } }) };
+  try {
+    const { prev, next, parts } = await ask<Details>("gap", { device: part.device, at: Math.round((part.start + part.end) / 2) });
+    const named = Array.isArray(parts) ? (parts as Details[]).find((one) => numberOf(one["start_ns"]) === part.start) : undefined;
+    if (gap.value === picked) gap.value = { ...picked, details: { ...said, ...(typeof named?.["activity"] === "string" && { host: [named["activity"], named["name"]].filter((word) => typeof word === "string").join(": ") }), prev_row: prev, next_row: next } };
+  } catch {
+    if (gap.value === picked) gap.value = { ...picked, details: said };
+  }
 }
 
-/** Chooses a part of time, and asks what is in it, on every track. */
-export async function choosePart(from: number, to: number): Promise<void> {
+/** The numbers of all tracks. */
+export const allTracks = (): number[] => outline.value.groups.flatMap((group) => group.tracks).map((track) => Number(track.id));
+
+/** Rows of a list of sums. */
+const ROWS = 200;
+
+/** Chooses a part of time on some tracks, all where none are named, and asks what is in it. */
+export async function choosePart(wanted: Selection): Promise<void> {
   clear();
-  const picked = { from: Math.max(0, Math.round(Math.min(from, to))), to: Math.round(Math.max(from, to)) };
+  const [from, to] = [Math.min(wanted.from, wanted.to), Math.max(wanted.from, wanted.to)];
+  const picked: Selection = { ...wanted, from: Math.max(0, Math.round(from)), to: Math.round(to) };
+  if (picked.tracks !== undefined && (picked.tracks.length === 0 || picked.tracks.length >= allTracks().length)) delete picked.tracks;
   range.value = picked;
-  keep({ a: picked.from, b: picked.to });
+  keepSelection(picked);
   try {
-    const tracks = outline.value.groups.flatMap((group) => group.tracks).map((track) => track.id).join(",");
-    const answer = await ask<Selection>("selection", { ...picked, tracks });
+    const answer = await ask<SelectionAnswer>("selection", { ...queryOf(picked, allTracks()), rows: ROWS, lines: 1 });
     if (range.value !== picked) return;
     statistics.value = answer;
-    read(`${time(picked.to - picked.from)} chosen, ${count(answer.events)} events, busy ${time(answer.busy_ns)}`);
+    const device = answer.sides.find((side) => side.side === "device");
+    read(`${time(picked.to - picked.from)} chosen, ${count(answer.events)} events${device === undefined ? "" : `, devices busy ${time(device.busy_ns)}`}`);
   } catch (error) {
-    failed.value = reason(error).text;
+    if (range.value === picked) failed.value = reason(error).text;
   }
 }
 
@@ -142,10 +167,16 @@ export async function nextHit(by: 1 | -1): Promise<void> {
     const more = await ask<SearchAnswer>("search", { q: now.text, after: after?.row }).catch(() => undefined);
     if (more !== undefined && more.hits.length > 0) list = [...list, ...more.hits];
   }
-  at = (at + list.length) % list.length;
-  hits.value = { ...now, hits: list, at };
-  const hit = list[at];
-  if (hit === undefined) return;
+  hits.value = { ...now, hits: list };
+  return goToHit((at + list.length) % list.length);
+}
+
+/** Goes to one of the hits that are here. */
+export async function goToHit(at: number): Promise<void> {
+  const now = hits.value;
+  const hit = now?.hits[at];
+  if (now === undefined || hit === undefined) return;
+  hits.value = { ...now, at };
   const event = { start: hit.start_ns, end: hit.start_ns + hit.duration_ns, track: hit.track, name: hit.name };
   bringIntoView(event);
   void choose(hit.row, event);
@@ -201,4 +232,36 @@ export function light(title: string, total: number, events: readonly EventRef[])
 export function putOut(): void {
   lit.value = undefined;
   keep({ subject: undefined, title: undefined });
+}
+
+/** Arranges the tracks otherwise, and keeps that in the address. */
+export function arrange(changes: Partial<Arrangement>): void {
+  const next = { ...arrangement.value, ...changes };
+  arrangement.value = next;
+  keep({ only: next.only, pin: next.pinned.join(","), hide: rangesOf([...next.hidden].map(Number)) });
+}
+
+export const pinTrack = (track: TrackId) => arrange({ pinned: [...arrangement.value.pinned, track] });
+export const unpinTrack = (track: TrackId) => arrange({ pinned: arrangement.value.pinned.filter((one) => one !== track) });
+export const hideTrack = (track: TrackId) => arrange({ hidden: new Set([...arrangement.value.hidden, track]) });
+
+/** Moves a pinned track one place up; the first goes to the end. */
+export function raiseTrack(track: TrackId): void {
+  const pinned = [...arrangement.value.pinned];
+  const at = pinned.indexOf(track);
+  if (at < 0) return;
+  pinned.splice(at, 1);
+  pinned.splice(at === 0 ? pinned.length : at - 1, 0, track);
+  arrange({ pinned });
+}
+
+/** Sets a marker, moves its note, or takes it away; the address keeps all. */
+export function mark(at: number, note: string | undefined): void {
+  const others = markers.value.filter((one) => one.at !== at);
+  setMarkers(note === undefined ? others : [...others, { at, note }]);
+}
+
+function setMarkers(next: readonly Marker[]): void {
+  markers.value = [...next].sort((one, other) => one.at - other.at);
+  keep({ marks: writtenMarkers(markers.value) });
 }

@@ -7,7 +7,7 @@ import { count, time, visible } from "../../format";
 import type { Timeline } from "../../source/types";
 import { Files } from "./files";
 import type { Stage } from "./stage";
-import { find, hits, lookAtAll, nextHit, seen, shown, zoom } from "./state";
+import { arrange, arrangement, chosen, find, hits, lookAtAll, mark, nextHit, seen, shown, zoom } from "./state";
 
 export function Tools({ timeline, stage }: { timeline: Timeline; stage: () => Stage | undefined }) {
   const window = shown.value;
@@ -15,13 +15,27 @@ export function Tools({ timeline, stage }: { timeline: Timeline; stage: () => St
   return (
     <div class="tools">
       <Search />
+      <Tracks />
       <span class="push" />
       <span class="quiet nowrap">{time(Math.min(span, window.to - window.from))} of {time(span)}</span>
       <button type="button" aria-label="Zoom in" onClick={() => zoom(0.5)}>+</button>
       <button type="button" aria-label="Zoom out" onClick={() => zoom(2)}>−</button>
       <button type="button" onClick={lookAtAll}>All</button>
+      <button type="button" onClick={() => mark(Math.round(chosen.value?.start ?? (window.from + window.to) / 2), "")} title="At the chosen event, else in the middle">Marker</button>
       <Files stage={stage} />
     </div>
+  );
+}
+
+/** Which tracks are seen. */
+function Tracks() {
+  const { only, hidden, pinned } = arrangement.value;
+  return (
+    <>
+      <input type="search" class="only" placeholder="Filter tracks" aria-label="Filter tracks" defaultValue={only} onInput={(event) => arrange({ only: event.currentTarget.value })} />
+      {hidden.size > 0 && <button type="button" onClick={() => arrange({ hidden: new Set() })}>Show {count(hidden.size)} hidden</button>}
+      {pinned.length > 1 && <button type="button" onClick={() => arrange({ pinned: [] })}>Unpin all</button>}
+    </>
   );
 }
 
@@ -34,7 +48,7 @@ function Search() {
       if (now !== undefined && now.text === text) void nextHit(1);
       else void find(text).then(() => nextHit(1));
     }}>
-      <input id="tl-find" name="find" type="search" placeholder="Find events" aria-label="Find events" defaultValue={place.peek().params.get("find") ?? ""} onInput={(event) => event.currentTarget.value === "" && void find("")} />
+      <input id="tl-find" name="find" type="search" placeholder="Find events" title="A part of a name, or terms: dur>1ms name~flash.*fwd track~stream kind=kernel op~dot range~step bytes>1MiB occupancy<50; - turns one round" aria-label="Find events" defaultValue={place.peek().params.get("find") ?? ""} onInput={(event) => event.currentTarget.value === "" && void find("")} />
       <button type="submit">Find</button>
       {now !== undefined && <span class="quiet">{now.count === 0 ? "none" : `${now.at < 0 ? "" : `${count(now.at + 1)} of `}${count(now.count)}`}</span>}
       {now !== undefined && now.count > 0 && <>

@@ -90,7 +90,8 @@ function Sizes({ rows }: { rows: Row[] }) {
   const [by, setBy] = useState(0);
   const [key, , words] = MEASURES[by] ?? MEASURES[0];
   const sized = rows.filter((row) => number(row, "from_bytes") > 0);
-  if (sized.length === 0) return null;
+  // One size is no distribution: the table above has it.
+  if (sized.length < 2) return null;
   const directions = [...new Set(sized.map((row) => String(row["direction"] ?? "")))];
   const color = (direction: string) => fill([0, 3, 1, 5, 4, 2][directions.indexOf(direction)] ?? 15, dark.value);
   const power = (row: Row) => Math.round(Math.log2(number(row, "from_bytes")));

@@ -42,6 +42,7 @@ pub(super) fn place(mut store: Store, header: &Header, name: &str, bytes: u64, i
     import.builder.process_mut(process).rank = header.rank.or_else(|| rank_in_name(name));
     import.captures.push(clock.facts(header, name, bytes));
     let first_row = import.builder.rows();
+    import.builder.process_mut(process).pid = process_of_operators(&store, import);
     let tracks = write_tracks(&mut store, header, process, &clock, is_xla, import);
     let placed = Placed { first_row, process, tracks };
     if is_own {
@@ -157,6 +158,22 @@ fn write_tracks(
     // Allocator events and arrows name tracks by their place in the store.
     placed.sort_by_key(|(at, _)| *at);
     placed.into_iter().map(|(_, track)| track).collect()
+}
+
+/// The system's number of the process whose threads call operators; none where it is not one.
+fn process_of_operators(store: &Store, import: &Import) -> Option<u64> {
+    let is_operator = |row: &Row| row.kind == EventKind::Operator as u8;
+    let mut found = None;
+    for track in &store.tracks {
+        let TrackKey::Thread(pid, _) = track.key else { continue };
+        if found == Some(pid) || !track.rows.iter().any(is_operator) {
+            continue;
+        }
+        if found.replace(pid).is_some() {
+            return None;
+        }
+    }
+    import.builder.strings.get(found?).parse().ok().filter(|pid| *pid > 0)
 }
 
 fn add_track(key: TrackKey<StringId>, namer: &Namer<'_>, header: &Header, process: u32, import: &mut Import) -> u32 {

@@ -1,0 +1,118 @@
+//! Singular value decompositions of which only the values are read, or the first columns of a square matrix of vectors.
+
+use super::site::{Rewrite, Site, Slack};
+use crate::pricing::Work;
+use ridge_hlo::InstructionId;
+
+/// The fewest columns that are worth it.
+const SMALLEST: f64 = 8.0;
+/// How many times as long as wide a matrix is for which square factors are a waste.
+const LONGER: f64 = 2.0;
+/// How much slower than products of matrices libraries decompose: of matrices of 300 × 300 to 2000 × 60 on one core 3 to 20 times.
+const SLOWER: f64 = 10.0;
+/// Instructions between the vectors and what takes some of them.
+const MOST: usize = 32;
+/// Places of the vectors among the results of a decomposition by LAPACK and cuSOLVER.
+const LEFT: i64 = 2;
+const RIGHT: i64 = 3;
+
+pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
+    let is_it = |id: &InstructionId| {
+        let target = site.instruction(*id).custom_call_target.as_deref();
+        target.is_some_and(|target| target.contains("gesdd") || target.contains("gesvd")) && site.ran(*id).is_some()
+    };
+    site.module.instruction_ids().filter(is_it).filter_map(|id| rewrite(site, id)).collect()
+}
+
+fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
+    let matrices = &site.instruction(id).shape;
+    let leaves = matrices.leaves();
+    let sides = |index: i64| {
+        let shape = &leaves.get(usize::try_from(index).ok()?)?.dimensions;
+        let [.., rows, columns] = shape[..] else { return None };
+        Some((rows as f64, columns as f64))
+    };
+    // Where no vectors are asked for there are none among the results, or empty ones.
+    let ((rows, left), (right, columns)) = (sides(LEFT)?, sides(RIGHT)?);
+    let (long, short) = (rows.max(columns), rows.min(columns));
+    if short < SMALLEST || left < 1.0 || right < 1.0 {
+        return None;
+    }
+    let vectors = site.elements_of(id, LEFT)?;
+    let batch = (vectors / (rows * left)).max(1.0);
+    let bytes = site.width(id) * batch * long * short;
+    let is_square = (if rows >= columns { left } else { right }) >= long && long >= LONGER * short;
+    let square = if rows >= columns { LEFT } else { RIGHT };
+    let (does, instead, why, help, flops) = match () {
+        () if is_unread(site, id, LEFT) && is_unread(site, id, RIGHT) => (
+            "decomposes matrices into singular values and vectors, and reads the values alone",
+            "the values alone",
+            "the vectors take most of the time of a decomposition, and a library's call can't be left half done by the compiler",
+            "ask for the values alone: `jnp.linalg.svd(a, compute_uv=False)`, or `jnp.linalg.svdvals(a)`",
+            4.0 * long * short * short,
+        ),
+        () if is_square && takes_first(site, id, square, short) => (
+            "computes a square matrix of singular vectors, of which at most the first columns are read",
+            "the vectors that belong to a singular value",
+            "`jnp.linalg.svd` completes the vectors to a square matrix unless it is told not to, which for a long matrix is most of the work",
+            "ask for the reduced form: `jnp.linalg.svd(a, full_matrices=False)`",
+            14.0 * long * short * short + 8.0 * short.powi(3),
+        ),
+        () => return None,
+    };
+    let better = Work { matrix: SLOWER * batch * flops, bytes, ..Work::default() };
+    Some(Rewrite {
+        does,
+        instead,
+        why,
+        help,
+        at: id,
+        old: vec![site.ran(id)?],
+        better: better.times(site.events(id)),
+        slack: Slack::Little,
+    })
+}
+
+/// The values of one of the results.
+fn values(site: &Site<'_, '_>, id: InstructionId, index: i64) -> Vec<InstructionId> {
+    let is_it = |value: &InstructionId| {
+        let instruction = site.instruction(*value);
+        instruction.opcode == "get-tuple-element"
+            && instruction.tuple_index == Some(index)
+            && instruction.operands.first() == Some(&id)
+    };
+    site.module.instruction_ids().filter(is_it).collect()
+}
+
+/// Whether nothing reads one of the results, and the results as a whole go nowhere else.
+fn is_unread(site: &Site<'_, '_>, id: InstructionId, index: i64) -> bool {
+    !site.module.is_root(id)
+        && values(site, id, index).into_iter().all(|value| site.flow.readers(value).is_some_and(|all| all.is_empty()))
+}
+
+/// Whether nothing but slices of at most `most` rows or columns reads one of the results, through what is done to each element.
+fn takes_first(site: &Site<'_, '_>, id: InstructionId, index: i64, most: f64) -> bool {
+    if site.module.is_root(id) {
+        return false;
+    }
+    let mut open = values(site, id, index);
+    let mut seen = 0;
+    while let Some(value) = open.pop() {
+        let Some(readers) = site.flow.readers(value) else { return false };
+        for reader in readers {
+            seen += 1;
+            let instruction = site.instruction(reader);
+            let [.., rows, columns] = instruction.shape.dimensions[..] else { return false };
+            match &*instruction.opcode {
+                "slice" if (rows.min(columns) as f64) <= most => {}
+                // A decomposition that failed is made of no numbers.
+                "select" => open.push(reader),
+                _ => return false,
+            }
+            if seen > MOST {
+                return false;
+            }
+        }
+    }
+    true
+}

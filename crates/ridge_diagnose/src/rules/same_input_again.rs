@@ -1,0 +1,56 @@
+//! A module is given an input again that it had before, with the same weights: the result was there.
+
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::rule::{Find, Group, Rule};
+use crate::words::{percent, short};
+use ridge_analysis::{Need, PythonLooks};
+use ridge_table::{Basis, Quantity, Unit};
+
+pub(crate) static RULE: Rule = Rule {
+    id: "same-input-again",
+    group: Group::Compute,
+    summary: "Same input given to a PyTorch module again",
+    document: include_str!("same_input_again.md"),
+    asks: &[Question::Device],
+    explains: &["kernel-hotspot", "unfused-eager"],
+    needs: &[Need::of::<PythonLooks>()],
+    find: Find::Causes(find),
+};
+
+/// Fewer calls may be a warm-up and a measurement.
+const FEWEST: u64 = 8;
+/// The part of the compared calls that had their input before.
+const MOST: f64 = 0.5;
+/// Below this part of the time it is not worth a change.
+const LEAST: f64 = 0.10;
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let all = case.watched().iter().flat_map(|watched| &watched.repeated);
+    let often = all.filter(|calls| calls.again >= FEWEST && calls.again as f64 >= MOST * calls.calls as f64);
+    let mut found = often.filter_map(|calls| {
+        let place = calls.place?;
+        let again = calls.again as f64 / calls.calls as f64;
+        let share = case.part_within(&place)? * again;
+        let words = format!(
+            "`{}` computes {} of the time what it has computed before: the same input again, with the same weights",
+            short(&calls.module),
+            percent(share)
+        );
+        let part = share / case.busy_share().filter(|busy| *busy > 0.0)?;
+        let claim = case.work().map(|work| (work.at, part.min(1.0) as f32));
+        (share >= LEAST).then(|| {
+            Finding::new(words)
+                .at(Some(case.place_of_python(&place)))
+                .number("calls whose input was compared", Quantity::new(calls.calls as f64, Unit::Count, Basis::Counted))
+                .number("of them had the input of an earlier call", Quantity::new(again, Unit::Share, Basis::Counted))
+                .why("the module doesn't train there, so the result for an input is always the same")
+                .help("compute it once before the loop and keep the result, or cache it by input; compute it anew only when the weights change")
+                .claims(claim)
+                .priced(share * 0.8, (share * 1.15).min(1.0))
+        })
+    });
+    // What is called within it has the same input.
+    Ok(found.next().into_iter().collect())
+}

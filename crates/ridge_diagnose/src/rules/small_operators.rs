@@ -1,0 +1,117 @@
+//! Operators of few numbers, called one by one from Python, whose time is that of calling them.
+
+use crate::case::{Case, Framework};
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::operator_calls::{NEEDS, OperatorCall};
+use crate::rule::{Find, Group, Rule};
+use crate::words::{list, percent};
+use ridge_table::{Basis, Quantity, Subject, Unit};
+use ridge_trace::EventRow;
+use rustc_hash::FxHashMap;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "small-operators",
+    group: Group::Host,
+    summary: "Small PyTorch operators called one by one",
+    document: include_str!("small_operators.md"),
+    asks: &[Question::Device],
+    explains: &["kernel-hotspot"],
+    needs: NEEDS,
+    find: Find::Causes(find),
+};
+
+/// Below this part of the time, calls with the Python between them, it is not worth a word.
+const LEAST: f64 = 0.30;
+/// What is no longer than this is the call and not its work, nanoseconds.
+const SMALL_NS: i64 = 40_000;
+/// What of a call's time its work may be by its price.
+const MOST_PRICED: f64 = 0.25;
+/// Fewer calls are what a program does once.
+const FEWEST: usize = 100;
+/// More views than this are those of elements.
+const MANY_ELEMENTS: u32 = 100;
+/// Of the time, a part for these from which on they are what to say.
+const APART: f64 = 0.3;
+/// Calls that read one number back, from which on those are what to say.
+const MOST_ITEMS: f64 = 0.10;
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    if case.framework() != Framework::Torch || !case.is_on_processors() {
+        return Ok(Vec::new());
+    }
+    let all = &case.operator_calls().calls;
+    let mut prices: FxHashMap<(ridge_trace::StringId, u32), f64> = FxHashMap::default();
+    let mut is_small = |call: &OperatorCall| {
+        let ns = call.span.1.saturating_sub(call.span.0);
+        ns <= SMALL_NS && *prices.entry(call.key()).or_insert_with(|| case.price_of_call(call)) <= MOST_PRICED * ns as f64
+    };
+    let small: Vec<usize> = all.iter().enumerate().filter(|(_, call)| is_small(call)).map(|(at, _)| at).collect();
+    // From the beginning of a small call to that of the next call: Python's part is of the call before.
+    let until_next = |at: &usize| {
+        let (call, next) = (&all[*at], all.get(at + 1));
+        let next = next.filter(|next| next.process == call.process).map_or(call.span.1, |next| next.span.0);
+        next.saturating_sub(call.span.0).clamp(0, 2 * SMALL_NS)
+    };
+    // A loop over an array makes a view of each element first.
+    let elements: Vec<usize> = all.iter().enumerate().filter(|(_, call)| is_taken_apart(case, call)).map(|(at, _)| at).collect();
+    let apart_ns: i64 = elements.iter().map(|at| all[*at].span.1.saturating_sub(all[*at].span.0)).sum();
+    let ns = small.iter().map(until_next).sum::<i64>().saturating_add(apart_ns);
+    let share = case.share(ns);
+    let views: usize = elements.iter().map(|at| all[*at].inside as usize).sum();
+    if small.len() + views < FEWEST || share < LEAST {
+        return Ok(Vec::new());
+    }
+    let name = |at: &usize| case.trace().strings.get(all[*at].name);
+    let is_item = |at: &&usize| matches!(name(at), "aten::item" | "aten::_local_scalar_dense" | "aten::is_nonzero");
+    let items = small.iter().filter(is_item).count();
+    let mut sums: FxHashMap<&str, i64> = FxHashMap::default();
+    for at in &small {
+        *sums.entry(name(at)).or_default() += until_next(at);
+    }
+    let mut names: Vec<(&str, i64)> = sums.into_iter().collect();
+    names.sort_by_key(|(name, ns)| (std::cmp::Reverse(*ns), *name));
+    let most: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+    let rows = elements.iter().chain(&small).map(|at| all[*at].row);
+    let seen = case.seen_about(rows.clone());
+    let first = rows.clone().next();
+    let is_apart = apart_ns as f64 >= APART * ns as f64;
+    let reads = is_apart || items as f64 >= MOST_ITEMS * small.len() as f64;
+    let message = if is_apart {
+        format!("{} of the time goes to a Python loop over the elements of arrays, one by one", percent(share))
+    } else if reads {
+        format!("{} of the time goes to small operators called one by one, many of them `.item()`", percent(share))
+    } else {
+        format!("{} of the time goes to calling small operators one by one, not to their work", percent(share))
+    };
+    let mut finding = Finding::new(message)
+        .at(first.and_then(|row| case.line_of_row(row)))
+        .about(first.and_then(EventRow::known).map(Subject::Event))
+        .seen(seen.as_ref());
+    if !small.is_empty() {
+        finding = finding.number("small calls", case.count_per_unit(small.len() as u64)).fact(format!("most of it in {}", list(&most, 4)));
+    }
+    if views > 0 {
+        finding = finding.number("elements taken out of arrays", case.count_per_unit(views as u64));
+    }
+    if items > 0 {
+        let part = Quantity::new(items as f64 / small.len() as f64, Unit::Share, Basis::Counted);
+        finding = finding.number("of the calls read one number back", part);
+    }
+    Ok(vec![
+        finding
+            .why("a call costs some microseconds however few numbers it works on, and Python makes the next one only after it")
+            .help(if reads { ITEMS } else { SMALL })
+            .information(),
+    ])
+}
+
+/// Whether a call makes a view of each of very many elements, as iterating over an array does.
+fn is_taken_apart(case: &Case<'_>, call: &OperatorCall) -> bool {
+    matches!(case.trace().strings.get(call.name), "aten::unbind" | "aten::split") && call.inside >= MANY_ELEMENTS
+}
+
+/// What helps where a loop reads numbers one by one.
+const ITEMS: &str = "replace the Python loop over elements by operators on whole arrays (`torch.bincount`, `scatter_add_`, indexing with arrays, `where`), or take the array out once by `.tolist()` or `.numpy()` and loop over that";
+/// What helps elsewhere.
+const SMALL: &str = "work on more at once: larger batches; `torch.stack` and `torch.func.vmap` over models, examples or steps that are alike (`torch.func.stack_module_state` for an ensemble); `torch.compile` to join what is left";

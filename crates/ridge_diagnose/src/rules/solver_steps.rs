@@ -1,0 +1,130 @@
+//! An adaptive solver of differential equations takes very many small steps by an explicit method.
+
+use crate::case::Case;
+use crate::finding::Finding;
+use crate::fitness::{CannotTell, Question};
+use crate::programs::{Program, of_loops, reached};
+use crate::rewrites::place_of;
+use crate::rule::{Find, Group, Rule};
+use crate::words::{count, percent};
+use ridge_analysis::{Lines, Need};
+use ridge_hlo::{ComputationId, Flow, HloModule, InstructionId};
+use ridge_table::{Basis, Quantity, Subject, Unit};
+use rustc_hash::FxHashSet;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "solver-steps",
+    group: Group::Structure,
+    summary: "Explicit adaptive ODE solver with very many steps",
+    document: include_str!("solver_steps.md"),
+    asks: &[Question::Device, Question::Hlo],
+    explains: &[],
+    needs: &[Need::of::<Lines>()],
+    find: Find::Causes(find),
+};
+
+/// The least part of the judged time.
+const LEAST: f64 = 0.10;
+/// Steps of one solution that smooth equations need rarely.
+const MANY: f64 = 200.0;
+/// Files of libraries in which a solution goes on step by step.
+const STEPPING: [&str; 2] = ["/diffrax/_integrate.py", "/jax/experimental/ode.py"];
+/// Files of those that choose the size of a step by its error.
+const CHOOSING: [&str; 3] = ["/diffrax/_step_size_controller/pid.py", "/diffrax/_step_size_controller/adaptive.py", "/jax/experimental/ode.py"];
+/// Files and calls without which no implicit step is solved.
+const SOLVING: [&str; 4] = ["/diffrax/_root_finder/", "/optimistix/_root_find", "/lineax/_solver/", "/lineax/_solve.py"];
+
+/// A loop over the steps of a solution.
+struct Steps {
+    finding: Finding,
+    ns: i64,
+    program: u32,
+}
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    case.needs_hlo()?;
+    let mut found = of_loops(case, steps);
+    // Of loops in loops the one that holds most.
+    found.sort_by_key(|steps| (steps.program, std::cmp::Reverse(steps.ns)));
+    found.dedup_by_key(|steps| steps.program);
+    Ok(found.into_iter().map(|steps| steps.finding).collect())
+}
+
+fn steps(case: &Case<'_>, program: &Program<'_>, _: &Flow<'_>, id: InstructionId) -> Option<Steps> {
+    let module = program.module;
+    let body = *module.instruction(id).called.first()?;
+    if !is_from(module, id, &STEPPING) {
+        return None;
+    }
+    let inside = reached(module, body);
+    let of_inside: FxHashSet<ComputationId> = inside.iter().copied().collect();
+    let mut ran: Vec<InstructionId> =
+        program.ran.keys().copied().filter(|id| of_inside.contains(&module.instruction(*id).computation)).collect();
+    let own = module.computation(body).instruction_ids().map(|id| program.events(id)).max().unwrap_or(0);
+    let iterations = ran.iter().map(|id| program.events(*id)).max()?.max(own);
+    let trips = iterations as f64 / program.events(id).max(1) as f64;
+    ran.push(id);
+    let ns = program.ns_of(&ran);
+    if trips < MANY || case.share(ns) < LEAST {
+        return None;
+    }
+    let all = all_instructions(module, &inside);
+    let is_adaptive = all.iter().any(|id| is_from(module, *id, &CHOOSING));
+    if !is_adaptive || all.iter().any(|id| solves(module, *id)) {
+        return None;
+    }
+    let method = all.iter().find_map(|id| method(module, *id));
+    let message = format!(
+        "{} of the time is in a solution of differential equations that takes {} each time, by an explicit method{}",
+        percent(case.share(ns)),
+        count(trips as u64, "step", "steps"),
+        method.as_deref().map(|method| format!(" (`{method}`)")).unwrap_or_default(),
+    );
+    let finding = Finding::new(message)
+        .at(place_of(case, program, id))
+        .about(Subject::Module(program.row))
+        .number("in its steps", case.per_unit(ns))
+        .number("steps each time, those of the slowest member of a batch", Quantity::new(trips, Unit::Count, Basis::Measured))
+        .fact("whether the equations are stiff is not in the capture: loosen the tolerances tenfold, and if the number of steps hardly changes, stability limits them and not accuracy")
+        .why("an explicit method has to keep its steps as short as the fastest process of the equations, even when that has long died down")
+        .help("where rates differ by orders of magnitude, an implicit solver takes far fewer steps: `diffrax.Kvaerno5()` or `Kvaerno3()`, or `KenCarp4()` where only a part is stiff; else looser `rtol` and `atol`, and a start `dt0=None`")
+        .claims(program.claim(&ran, 1.0))
+        .information();
+    Some(Steps { finding, ns, program: program.row.0 })
+}
+
+/// All instructions of some computations, those inside of their fusions as well.
+fn all_instructions(module: &HloModule, computations: &[ComputationId]) -> Vec<InstructionId> {
+    let mut open: Vec<ComputationId> = computations.to_vec();
+    let mut seen: FxHashSet<ComputationId> = open.iter().copied().collect();
+    let mut found = Vec::new();
+    while let Some(at) = open.pop() {
+        for id in module.computation(at).instruction_ids() {
+            found.push(id);
+            open.extend(module.instruction(id).called.iter().copied().filter(|called| seen.insert(*called)));
+        }
+    }
+    found
+}
+
+fn is_from(module: &HloModule, id: InstructionId, files: &[&str]) -> bool {
+    module.source_stack(id).iter().any(|frame| files.iter().any(|file| frame.file.contains(file)))
+}
+
+/// Whether an instruction is part of solving equations for a step.
+fn solves(module: &HloModule, id: InstructionId) -> bool {
+    let instruction = module.instruction(id);
+    let name = instruction.custom_call_target.as_deref().unwrap_or(&instruction.opcode);
+    crate::factors::is_factor(module, id)
+        || name.contains("trsm")
+        || name == "triangular-solve"
+        || is_from(module, id, &SOLVING)
+}
+
+/// The name of the method, by the file of diffrax that has its numbers.
+fn method(module: &HloModule, id: InstructionId) -> Option<String> {
+    let stack = module.source_stack(id);
+    let file = stack.iter().find_map(|frame| frame.file.rsplit_once("/diffrax/_solver/").map(|(_, file)| file))?;
+    let name = file.strip_suffix(".py").filter(|name| !matches!(*name, "base" | "runge_kutta"))?;
+    Some(name.to_owned())
+}

@@ -1,0 +1,301 @@
+"""Watch what a PyTorch program does that no trace tells: the same input given again, padding, gradients that no optimizer reads.
+
+All of it is looked at from outside, in the first calls of modules and steps of optimizers, and written beside the samples
+(`docs/samples.md`). No operator is called for it: numbers of arrays of the host are read where they lie, those of a GPU not at all.
+Inside of programs that `torch.compile` has compiled nothing is watched.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections import Counter
+from ctypes import c_int32, c_int64, string_at
+from typing import Any
+
+from .own_files import OwnFiles, innermost
+
+#: Calls of modules that are looked at; after them the program calls its modules as if nobody watched.
+_MOST_CALLS = 1 << 15
+
+#: Inputs that are remembered.
+_MOST_INPUTS = 1 << 12
+
+#: Inputs of fewer numbers cost less than looking.
+_LEAST_NUMBERS = 64
+
+#: Numbers of an array that are compared with those of an earlier call.
+_PROBES = 32
+
+#: Looks at the indices of an embedding: at the first calls, then at every other one.
+_MOST_LOOKS, _LOOKS_IN_A_ROW = 64, 16
+
+#: Shorter rows are no sequences.
+_SHORTEST_ROW = 8
+
+#: The step after which gradients are looked at: a program's first steps may differ.
+_STEP = 5
+
+#: Failures after which watching ends.
+_MOST_FAILURES = 3
+
+#: Names that are kept of arrays.
+_MOST_NAMES = 3
+
+
+class TorchWatch:
+    """What was seen so far; `told` gives it."""
+
+    def __init__(self, torch: Any) -> None:
+        self._torch = torch
+        self._own = OwnFiles()
+        self._calls = 0
+        self._failures = 0
+        self._compiles = False
+        self._inputs: dict[tuple[Any, ...], _Input] = {}
+        self._repeated: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._padding: dict[int, _Padding] = {}
+        self._optimizers: weakref.WeakSet[Any] = weakref.WeakSet()
+        self._steps = 0
+        self._stepped_ids: set[int] = set()
+        #: Modules that were called in training, and the names and sizes of the parameters with a gradient after some steps.
+        self._trained: dict[int, weakref.ref[Any]] = {}
+        self._gradients: dict[int, tuple[str, int]] = {}
+        self._hook: Any = None
+
+    def start(self) -> None:
+        """Hear calls and steps; raises AttributeError or ImportError for a PyTorch that has no such hooks."""
+        from torch.nn.modules.module import register_module_forward_pre_hook
+        from torch.optim.optimizer import register_optimizer_step_post_hook
+
+        register_optimizer_step_post_hook(self._stepped)
+        self._hook = register_module_forward_pre_hook(self._before)
+        compile_ = self._torch.compile
+
+        @functools.wraps(compile_)
+        def compiles(*args: Any, **kwargs: Any) -> Any:
+            # What is compiled depends on the hooks that there are, so they stay.
+            self._compiles = True
+            return compile_(*args, **kwargs)
+
+        self._torch.compile = compiles
+
+    def told(self) -> dict[str, Any]:
+        """What was seen, for the file of samples; empty where nothing was."""
+        said: dict[str, Any] = {}
+        if repeated := [entry for entry in self._repeated.values() if entry["again"]]:
+            said["repeated"] = sorted(repeated, key=lambda entry: -entry["again"])[:8]
+        padding = max(self._padding.values(), key=lambda padding: padding.share, default=None)
+        if padding is not None and padding.share > 0.0:
+            said["padding"] = {
+                "share": round(padding.share, 4),
+                "beyond_longest": round(padding.beyond_longest, 4),
+                "looks": padding.looks,
+                "frame": padding.frame,
+            }
+        if unread := self._unread():
+            said["unread_gradients"] = unread
+        return said
+
+    def _before(self, module: Any, inputs: Any) -> None:
+        if self._torch.compiler.is_compiling() or self._hook is None:
+            return
+        self._calls += 1
+        if self._calls > _MOST_CALLS or self._failures >= _MOST_FAILURES:
+            hook, self._hook = self._hook, None
+            if not self._compiles:
+                hook.remove()
+            return
+        try:
+            if isinstance(module, self._torch.nn.Embedding):
+                self._look_at_indices(module, inputs)
+                return
+            if not (module.training and self._torch.is_grad_enabled()):
+                self._look_at_inputs(module, inputs)
+            if self._torch.is_grad_enabled() and self._steps < _STEP and len(self._trained) < _MOST_INPUTS:
+                self._trained.setdefault(id(module), weakref.ref(module))
+        except Exception:
+            self._failures += 1
+
+    def _look_at_inputs(self, module: Any, inputs: Any) -> None:
+        arrays = [value for value in inputs if isinstance(value, self._torch.Tensor)]
+        if not arrays or sum(array.numel() for array in arrays) < _LEAST_NUMBERS:
+            return
+        key = tuple(_place(array) for array in arrays)
+        if any(_is_random(child) for child in module.modules()):
+            # Nor is what is called within it anybody's whole work.
+            if len(self._inputs) < _MOST_INPUTS:
+                self._inputs[key] = _Input(module, arrays, ())
+            return
+        state = (tuple(_content(array) for array in arrays), _weights(module))
+        known = self._inputs.get(key)
+        if known is not None and known.is_there():
+            # What is inside of a module gets its input, too: that is the same call.
+            if known.module() is not module:
+                return
+            entry = self._entry_of(module)
+            entry["again"] += known.state == state and _is_known(state)
+            known.state = state
+        elif len(self._inputs) < _MOST_INPUTS:
+            self._inputs[key] = _Input(module, arrays, state)
+            entry = self._entry_of(module)
+        else:
+            return
+        entry["calls"] += 1
+
+    def _entry_of(self, module: Any) -> dict[str, Any]:
+        frame = self._frame()
+        key = (type(module).__qualname__, *(frame or ()))
+        if key not in self._repeated:
+            self._repeated[key] = {"module": type(module).__qualname__, "calls": 0, "again": 0, "frame": frame}
+        return self._repeated[key]
+
+    def _look_at_indices(self, module: Any, inputs: Any) -> None:
+        indices = inputs[0]
+        if indices.dim() != 2 or indices.device.type != "cpu" or indices.shape[1] < _SHORTEST_ROW:
+            return
+        padding = self._padding.setdefault(id(module), _Padding())
+        rows = _rows(indices) if padding.is_due() else None
+        if not rows or (parts := _padded(rows, module.padding_idx)) is None:
+            return
+        padding.add(*parts)
+        padding.frame = padding.frame or self._frame()
+
+    def _frame(self) -> list[Any] | None:
+        """The innermost place of the program's own that the call came from, in the form of a sample's frames."""
+        found = innermost(self._own)
+        return found and [found["file"], found["line"], found["function"], ""]
+
+    def _stepped(self, optimizer: Any, _args: Any, _kwargs: Any) -> None:
+        if self._torch.compiler.is_compiling() or self._failures >= _MOST_FAILURES:
+            return
+        try:
+            self._steps += 1
+            if optimizer not in self._optimizers:
+                self._optimizers.add(optimizer)
+                self._stepped_ids |= {id(array) for group in optimizer.param_groups for array in group["params"]}
+            if self._steps == _STEP:
+                self._look_at_gradients()
+        except Exception:
+            self._failures += 1
+
+    def _look_at_gradients(self) -> None:
+        modules = [module for known in self._trained.values() if (module := known()) is not None]
+        inner = {id(child) for module in modules for child in module.modules() if child is not module}
+        for module in (module for module in modules if id(module) not in inner):
+            for name, array in module.named_parameters():
+                if array.requires_grad and array.grad is not None:
+                    self._gradients.setdefault(id(array), (name, array.numel()))
+
+    def _unread(self) -> dict[str, Any] | None:
+        # An optimizer that stepped later may have had them.
+        unread = [kept for key, kept in self._gradients.items() if key not in self._stepped_ids]
+        if not unread:
+            return None
+        return {
+            "numbers": sum(size for _, size in unread),
+            "of": sum(size for _, size in self._gradients.values()),
+            "arrays": len(unread),
+            "names": [name for name, _ in unread[:_MOST_NAMES]],
+        }
+
+
+class _Padding:
+    """What looks at the indices of one embedding found."""
+
+    def __init__(self) -> None:
+        self._calls = self.looks = 0
+        self._shares = self._spare = 0.0
+        self.frame: list[Any] | None = None
+
+    def is_due(self) -> bool:
+        """Whether this call is looked at: the first ones are, and then every other one."""
+        self._calls += 1
+        return self.looks < _MOST_LOOKS and (self.looks < _LOOKS_IN_A_ROW or self._calls >= 2 * self.looks)
+
+    def add(self, share: float, spare: float) -> None:
+        self.looks += 1
+        self._shares += share
+        self._spare += spare
+
+    @property
+    def share(self) -> float:
+        """The part of all indices that is padding."""
+        return self._shares / max(self.looks, 1)
+
+    @property
+    def beyond_longest(self) -> float:
+        """The part of all indices that lies beyond the longest row of its batch."""
+        return self._spare / max(self.looks, 1)
+
+
+class _Input:
+    """The arrays that a module was given, as long as they are there."""
+
+    def __init__(self, module: Any, arrays: list[Any], state: tuple[Any, ...]) -> None:
+        from torch.multiprocessing.reductions import StorageWeakRef
+
+        self.module = weakref.ref(module)
+        self._storages = [StorageWeakRef(array.untyped_storage()) for array in arrays]
+        self.state = state
+
+    def is_there(self) -> bool:
+        """Whether the memory is still that of then: otherwise another array may have come to lie there."""
+        return self.module() is not None and not any(storage.expired() for storage in self._storages)
+
+
+def _place(array: Any) -> tuple[Any, ...]:
+    return (array.untyped_storage()._cdata, array.storage_offset(), tuple(array.shape), array.stride(), array.dtype)
+
+
+def _content(array: Any) -> tuple[Any, ...] | None:
+    """What changes when the array does: its version, and some of its numbers; None where neither can be had.
+
+    The numbers are read where they lie: any call of PyTorch for them would be an operator in the trace.
+    """
+    version = None if array.is_inference() else array._version
+    if array.device.type != "cpu":
+        return None if version is None else (version,)
+    # Between the first and the last number there may be others: one more that must not change.
+    extent = 1 + sum((size - 1) * step for size, step in zip(array.shape, array.stride(), strict=True)) if array.numel() else 0
+    address, width, step = array.data_ptr(), array.element_size(), max(extent // _PROBES, 1)
+    return (version, *(string_at(address + at * width, width) for at in range(0, extent, step)))
+
+
+def _weights(module: Any) -> tuple[Any, ...] | None:
+    arrays = [*module.parameters(), *module.buffers()]
+    ends = [_content(array) for array in {id(end): end for end in (arrays[:1] + arrays[-1:])}.values()]
+    return (sum(0 if array.is_inference() else array._version for array in arrays), *ends)
+
+
+def _is_known(state: tuple[Any, ...]) -> bool:
+    return all(content is not None for content in state[0])
+
+
+def _is_random(module: Any) -> bool:
+    """Whether a module gives other results for the same input: dropout that is on, or statistics that are kept."""
+    return module.training and (hasattr(module, "running_mean") or "Dropout" in type(module).__name__)
+
+
+def _rows(indices: Any) -> list[list[int]] | None:
+    """The numbers of a matrix, read where they lie; None where they do not lie in a row."""
+    kind = {8: c_int64, 4: c_int32}.get(indices.element_size())
+    if kind is None or not indices.is_contiguous():
+        return None
+    rows, length = indices.shape
+    numbers = list((kind * (rows * length)).from_address(indices.data_ptr()))
+    return [numbers[at : at + length] for at in range(0, rows * length, length)]
+
+
+def _padded(rows: list[list[int]], padding: int | None) -> tuple[float, float] | None:
+    """The part of the indices in `rows` that is padding, and the part beyond the longest row; None where nothing tells."""
+    length = len(rows[0])
+    for ends in ([row[::-1] for row in rows], rows):
+        value = Counter(row[0] for row in ends).most_common(1)[0][0] if padding is None else padding
+        # Where no index is known to be padding, it is the one that half of all rows end with, twice.
+        if padding is None and (len(rows) < 4 or 2 * sum(row[:2] == [value, value] for row in ends) < len(rows)):
+            continue
+        runs = [next((at for at, index in enumerate(row) if index != value), length) for row in ends]
+        if any(runs):
+            return sum(runs) / (len(rows) * length), min(runs) / length
+    return (0.0, 0.0) if padding is not None else None

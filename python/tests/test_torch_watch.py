@@ -1,0 +1,172 @@
+"""What is watched of a PyTorch program: inputs that come again, padding, gradients that no optimizer reads. Needs torch."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def watched(program: str) -> dict[str, Any]:
+    """What is told of `program`, which has `torch` and `watch`, in a process of its own: the hooks are for good."""
+    pytest.importorskip("torch")
+    head = """
+        import json, sys
+        import torch
+        from ridgeline.torch_watch import TorchWatch
+        watch = TorchWatch(torch)
+        watch.start()
+        torch.manual_seed(0)
+    """
+    text = dedent(head) + dedent(program) + "\nprint(json.dumps(watch.told()))\n"
+    done = subprocess.run([sys.executable, "-c", text], cwd=ROOT / "python", capture_output=True, text=True, check=True)
+
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+ENCODER = """
+    model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU()).eval()
+    pictures = torch.randn(40, 64)
+"""
+
+
+def test_the_same_input_again_is_seen_and_another_is_not() -> None:
+    again = watched(
+        ENCODER
+        + """
+    with torch.no_grad():
+        for _ in range(10):
+            model(pictures[:20])
+            model(torch.randn(20, 64))
+    """
+    )
+    (entry,) = again["repeated"]
+    # Each line of the program is an entry; the fresh inputs of the second have none again.
+    assert (entry["module"], entry["calls"], entry["again"], entry["frame"][1]) == ("Sequential", 10, 9, 14)
+
+
+@pytest.mark.parametrize(
+    "between",
+    ["pictures.add_(1)", "pictures.data[0] += 1", "next(model.parameters()).data[0] += 1", "pictures = pictures.clone()"],
+)
+def test_an_input_or_weight_that_changes_is_not_the_same(between: str) -> None:
+    told = watched(
+        ENCODER
+        + f"""
+    with torch.no_grad():
+        for _ in range(10):
+            model(pictures)
+            {between}
+    """
+    )
+    assert told == {}
+
+
+def test_dropout_that_is_on_gives_other_results() -> None:
+    told = watched(
+        """
+    model = torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.Dropout()).train()
+    pictures = torch.randn(40, 64)
+    with torch.no_grad():
+        for _ in range(10):
+            model(pictures)
+    """
+    )
+    assert told == {}
+
+
+@pytest.mark.parametrize(("padding", "reached"), [("padding_idx=0", 24), ("", 24)])
+def test_padding_beyond_the_longest_row_is_counted(padding: str, reached: int) -> None:
+    told = watched(
+        f"""
+    table = torch.nn.Embedding(100, 8{", " + padding if padding else ""})
+    for _ in range(5):
+        texts = torch.zeros(8, 96, dtype=torch.long)
+        for row in range(8):
+            length = 24 if row == 3 else 12
+            texts[row, :length] = torch.randint(1, 100, (length,))
+        table(texts)
+    """
+    )
+    found = told["padding"]
+    assert (found["looks"], found["beyond_longest"]) == (5, 1 - reached / 96)
+    assert found["share"] == pytest.approx(1 - (7 * 12 + 24) / (8 * 96), abs=1e-4)
+
+
+def test_rows_without_padding_have_none() -> None:
+    told = watched(
+        """
+    table = torch.nn.Embedding(100, 8)
+    for _ in range(5):
+        table(torch.randint(1, 100, (8, 96)))
+    """
+    )
+    assert told == {}
+
+
+TRAINING = """
+    body, head = torch.nn.Linear(16, 16), torch.nn.Linear(16, 2)
+    model = torch.nn.Sequential(body, head)
+    optimizer = torch.optim.SGD({parameters}, lr=0.1)
+    for _ in range(8):
+        optimizer.zero_grad()
+        model(torch.randn(4, 16)).sum().backward()
+        optimizer.step()
+"""
+
+
+def test_gradients_that_no_optimizer_has_are_told() -> None:
+    told = watched(TRAINING.format(parameters="head.parameters()"))
+    assert told == {"unread_gradients": {"numbers": 272, "of": 306, "arrays": 2, "names": ["0.weight", "0.bias"]}}
+
+
+def test_gradients_of_all_parameters_are_read() -> None:
+    assert watched(TRAINING.format(parameters="model.parameters()")) == {}
+
+
+def test_a_second_optimizer_has_the_rest_later() -> None:
+    told = watched(
+        TRAINING.format(parameters="head.parameters()")
+        + """
+    other = torch.optim.SGD(body.parameters(), lr=0.1)
+    other.step()
+    """
+    )
+    assert told == {}
+
+
+def test_a_compiled_model_is_left_alone() -> None:
+    told = watched(
+        """
+    model = torch.compile(torch.nn.Linear(64, 64), backend="eager").eval()
+    pictures = torch.randn(40, 64)
+    with torch.no_grad():
+        results = [model(pictures) for _ in range(3)]
+    assert all(torch.equal(results[0], result) for result in results)
+    """
+    )
+    assert set(told) <= {"repeated"}
+
+
+def test_watching_leaves_no_operator_in_a_trace() -> None:
+    told = watched(
+        ENCODER
+        + """
+    table = torch.nn.Embedding(100, 8, padding_idx=0)
+    texts = torch.zeros(8, 96, dtype=torch.long)
+    with torch.profiler.profile() as trace, torch.no_grad():
+        model(pictures)
+        model(pictures.t().contiguous().t())
+        table(texts)
+    seen = {event.key for event in trace.key_averages()}
+    assert not seen & {"aten::detach", "aten::to", "aten::resolve_neg"}, seen
+    """
+    )
+    assert told["padding"]["share"] == 1.0

@@ -1,0 +1,50 @@
+// The overview of a capture of a hardware profiler: its kernels, what bounds each, and what the profiler says of it.
+
+import { link } from "../../address";
+import { show, visible } from "../../format";
+import { Answer } from "../../parts/answer";
+import { Meter } from "../../parts/bar";
+import type { Cell, Column, TableAnswer } from "../../source/types";
+
+const SHOWN = 40;
+/** Columns of the table that stand beside the verdict, each a part of a peak. */
+const SHARES = ["compute_share", "memory_share", "dram_share", "occupancy"];
+
+export function Profiles() {
+  return (
+    <Answer<TableAnswer> path="table/stats/profile">
+      {(table) => (
+        <section aria-label="Profiled kernels">
+          <h2>Profiled kernels</h2>
+          <p class="quiet">Counted by the hardware, launch by launch; longest first. <a href={link("tables", { topic: "stats", view: "profile" })}>All numbers</a>, <a href={link("roofline")}>roofline</a></p>
+          <Kernels table={table} />
+        </section>
+      )}
+    </Answer>
+  );
+}
+
+function Kernels({ table }: { table: TableAnswer }) {
+  const at = (id: string) => table.columns.findIndex((column) => column.id === id);
+  const cell = (row: Cell[], id: string): Cell => row[at(id)] ?? null;
+  const shares = SHARES.map((id) => table.columns[at(id)]).filter((column): column is Column => column !== undefined && table.rows.some((row) => cell(row, column.id) !== null));
+  return (
+    <div class="list plain" role="region" aria-label="Profiled kernels" tabIndex={0}>
+      <table>
+        <thead><tr><th>Kernel</th><th class="n">Duration</th><th>Bound by</th>{shares.map((column) => <th key={column.id} class="n"><button type="button" class="about" data-about={column.about}>{column.title}</button></th>)}<th>The profiler's advice</th></tr></thead>
+        <tbody>
+          {table.rows.slice(0, SHOWN).map((row, n) => (
+            <tr key={n}>
+              <td class="kernel">{visible(String(cell(row, "kernel") ?? ""))} <span class="quiet">{show(cell(row, "grid"), "text")} × {show(cell(row, "block"), "text")}</span></td>
+              <td class="n">{show(cell(row, "duration_ns"), "ns")}</td>
+              <td><b>{show(cell(row, "bound"), "text")}</b></td>
+              {shares.map((column) => { const value = cell(row, column.id); return <td key={column.id} class="n">{typeof value === "number" && <Meter share={value} />}{show(value, "share")}</td>; })}
+              <td class="advice">{cell(row, "rule") === null ? <span class="quiet">none</span> : visible(String(cell(row, "rule")))}{typeof cell(row, "speedup_pct") === "number" && <span class="quiet"> (up to {show(cell(row, "speedup_pct"), "number")}% by its estimate)</span>}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {table.total > SHOWN && <p class="quiet">and {show(table.total - SHOWN, "count")} more in <a href={link("tables", { topic: "stats", view: "profile" })}>Tables</a></p>}
+    </div>
+  );
+}
