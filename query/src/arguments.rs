@@ -71,6 +71,18 @@ pub(crate) struct Arguments {
     pub(crate) timings: bool,
 }
 
+/// `word`, so that a query which begins with a comment isn't taken for an option.
+pub(crate) fn told_from_options(word: OsString) -> OsString {
+    match word.as_encoded_bytes() {
+        [b'-', b'-', b' ' | b'\t' | b'\n' | b'\r', ..] => {
+            let mut told = OsString::from("\n");
+            told.push(word);
+            told
+        }
+        _ => word,
+    }
+}
+
 const EXAMPLES: &str = "\
 Examples:
   ridgeline query run/ 'select op, self_ns from op limit 5'

@@ -33,7 +33,7 @@ const GRACE: Duration = Duration::from_millis(500);
 
 fn main() -> ExitCode {
     ridgeline::explain_lost_files();
-    let arguments = Arguments::parse();
+    let arguments = Arguments::parse_from(std::env::args_os().map(arguments::told_from_options));
     let started = Instant::now();
     let threads = arguments.threads.map_or_else(default_threads, |threads| usize::from(threads.get()));
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();

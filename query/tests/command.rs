@@ -142,7 +142,9 @@ fn the_listing_names_every_table_and_its_columns() {
 
 #[test]
 fn memory_is_bounded() {
-    let sql = "select count(*) from (select distinct a.row * 1000003 + b.row as n from event a cross join event b)";
+    let many =
+        "(select a.row * 1000003 + b.row * 1009 + c.row as n from event a cross join event b cross join event c)";
+    let sql = &format!("select count(*) from {many} x join {many} y on x.n = y.n");
     let answer = answer(&small(), &["--memory", "1MiB", "--threads", "1", sql]);
     assert_eq!(answer.code, Some(1), "{}", answer.out);
     assert!(answer.err.contains("needs more memory than it may have"), "{}", answer.err);

@@ -54,7 +54,10 @@ pub(super) fn said(text: &str) -> Option<&str> {
 
 /// A kernel's name without its return type, namespaces, template arguments and parameters, as Nsight Systems shortens it.
 fn short_name(name: &str) -> &str {
-    let end = name.find(['<', '(']).unwrap_or(name.len());
+    // A bracket behind a letter opens arguments; another one is a namespace without a name.
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let arguments = name.bytes().zip(name.bytes().skip(1)).position(|(one, next)| is_letter(one) && b"<(".contains(&next));
+    let end = arguments.map_or(name.len(), |at| at + 1);
     let head = name[..end].trim_end();
     let start = head.rfind([' ', ':']).map_or(0, |at| at + 1);
     match &head[start..] {
@@ -74,6 +77,8 @@ mod tests {
             ("gemm_fusion_dot", "gemm_fusion_dot"),
             ("ncclDevKernel_AllReduce(ncclDevComm*)", "ncclDevKernel_AllReduce"),
             ("<lambda>", "<lambda>"),
+            ("void <unnamed>::softmax_warp_forward<float, (int)7>(T2 *)", "softmax_warp_forward"),
+            ("void at::(anonymous namespace)::cat<at::<unnamed>::Type>(char *)", "cat"),
         ] {
             assert_eq!(short_name(full), short);
         }

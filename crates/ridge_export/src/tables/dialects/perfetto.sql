@@ -22,7 +22,7 @@ FROM raw.track WHERE kind <> 'derived';
 
 CREATE VIEW perfetto.process AS
 SELECT process_id AS id, process_id AS upid, pid, name FROM raw.process
-UNION ALL SELECT 1000000 + device_id, 1000000 + device_id, 1000000 + device_id, name FROM raw.device;
+UNION ALL SELECT 1000000 + device_id AS id, 1000000 + device_id AS upid, 1000000 + device_id AS pid, name FROM raw.device;
 
 CREATE VIEW perfetto.thread_track AS
 SELECT track_id AS id, name, 'thread_track' AS type, track_id AS utid, CAST(NULL AS BIGINT) AS parent_id
@@ -44,8 +44,8 @@ CREATE VIEW perfetto.counter_track AS
 SELECT DISTINCT (metric_id + 1) * 1000000 + coalesce(device_id + 1, 0) AS id, metric AS name, 'counter_track' AS type,
   CAST(NULL AS VARCHAR) AS unit, device_id AS gpu_id
 FROM raw.counter
-UNION ALL SELECT DISTINCT (allocator_id + 1) * 1000000 + 999999, allocator || ' in use, bytes', 'counter_track', 'bytes',
-  CAST(NULL AS BIGINT)
+UNION ALL SELECT DISTINCT (allocator_id + 1) * 1000000 + 999999, allocator || ' in use, bytes' AS metric, 'counter_track' AS type, 'bytes' AS unit,
+  CAST(NULL AS BIGINT) AS gpu_id
 FROM raw.allocation;
 
 CREATE VIEW perfetto.track AS
@@ -73,37 +73,36 @@ CREATE VIEW perfetto.trace_bounds AS
 SELECT min(start_ns) AS start_ts, max(end_ns) AS end_ts FROM raw.event;
 
 CREATE VIEW perfetto.args AS
-SELECT row AS id, row AS arg_set_id, 'debug.operation' AS flat_key, 'debug.operation' AS key,
-  operation AS string_value, CAST(NULL AS BIGINT) AS int_value, CAST(NULL AS DOUBLE) AS real_value,
-  'string' AS value_type, operation AS display_value
-FROM raw.event WHERE operation IS NOT NULL
-UNION ALL SELECT row, row, 'debug.module', 'debug.module', module, NULL, NULL, 'string', module
-FROM raw.event WHERE module IS NOT NULL
-UNION ALL SELECT row, row, 'debug.scope', 'debug.scope', scope, NULL, NULL, 'string', scope
-FROM raw.event WHERE scope IS NOT NULL
-UNION ALL SELECT row, row, 'debug.event kind', 'debug.event kind', kind, NULL, NULL, 'string', kind FROM raw.event
-UNION ALL SELECT row, row, 'debug.step_num', 'debug.step_num', NULL, step, NULL, 'int', CAST(step AS VARCHAR)
-FROM raw.event WHERE kind = 'step' AND step IS NOT NULL
-UNION ALL SELECT row, row, 'debug.registers per thread', 'debug.registers per thread', NULL, registers, NULL, 'int',
-  CAST(registers AS VARCHAR)
-FROM raw.event WHERE registers IS NOT NULL
-UNION ALL SELECT row, row, 'debug.static shared memory', 'debug.static shared memory', NULL, static_shared_bytes, NULL, 'int',
-  CAST(static_shared_bytes AS VARCHAR)
-FROM raw.event WHERE static_shared_bytes IS NOT NULL
-UNION ALL SELECT row, row, 'debug.dynamic shared memory', 'debug.dynamic shared memory', NULL, dynamic_shared_bytes, NULL,
-  'int', CAST(dynamic_shared_bytes AS VARCHAR)
-FROM raw.event WHERE dynamic_shared_bytes IS NOT NULL
-UNION ALL SELECT row, row, 'debug.theoretical occupancy %', 'debug.theoretical occupancy %', NULL, NULL, occupancy_pct, 'real',
-  CAST(occupancy_pct AS VARCHAR)
-FROM raw.event WHERE occupancy_pct IS NOT NULL
-UNION ALL SELECT row, row, 'debug.Input Dims', 'debug.Input Dims', input_dims, NULL, NULL, 'string', input_dims
-FROM raw.event WHERE input_dims IS NOT NULL
-UNION ALL SELECT row, row, 'debug.Input type', 'debug.Input type', input_types, NULL, NULL, 'string', input_types
-FROM raw.event WHERE input_types IS NOT NULL
-UNION ALL SELECT row, row, 'debug.bytes', 'debug.bytes', NULL, bytes, NULL, 'int', CAST(bytes AS VARCHAR)
-FROM raw.event WHERE bytes IS NOT NULL
-UNION ALL SELECT row, row, 'debug.source', 'debug.source', source_memory, NULL, NULL, 'string', source_memory
-FROM raw.event WHERE source_memory IS NOT NULL
-UNION ALL SELECT row, row, 'debug.destination', 'debug.destination', destination_memory, NULL, NULL, 'string',
-  destination_memory
-FROM raw.event WHERE destination_memory IS NOT NULL;
+SELECT row AS id, row AS arg_set_id, key AS flat_key, key, string_value, int_value, real_value,
+  CASE WHEN string_value IS NOT NULL THEN 'string' WHEN int_value IS NOT NULL THEN 'int' ELSE 'real' END AS value_type,
+  coalesce(string_value, CAST(int_value AS VARCHAR), CAST(real_value AS VARCHAR)) AS display_value
+FROM (
+  SELECT row, 'debug.operation' AS key, operation AS string_value, CAST(NULL AS BIGINT) AS int_value, CAST(NULL AS DOUBLE) AS real_value
+  FROM raw.event WHERE operation IS NOT NULL
+  UNION ALL SELECT row, 'debug.module' AS key, module AS string_value, NULL AS int_value, NULL AS real_value
+  FROM raw.event WHERE module IS NOT NULL
+  UNION ALL SELECT row, 'debug.scope' AS key, scope AS string_value, NULL AS int_value, NULL AS real_value
+  FROM raw.event WHERE scope IS NOT NULL
+  UNION ALL SELECT row, 'debug.event kind' AS key, kind AS string_value, NULL AS int_value, NULL AS real_value
+  FROM raw.event WHERE kind IS NOT NULL
+  UNION ALL SELECT row, 'debug.step_num' AS key, NULL AS string_value, step AS int_value, NULL AS real_value
+  FROM raw.event WHERE kind = 'step' AND step IS NOT NULL
+  UNION ALL SELECT row, 'debug.registers per thread' AS key, NULL AS string_value, registers AS int_value, NULL AS real_value
+  FROM raw.event WHERE registers IS NOT NULL
+  UNION ALL SELECT row, 'debug.static shared memory' AS key, NULL AS string_value, static_shared_bytes AS int_value, NULL AS real_value
+  FROM raw.event WHERE static_shared_bytes IS NOT NULL
+  UNION ALL SELECT row, 'debug.dynamic shared memory' AS key, NULL AS string_value, dynamic_shared_bytes AS int_value, NULL AS real_value
+  FROM raw.event WHERE dynamic_shared_bytes IS NOT NULL
+  UNION ALL SELECT row, 'debug.theoretical occupancy %' AS key, NULL AS string_value, NULL AS int_value, occupancy_pct AS real_value
+  FROM raw.event WHERE occupancy_pct IS NOT NULL
+  UNION ALL SELECT row, 'debug.Input Dims' AS key, input_dims AS string_value, NULL AS int_value, NULL AS real_value
+  FROM raw.event WHERE input_dims IS NOT NULL
+  UNION ALL SELECT row, 'debug.Input type' AS key, input_types AS string_value, NULL AS int_value, NULL AS real_value
+  FROM raw.event WHERE input_types IS NOT NULL
+  UNION ALL SELECT row, 'debug.bytes' AS key, NULL AS string_value, bytes AS int_value, NULL AS real_value
+  FROM raw.event WHERE bytes IS NOT NULL
+  UNION ALL SELECT row, 'debug.source' AS key, source_memory AS string_value, NULL AS int_value, NULL AS real_value
+  FROM raw.event WHERE source_memory IS NOT NULL
+  UNION ALL SELECT row, 'debug.destination' AS key, destination_memory AS string_value, NULL AS int_value, NULL AS real_value
+  FROM raw.event WHERE destination_memory IS NOT NULL
+) AS args;
