@@ -36,6 +36,9 @@ _SHORTEST_ROW = 8
 #: The step after which gradients are looked at: a program's first steps may differ.
 _STEP = 5
 
+#: Steps after which clearing is looked at no more, and clearings that make a habit.
+_MOST_CLEARINGS, _FEWEST_CLEARED = 64, 4
+
 #: Failures after which watching ends.
 _MOST_FAILURES = 3
 
@@ -61,6 +64,8 @@ class TorchWatch:
         #: Modules that were called in training, and the names and sizes of the parameters with a gradient after some steps.
         self._trained: dict[int, weakref.ref[Any]] = {}
         self._gradients: dict[int, tuple[str, int]] = {}
+        self._clearing: weakref.WeakKeyDictionary[Any, _Clearing] = weakref.WeakKeyDictionary()
+        self._cleared: list[_Clearing] = []
         self._hook: Any = None
 
     def start(self) -> None:
@@ -79,6 +84,18 @@ class TorchWatch:
             return compile_(*args, **kwargs)
 
         self._torch.compile = compiles
+        self._hear_clearing()
+
+    def _hear_clearing(self) -> None:
+        optimizer, watch = self._torch.optim.Optimizer, self
+        zero_grad = optimizer.zero_grad
+
+        @functools.wraps(zero_grad)
+        def clears(one: Any, *args: Any, **kwargs: Any) -> Any:
+            watch._clears(one)
+            return zero_grad(one, *args, **kwargs)
+
+        optimizer.zero_grad = clears
 
     def told(self) -> dict[str, Any]:
         """What was seen, for the file of samples; empty where nothing was."""
@@ -95,6 +112,8 @@ class TorchWatch:
             }
         if unread := self._unread():
             said["unread_gradients"] = unread
+        if cleared := [clearing.told() for clearing in self._cleared if clearing.is_a_habit()]:
+            said["cleared_gradients"] = sorted(cleared, key=lambda entry: -entry["numbers"])[:8]
         return said
 
     def _before(self, module: Any, inputs: Any) -> None:
@@ -176,8 +195,25 @@ class TorchWatch:
                 self._stepped_ids |= {id(array) for group in optimizer.param_groups for array in group["params"]}
             if self._steps == _STEP:
                 self._look_at_gradients()
+            self._clearing_of(optimizer).steps(optimizer)
         except Exception:
             self._failures += 1
+
+    def _clears(self, optimizer: Any) -> None:
+        if self._torch.compiler.is_compiling() or self._failures >= _MOST_FAILURES:
+            return
+        try:
+            clearing = self._clearing_of(optimizer)
+            if clearing.clears(optimizer) and clearing.frame is None:
+                clearing.frame = self._frame()
+        except Exception:
+            self._failures += 1
+
+    def _clearing_of(self, optimizer: Any) -> _Clearing:
+        if optimizer not in self._clearing:
+            self._clearing[optimizer] = _Clearing(type(optimizer).__name__)
+            self._cleared.append(self._clearing[optimizer])
+        return self._clearing[optimizer]
 
     def _look_at_gradients(self) -> None:
         modules = [module for known in self._trained.values() if (module := known()) is not None]
@@ -198,6 +234,59 @@ class TorchWatch:
             "arrays": len(unread),
             "names": [name for name, _ in unread[:_MOST_NAMES]],
         }
+
+
+class _Clearing:
+    """Gradients of one optimizer that are cleared before it reads them."""
+
+    def __init__(self, optimizer: str) -> None:
+        self._optimizer = optimizer
+        self._looks = self._steps = self._times = 0
+        #: Where the gradients lay at the last step since which nothing was cleared, and how often each had been written.
+        self._read: dict[int, tuple[int, int]] = {}
+        self._numbers = 0
+        self.frame: list[Any] | None = None
+
+    def steps(self, optimizer: Any) -> None:
+        """The optimizer has read its gradients."""
+        self._steps += 1
+        if self._looks < _MOST_CLEARINGS:
+            self._read = {id(array): _written(array.grad) for array in _with_gradient(optimizer)}
+
+    def clears(self, optimizer: Any) -> bool:
+        """Whether gradients are cleared that it has not read."""
+        read, self._read = self._read, {}
+        # Before its first steps a program may try things out.
+        if self._steps < 2 or self._looks >= _MOST_CLEARINGS:
+            return False
+        self._looks += 1
+        unread = [array for array in _with_gradient(optimizer) if read.get(id(array)) != _written(array.grad)]
+        if unread:
+            self._times += 1
+            self._numbers = sum(array.numel() for array in unread)
+        return bool(unread)
+
+    def is_a_habit(self) -> bool:
+        """Whether most clearings are of that kind."""
+        return self._times >= _FEWEST_CLEARED and 2 * self._times >= self._looks
+
+    def told(self) -> dict[str, Any]:
+        """What was seen."""
+        return {
+            "optimizer": self._optimizer,
+            "numbers": self._numbers,
+            "times": self._times,
+            "of": self._looks,
+            "frame": self.frame,
+        }
+
+
+def _with_gradient(optimizer: Any) -> list[Any]:
+    return [array for group in optimizer.param_groups for array in group["params"] if array.grad is not None]
+
+
+def _written(gradient: Any) -> tuple[int, int]:
+    return gradient.data_ptr(), gradient._version
 
 
 class _Padding:

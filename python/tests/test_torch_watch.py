@@ -142,6 +142,35 @@ def test_a_second_optimizer_has_the_rest_later() -> None:
     assert told == {}
 
 
+GAN = """
+    generator, critic = torch.nn.Linear(16, 8), torch.nn.Linear(8, 1)
+    trains_generator = torch.optim.Adam(generator.parameters())
+    trains_critic = torch.optim.Adam(critic.parameters())
+    for _ in range(8):
+        fake = generator(torch.randn(4, 16)){cut}
+        trains_critic.zero_grad()
+        critic(fake).mean().backward()
+        trains_critic.step()
+        trains_generator.zero_grad()
+        critic.requires_grad_(False)
+        (-critic(generator(torch.randn(4, 16))).mean()).backward()
+        critic.requires_grad_(True)
+        trains_generator.step()
+    """
+
+
+def test_gradients_that_are_cleared_unread_are_told() -> None:
+    (told,) = watched(GAN.format(cut=""))["cleared_gradients"]
+    assert told["frame"][2] == "<module>"
+    assert {key: told[key] for key in ("optimizer", "numbers", "times", "of")} == {
+        "optimizer": "Adam", "numbers": 136, "times": 6, "of": 6
+    }
+
+
+def test_a_critic_that_is_cut_off_throws_nothing_away() -> None:
+    assert watched(GAN.format(cut=".detach()")) == {}
+
+
 def test_a_compiled_model_is_left_alone() -> None:
     told = watched(
         """

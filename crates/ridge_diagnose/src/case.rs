@@ -1,11 +1,11 @@
 //! What a rule is asked about: a trace with its answers, whose every moment is, and what is known beside it.
 
-use crate::finding::Place;
+use crate::finding::{Finding, Place};
 use crate::fitness::CannotTell;
 use crate::known::Known;
 use ridge_analysis::models::idle::IdlePart;
 use ridge_analysis::{
-    Activity, Analysis, Cause, Frame, Holds, IdleGaps, PythonFrame, Shared, Spans, StepRow, Wall, WallRow,
+    Activity, Analysis, Cause, Frame, Holds, IdleGaps, Life, PythonFrame, Shared, Spans, StepRow, Wall, WallRow,
 };
 use ridge_hlo::{HloModule, Instruction, InstructionId};
 use ridge_replay::{Action, Edit};
@@ -326,6 +326,25 @@ impl<'a> Case<'a> {
     pub(crate) fn is_on_processors(&self) -> bool {
         let devices = &self.wall().devices;
         !devices.is_empty() && devices.iter().all(|device| self.is_processor(device.device))
+    }
+}
+
+/// Launching on a processor is judged in so much time, nanoseconds: before, caches fill and libraries load what they need.
+const BRIEF_NS: i64 = 500_000_000;
+/// A part of the recorded life that is too small to stand for what a longer run does.
+const BRIEF_PART: f64 = 0.25;
+
+impl Case<'_> {
+    /// `finding`, which is about launches, as no more than information where a processor was judged for too short a part of its life.
+    pub(crate) fn unless_brief(&self, finding: Finding) -> Finding {
+        let life = self.analysis.get::<Life>();
+        let is_brief = life.judged_ns < BRIEF_NS && (life.judged_ns as f64) < BRIEF_PART * life.whole_ns as f64;
+        if !self.is_on_processors() || !is_brief {
+            return finding;
+        }
+        finding
+            .fact("less than half a second was judged, in which launches are slower: record a longer run")
+            .information()
     }
 }
 

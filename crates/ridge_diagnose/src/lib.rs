@@ -26,6 +26,7 @@ mod fitness;
 mod kernels;
 mod known;
 mod launched;
+mod libraries;
 mod log;
 mod losses;
 mod operator_calls;

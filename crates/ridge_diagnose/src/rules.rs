@@ -68,6 +68,7 @@ rules! {
     cheaper_form
     grown_input
     unused_gradients
+    repeated_backward
     unread_gradients
     same_input_again
     padded_batches
@@ -78,9 +79,11 @@ rules! {
     solver_steps
     factorized_again
     frozen_work
+    library_part
     distant_pairs
     tiny_operations
     small_operators
+    wide_convolution
     narrow_reduction
     layout_copies
     gather_scatter_bound

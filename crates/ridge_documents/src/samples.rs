@@ -69,6 +69,24 @@ pub struct Watched {
     pub padding: Option<Padding>,
     /// Gradients that were computed and that no optimizer has.
     pub unread_gradients: Option<UnreadGradients>,
+    /// Gradients that an optimizer clears before it reads them.
+    pub cleared_gradients: Vec<ClearedGradients>,
+}
+
+/// Gradients that one optimizer clears before it reads them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ClearedGradients {
+    /// The optimizer's class.
+    pub optimizer: String,
+    /// Their numbers.
+    pub numbers: u64,
+    /// How often they were cleared unread.
+    pub times: u64,
+    /// Clearings that were looked at.
+    pub of: u64,
+    /// The place of the clearing in the program's own files.
+    pub frame: Option<SampledFrame>,
 }
 
 /// Calls of the modules of one class from one place, outside of training.

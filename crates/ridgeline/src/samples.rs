@@ -3,8 +3,8 @@
 use crate::note::{Note, Severity};
 use ridge_documents::{SampledFrame, Samples, Stretch};
 use ridge_import::Imported;
+use ridge_trace::{ClearedGradients, Padding, RepeatedCalls, UnreadGradients, Watched};
 use ridge_trace::{NONE, PythonPlace, PythonStack, PythonThread, StringId, Trace};
-use ridge_trace::{Padding, RepeatedCalls, UnreadGradients, Watched};
 use std::fs::{File, read_dir};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -127,7 +127,15 @@ fn watched(trace: &mut Trace, samples: &Samples, process: u32) -> Option<Watched
         arrays: gradients.arrays,
         names: gradients.names.clone(),
     });
-    Some(Watched { process, repeated, padding, unread_gradients })
+    let cleared_gradients = said.cleared_gradients.iter().map(|cleared| ClearedGradients {
+        optimizer: cleared.optimizer.clone(),
+        numbers: cleared.numbers,
+        times: cleared.times.min(cleared.of),
+        of: cleared.of,
+        place: cleared.frame.as_ref().map(&mut place),
+    });
+    let cleared_gradients = cleared_gradients.collect();
+    Some(Watched { process, repeated, padding, unread_gradients, cleared_gradients })
 }
 
 /// The process, or each window of it, with the time that the trace has of it; where nothing tells, the only one there is.

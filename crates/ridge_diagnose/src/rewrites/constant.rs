@@ -39,7 +39,7 @@ pub(super) fn find(site: &Site<'_, '_>) -> Option<Rewrite> {
             old.extend(inside.into_iter().flat_map(|inside| site.module.computation(inside).instruction_ids()));
         }
     }
-    old.retain(|id| site.program.ran.contains_key(id));
+    old.retain(|id| site.program.ran.contains_key(id) && computes(site, *id));
     old.sort_unstable();
     old.dedup();
     let at = old.iter().copied().max_by_key(|id| site.program.ns(*id))?;
@@ -57,6 +57,35 @@ pub(super) fn find(site: &Site<'_, '_>) -> Option<Rewrite> {
         better: Work::default(),
         slack: Slack::Little,
     })
+}
+
+/// Whether an instruction does more than fill an array or copy it: what is filled in each call is written over there.
+fn computes(site: &Site<'_, '_>, id: InstructionId) -> bool {
+    let fills = |opcode: &str| {
+        matches!(
+            opcode,
+            "parameter"
+                | "constant"
+                | "iota"
+                | "broadcast"
+                | "copy"
+                | "reshape"
+                | "bitcast"
+                | "transpose"
+                | "tuple"
+                | "get-tuple-element"
+                | "call"
+        )
+    };
+    let instruction = site.instruction(id);
+    let mut inside = instruction.called.iter().flat_map(|called| reached(site.module, *called));
+    match instruction.is_fusion() || instruction.opcode == "call" {
+        true => inside.any(|inside| {
+            let mut all = site.module.computation(inside).instruction_ids();
+            all.any(|id| !fills(&site.module.instruction(id).opcode))
+        }),
+        false => !fills(&instruction.opcode),
+    }
 }
 
 /// Whether two runs of an instruction may differ although they read the same.

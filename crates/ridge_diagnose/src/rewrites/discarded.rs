@@ -6,9 +6,13 @@ use super::site::{Rewrite, Site, Slack};
 use crate::pricing::Work;
 use ridge_hlo::InstructionId;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// The largest part of the iterations that keep a result which is worth a branch.
 const RARE: f64 = 0.5;
+/// The part of the iterations below which what they need of a library's call is left out.
+const SELDOM: f64 = 0.25;
 /// Elements below which a choice costs nothing.
 const FEWEST: f64 = 512.0;
 /// Counts that a condition is tried with.
@@ -18,28 +22,64 @@ const MOST: usize = 512;
 
 pub(super) fn find(site: &Site<'_, '_>) -> Vec<Rewrite> {
     let selects = site.module.instruction_ids().filter(|id| site.instruction(*id).opcode == "select");
-    selects.filter_map(|id| rewrite(site, id)).collect()
+    let mut by_condition: BTreeMap<(InstructionId, InstructionId, bool), Vec<Choice>> = BTreeMap::new();
+    for choice in selects.filter_map(|id| choice(site, id)) {
+        by_condition.entry((choice.around, choice.condition, choice.is_first)).or_default().push(choice);
+    }
+    by_condition.into_values().filter_map(|choices| rewrite(site, &choices)).collect()
 }
 
-fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
-    let carrier = site.ran(id).filter(|_| site.elements(id) >= FEWEST)?;
-    let around = site.flow.loop_around(id)?;
-    let [condition, yes, no] = site.instruction(id).operands[..] else { return None };
+/// A choice in a loop between two results, one of which is kept rarely.
+struct Choice {
+    select: InstructionId,
+    carrier: InstructionId,
+    around: InstructionId,
+    condition: InstructionId,
+    /// What is kept rarely, and whether that is the first of the two.
+    branch: InstructionId,
+    is_first: bool,
+    /// The part of the iterations that keep it.
+    kept: f64,
+}
+
+fn choice(site: &Site<'_, '_>, select: InstructionId) -> Option<Choice> {
+    let carrier = site.ran(select).filter(|_| site.elements(select) >= FEWEST)?;
+    let around = site.flow.loop_around(select)?;
+    let [condition, yes, no] = site.instruction(select).operands[..] else { return None };
     let part = Condition { site, around }.part(condition)?;
-    let (kept, branch) = if part <= RARE { (part, yes) } else { (1.0 - part, no) };
-    if kept > RARE || kept <= 0.0 {
-        return None;
+    let is_first = part <= RARE;
+    let (kept, branch) = if is_first { (part, yes) } else { (1.0 - part, no) };
+    // A condition is spread out over each array that it chooses.
+    let mut condition = site.flow.source(condition);
+    for _ in 0..MOST {
+        let instruction = site.instruction(condition);
+        match (&*instruction.opcode, instruction.operands.first()) {
+            ("broadcast" | "reshape" | "bitcast", Some(of)) => condition = site.flow.source(*of),
+            _ => break,
+        }
     }
-    let old = made_for(site, id, carrier, around, branch);
+    (kept > 0.0 && kept <= RARE).then_some(Choice { select, carrier, around, condition, branch, is_first, kept })
+}
+
+fn rewrite(site: &Site<'_, '_>, choices: &[Choice]) -> Option<Rewrite> {
+    let first = choices.iter().max_by_key(|choice| (site.elements(choice.select) as u64, Reverse(choice.select)))?;
+    let old = made_for(site, choices, first.around);
     // A loop costs what its iterations do, which are in the list themselves.
     let priced = old.iter().filter(|id| site.instruction(**id).opcode != "while");
-    let work: Option<Vec<Work>> = priced.map(|id| Some(Work::of(site.cost(*id)?)?.times(site.events(*id)))).collect();
-    let better = work?.into_iter().fold(Work::default(), Work::plus).times(kept);
-    let is_within = |other: &InstructionId| *other != carrier;
+    let mut work = Work::default();
+    for id in priced {
+        match site.cost(*id).and_then(Work::of) {
+            Some(cost) => work = work.plus(cost.times(site.events(*id))),
+            // A library's call has no price; where it is seldom needed, that is little of it.
+            None if first.kept <= SELDOM => {}
+            None => return None,
+        }
+    }
+    let is_within = |other: &InstructionId| choices.iter().all(|choice| *other != choice.carrier);
     // Choosing between two arrays that are there anyway is no work of a branch.
     let at = old.iter().copied().filter(is_within).max_by_key(|id| site.program.ns(*id))?;
     // The line of the condition is the one to change.
-    let at = if site.place(id).is_some() { id } else { at };
+    let at = if site.place(first.select).is_some() { first.select } else { at };
     Some(Rewrite {
         does: "computes both branches of a condition in every iteration, though a counter chooses one of them rarely",
         instead: "computing it in those iterations alone",
@@ -47,27 +87,23 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
         help: "let a counter that all members share decide (`lax.cond` on a number that is not mapped), or run the iterations between in an inner `fori_loop` and do the rare part after it",
         at,
         old,
-        better,
+        better: work.times(first.kept),
         slack: Slack::Alike,
     })
 }
 
-/// What ran of the loop for nothing but the branch `branch` of the choice `select`, and the choice itself.
-fn made_for(
-    site: &Site<'_, '_>,
-    select: InstructionId,
-    carrier: InstructionId,
-    around: InstructionId,
-    branch: InstructionId,
-) -> Vec<InstructionId> {
-    let operands: Vec<InstructionId> =
-        site.instruction(select).operands.iter().map(|id| site.flow.source(*id)).collect();
-    let first = site.flow.source(branch);
-    if operands.iter().filter(|operand| **operand == first).count() > 1 {
-        return vec![carrier];
-    }
-    let mut old = only_for(site, &[select], first, around);
-    old.push(carrier);
+/// What ran of the loop for nothing but the branches that are kept rarely, and the choices themselves.
+fn made_for(site: &Site<'_, '_>, choices: &[Choice], around: InstructionId) -> Vec<InstructionId> {
+    let selects: Vec<InstructionId> = choices.iter().map(|choice| choice.select).collect();
+    let is_alone = |choice: &&Choice| {
+        let branch = site.flow.source(choice.branch);
+        let operands = site.instruction(choice.select).operands.iter().map(|id| site.flow.source(*id));
+        operands.filter(|operand| *operand == branch).count() == 1
+    };
+    let firsts: Vec<InstructionId> =
+        choices.iter().filter(is_alone).map(|choice| site.flow.source(choice.branch)).collect();
+    let mut old = only_for(site, &selects, &firsts, around);
+    old.extend(choices.iter().map(|choice| choice.carrier));
     old.sort_unstable();
     old.dedup();
     old

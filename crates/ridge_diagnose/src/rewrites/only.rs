@@ -8,18 +8,18 @@ use rustc_hash::FxHashSet;
 /// Values that are followed.
 const MOST: usize = 4096;
 
-/// The instructions that ran in the loop `around`, or in loops in it, for the value `first` alone, where `readers` are the only
-/// ones that may read it; none where others do.
+/// The instructions that ran in the loop `around`, or in loops in it, for the values `firsts` alone, where `readers` are the only
+/// ones that may read them; none where others do.
 pub(super) fn only_for(
     site: &Site<'_, '_>,
     readers: &[InstructionId],
-    first: InstructionId,
+    firsts: &[InstructionId],
     around: InstructionId,
 ) -> Vec<InstructionId> {
     let mut only: FxHashSet<InstructionId> = FxHashSet::default();
     // What loops run that are there for nothing else.
     let mut iterated: Vec<InstructionId> = Vec::new();
-    let mut open = vec![first];
+    let mut open = firsts.to_vec();
     while let Some(at) = open.pop() {
         if only.contains(&at) || only.len() > MOST || site.flow.loop_around(at) != Some(around) {
             continue;
@@ -40,7 +40,15 @@ pub(super) fn only_for(
             }
             continue;
         }
-        let makes = !matches!(&*site.instruction(at).opcode, "parameter" | "get-tuple-element" | "constant" | "while");
+        let makes = match &*site.instruction(at).opcode {
+            "parameter" | "constant" | "while" => false,
+            // One of the results of a library's call.
+            "get-tuple-element" => {
+                let of = site.instruction(at).operands.first();
+                of.is_some_and(|of| site.instruction(*of).opcode == "custom-call")
+            }
+            _ => true,
+        };
         if makes && is_for_it(&at, &only) {
             only.insert(at);
             open.extend(site.flow.inputs(at));

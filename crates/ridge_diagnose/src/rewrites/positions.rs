@@ -41,7 +41,7 @@ fn rewrite(site: &Site<'_, '_>, id: InstructionId) -> Option<Rewrite> {
         return None;
     }
     let old: Vec<InstructionId> =
-        only_for(site, &readers, whole, around).into_iter().filter(|old| *old != carrier).collect();
+        only_for(site, &readers, &[whole], around).into_iter().filter(|old| *old != carrier).collect();
     let work = old
         .iter()
         .filter(|id| site.instruction(**id).opcode != "while")

@@ -30,7 +30,7 @@ const MOST_CHECKED: f64 = 0.5;
 /// Below this part of the time, at most, it is not worth a word.
 const LEAST_GONE: f64 = 0.03;
 /// What one operator's stack costs, at least and at most, nanoseconds: it grows with the depth of the program's calls.
-const EACH_NS: (f64, f64) = (20e3, 130e3);
+const EACH_NS: (f64, f64) = (20e3, 300e3);
 /// The part of the time that can go at most.
 const MOST: f64 = 0.9;
 

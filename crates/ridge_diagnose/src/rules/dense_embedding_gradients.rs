@@ -81,7 +81,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .number("rows of these tables", Quantity::new(rows as f64, Unit::Count, Basis::Counted))
     .number("rows that one batch reads at most", Quantity::new(read as f64, Unit::Count, Basis::Counted))
     .why("the gradient of a table is an array of the table's size, mostly zeros, and the optimizer goes through all of it")
-    .help("`torch.nn.Embedding(..., sparse=True)`, with `torch.optim.SparseAdam` or `SGD` for the tables: gradients then hold only the rows that were read")
+    .help("`torch.nn.Embedding(..., sparse=True)` (`EmbeddingBag` likewise), with `torch.optim.SparseAdam` or `SGD` for the tables: gradients then hold only the rows that were read")
     .claims(claim)
     .priced(share * (1.0 - left) * 0.8, share);
     Ok(vec![finding])
@@ -90,7 +90,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 /// The table whose gradient `call` computes, by rows and columns, and how many rows are read, where those are few.
 fn table_of(case: &Case<'_>, call: &OperatorCall) -> Option<((i64, i64), i64)> {
     let trace = case.trace();
-    let is_gradient = |row: &u32| trace.name(*row as usize) == "aten::embedding_dense_backward";
+    // Both have the positions that were read as their second argument.
+    let names = ["aten::embedding_dense_backward", "aten::_embedding_bag_dense_backward"];
+    let is_gradient = |row: &u32| names.contains(&trace.name(*row as usize));
     let gradient = call.rows().find(is_gradient)?;
     let read = sizes(case, trace.events.detail[gradient as usize]).get(1)?.iter().product::<i64>();
     // What is made inside of it is the array of the table's size.
@@ -106,7 +108,7 @@ fn is_table(size: &[i64], tables: &FxHashMap<(i64, i64), i64>) -> bool {
 }
 
 fn is_lookup(case: &Case<'_>, call: &OperatorCall) -> bool {
-    case.trace().strings.get(call.name) == "aten::embedding"
+    ["aten::embedding", "aten::embedding_bag"].contains(&case.trace().strings.get(call.name))
 }
 
 /// The sizes of the arguments that are arrays, in their order.

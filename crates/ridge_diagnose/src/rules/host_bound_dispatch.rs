@@ -10,7 +10,7 @@ use crate::slack::Slack;
 use crate::words::{function_name, list, percent};
 use crate::recurring::LaunchingOnProcessors;
 use crate::waits::DeviceWaits;
-use ridge_analysis::{Cause, Need, PythonLooks};
+use ridge_analysis::{Cause, Life, Need, PythonLooks};
 use ridge_hlo::HloModule;
 use ridge_table::Subject;
 use rustc_hash::FxHashMap;
@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("host_bound_dispatch.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &["many-small-kernels"],
-    needs: &[Need::of::<Slack>(), Need::of::<PythonLooks>(), Need::of::<LaunchingOnProcessors>(), Need::of::<DeviceWaits>()],
+    needs: &[Need::of::<Slack>(), Need::of::<PythonLooks>(), Need::of::<LaunchingOnProcessors>(), Need::of::<DeviceWaits>(), Need::of::<Life>()],
     find: Find::Causes(find),
 };
 
@@ -60,7 +60,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let pieces = case.work().map(|work| work.row.events).sum();
     let claim: Vec<(usize, f32)> = waits.iter().map(|idle| (idle.at, part(idle))).collect();
     let seen = case.seen_in(&claim);
-    let crowded = names.first().and_then(|name| crowded(case, name));
+    let crowded = names.iter().take(NAMED).find_map(|name| crowded(case, name));
     let message = match &crowded {
         Some(crowded) => format!(
             "the device waits {} of the time for the host, mostly to launch `{}` with {} arguments, most of them tiny arrays",
@@ -90,9 +90,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             .help(help)
             .claims(claim);
     if !names.is_empty() {
-        finding = finding.fact(format!("most of it in {}", list(&names, 3)));
+        finding = finding.fact(format!("most of it in {}", list(&names, NAMED)));
     }
-    Ok(vec![case.unless_steered(finding.seen(seen.as_ref()))])
+    Ok(vec![case.unless_brief(case.unless_steered(finding.seen(seen.as_ref())))])
 }
 
 /// A function with so many arguments that passing them is what its launch takes.
@@ -118,6 +118,8 @@ fn crowded<'a>(case: &Case<'a>, name: &'a str) -> Option<Crowded<'a>> {
 
 /// Arguments of one program that take the host longer to pass than a small program runs: over 1 µs each.
 const MANY_ARRAYS: usize = 200;
+/// What the host did in most of the idle time, so many of it.
+const NAMED: usize = 3;
 /// An array of so few elements could be one of many in another.
 const TINY: u64 = 64;
 

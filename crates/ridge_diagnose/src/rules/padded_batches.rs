@@ -46,7 +46,8 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         let claim = case.work().map(|work| (work.at, part as f32));
         let words = format!("batches are padded beyond their longest sequence: {} of all positions", percent(part));
         let finding = told(Finding::new(words)).claims(claim);
-        return Ok(vec![finding.priced(busy * part * LEAST_OF_TIME, busy * (1.0 - (1.0 - part) * (1.0 - part)))]);
+        // Whatever the host does for each batch shrinks with it at most as much.
+        return Ok(vec![finding.priced(busy * part * LEAST_OF_TIME, 1.0 - (1.0 - part) * (1.0 - part))]);
     }
     if padding.share >= LEAST_IN_ALL {
         let words = format!("{} of the positions of batches are padding", percent(padding.share));

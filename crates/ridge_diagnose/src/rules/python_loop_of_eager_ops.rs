@@ -10,7 +10,7 @@ use crate::words::{list, percent};
 use crate::recurring::Recurring;
 use crate::words::function_name;
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Activity, Cause, IdleGaps, Need, PythonLooks, Spans};
+use ridge_analysis::{Activity, Cause, IdleGaps, Life, Need, PythonLooks, Spans};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::StringId;
 use rustc_hash::FxHashMap;
@@ -22,7 +22,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("python_loop_of_eager_ops.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &["host-bound-dispatch", "host-pause", "many-small-kernels", "defensive-copies", "sequential-updates"],
-    needs: &[Need::of::<PythonLooks>(), Need::of::<IdleGaps>()],
+    needs: &[Need::of::<PythonLooks>(), Need::of::<IdleGaps>(), Need::of::<Life>()],
     find: Find::Causes(find),
 };
 
@@ -91,7 +91,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         0 => finding,
         _ => finding.number("work of single primitives, which reads and writes memory each time", case.per_unit(alone_ns)),
     };
-    Ok(vec![finding])
+    Ok(vec![case.unless_brief(finding)])
 }
 
 /// Calls of compiled functions in the judged time; of primitives those that come again and again, because setting up calls some, too.

@@ -23,12 +23,12 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     Ok(case
         .finding_of_part(
             HostPart::Computing,
-            |share| format!("the device waits {} of the time while the host processes results", percent(share)),
+            |share| format!("the device waits {} of the time while the host computes on results or inputs", percent(share)),
         )
         .map(|finding| {
             finding
-                .why("while the host computes it launches nothing, and what it needs had to come from the device first")
-                .help("compute it on the device, inside the compiled step (`jnp.percentile` for `np.percentile`), and fetch only what is left of it; or do it every N steps, or in another thread")
+                .why("while the host computes it launches nothing, and results have to come from the device first")
+                .help("results: compute them on the device, inside the compiled step (`jnp.percentile` for `np.percentile`), and fetch only what is left, or do it every N steps; inputs: make them ahead, in a thread or a loader's worker")
         })
         .into_iter()
         .collect())

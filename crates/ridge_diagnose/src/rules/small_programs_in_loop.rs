@@ -8,7 +8,7 @@ use crate::programs::{Program, programs};
 use crate::rule::{Find, Group, Rule};
 use crate::words::{count, percent};
 use ridge_analysis::models::idle::IdlePart;
-use ridge_analysis::{Activity, Cause, IdleGaps, Need, PythonLooks, Spans};
+use ridge_analysis::{Activity, Cause, IdleGaps, Life, Need, PythonLooks, Spans};
 use ridge_hlo::{HloModule, Shape};
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use rustc_hash::FxHashMap;
@@ -20,7 +20,7 @@ pub(crate) static RULE: Rule = Rule {
     document: include_str!("small_programs_in_loop.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &["host-bound-dispatch", "host-pause", "many-small-kernels", "defensive-copies"],
-    needs: &[Need::of::<PythonLooks>(), Need::of::<IdleGaps>()],
+    needs: &[Need::of::<PythonLooks>(), Need::of::<IdleGaps>(), Need::of::<Life>()],
     find: Find::Causes(find),
 };
 
@@ -90,7 +90,7 @@ fn finding(case: &Case<'_>, all: &[Program<'_>], calls: &[Call<'_>]) -> Option<(
     .why("each call is launched by Python, which takes about as long as so small a step, and nothing of one step can be joined to the next")
     .help("put the loop into the compiled function: `jax.lax.scan` over the keys or inputs of the steps, which returns what you keep of each, or `jax.lax.fori_loop`; where the host has to look now and then, scan over blocks of steps")
     .claims(waits);
-    Some((share, finding))
+    Some((share, case.unless_brief(finding)))
 }
 
 /// The calls of each of the program's own functions that is called again and again without compiling, in order.

@@ -5,7 +5,7 @@ use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::programs::{Program, programs};
 use crate::rule::{Find, Group, Rule};
-use crate::words::percent;
+use crate::words::{list, percent};
 use ridge_analysis::{Lines, Need};
 use ridge_hlo::{HloModule, InstructionId, Users};
 
@@ -65,6 +65,9 @@ fn finding(case: &Case<'_>, program: &Program<'_>, id: InstructionId, uses: &Use
         return None;
     }
     let found = use_of(program.module, id, uses)?;
+    if let Some(shuffle) = shuffled(case, program, id, &found) {
+        return Some(shuffle);
+    }
     let read = match found.read {
         Some(1) => " to read one of them".to_owned(),
         Some(read) => format!(" to read {read} of them"),
@@ -85,6 +88,32 @@ fn finding(case: &Case<'_>, program: &Program<'_>, id: InstructionId, uses: &Use
             .claims(program.claim(&[id], found.part)),
     )
 }
+
+/// A shuffle of which few elements are read: its random keys and all of its sorts go.
+fn shuffled(case: &Case<'_>, program: &Program<'_>, id: InstructionId, found: &Use) -> Option<Finding> {
+    let read = found.read.filter(|read| read * SELECTED <= found.elements)?;
+    let path = |id: InstructionId| program.module.op_name_in_fusion(id);
+    let end = path(id).find(SHUFFLE)? + SHUFFLE.len();
+    let prefix = path(id).get(..end)?;
+    let all: Vec<InstructionId> = program.ran.keys().copied().filter(|id| path(*id).starts_with(prefix)).collect();
+    let ns = program.ns_of(&all);
+    let message = format!(
+        "{} of the time shuffles {} elements to read {read} of them, as a draw without replacement does",
+        percent(case.share(ns)),
+        found.elements,
+    );
+    Some(
+        program
+            .located(case, Finding::new(message), Some(id))
+            .number(format!("in {}", list(&program.names(&program.longest_first(&all)), 3)), case.per_unit(ns))
+            .why("`jax.random.permutation`, and `choice` without replacement, give every element a random key and sort all of them, several times for many")
+            .help("draw indices with `jax.random.randint` (with replacement, which training rarely notices), or shuffle once for an epoch and slice that")
+            .claims(program.claim(&all, 0.98)),
+    )
+}
+
+/// What JAX calls a shuffle in the names of its operations.
+const SHUFFLE: &str = "jit(_shuffle)";
 
 /// What the sort at `id` is used for, where another way is better.
 fn use_of(module: &HloModule, id: InstructionId, uses: &Users) -> Option<Use> {

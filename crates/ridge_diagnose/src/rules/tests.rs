@@ -112,6 +112,13 @@ fn add_watched(trace: &mut ridge_trace::Trace, line: &str) {
             let (share, beyond_longest, looks) = (number(1), number(2), number(3) as u64);
             watched.padding = Some(ridge_trace::Padding { share, beyond_longest, looks, place: place() });
         }
+        "cleared" => watched.cleared_gradients.push(ridge_trace::ClearedGradients {
+            optimizer: parts[1].to_owned(),
+            numbers: number(2) as u64,
+            times: number(3) as u64,
+            of: number(4) as u64,
+            place: None,
+        }),
         _ => {
             watched.unread_gradients = Some(ridge_trace::UnreadGradients {
                 numbers: number(1) as u64,

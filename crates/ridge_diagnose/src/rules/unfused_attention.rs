@@ -85,7 +85,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
 
 fn finding(share: f64, times: usize) -> Finding {
     Finding::new(format!(
-        "attention is not fused: what runs between its two products takes {} of the time",
+        "attention is not fused (`scaled_dot_product_attention`): what runs between its two products takes {} of the time",
         percent(share)
     ))
     .fact(format!(
@@ -93,7 +93,7 @@ fn finding(share: f64, times: usize) -> Finding {
         count(times as u64, "softmax", "softmaxes")
     ))
     .why("the scores of all pairs of positions are written to memory and read again by each of these kernels")
-    .help("`torch.nn.functional.scaled_dot_product_attention(query, key, value)`, which keeps the scores on the chip")
+    .help("`torch.nn.functional.scaled_dot_product_attention(query, key, value)`, which keeps the scores on the chip; `torch.nn.MultiheadAttention` calls it with `need_weights=False`")
 }
 
 /// The same where operators are the work: by what the program calls, and with the gradients of that.

@@ -30,6 +30,42 @@ const LEAST_GONE: (f64, f64) = (0.3, 0.8);
 const FORWARD_TOO: f64 = 1.6;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let mut found = unread(case)?;
+    found.extend(cleared(case));
+    Ok(found)
+}
+
+/// Gradients that an optimizer clears before it reads them: of a loss that it does not minimize.
+fn cleared(case: &Case<'_>) -> Option<Finding> {
+    let cleared = case.watched().iter().flat_map(|watched| &watched.cleared_gradients);
+    let most = cleared.max_by_key(|cleared| cleared.numbers)?;
+    let all = &case.operator_calls().calls;
+    let backward: Vec<usize> = all.iter().enumerate().filter(|(_, call)| call.is_backward).map(|(at, _)| at).collect();
+    let claim = case.claim_of_calls(backward.iter().copied(), 1.0);
+    let share = case.share_of(claim.iter().copied());
+    if share < LEAST {
+        return None;
+    }
+    let seen = case.seen_about(backward.iter().map(|at| all[*at].row));
+    let place = most.place.as_ref().map(|place| case.place_of_python(place));
+    let finding = Finding::new(format!(
+        "the gradients that `{}` clears in each step are unread: a backward pass went through a network whose gradients are thrown away (no `detach`)",
+        most.optimizer
+    ))
+    .seen(seen.as_ref())
+    .number("of them are cleared", Quantity::new(most.numbers as f64, Unit::Count, Basis::Counted))
+    .number("of the time is in backward passes", Quantity::new(share, Unit::Share, Basis::Measured))
+    .fact(format!("in {} of {} calls of `zero_grad` that were looked at", most.times, most.of))
+    .why("a loss that trains one network goes back through the other as well, if nothing cuts the graph between them")
+    .help("the critic's step of a GAN: `fake.detach()`, or make the samples under `torch.no_grad()`; the generator's step: `critic.requires_grad_(False)` for its duration, as the gradients of the critic's weights are not used there")
+    .claims(claim)
+    .unknown_amount()
+    .information();
+    Some(if finding.place.is_none() { finding.at(place) } else { finding })
+}
+
+/// Gradients of parameters that no optimizer has.
+fn unread(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let Some(unread) = case.watched().iter().find_map(|watched| watched.unread_gradients.as_ref()) else {
         return Ok(Vec::new());
     };

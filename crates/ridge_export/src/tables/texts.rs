@@ -56,7 +56,8 @@ pub(super) fn said(text: &str) -> Option<&str> {
 fn short_name(name: &str) -> &str {
     // A bracket behind a letter opens arguments; another one is a namespace without a name.
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    let arguments = name.bytes().zip(name.bytes().skip(1)).position(|(one, next)| is_letter(one) && b"<(".contains(&next));
+    let arguments =
+        name.bytes().zip(name.bytes().skip(1)).position(|(one, next)| is_letter(one) && b"<(".contains(&next));
     let end = arguments.map_or(name.len(), |at| at + 1);
     let head = name[..end].trim_end();
     let start = head.rfind([' ', ':']).map_or(0, |at| at + 1);

@@ -1,0 +1,156 @@
+//! A part of a library has a large share of the time, and its documents name a cheaper one for many uses.
+
+use crate::case::Case;
+use crate::finding::{Finding, Place};
+use crate::fitness::{CannotTell, Question};
+use crate::libraries::{PARTS, Part, Pass, Sign};
+use crate::rule::{Find, Group, Rule};
+use crate::words::{distinct, list, percent};
+use ridge_analysis::{Lines, Looks, Need, PythonLooks};
+use ridge_table::Subject;
+use ridge_trace::OpRow;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+pub(crate) static RULE: Rule = Rule {
+    id: "library-part",
+    group: Group::Structure,
+    summary: "Costly part of a library, with an alternative",
+    document: include_str!("library_part.md"),
+    asks: &[Question::Device],
+    explains: &[],
+    needs: &[Need::of::<Lines>(), Need::of::<PythonLooks>()],
+    find: Find::Causes(find),
+};
+
+/// Below this part of the time another choice is not worth a word.
+const LEAST: f64 = 0.30;
+
+/// The same of the host's: what it calls there, as backward passes, isn't counted.
+const LEAST_OF_HOST: f64 = 0.12;
+/// Fewer looks say nothing.
+const FEWEST: u64 = 8;
+
+/// Work of one part: time, row of the wall, operation, name.
+type Works<'a> = Vec<(i64, usize, u32, &'a str)>;
+
+fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
+    let mut parts: BTreeMap<usize, Works<'_>> = BTreeMap::new();
+    for work in case.work() {
+        if let Some(part) = part_of(case, work.op) {
+            parts.entry(part).or_default().push((work.row.ns, work.at, work.op, work.name));
+        }
+    }
+    let found = parts.into_iter().filter_map(|(part, works)| finding(case, PARTS.get(part)?, works));
+    Ok(found.chain(of_host(case)).collect())
+}
+
+/// Parts that the host was in, by looks at its Python.
+fn of_host<'a>(case: &'a Case<'a>) -> impl Iterator<Item = Finding> + 'a {
+    let (trace, all) = (case.trace(), case.analysis.get::<PythonLooks>().all());
+    let whole: u64 = all.values().sum();
+    let mut parts: BTreeMap<usize, Looks> = BTreeMap::new();
+    for (row, count) in all {
+        let Some(stack) = trace.python.stacks.get(*row as usize) else { continue };
+        let functions = [trace.strings.get(stack.calls), trace.strings.get(stack.innermost)];
+        let is_in = |sign: &Sign| matches!(sign, Sign::Host(path) if functions.iter().any(|function| function.starts_with(path)));
+        if let Some(part) = PARTS.iter().position(|part| part.signs.iter().any(is_in)) {
+            parts.entry(part).or_default().insert(*row, *count);
+        }
+    }
+    parts.into_iter().filter_map(move |(part, looks)| {
+        let (part, held) = (PARTS.get(part)?, looks.values().sum::<u64>());
+        let share = held as f64 / whole.max(1) as f64;
+        if held < FEWEST || share < LEAST_OF_HOST {
+            return None;
+        }
+        let seen = case.seen(&looks);
+        // No event says when it was: every moment has its part.
+        let claim = (0..case.wall().rows.len()).map(|at| (at, share as f32));
+        Some(
+            Finding::new(format!("{} of the time {}", percent(share), part.does))
+                .seen(seen.as_ref())
+                .fact(format!("{held} of {whole} samples of the Python stack were there"))
+                .why(part.why)
+                .help(part.help)
+                .claims(claim)
+                .unknown_amount()
+                .information()
+                .fact(format!("see {}", part.source)),
+        )
+    })
+}
+
+fn finding(case: &Case<'_>, part: &Part, mut works: Works<'_>) -> Option<Finding> {
+    let ns = works.iter().fold(0_i64, |sum, (ns, ..)| sum.saturating_add(*ns));
+    if case.share(ns) < LEAST {
+        return None;
+    }
+    works.sort_by_key(|(ns, at, ..)| (Reverse(*ns), *at));
+    let names = distinct(works.iter().map(|(.., name)| *name));
+    let op = works.first()?.2;
+    let library = case.library_line_of_op(op);
+    let finding = Finding::new(format!("{} of the time {}", percent(case.share(ns)), part.does))
+        .at(most_of(case, &works))
+        .about(OpRow::known(op).map(Subject::Op))
+        .number(format!("in {}", list(&names, 3)), case.per_unit(ns))
+        .fact("whether the alternative fits this program is not in the capture")
+        .why(part.why)
+        .help(part.help)
+        .claims(works.iter().map(|(_, at, ..)| (*at, 1.0)))
+        .unknown_amount()
+        .information();
+    let finding = match library {
+        Some(line) => finding.fact(format!("made by {line}, which this line calls")),
+        None => finding,
+    };
+    Some(finding.fact(format!("see {}", part.source)))
+}
+
+/// The line of the program that has most of the work.
+fn most_of(case: &Case<'_>, works: &Works<'_>) -> Option<Place> {
+    let mut lines: BTreeMap<Place, i64> = BTreeMap::new();
+    for (ns, _, op, _) in works {
+        let Some(place) = case.line_of_op(*op) else { continue };
+        let sum = lines.entry(Place { is_inferred: false, ..place }).or_default();
+        *sum = sum.saturating_add(*ns);
+    }
+    lines.into_iter().max_by_key(|(place, ns)| (*ns, Reverse(place.clone()))).map(|(place, _)| place)
+}
+
+/// The part that an operation is of: by the innermost frame that is of one, else by the functions that JAX compiles by themselves.
+fn part_of(case: &Case<'_>, op: u32) -> Option<usize> {
+    let name = case.analysis.instruction(op).map_or("", |(module, id)| module.op_name_in_fusion(id));
+    let is_backward = name.contains("transpose(");
+    let position = |is_sign: &dyn Fn(&Sign) -> bool| {
+        PARTS.iter().position(|part| (part.pass == Pass::Any || is_backward) && part.signs.iter().any(is_sign))
+    };
+    let stack = case.analysis.lines().of(op).map_or(&[][..], |lines| &lines.stack);
+    let by_frame = stack.iter().find_map(|line| {
+        let (_, file) = line.file.rsplit_once("-packages/")?;
+        let is_frame = |sign: &Sign| match sign {
+            Sign::Frame(path, function) => file.starts_with(path) && line.function.starts_with(function),
+            Sign::Function(_) | Sign::Host(_) => false,
+        };
+        position(&is_frame)
+    });
+    by_frame.or_else(|| position(&|sign| matches!(sign, Sign::Function(function) if calls(name, function))))
+}
+
+/// Whether `function` is among the compiled functions in `op_name`, under whatever transformations.
+fn calls(op_name: &str, function: &str) -> bool {
+    op_name.split("jit(").skip(1).any(|part| part.strip_prefix(function).is_some_and(|rest| rest.starts_with(')')))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::calls;
+
+    #[test]
+    fn functions_are_told_by_their_whole_name() {
+        assert!(calls("jit(train_step)/jit(_shuffle)/sort", "_shuffle"));
+        assert!(calls("jit(f)/vmap(jit(expm))/while/body/dot_general", "expm"));
+        assert!(!calls("jit(f)/jit(expm_frechet)/dot_general", "expm"));
+        assert!(!calls("jit(f)/expm/dot_general", "expm"));
+    }
+}
