@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 pub(crate) static RULE: Rule = Rule {
     id: "clocks-throttled",
     group: Group::Compute,
-    summary: "Clocks lowered in a monitor's log",
+    summary: "Clocks throttled in a monitor log",
     document: include_str!("clocks_throttled.md"),
     asks: &[],
     explains: &[],

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) static RULE: Rule = Rule {
     id: "dense-embedding-gradients",
     group: Group::Memory,
-    summary: "Whole gradient tables for few rows of an embedding",
+    summary: "Dense gradient table for a few embedding rows",
     document: include_str!("dense_embedding_gradients.md"),
     asks: &[Question::Device],
     explains: &["kernel-hotspot", "unfused-eager"],

@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 pub(crate) static RULE: Rule = Rule {
     id: "distant-pairs",
     group: Group::Structure,
-    summary: "All pairs computed where a cutoff keeps the near ones",
+    summary: "All pairs computed although a cutoff keeps only near ones",
     document: include_str!("distant_pairs.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 pub(crate) static RULE: Rule = Rule {
     id: "profiled-kernel",
     group: Group::Compute,
-    summary: "Profiled kernel below what the device allows",
+    summary: "Profiled kernel below the device's limits",
     document: include_str!("profiled_kernel.md"),
     asks: &[],
     explains: &[],
