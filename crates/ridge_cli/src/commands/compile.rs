@@ -216,11 +216,12 @@ fn function_of(input: &Path) -> Option<(PathBuf, String)> {
 fn target(name: &str) -> Result<&'static Target, Failure> {
     Target::named(name).ok_or_else(|| {
         if is_of_amd(name) {
-            return Failure::usage(format!("`{name}` is a GPU of AMD, for which nothing can be compiled here"))
+            return Failure::usage(format!("`{name}` is an AMD GPU, which this compiler does not support"))
                 .hint("XLA's plugin for AMD GPUs needs an installed ROCm; record the program on that GPU");
         }
         let known: Vec<&str> = targets().iter().map(|target| target.id).collect();
-        Failure::usage(format!("unknown GPU `{name}`")).hint(format!("XLA's figures are known of {}", known.join(", ")))
+        Failure::usage(format!("unknown GPU `{name}`"))
+            .hint(format!("XLA's figures are known for {}", known.join(", ")))
     })
 }
 

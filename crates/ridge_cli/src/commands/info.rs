@@ -29,7 +29,7 @@ Examples:
 /// Runs the command.
 pub(crate) fn run(arguments: &InfoArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     if arguments.output.format.holds_one_table() {
-        return Err(Failure::usage("expected table, json or markdown for facts, which are no table")
+        return Err(Failure::usage("expected table, json or markdown for facts, which are not a table")
             .hint("`ridgeline stats PATH --by track` lists the recorded tracks"));
     }
     if arguments.output.sort.is_some() {

@@ -55,7 +55,7 @@ Examples:
 /// Runs the command until Ctrl-C.
 pub(crate) fn run(arguments: &ViewArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     if !ridgeline::start_threads() {
-        let limit = "the system grants this user no further threads: `ulimit -u`, or a container's limit";
+        let limit = "the system allows this user no more threads: `ulimit -u`, or a container's limit";
         return Err(Failure::failed("the server could not start a thread").hint(limit));
     }
     let session = super::open_with(&arguments.input, arguments.ceilings.choice(), timings)?;
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &ViewArguments, globals: &Globals, timings: &mut Ti
     let color = globals.color.choice(&io::stdout());
     write_stdout(format!("{address}\n").as_bytes(), color)?;
     if !arguments.host.is_loopback() {
-        tell("warning: other machines can reach this address; who has the token can read the capture");
+        tell("warning: other machines can reach this address; anyone with the token can read the capture");
     }
     if !arguments.no_open && open::that_detached(&address).is_err() {
         tell("note: no browser could be opened; open the address above");
@@ -92,7 +92,7 @@ fn told_sessions(path: &Path) -> Vec<PathBuf> {
     let sessions = if path.is_dir() { ridgeline::sessions_below(path) } else { Vec::new() };
     if let Some((latest, others)) = sessions.split_last() {
         tell(&format!(
-            "{} sessions in {}, shown is {}; the page lists the others:",
+            "{} sessions in {}, showing {}; the page lists the others:",
             sessions.len(),
             shown(path),
             shown(latest)

@@ -57,7 +57,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         call.is_backward || name.ends_with('_') || name.starts_with("aten::_foreach") || name == "aten::zeros_like"
     };
     let updates = all.iter().enumerate().filter(|(at, call)| {
-        !of_gradients.contains(at) && is_update(call) && call.rows().any(|row| is_of_table(case.trace().events.detail[row as usize]))
+        !of_gradients.contains(at)
+            && is_update(call)
+            && call.rows().any(|row| is_of_table(case.trace().events.detail[row as usize]))
     });
     let claimed: Vec<usize> = gradients.iter().copied().chain(updates.map(|(at, _)| at)).collect();
     let claim = case.claim_of_calls(claimed.iter().copied(), 1.0);

@@ -58,10 +58,10 @@ pub(super) fn stages(xls: &Path) -> Check {
 impl Proof {
     fn run(&self, folder: &Path) -> Check {
         let Some(version) = version("yosys-abc", "-h") else {
-            return not_run(self.name, "yosys-abc is not on the path");
+            return not_run(self.name, "yosys-abc is not on PATH");
         };
         if std::fs::write(folder.join("wires.v"), WIRES).is_err() {
-            return not_run(self.name, "no file can be made");
+            return not_run(self.name, "no file could be written");
         }
         let made = run_within(folder, &["yosys", "-q", "-p", self.functions], TO_MAKE);
         let proof = ["yosys-abc", "-c", "cec before.blif after.blif"];

@@ -34,8 +34,8 @@ impl Format for MemoryTimeline {
     fn hint(&self, error: &ImportError) -> Option<String> {
         match error {
             ImportError::Unknown { found, .. } if found.to_ascii_lowercase().contains("<html") => Some(
-                "an HTML page has a picture and no numbers; for a PyTorch memory timeline, \
-                 `export_memory_timeline(\"FILE.raw.json.gz\")` writes a file that is read here"
+                "an HTML page has a picture but no numbers; for a PyTorch memory timeline, \
+                 `export_memory_timeline(\"FILE.raw.json.gz\")` writes a readable file"
                     .to_owned(),
             ),
             _ => None,

@@ -260,8 +260,7 @@ impl<'a, 'p, 'i> Reader<'a, 'p, 'i> {
             self.import.note(Severity::Partial, name, None, self.repeated, message);
         }
         if self.untimed > 0 {
-            let message =
-                "entries of the history have no time; their order stands for it, a nanosecond each".to_owned();
+            let message = "history entries have no times; they are shown in order, one nanosecond apart".to_owned();
             self.import.note(Severity::Partial, name, None, self.untimed, message);
         }
         let settings = self.pickle.get(root, "allocator_settings");
