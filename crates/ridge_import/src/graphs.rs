@@ -43,7 +43,7 @@ fn the_file<'f>(work: &[GraphWork], files: &'f [Annotations], import: &mut Impor
     let message = match (processes.len(), files.len()) {
         (0, _) => "it names CUDA graph nodes, but no accompanying capture has work with a `graph node id`",
         (1, 1) => return Some(first),
-        _ => "it is not used: node ids count within one process; open one rank's trace with that rank's annotations",
+        _ => "it is not used: node ids are per process; open one rank's trace with that rank's annotations",
     };
     for file in files {
         import.note(Severity::Partial, &file.source, None, file.nodes.len() as u64, message.to_owned());

@@ -105,8 +105,8 @@ fn annotations_that_belong_to_nothing_are_said_to() {
         Memcpy DtoD (Device -> Device): aten::copy_ of 
         elementwise: aten::copy_ of 
         elementwise: norm of layers.1.norm
-        note it is not used: node ids count within one process; open one rank's trace with that rank's annotations
-        note it is not used: node ids count within one process; open one rank's trace with that rank's annotations
+        note it is not used: node ids are per process; open one rank's trace with that rank's annotations
+        note it is not used: node ids are per process; open one rank's trace with that rank's annotations
         note nodes without a name or a module were left out
         note nodes without a name or a module were left out
     "#]],
