@@ -5,7 +5,7 @@ SECONDS ?= 3600
 DEMO_OPS ?= cone_forward_project,cone_back_project,cone_fdk_recon,parallel_fbp_recon,median_filter3d
 DEMO_SIZES ?= 32
 
-.PHONY: help demo lint test wheel test-wheel release site ui test-ui test-torch test-container test-hardware bench instructions prove truth rules accuracy pairs fuzz faults
+.PHONY: help demo lint test query test-query wheel test-wheel release site ui test-ui test-torch test-container test-hardware bench instructions prove truth rules accuracy pairs fuzz faults
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -15,6 +15,16 @@ demo: ## build, make a Python environment, record real MBIRJAX operations, show 
 
 test: ## Rust and Python tests, guards, a minute of damaged input
 	@$(PYTHON) scripts/test.py test
+
+query: ## build `ridgeline-query` (SQL on DataFusion) as it is handed out, into target/query/dist; takes long
+	@cargo build --manifest-path query/Cargo.toml --target-dir target/query --profile dist
+
+test-query: ## test `ridgeline-query`: its format, clippy, tests, and its answers beside those of sqlite3 and DuckDB; needs PyPI
+	@cargo fmt --manifest-path query/Cargo.toml --check
+	@cargo clippy --manifest-path query/Cargo.toml --target-dir target/query --all-targets -- -D warnings
+	@cargo test --manifest-path query/Cargo.toml --target-dir target/query
+	@cargo build --profile release -p ridge_cli --no-default-features
+	@$(PYTHON) scripts/query_peers.py
 
 wheel: ## build wheels for Linux on x86-64 and ARM64 into target/wheels; installs maturin and Zig into .venv-wheel
 	@$(PYTHON) scripts/wheel.py

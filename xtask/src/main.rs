@@ -10,6 +10,7 @@ mod fixtures_listed;
 mod floors;
 mod gen_pages;
 mod modules;
+mod one_arrow;
 mod own_words;
 mod plain_words;
 mod purity;
@@ -36,6 +37,7 @@ const GUARDS: &[Guard] = &[
     Guard { name: "fixtures are listed", check: fixtures_listed::check },
     Guard { name: "files are short", check: file_length::check },
     Guard { name: "what is declared is used", check: unused::check },
+    Guard { name: "Arrow has one version", check: one_arrow::check },
     Guard { name: "unsafe lives in named places", check: unsafe_places::check },
     Guard { name: "the project speaks of itself alone", check: own_words::check },
     Guard { name: "prose is plain", check: plain_words::check },

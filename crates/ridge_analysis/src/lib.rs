@@ -42,6 +42,7 @@ pub use device::{
 pub use models::course::{Course, Stretch};
 pub use models::device_time::{Categories, Kernels, Modules, OpKey, Ops};
 pub use models::elsewhere::{Elsewhere, Factor, Factors, KernelWork, ScaledBy};
+pub use models::event_facts::EventFacts;
 pub use models::event_lines::{EventLines, LinesKnown, lines_of_event};
 pub use models::frame::{Frame, Per};
 pub use models::idle::{Activity, Cause, Idle, IdleGaps};

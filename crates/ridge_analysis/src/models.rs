@@ -11,6 +11,7 @@ pub mod course;
 pub mod device_time;
 pub(crate) mod each_work;
 pub mod elsewhere;
+pub mod event_facts;
 pub mod event_lines;
 pub mod frame;
 pub mod hlo;

@@ -5,7 +5,7 @@ use crate::arguments::Globals;
 use crate::commands::mcp;
 use crate::commands::{
     annotate, bench, calibrate, check, compile, completions, diff, doctor, experiment, explain, export, guide, handoff,
-    hlo, idle, info, memory, offload, record, redact, reference, roofline, rules, scaling, snapshot, stats, top,
+    hlo, idle, info, memory, offload, query, record, redact, reference, roofline, rules, scaling, snapshot, stats, top,
     transfers, trial, what_if,
 };
 #[cfg(feature = "page")]
@@ -76,6 +76,7 @@ pub(crate) enum Command {
     Offload(offload::OffloadArguments),
     Handoff(handoff::HandoffArguments),
     Guide(guide::GuideArguments),
+    Query(query::QueryArguments),
     Export(export::ExportArguments),
     Redact(redact::RedactArguments),
     Bench(bench::BenchArguments),
@@ -119,6 +120,7 @@ pub(crate) fn run(cli: &Cli, timings: &mut Timings) -> Result<Ending, Failure> {
         Command::Offload(arguments) => offload::run(arguments, globals, timings),
         Command::Handoff(arguments) => handoff::run(arguments, globals, timings),
         Command::Guide(arguments) => guide::run(arguments, globals, timings),
+        Command::Query(arguments) => query::run(arguments, &mut Cli::command()),
         Command::Export(arguments) => export::run(arguments, globals, timings),
         Command::Redact(arguments) => redact::run(arguments),
         Command::Bench(arguments) => bench::run(arguments, globals),

@@ -20,6 +20,7 @@ pub(crate) mod info;
 pub(crate) mod mcp;
 pub(crate) mod memory;
 pub(crate) mod offload;
+pub(crate) mod query;
 pub(crate) mod record;
 pub(crate) mod redact;
 pub(crate) mod reference;

@@ -1,9 +1,11 @@
 //! A capture in the formats of other tools.
 //!
 //! [`export`] writes a trace as one of [`Form`]s, event by event: memory does not grow with the capture beyond a few bytes per
-//! event of its longest track and one copy of its distinct names; Parquet holds a million encoded events as well.
+//! event of its longest track and one copy of its distinct names.
 //! Times are the trace's own, to the nanosecond; nothing is summed, dropped or renamed, but lines that a viewer derived stay out
 //! and names lose what is private unless it is asked for.
+//!
+//! [`tables`] has everything that a capture holds as tables, for Parquet and for SQL.
 //!
 //! One decision and why: where events of one track overlap without one holding the other, as on streams that run kernels side by
 //! side, they go to several lanes of that track, because the formats know only nested ranges.
@@ -21,11 +23,11 @@ mod args;
 mod chrome;
 mod event_rows;
 mod events_csv;
-mod events_parquet;
 mod lanes;
 mod names;
 mod perfetto;
 mod speedscope;
+pub mod tables;
 mod tracks;
 mod wire;
 
@@ -48,8 +50,6 @@ pub enum Form {
     Speedscope,
     /// One line per event.
     Csv,
-    /// One row per event, in columns.
-    Parquet,
 }
 
 impl Form {
@@ -60,7 +60,6 @@ impl Form {
             Form::Perfetto => ".pftrace",
             Form::Speedscope => ".speedscope.json",
             Form::Csv => ".csv",
-            Form::Parquet => ".parquet",
         }
     }
 }
@@ -87,7 +86,6 @@ pub fn export(
         Form::Perfetto => perfetto::write(trace, &names, &mut out, progress)?,
         Form::Speedscope => speedscope::write(trace, &names, &mut out, progress)?,
         Form::Csv => events_csv::write(trace, &names, &mut out, progress)?,
-        Form::Parquet => events_parquet::write(trace, &names, &mut out, progress)?,
     }
     out.flush()
 }

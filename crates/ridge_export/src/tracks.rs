@@ -105,17 +105,22 @@ impl<'a> Tracks<'a> {
 
     /// What a track is called.
     pub(crate) fn name(&self, track: &Track, names: &Names<'_>) -> String {
-        let name = names.get(track.name);
-        match track.kind {
-            TrackKind::Stream if name.is_empty() => format!("stream {}", track.native_id),
-            _ if name.is_empty() => format!("thread {}", track.native_id),
-            _ => name.to_owned(),
-        }
+        track_name(track, names)
     }
 
     /// The rows of a track as indices.
     pub(crate) fn rows(track: &Track) -> Range<usize> {
         track.rows.start as usize..track.rows.end as usize
+    }
+}
+
+/// What a track is called.
+pub(crate) fn track_name(track: &Track, names: &Names<'_>) -> String {
+    let name = names.get(track.name);
+    match track.kind {
+        TrackKind::Stream if name.is_empty() => format!("stream {}", track.native_id),
+        _ if name.is_empty() => format!("thread {}", track.native_id),
+        _ => name.to_owned(),
     }
 }
 

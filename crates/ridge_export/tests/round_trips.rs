@@ -1,6 +1,5 @@
 //! What is written is read back, each format by a reader of its own.
 
-mod parquet_rows;
 mod perfetto;
 
 use expect_test::{Expect, expect};
@@ -106,23 +105,6 @@ fn csv() {
 }
 
 #[test]
-fn parquet_holds_what_csv_holds() {
-    // More events than are encoded at once, and names that come back in a later part.
-    let mut many = String::from("module jit_f 15\n");
-    for stream in 0..2 {
-        many.push_str(&format!("stream {stream} on gpu\n"));
-        for at in 0..50_000 {
-            many.push_str(&format!("{} +7 k{} op=dot.{} in=jit_f\n", at * 10, at % 97, at % 13));
-        }
-    }
-    for text in [SMALL, many.as_str(), "thread t\n 0 +1 \"a, b\"", ""] {
-        let trace = ridge_test::trace(text);
-        let rows = parquet_rows::as_csv(&bytes(&trace, Form::Parquet, Privacy::Removed));
-        assert!(rows == written(&trace, Form::Csv, Privacy::Removed), "{}", &rows[..rows.len().min(1000)]);
-    }
-}
-
-#[test]
 fn perfetto() {
     let written = bytes(&ridge_test::trace(SMALL), Form::Perfetto, Privacy::Removed);
     expect![[r#"
@@ -156,7 +138,7 @@ fn times_are_exact_before_and_after_zero() {
 #[test]
 fn what_is_private_stays_only_if_asked() {
     let trace = ridge_test::trace("thread t\n 0 +1 /home/ada/train.py:3 python\n 2 +1 hf_abcdefghijklmnopqrst0123");
-    for form in [Form::Chrome, Form::Perfetto, Form::Speedscope, Form::Csv, Form::Parquet] {
+    for form in [Form::Chrome, Form::Perfetto, Form::Speedscope, Form::Csv] {
         let held = |privacy| String::from_utf8_lossy(&bytes(&trace, form, privacy)).into_owned();
         let (removed, kept) = (held(Privacy::Removed), held(Privacy::Kept));
         assert!(

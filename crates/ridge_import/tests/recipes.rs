@@ -20,7 +20,7 @@ struct Followed {
     partial: &'static [&'static str],
 }
 
-const FOLLOWED: [Followed; 13] = [
+const FOLLOWED: [Followed; 15] = [
     Followed {
         title: "a trace format",
         members: "crates/ridge_import/src/formats/*.rs",
@@ -40,6 +40,14 @@ const FOLLOWED: [Followed; 13] = [
         members: "crates/ridge_analysis/src/tables/*.rs",
         mark: "View::of(",
         example: "copy",
+        partial: &[],
+    },
+    Followed { title: "a table of what was recorded", members: "", mark: "", example: "memory", partial: &[] },
+    Followed {
+        title: "names of another tool",
+        members: "crates/ridge_export/src/tables/dialects/*.sql",
+        mark: "",
+        example: "nsys",
         partial: &[],
     },
     Followed {

@@ -23,6 +23,7 @@ mod document;
 mod error;
 pub mod escape;
 mod event;
+mod event_columns;
 mod experiment;
 mod file_map;
 mod find;
@@ -63,6 +64,7 @@ pub use check::{Check, Shown as ShownFinding, explanation};
 pub use diff::{CausesAsked, Diff, DiffOptions, diff, summaries_of, summary_text};
 pub use error::{Details, OpenError};
 pub use event::{EventDetails, EventWork};
+pub use event_columns::EventColumns;
 pub use experiment::{
     CHANGES, ChangeKind, Experiment, ExperimentChange, ExperimentEffect, ExperimentResults, ExperimentSample,
     MeasuredError, Planned, TimedLoop, Tried, change_named, chosen, is_known, plan, plan_of, tested_by,

@@ -33,7 +33,7 @@ def solve_cell(stimulus, conductance):
         args=(stimulus, conductance),
         saveat=dfx.SaveAt(ts=jnp.linspace(0.0, BEATS, SAMPLES)),
         stepsize_controller=dfx.PIDController(rtol=1e-4, atol=1e-6),
-        max_steps=4096,
+        max_steps=65536,
     )
     return solution.ys[:, 0]
 

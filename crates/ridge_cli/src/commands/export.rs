@@ -7,8 +7,11 @@ use crate::output::{tell_losses, write_stdout, write_streamed};
 use crate::timings::Timings;
 use clap::{Args, ValueEnum, ValueHint};
 use indicatif::{ProgressBar, ProgressStyle};
+use ridge_export::tables::{Tables, write_events, write_folder};
 use ridge_export::{Form, Privacy, export};
-use std::path::PathBuf;
+use ridge_files::NewFolder;
+use ridgeline::Session;
+use std::path::{Path, PathBuf};
 
 /// Captures with more events show how far the export is.
 const LONG_WORK_EVENTS: u64 = 1_000_000;
@@ -27,7 +30,7 @@ pub(crate) struct ExportArguments {
     #[arg(long, value_name = "FORMAT")]
     to: To,
 
-    /// Write to FILE, or to standard output for `-`; replaced atomically
+    /// Write to FILE, or to standard output for `-`; replaced atomically; for `parquet` also a directory, as `DIR/`
     /// [default: named for the capture, in the working directory]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     output: Option<PathBuf>,
@@ -44,6 +47,7 @@ Examples:
   ridgeline export run/ --to speedscope                to open at speedscope.app
   ridgeline export run/ --to csv -o - | head           one line per event
   ridgeline export run/ --to parquet                   run.parquet, for pandas, Polars, DuckDB
+  ridgeline export run/ --to parquet -o tables/        every table as a file, and views.sql for DuckDB
   ridgeline export run/ --to pgle -o run.pbtxt         for XLA_FLAGS=--xla_gpu_pgle_profile_file_or_directory_path=run.pbtxt";
 
 /// A format to write.
@@ -57,7 +61,7 @@ enum To {
     Speedscope,
     /// One line per event
     Csv,
-    /// One row per event, for data frames and SQL engines
+    /// For data frames and SQL engines: one row per event; with `-o DIR/` every table, and views for DuckDB
     Parquet,
     /// Times of HLO instructions for XLA's scheduler (profile-guided latency estimates)
     Pgle,
@@ -71,13 +75,16 @@ impl To {
             To::Perfetto => Some(Form::Perfetto),
             To::Speedscope => Some(Form::Speedscope),
             To::Csv => Some(Form::Csv),
-            To::Parquet => Some(Form::Parquet),
-            To::Pgle => None,
+            To::Parquet | To::Pgle => None,
         }
     }
 
     fn suffix(self) -> &'static str {
-        self.form().map_or(".pbtxt", Form::suffix)
+        match self {
+            To::Parquet => ".parquet",
+            To::Pgle => ".pbtxt",
+            _ => self.form().map_or("", Form::suffix),
+        }
     }
 }
 
@@ -90,14 +97,23 @@ pub(crate) fn run(arguments: &ExportArguments, globals: &Globals, timings: &mut 
     let privacy = if arguments.with_private { Privacy::Kept } else { Privacy::RemovedWith(&words) };
     let path = arguments.output.clone().unwrap_or_else(|| default_output(&arguments.input.paths, arguments.to));
     let bar = bar(trace.events.len() as u64);
-    timings.phase("export", || {
-        let Some(form) = arguments.to.form() else {
+    let told = &mut |rows| bar.set_position(rows);
+    timings.phase("export", || match arguments.to.form() {
+        Some(form) => {
+            let programs = |module: usize| session.program_text(module);
+            write_streamed(&path, &mut |out| export(trace, &programs, form, privacy, out, told))
+        }
+        None if arguments.to == To::Pgle => {
             let text = session.latencies()?;
-            return write_streamed(&path, &mut |out| out.write_all(text.as_bytes()));
-        };
-        let programs = |module: usize| session.program_text(module);
-        let told = &mut |rows| bar.set_position(rows);
-        write_streamed(&path, &mut |out| export(trace, &programs, form, privacy, out, told))
+            write_streamed(&path, &mut |out| out.write_all(text.as_bytes()))
+        }
+        None => {
+            let tables = Tables::new(&session, privacy);
+            match is_folder(&path) {
+                true => write_tables(&session, &tables, &path, told),
+                false => write_streamed(&path, &mut |out| write_events(&tables, out, told)),
+            }
+        }
     })?;
     bar.finish_and_clear();
     if arguments.output.is_none() {
@@ -105,6 +121,25 @@ pub(crate) fn run(arguments: &ExportArguments, globals: &Globals, timings: &mut 
         write_stdout(line.as_bytes(), globals.color.choice(&std::io::stdout()))?;
     }
     Ok(Ending::Code(0))
+}
+
+/// Whether `path` is meant as a directory: it is written as one, or it is one.
+fn is_folder(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
+}
+
+/// Every table as a file of a new directory, which gets its name when all of it is there.
+fn write_tables(session: &Session, tables: &Tables<'_>, path: &Path, told: &mut dyn FnMut(u64)) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::io("cannot write the output", &error).at(path);
+    // A directory of something else is not replaced, whatever is asked.
+    let is_ours = path.join("views.sql").is_file() && path.join("raw/event.parquet").is_file();
+    let is_free = path.read_dir().map_or(true, |mut entries| entries.next().is_none());
+    if !is_ours && !is_free {
+        return Err(Failure::usage("expected a new directory, or one of an earlier export").at(path));
+    }
+    let new = NewFolder::beside(path).map_err(failed)?;
+    write_folder(session, tables, new.path(), told).map_err(failed)?;
+    new.keep_instead().map_err(|(_, error)| failed(error))
 }
 
 /// `run.pftrace` for `run/`, `host0.pftrace` for `run/plugins/profile/trace/host0.xplane.pb`.

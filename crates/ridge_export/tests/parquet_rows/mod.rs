@@ -6,18 +6,18 @@ use arrow_array::{Array, ArrayRef};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::io::Write;
 
-/// The rows as CSV, nulls as empty cells.
-pub(crate) fn as_csv(parquet: &[u8]) -> String {
+/// The first `count` columns as CSV, nulls as empty cells.
+pub(crate) fn as_csv(parquet: &[u8], count: usize) -> String {
     let mut file = tempfile::tempfile().expect("a temporary file");
     file.write_all(parquet).expect("room for the file");
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).expect("Parquet");
-    let names: Vec<String> = reader.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let names: Vec<String> = reader.schema().fields().iter().take(count).map(|field| field.name().clone()).collect();
     let mut csv = csv::Writer::from_writer(Vec::new());
     csv.write_record(&names).expect("memory");
     for batch in reader.build().expect("Parquet") {
         let batch = batch.expect("a batch");
         for row in 0..batch.num_rows() {
-            csv.write_record(batch.columns().iter().map(|column| cell(column, row))).expect("memory");
+            csv.write_record(batch.columns().iter().take(count).map(|column| cell(column, row))).expect("memory");
         }
     }
     String::from_utf8(csv.into_inner().expect("memory")).expect("text")

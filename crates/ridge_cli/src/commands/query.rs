@@ -1,0 +1,94 @@
+//! `ridgeline query`: SQL over captures, by a program of its own.
+//!
+//! The engine is four times as large as everything else here, so it is not linked in: the program `ridgeline-query` is looked
+//! for beside this one and then on the path, as cargo finds its subcommands.
+
+use crate::ending::Ending;
+use crate::failure::Failure;
+use crate::output::write_stdout;
+use anstream::ColorChoice;
+use clap::{Args, Command as CommandLine};
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The program that answers.
+const PROGRAM: &str = "ridgeline-query";
+
+/// Query captures with SQL; runs `ridgeline-query`, which is installed separately
+///
+/// Tables are those of the other commands (op, kernel, idle.gap), everything recorded (raw.event), and the names that
+/// queries for Perfetto, Nsight Systems and rocpd use. `ridgeline query --help` lists the options; see docs/query.md.
+#[derive(Debug, Args)]
+#[command(disable_help_flag = true, after_long_help = EXAMPLES)]
+pub(crate) struct QueryArguments {
+    /// Captures, the query, and options: passed on
+    #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ridgeline query run/ 'select op, self_ns from op limit 5'
+  ridgeline query run/ 'select name, sum(dur) from slice group by 1 order by 2 desc limit 10'
+  ridgeline query run/ --tables";
+
+/// Runs the command; `command_line` has its help for those who have not installed it.
+pub(crate) fn run(
+    QueryArguments { arguments }: &QueryArguments,
+    command_line: &mut CommandLine,
+) -> Result<Ending, Failure> {
+    let beside = env::current_exe().ok().and_then(|own| own.parent().map(Path::to_owned));
+    let path = env::var_os("PATH").unwrap_or_default();
+    let Some(program) = found(beside.into_iter().chain(env::split_paths(&path))) else {
+        if arguments.first().is_some_and(|first| first == "--help" || first == "-h") {
+            command_line.build();
+            let own = command_line.find_subcommand_mut("query").map(CommandLine::render_long_help);
+            write_stdout(own.map(|help| help.to_string()).unwrap_or_default().as_bytes(), ColorChoice::AlwaysAnsi)?;
+            return Ok(Ending::Code(0));
+        }
+        return Err(Failure::failed(format!("`{PROGRAM}` is neither beside `ridgeline` nor on the path"))
+            .hint("`make query` in a checkout builds it; `cargo install --path query` installs it")
+            .hint("`ridgeline export PATH --to parquet -o tables/` writes the same tables for DuckDB"));
+    };
+    Err(replaced_by(Command::new(&program).args(arguments), &program))
+}
+
+fn found(folders: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
+    // A relative folder of the path would find what lies in the directory of a stranger's capture.
+    let absolute = folders.filter(|folder| folder.is_absolute());
+    absolute.map(|folder| folder.join(PROGRAM)).find(|path| is_program(path))
+}
+
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+/// Lets `command` take the place of this process, with its signals and its exit status; the failure where it cannot.
+fn replaced_by(command: &mut Command, program: &Path) -> Failure {
+    use std::os::unix::process::CommandExt as _;
+    let error = command.exec();
+    Failure::io("cannot run the program", &error).at(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn the_first_program_of_an_absolute_folder_is_taken() {
+        let (first, second) = (tempfile::tempdir().expect("room"), tempfile::tempdir().expect("room"));
+        // Neither a directory nor a file that nobody may run is a program.
+        fs::create_dir(first.path().join(PROGRAM)).expect("room");
+        let program = second.path().join(PROGRAM);
+        fs::write(&program, "#!/bin/sh\n").expect("room");
+        let folders = || [PathBuf::from("."), first.path().to_owned(), second.path().to_owned()].into_iter();
+        assert_eq!(found(folders()), None);
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("its owner");
+        assert_eq!(found(folders()), Some(program));
+    }
+}

@@ -1,0 +1,259 @@
+//! Which table a name means.
+//!
+//! A schema for what was recorded (`raw`), one for each topic of views (`stats`, `idle`, …), one for the names of each other
+//! tool (`perfetto`, `nsys`, `rocpd`). A name alone is looked for in all of them, in that order but `raw` last; where several
+//! have it, the [`Order`] can be changed, so that a query pasted from another tool finds what it means.
+//! Views are computed when a query names them, and no others.
+
+use crate::raw::Raw;
+use async_trait::async_trait;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::{Field, Schema};
+use datafusion::catalog::{CatalogProvider, MemTable, SchemaProvider, TableProvider};
+use datafusion::common::{DataFusionError, Result};
+use datafusion::datasource::ViewTable;
+use datafusion::prelude::SessionContext;
+use ridge_export::tables::{DIALECTS, Dialect, RAW_TABLES, Tables};
+use ridgeline::{Question, Session, Table, Topic, View};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+
+/// The schema of plain names.
+pub(crate) const PLAIN: &str = "public";
+/// The schema of what was recorded.
+pub(crate) const RAW: &str = "raw";
+
+/// Where plain names are looked for, first to last: names of schemas.
+pub(crate) type Order = Vec<&'static str>;
+
+/// The order in which Ridgeline's own tables come first.
+pub(crate) fn usual_order() -> Order {
+    let topics = Topic::ALL.into_iter().map(Topic::command);
+    topics.chain(DIALECTS.iter().map(|dialect| dialect.name)).chain([RAW]).collect()
+}
+
+/// What plans the queries behind views; there as soon as the catalog is part of it.
+#[derive(Clone, Default)]
+struct Planner(Arc<OnceLock<SessionContext>>);
+
+impl fmt::Debug for Planner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Planner")
+    }
+}
+
+/// Every table of a capture, by schema.
+#[derive(Debug)]
+pub(crate) struct Catalog {
+    schemas: HashMap<&'static str, Arc<dyn SchemaProvider>>,
+    plain: Arc<Plain>,
+    planner: Planner,
+}
+
+impl Catalog {
+    pub(crate) fn new(session: &'static Session, tables: &'static Tables<'static>) -> Catalog {
+        let planner = Planner::default();
+        let mut schemas: HashMap<&'static str, Arc<dyn SchemaProvider>> = HashMap::new();
+        for topic in Topic::ALL {
+            let views = session.answerable(topic).into_iter().map(|view| (sql_name(view), view)).collect();
+            schemas.insert(topic.command(), Arc::new(Views { session, topic, views, made: Mutex::default() }));
+        }
+        for dialect in DIALECTS {
+            schemas.insert(dialect.name, Arc::new(Names { dialect, planner: planner.clone() }));
+        }
+        schemas.insert(RAW, Arc::new(RawTables { tables }));
+        let plain = Plain { schemas: schemas.clone(), order: RwLock::new(usual_order()), named: Mutex::default() };
+        Catalog { schemas, plain: Arc::new(plain), planner }
+    }
+
+    /// Lets views be planned in `context`, which this catalog is part of.
+    pub(crate) fn plan_in(&self, context: &SessionContext) {
+        // It is set once, when the catalog is made.
+        let _ = self.planner.0.set(context.clone());
+    }
+
+    /// The schema of plain names.
+    pub(crate) fn plain(&self) -> Arc<Plain> {
+        Arc::clone(&self.plain)
+    }
+
+    /// The names of the tables of a schema, sorted.
+    pub(crate) fn names(&self, schema: &str) -> Vec<String> {
+        let mut names = self.schemas.get(schema).map(|schema| schema.table_names()).unwrap_or_default();
+        names.sort_unstable();
+        names
+    }
+}
+
+impl CatalogProvider for Catalog {
+    fn schema_names(&self) -> Vec<String> {
+        self.schemas.keys().copied().chain([PLAIN]).map(str::to_owned).collect()
+    }
+
+    fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
+        if name == PLAIN {
+            return Some(self.plain());
+        }
+        self.schemas.get(name).map(Arc::clone)
+    }
+}
+
+/// How a view is called in SQL, where `-` is a sign.
+pub(crate) fn sql_name(view: &View) -> String {
+    view.id.replace('-', "_")
+}
+
+/// Names without a schema.
+#[derive(Debug)]
+pub(crate) struct Plain {
+    schemas: HashMap<&'static str, Arc<dyn SchemaProvider>>,
+    order: RwLock<Order>,
+    /// What CREATE VIEW named.
+    named: Mutex<HashMap<String, Arc<dyn TableProvider>>>,
+}
+
+impl Plain {
+    /// Looks for names in these schemas from now on.
+    pub(crate) fn look_in(&self, order: Order) {
+        *self.order.write().unwrap_or_else(PoisonError::into_inner) = order;
+    }
+
+    /// The schemas that have a table of this name, in the usual order.
+    pub(crate) fn homes(&self, name: &str) -> Vec<&'static str> {
+        let has = |schema: &&str| self.schemas.get(*schema).is_some_and(|schema| schema.table_exist(name));
+        usual_order().into_iter().filter(has).collect()
+    }
+
+    /// Names a query for those that follow.
+    pub(crate) fn name(&self, name: String, table: Arc<dyn TableProvider>) {
+        self.named.lock().unwrap_or_else(PoisonError::into_inner).insert(name, table);
+    }
+
+    fn known(&self, name: &str) -> Option<Arc<dyn TableProvider>> {
+        self.named.lock().unwrap_or_else(PoisonError::into_inner).get(name).map(Arc::clone)
+    }
+}
+
+#[async_trait]
+impl SchemaProvider for Plain {
+    fn table_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.schemas.values().flat_map(|schema| schema.table_names()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
+        if let Some(known) = self.known(name) {
+            return Ok(Some(known));
+        }
+        let order = self.order.read().unwrap_or_else(PoisonError::into_inner).clone();
+        for schema in order.iter().filter_map(|schema| self.schemas.get(*schema)) {
+            if let Some(table) = schema.table(name).await? {
+                return Ok(Some(table));
+            }
+        }
+        Ok(None)
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        self.known(name).is_some() || !self.homes(name).is_empty()
+    }
+}
+
+/// The views of one topic.
+#[derive(Debug)]
+struct Views {
+    session: &'static Session,
+    topic: Topic,
+    views: Vec<(String, &'static View)>,
+    made: Mutex<HashMap<String, Arc<dyn TableProvider>>>,
+}
+
+#[async_trait]
+impl SchemaProvider for Views {
+    fn table_names(&self) -> Vec<String> {
+        self.views.iter().map(|(name, _)| name.clone()).collect()
+    }
+
+    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
+        let Some((_, view)) = self.views.iter().find(|(known, _)| known == name) else { return Ok(None) };
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(table) = made.get(name) {
+            return Ok(Some(Arc::clone(table)));
+        }
+        let table = view_table(self.session, self.topic, view)?;
+        let batch = without_meaning(&table.batch)?;
+        let table: Arc<dyn TableProvider> = Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?);
+        made.insert(name.to_owned(), Arc::clone(&table));
+        Ok(Some(table))
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        self.views.iter().any(|(known, _)| known == name)
+    }
+}
+
+/// The table of `view`.
+pub(crate) fn view_table(session: &Session, topic: Topic, view: &View) -> Result<Table> {
+    let answer = session.answer(topic, &[view], Question::default());
+    let answer = answer.map_err(|error| DataFusionError::Execution(error.to_string()))?;
+    let table = answer.tables.into_iter().next();
+    table.ok_or_else(|| DataFusionError::Execution(format!("the view `{}` has no table", view.id)))
+}
+
+/// `batch` without what its columns say of themselves, which planning would take for a part of their type.
+fn without_meaning(batch: &RecordBatch) -> Result<RecordBatch> {
+    let schema = batch.schema();
+    let fields = schema.fields().iter().map(|field| Field::new(field.name(), field.data_type().clone(), true));
+    let schema = Schema::new(fields.collect::<Vec<_>>());
+    Ok(RecordBatch::try_new(Arc::new(schema), batch.columns().to_vec())?)
+}
+
+/// What was recorded.
+#[derive(Debug)]
+struct RawTables {
+    tables: &'static Tables<'static>,
+}
+
+#[async_trait]
+impl SchemaProvider for RawTables {
+    fn table_names(&self) -> Vec<String> {
+        RAW_TABLES.iter().map(|table| table.name.to_owned()).collect()
+    }
+
+    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
+        let found = RAW_TABLES.iter().find(|table| table.name == name);
+        Ok(found.map(|table| Arc::new(Raw { tables: self.tables, table }) as Arc<dyn TableProvider>))
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        RAW_TABLES.iter().any(|table| table.name == name)
+    }
+}
+
+/// Views under the names of another tool.
+#[derive(Debug)]
+struct Names {
+    dialect: &'static Dialect,
+    planner: Planner,
+}
+
+#[async_trait]
+impl SchemaProvider for Names {
+    fn table_names(&self) -> Vec<String> {
+        self.dialect.views().map(|(name, _)| name.to_owned()).collect()
+    }
+
+    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
+        let Some((_, sql)) = self.dialect.views().find(|(known, _)| *known == name) else { return Ok(None) };
+        let Some(context) = self.planner.0.get() else { return Ok(None) };
+        let plan = context.state().create_logical_plan(sql).await?;
+        Ok(Some(Arc::new(ViewTable::new(plan, Some(sql.to_owned())))))
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        self.dialect.views().any(|(known, _)| known == name)
+    }
+}

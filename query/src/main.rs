@@ -1,0 +1,108 @@
+//! The command `ridgeline-query`: SQL over captures, which `ridgeline query` starts.
+//!
+//! A program of its own, because DataFusion would triple `ridgeline` and double its build.
+//! The tables are those of `ridge_export::tables` and the views of the façade; nothing is computed here that they do not have.
+//! Queries read: nothing is written but the answer, no file is opened but the captures named, and there is no network.
+//!
+//! Floors, lowest first: `failure`; `arguments`, `lenient`, `spelling`; `raw`; `catalog`; `engine`; `output`, `listing`.
+
+mod arguments;
+mod catalog;
+mod engine;
+mod failure;
+mod lenient;
+mod listing;
+mod output;
+mod raw;
+mod spelling;
+
+use arguments::Arguments;
+use clap::Parser as _;
+use engine::Engine;
+use failure::Failure;
+use ridge_export::Privacy;
+use ridge_export::tables::Tables;
+use ridgeline::{OpenOptions, Session, Severity};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// As shells report a program that an interrupt ended.
+const INTERRUPTED: u8 = 130;
+/// How long running work may take to notice that it shall end.
+const GRACE: Duration = Duration::from_millis(500);
+
+fn main() -> ExitCode {
+    ridgeline::explain_lost_files();
+    let arguments = Arguments::parse_from(std::env::args_os().map(arguments::told_from_options));
+    let started = Instant::now();
+    let threads = arguments.threads.map_or_else(default_threads, |threads| usize::from(threads.get()));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return report(&Failure::new(format!("cannot start threads: {error}"))),
+    };
+    let timings = arguments.timings;
+    let work = runtime.spawn(run(arguments, threads));
+    let ended = runtime.block_on(async {
+        tokio::select! {
+            done = work => done.unwrap_or_else(|error| Err(Failure::new(format!("the query ended early: {error}")))).map(Some),
+            _ = tokio::signal::ctrl_c() => Ok(None),
+        }
+    });
+    // What was spilled to disk goes with the work.
+    runtime.shutdown_timeout(GRACE);
+    if timings {
+        eprintln!("{:.3} s in all, {} at most", started.elapsed().as_secs_f64(), peak_memory());
+    }
+    match ended {
+        Ok(Some(())) => ExitCode::SUCCESS,
+        Ok(None) => ExitCode::from(INTERRUPTED),
+        Err(failure) => report(&failure),
+    }
+}
+
+async fn run(arguments: Arguments, threads: usize) -> Result<(), Failure> {
+    let request = arguments.request()?;
+    let options = OpenOptions {
+        format: arguments.read_as.clone(),
+        max_unpacked_bytes: arguments.max_unpacked,
+        ..OpenOptions::default()
+    };
+    let started = Instant::now();
+    let session = Session::open(&request.paths, &options).map_err(|error| Failure::of_open(&error))?;
+    for note in session.notes().iter().filter(|note| note.severity != Severity::Info) {
+        eprintln!("{}", ridge_report::note_line(note));
+    }
+    // One capture is open for as long as the program runs: plans may keep what refers to it.
+    let session: &'static Session = Box::leak(Box::new(session));
+    let tables: &'static Tables<'static> = Box::leak(Box::new(Tables::new(session, Privacy::Kept)));
+    if arguments.timings {
+        eprintln!("{:.3} s to open the capture", started.elapsed().as_secs_f64());
+    }
+    let engine = Engine::new(session, tables, &arguments, threads).await?;
+    match &request.sql {
+        None => listing::print(&engine, arguments.tables.as_ref().and_then(Option::as_deref)).await,
+        Some(sql) => engine.answer(sql, &arguments).await,
+    }
+}
+
+fn default_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Says what failed, unless nobody reads any more.
+fn report(failure: &Failure) -> ExitCode {
+    if failure.is_broken_pipe {
+        return ExitCode::SUCCESS;
+    }
+    eprint!("{failure}");
+    ExitCode::from(failure.code)
+}
+
+/// The most memory that the process held, as Linux counts it.
+fn peak_memory() -> String {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok());
+    kib.map_or_else(|| "memory unknown".to_owned(), |kib| format!("{:.0} MiB", kib / 1024.0))
+}
