@@ -404,7 +404,7 @@ fn rocprofv3_is_asked_for_counters_and_what_it_could_not_do_is_said() {
         Some(2) missing   trace: rocprofv3 ended with status 2 before it ran the program; what it said stands above
         Some(0) missing   trace: rocprofv3 wrote no file; what it said stands above
         Some(2) error: `rocprofv3` is AMD's and cannot run with nsys or ncu
-        Some(2) error: `kernel=` chooses whose counters `pmc=` collects, and no counter is named
+        Some(2) error: `kernel=` selects kernels for `pmc=`, but no counter is named
         error: rocprofv3 captures the whole program: `--steps`, `--annotation` and `--warm-up` choose a part of it
         hint: leave them out; steps that the program marks are found in the capture
     "#]],

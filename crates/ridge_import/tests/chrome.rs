@@ -300,7 +300,7 @@ fn clocks_of_other_hosts_are_aligned() {
     assert_eq!(firsts, [0, 0, 0], "{:?}", imported.notes);
     let notes = imported.notes.iter().map(|note| note.message.as_str());
     let shifts: Vec<&str> = notes.filter(|note| note.contains("shifted")).collect();
-    assert_eq!(shifts, ["its clock was shifted by -7 ms so that its collectives end with those of the first rank"]);
+    assert_eq!(shifts, ["its clock was shifted by -7 ms to align the ends of its collectives with the first rank's"]);
     assert_eq!(trace.processes.iter().map(|process| process.rank).collect::<Vec<_>>(), [Some(0), Some(1), Some(2)]);
 }
 

@@ -311,7 +311,7 @@ fn notes(
     shared.sort_unstable();
     let is_shared = shared.windows(2).any(|two| two[0] == two[1]);
     if is_shared {
-        notes.push("findings with the same change share its saving: it is that of all of them together".to_owned());
+        notes.push("findings with the same change share its saving: it belongs to all of them together".to_owned());
     }
     let is_virtual = |(_, at): &(Option<usize>, usize)| planned[*at].change.kind != ridgeline::ChangeKind::Real;
     if picked.iter().any(is_virtual) {

@@ -153,7 +153,7 @@ fn rates(said: &str) -> Option<String> {
     };
     (clean == 2).then_some(())?;
     Some(format!(
-        "{} frames from memory and back: {:.3} items per clock with answers after 40 clocks, {:.3} where most clocks stall; every result is right, and no rule of AXI4 that is watched was broken",
+        "{} frames from memory and back: {:.3} items per clock with answers after 40 clocks, {:.3} where most clocks stall; every result is right, and no monitored AXI4 rule was broken",
         steady.first()?,
         rate(steady)?,
         rate(stalled)?
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(
             rates(&said).as_deref(),
             Some(
-                "4 frames from memory and back: 0.945 items per clock with answers after 40 clocks, 0.500 where most clocks stall; every result is right, and no rule of AXI4 that is watched was broken"
+                "4 frames from memory and back: 0.945 items per clock with answers after 40 clocks, 0.500 where most clocks stall; every result is right, and no monitored AXI4 rule was broken"
             )
         );
         for broken in [said.replacen("0 wrong", "1 wrong", 1), run.to_owned(), String::new()] {

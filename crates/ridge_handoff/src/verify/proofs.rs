@@ -42,7 +42,7 @@ const OF_STAGES: Proof = Proof {
 /// Whether the netlist in the folder of a design computes what its Verilog says; `stat` is what Yosys says of its cells.
 pub(super) fn netlist(rtl: &Path, stat: &str) -> Check {
     if stat.contains("DSP48") {
-        return not_run(OF_NETLIST.name, "the netlist has multipliers (DSP48E2), of which Yosys has no model");
+        return not_run(OF_NETLIST.name, "the netlist has multipliers (DSP48E2), for which Yosys has no model");
     }
     OF_NETLIST.run(rtl)
 }

@@ -88,7 +88,7 @@ impl With {
             false => Ok(None),
             true if others > 0 => Err("`rocprofv3` is AMD's and cannot run with nsys or ncu".to_owned()),
             true if kernels.is_some() && counters.is_empty() => {
-                Err("`kernel=` chooses whose counters `pmc=` collects, and no counter is named".to_owned())
+                Err("`kernel=` selects kernels for `pmc=`, but no counter is named".to_owned())
             }
             true => Ok(Some((counters, kernels))),
         }

@@ -29,7 +29,7 @@ pub(super) fn read(source: Source<'_>, import: &mut Import) -> Result<(), Import
         return Err(broken(0, "expected a dictionary with segments and device traces, found another value".to_owned()));
     };
     if let Some(at) = pickle.cut_at {
-        let message = "the snapshot ends early; what came before is read".to_owned();
+        let message = "the snapshot ends early; everything before that was read".to_owned();
         import.note(Severity::Lost, source.name, Some((start + at) as u64), 1, message);
     }
     let mut reader = Reader::new(&pickle, source, import);
