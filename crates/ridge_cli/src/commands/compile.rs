@@ -47,7 +47,7 @@ pub(crate) struct CompileArguments {
     #[arg(long = "output", short = 'o', alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
 
-    /// The interpreter that imports FILE.py [default: that of $VIRTUAL_ENV, else of .venv, else python3]
+    /// The interpreter that imports FILE.py [default: from $VIRTUAL_ENV, else .venv, else python3]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
     python: Option<PathBuf>,
 
@@ -55,7 +55,7 @@ pub(crate) struct CompileArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
     compiler: Option<PathBuf>,
 
-    /// Install the compiler, JAX with its CUDA plugin and ptxas (1.4 GB), into an environment of its own
+    /// Install the compiler, JAX with its CUDA plugin and ptxas (1.4 GB), into a separate environment
     #[arg(long, conflicts_with_all = ["input", "command", "args", "out", "compiler"])]
     install: bool,
 

@@ -9,7 +9,7 @@ use crate::timings::Timings;
 use clap::Args;
 use ridge_report::{Report, json};
 
-/// Show what is in a capture: versions, devices, options, sizes, and what was lost
+/// Show the contents of a capture: versions, devices, options, sizes, and lost data
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct InfoArguments {

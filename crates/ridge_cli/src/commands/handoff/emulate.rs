@@ -32,7 +32,7 @@ pub(super) struct EmulateArguments {
     #[arg(value_name = "BUNDLE", value_hint = ValueHint::DirPath)]
     bundle: PathBuf,
 
-    /// A number format to try, `fixed<W,I>`, W bits with I before the point; may be repeated [default: those of the bundle]
+    /// A number format to try, `fixed<W,I>`, W bits with I before the point; may be repeated [default: the bundle's]
     #[arg(long, value_name = "FORMAT")]
     number_format: Vec<Fixed>,
 
