@@ -19,17 +19,17 @@ const ROCPROF_1: Foreign = Foreign {
 };
 
 const RPD: Foreign = Foreign {
-    what: "a database of rocmProfileData (rpd)",
+    what: "a rocmProfileData (rpd) database",
     hint: "record with `rocprofv3 --sys-trace --output-format rocpd -- PROGRAM`",
 };
 
 const ROCPROF_COMPUTE: Foreign = Foreign {
-    what: "a database of rocprof-compute",
+    what: "a rocprof-compute database",
     hint: "it has kernel counters but no times; record with `rocprofv3 --sys-trace --output-format rocpd -- PROGRAM`",
 };
 
 const NVPROF_TEXT: Foreign =
-    Foreign { what: "a text of nvprof", hint: "record with `nvprof --export-profile FILE.nvvp PROGRAM`" };
+    Foreign { what: "nvprof text output", hint: "record with `nvprof --export-profile FILE.nvvp PROGRAM`" };
 
 const NSYS_TABLE: Foreign = Foreign {
     what: "an `nsys stats` table",
