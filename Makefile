@@ -10,7 +10,7 @@ DEMO_SIZES ?= 32
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
-demo: ## build, make a Python environment, record real MBIRJAX operations, say where their time went
+demo: ## build, make a Python environment, record real MBIRJAX operations, show where their time went
 	@PYTHON="$(PYTHON)" DEMO_OPS="$(DEMO_OPS)" DEMO_SIZES="$(DEMO_SIZES)" bash scripts/demo.sh
 
 test: ## Rust and Python tests, guards, a minute of damaged input
@@ -41,7 +41,7 @@ lint: ## format and clippy
 site: ## build the documentation site into site/; installs Zensical into .venv-site
 	@$(PYTHON) scripts/site.py
 
-ui: ## build the page of `view` and `report` anew, after a change in ui/; needs Node
+ui: ## rebuild the page of `view` and `report` after a change in ui/; needs Node
 	@cd ui && npm ci --no-audit --no-fund && npm run build
 
 test-ui: ## test the page, in a browser too; installs Chromium by apt and Node's packages by npm
@@ -50,7 +50,7 @@ test-ui: ## test the page, in a browser too; installs Chromium by apt and Node's
 test-torch: ## record real PyTorch programs; installs torch into .venv-torch, several gigabytes
 	@$(PYTHON) scripts/test_torch.py
 
-test-deviceless: ## compile real programs for GPUs that are not there; installs the compiler and the programs into .venv-deviceless, 3 GB
+test-deviceless: ## compile real programs for absent GPUs; installs the compiler and the programs into .venv-deviceless, 3 GB
 	@$(PYTHON) scripts/test_deviceless.py
 
 test-hardware: ## install Verilator, Icarus Verilog and Yosys by name (Debian; needs root), and run every check of a bundle
@@ -61,7 +61,7 @@ test-container: ## build the image for CPUs on Debian's packages, and record a p
 	@cargo build --profile dist -p ridge_cli
 	@bash containers/test.sh
 
-bench: ## measure `ridgeline stats` beside XProf on captures of several sizes; writes bench-out/results.json
+bench: ## compare `ridgeline stats` with XProf on captures of several sizes; writes bench-out/results.json
 	@cargo build --profile dist -p ridge_cli
 	@$(PYTHON) benches/run.py
 

@@ -120,3 +120,12 @@ def test_a_record_is_made_of_blind_programs_alone(tmp_path: Path) -> None:
     (tmp_path / "kept.json").write_text(json.dumps({"savings": {}, "loads": {}, "failed": {}}))
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode != 0 and "--write is for all programs of suites/blind" in done.stderr
+
+
+def test_the_figures_of_the_readme_are_those_of_the_record() -> None:
+    page = (ROOT / "docs" / "accuracy.md").read_text().partition("<!-- accuracy: begin -->")[2]
+    rows = dict(line.strip("| ").split(" | ", 1) for line in page.splitlines() if " of " in line and line.count("|") == 3)
+    counts = {name: cells.split(" (")[0] for name, cells in rows.items()}
+    readme = (ROOT / "README.md").read_text()
+    assert f"the first finding was right for {rows['first cause right (recall)']}" in readme
+    assert f"{counts['fixed programs silent']} fixed and {counts['healthy programs silent']} healthy programs" in readme

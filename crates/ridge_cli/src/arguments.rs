@@ -20,7 +20,7 @@ pub(crate) struct Globals {
     #[arg(long, global = true)]
     pub(crate) timings: bool,
 
-    /// Show more: what each number means; with `record` and `bench`, progress as it happens
+    /// Show more: the meaning of each number; with `record` and `bench`, progress
     #[arg(short, long, global = true)]
     pub(crate) verbose: bool,
 }

@@ -32,13 +32,13 @@ pub(crate) struct Cli {
 
 const AFTER_HELP: &str = "\
 Examples:
-  ridgeline record -- python solver.py     record a program; its output and exit status are its own
+  ridgeline record -- python solver.py     record a program; its output and exit status don't change
   ridgeline check run/                     what makes it slow, and how to fix it
   ridgeline diff before/ after/            what got faster or slower, and how certain that is
-  ridgeline view run/                      look at it in the browser
+  ridgeline view run/                      view it in the browser
   ridgeline stats run/                     where the time went
   ridgeline stats run/ --by source         the same, per line of Python
-  ridgeline annotate solver.py run/        the file, with what each line did
+  ridgeline annotate solver.py run/        the file, with times next to each line
   ridgeline try --patch fix.diff -- python solver.py     whether a change helps
   ridgeline roofline run/                  how close operations come to the device's limits
   ridgeline idle run/                      why the device was idle

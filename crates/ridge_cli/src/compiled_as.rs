@@ -21,7 +21,7 @@ const MOST_SOURCE_BYTES: u64 = 1 << 30;
 
 /// How far the fallback is off: `docs/compile.md` says of which modules.
 const FALLBACK: &str =
-    "by which modules of five launches and more take longer: in eight of ten, compiled, 0.27 to 0.89 of that";
+    "which overstates modules of five launches or more: compiled, eight in ten take 0.27 to 0.89 of that";
 
 /// What came of compiling a recording for the GPU that is meant.
 pub(crate) enum As {
@@ -50,7 +50,7 @@ impl Why {
         let hint = self.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
         note(
             Severity::Partial,
-            format!("not compiled for {gpu}: {}; the CPU's HLO stands for it, {FALLBACK}{hint}", self.why),
+            format!("not compiled for {gpu}: {}; the CPU's HLO is used instead, {FALLBACK}{hint}", self.why),
         )
     }
 }
@@ -83,7 +83,7 @@ pub(crate) fn required_as(session: Session, gpu: &str, timings: &mut Timings) ->
         return Ok((session, Vec::new()));
     }
     if !session.is_of_processor() {
-        return Err(Failure::usage("`--as` is for captures of a CPU, and this one is of an accelerator"));
+        return Err(Failure::usage("`--as` is for CPU captures, and this one is from an accelerator"));
     }
     Ok(made(&session, gpu, timings)?)
 }
@@ -107,12 +107,12 @@ pub(crate) fn meant(
 
 fn made(session: &Session, gpu: &str, timings: &mut Timings) -> Result<(Session, Vec<Note>), Why> {
     let target = Target::named(gpu).ok_or_else(|| {
-        Why::new(format!("XLA has no figures for `{gpu}`"), "`ridgeline compile --help` lists those that are")
+        Why::new(format!("XLA has no figures for `{gpu}`"), "`ridgeline compile --help` lists the GPUs that it knows")
     })?;
     let sources = sources_of(session.run_folder().unwrap_or(session.root())).map_err(|error| {
         Why::new(
             error.to_string(),
-            "`ridgeline record --hlo text,proto,jaxpr,stablehlo,lowered` keeps what is compiled, and `ridgeline bench` does by itself",
+            "`ridgeline record --hlo text,proto,jaxpr,stablehlo,lowered` keeps the compiled modules, and `ridgeline bench` always does",
         )
     })?;
     let (sources, runs) = that_ran(sources, &session.module_runs());

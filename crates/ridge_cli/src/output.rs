@@ -97,7 +97,8 @@ fn picture(drawing: &str) -> Result<Vec<u8>, Failure> {
 /// `drawing` cannot become a picture in this build.
 #[cfg(not(feature = "png"))]
 fn picture(_drawing: &str) -> Result<Vec<u8>, Failure> {
-    Err(Failure::failed("this build of ridgeline draws no PNG").hint("use `--svg`, or build with the feature `png`"))
+    Err(Failure::failed("this build of ridgeline cannot draw PNGs")
+        .hint("use `--svg`, or build with the feature `png`"))
 }
 
 /// Writes `text`, which may hold anything a capture holds, and ends its last line.

@@ -6,7 +6,7 @@ use std::time::Duration;
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
     let units = [("ms", 1e-3), ("min", 60.0), ("h", 3600.0), ("s", 1.0), ("m", 60.0)];
     let secs = number(text, &units).ok_or("expected a time such as 300s, 5min or 1h")?;
-    Duration::try_from_secs_f64(secs).map_err(|_| "expected a time from 0 to some centuries".to_owned())
+    Duration::try_from_secs_f64(secs).map_err(|_| "expected a time from 0 to a few centuries".to_owned())
 }
 
 /// A size in bytes such as `2GiB`, `500MB`, `64k`; a bare number is in bytes, and `k`, `M`, `G` are binary.

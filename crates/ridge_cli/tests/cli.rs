@@ -91,7 +91,7 @@ fn facts_are_no_table() {
     let ran = run(&["info", "run/", "--format", "csv"]);
     assert_eq!(
         (ran.code, ran.stderr.lines().next()),
-        (Some(2), Some("error: expected table, json or markdown for facts, which are no table"))
+        (Some(2), Some("error: expected table, json or markdown for facts, which are not a table"))
     );
 }
 

@@ -77,8 +77,8 @@ fn what_has_no_specification_says_why() {
         no specification, because `y` is of type bf16
         README.md: **No generated code and no vectors, because 'y' is of type bf16.**
         collective: Some(0)
-        no specification, because `y` is an operation that the generator does not know, `all-reduce`
-        README.md: **No generated code and no vectors, because 'y' is an operation that the generator does not know, 'all-reduce'.**
+        no specification, because `y` is an unsupported operation, `all-reduce`
+        README.md: **No generated code and no vectors, because 'y' is an unsupported operation, 'all-reduce'.**
     "#]],
     );
 }
@@ -135,32 +135,32 @@ fn values_that_nobody_captured_are_said_to_be_made_up() {
         ["handoff", &capture, "-o", &out.display().to_string(), "--python", "/nowhere/python", "--module", "jit_f"];
     assert_eq!(run(&words).code, Some(0));
     let readme = fs::read_to_string(out.join("README.md")).expect("a page");
-    let lines: Vec<&str> = readme.lines().skip_while(|line| !line.contains("nobody has run")).collect();
+    let lines: Vec<&str> = readme.lines().skip_while(|line| !line.contains("## Untested")).collect();
     let end = lines.iter().position(|line| line.contains("Fixed point")).unwrap_or(lines.len());
     check(
         &(lines[..end].join("\n") + "\n"),
         expect![[r#"
-            ## What nobody has run
+            ## Untested
 
-            - Nothing in here has been on a board or through a vendor's synthesis: clock, initiation interval and resources after place and route are unknown.
-            - The vectors are made from a fixed seed; no values of the real program were captured, so ranges of real data are unknown: `ridgeline record --golden` keeps them.
+            - Nothing here has been on a board or through a vendor's synthesis: clock, initiation interval and resources after place and route are unknown.
+            - The vectors come from a fixed seed. No values of the real program were captured, so the ranges of real data are unknown; `ridgeline record --golden` keeps them.
 
-            ## To a board
+            ## Running on a board
 
-            `rtl/card.v` reads frames from a board's memory by AXI4, puts them through the core, and writes the results back; `host/play.cpp` puts the vectors there, starts it, and compares every result.
+            `rtl/card.v` reads frames from a board's memory over AXI4, passes them through the core, and writes the results back; `host/play.cpp` loads the vectors, starts the card, and compares every result.
             `rtl/core.json` and `host/card.h` have the layout of a frame, `rtl/card.v` the registers.
 
             1. `make -C host sim` plays the vectors on the card in Verilator: this is the check above.
             2. Package `rtl/{card,mover,core,stream,kernel}.v` in Vivado as an RTL kernel named `card` (`package_xo -ctrl_protocol user_managed`), and link it with `v++ -l` for the board's platform. *Not run.*
             3. `make -C host xrt && host/play host/xrt.so card.xclbin` plays the same vectors on the board. *Not run.*
 
-            Clock and resources are not known before step 2; the core takes one item a clock at any clock that it is placed for.
+            Clock and resources are unknown before step 2; the core takes one item per clock at whatever clock it is placed for.
 
-            ## What was not recorded
+            ## Not recorded
 
             - HLO before optimization: record with `--hlo before`.
             - StableHLO: record with `--hlo stablehlo`.
-            - StableHLO as portable bytecode: name a Python with JAX by `--python`.
+            - StableHLO as portable bytecode: name a Python with JAX using `--python`.
             - buffer assignment: record with `--hlo proto`.
             - copies between host and device: record on the accelerator.
 

@@ -110,10 +110,10 @@ fn gpus_of_amd_are_shown_and_logged_in_the_same_columns() {
 fn without_a_monitor_programs_are_shown_and_no_log_is_left() {
     let folder = tempfile::tempdir().expect("a folder");
     let text = finish(top(folder.path(), &["--once"], false)).stdout;
-    assert!(text.contains("no numbers of GPUs") && text.contains("train.py"), "{text}");
+    assert!(text.contains("no GPU metrics") && text.contains("train.py"), "{text}");
     let log = folder.path().join("gpu.csv");
     let ran = finish(top(folder.path(), &["--once", "--log", &log.display().to_string()], false));
-    assert!(ran.stderr.contains("no numbers of GPUs") && !log.exists(), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no GPU metrics") && !log.exists(), "{}", ran.stderr);
 }
 
 /// Every key of the document is in its schema, and every required one in the document.

@@ -233,7 +233,7 @@ fn options_of_the_profiler_that_is_replaced_are_refused() {
     check(
         &ran.stderr,
         expect![[r#"
-        error: `--shapes` chooses what JAX's or PyTorch's own profiler records, and nsys takes its place
+        error: `--shapes` selects what JAX's or PyTorch's own profiler records, but nsys replaces it
         hint: leave one of the two out
     "#]],
     );
@@ -403,8 +403,8 @@ fn rocprofv3_is_asked_for_counters_and_what_it_could_not_do_is_said() {
         Some(0) --pmc SQ_WAVES GRBM_GUI_ACTIVE --kernel-include-regex ^gemm --output-format json 
         Some(2) missing   trace: rocprofv3 ended with status 2 before it ran the program; what it said stands above
         Some(0) missing   trace: rocprofv3 wrote no file; what it said stands above
-        Some(2) error: `rocprofv3` is AMD's and cannot run beside nsys or ncu
-        Some(2) error: `kernel=` chooses whose counters `pmc=` collects, and no counter is named
+        Some(2) error: `rocprofv3` is AMD's and cannot run with nsys or ncu
+        Some(2) error: `kernel=` selects kernels for `pmc=`, but no counter is named
         error: rocprofv3 captures the whole program: `--steps`, `--annotation` and `--warm-up` choose a part of it
         hint: leave them out; steps that the program marks are found in the capture
     "#]],

@@ -36,10 +36,11 @@ impl Loss {
         if says(&["the whole file could not be read"]) {
             return None;
         }
-        if is_lost && says(&["the file ends before its end", "could not be read to its end", "cut short"]) {
+        if is_lost && says(&["the file is truncated", "could not be read to its end", "cut short"]) {
             return Some(Loss::EndOfFile);
         }
-        let is_of_events = is_lost && says(&["left out", "ends early", "broken", "too large to be true"]);
+        let is_of_events =
+            is_lost && says(&["left out", "ends early", "broken", "readable parts", "implausibly large"]);
         is_of_events.then_some(Loss::Events)
     }
 

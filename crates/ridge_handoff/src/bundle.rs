@@ -202,7 +202,7 @@ fn recorded(program: &Program, source: &Source, files: &mut Files) -> Result<Vec
             node.elements() * vectors::width(node.element_type)
         });
         if !one.outputs.iter().map(Vec::len).eq(widths) {
-            return Err(Refusal(format!("call {} was recorded with values of another length", one.call)));
+            return Err(Refusal(format!("call {} was recorded with values of a different length", one.call)));
         }
         for (at, bytes) in one.outputs.iter().enumerate() {
             files.insert(format!("golden/{}/program.out{at}.bin", one.set()), bytes.clone());

@@ -285,7 +285,7 @@ impl Walk<'_> {
                     }
                     inside -= extent;
                 }
-                return Err(Refusal(format!("`{}` joins less than it says", node.name)));
+                return Err(Refusal(format!("`{}` joins fewer elements than its shape has", node.name)));
             }
             Op::Reduce(gone, reducer) => {
                 let (all, gone, each) = (dims(0).to_vec(), gone.clone(), reducer.each());
@@ -448,7 +448,7 @@ impl Walk<'_> {
 }
 
 fn decided_by_data(node: &Node) -> Refusal {
-    Refusal(format!("`{}` is a {}, whose place data decide", node.name, node.op.name()))
+    Refusal(format!("`{}` is a {}, at data-dependent positions", node.name, node.op.name()))
 }
 
 /// What an operation on whole numbers that are known gives; `None` where it is none of two or one.

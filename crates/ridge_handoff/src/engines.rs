@@ -14,6 +14,6 @@ pub fn run(python: &Path, folder: &Path) -> Value {
         let error = &ran.said;
         let telling = error.lines().rev().find(|line| line.contains("Check failed") || line.contains("Error"));
         let line = telling.or_else(|| error.lines().rev().find(|line| !line.trim().is_empty()));
-        why(line.unwrap_or("it ended without a word").trim().chars().take(300).collect())
+        why(line.unwrap_or("it ended without output").trim().chars().take(300).collect())
     })
 }

@@ -198,7 +198,7 @@ fn compute<A: Arithmetic>(
         }
         Op::State(number) => match &program.nodes[node.of[0]].op {
             Op::Loop(inner) => of(0)[inner.before(*number)..][..node.elements()].to_vec(),
-            _ => return cannot(format!("`{}` is of no loop", node.name)),
+            _ => return cannot(format!("`{}` belongs to no loop", node.name)),
         },
     })
 }

@@ -54,7 +54,7 @@ pub fn lower(module: &HloModule, computation: ComputationId) -> Result<Program, 
     let Lowering { nodes, inputs, .. } = lowering;
     let program = Program { name, inputs, outputs, nodes }.pruned();
     if work(&program) > MOST_WORK {
-        return refuse(format!("to compute it once reads more than {MOST_WORK} elements; record a smaller size"));
+        return refuse(format!("computing it once reads more than {MOST_WORK} elements; record a smaller size"));
     }
     Ok(program)
 }
@@ -150,7 +150,7 @@ impl Lowering<'_> {
         for operand in &instruction.operands {
             match values.get(operand) {
                 Some(leaves) => operands.push(leaves),
-                None => return refuse(format!("`{}` reads what is not made before it", instruction.name)),
+                None => return refuse(format!("`{}` reads a value that is not defined before it", instruction.name)),
             }
         }
         match &*instruction.opcode {
@@ -189,13 +189,13 @@ impl Lowering<'_> {
         let index = instruction.tuple_index.and_then(|index| usize::try_from(index).ok());
         let of = instruction.operands.first().map(|operand| &self.module.instruction(*operand).shape);
         let (Some(index), Some(shape), Some(leaves)) = (index, of, operands.first()) else {
-            return refuse(format!("`{}` takes no part of a tuple", instruction.name));
+            return refuse(format!("`{}` selects no tuple element", instruction.name));
         };
         let before: usize = shape.tuple.iter().take(index).map(leaf_count).sum();
         let count = shape.tuple.get(index).map_or(0, leaf_count);
         let part = leaves.get(before..before + count).filter(|part| !part.is_empty());
         part.map_or_else(
-            || refuse(format!("`{}` takes a part that is not there", instruction.name)),
+            || refuse(format!("`{}` selects a tuple element that does not exist", instruction.name)),
             |part| Ok(part.to_vec()),
         )
     }
@@ -210,7 +210,7 @@ impl Lowering<'_> {
             "constant" => Op::Constant(constant(instruction, made.element_type, &made.dims)?),
             "iota" => match dims_of(instruction, rank)?[..] {
                 [dim] => Op::Iota(dim),
-                _ => return refuse(format!("`{}` counts along no dimension", instruction.name)),
+                _ => return refuse(format!("`{}` has no dimension to count along", instruction.name)),
             },
             "broadcast" => Op::Broadcast(dims_of(instruction, rank)?),
             "reshape" | "copy" => Op::Reshape,
@@ -220,7 +220,7 @@ impl Lowering<'_> {
             "pad" => Op::Pad(attributes::padding(instruction, rank)?),
             "concatenate" => match dims_of(instruction, rank)?[..] {
                 [dim] => Op::Concatenate(dim),
-                _ => return refuse(format!("`{}` joins along no dimension", instruction.name)),
+                _ => return refuse(format!("`{}` has no dimension to join along", instruction.name)),
             },
             "reverse" => Op::Reverse(dims_of(instruction, rank)?),
             "reduce" if of.len() == 2 => Op::Reduce(dims_of(instruction, of_rank)?, reducer(self.module, instruction)?),
@@ -229,7 +229,7 @@ impl Lowering<'_> {
             }
             "sort" if of.len() == 1 => match dims_of(instruction, rank)?[..] {
                 [dim] => Op::Sort(dim, comparator::order(self.module, instruction)?),
-                _ => return refuse(format!("`{}` sorts along no dimension", instruction.name)),
+                _ => return refuse(format!("`{}` has no dimension to sort along", instruction.name)),
             },
             "dot" => self.dot(instruction, &of)?,
             "gather" if of.len() == 2 => Op::Gather(gather(instruction, of_rank, rank)?),
@@ -352,7 +352,7 @@ fn unknown(instruction: &Instruction) -> String {
     match (&*instruction.opcode, &instruction.custom_call_target) {
         ("custom-call", Some(target)) => format!("`{name}` is an opaque custom call of `{target}`"),
         ("custom-call", None) => format!("`{name}` is an opaque custom call"),
-        (opcode, _) => format!("`{name}` is an operation that the generator does not know, `{opcode}`"),
+        (opcode, _) => format!("`{name}` is an unsupported operation, `{opcode}`"),
     }
 }
 
@@ -403,5 +403,5 @@ fn constant(instruction: &Instruction, element_type: ElementType, dims: &[usize]
         Scalar::Float(_) | Scalar::Complex(..) => None,
     };
     let values: Option<Vec<Number>> = literal.values.iter().map(number).collect();
-    values.map_or_else(|| refuse(format!("constant `{}` is of another type", instruction.name)), Ok)
+    values.map_or_else(|| refuse(format!("constant `{}` has another type", instruction.name)), Ok)
 }

@@ -186,7 +186,7 @@ pub fn inputs_of(program: &Program, files: &[Vec<u8>]) -> Result<Vec<Vec<Cell<f6
     pairs
         .map(|(port, bytes)| {
             let found = numbers(bytes, port.element_type, port.dims.iter().product());
-            found.ok_or_else(|| CannotCompute(format!("the vector of `{}` has another length", port.name)))
+            found.ok_or_else(|| CannotCompute(format!("the vector of `{}` has a different length", port.name)))
         })
         .collect()
 }

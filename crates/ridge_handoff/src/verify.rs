@@ -56,12 +56,12 @@ impl Place {
     /// A folder with all files of the bundle, where its code is to be run.
     pub fn new(bundle: &Opened, running: Running) -> Place {
         if running == Running::NothingOfIt {
-            return Place(Err("nothing of the bundle is to be run"));
+            return Place(Err("the bundle's code is not run (`--no-run`)"));
         }
-        let folder = tempfile::tempdir().map_err(|_| "no temporary directory can be made");
+        let folder = tempfile::tempdir().map_err(|_| "no temporary directory could be created");
         Place(folder.and_then(|folder| match write(&bundle.files, folder.path()) {
             Ok(()) => Ok(folder),
-            Err(_) => Err("no copy can be made"),
+            Err(_) => Err("no copy could be written"),
         }))
     }
 

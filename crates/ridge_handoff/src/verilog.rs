@@ -129,7 +129,7 @@ pub(crate) fn files(program: &Program, numbers: Numbers, golden: &Files) -> Resu
     let design = Design::new(&code.cone, numbers)?;
     let (stimuli, expected) = design.vectors(program, &code, golden)?;
     if expected.is_empty() {
-        return Err(Refusal("it has no place where the code of its middle holds".to_owned()));
+        return Err(Refusal("its inner code applies to none of its elements".to_owned()));
     }
     let folder = numbers.folder();
     let mut files = Files::new();

@@ -34,7 +34,7 @@ const PRELUDE: &str = include_str!("xls/prelude.x");
 pub(crate) fn files(program: &Program, golden: &Files) -> Result<Files, Refusal> {
     let code = window(program, Reals::Typed)?;
     if !code.cone.nodes.iter().any(|(_, ty)| *ty == ElementType::F32) {
-        return Err(Refusal("it has no numbers of single precision".to_owned()));
+        return Err(Refusal("it has no single-precision numbers".to_owned()));
     }
     if code.cone.nodes.len() > MOST {
         return Err(Refusal(format!("one element takes {} operations, more than {MOST}", code.cone.nodes.len())));
@@ -44,7 +44,7 @@ pub(crate) fn files(program: &Program, golden: &Files) -> Result<Files, Refusal>
     let design = Design::new(&code.cone, Numbers::Flushed)?;
     let (stimuli, expected) = design.vectors(program, &code, golden)?;
     if expected.is_empty() {
-        return Err(Refusal("it has no place where the code of its middle holds".to_owned()));
+        return Err(Refusal("its inner code applies to none of its elements".to_owned()));
     }
     let mut files = Files::new();
     let mut put = |path: &str, text: String| files.insert(format!("{FOLDER}/{path}"), text.into_bytes());
@@ -82,7 +82,7 @@ fn dslx(code: &WindowCode) -> Result<String, Refusal> {
                 tap += 1;
                 format!("x[{} +: u32]", 32 * (tap - 1))
             }
-            Scalar::Tap(..) => return refuse("an input of truths"),
+            Scalar::Tap(..) => return refuse("a Boolean input"),
             Scalar::Real(bits) => format!("u32:0x{:08x}", (f64::from_bits(*bits) as f32).to_bits()),
             Scalar::Whole(value) => (value & 1 == 1).to_string(),
             Scalar::Before([a, b]) => format!("before(n{a}, n{b})"),
@@ -139,7 +139,7 @@ pub fn run(python: &Path, folder: &Path) -> Value {
     let ran = answer(python, &script, None);
     let said = ran.said.lines().rev().find_map(|line| serde_json::from_str::<Value>(line).ok());
     said.filter(Value::is_object).unwrap_or_else(|| {
-        let line = ran.said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it ended without a word");
+        let line = ran.said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it ended without output");
         why(line.trim().chars().take(300).collect())
     })
 }

@@ -359,7 +359,7 @@ fn loops_that_data_end_are_refused() {
         (
             "%next = s32[] add(%i, %one)",
             "%next = s32[] multiply(%i, %one)",
-            "how often `loop` runs takes too long to count; hand over its body by `--op loop`",
+            "counting the iterations of `loop` takes too long; hand over its body with `--op loop`",
         ),
         (
             "%next = s32[] add(%i, %one)",
@@ -369,9 +369,9 @@ fn loops_that_data_end_are_refused() {
         (
             "tuple(%zero, %x, %x, %pull)",
             "tuple(%x, %zero, %x, %pull)",
-            "computation `condition` does not fit what it reads",
+            "computation `condition` does not match its operands",
         ),
-        ("tuple(%next, %moved, %x, %pull)", "tuple(%moved, %next, %x, %pull)", "`loop` does not fit what it reads"),
+        ("tuple(%next, %moved, %x, %pull)", "tuple(%moved, %next, %x, %pull)", "`loop` does not match its operands"),
         ("constant(5)", "constant(-5)", ""),
     ] {
         assert!(RELAXED.contains(from), "{from}");
@@ -440,7 +440,7 @@ fn hostile_bundles_are_refused() {
     written(MEDIAN, folder.path());
     let said = || open(folder.path()).expect_err("refused").to_string();
     fs::write(folder.path().join("hls/more.h"), "").expect("written");
-    assert_eq!(said(), "hls/more.h is in the directory and not in MANIFEST.json");
+    assert_eq!(said(), "hls/more.h is in the directory but not in MANIFEST.json");
     fs::remove_file(folder.path().join("hls/more.h")).expect("removed");
 
     #[cfg(unix)]
@@ -451,7 +451,7 @@ fn hostile_bundles_are_refused() {
         fs::write(outside.path().join("kernel.h"), &bytes).expect("written");
         fs::remove_file(&kernel).expect("removed");
         std::os::unix::fs::symlink(outside.path().join("kernel.h"), &kernel).expect("linked");
-        assert_eq!(said(), "hls/kernel.h is a link, or behind one");
+        assert_eq!(said(), "hls/kernel.h is a link, or reached through one");
         fs::remove_file(&kernel).expect("removed");
         fs::write(&kernel, bytes).expect("written");
     }
@@ -484,13 +484,10 @@ fn what_cannot_be_specified_is_refused_by_name() {
         ),
         ("ROOT %y = f32[<=8]{0} negate(%x)", "`y` has a dynamic shape"),
         ("ROOT %y = bf16[8]{0} convert(%x)", "`y` is of type bf16"),
-        (
-            "ROOT %y = f32[8]{0} all-reduce(%x), to_apply=%main",
-            "`y` is an operation that the generator does not know, `all-reduce`",
-        ),
-        ("ROOT %y = f32[9]{0} negate(%x)", "`y` does not fit what it reads"),
-        ("ROOT %y = f32[8]{0} slice(%x), slice={[4:12]}", "`y` does not fit what it reads"),
-        ("ROOT %y = f32[8]{0} transpose(%x), dimensions={3}", "`y` names a dimension that is not there"),
+        ("ROOT %y = f32[8]{0} all-reduce(%x), to_apply=%main", "`y` is an unsupported operation, `all-reduce`"),
+        ("ROOT %y = f32[9]{0} negate(%x)", "`y` does not match its operands"),
+        ("ROOT %y = f32[8]{0} slice(%x), slice={[4:12]}", "`y` does not match its operands"),
+        ("ROOT %y = f32[8]{0} transpose(%x), dimensions={3}", "`y` names a dimension that does not exist"),
         ("ROOT %y = f32[9999999999]{0} broadcast(%x), dimensions={0}", "`y` has more than 67108864 elements"),
     ] {
         let module = HloModule::from_text(&module(line)).expect("HLO");

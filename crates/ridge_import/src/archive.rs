@@ -88,7 +88,7 @@ impl<'a> Archive<'a> {
             other => return Err(format!("expected a stored or deflated file, found method {other}")),
         };
         if damage.is_none() && checksum(&bytes) != member.checksum {
-            damage = Some("its checksum is not that of its content: it is damaged".to_owned());
+            damage = Some("its checksum does not match its content: it is damaged".to_owned());
         }
         Ok((bytes, damage))
     }

@@ -11,7 +11,7 @@ pub enum ImportError {
         source_name: String,
     },
     /// What Git LFS leaves in a checkout until the file itself is fetched.
-    #[error("expected a capture, found a pointer of Git LFS to one")]
+    #[error("expected a capture, found a Git LFS pointer")]
     Pointer {
         /// Name of the source.
         source_name: String,
@@ -25,7 +25,7 @@ pub enum ImportError {
         found: String,
     },
     /// A capture of a tool that is known and whose captures are not read.
-    #[error("{what}, which is not read")]
+    #[error("unsupported: {what}")]
     Foreign {
         /// Name of the source.
         source_name: String,
@@ -35,7 +35,7 @@ pub enum ImportError {
         hint: &'static str,
     },
     /// The named format does not exist.
-    #[error("no format is called `{name}`; the formats are {known}")]
+    #[error("unknown format `{name}`; the formats are {known}")]
     NoSuchFormat {
         /// What was asked for.
         name: String,

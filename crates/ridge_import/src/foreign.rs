@@ -10,65 +10,61 @@ pub(crate) struct Foreign {
 }
 
 /// `generateCSV.cpp` of rocprofiler-sdk: kernels, calls, copies, counters.
-const ROCPROF_CSV: Foreign = Foreign {
-    what: "a CSV table of rocprofv3",
-    hint: "`rocprofv3 --output-format json rocpd` writes files that are read",
-};
+const ROCPROF_CSV: Foreign =
+    Foreign { what: "a rocprofv3 CSV table", hint: "record with `rocprofv3 --output-format json rocpd`" };
 
 const ROCPROF_1: Foreign = Foreign {
-    what: "output of the first rocprof",
-    hint: "`rocprofv3 --sys-trace --output-format json -- PROGRAM` records what is read",
+    what: "output of rocprof v1",
+    hint: "record with `rocprofv3 --sys-trace --output-format json -- PROGRAM`",
 };
 
 const RPD: Foreign = Foreign {
-    what: "a database of rocmProfileData (rpd)",
-    hint: "`rocprofv3 --sys-trace --output-format rocpd -- PROGRAM` records what is read",
+    what: "a rocmProfileData (rpd) database",
+    hint: "record with `rocprofv3 --sys-trace --output-format rocpd -- PROGRAM`",
 };
 
 const ROCPROF_COMPUTE: Foreign = Foreign {
-    what: "a database of rocprof-compute",
-    hint: "it has counters of kernels and no times; `rocprofv3 --sys-trace --output-format rocpd -- PROGRAM` records what is read",
+    what: "a rocprof-compute database",
+    hint: "it has kernel counters but no times; record with `rocprofv3 --sys-trace --output-format rocpd -- PROGRAM`",
 };
 
-const NVPROF_TEXT: Foreign = Foreign {
-    what: "a text of nvprof",
-    hint: "`nvprof --export-profile FILE.nvvp PROGRAM` writes a database that is read",
-};
+const NVPROF_TEXT: Foreign =
+    Foreign { what: "nvprof text output", hint: "record with `nvprof --export-profile FILE.nvvp PROGRAM`" };
 
 const NSYS_TABLE: Foreign = Foreign {
-    what: "a table of `nsys stats`",
-    hint: "it has sums and no times; `nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep` makes a file that is read of the same report",
+    what: "an `nsys stats` table",
+    hint: "it has sums but no times; convert the report with `nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep`",
 };
 
 const HDF5: Foreign = Foreign {
-    what: "an HDF5 file, as `nsys export --type hdf` writes it",
-    hint: "`nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep` makes a file that is read of the same report",
+    what: "an HDF5 file from `nsys export --type hdf`",
+    hint: "convert the report with `nsys export --type sqlite --output FILE.sqlite REPORT.nsys-rep`",
 };
 
 const XPROF_TABLE: Foreign = Foreign {
-    what: "a table that XProf made of a capture",
-    hint: "the capture is read itself: `plugins/profile/RUN/HOST.xplane.pb` in the same log directory",
+    what: "a table that XProf made from a capture",
+    hint: "open the capture itself: `plugins/profile/RUN/HOST.xplane.pb` in the same log directory",
 };
 
 const TAU: Foreign = Foreign {
-    what: "a profile of TAU",
-    hint: "it has sums and no times; with TAU_TRACE=1 TAU writes a trace; `tau_treemerge.pl` and `tau_trace2json tau.trc tau.edf -chrome \
-           -ignoreatomic -o FILE.json` make a file that is read of it",
+    what: "a TAU profile",
+    hint: "it has sums but no times; with TAU_TRACE=1, TAU writes a trace; convert it with `tau_treemerge.pl` and `tau_trace2json \
+           tau.trc tau.edf -chrome -ignoreatomic -o FILE.json`",
 };
 
 const HPCTOOLKIT: Foreign = Foreign {
-    what: "a measurement or database of HPCToolkit",
-    hint: "nothing converts it; `ridgeline record -- PROGRAM` records what is read",
+    what: "an HPCToolkit measurement or database",
+    hint: "it can't be converted; record with `ridgeline record -- PROGRAM`",
 };
 
 const PERF: Foreign = Foreign {
-    what: "a file of `perf record`",
-    hint: "it has samples of the CPU and no device; `ridgeline record -- PROGRAM` records devices and samples of Python",
+    what: "a `perf record` file",
+    hint: "it has CPU samples but no device work; `ridgeline record -- PROGRAM` records devices and Python samples",
 };
 
 const SPEEDSCOPE: Foreign = Foreign {
-    what: "a profile for speedscope",
-    hint: "it has samples of the CPU and no device; `ridgeline record -- PROGRAM` records devices and samples of Python",
+    what: "a speedscope profile",
+    hint: "it has CPU samples but no device work; `ridgeline record -- PROGRAM` records devices and Python samples",
 };
 
 impl Foreign {

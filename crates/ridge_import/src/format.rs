@@ -67,7 +67,7 @@ pub trait Format: Sync {
     /// # Errors
     /// Only where nothing useful could be read.
     fn import_folder(&self, folder: Folder<'_>, _import: &mut Import) -> Result<(), ImportError> {
-        let what = format!("expected a file, found a directory, and {} has none", self.name());
+        let what = format!("expected a file, found a directory, which {} does not use", self.name());
         Err(ImportError::Broken { source_name: folder.name.to_owned(), offset: 0, what })
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn attribute(import: &mut Import) {
         named += u64::from(work.said.is_none());
     }
     if let Some(file) = file.filter(|_| named == 0) {
-        let message = "none of its nodes ran in the capture beside it: it is of another run, or of another rank";
+        let message = "none of its nodes ran in the accompanying capture: it is from another run or rank";
         import.note(Severity::Partial, &file.source, None, file.nodes.len() as u64, message.to_owned());
     }
 }
@@ -41,9 +41,9 @@ fn the_file<'f>(work: &[GraphWork], files: &'f [Annotations], import: &mut Impor
     let first = files.first()?;
     let processes: BTreeSet<Option<u32>> = work.iter().map(|work| import.builder.process_of_row(work.row)).collect();
     let message = match (processes.len(), files.len()) {
-        (0, _) => "it names nodes of CUDA graphs, and no capture beside it has work with a `graph node id`",
+        (0, _) => "it names CUDA graph nodes, but no accompanying capture has work with a `graph node id`",
         (1, 1) => return Some(first),
-        _ => "it is not used: node ids count within one process; open one rank's trace with that rank's annotations",
+        _ => "it is not used: node ids are per process; open one rank's trace with that rank's annotations",
     };
     for file in files {
         import.note(Severity::Partial, &file.source, None, file.nodes.len() as u64, message.to_owned());

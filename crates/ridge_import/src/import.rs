@@ -24,10 +24,10 @@ impl ImportError {
             return vec![hint];
         }
         match self {
-            ImportError::Empty { .. } => vec!["the capture was not written to its end; record it again".to_owned()],
+            ImportError::Empty { .. } => vec!["the capture was not completely written; record it again".to_owned()],
             ImportError::Pointer { .. } => vec!["`git lfs pull` fetches the capture".to_owned()],
             ImportError::Unknown { .. } => {
-                vec![format!("these formats are read: {}; `--read-as NAME` skips the guess", format_names())]
+                vec![format!("supported formats: {}; `--read-as NAME` skips detection", format_names())]
             }
             ImportError::Foreign { hint, .. } => vec![(*hint).to_owned()],
             ImportError::NoSuchFormat { .. } | ImportError::Broken { .. } => Vec::new(),
@@ -236,7 +236,7 @@ fn out_of_bounds(found: OutOfBounds, captures: &[CaptureFacts]) -> Option<Import
     (count > 0).then(|| ImportNote {
         severity: Severity::Lost,
         message: format!(
-            "{} are too large to be true (years, exbibytes): such durations and sizes count as zero; is the file damaged?",
+            "{} are implausibly large (years, exbibytes): such durations and sizes count as zero; is the file damaged?",
             parts.join(", ")
         ),
         source,
@@ -260,7 +260,7 @@ mod tests {
     fn a_pointer_of_git_lfs_says_so() {
         let pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
         let error = import(&[Source { name: "a.sqlite", bytes: pointer }], None).expect_err("the capture is elsewhere");
-        assert_eq!(error.to_string(), "expected a capture, found a pointer of Git LFS to one");
+        assert_eq!(error.to_string(), "expected a capture, found a Git LFS pointer");
         assert!(error.hints().join("").contains("git lfs pull"), "{:?}", error.hints());
     }
 

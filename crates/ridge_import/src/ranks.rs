@@ -35,7 +35,7 @@ pub(crate) fn align(import: &mut Import) {
         let name = import.builder.processes()[*process as usize].name;
         let source = import.builder.strings.get(name).to_owned();
         let message = format!(
-            "its clock was shifted by {}{} so that its collectives end with those of the first rank",
+            "its clock was shifted by {}{} to align the ends of its collectives with the first rank's",
             if shift > 0 { "-" } else { "+" },
             Nanos(shift.saturating_abs())
         );

@@ -168,7 +168,7 @@ fn servers_name_their_own_steps() {
               15000 +9000 execute_context_0(0)_generation_1(8) (step)
             step 0 is execute_context_1(8)_generation_0(0)
             step 1 is execute_context_0(0)_generation_1(8)
-            Info x2: no ProfilerStep in the file: ranges named `execute_…` are taken for steps, numbered in time
+            Info x2: no ProfilerStep in the file: ranges named `execute_…` are used as steps, numbered by time
         "#]],
     );
 }
@@ -190,9 +190,9 @@ fn slightly_invalid_files_are_read() {
               4000 +0 last (host range)
             Lost x3 at 270: events with invalid times were left out or count as instantaneous
             Partial x1 at 181: events with a negative duration count as instantaneous
-            Info x1 at 95: events contain unescaped quotes; they were read by what follows them
+            Info x1 at 95: events contain unescaped quotes; their ends were guessed from the characters after them
             Info x1: names contain control characters, which JSON forbids
-            Info x1: names contain escapes that JSON doesn't have; they were kept as written
+            Info x1: names contain escapes that are invalid in JSON; they were kept as written
         "#]],
     );
 }
@@ -206,7 +206,7 @@ fn cut_files_give_what_came_before() {
         expect![[r#"
             thread 
               0 +1000 a (host range)
-            Lost x1 at 62: the file ends before its end; what came before was read
+            Lost x1 at 62: the file is truncated; everything before the cut was read
         "#]],
     );
     check("{\"traceEvents\": []}", expect![""]);
@@ -226,14 +226,14 @@ fn hostile_nesting_and_endless_strings_cost_little() {
     };
     let deep = format!("{{\"traceEvents\": [{{\"ph\": \"X\", \"args\": {}", "[{\"a\":".repeat(200_000));
     let (events, words) = said(&deep);
-    assert!(events == 0 && words.contains("the file ends before its end; what came before was read"), "{words}");
+    assert!(events == 0 && words.contains("the file is truncated; everything before the cut was read"), "{words}");
     let endless = format!("[{}", "{\"ph\": \"X\", \"args\": {\"a\": [}}, ".repeat(20_000));
     let (events, words) = said(&endless);
     assert!(events == 0 && words.starts_with("not a trace: expected a list of events"), "{events} {words}");
     let strings = format!("[{}", "{\"ph\": \"X\", \"name\": \"a\\\"}, ".repeat(20_000));
     let (events, words) = said(&strings);
     let left_out = "events with invalid times were left out or count as instantaneous x19999";
-    assert!(events == 0 && words.contains(left_out) && words.contains("the file ends before its end"), "{words}");
+    assert!(events == 0 && words.contains(left_out) && words.contains("the file is truncated"), "{words}");
 }
 
 /// Events whose strings and arguments look like the borders between events.
@@ -300,7 +300,7 @@ fn clocks_of_other_hosts_are_aligned() {
     assert_eq!(firsts, [0, 0, 0], "{:?}", imported.notes);
     let notes = imported.notes.iter().map(|note| note.message.as_str());
     let shifts: Vec<&str> = notes.filter(|note| note.contains("shifted")).collect();
-    assert_eq!(shifts, ["its clock was shifted by -7 ms so that its collectives end with those of the first rank"]);
+    assert_eq!(shifts, ["its clock was shifted by -7 ms to align the ends of its collectives with the first rank's"]);
     assert_eq!(trace.processes.iter().map(|process| process.rank).collect::<Vec<_>>(), [Some(0), Some(1), Some(2)]);
 }
 

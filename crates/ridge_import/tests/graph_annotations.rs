@@ -79,7 +79,7 @@ fn annotations_that_belong_to_nothing_are_said_to() {
     check(
         &[annotations],
         expect![[r#"
-        note it names nodes of CUDA graphs, and no capture beside it has work with a `graph node id`
+        note it names CUDA graph nodes, but no accompanying capture has work with a `graph node id`
         note nodes without a name or a module were left out
     "#]],
     );
@@ -92,7 +92,7 @@ fn annotations_that_belong_to_nothing_are_said_to() {
         Memcpy DtoD (Device -> Device): aten::copy_ of 
         elementwise: aten::copy_ of 
         elementwise: norm of layers.1.norm
-        note none of its nodes ran in the capture beside it: it is of another run, or of another rank
+        note none of its nodes ran in the accompanying capture: it is from another run or rank
         note nodes without a name or a module were left out
     "#]],
     );
@@ -105,8 +105,8 @@ fn annotations_that_belong_to_nothing_are_said_to() {
         Memcpy DtoD (Device -> Device): aten::copy_ of 
         elementwise: aten::copy_ of 
         elementwise: norm of layers.1.norm
-        note it is not used: node ids count within one process; open one rank's trace with that rank's annotations
-        note it is not used: node ids count within one process; open one rank's trace with that rank's annotations
+        note it is not used: node ids are per process; open one rank's trace with that rank's annotations
+        note it is not used: node ids are per process; open one rank's trace with that rank's annotations
         note nodes without a name or a module were left out
         note nodes without a name or a module were left out
     "#]],

@@ -135,7 +135,7 @@ fn processes_are_put_on_one_clock() {
     let imported = import(&sources, None).expect("intact archives");
     // The median over the step's 115 collectives of the second's end less the first's is -28.54092 ms.
     let shift: Vec<&str> = imported.notes.iter().map(|note| note.message.as_str()).collect();
-    let expected = "its clock was shifted by +28.5 ms so that its collectives end with those of the first rank";
+    let expected = "its clock was shifted by +28.5 ms to align the ends of its collectives with the first rank's";
     assert!(shift.contains(&expected), "{shift:?}");
     let ranks: Vec<Option<u32>> = imported.trace.processes.iter().map(|process| process.rank).collect();
     assert_eq!(ranks, [Some(0), Some(1)]);

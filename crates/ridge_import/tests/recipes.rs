@@ -42,7 +42,7 @@ const FOLLOWED: [Followed; 15] = [
         example: "copy",
         partial: &[],
     },
-    Followed { title: "a table of what was recorded", members: "", mark: "", example: "memory", partial: &[] },
+    Followed { title: "a table of recorded data", members: "", mark: "", example: "memory", partial: &[] },
     Followed {
         title: "names of another tool",
         members: "crates/ridge_export/src/tables/dialects/*.sql",

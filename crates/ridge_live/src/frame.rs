@@ -171,9 +171,9 @@ mod tests {
 
     #[test]
     fn nothing_is_said_with_its_reason() {
-        let view = View { no_gpus: Some("no nvidia-smi on the path".to_owned()), ..View::default() };
+        let view = View { no_gpus: Some("no nvidia-smi on PATH".to_owned()), ..View::default() };
         expect![[r#"
-            no nvidia-smi on the path
+            no nvidia-smi on PATH
 
             no program keeps a state: run it under `ridgeline record`, or call `ridgeline.live.start()`
         "#]]

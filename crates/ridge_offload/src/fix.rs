@@ -40,7 +40,7 @@ impl Fix {
             Fix::Network => {
                 "replace the sort of a few values by a network of minima and maxima, in one kernel that reads each value once"
             }
-            Fix::Fuse => "fuse its operations: what they hand on goes through memory",
+            Fix::Fuse => "fuse its operations: values passed between them go through memory",
             Fix::FewerLaunches => {
                 "start fewer kernels: one compiled program, a captured graph or one loop on the device"
             }

@@ -37,7 +37,7 @@ impl Profiler {
             Profiler::Ncu => ("nsight-compute", "https://developer.nvidia.com/nsight-compute"),
             Profiler::Rocprof => {
                 return "it comes with ROCm 6.2 and later, as the package `rocprofiler-sdk` of AMD's repositories; then put \
-                        /opt/rocm/bin on the path"
+                        /opt/rocm/bin on PATH"
                     .to_owned();
             }
         };

@@ -16,7 +16,7 @@ use std::ops::Range;
 
 /// Why a text that is part of an order cannot be overwritten.
 const ORDERED: RedactError = RedactError::Unknown {
-    found: "a database with an index over private texts",
+    found: "a database with an index over private text",
     hint: "remove its indexes from a copy with `DROP INDEX`; if one is unique, `ridgeline export FILE --to chrome` \
            writes a redacted trace",
 };
@@ -28,7 +28,7 @@ const NAMED: RedactError = RedactError::Unknown {
 
 /// Why other databases are refused.
 const FOREIGN: RedactError = RedactError::Unknown {
-    found: "a SQLite database of no known tool",
+    found: "a SQLite database from an unknown tool",
     hint: "only SQLite databases from Nsight Systems can be redacted; leave this one out",
 };
 

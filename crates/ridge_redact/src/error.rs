@@ -39,7 +39,7 @@ impl RedactError {
         match self {
             RedactError::Unknown { hint, .. } => Some(hint),
             RedactError::Damaged { .. } | RedactError::Packed(_) | RedactError::Database(_) => {
-                Some("a damaged capture may hide what is private, so it is not passed on")
+                Some("a damaged capture may hide private data, so it is not copied")
             }
             RedactError::Io(_) => None,
         }

@@ -129,7 +129,7 @@ impl Redactor {
             Redactor::NcuReport => report::redact(bytes, words, out),
             Redactor::Pickle => pickle::redact(bytes, words, out),
             Redactor::Archive => Err(RedactError::Unknown {
-                found: "an archive where a single file should be",
+                found: "an archive instead of a single file",
                 hint: "unpack it first, and redact the directory",
             }),
         }

@@ -57,8 +57,8 @@ impl What {
             What::Environment => "environment blocks",
             What::CommandLine => "command lines",
             What::ProcessName => "process names",
-            What::Machine => "facts of the machine",
-            What::Output => "files and outputs of the program",
+            What::Machine => "machine identifiers",
+            What::Output => "program files and output",
         }
     }
 
@@ -66,30 +66,30 @@ impl What {
     pub fn how(self) -> &'static str {
         match self {
             What::HostName => {
-                "fields and keys such as `hostname`, the names of captures, Windows shares (`\\\\NAME\\share`); variables such as `SLURMD_NODENAME`; the machine that Ridgeline runs on. Every machine of a domain that one of them has. What is found once is then taken out of every text of the capture"
+                "fields and keys such as `hostname`, capture names, Windows shares (`\\\\NAME\\share`); variables such as `SLURMD_NODENAME`; the machine that Ridgeline runs on; any machine in the same domain as one of these. Each name found is removed from all text in the capture"
             }
             What::UserName => {
-                "keys such as `user`, `ssh://NAME@`, `NAME@HOST` where either is known; accounts in `/scratch`, `/lustre`, `/gpfs`, `/mnt` and `/var/folders`, `~NAME/`; `__home_NAME_` in symbols that were made of paths; the user who runs Ridgeline. What is found once, also as a home directory, is then taken out of every text of the capture; a short account that only a home directory says, out of its paths"
+                "keys such as `user`, `ssh://NAME@`, `NAME@HOST` if either is known; accounts in `/scratch`, `/lustre`, `/gpfs`, `/mnt` and `/var/folders`, `~NAME/`; `__home_NAME_` in symbols made from paths; the user who runs Ridgeline. Each name found, including in home directories, is removed from all text in the capture; a short account name found only in home directories is removed from their paths"
             }
             What::HomeFolder => {
-                "`/home/NAME`, `/Users/NAME`, `/root/`, also on network paths, NERSC's and AFS's homes, `C:\\Users\\NAME`; `HOME` of the user"
+                "`/home/NAME`, `/Users/NAME`, `/root/`, including on network paths; NERSC and AFS home directories; `C:\\Users\\NAME`; `HOME` of the user"
             }
             What::Address => {
-                "four numbers from 0 to 255 with dots, unless a version is spoken of; IPv6 addresses of networks; loopback and unspecified ones stay"
+                "four numbers from 0 to 255 separated by dots, unless they are a version; IPv6 network addresses; loopback and unspecified addresses stay"
             }
             What::Email => "`name@domain`",
             What::Secret => {
-                "values of keys, arguments and settings with `token`, `password`, `apiKey` and the like; texts that begin as tokens of well-known services; `Bearer …`, JSON Web Tokens, private keys, `scheme://user:password@`, `curl -u`, webhooks, tokens of Telegram bots, signatures of S3, Google and Azure. A password under a key is then taken out of every text of the capture, if it is no plain word"
+                "values of keys, arguments and settings with `token`, `password`, `apiKey` and the like; text that begins like a token of a well-known service; `Bearer …`, JSON Web Tokens, private keys, `scheme://user:password@`, `curl -u`, webhooks, Telegram bot tokens, S3, Google and Azure signatures. A password under a key is removed from all text in the capture, unless it is a plain word"
             }
             What::Environment => {
-                "keys such as `env`, and the member `metadata` of a trace, in which tools dump the machine"
+                "keys such as `env`, and a trace's `metadata` object, in which tools describe the machine"
             }
-            What::CommandLine => "keys such as `cmdline`, `argv`",
-            What::ProcessName => "`process_name` events of traces, tables and columns of processes",
+            What::CommandLine => "keys such as `cmdline` and `argv`",
+            What::ProcessName => "`process_name` events in traces; process tables and columns",
             What::Machine => {
-                "UUIDs of GPUs, MAC addresses; in exports of Nsight Systems settings, serial numbers, the time zone; serial numbers of devices in tables"
+                "GPU UUIDs, MAC addresses; settings, serial numbers and the time zone in Nsight Systems exports; device serial numbers in tables"
             }
-            What::Output => "in exports of Nsight Systems: embedded files, and the program's output",
+            What::Output => "embedded files and program output in Nsight Systems exports",
         }
     }
 

@@ -86,7 +86,7 @@ fn an_order_of_private_texts_is_refused() {
     let error = redact(with_index, &Words::default(), &mut Vec::new()).expect_err("its index holds a private text");
     assert_eq!(
         error.to_string(),
-        "expected a capture that can be redacted, found a database with an index over private texts"
+        "expected a capture that can be redacted, found a database with an index over private text"
     );
     assert!(error.hint().is_some_and(|hint| hint.contains("DROP INDEX")));
 }

@@ -102,7 +102,7 @@ fn kernels(found: &Fused) -> Table {
     Columns::over(&found.kernels)
         .text("instruction", "Kernel", "the instruction of the optimized HLO", |row| row.instruction.clone())
         .key()
-        .text("emitter", "Made as", "what XLA wrote its kernel with", |row| row.emitter.clone())
+        .text("emitter", "Made as", "XLA's emitter of the kernel", |row| row.emitter.clone())
         .key()
         .count("operations", "Contains", "operations in it", Basis::Counted, |row| row.operations as u64)
         .key()

@@ -72,7 +72,7 @@ fn files_that_are_no_captures() {
     let error =
         Session::open(&[fixture()], &OpenOptions { format: Some("etch".to_owned()), ..OpenOptions::default() }).err();
     let error = error.expect("there is no such format");
-    assert!(error.message().starts_with("no format is called `etch`; the formats are "), "{error}");
+    assert!(error.message().starts_with("unknown format `etch`; the formats are "), "{error}");
 }
 
 #[test]

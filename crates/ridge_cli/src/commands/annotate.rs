@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 /// Lines around those with time.
 const AROUND: usize = 1;
 
-/// Show your source with what each line did: device time, idle time, copies, launches, work and findings
+/// Show your source with device time, idle time, copies, launches, work and findings for each line
 ///
-/// Times per line are those of `ridgeline stats --by source`; measured times are kept apart from times inferred from
-/// the data flow. The text shown is the one recorded with the program; if none was recorded, today's file is used, and
-/// marked as such. See docs/annotate.md.
+/// Times per line agree with `ridgeline stats --by source`; measured times are separate from times inferred from the
+/// data flow. The text shown was recorded with the program; if none was recorded, the current file is shown, and marked
+/// as such. See docs/annotate.md.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct AnnotateArguments {

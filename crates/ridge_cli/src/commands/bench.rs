@@ -24,7 +24,7 @@ use std::time::Duration;
 ///
 /// Each size runs in a fresh process, so that memory figures are not mixed: a first run to compile, one run under the
 /// profiler, then timed runs. An operation that fails becomes a row with its reason. The output directory can be read like
-/// any capture: `ridgeline stats FOLDER`.
+/// any capture: `ridgeline stats DIR`.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct BenchArguments {
@@ -73,7 +73,7 @@ pub(crate) struct BenchArguments {
     #[arg(long, value_name = "LAYOUT", default_value = "ridgeline")]
     layout: LayoutName,
 
-    /// Python interpreter [default: that of $VIRTUAL_ENV, else of .venv, else python3]
+    /// Python interpreter [default: from $VIRTUAL_ENV, else .venv, else python3]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
     python: Option<PathBuf>,
 

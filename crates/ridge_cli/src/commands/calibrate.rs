@@ -33,7 +33,7 @@ pub(crate) struct CalibrateArguments {
     #[arg(long)]
     quick: bool,
 
-    /// The interpreter that has JAX [default: that of $VIRTUAL_ENV, else of .venv, else python3]
+    /// The interpreter that has JAX [default: from $VIRTUAL_ENV, else .venv, else python3]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
     python: Option<PathBuf>,
 
@@ -53,7 +53,7 @@ Examples:
   ridgeline calibrate -f csv                          everything in one table
 
 Figures are kept in $XDG_DATA_HOME/ridgeline/ceilings, else ~/.local/share/ridgeline/ceilings, one file per device.
-docs/calibrate.md says what each figure is; docs/json its document.
+See docs/calibrate.md for the meaning of each figure, and docs/json for the document.
 
 Exit status:
   0 if anything was measured, 1 if nothing was, 130 if interrupted.";
@@ -64,7 +64,7 @@ const INTERRUPTED: i32 = 130;
 /// What can be measured alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
-    /// Processor and main memory, with native loops
+    /// CPU and main memory, with native loops
     Host,
     /// The devices that JAX finds
     Device,
@@ -125,7 +125,7 @@ fn notes(calibration: &Calibration) -> Vec<Note> {
     let note = |severity, message| Note { severity, message, file: None, offset: None, count: 1 };
     let mut notes = Vec::new();
     if calibration.interrupted {
-        notes.push(note(Severity::Partial, "interrupted: what was measured until then is shown".to_owned()));
+        notes.push(note(Severity::Partial, "interrupted: showing the measurements so far".to_owned()));
     }
     if let Some((figures, share)) = calibration.disturbed() {
         let share = Share(share).rounded();

@@ -47,7 +47,7 @@ pub(crate) struct CompileArguments {
     #[arg(long = "output", short = 'o', alias = "out", value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
 
-    /// The interpreter that imports FILE.py [default: that of $VIRTUAL_ENV, else of .venv, else python3]
+    /// The interpreter that imports FILE.py [default: from $VIRTUAL_ENV, else .venv, else python3]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
     python: Option<PathBuf>,
 
@@ -55,7 +55,7 @@ pub(crate) struct CompileArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
     compiler: Option<PathBuf>,
 
-    /// Install the compiler, JAX with its CUDA plugin and ptxas (1.4 GB), into an environment of its own
+    /// Install the compiler, JAX with its CUDA plugin and ptxas (1.4 GB), into a separate environment
     #[arg(long, conflicts_with_all = ["input", "command", "args", "out", "compiler"])]
     install: bool,
 
@@ -216,11 +216,12 @@ fn function_of(input: &Path) -> Option<(PathBuf, String)> {
 fn target(name: &str) -> Result<&'static Target, Failure> {
     Target::named(name).ok_or_else(|| {
         if is_of_amd(name) {
-            return Failure::usage(format!("`{name}` is a GPU of AMD, for which nothing can be compiled here"))
+            return Failure::usage(format!("`{name}` is an AMD GPU, which this compiler does not support"))
                 .hint("XLA's plugin for AMD GPUs needs an installed ROCm; record the program on that GPU");
         }
         let known: Vec<&str> = targets().iter().map(|target| target.id).collect();
-        Failure::usage(format!("unknown GPU `{name}`")).hint(format!("XLA's figures are known of {}", known.join(", ")))
+        Failure::usage(format!("unknown GPU `{name}`"))
+            .hint(format!("XLA's figures are known for {}", known.join(", ")))
     })
 }
 

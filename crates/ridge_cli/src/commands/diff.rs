@@ -58,7 +58,7 @@ pub(crate) struct DiffArguments {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     causes: Causes,
 
-    /// Write a summary of the second side, or of the only one, to FILE: a small file that can stand in for all its runs in
+    /// Write a summary of the second side, or of the only one, to FILE: a small file that can replace all its runs in
     /// later comparisons
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     write_summary: Option<PathBuf>,

@@ -12,12 +12,12 @@ use std::path::PathBuf;
 
 /// Check what recording needs: Python, JAX and PyTorch, GPUs, hardware counters, limits
 ///
-/// Says for each thing that is missing what that costs and the command that fixes it. Works inside containers and
-/// outside. Libraries are queried for their devices the way a program would, which takes seconds.
+/// For each missing part, shows the consequence and the command that fixes it. Works inside and outside containers.
+/// Libraries are queried for their devices the way a program would, which takes seconds.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct DoctorArguments {
-    /// Python interpreter [default: that of $VIRTUAL_ENV, else of .venv, else python3]
+    /// Python interpreter [default: from $VIRTUAL_ENV, else .venv, else python3]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
     python: Option<PathBuf>,
 

@@ -311,14 +311,12 @@ fn notes(
     shared.sort_unstable();
     let is_shared = shared.windows(2).any(|two| two[0] == two[1]);
     if is_shared {
-        notes.push("findings with the same change share its saving: it is that of all of them together".to_owned());
+        notes.push("findings with the same change share its saving: it belongs to all of them together".to_owned());
     }
     let is_virtual = |(_, at): &(Option<usize>, usize)| planned[*at].change.kind != ridgeline::ChangeKind::Real;
     if picked.iter().any(is_virtual) {
-        notes.push(
-            "work that is left out or done twice tells what the work costs; what takes its place costs something, too"
-                .to_owned(),
-        );
+        notes
+            .push("leaving work out or doing it twice shows its cost; its replacement also costs something".to_owned());
     }
     if ended == ExperimentEnd::Interrupted && experiment.tried.iter().all(|tried| !tried.is_measured) {
         notes.push("interrupted before any change was measured twice".to_owned());

@@ -47,7 +47,7 @@ Examples:
   ridgeline export run/ --to speedscope                to open at speedscope.app
   ridgeline export run/ --to csv -o - | head           one line per event
   ridgeline export run/ --to parquet                   run.parquet, for pandas, Polars, DuckDB
-  ridgeline export run/ --to parquet -o tables/        every table as a file, and views.sql for DuckDB
+  ridgeline export run/ --to parquet -o tables/        every table as a file, with DuckDB views
   ridgeline export run/ --to pgle -o run.pbtxt         for XLA_FLAGS=--xla_gpu_pgle_profile_file_or_directory_path=run.pbtxt";
 
 /// A format to write.

@@ -45,7 +45,7 @@ pub(crate) struct GuideArguments {
 const EXAMPLES: &str = "\
 Examples:
   ridgeline guide run/                    what is known, what is not, and the next command
-  ridgeline guide run/ --as h100          the same for a program that is meant for another device
+  ridgeline guide run/ --as h100          the same for a program intended for another device
   ridgeline guide run/ deep.ncu-rep       with a profiler's counters
   ridgeline guide run/ --checklist        fifteen questions of a profiling session, answered
   ridgeline guide run/ -f json            for programs; docs/json has the schema";

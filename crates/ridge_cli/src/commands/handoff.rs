@@ -55,7 +55,7 @@ pub(crate) struct HandoffArguments {
     #[arg(long = "as", value_name = "GPU")]
     meant: Option<String>,
 
-    /// Python with the JAX that computes the outputs of other engines [default: that of $VIRTUAL_ENV, else python3]
+    /// Python with the JAX that computes the outputs of other engines [default: from $VIRTUAL_ENV, else python3]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
     python: Option<PathBuf>,
 
@@ -85,7 +85,7 @@ Exit status of verify:
 enum HandoffCommand {
     /// Check a bundle again, offline: every hash, then every check that the tools on this machine allow
     ///
-    /// It compiles and runs code of the bundle once all hashes fit, so verify only what comes from somebody you trust;
+    /// It compiles and runs code of the bundle once all hashes fit, so verify only bundles from someone you trust;
     /// `--no-run` runs nothing of it.
     Verify(VerifyArguments),
 

@@ -63,7 +63,7 @@ Examples:
   ridgeline hlo new/ --module jit_step --fused --against old/
                                                             what two compilations fused differently
   ridgeline hlo run/ --module jit_step --op fusion.3        one operation with what it calls
-  ridgeline hlo run/ --opcodes                              how often each opcode stands in them
+  ridgeline hlo run/ --opcodes                              how often each opcode occurs
   ridgeline hlo run/ --module jit_step --dot | dot -Tsvg -o step.svg";
 
 /// The forms of a module.

@@ -9,7 +9,7 @@ use crate::timings::Timings;
 use clap::Args;
 use ridge_report::{Report, json};
 
-/// Show what is in a capture: versions, devices, options, sizes, and what was lost
+/// Show the contents of a capture: versions, devices, options, sizes, and lost data
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct InfoArguments {
@@ -29,7 +29,7 @@ Examples:
 /// Runs the command.
 pub(crate) fn run(arguments: &InfoArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     if arguments.output.format.holds_one_table() {
-        return Err(Failure::usage("expected table, json or markdown for facts, which are no table")
+        return Err(Failure::usage("expected table, json or markdown for facts, which are not a table")
             .hint("`ridgeline stats PATH --by track` lists the recorded tracks"));
     }
     if arguments.output.sort.is_some() {

@@ -24,6 +24,6 @@ Examples:
 pub(crate) fn run(McpArguments {}: &McpArguments, _globals: &Globals) -> Result<Ending, Failure> {
     ridgeline::start_threads();
     let served = ridge_mcp::serve(io::stdin().lock(), io::stdout().lock());
-    served.map_err(|error| Failure::io("cannot go on with the conversation", &error))?;
+    served.map_err(|error| Failure::io("cannot continue the conversation", &error))?;
     Ok(Ending::Code(0))
 }

@@ -12,9 +12,9 @@ use ridge_report::terminal::Layout;
 use ridgeline::OffloadOptions;
 use ridgeline::offloading::WhatIf;
 
-/// Report which parts an FPGA or another GPU would speed up, by how much, and what rules out the rest
+/// Report which parts would run faster on an FPGA or another GPU, by how much, and why the rest won't
 ///
-/// Divides the device work into regions, predicts the time of each on every known board with an interval, and gives a
+/// Divides the device work into regions, predicts the time of each on every known board with an interval, and reaches a
 /// verdict: fix the program first, never on throughput, a candidate, or undecided. All times on boards are predictions.
 /// See docs/offload.md for the formulas and docs/offload-validation.md for their accuracy.
 #[derive(Debug, Args)]

@@ -48,7 +48,7 @@ pub(crate) fn run(
             write_stdout(own.map(|help| help.to_string()).unwrap_or_default().as_bytes(), ColorChoice::AlwaysAnsi)?;
             return Ok(Ending::Code(0));
         }
-        return Err(Failure::failed(format!("`{PROGRAM}` is neither beside `ridgeline` nor on the path"))
+        return Err(Failure::failed(format!("`{PROGRAM}` is neither next to `ridgeline` nor on PATH"))
             .hint("`make query` in a checkout builds it; `cargo install --path query` installs it")
             .hint("`ridgeline export PATH --to parquet -o tables/` writes the same tables for DuckDB"));
     };

@@ -48,7 +48,7 @@ fn tell(event: &RecordEvent, globals: &Globals, said: &mut BTreeMap<u64, u64>) {
     let text = match event {
         RecordEvent::RunningWithoutRecorder => "running the program again without recording".to_owned(),
         RecordEvent::Writing { pid, took } if is_worth_a_word(*pid, took.as_secs(), said) => {
-            format!("process {pid} is writing its trace, since {} s", took.as_secs())
+            format!("process {pid} has been writing its trace for {} s", took.as_secs())
         }
         RecordEvent::Exporting { profiler } => format!("{} exports its report", profiler.name()),
         RecordEvent::Counting { kernels } => {

@@ -22,7 +22,7 @@ pub(super) fn captured(
 ) -> Result<Ending, Failure> {
     let several = targets.len() > 1;
     if let Some(there) = targets.iter().map(|target| place(out, target, several)).find(|path| path.exists()) {
-        return Err(Failure::about("a capture is there already", Some(&there)).hint("name another directory with -o"));
+        return Err(Failure::about("there is already a capture", Some(&there)).hint("name another directory with -o"));
     }
     let answers = asked(targets, question, limits, begun)?;
     let mut kept = 0;
@@ -87,9 +87,9 @@ fn hint(error: &RemoteError) -> Option<&'static str> {
         }
         RemoteError::NoProfiler(_) => "name the port of `jax.profiler.start_server`",
         RemoteError::Refused { .. } => {
-            "a program can be captured by one profiler at a time; try again, or stop the other"
+            "only one profiler at a time can capture a program; try again, or stop the other one"
         }
-        RemoteError::TooLarge(_) => "capture a shorter time",
+        RemoteError::TooLarge(_) => "capture for a shorter time",
         _ => return None,
     })
 }

@@ -26,7 +26,7 @@ pub(crate) struct ReportArguments {
     #[arg(long, short, value_name = "FILE", default_value = "report.html", value_hint = ValueHint::FilePath)]
     output: PathBuf,
 
-    /// Compare with this capture: what changed from it to the one of the report
+    /// Compare with this capture: changes from it to the reported one
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     against: Vec<PathBuf>,
 
@@ -48,7 +48,7 @@ pub(crate) struct ReportArguments {
 const EXAMPLES: &str = "\
 Examples:
   ridgeline report run/                                  report.html
-  ridgeline report run/ -o solver.html --redact          to hand to somebody else
+  ridgeline report run/ -o solver.html --redact          to share
   ridgeline report run/ --max-size 3MB                   small enough for mail
   ridgeline report run/ --views overview,findings,operations,roofline";
 

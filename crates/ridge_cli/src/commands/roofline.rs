@@ -28,7 +28,7 @@ pub(crate) struct RooflineArguments {
     #[command(flatten)]
     input: InputArguments,
 
-    /// What each point stands for
+    /// Items to plot and list
     #[arg(long, value_name = "WHAT", default_value = "op", value_parser = ViewOf(Topic::Roofline))]
     by: &'static View,
 

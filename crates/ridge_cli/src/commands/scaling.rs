@@ -126,7 +126,7 @@ fn write_drawings(chart: Option<&GrowthChart>, arguments: &ScalingArguments) -> 
     let timed = chart.filter(|chart| !chart.lines.is_empty());
     let chart = timed.ok_or_else(|| {
         Failure::failed("expected times by size to draw, found none")
-            .hint("pass directories of `ridgeline bench`; the steps of one capture have no size")
+            .hint("pass `ridgeline bench` directories; the steps of one capture have no size")
     })?;
     write_drawing(&ridge_report::scaling::svg(chart), arguments.svg.as_deref(), arguments.png.as_deref())
 }

@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &TopArguments) -> Result<Ending, Failure> {
     let mut log = arguments.log.as_deref().map(created).transpose()?;
     let is_once = arguments.once || arguments.format == TopFormat::Json || !std::io::stdout().is_terminal();
     let tool = Tool::find(&std::env::var_os("PATH").unwrap_or_default())
-        .ok_or_else(|| format!("no numbers of GPUs: none of {} is on the path", Tool::names()));
+        .ok_or_else(|| format!("no GPU metrics: none of {} is on PATH", Tool::names()));
     if is_once {
         let read = |tool: &Tool| tool.read_once(log.as_mut().map(|log| log as &mut dyn Write)).map_err(no_gpus);
         let view = view(tool.as_ref().map_err(Clone::clone).and_then(read));
@@ -83,7 +83,7 @@ fn created(path: &Path) -> Result<File, Failure> {
 }
 
 fn no_gpus(error: std::io::Error) -> String {
-    format!("no numbers of GPUs: {error}")
+    format!("no GPU metrics: {error}")
 }
 
 /// A log of nothing would be taken for one.
@@ -91,7 +91,7 @@ fn no_log(arguments: &TopArguments, view: &View) -> Result<(), Failure> {
     match (&arguments.log, &view.no_gpus) {
         (Some(path), Some(why)) => {
             let _ = std::fs::remove_file(path);
-            Err(Failure::failed(why.clone()).hint("without --log, programs are shown alone"))
+            Err(Failure::failed(why.clone()).hint("without --log, only programs are shown"))
         }
         _ => Ok(()),
     }

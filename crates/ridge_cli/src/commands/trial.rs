@@ -40,7 +40,7 @@ const WORKING_TREE: &str = "the working tree";
 /// The baseline is your working tree, or the revision that `--baseline` names. The candidate is a patch, a revision,
 /// environment variables, another command, or with `--baseline` your working tree as it is. Runs alternate, and each is
 /// recorded, until the difference is known precisely enough or the budget is spent. Changed files are tried in copies, so
-/// your working tree stays untouched. Output of the program goes to a log beside each capture. See docs/try.md.
+/// your working tree stays untouched. The program's output goes to a log next to each capture. See docs/try.md.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct TryArguments {

@@ -12,11 +12,11 @@ use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 
-/// Look at a capture in the browser: timeline, tables, causes, memory, source
+/// View a capture in the browser: timeline, tables, causes, memory, source
 ///
-/// Serves one page on this machine alone, prints its address and opens it; Ctrl-C ends it. The address holds a token
-/// without which nothing is answered. Nothing is sent anywhere, and no file but the captures and the
-/// program's sources is read. See docs/view.md.
+/// Serves one page on this machine only, prints its address and opens it; Ctrl-C ends it. The address contains a token,
+/// and requests without it are refused. Nothing is sent anywhere, and only the captures and the program's sources are
+/// read. See docs/view.md.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ViewArguments {
@@ -31,7 +31,7 @@ pub(crate) struct ViewArguments {
     #[arg(long, value_name = "IP", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     host: IpAddr,
 
-    /// Compare with this capture: what changed from it to the one that is viewed
+    /// Compare with this capture: changes from it to the viewed one
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     against: Vec<PathBuf>,
 
@@ -48,14 +48,14 @@ Examples:
   ridgeline view run/                                  a directory written by `ridgeline record`
   ridgeline view trace.json.gz                         a trace from any tool
   ridgeline view logs/                                 the latest session of a TensorBoard log directory, and the list of all
-  ridgeline view after/ --against before/              what changed from one to the other, beside the rest
+  ridgeline view after/ --against before/              also the changes between the two
   ridgeline view run/ --port 8080 --no-open            on a machine without a browser; then, on yours:
-  ssh -L 8080:localhost:8080 machine                   and open the address that was printed";
+  ssh -L 8080:localhost:8080 machine                   and open the printed address";
 
 /// Runs the command until Ctrl-C.
 pub(crate) fn run(arguments: &ViewArguments, globals: &Globals, timings: &mut Timings) -> Result<Ending, Failure> {
     if !ridgeline::start_threads() {
-        let limit = "the system grants this user no further threads: `ulimit -u`, or a container's limit";
+        let limit = "the system allows this user no more threads: `ulimit -u`, or a container's limit";
         return Err(Failure::failed("the server could not start a thread").hint(limit));
     }
     let session = super::open_with(&arguments.input, arguments.ceilings.choice(), timings)?;
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &ViewArguments, globals: &Globals, timings: &mut Ti
     let color = globals.color.choice(&io::stdout());
     write_stdout(format!("{address}\n").as_bytes(), color)?;
     if !arguments.host.is_loopback() {
-        tell("warning: other machines can reach this address; who has the token can read the capture");
+        tell("warning: other machines can reach this address; anyone with the token can read the capture");
     }
     if !arguments.no_open && open::that_detached(&address).is_err() {
         tell("note: no browser could be opened; open the address above");
@@ -92,7 +92,7 @@ fn told_sessions(path: &Path) -> Vec<PathBuf> {
     let sessions = if path.is_dir() { ridgeline::sessions_below(path) } else { Vec::new() };
     if let Some((latest, others)) = sessions.split_last() {
         tell(&format!(
-            "{} sessions in {}, shown is {}; the page lists the others:",
+            "{} sessions in {}, showing {}; the page lists the others:",
             sessions.len(),
             shown(path),
             shown(latest)

@@ -13,7 +13,7 @@ use ridgeline::{Change, Effect, OtherDevice};
 ///
 /// Replays the capture with the changes made: what waits for what decides what they save, together and not one by one.
 /// Prints how well the replay explains the unchanged capture, and refuses a number if it doesn't. See docs/what-if.md.
-/// NAME is a kernel, an operation, a copy, a call or a range; in it `*` stands for any letters and `?` for one.
+/// NAME is a kernel, an operation, a copy, a call or a range; in it, `*` matches any letters and `?` matches one.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct WhatIfArguments {

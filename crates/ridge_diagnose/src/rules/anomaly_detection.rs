@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 pub(crate) static RULE: Rule = Rule {
     id: "anomaly-detection",
     group: Group::Host,
-    summary: "Autograd's anomaly detection is on",
+    summary: "Autograd anomaly detection enabled",
     document: include_str!("anomaly_detection.md"),
     asks: &[Question::Device],
     explains: &["host-bound-dispatch", "unfused-eager", "small-operators"],

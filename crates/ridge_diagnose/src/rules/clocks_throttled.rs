@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 pub(crate) static RULE: Rule = Rule {
     id: "clocks-throttled",
     group: Group::Compute,
-    summary: "Clocks lowered in a monitor's log",
+    summary: "Clocks throttled in a monitor log",
     document: include_str!("clocks_throttled.md"),
     asks: &[],
     explains: &[],
@@ -60,7 +60,9 @@ fn of_device(counters: &CounterRows, device: Option<DeviceRow>) -> Option<Findin
     }
     let help = match reason {
         "the power limit" => "see the limit with `nvidia-smi -q -d POWER`; a higher one needs the owner of the machine",
-        _ => "see temperatures with `nvidia-smi -q -d TEMPERATURE,PERFORMANCE` and let the owner look at cooling and supply",
+        _ => {
+            "see temperatures with `nvidia-smi -q -d TEMPERATURE,PERFORMANCE` and let the owner look at cooling and supply"
+        }
     };
     Some(
         finding

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) static RULE: Rule = Rule {
     id: "dense-embedding-gradients",
     group: Group::Memory,
-    summary: "Whole gradient tables for few rows of an embedding",
+    summary: "Dense gradient table for a few embedding rows",
     document: include_str!("dense_embedding_gradients.md"),
     asks: &[Question::Device],
     explains: &["kernel-hotspot", "unfused-eager"],
@@ -57,7 +57,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         call.is_backward || name.ends_with('_') || name.starts_with("aten::_foreach") || name == "aten::zeros_like"
     };
     let updates = all.iter().enumerate().filter(|(at, call)| {
-        !of_gradients.contains(at) && is_update(call) && call.rows().any(|row| is_of_table(case.trace().events.detail[row as usize]))
+        !of_gradients.contains(at)
+            && is_update(call)
+            && call.rows().any(|row| is_of_table(case.trace().events.detail[row as usize]))
     });
     let claimed: Vec<usize> = gradients.iter().copied().chain(updates.map(|(at, _)| at)).collect();
     let claim = case.claim_of_calls(claimed.iter().copied(), 1.0);

@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 pub(crate) static RULE: Rule = Rule {
     id: "distant-pairs",
     group: Group::Structure,
-    summary: "All pairs computed where a cutoff keeps the near ones",
+    summary: "All pairs computed although a cutoff keeps only near ones",
     document: include_str!("distant_pairs.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],
@@ -108,7 +108,10 @@ fn cut(module: &HloModule, flow: &Flow<'_>, id: InstructionId) -> Option<(i64, i
                 };
                 // Masks by position compare whole numbers.
                 let is_real = module.instruction(distance).shape.element_type.is_float();
-                if is_real && is_near == keeps_true && let Some(pairs) = behind(module, flow, distance) {
+                if is_real
+                    && is_near == keeps_true
+                    && let Some(pairs) = behind(module, flow, distance)
+                {
                     return Some(pairs);
                 }
             }
@@ -142,8 +145,9 @@ fn pairs(module: &HloModule, flow: &Flow<'_>, id: InstructionId) -> Option<(i64,
         let broadcast = module.instruction(flow.source(operand));
         let kept: Vec<usize> = broadcast.dimensions.iter().filter_map(|to| usize::try_from(*to).ok()).collect();
         let all = 0..broadcast.shape.dimensions.len();
-        (broadcast.opcode == "broadcast" && broadcast.shape.dimensions == *extents)
-            .then(|| all.filter(|at| !kept.contains(at) && extents.get(*at).is_some_and(|extent| *extent >= FEWEST)).collect())
+        (broadcast.opcode == "broadcast" && broadcast.shape.dimensions == *extents).then(|| {
+            all.filter(|at| !kept.contains(at) && extents.get(*at).is_some_and(|extent| *extent >= FEWEST)).collect()
+        })
     };
     let [one, other] = module.instruction(id).operands[..] else { return None };
     let (one, other) = (repeats(one)?, repeats(other)?);
@@ -154,7 +158,8 @@ fn pairs(module: &HloModule, flow: &Flow<'_>, id: InstructionId) -> Option<(i64,
 /// Whether an array has an element for each pair.
 fn has_pairs(module: &HloModule, id: InstructionId, rows: i64, columns: i64) -> bool {
     let extents = &module.instruction(id).shape.dimensions;
-    let (row, column) = (extents.iter().position(|extent| *extent == rows), extents.iter().rposition(|extent| *extent == columns));
+    let (row, column) =
+        (extents.iter().position(|extent| *extent == rows), extents.iter().rposition(|extent| *extent == columns));
     row.zip(column).is_some_and(|(row, column)| row != column)
 }
 

@@ -16,7 +16,7 @@ use ridge_table::Subject;
 pub(crate) static RULE: Rule = Rule {
     id: "factorized-again",
     group: Group::Structure,
-    summary: "Factorization in every call that may be needed once",
+    summary: "Factorization repeated in every call",
     document: include_str!("factorized_again.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 pub(crate) static RULE: Rule = Rule {
     id: "frozen-work",
     group: Group::Structure,
-    summary: "Most of a step depends on nothing that it updates",
+    summary: "Most of a step depends only on unchanged arguments",
     document: include_str!("frozen_work.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 pub(crate) static RULE: Rule = Rule {
     id: "grown-input",
     group: Group::Compute,
-    summary: "A whole sequence computed again for each new element",
+    summary: "Whole sequence recomputed for each new element",
     document: include_str!("grown_input.md"),
     asks: &[Question::Device],
     explains: &["hot-line", "kernel-hotspot", "host-bound-dispatch", "unfused-eager", "unfused-attention"],

@@ -12,7 +12,7 @@ use ridge_table::{Basis, Quantity, Subject, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "low-utilization",
     group: Group::Host,
-    summary: "Low utilization in a monitor's log",
+    summary: "Low utilization in a monitor log",
     document: include_str!("low_utilization.md"),
     asks: &[],
     explains: &[],

@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 pub(crate) static RULE: Rule = Rule {
     id: "profiled-kernel",
     group: Group::Compute,
-    summary: "Profiled kernel below what the device allows",
+    summary: "Profiled kernel below the device's limits",
     document: include_str!("profiled_kernel.md"),
     asks: &[],
     explains: &[],
@@ -56,10 +56,12 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
         if found.len() == MOST || !seen.insert(launch.name) {
             continue;
         }
-        let of_kernel = (0..profiles.launches.len() as u32).filter(|other| profiles.launches[*other as usize].name == launch.name);
+        let of_kernel =
+            (0..profiles.launches.len() as u32).filter(|other| profiles.launches[*other as usize].name == launch.name);
         let ns: f64 = of_kernel.filter_map(|row| numbers(row).duration_ns).sum();
         if whole > 0.0 && ns >= LEAST * whole {
-            found.extend(finding(case, row, ns / whole).map(|finding| finding.about(Subject::Profile(ProfileRow(row)))));
+            found
+                .extend(finding(case, row, ns / whole).map(|finding| finding.about(Subject::Profile(ProfileRow(row)))));
         }
     }
     Ok(found)
@@ -71,8 +73,13 @@ fn finding(case: &Case<'_>, row: u32, share: f64) -> Option<Finding> {
     let numbers = ProfileNumbers::of(profiles, &trace.strings, row);
     let name = short(trace.strings.get(launch.name));
     let measured = |part: f64| Quantity::new(part, Unit::Share, Basis::Measured);
-    let units = [("memory", numbers.memory_share), ("device memory", numbers.dram_share), ("arithmetic", numbers.compute_share)];
-    let (unit, best) = units.iter().filter_map(|(unit, part)| Some((*unit, (*part)?))).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let units = [
+        ("memory", numbers.memory_share),
+        ("device memory", numbers.dram_share),
+        ("arithmetic", numbers.compute_share),
+    ];
+    let (unit, best) =
+        units.iter().filter_map(|(unit, part)| Some((*unit, (*part)?))).max_by(|a, b| a.1.total_cmp(&b.1))?;
     let size = |extents: [u32; 3]| extents.iter().map(|extent| u64::from(*extent)).product::<u64>();
     let (blocks, threads) = (size(launch.grid), size(launch.block));
     let finding = if best < WAITING && numbers.waves.is_some_and(|waves| waves < FEW_WAVES) {
@@ -95,10 +102,13 @@ fn finding(case: &Case<'_>, row: u32, share: f64) -> Option<Finding> {
             Some(part) => ("device memory", part),
             None => ("its arithmetic units", best),
         };
-        Finding::new(format!("`{name}` reaches {} of the peak of {unit}: nothing to win inside the kernel", percent(part)))
-            .number(format!("of the peak of {unit}"), measured(part))
-            .why("it does what the device can do; only less work or fewer bytes would be faster")
-            .help("look at what it is launched for: join it with its neighbors, or use a narrower type")
+        Finding::new(format!(
+            "`{name}` reaches {} of the peak of {unit}: nothing to win inside the kernel",
+            percent(part)
+        ))
+        .number(format!("of the peak of {unit}"), measured(part))
+        .why("it does what the device can do; only less work or fewer bytes would be faster")
+        .help("look at what it is launched for: join it with its neighbors, or use a narrower type")
     } else {
         return None;
     };

@@ -15,7 +15,7 @@ use rustc_hash::FxHashSet;
 pub(crate) static RULE: Rule = Rule {
     id: "runs-to-limit",
     group: Group::Structure,
-    summary: "Iterative solver that never meets its tolerance",
+    summary: "Iterative solver never meets its tolerance",
     document: include_str!("runs_to_limit.md"),
     asks: &[Question::Device, Question::Hlo],
     explains: &[],

@@ -11,7 +11,7 @@ use ridge_table::{Basis, Quantity, Unit};
 pub(crate) static RULE: Rule = Rule {
     id: "same-input-again",
     group: Group::Compute,
-    summary: "Same input given to a PyTorch module again",
+    summary: "PyTorch module called again with the same input",
     document: include_str!("same_input_again.md"),
     asks: &[Question::Device],
     explains: &["kernel-hotspot", "unfused-eager"],

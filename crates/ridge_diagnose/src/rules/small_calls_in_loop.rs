@@ -18,7 +18,7 @@ use std::ops::Range;
 pub(crate) static RULE: Rule = Rule {
     id: "small-calls-in-loop",
     group: Group::Host,
-    summary: "PyTorch loop over what one call does at once",
+    summary: "PyTorch loop that one call could replace",
     document: include_str!("small_calls_in_loop.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &[

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) static RULE: Rule = Rule {
     id: "unused-gradients",
     group: Group::Compute,
-    summary: "Gradients recorded that nothing asks for",
+    summary: "Gradients recorded but never used",
     document: include_str!("unused_gradients.md"),
     asks: &[Question::Device],
     explains: &["host-bound-dispatch", "unfused-eager"],

@@ -11,7 +11,7 @@ use ridge_analysis::{Need, PythonLooks};
 pub(crate) static RULE: Rule = Rule {
     id: "writing-on-host",
     group: Group::Host,
-    summary: "Files written, figures drawn or objects copied while the device waits",
+    summary: "Device waits while the program writes files, draws figures or copies objects",
     document: include_str!("writing_on_host.md"),
     asks: &[Question::Device, Question::Idle, Question::Host],
     explains: &["host-pause", "blocking-call", "host-bound-dispatch"],

@@ -9,14 +9,14 @@ use std::fmt::Write as _;
 /// README.md.
 pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger: &[Check]) -> String {
     let mut text = format!("# Hand-off of `{}`\n\n", plain(&source.region));
-    let whole = if source.is_whole { "the whole of module" } else { "a part of module" };
+    let whole = if source.is_whole { "all of module" } else { "part of module" };
     let _ =
         writeln!(text, "This is {whole} `{}`, computation `{}`.", plain(&source.module), plain(&source.computation));
     if !source.location.is_empty() {
         let _ = writeln!(text, "It came from `{}`.", plain(&source.location));
     }
     if let Some(share) = source.share {
-        let _ = writeln!(text, "It takes {:.1}% of all device work of the capture.", share * 100.0);
+        let _ = writeln!(text, "It takes {:.1}% of all device work in the capture.", share * 100.0);
     }
     if let Some(Refusal(why)) = refused {
         let _ = write!(
@@ -25,35 +25,35 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
             plain(why)
         );
     }
-    section(&mut text, "What was checked", ledger, CheckState::Passed);
-    section(&mut text, "What failed", ledger, CheckState::Failed);
-    section(&mut text, "What took too long", ledger, CheckState::NotFinished);
-    section(&mut text, "What was not run", ledger, CheckState::NotRun);
-    text.push_str("\n`ridgeline handoff verify` on this directory runs all of it again, without a network.\nIt compiles and runs the code that is in here: do that only with a bundle from somebody you trust.\n");
-    text.push_str("\n## What is predicted\n\n");
+    section(&mut text, "Checks passed", ledger, CheckState::Passed);
+    section(&mut text, "Checks failed", ledger, CheckState::Failed);
+    section(&mut text, "Checks that took too long", ledger, CheckState::NotFinished);
+    section(&mut text, "Checks not run", ledger, CheckState::NotRun);
+    text.push_str("\n`ridgeline handoff verify` on this directory runs all of them again, without a network.\nIt compiles and runs the code in this bundle, so do that only with a bundle from someone you trust.\n");
+    text.push_str("\n## Prediction\n\n");
     match &source.verdict {
         Some((verdict, why)) => {
             let _ =
                 writeln!(text, "Verdict of `ridgeline offload`: *{verdict}*: {}.", plain(why).trim_end_matches('.'));
-            text.push_str("See `perf/offload.json` for the intervals; they come from a model and not from a board.\n");
+            text.push_str("See `perf/offload.json` for the intervals; they come from a model, not from a board.\n");
         }
-        None => text.push_str("Nothing: this is not a region of `ridgeline offload`.\n"),
+        None => text.push_str("None: this is not a region of `ridgeline offload`.\n"),
     }
     if let Some((seconds, on)) = &source.call {
         let _ = writeln!(text, "One call takes {:.4} ms on {}.", seconds * 1e3, plain(on));
     }
-    text.push_str("\n## What nobody has run\n\n");
-    text.push_str("- Nothing in here has been on a board or through a vendor's synthesis: clock, initiation interval and resources after place and route are unknown.\n");
+    text.push_str("\n## Untested\n\n");
+    text.push_str("- Nothing here has been on a board or through a vendor's synthesis: clock, initiation interval and resources after place and route are unknown.\n");
     match source.recorded.len() {
-        0 => text.push_str("- The vectors are made from a fixed seed; no values of the real program were captured, so ranges of real data are unknown: `ridgeline record --golden` keeps them.\n"),
+        0 => text.push_str("- The vectors come from a fixed seed. No values of the real program were captured, so the ranges of real data are unknown; `ridgeline record --golden` keeps them.\n"),
         calls => {
             let _ = writeln!(text, "- {calls} calls of the real program are among the vectors (`golden/recorded_*`); other data is untested.");
         }
     }
     let designs = [
-        ("rtl/kernel.v", "spec/verilog.txt", "There is no Verilog of this region in fixed point"),
-        ("rtl_f32/kernel.v", "spec/verilog_f32.txt", "There is no Verilog of this region in single precision"),
-        ("xls/kernel.x", "spec/xls.txt", "There is nothing of this region for XLS"),
+        ("rtl/kernel.v", "spec/verilog.txt", "There is no fixed-point Verilog for this region"),
+        ("rtl_f32/kernel.v", "spec/verilog_f32.txt", "There is no single-precision Verilog for this region"),
+        ("xls/kernel.x", "spec/xls.txt", "There is no XLS code for this region"),
     ];
     for (design, why, words) in designs {
         if refused.is_none() && !files.contains_key(design) {
@@ -65,7 +65,7 @@ pub fn readme(files: &Files, source: &Source, refused: Option<&Refusal>, ledger:
         let why = why.trim_end().trim_start_matches("no core, because ");
         let _ = writeln!(
             text,
-            "- There is no core with AXI4-Stream around `rtl/kernel.v`, because {}: you have to build what supplies the taps.",
+            "- There is no AXI4-Stream core around `rtl/kernel.v`, because {}; you have to build the logic that supplies the taps.",
             plain(why)
         );
     }
@@ -96,7 +96,7 @@ fn not_recorded(text: &mut String, files: &Files) {
             "record with `--hlo stablehlo`",
             &["spec/module.stablehlo.mlir", "spec/whole_module.stablehlo.mlir"],
         ),
-        ("StableHLO as portable bytecode", "name a Python with JAX by `--python`", &["spec/module.vhlo.mlirbc"]),
+        ("StableHLO as portable bytecode", "name a Python with JAX using `--python`", &["spec/module.vhlo.mlirbc"]),
         (
             "buffer assignment",
             "record with `--hlo proto`",
@@ -109,23 +109,23 @@ fn not_recorded(text: &mut String, files: &Files) {
     if missing.is_empty() {
         return;
     }
-    text.push_str("\n## What was not recorded\n\n");
+    text.push_str("\n## Not recorded\n\n");
     for (what, how, _) in missing {
         let _ = writeln!(text, "- {what}: {how}.");
     }
 }
 
 const BOARD: &str = "
-## To a board
+## Running on a board
 
-`rtl/card.v` reads frames from a board's memory by AXI4, puts them through the core, and writes the results back; `host/play.cpp` puts the vectors there, starts it, and compares every result.
+`rtl/card.v` reads frames from a board's memory over AXI4, passes them through the core, and writes the results back; `host/play.cpp` loads the vectors, starts the card, and compares every result.
 `rtl/core.json` and `host/card.h` have the layout of a frame, `rtl/card.v` the registers.
 
 1. `make -C host sim` plays the vectors on the card in Verilator: this is the check above.
 2. Package `rtl/{card,mover,core,stream,kernel}.v` in Vivado as an RTL kernel named `card` (`package_xo -ctrl_protocol user_managed`), and link it with `v++ -l` for the board's platform. *Not run.*
 3. `make -C host xrt && host/play host/xrt.so card.xclbin` plays the same vectors on the board. *Not run.*
 
-Clock and resources are not known before step 2; the core takes one item a clock at any clock that it is placed for.
+Clock and resources are unknown before step 2; the core takes one item per clock at whatever clock it is placed for.
 ";
 
 const FORMATS_HEAD: &str = "\n## Fixed point\n\nError against double precision, on the vectors of set `random`:\n\n";
@@ -135,7 +135,7 @@ fn formats(text: &mut String, files: &Files) {
         files.get("spec/numerics.json").and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default();
     let rows: Vec<&Value> = numerics["formats"].as_array().into_iter().flatten().collect();
     if rows.is_empty() {
-        text.push_str("no format was requested.\n");
+        text.push_str("No format was requested.\n");
         return;
     }
     text.push_str("| format | output | largest error | root mean square | beyond the range |\n|---|---|---|---|---|\n");

@@ -38,7 +38,7 @@ impl<'a> Places<'a> {
     /// [`Refusal`] where the code is another one.
     pub(crate) fn taps(&self, index: &[usize]) -> Result<Vec<Option<Bound>>, Refusal> {
         let here = Walk::cone(&self.program, self.reals, index)?;
-        let differs = || Refusal(format!("the code of its element {index:?} is not that of its middle"));
+        let differs = || Refusal(format!("the code of its element {index:?} differs from its inner code"));
         let mut bound = vec![None; self.cone.taps.len()];
         let (mut seen, mut open) = (FxHashSet::default(), vec![(self.cone.root, here.root)]);
         while let Some((ours, theirs)) = open.pop() {

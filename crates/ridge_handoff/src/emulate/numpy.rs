@@ -45,7 +45,7 @@ pub fn compare(original: &Path, other: &Path) -> Result<Difference, NoArray> {
 fn bytes(path: &Path) -> Result<Vec<u8>, NoArray> {
     let broken = |error: std::io::Error| NoArray(format!("{}: {error}", path.display()));
     if fs::metadata(path).map_err(broken)?.len() > MOST_BYTES {
-        return Err(NoArray(format!("{}: it is larger than what is compared", path.display())));
+        return Err(NoArray(format!("{}: it is too large to compare", path.display())));
     }
     fs::read(path).map_err(broken)
 }

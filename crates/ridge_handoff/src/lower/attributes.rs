@@ -11,7 +11,7 @@ pub(super) fn dims(all: &[i64], rank: usize, instruction: &Instruction) -> Resul
     let is_once = |dims: &Vec<usize>| dims.iter().enumerate().all(|(at, dim)| !dims[..at].contains(dim));
     found
         .filter(is_once)
-        .map_or_else(|| refuse(format!("`{}` names a dimension that is not there", instruction.name)), Ok)
+        .map_or_else(|| refuse(format!("`{}` names a dimension that does not exist", instruction.name)), Ok)
 }
 
 pub(super) fn dims_of(instruction: &Instruction, rank: usize) -> Result<Vec<usize>, Refusal> {
@@ -24,7 +24,7 @@ const MOST: i64 = 1 << 30;
 fn whole(value: i64, instruction: &Instruction) -> Result<usize, Refusal> {
     match usize::try_from(value) {
         Ok(found) if value <= MOST => Ok(found),
-        _ => refuse(format!("`{}` has an extent that is negative or too large", instruction.name)),
+        _ => refuse(format!("`{}` has a negative or too large extent", instruction.name)),
     }
 }
 
@@ -77,7 +77,7 @@ pub(super) fn windows(instruction: &Instruction, rank: usize) -> Result<Vec<Wind
 
 pub(super) fn gather(instruction: &Instruction, operand_rank: usize, rank: usize) -> Result<Gather, Refusal> {
     let Some(numbers) = &instruction.attributes().gather else {
-        return refuse(format!("`{}` has no description of what it gathers", instruction.name));
+        return refuse(format!("`{}` does not describe its gather", instruction.name));
     };
     let of_operand = |all: &[i64]| dims(all, operand_rank, instruction);
     let found = Gather {
@@ -99,7 +99,7 @@ pub(super) fn gather(instruction: &Instruction, operand_rank: usize, rank: usize
 /// Where the windows of a scatter lie, as those of the gather that would read the updates.
 pub(super) fn scatter(instruction: &Instruction, operand_rank: usize, updates: &[usize]) -> Result<Gather, Refusal> {
     let Some(numbers) = &instruction.attributes().scatter else {
-        return refuse(format!("`{}` has no description of where it scatters", instruction.name));
+        return refuse(format!("`{}` does not describe its scatter", instruction.name));
     };
     let of_operand = |all: &[i64]| dims(all, operand_rank, instruction);
     let offset = dims(&numbers.update_window_dims, updates.len(), instruction)?;
@@ -149,7 +149,7 @@ pub(super) fn reducer(module: &HloModule, instruction: &Instruction) -> Result<R
         Some("minimum") => Reducer::Minimum,
         Some("and") => Reducer::And,
         Some("or") => Reducer::Or,
-        _ => return refuse(format!("`{}` joins values in a way that the generator does not know", instruction.name)),
+        _ => return refuse(format!("`{}` combines values in an unsupported way", instruction.name)),
     })
 }
 
@@ -236,7 +236,7 @@ pub(super) fn check(node: &Node, nodes: &[Node]) -> Result<(), Refusal> {
                 && of[2..].iter().all(|start| start.elements() == 1 && start.element_type.is_integer())
         }
     };
-    if fits { Ok(()) } else { refuse(format!("`{}` does not fit what it reads", node.name)) }
+    if fits { Ok(()) } else { refuse(format!("`{}` does not match its operands", node.name)) }
 }
 
 /// How many operands an operation has, and whether it is one for real numbers, for whole ones, or for both.

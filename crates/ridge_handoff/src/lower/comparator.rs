@@ -24,7 +24,7 @@ pub(super) fn order(module: &HloModule, sort: &Instruction) -> Result<Order, Ref
         "GT(p0,p1)" | "LT(p1,p0)" => Order::Greater,
         text if text == total => Order::Total,
         text if text == total_turned.replace("LT(select", "GT(select") => Order::Total,
-        _ => return refuse(format!("`{}` sorts by a comparison that the generator does not know", sort.name)),
+        _ => return refuse(format!("`{}` sorts by an unsupported comparison", sort.name)),
     })
 }
 

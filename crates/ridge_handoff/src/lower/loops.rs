@@ -36,7 +36,7 @@ impl Lowering<'_> {
             || !body.outputs.iter().zip(&begin).all(is_alike)
             || !ends_by_truth
         {
-            return refuse(format!("`{name}` does not fit what it reads"));
+            return refuse(format!("`{name}` does not match its operands"));
         }
         let trips = self.trips(instruction, &begin, &body, &condition)?;
         if trips == 0 {
@@ -69,7 +69,7 @@ impl Lowering<'_> {
         let name = &module.computation(id).name;
         let mut parameters = module.instructions_of(id).iter().filter(|one| one.opcode == "parameter");
         let (Some(parameter), None) = (parameters.next(), parameters.next()) else {
-            return refuse(format!("computation `{name}` has not one parameter"));
+            return refuse(format!("computation `{name}` does not have exactly one parameter"));
         };
         let mut inner = Lowering { left: self.left, to_count: self.to_count, ..Lowering::new(module) };
         let mut state = inner.port(parameter, &parameter.shape, &parameter.name)?;
@@ -78,7 +78,7 @@ impl Lowering<'_> {
             inside.element_type == outside.element_type && inside.dims == outside.dims
         };
         if state.len() != begin.len() || !state.iter().zip(begin).all(is_alike) {
-            return refuse(format!("computation `{name}` does not fit what it reads"));
+            return refuse(format!("computation `{name}` does not match its operands"));
         }
         // A number that is known and stays is one in the body, too: it may say how often a loop inside runs.
         for (number, stays) in stays.iter().enumerate().filter(|_| stays.len() == begin.len()) {
@@ -126,9 +126,9 @@ impl Lowering<'_> {
                 self.to_count = left;
                 Ok(())
             }
-            None => {
-                refuse(format!("how often `{name}` runs takes too long to count; hand over its body by `--op {name}`"))
-            }
+            None => refuse(format!(
+                "counting the iterations of `{name}` takes too long; hand over its body with `--op {name}`"
+            )),
         };
         let refused = |error: crate::CannotCompute| Refusal(error.to_string());
         let of = |state: &[Cells<Strict>], numbers: &[usize]| -> Vec<Cells<Strict>> {

@@ -27,14 +27,14 @@ const YOSYS: &str = "Yosys core";
 const PATIENCE: Duration = Duration::from_secs(120);
 
 fn icarus(folder: &Path) -> Vec<Check> {
-    let Some(version) = version("iverilog", "-V") else { return vec![not_run(ICARUS, "iverilog is not on the path")] };
+    let Some(version) = version("iverilog", "-V") else { return vec![not_run(ICARUS, "iverilog is not on PATH")] };
     let build = ["iverilog", "-g2005", "-o", "core.vvp", "kernel.v", "stream.v", "core.v", "bench.v", "tb_core.v"];
     vec![simulated(ICARUS, &folder.join("rtl"), &version, &build, &["vvp", "core.vvp"])]
 }
 
 fn verilator(folder: &Path) -> Vec<Check> {
     let Some(version) = version("verilator", "--version") else {
-        return vec![not_run(VERILATOR, "verilator is not on the path")];
+        return vec![not_run(VERILATOR, "verilator is not on PATH")];
     };
     let build = [
         "verilator",
@@ -101,20 +101,20 @@ fn found(said: &str, core: &str) -> Option<String> {
     };
     let ((items, results), (stalled, _)) = (rate((0, 0))?, rate((8, 8))?);
     Some(format!(
-        "{end}; {items:.3} items in and {results:.3} results out a clock without stalls (predicted {:.3} and {:.3} in the long run, and to the clock for these frames), {stalled:.3} in with both sides stalled half of the time",
+        "{end}; {items:.3} items in and {results:.3} results out per clock without stalls (predicted {:.3} and {:.3} in the long run, and to the clock for these frames), {stalled:.3} in with both sides stalled half of the time",
         predicted("items_a_clock")?,
         predicted("results_a_clock")?,
     ))
 }
 
 fn proof(folder: &Path) -> Vec<Check> {
-    let Some(version) = version("yosys", "-V") else { return vec![not_run(PROOF, "yosys is not on the path")] };
+    let Some(version) = version("yosys", "-V") else { return vec![not_run(PROOF, "yosys is not on PATH")] };
     let words = ["yosys", "-q", "-s", "formal.ys"];
     let ran = run_within(&folder.join("rtl"), &words, PATIENCE);
     let (state, found) = match &ran {
         Ran { is_success: true, .. } => (
             CheckState::Passed,
-            "by induction, for every pattern of stalls and resets: no result is lost, doubled or turned around, the queue never overflows, and a result that waits stays as it is; for a queue of 4 places behind 3 clocks, not for this core's own length, and without the datapath".to_owned(),
+            "by induction, for every pattern of stalls and resets: no result is lost, duplicated or reordered, the queue never overflows, and a result that waits stays as it is; for a queue of 4 places behind 3 clocks, not for this core's own length, and without the datapath".to_owned(),
         ),
         Ran { is_late: true, .. } => (CheckState::NotFinished, format!("not proven: undecided after {} s", PATIENCE.as_secs())),
         ran => (CheckState::Failed, ran.said.lines().last().unwrap_or("it printed nothing").to_owned()),
@@ -125,7 +125,7 @@ fn proof(folder: &Path) -> Vec<Check> {
 /// The host program, whose card is Verilator's and whose memory is late, and then stalls at random.
 fn played(folder: &Path) -> Vec<Check> {
     let Some(version) = version("verilator", "--version") else {
-        return vec![not_run(PLAYED, "verilator is not on the path")];
+        return vec![not_run(PLAYED, "verilator is not on PATH")];
     };
     let words = ["make", "-s", "sim"];
     let ran = run(&folder.join("host"), &words);
@@ -153,7 +153,7 @@ fn rates(said: &str) -> Option<String> {
     };
     (clean == 2).then_some(())?;
     Some(format!(
-        "{} frames from memory and back: {:.3} items a clock with answers after 40 clocks, {:.3} where most clocks stall; every result is right, and no rule of AXI4 that is watched was broken",
+        "{} frames from memory and back: {:.3} items per clock with answers after 40 clocks, {:.3} where most clocks stall; every result is right, and no monitored AXI4 rule was broken",
         steady.first()?,
         rate(steady)?,
         rate(stalled)?
@@ -162,7 +162,7 @@ fn rates(said: &str) -> Option<String> {
 
 /// What the core takes besides the datapath.
 fn yosys(folder: &Path) -> Vec<Check> {
-    let Some(version) = version("yosys", "-V") else { return vec![not_run(YOSYS, "yosys is not on the path")] };
+    let Some(version) = version("yosys", "-V") else { return vec![not_run(YOSYS, "yosys is not on PATH")] };
     let rtl = folder.join("rtl");
     let script = "read_verilog -lib kernel.v; read_verilog stream.v core.v; synth_xilinx -family xcup -flatten -top core; tee -o core_stat.txt stat";
     let words = ["yosys", "-q", "-p", script];
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(
             rates(&said).as_deref(),
             Some(
-                "4 frames from memory and back: 0.945 items a clock with answers after 40 clocks, 0.500 where most clocks stall; every result is right, and no rule of AXI4 that is watched was broken"
+                "4 frames from memory and back: 0.945 items per clock with answers after 40 clocks, 0.500 where most clocks stall; every result is right, and no monitored AXI4 rule was broken"
             )
         );
         for broken in [said.replacen("0 wrong", "1 wrong", 1), run.to_owned(), String::new()] {
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(
             found(said, core).as_deref(),
             Some(
-                "0 wrong in 6 passes and 4 resets; 0.875 items in and 0.438 results out a clock without stalls (predicted 1.000 and 0.500 in the long run, and to the clock for these frames), 0.500 in with both sides stalled half of the time"
+                "0 wrong in 6 passes and 4 resets; 0.875 items in and 0.438 results out per clock without stalls (predicted 1.000 and 0.500 in the long run, and to the clock for these frames), 0.500 in with both sides stalled half of the time"
             )
         );
         for broken in [said.replace("0 wrong", "1 wrong"), said.replace("16 clocks 8", "16 clocks 7"), String::new()] {

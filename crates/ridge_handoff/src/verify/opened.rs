@@ -55,7 +55,7 @@ pub fn open(folder: &Path) -> Result<Opened, BrokenBundle> {
         return broken(format!("{MANIFEST}: expected schema {SCHEMA}, found {}", manifest["schema"]));
     }
     if sealed(manifest.clone()).as_bytes() != text {
-        return broken(format!("{MANIFEST} was changed after it was made: its seal does not fit"));
+        return broken(format!("{MANIFEST} was changed after it was made: its seal does not match"));
     }
     let Some(listed) = manifest["files"].as_object() else { return broken(format!("{MANIFEST} lists no files")) };
     if listed.len() > MOST_FILES {
@@ -69,7 +69,7 @@ pub fn open(folder: &Path) -> Result<Opened, BrokenBundle> {
         }
         let bytes = read(&inside(folder, name)?, left).map_err(|error| BrokenBundle(format!("{name}: {error}")))?;
         if said["bytes"].as_u64() != Some(bytes.len() as u64) || said["sha256"].as_str() != Some(&hash(&bytes)) {
-            return broken(format!("{name} is not the file that was handed over: its hash does not fit"));
+            return broken(format!("{name} is not the original file: its hash does not match"));
         }
         left -= bytes.len() as u64;
         files.insert(name.clone(), bytes);
@@ -86,7 +86,7 @@ fn inside(folder: &Path, name: &str) -> Result<PathBuf, BrokenBundle> {
         path.push(part);
         let is_link = fs::symlink_metadata(&path).is_ok_and(|found| found.is_symlink());
         if is_link {
-            return broken(format!("{name} is a link, or behind one"));
+            return broken(format!("{name} is a link, or reached through one"));
         }
     }
     Ok(path)
@@ -98,7 +98,7 @@ fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
         return Err(io::Error::other("expected a regular file"));
     }
     if found.len() > most {
-        return Err(io::Error::other("it is larger than a bundle may be"));
+        return Err(io::Error::other("it exceeds the size limit of a bundle"));
     }
     fs::read(path)
 }
@@ -119,7 +119,7 @@ fn nothing_else(folder: &Path, files: &Files) -> Result<(), BrokenBundle> {
             if is_folder {
                 open.push((entry.path(), format!("{name}/")));
             } else if name != MANIFEST && !files.contains_key(&name) {
-                return broken(format!("{name} is in the directory and not in {MANIFEST}"));
+                return broken(format!("{name} is in the directory but not in {MANIFEST}"));
             }
         }
     }

@@ -42,7 +42,7 @@ const OF_STAGES: Proof = Proof {
 /// Whether the netlist in the folder of a design computes what its Verilog says; `stat` is what Yosys says of its cells.
 pub(super) fn netlist(rtl: &Path, stat: &str) -> Check {
     if stat.contains("DSP48") {
-        return not_run(OF_NETLIST.name, "the netlist has multipliers (DSP48E2), of which Yosys has no model");
+        return not_run(OF_NETLIST.name, "the netlist has multipliers (DSP48E2), for which Yosys has no model");
     }
     OF_NETLIST.run(rtl)
 }
@@ -58,10 +58,10 @@ pub(super) fn stages(xls: &Path) -> Check {
 impl Proof {
     fn run(&self, folder: &Path) -> Check {
         let Some(version) = version("yosys-abc", "-h") else {
-            return not_run(self.name, "yosys-abc is not on the path");
+            return not_run(self.name, "yosys-abc is not on PATH");
         };
         if std::fs::write(folder.join("wires.v"), WIRES).is_err() {
-            return not_run(self.name, "no file can be made");
+            return not_run(self.name, "no file could be written");
         }
         let made = run_within(folder, &["yosys", "-q", "-p", self.functions], TO_MAKE);
         let proof = ["yosys-abc", "-c", "cec before.blif after.blif"];

@@ -34,8 +34,8 @@ impl Format for MemoryTimeline {
     fn hint(&self, error: &ImportError) -> Option<String> {
         match error {
             ImportError::Unknown { found, .. } if found.to_ascii_lowercase().contains("<html") => Some(
-                "an HTML page has a picture and no numbers; for a PyTorch memory timeline, \
-                 `export_memory_timeline(\"FILE.raw.json.gz\")` writes a file that is read here"
+                "an HTML page has a picture but no numbers; for a PyTorch memory timeline, \
+                 `export_memory_timeline(\"FILE.raw.json.gz\")` writes a readable file"
                     .to_owned(),
             ),
             _ => None,
@@ -62,7 +62,8 @@ impl Format for MemoryTimeline {
         if summed::is_summed(&source.bytes[..source.bytes.len().min(1 << 12)]) {
             let (rows, is_whole) = summed::changes(&mut walk).map_err(|what| broken(&walk, what))?;
             if !is_whole {
-                let message = "expected the end of the list or a row of nine sums; what came before is read".to_owned();
+                let message =
+                    "expected the end of the list or a row of nine sums; everything before that was read".to_owned();
                 import.note(Severity::Lost, source.name, Some(walk.at as u64), 1, message);
             }
             keep(rows, source, import);
@@ -85,7 +86,7 @@ impl Format for MemoryTimeline {
             return Err(broken(&walk, "expected a row of four whole numbers"));
         }
         if !is_whole {
-            let message = "expected the end of the list or another row; what came before is read".to_owned();
+            let message = "expected the end of the list or another row; everything before that was read".to_owned();
             import.note(Severity::Lost, source.name, Some(walk.at as u64), 1, message);
         }
         keep(rows, source, import);

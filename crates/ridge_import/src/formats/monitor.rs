@@ -40,7 +40,7 @@ impl Format for Monitor {
             return Err(ImportError::Broken {
                 source_name: source.name.to_owned(),
                 offset: 0,
-                what: "expected a monitor's log with numbers, found none".to_owned(),
+                what: "expected a monitor log with numbers, found none".to_owned(),
             });
         }
         if log.odd_rows > 0 {

@@ -39,7 +39,7 @@ impl Format for Ncu {
             ImportError::Broken { source_name, .. } | ImportError::Unknown { source_name, .. }
                 if [".ncu-rep", ".ncu-repz"].iter().any(|ending| source_name.ends_with(ending)) =>
             {
-                Some(format!("`ncu --import {source_name} --csv --page raw > FILE.csv` makes a page that is read here"))
+                Some(format!("convert it with `ncu --import {source_name} --csv --page raw > FILE.csv`"))
             }
             _ => None,
         }

@@ -63,15 +63,13 @@ impl Format for Nsys {
         match error {
             // Their format is not public.
             ImportError::Unknown { source_name: name, .. } if name.ends_with(".qdstrm") => Some(format!(
-                "an unfinished report of Nsight Systems; `QdstrmImporter -i {name}`, which comes with it, makes a report of \
-                     it, and `{COMMAND} REPORT` a file that is read here"
+                "an unfinished Nsight Systems report; `QdstrmImporter -i {name}`, which comes with Nsight Systems, finishes it, \
+                     and `{COMMAND} REPORT` converts it"
             )),
             ImportError::Unknown { source_name: name, .. }
                 if [".nsys-rep", ".qdrep"].iter().any(|ending| name.ends_with(ending)) =>
             {
-                Some(format!(
-                    "only Nsight Systems itself reads its reports; `{COMMAND} {name}` makes a file that is read here"
-                ))
+                Some(format!("only Nsight Systems can read its reports; convert this one with `{COMMAND} {name}`"))
             }
             _ => None,
         }
@@ -169,7 +167,7 @@ fn read<T: Tables>(tables: &T, source: Source<'_>, import: &mut Import) -> Resul
         .iter()
         .any(|name| tables.has(name))
     {
-        let message = "the export has no tables of CUDA's activity: device activity is unknown; `nsys profile --trace=cuda` records it";
+        let message = "the export has no CUDA activity tables: device activity is unknown; `nsys profile --trace=cuda` records it";
         import.note(Severity::Partial, source.name, None, 1, message.to_owned());
     }
     targets::describe(tables, &placed, import);

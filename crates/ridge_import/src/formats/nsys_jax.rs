@@ -52,7 +52,8 @@ impl Format for NsysJax {
     fn hint(&self, error: &ImportError) -> Option<String> {
         match error {
             ImportError::Broken { what, .. } if what.starts_with(NOT_AN_ARCHIVE) => Some(
-                "of zip archives, those of `nsys-jax` are read; unpack others and name the captures in them".to_owned(),
+                "only zip archives from `nsys-jax` are supported; unpack others and name the captures in them"
+                    .to_owned(),
             ),
             _ => None,
         }

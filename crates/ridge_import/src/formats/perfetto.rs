@@ -41,7 +41,7 @@ impl Format for Perfetto {
             });
         }
         if let Some(offset) = damage {
-            let message = "the file is damaged or ends before its end; what came before was read".to_owned();
+            let message = "the file is damaged or incomplete; everything before that was read".to_owned();
             import.note(Severity::Lost, source.name, Some(offset), 1, message);
         }
         let mut lost = trace.lost;

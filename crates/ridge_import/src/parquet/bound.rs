@@ -29,6 +29,6 @@ impl Bound {
     /// What is said where it is reached.
     pub(crate) fn reached(&self) -> String {
         let bound = Bytes(self.allowed);
-        format!("the file unpacks to more than {bound}, which is the bound here; what comes after that was not read")
+        format!("the file unpacks to more than the limit of {bound}; the rest was not read")
     }
 }

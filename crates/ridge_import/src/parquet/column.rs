@@ -165,7 +165,7 @@ pub(super) fn read(
 ) -> Result<Column, ParquetError> {
     let failed = |offset: usize, what: String| ParquetError { offset: offset as u64, what };
     let physical =
-        schema.physical.ok_or_else(|| failed(0, format!("column {} has a type not read here", schema.name)))?;
+        schema.physical.ok_or_else(|| failed(0, format!("column {} has an unsupported type", schema.name)))?;
     let mut column = Column { values: Values::of(physical), present: Vec::new(), texts: Texts::default() };
     let mut dictionary = Values::of(physical);
     let mut at = usize::try_from(chunk.first_page).unwrap_or(usize::MAX);

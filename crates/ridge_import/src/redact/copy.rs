@@ -48,7 +48,7 @@ pub(super) fn redactor(bytes: &[u8], foreign: Foreign) -> Option<Redactor> {
 
 pub(super) fn unknown(bytes: &[u8]) -> RedactError {
     let found = if bytes.is_empty() { "an empty file" } else { "something else" };
-    RedactError::Unknown { found, hint: "captures of the formats that are read can be redacted; leave other files out" }
+    RedactError::Unknown { found, hint: "only captures in a supported format can be redacted; leave out other files" }
 }
 
 /// All of `packed`.

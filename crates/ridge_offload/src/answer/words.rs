@@ -91,7 +91,7 @@ pub(super) fn headline(regions: &[RegionAnswer], ask: &Ask) -> String {
     let first = match candidates.first() {
         None if regions.is_empty() => return format!("no device work to compare with {against}"),
         None if beaten > 0.0 => {
-            format!("no region is worth offloading yet: fix the program on {against} first")
+            format!("no region is worth offloading yet: fix the program on {device} first")
         }
         None if share(Verdict::Undecided) > 0.0 => {
             format!("no region is known to run faster elsewhere than on {against}")

@@ -2,6 +2,7 @@
 
 use super::kernels::{Does, PredictedKernel, PredictedModule, Step};
 use ridge_compile::Target;
+use ridge_units::counted;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
@@ -15,8 +16,8 @@ const MOST_LAUNCHES: usize = 200_000;
 const STREAM: u32 = 1;
 
 /// How the times came about, in the note at the head of every report.
-const HOW: &str = "no GPU ran anything; each launch takes its time at the roofs of the data sheet, of which 60% are taken to be \
-                   reached, and 3 µs at least; `ridgeline compile` prints the intervals";
+const HOW: &str = "nothing ran on a GPU; each launch is assumed to reach 60% of the data sheet's roofs, and to take at least 3 µs; \
+                   `ridgeline compile` prints the intervals";
 
 /// The capture as text, and what a reader must know.
 pub(super) fn written(
@@ -40,15 +41,18 @@ pub(super) fn written(
         notes.push(format!("the timeline ends after {MOST_LAUNCHES} launches: loops with more are cut"));
     }
     if writer.untimed > 0 {
-        notes.push(format!("{} launches of unknown work are not in the timeline", writer.untimed));
+        let launches = counted(writer.untimed as u64, "launch", "launches");
+        notes.push(format!("{launches} of unknown work: not in the timeline"));
     }
     let unknown: usize = modules.iter().map(|module| module.unknown_trips).sum();
     if unknown > 0 {
-        notes.push(format!("{unknown} loops run an unknown number of times: one iteration of each is in the timeline"));
+        let loops = counted(unknown as u64, "loop", "loops");
+        notes.push(format!("{loops} with an unknown number of iterations: one in the timeline"));
     }
     let conditionals: usize = modules.iter().map(|module| module.conditionals).sum();
     if conditionals > 0 {
-        notes.push(format!("{conditionals} conditionals are taken to go their first way"));
+        let all = counted(conditionals as u64, "conditional", "conditionals");
+        notes.push(format!("{all}: the first branch is assumed"));
     }
     let how = std::iter::once(HOW.to_owned()).chain(notes.iter().cloned()).collect::<Vec<_>>().join("; ");
     let device = json!({

@@ -116,7 +116,7 @@ fn launches(predicted: &Prediction) -> Table {
         })
         .key()
         .text("module", "Module", "its module, and the number of its directory", |row| row.module.to_owned())
-        .text("emitter", "Made as", "what XLA wrote its kernel with", |row| row.kernel.emitter.clone())
+        .text("emitter", "Made as", "XLA's emitter of the kernel", |row| row.kernel.emitter.clone())
         .key()
         .count("runs", "Runs", "launches in one run of the module", Basis::Counted, |row| row.kernel.runs as u64)
         .key()
@@ -127,13 +127,9 @@ fn launches(predicted: &Prediction) -> Table {
         .count("registers", "Registers", "of a thread", Basis::Counted, |row| {
             row.kernel.usage.map(|usage| u64::from(usage.registers))
         })
-        .bytes(
-            "spills",
-            "Spills",
-            "bytes of the code that a thread stores for want of registers",
-            Basis::Counted,
-            |row| row.kernel.usage.map(|usage| u64::from(usage.spill_store_bytes)),
-        )
+        .bytes("spills", "Spills", "bytes that a thread spills for lack of registers", Basis::Counted, |row| {
+            row.kernel.usage.map(|usage| u64::from(usage.spill_store_bytes))
+        })
         .minor()
         .bytes("shared", "Shared", "bytes of shared memory of a block", Basis::Counted, |row| {
             row.kernel.usage.map(|usage| {
@@ -142,21 +138,17 @@ fn launches(predicted: &Prediction) -> Table {
             })
         })
         .minor()
-        .share(
-            "occupancy",
-            "Occupancy",
-            "warps at a time over those that a multiprocessor has room for",
-            Basis::Counted,
-            |row| row.kernel.occupancy.map(|filled| filled.share),
-        )
+        .share("occupancy", "Occupancy", "resident warps over a multiprocessor's maximum", Basis::Counted, |row| {
+            row.kernel.occupancy.map(|filled| filled.share)
+        })
         .real(
             "waves",
             "Waves",
-            "blocks per the number that the GPU runs at a time",
+            "blocks over the number that the GPU runs at a time",
             (Unit::Number, Basis::Counted),
             |row| row.kernel.occupancy.map(|filled| filled.waves),
         )
-        .text("bound", "Limited by", "what bounds the blocks of a multiprocessor", |row| {
+        .text("bound", "Limited by", "the limit on blocks per multiprocessor", |row| {
             row.kernel.occupancy.map(|filled| filled.bound.name().to_owned())
         })
         .minor()
@@ -222,8 +214,8 @@ fn notes(made: &Made<'_>) -> Vec<Note> {
     let elsewhere = sources.modules.iter().filter(|module| module.is_lowered_elsewhere).count();
     if elsewhere > 0 {
         let message = format!(
-            "{elsewhere} modules had been lowered for the device that ran them: what JAX lowers otherwise for a GPU, such as \
-             callbacks, linear algebra and Pallas kernels, is not as it would be there"
+            "{elsewhere} modules had been lowered for the device that ran them: code that JAX lowers differently for a GPU, \
+             such as callbacks, linear algebra and Pallas kernels, is not as it would be there"
         );
         notes.push(Note::new(Severity::Partial, message));
     }
@@ -237,7 +229,7 @@ fn notes(made: &Made<'_>) -> Vec<Note> {
     notes.push(Note::new(
         Severity::Info,
         "nothing ran: autotuning is off, libraries choose their kernels on a real GPU, sorts take XLA's fallback, and times are \
-         predicted from roofs and grids alone",
+         predicted from roofs and grids only",
     ));
     notes
 }

@@ -21,7 +21,7 @@ use std::str::FromStr;
 
 /// Run a program on the CPU with the region replaced by the bundle's code, and report the numerical error
 ///
-/// The program runs as it is, then once for the region as typed and once for each number format.
+/// The program runs as it is, then once for the region in its own types and once for each number format.
 /// The bundle's C++ becomes a custom call of XLA; a compiled module that is the region is replaced in the unmodified program, and
 /// so is a function that the program calls `ridgeline.region("name")`.
 /// The original is computed as well, and the two are compared at every call.
@@ -32,7 +32,7 @@ pub(super) struct EmulateArguments {
     #[arg(value_name = "BUNDLE", value_hint = ValueHint::DirPath)]
     bundle: PathBuf,
 
-    /// A number format to try, `fixed<W,I>`, W bits with I before the point; may be repeated [default: those of the bundle]
+    /// A number format to try, `fixed<W,I>`, W bits with I before the point; may be repeated [default: the bundle's]
     #[arg(long, value_name = "FORMAT")]
     number_format: Vec<Fixed>,
 
@@ -113,7 +113,7 @@ pub(super) fn run(arguments: &EmulateArguments) -> Result<Ending, Failure> {
         Failure::failed(format!("there is no code to replace the region with, because {why}")).at(&arguments.bundle)
     })?;
     if version().is_none() {
-        return Err(Failure::failed("g++ is not on the path").hint("install g++, which compiles the bundle's code"));
+        return Err(Failure::failed("g++ is not on PATH").hint("install g++, which compiles the bundle's code"));
     }
     let scratch = tempfile::tempdir().map_err(|error| Failure::io("could not create a directory", &error))?;
     let folder = match &arguments.keep {
@@ -167,7 +167,7 @@ impl Emulation<'_> {
     fn report(&self) -> Result<Report, Failure> {
         let region = self.region()?;
         let mut outputs = Outputs::new(&self.arguments.compare)?;
-        tell("the program as it is");
+        tell("the unmodified program");
         let original_folder = self.sub("original")?;
         let original = self.one_run(&region, None, &original_folder, &mut outputs)?;
         let (inputs, made) = sides(self.program);
@@ -189,7 +189,7 @@ impl Emulation<'_> {
         };
         report.problems.extend(outputs.missing());
         if original.status != ProgramStatus::Exited(0) {
-            report.problems.push("the program failed as it is, so nothing was replaced in it".to_owned());
+            report.problems.push("the unmodified program failed, so nothing was replaced".to_owned());
             return Ok(report);
         }
         let Some(include) = report.events.include.clone() else {
@@ -203,7 +203,7 @@ impl Emulation<'_> {
             let folder = self.sub(&name)?;
             let library = build(self.bundle, format, &include, &folder)
                 .map_err(|error| Failure::failed(error.to_string()).at(&self.arguments.bundle))?;
-            tell(&format.map_or("the region as typed".to_owned(), |format| format!("the region in {format}")));
+            tell(&format.map_or("the region in its own types".to_owned(), |format| format!("the region in {format}")));
             let run = self.one_run(&region, Some(&library), &folder, &mut outputs)?;
             let tally = tally(&folder, self.program.inputs.len(), self.program.outputs.len());
             let replaced = Replaced {

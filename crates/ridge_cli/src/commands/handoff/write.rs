@@ -75,11 +75,7 @@ pub(super) fn made(
         say(&format!("no specification, because {refusal}\n"))?;
     }
     say(&lines(&ledger))?;
-    say(&format!(
-        "wrote {} ({} files); see README.md for what is checked and what is not\n",
-        output.display(),
-        handoff.files.len() + 1
-    ))?;
+    say(&format!("wrote {} ({} files); see README.md for the checks\n", output.display(), handoff.files.len() + 1))?;
     Ok(ledger)
 }
 

@@ -41,18 +41,18 @@ pub(crate) struct RecordArguments {
     /// Run this profiler around the program: `nsys` for the timeline, `ncu` for hardware counters, both joined by a
     /// comma for both; `rocprofv3` on AMD's GPUs
     ///
-    /// nsys takes the place of the profilers of JAX and PyTorch; modules and sources are kept as ever. With --steps,
+    /// nsys replaces the JAX and PyTorch profilers; modules and sources are kept as usual. With --steps,
     /// --annotation or --warm-up it captures only that range. `nsys:gpu-metrics` also samples counters of all GPUs.
     /// ncu runs the program once more and counts the first launches of the 5 kernels that take most time, or of as many as
     /// `ncu:top=N` selects, or launches found by `ncu:kernel=REGEX,skip=N,count=N`; it takes them from the recording of the same command in the directory, or makes one first.
-    /// rocprofv3 takes the place of the profilers of JAX and PyTorch, too. `rocprofv3,pmc=COUNTER,kernel=REGEX` also has it
-    /// collect hardware counters, of all kernels or of those that the expression finds; `pmc=` may come several times.
+    /// rocprofv3 also replaces the JAX and PyTorch profilers. `rocprofv3,pmc=COUNTER,kernel=REGEX` also collects hardware
+    /// counters, for all kernels or for those that match the expression; `pmc=` may be repeated.
     #[arg(long, value_name = "PROFILER", value_delimiter = ',')]
     pub(super) with: Vec<With>,
 
-    /// Record the program this many times, one after the other, each run into a directory of its own: FOLDER/1, FOLDER/2, …
+    /// Record the program this many times in a row, each run into a separate directory: DIR/1, DIR/2, …
     ///
-    /// `ridgeline diff` takes FOLDER as one side, and judges by how much its runs differ.
+    /// `ridgeline diff` takes DIR as one side, and measures how much its runs differ.
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "with",
           value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) runs: u16,

@@ -86,9 +86,9 @@ impl With {
         match all.contains(&With::Rocprof) {
             false if others < all.len() => Err("`pmc=` and `kernel=` follow `rocprofv3`".to_owned()),
             false => Ok(None),
-            true if others > 0 => Err("`rocprofv3` is AMD's and cannot run beside nsys or ncu".to_owned()),
+            true if others > 0 => Err("`rocprofv3` is AMD's and cannot run with nsys or ncu".to_owned()),
             true if kernels.is_some() && counters.is_empty() => {
-                Err("`kernel=` chooses whose counters `pmc=` collects, and no counter is named".to_owned())
+                Err("`kernel=` selects kernels for `pmc=`, but no counter is named".to_owned())
             }
             true => Ok(Some((counters, kernels))),
         }

@@ -28,7 +28,7 @@ pub(super) fn run(
     let rocprof = With::rocprof(&arguments.with).map_err(Failure::usage)?;
     let instead = if nsys { Some("nsys") } else { rocprof.as_ref().map(|_| "rocprofv3") };
     if let (Some(instead), Some(option)) = (instead, arguments.of_the_profiler()) {
-        let why = format!("chooses what JAX's or PyTorch's own profiler records, and {instead} takes its place");
+        let why = format!("selects what JAX's or PyTorch's own profiler records, but {instead} replaces it");
         return Err(Failure::usage(format!("`{option}` {why}")).hint("leave one of the two out"));
     }
     let is_whole = |options: &RecordOptions| options.window == Window::WholeProgram && options.warm_up == WarmUp::None;
@@ -80,7 +80,7 @@ fn counted(
             let names = Session::open(&[out.to_path_buf()], &OpenOptions::default())
                 .map_or_else(|_| Vec::new(), |session| session.longest_kernels(top));
             if names.is_empty() {
-                said("missing", "counters: the recording names no kernel of a GPU, and only those are counted");
+                said("missing", "counters: the recording names no GPU kernels, and only those are counted");
                 return Ok(ProgramStatus::Exited(0));
             }
             Kernels::Named(names)

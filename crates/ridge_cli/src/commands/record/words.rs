@@ -113,8 +113,7 @@ fn overhead(outcome: &RecordOutcome) -> String {
 fn saving(outcome: &RecordOutcome) -> Option<String> {
     let share = Share::of(outcome.overhead.module_forms.as_secs_f64(), outcome.wall.as_secs_f64());
     let forms = nanos(outcome.overhead.module_forms);
-    (share.0 >= WORTH_SAVING)
-        .then(|| format!("{forms} of it went into the forms of modules: `--hlo none` would save them"))
+    (share.0 >= WORTH_SAVING).then(|| format!("{forms} of it was spent on writing modules: `--hlo none` avoids it"))
 }
 
 /// Wall times with and without the recorder, and what lies between.
@@ -169,7 +168,7 @@ mod tests {
             ridgeline: 1 trace (34 MiB), 12 modules in my run
               program   exit status 3, 12.4 s
               overhead  812 ms of 12.4 s (6.5%, measured), most of it writing the trace: 600 ms
-                        250 ms of it went into the forms of modules: `--hlo none` would save them
+                        250 ms of it was spent on writing modules: `--hlo none` avoids it
               compared  12.4 s recorded, 11 s not recorded: 1.4 s more (12.7%), one run each
               missing   memory profiles: the device\x1b has none
               next      ridgeline stats 'my run'

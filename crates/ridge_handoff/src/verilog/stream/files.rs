@@ -45,7 +45,7 @@ pub(in crate::verilog) fn files(
     let steps = stream.steps();
     if steps > MOST_STEPS {
         return refused(format!(
-            "a frame takes {steps} clocks, and nobody waits for a simulation of that: make the bundle of a smaller size"
+            "a frame takes {steps} clocks, too long to simulate: generate the bundle at a smaller size"
         ));
     }
     if steps == 1 {

@@ -137,7 +137,7 @@ fn what_is_no_stream_of_windows_is_refused() {
     };
     for (text, why) in [
         // Where the result is smaller than the window its middle lies at a border.
-        (padded([2, 3], 1), "the code of its element [0, 1] is not that of its middle"),
+        (padded([2, 3], 1), "the code of its element [0, 1] differs from its inner code"),
         (
             body("  ROOT %y = f32[6,4]{1,0} transpose(%x), dimensions={1,0}\n"),
             "its result is in another order than its input",

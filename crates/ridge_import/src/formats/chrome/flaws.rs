@@ -26,13 +26,17 @@ pub(super) enum Flaw {
 
 const KINDS: [(Flaw, Severity, &str); 8] = [
     (Flaw::NotJson, Severity::Lost, "events that are not JSON were left out"),
-    (Flaw::StrayQuotes, Severity::Info, "events contain unescaped quotes; they were read by what follows them"),
+    (
+        Flaw::StrayQuotes,
+        Severity::Info,
+        "events contain unescaped quotes; their ends were guessed from the characters after them",
+    ),
     (Flaw::NoTime, Severity::Lost, "events with invalid times were left out or count as instantaneous"),
     (Flaw::NegativeDuration, Severity::Partial, "events with a negative duration count as instantaneous"),
-    (Flaw::UnknownPhase, Severity::Partial, "events of a phase that the format does not have were left out"),
+    (Flaw::UnknownPhase, Severity::Partial, "events with an unknown phase were left out"),
     (Flaw::ControlCharacters, Severity::Info, "names contain control characters, which JSON forbids"),
-    (Flaw::UnknownEscapes, Severity::Info, "names contain escapes that JSON doesn't have; they were kept as written"),
-    (Flaw::HalfRanges, Severity::Partial, "ranges have no end or no beginning in the file and were left out"),
+    (Flaw::UnknownEscapes, Severity::Info, "names contain escapes that are invalid in JSON; they were kept as written"),
+    (Flaw::HalfRanges, Severity::Partial, "ranges without a start or an end in the file were left out"),
 ];
 
 /// In place of an offset where a flaw is not found by walking the file.

@@ -179,11 +179,11 @@ impl File {
             import.note(Severity::Lost, name, None, 1, damage.clone());
         }
         if position.mode != Mode::Done && damage.is_none() {
-            let message = "the file ends before its end; what came before was read".to_owned();
+            let message = "the file is truncated; everything before the cut was read".to_owned();
             import.note(Severity::Lost, name, Some(position.at as u64), 1, message);
         }
         if position.mode == Mode::Done && self.has_more {
-            let message = "what follows the end of the trace was not read: one trace a file is".to_owned();
+            let message = "content after the end of the trace was not read: one trace per file".to_owned();
             import.note(Severity::Lost, name, Some(position.at as u64), 1, message);
         }
         place(self.store, &self.header, name, bytes, import);

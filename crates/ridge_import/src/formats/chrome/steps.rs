@@ -37,7 +37,7 @@ fn server_steps(placed: &Placed, source: &str, import: &mut Import) -> Vec<Step>
             import.builder.slices(*row..*row + 1).kind[0] = EventKind::Step as u8;
         }
         let message =
-            format!("no ProfilerStep in the file: ranges named `{start}…` are taken for steps, numbered in time");
+            format!("no ProfilerStep in the file: ranges named `{start}…` are used as steps, numbered by time");
         import.note(Severity::Info, source, None, rows.len() as u64, message);
         return rows.iter().zip(0..).map(|(row, number)| Step { event: *row, number }).collect();
     }

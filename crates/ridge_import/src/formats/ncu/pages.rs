@@ -44,7 +44,7 @@ pub(super) fn read(source: Source<'_>, import: &mut Import) -> Result<Vec<Launch
     }
     let is_cut = drop_cut_cell(&source.bytes[start..], &mut rows);
     if is_cut {
-        let message = "the page ends inside a row; what came before is read".to_owned();
+        let message = "the page ends inside a row; everything before that was read".to_owned();
         import.note(Severity::Lost, source.name, Some(source.bytes.len() as u64), 1, message);
     }
     if unreadable > 0 {

@@ -56,13 +56,12 @@ pub(super) fn join(ran: &Ran<'_>, process: u32, source: Source<'_>, import: &mut
         import.builder.modules.push(Module { process, name, program_id: program_id.unwrap_or(0), hlo });
     }
     if by_name > 0 {
-        let message = "modules are those of their name that were kept, because no program id is the same: each has every \
-                       operation that ran";
+        let message = "modules were matched by name, because no program ids match: each has every operation that ran";
         import.note(Severity::Info, source.name, None, by_name, message.to_owned());
     }
     if without > 0 {
         let message =
-            "modules ran of which no HLO was kept, or several that may be it: what their operations compute is unknown";
+            "modules ran without HLO, or with several candidates for it: the work of their operations is unknown";
         import.note(Severity::Info, source.name, None, without, message.to_owned());
     }
 }

@@ -301,7 +301,7 @@ impl Tables for NvprofTables<'_, '_> {
 
     fn note_damage(&self, source: Source<'_>, import: &mut Import) {
         if self.who.processes.len() > 1 {
-            let message = "the database has several processes, and nvprof doesn't record which of them device work belongs to: all is shown in one; `nvprof -o FILE.%p` records one each";
+            let message = "the database has several processes, but nvprof doesn't record which one device work belongs to: all of it is shown in one; `nvprof -o FILE.%p` records each separately";
             import.note(Severity::Partial, source.name, None, 1, message.to_owned());
         }
         self.tables.note_damage(source, import);

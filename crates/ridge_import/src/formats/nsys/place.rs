@@ -52,7 +52,7 @@ pub(super) fn place(
     timeline.rows.par_iter_mut().for_each(|rows| rows.sort_by_key(|row| (row.start_ns, -row.dur_ns)));
     let total: usize = timeline.rows.iter().map(Vec::len).sum();
     if total > MAX_ROWS - import.builder.rows() as usize {
-        let message = format!("nothing of it is shown: a trace has at most {MAX_ROWS} events");
+        let message = format!("it is not shown: a trace has at most {MAX_ROWS} events");
         import.note(Severity::Lost, source.name, None, total as u64, message);
         timeline = Timeline::default();
     }
@@ -75,7 +75,7 @@ pub(super) fn place(
         unlinked += place_process(&mut timeline, lanes, pid, process, shift_ns, &mut placed, import);
     }
     if unlinked > 0 {
-        let message = "device events have no call in the capture that launched them".to_owned();
+        let message = "device events have no launching call in the capture".to_owned();
         import.note(Severity::Info, source.name, None, unlinked as u64, message);
     }
     placed

@@ -92,7 +92,7 @@ impl Tables for SqliteTables<'_, '_> {
     ) {
         let Some(table) = self.database.table(name) else { return };
         if table.without_row_id {
-            self.add_damage(name, "is stored without row ids, which is not read", 1, None);
+            self.add_damage(name, "is stored without row ids, which is not supported", 1, None);
             return;
         }
         let release = self.release.as_ref();

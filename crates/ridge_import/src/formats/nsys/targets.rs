@@ -61,7 +61,8 @@ pub(super) fn describe(tables: &impl Tables, placed: &Placed, import: &mut Impor
     gpus.truncate(MAX_GPUS);
     // Seen in a capture from a container: the tables that describe GPUs were not there.
     if gpus.is_empty() && !placed.devices.is_empty() {
-        let message = "the export doesn't name its GPUs: their limits and those of their links are unknown unless `--ceilings` names the model";
+        let message =
+            "the export doesn't name its GPUs: device and link limits are unknown unless `--ceilings` names the model";
         let devices = placed.devices.len() as u64;
         import.note(Severity::Info, &source_of(import), None, devices, message.to_owned());
     }
@@ -89,7 +90,7 @@ pub(super) fn describe(tables: &impl Tables, placed: &Placed, import: &mut Impor
     }
     let alike = gpus.windows(2).all(|pair| pair[0].model == pair[1].model);
     if guessed > 0 && !alike {
-        let message = "which GPU a device is was guessed by its number: the export does not map one to the other";
+        let message = "GPUs were matched to devices by number, because the export doesn't map them";
         import.note(Severity::Info, &source_of(import), None, guessed, message.to_owned());
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn place(
     let source = replica.name();
     let total = ranges.projected.len() + ranges.host.len();
     if total > MAX_ROWS - import.builder.rows() as usize {
-        let message = format!("nothing of it is shown: a trace has at most {MAX_ROWS} events");
+        let message = format!("it is not shown: a trace has at most {MAX_ROWS} events");
         import.note(Severity::Lost, &source, None, total as u64, message);
         return;
     }
@@ -231,8 +231,8 @@ fn place_work(
         import.note(Severity::Lost, source, None, left_out, message);
     }
     if guessed > 0 {
-        let message = "operations were launched by threads that XLA does not name after a device: they count for the \
-                       first of their process"
+        let message = "operations were launched by threads that XLA does not name after a device: they count toward \
+                       their process's first device"
             .to_owned();
         import.note(Severity::Partial, source, None, guessed, message);
     }
@@ -247,9 +247,9 @@ fn place_work(
             .place(&work, import);
     }
     if several > 0 {
-        let message = "operations are several pieces of work each: their time is from the first's start to the last's \
-                       end"
-        .to_owned();
+        let message =
+            "operations consist of several pieces of work: their time is from the first start to the last end"
+                .to_owned();
         import.note(Severity::Info, source, None, several, message);
     }
     if family.pieces > of_work {

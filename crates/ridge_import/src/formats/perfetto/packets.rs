@@ -81,9 +81,9 @@ impl Lost {
     pub(super) fn notes(self) -> impl Iterator<Item = (&'static str, u64)> {
         [
             ("packets were dropped while the trace was recorded", self.dropped),
-            ("events are on clocks of their own, which are not converted: their times are as written", self.odd_clocks),
+            ("events use their own clocks, which are not converted: times are as written", self.odd_clocks),
             ("compressed packets beyond the limit were left out", self.too_large),
-            ("events were left out: their names and arguments grow beyond what a file of this size may", self.beyond),
+            ("events were left out: their names and arguments exceed the limit for a file of this size", self.beyond),
             ("slices that never began or never ended were left out", self.unended),
         ]
         .into_iter()

@@ -47,7 +47,7 @@ pub(super) fn read(source: Source<'_>, import: &mut Import) -> Result<(), Import
         return Err(ImportError::Broken {
             source_name: source.name.to_owned(),
             offset: 0,
-            what: "expected a profile of memory, with samples in bytes, found one of something else".to_owned(),
+            what: "expected a memory profile with samples in bytes, found another kind".to_owned(),
         });
     };
     let mut broken = 0;
@@ -57,7 +57,7 @@ pub(super) fn read(source: Source<'_>, import: &mut Import) -> Result<(), Import
         keep(&profile, &sample, (count_at, bytes_at), source, import);
     }
     if broken > 0 {
-        let message = "samples are broken; what could be read of them is shown".to_owned();
+        let message = "samples are damaged; their readable parts are shown".to_owned();
         import.note(Severity::Lost, source.name, None, broken, message);
     }
     import.captures.push(CaptureFacts {

@@ -206,7 +206,7 @@ pub(super) fn read(source: Source<'_>, import: &mut Import) -> Result<(), Import
     let document: Document = serde_json::from_slice(source.bytes).map_err(|error| ImportError::Broken {
         source_name: source.name.to_owned(),
         offset: offset(source.bytes, error.line(), error.column()),
-        what: format!("the JSON of rocprofv3 cannot be read: {error}"),
+        what: format!("cannot read rocprofv3's JSON: {error}"),
     })?;
     for tool in document.tool {
         let mut records = Records::default();

@@ -27,7 +27,7 @@ pub(super) fn join(work: &[&Work], process: u32, source: Source<'_>, import: &mu
         import.builder.modules.push(Module { process, name, program_id, hlo });
     }
     if !found.is_empty() {
-        let message = "modules are joined by the names of their kernels, because rocprofv3 does not record which ran";
+        let message = "modules are matched by kernel names, because rocprofv3 does not record which modules ran";
         import.note(Severity::Info, source.name, None, found.len() as u64, message.to_owned());
     }
 }

@@ -30,7 +30,7 @@ pub(super) fn place(mut records: Records, source: Source<'_>, import: &mut Impor
     }
     if records.work.len() + records.calls.len() > MAX_ROWS - import.builder.rows() as usize {
         let count = (records.work.len() + records.calls.len()) as u64;
-        let message = format!("nothing of it is shown: a trace has at most {MAX_ROWS} events");
+        let message = format!("it is not shown: a trace has at most {MAX_ROWS} events");
         import.note(Severity::Lost, source.name, None, count, message);
         return;
     }
@@ -59,7 +59,7 @@ pub(super) fn place(mut records: Records, source: Source<'_>, import: &mut Impor
         import.note(Severity::Lost, source.name, None, left_out, message);
     }
     if unlinked > 0 {
-        let message = "device events have no call in the capture that launched them".to_owned();
+        let message = "device events have no launching call in the capture".to_owned();
         import.note(Severity::Info, source.name, None, unlinked as u64, message);
     }
     if records.work.is_empty() && records.calls.is_empty() {

@@ -28,7 +28,7 @@ pub(crate) fn read(source: Source<'_>, import: &mut Import) -> Result<(), Import
     let database = Database::open(source.bytes).map_err(|error| broken(error.offset, error.what))?;
     let runs: Vec<&str> = database.table_names().filter_map(|name| name.strip_prefix(TEXTS)).take(MAX_RUNS).collect();
     if runs.is_empty() {
-        let what = format!("not a database of rocprofv3: expected a table {TEXTS}…, found none");
+        let what = format!("not a rocprofv3 database: expected a table {TEXTS}…, found none");
         return Err(broken(0, what));
     }
     for run in runs {

@@ -29,7 +29,7 @@ pub(super) fn read(source: Source<'_>, import: &mut Import) -> Result<(), Import
         return Err(broken(0, "expected a dictionary with segments and device traces, found another value".to_owned()));
     };
     if let Some(at) = pickle.cut_at {
-        let message = "the snapshot ends early; what came before is read".to_owned();
+        let message = "the snapshot ends early; everything before that was read".to_owned();
         import.note(Severity::Lost, source.name, Some((start + at) as u64), 1, message);
     }
     let mut reader = Reader::new(&pickle, source, import);
@@ -260,8 +260,7 @@ impl<'a, 'p, 'i> Reader<'a, 'p, 'i> {
             self.import.note(Severity::Partial, name, None, self.repeated, message);
         }
         if self.untimed > 0 {
-            let message =
-                "entries of the history have no time; their order stands for it, a nanosecond each".to_owned();
+            let message = "history entries have no times; they are shown in order, one nanosecond apart".to_owned();
             self.import.note(Severity::Partial, name, None, self.untimed, message);
         }
         let settings = self.pickle.get(root, "allocator_settings");

@@ -161,12 +161,12 @@ impl<'a, 'p> Reader<'a, 'p> {
 
     fn note_renumbered(&self, (found, unclear): (u64, u64), import: &mut Import) {
         if found > 0 {
-            let message = "modules ran under a program id that is not that of their HLO, as with JAX's compilation cache: they are matched by name and operations";
+            let message = "modules ran with a program id that differs from their HLO's, as with JAX's compilation cache: they are matched by name and operations";
             import.note(Severity::Info, self.source.name, None, found, message.to_owned());
         }
         if unclear > 0 {
-            let message = "modules ran under a program id that is not that of their HLO, as with JAX's compilation cache, and several have their name: what they compute is unknown; \
-                           JAX_ENABLE_COMPILATION_CACHE=false records it";
+            let message = "modules ran with a program id that differs from their HLO's, as with JAX's compilation cache, and several modules have their name: their work is unknown; \
+                           record with JAX_ENABLE_COMPILATION_CACHE=false";
             import.note(Severity::Partial, self.source.name, None, unclear, message.to_owned());
         }
     }
@@ -345,7 +345,7 @@ impl<'a, 'p> Reader<'a, 'p> {
         let offset = Some(self.source.offset_of(line.line.bytes));
         let name = text(line.line.name);
         if chunk.tables.broken_events > 0 {
-            let message = format!("events of line {name} are broken; what could be read of them is shown");
+            let message = format!("events of line {name} are damaged; their readable parts are shown");
             import.note(Severity::Lost, self.source.name, offset, chunk.tables.broken_events, message);
         }
         let is_last = chunk.rows.end == line.rows.end;

@@ -32,7 +32,7 @@ pub(super) fn page(report: &Report) -> String {
         values(report, &mut text);
         transfers(report, &mut text);
         times(report, &mut text);
-        text.push_str("\nNothing of this ran on a board: values are those of the bundle's code, times of boards are\nthose of a model (docs/offload.md).\n");
+        text.push_str("\nNothing here ran on a board: values come from the bundle's code, and board times from a\nmodel (docs/offload.md).\n");
     }
     for run in report.replaced.iter().filter(|run| run.status != ProgramStatus::Exited(0)) {
         failed(run, &mut text);
@@ -46,12 +46,8 @@ pub(super) fn page(report: &Report) -> String {
 /// Where the region was found, or why not and what to do.
 fn found(report: &Report, text: &mut String) {
     let Some(run) = report.typed() else { return };
-    let places = run
-        .events
-        .modules
-        .iter()
-        .map(|module| format!("module `{module}`, the whole of it, in the unmodified program"));
-    let hooks = run.events.hooks.iter().map(|hook| format!("ridgeline.region(\"{hook}\"), which the program calls so"));
+    let places = run.events.modules.iter().map(|module| format!("all of module `{module}`, in the unmodified program"));
+    let hooks = run.events.hooks.iter().map(|hook| format!("ridgeline.region(\"{hook}\") in the program"));
     let places: Vec<String> = places.chain(hooks).collect();
     if run.tally.calls == 0 {
         warning("the region was never called, so nothing was replaced", text);
@@ -62,7 +58,7 @@ fn found(report: &Report, text: &mut String) {
         fact(if at == 0 { "replaced" } else { "" }, place, text);
     }
     let others = if run.others > 0 {
-        format!("; {} of other shapes or code ran as they are", run.others)
+        format!("; {} with other shapes or code ran unchanged", run.others)
     } else {
         String::new()
     };
@@ -78,11 +74,11 @@ fn not_found(report: &Report, run: &Replaced, text: &mut String) {
     if let Some(module) = &run.events.inside {
         fact(
             "inside",
-            &format!("its line {} is compiled into `{}`, which is larger", place.location, escape_controls(module)),
+            &format!("its line {} is compiled into the larger `{}`", place.location, escape_controls(module)),
             text,
         );
     } else if !place.is_whole {
-        fact("inside", &format!("it is a part of module `{}`, which is compiled as one", place.module), text);
+        fact("inside", &format!("it is part of module `{}`, which is compiled as a whole", place.module), text);
     }
     others_named(run.events.others.iter(), text);
     for (part, why) in &run.events.lost {
@@ -91,12 +87,10 @@ fn not_found(report: &Report, run: &Replaced, text: &mut String) {
     if place.is_whole && run.events.others.is_empty() && run.events.inside.is_none() {
         fact("", &format!("no module `{}` with its code was compiled", place.module), text);
     }
-    text.push_str(
-        "\nIf the region is part of a larger compiled function, the program has to name which\nfunction it is:\n\n",
-    );
+    text.push_str("\nIf the region is part of a larger compiled function, the program has to name that\nfunction:\n\n");
     let hook = &report.hook;
     text.push_str(&format!(
-        "  import ridgeline\n  {hook} = ridgeline.region(\"{hook}\")({hook})\n\nIts arrays in and out must be those of the bundle:\n\n  {} ->\n  {}\n",
+        "  import ridgeline\n  {hook} = ridgeline.region(\"{hook}\")({hook})\n\nIts inputs and outputs must match the bundle:\n\n  {} ->\n  {}\n",
         report.inputs.ports.join(", "),
         report.outputs.ports.join(", ")
     ));
@@ -113,7 +107,7 @@ fn others_named<'a>(others: impl Iterator<Item = &'a Other>, text: &mut String) 
     }
 }
 
-/// Whether the region as typed gives the same bits, and the program with it.
+/// Whether the region in its own types gives the same bits, and the program with it.
 fn typed(report: &Report, text: &mut String) {
     let Some(run) = report.typed() else { return };
     let all = run.tally.outputs.iter().fold((0, 0, 0), |sum, one| {
@@ -124,11 +118,11 @@ fn typed(report: &Report, text: &mut String) {
     } else {
         let tiny =
             if all.2 > 0 { format!("; {} of them are denormals, which XLA flushes", all.2) } else { String::new() };
-        format!("{} of {} values of the region have other bits than XLA's{tiny}", all.0 - all.1, all.0)
+        format!("{} of {} values of the region differ from XLA's in their bits{tiny}", all.0 - all.1, all.0)
     };
     fact("as typed", &region, text);
     if all.0 != all.1 {
-        fact("", "sums in another order and contracted operations do that; `record --golden` and", text);
+        fact("", "reordered sums and contracted operations cause this; `record --golden` and", text);
         fact("", "`handoff verify` checks each value against its own bound", text);
     }
     for result in &run.results {
@@ -137,18 +131,22 @@ fn typed(report: &Report, text: &mut String) {
             Err(why) => format!("result {name} cannot be compared: {why}"),
             Ok(found) if found.is_none() => format!("result {name}: the same bits, all {} values", found.values),
             Ok(found) if all.0 == all.1 => format!(
-                "result {name}: {} of {} values differ though the region does not: the program differs from run to run, or what is around the region was compiled in another way",
+                "result {name}: {} of {} values differ although the region's do not: the program varies from run to run, or the code around the region was compiled differently",
                 found.values - found.same,
                 found.values
             ),
             Ok(found) => {
-                format!("result {name}: {} of {} values have other bits", found.values - found.same, found.values)
+                format!("result {name}: {} of {} values differ in their bits", found.values - found.same, found.values)
             }
         };
         fact("", &line, text);
     }
     if run.results.is_empty() {
-        fact("", "the program names no result: `ridgeline.result(\"name\", array)` in it, or --output FILE.npy", text);
+        fact(
+            "",
+            "the program names no result: call `ridgeline.result(\"name\", array)` in it, or pass --compare FILE.npy",
+            text,
+        );
     }
 }
 
@@ -187,7 +185,7 @@ fn errors(report: &Report, text: &mut String) {
             }
         }
     }
-    text.push_str("largest and rms are absolute; relative is rms over that of the original; values beyond\nthe format's range are not in them\n\n");
+    text.push_str("largest and rms are absolute; relative is rms over the original's rms; values beyond\nthe format's range are excluded\n\n");
 }
 
 fn row(name: &str, format: Option<Fixed>, found: &Difference, text: &mut String) {
@@ -246,7 +244,7 @@ fn values(report: &Report, text: &mut String) {
         fact(
             "",
             &format!(
-                "{bits} {} before the point, fixed<W,{bits}>; values in between may need more",
+                "{bits} {} before the point, fixed<W,{bits}>; intermediate values may need more",
                 if bits == 1 { "bit holds them" } else { "bits hold them" }
             ),
             text,
@@ -255,7 +253,7 @@ fn values(report: &Report, text: &mut String) {
     for run in report.replaced.iter().filter(|run| run.format.is_some()) {
         let beyond: u64 = run.tally.inputs.iter().map(|seen: &Seen| seen.difference.beyond).sum();
         if beyond > 0 {
-            fact("", &format!("{beyond} values that go in lie beyond {}", format_name(run.format)), text);
+            fact("", &format!("{beyond} input values are beyond {}", format_name(run.format)), text);
         }
     }
 }
@@ -271,7 +269,7 @@ fn transfers(report: &Report, text: &mut String) {
     fact(
         "transfers",
         &format!(
-            "{} to the board and {} back a call; {} in {calls} calls, if nothing stays there",
+            "{} to the board and {} back per call; {} in {calls} calls, if no data stays there",
             Bytes(inputs),
             Bytes(outputs),
             Bytes(all)
@@ -288,10 +286,10 @@ fn times(report: &Report, text: &mut String) {
                 if report.calls.region == 1 { "once".to_owned() } else { format!("mean of {}", report.calls.region) };
             fact("a call", &format!("{} on this CPU (measured, {mean})", time(call)), text);
         }
-        None => fact("a call", "not measured here: it runs inside of a larger compiled function", text),
+        None => fact("a call", "not measured here: it runs inside a larger compiled function", text),
     }
     let Some(predicted) = &report.predicted else {
-        fact("", "nothing is predicted: the bundle is of no region that `ridgeline offload` names", text);
+        fact("", "no prediction: the bundle is not of a region that `ridgeline offload` names", text);
         return;
     };
     if let Some(call) = predicted.call_ns {
@@ -319,7 +317,7 @@ fn times(report: &Report, text: &mut String) {
     if report.calls.region != calls {
         let inside = calls.saturating_sub(report.calls.region);
         let line = format!(
-            "{} as it is; {inside} calls run inside of larger functions and are not timed",
+            "{} as it is; {inside} calls run inside larger functions and are not timed",
             wall_time(report.wall)
         );
         fact("program", &line, text);
