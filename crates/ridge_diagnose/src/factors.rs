@@ -2,12 +2,26 @@
 
 use ridge_hlo::{HloModule, InstructionId};
 
-/// Parts of the names that LAPACK, cuSOLVER and XLA give them.
-const FACTORS: [&str; 8] = ["potrf", "getrf", "geqrf", "syevd", "heevd", "gesdd", "gesvd", "cholesky"];
+/// Parts of the names that LAPACK, cuSOLVER and XLA give them, and what they are.
+const FACTORS: [(&str, &str); 8] = [
+    ("potrf", "Cholesky"),
+    ("getrf", "LU"),
+    ("geqrf", "QR"),
+    ("syevd", "eigenvalues"),
+    ("heevd", "eigenvalues"),
+    ("gesdd", "SVD"),
+    ("gesvd", "SVD"),
+    ("cholesky", "Cholesky"),
+];
 
 /// Whether an instruction takes a matrix apart.
 pub(crate) fn is_factor(module: &HloModule, id: InstructionId) -> bool {
+    factor(module, id).is_some()
+}
+
+/// Into what an instruction takes a matrix apart.
+pub(crate) fn factor(module: &HloModule, id: InstructionId) -> Option<&'static str> {
     let instruction = module.instruction(id);
     let name = instruction.custom_call_target.as_deref().unwrap_or(&instruction.opcode);
-    FACTORS.iter().any(|factor| name.contains(factor))
+    FACTORS.iter().find(|(part, _)| name.contains(part)).map(|(_, what)| *what)
 }

@@ -14,7 +14,7 @@ pub(crate) enum Sign {
     Host(&'static str),
 }
 
-/// In which direction the operation runs.
+/// In which direction an operation with such a frame runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pass {
     /// In both.
@@ -28,7 +28,7 @@ pub(crate) enum Pass {
 pub(crate) struct Part {
     /// What tells its operations, any of these.
     pub(crate) signs: &'static [Sign],
-    /// Which of them count.
+    /// Which of those with a frame count.
     pub(crate) pass: Pass,
     /// What it does: "… % of the time" goes before.
     pub(crate) does: &'static str,
@@ -102,7 +102,7 @@ pub(crate) static PARTS: &[Part] = &[
         source: "https://docs.kidger.site/optimistix/api/adjoints/",
     },
     Part {
-        signs: &[Frame("jaxopt/_src/loop.py", "")],
+        signs: &[Frame("jaxopt/_src/loop.py", ""), Function("_while_loop_scan")],
         pass: Backward,
         does: "differentiates through every iteration of an inner solver of `jaxopt`, backward",
         why: "each iteration is kept, and run through backward",

@@ -2,7 +2,7 @@
 
 use crate::arguments::{behind_each, name_of};
 use crate::case::Case;
-use crate::factors::is_factor;
+use crate::factors::{factor, is_factor};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::programs::{Program, programs};
@@ -64,8 +64,9 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let more = if own.len() > NAMED { " and others" } else { "" };
     let function = program.function(case);
     let longest = program.longest_first(&ran);
+    let kind = longest.iter().find_map(|id| factor(module, *id)).map(|kind| format!(" ({kind})")).unwrap_or_default();
     let message = format!(
-        "{} of the time factorizes a matrix again in every call of `{function}`, though it depends on {}{more} alone",
+        "{} of the time factorizes a matrix{kind} again in every call of `{function}`, though it depends on {}{more} alone",
         percent(case.share(ns)),
         names.join(", "),
     );

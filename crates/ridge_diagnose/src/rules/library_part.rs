@@ -122,19 +122,22 @@ fn most_of(case: &Case<'_>, works: &Works<'_>) -> Option<Place> {
 fn part_of(case: &Case<'_>, op: u32) -> Option<usize> {
     let name = case.analysis.instruction(op).map_or("", |(module, id)| module.op_name_in_fusion(id));
     let is_backward = name.contains("transpose(");
-    let position = |is_sign: &dyn Fn(&Sign) -> bool| {
-        PARTS.iter().position(|part| (part.pass == Pass::Any || is_backward) && part.signs.iter().any(is_sign))
+    let position = |is_sign: &dyn Fn(&Part, &Sign) -> bool| {
+        PARTS.iter().position(|part| part.signs.iter().any(|sign| is_sign(part, sign)))
     };
     let stack = case.analysis.lines().of(op).map_or(&[][..], |lines| &lines.stack);
     let by_frame = stack.iter().find_map(|line| {
         let (_, file) = line.file.rsplit_once("-packages/")?;
-        let is_frame = |sign: &Sign| match sign {
-            Sign::Frame(path, function) => file.starts_with(path) && line.function.starts_with(function),
+        let is_frame = |part: &Part, sign: &Sign| match sign {
+            Sign::Frame(path, function) => {
+                let counts = part.pass == Pass::Any || is_backward;
+                counts && file.starts_with(path) && line.function.starts_with(function)
+            }
             Sign::Function(_) | Sign::Host(_) => false,
         };
         position(&is_frame)
     });
-    by_frame.or_else(|| position(&|sign| matches!(sign, Sign::Function(function) if calls(name, function))))
+    by_frame.or_else(|| position(&|_, sign| matches!(sign, Sign::Function(function) if calls(name, function))))
 }
 
 /// Whether `function` is among the compiled functions in `op_name`, under whatever transformations.

@@ -33,8 +33,6 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if case.framework() != Framework::Torch || trace.backwards.is_empty() {
         return Ok(Vec::new());
     }
-    let mut passes: FxHashMap<u32, u32> = FxHashMap::default();
-    trace.backwards.iter().for_each(|link| *passes.entry(link.forward).or_default() += 1);
     let of_event: FxHashMap<u32, u32> = trace.backwards.iter().map(|link| (link.event, link.forward)).collect();
     let all = &case.operator_calls().calls;
     let forward = |at: usize| all[at].rows().find_map(|row| of_event.get(&row).copied());
@@ -43,6 +41,9 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     let is_differentiated = |at: usize| all[at].rows().any(|row| has_gradients.contains(&row));
     let backward: Vec<(usize, u32)> =
         (0..all.len()).filter(|at| all[*at].is_backward).filter_map(|at| Some((at, forward(at)?))).collect();
+    // What the engine calls for a gradient has a link of its own inside, so links alone would count each pass twice.
+    let mut passes: FxHashMap<u32, u32> = FxHashMap::default();
+    backward.iter().for_each(|(_, forward)| *passes.entry(*forward).or_default() += 1);
     let excluded: FxHashSet<u32> =
         backward.iter().filter(|(at, _)| is_differentiated(*at)).map(|(_, forward)| *forward).collect();
     let mut by_times: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
@@ -81,10 +82,11 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             "add the losses, weighted as you like, and call `backward()` once on the sum: the gradients are the same",
         ),
     };
-    let finding = Finding::new(format!(
-        "{} of the time goes backward again through operators that another pass went through: {times} passes through each",
-        percent(share)
-    ))
+    let share_of_time = percent(share);
+    let finding = Finding::new(match is_jacobian {
+        true => format!("{share_of_time} of the time takes a Jacobian row by row: {times} backward passes through the same operators"),
+        false => format!("{share_of_time} of the time goes backward again through the same operators: {times} backward passes through one graph (`retain_graph=True`)"),
+    })
     .at(case.line_of_row(first))
     .about(EventRow::known(first).map(Subject::Event))
     .seen(seen.as_ref())
