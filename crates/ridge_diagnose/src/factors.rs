@@ -16,11 +16,11 @@ const FACTORS: [(&str, &str); 8] = [
 
 /// Whether an instruction takes a matrix apart.
 pub(crate) fn is_factor(module: &HloModule, id: InstructionId) -> bool {
-    factor(module, id).is_some()
+    kind_of_factor(module, id).is_some()
 }
 
 /// Into what an instruction takes a matrix apart.
-pub(crate) fn factor(module: &HloModule, id: InstructionId) -> Option<&'static str> {
+pub(crate) fn kind_of_factor(module: &HloModule, id: InstructionId) -> Option<&'static str> {
     let instruction = module.instruction(id);
     let name = instruction.custom_call_target.as_deref().unwrap_or(&instruction.opcode);
     FACTORS.iter().find(|(part, _)| name.contains(part)).map(|(_, what)| *what)

@@ -2,7 +2,7 @@
 
 use crate::arguments::{behind_each, name_of};
 use crate::case::Case;
-use crate::factors::{factor, is_factor};
+use crate::factors::{is_factor, kind_of_factor};
 use crate::finding::Finding;
 use crate::fitness::{CannotTell, Question};
 use crate::programs::{Program, programs};
@@ -64,7 +64,7 @@ fn finding(case: &Case<'_>, program: &Program<'_>) -> Option<Finding> {
     let more = if own.len() > NAMED { " and others" } else { "" };
     let function = program.function(case);
     let longest = program.longest_first(&ran);
-    let kind = longest.iter().find_map(|id| factor(module, *id)).map(|kind| format!(" ({kind})")).unwrap_or_default();
+    let kind = longest.iter().find_map(|id| kind_of_factor(module, *id)).map(|kind| format!(" ({kind})")).unwrap_or_default();
     let message = format!(
         "{} of the time factorizes a matrix{kind} again in every call of `{function}`, though it depends on {}{more} alone",
         percent(case.share(ns)),
