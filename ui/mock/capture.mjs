@@ -145,6 +145,28 @@ function chosen(all, category, query) {
   return { events: inside.length, steps: 2, tracks: [...ids], sides: sides.filter((one) => one.events > 0) };
 }
 
+/** Two of eight steps beside each other, as docs/web-api.md has them; `change` moves the events of the second. */
+function beside(all, category, query, [first, second], change = (event) => event) {
+  const long = Math.max(first.to - first.from, second.to - second.from);
+  const [from, to] = [Number(query.get("from") ?? 0), Number(query.get("to") ?? long)];
+  const half = ({ title, row, from: start, to: end }, moved) => ({
+    title, row, start_ns: start, long_ns: end - start, deeper_left_out: 0,
+    tracks: all.slice(0, 4).map((track) => {
+      const begun = {};
+      const inside = track.events.filter((event) => event.start >= start && event.start < end).map((event) => moved({ ...event, start: event.start - start }));
+      return { name: track.name, pieces: inside.filter((event) => event.duration > 0).map((event) => [event.lane, event.start, event.duration, event.category, event.category, (begun[event.name] = (begun[event.name] ?? -1) + 1), 1, event.duration, event.row]).filter(([, at, duration]) => at + duration > from && at < to) };
+    }),
+  });
+  const halves = [half(first, (event) => event), half(second, change)];
+  const sums = (side) => NAMES.map((name, at) => side.tracks.flatMap((track) => track.pieces).filter((piece) => piece[4] === at).reduce(([ns, n], piece) => [ns + piece[2], n + 1], [0, 0]));
+  const [one, other] = halves.map(sums);
+  const rows = NAMES.map((name, at) => [name, one[at][0], other[at][0], one[at][1], other[at][1]]).sort((a, b) => Math.abs(b[2] - b[1]) - Math.abs(a[2] - a[1]));
+  return {
+    long_ns: long, from_ns: from, to_ns: to, names: NAMES, categories: category, tracks_left_out: 2, halves,
+    differences: { totals: [["in all", first.to - first.from, second.to - second.from], ["devices busy", 7e6, 9e6]], lists: [{ side: "device", rows, rest: null }, { side: "host", rows: [], rest: null }, { side: "idle", rows: [["host late", 1e6, 3e6, 10, 12]], rest: null }] },
+  };
+}
+
 const padded = (bytes) => Buffer.concat([bytes, Buffer.alloc((4 - (bytes.length % 4)) % 4)]);
 
 /** Answers of a capture by path and parameters; `undefined` where there is none. */
@@ -186,10 +208,10 @@ export function answers({ count = 6, per = 4000, span = 80_000_000, sizes = 2 } 
         lost: [{ severity: "lost", text: `3 events of ${HOSTILE} could not be read` }, { severity: "info", text: "launches of 12 kernels are outside" }],
         overview: [{ title: "Overview", facts: [fact("wall_ns", "Wall time", span, "ns"), fact("busy_ns", "Any device busy", span * 0.6, "ns", 0.6), fact("idle_compile_ns", "Idle, compiling", span * 0.1, "ns", 0.1), fact("idle_other_ns", "Idle, other", span * 0.3, "ns", 0.3)] }, { title: "GPU:0", facts: [fact("busy_ns", "Busy", span * 0.6, "ns", 0.6)] }],
         topics: [{ id: "stats", title: "Time", views: [{ id: "op", title: "op", about: "HLO operation" }, { id: "kernel", title: "kernel", about: "Kernel" }] }, { id: "memory", title: "Memory", views: [{ id: "module", title: "module", about: "Planned by module" }] }, { id: "idle", title: "Idle", views: [{ id: "host", title: "host", about: "host activity during idle time" }] }, { id: "transfers", title: "Transfers", views: [{ id: "direction", title: "direction", about: "direction" }, { id: "size", title: "size", about: "size" }] }],
-        has: { hlo: true, steps: true, memory: true, source: true, idle: true, transfers: true, offload: true, compare: true, scaling: true },
+        has: { hlo: true, steps: true, several_steps: true, collectives: true, memory: true, source: true, idle: true, transfers: true, offload: true, compare: true, scaling: true },
       };
       case "export": return Buffer.from("a trace");
-      case "findings": return { headline: "step 17.3 ms · device busy 60.0% · 2 causes hold 40%", verdict: { state: "partly", reasons: [{ rule: "no-host-events", message: `the host of ${HOSTILE} is not there`, blocks: ["idle time"], command: "ridgeline record -- python solver.py" }] }, findings: [finding("sequential-updates", "warning", "24 updates of one `f64[6]` wait for one another", 0.35), { ...finding("many-small-kernels", "warning", `kernels of ${HOSTILE} are short`, 0.05), because: { rule: "sequential-updates", finding: 0 } }, finding("hot-line", "info", "one line has 63% of the time", null), finding("out-of-memory", "info", "a request could not be met", 0)], rules: [{ rule: "late-warmup", state: "none", findings: 0, why: null, command: null }, { rule: "host-pause", state: "cannot tell", findings: 0, why: "the capture has no host events", command: "ridgeline record -- python solver.py" }] };
+      case "findings": return { headline: "step 17.3 ms · device busy 60.0% · 2 causes hold 40%", verdict: { state: "partly", reasons: [{ rule: "no-host-events", message: `the host of ${HOSTILE} is not there`, blocks: ["idle time"], command: "ridgeline record -- python solver.py" }] }, findings: [{ ...finding("sequential-updates", "warning", "24 updates of one `f64[6]` wait for one another", 0.35), saving: { low_ns: 1.6e6, high_ns: 2.4e6, share_low: 0.16, share_high: 0.24, per: "step", basis: "replay", refused: null } }, { ...finding("many-small-kernels", "warning", `kernels of ${HOSTILE} are short`, 0.05), because: { rule: "sequential-updates", finding: 0 } }, finding("hot-line", "info", "one line has 63% of the time", null), finding("out-of-memory", "info", "a request could not be met", 0)], rules: [{ rule: "late-warmup", state: "none", findings: 0, why: null, command: null }, { rule: "host-pause", state: "cannot tell", findings: 0, why: "the capture has no host events", command: "ridgeline record -- python solver.py" }] };
       case "timeline": return {
         span_ns: span, categories: category, counters: [{ id: "memory-0", name: "memory", unit: "bytes" }],
         steps: Array.from({ length: 8 }, (_, n) => [(span / 8) * n, (span / 8) * (n + 1), `step ${n}`]),
@@ -202,6 +224,19 @@ export function answers({ count = 6, per = 4000, span = 80_000_000, sizes = 2 } 
         return { count: found.length, hits: found.filter((event) => event.row > after).slice(0, 200).map((event) => ({ row: event.row, start_ns: event.start, duration_ns: event.duration, track: event.track, lane: event.lane, name: event.name })) };
       }
       case "selection": return chosen(all, category, query);
+      case "steps": return { steps: Array.from({ length: 8 }, (_, n) => [100 + n, n, (span / 8) * n, (span / 8) * (n + 1), n === 5 ? 16e6 : 10e6 + n * 1e4, 6e6]), total: 8, median: 104, outlier: 105 };
+      case "beside": {
+        const step = (row, title) => ({ title, row, from: (span / 8) * (row - 100), to: (span / 8) * (row - 100) + (row === 105 ? span / 8 : span / 10) });
+        const [one, other] = query.has("against") ? [104, 103] : [104, 105];
+        return beside(all, category, query, [step(Number(query.get("one") ?? one), "step"), step(Number(query.get("other") ?? other), "step")]);
+      }
+      case "replay": {
+        if (query.get("finding") !== "0") return { finding: Number(query.get("finding")), predicted: true, refused: `57% of the time depends on waits of ${HOSTILE}` };
+        const step = (title, long) => ({ title, row: null, from: 0, to: long });
+        const found = beside(all, category, query, [step("captured", span / 8), step("predicted", span / 10)], (event) => ({ ...event, start: Math.round(event.start * 0.8), duration: event.name === NAMES[0] ? 0 : Math.round(event.duration * 0.8) }));
+        return { ...found, differences: undefined, finding: 0, predicted: true, refused: null, step: { row: 104, number: 4 }, steps: [3, 4, 5].map((n) => [100 + n, n]), captured_ns: span / 8, replayed_ns: span / 10, rigid_share: 0.031, class_error: -0.012, limits: [`work that takes the place of ${HOSTILE} is not in it`] };
+      }
+      case "collectives": return { count: 3, total_ns: 9e6, exposed_ns: 4e6, rows: [...byRow.values()].filter((event) => event.name === NAMES[4]).slice(0, 3).map((event) => ({ event: ref(event), name: event.name, exposed_ns: Math.round(event.duration / 2) })) };
       case "events": return { count: 40, events: [...byRow.values()].filter((event) => event.name === NAMES[0]).slice(0, 40).map(ref) };
       case "idle": return { causes: [{ name: "host late", about: "the host came late" }, { name: "launch latency", about: "the launch took its time" }], parts: Array.from({ length: 30 }, (_, n) => [(span / 30) * n, span / 90, n % 2, null]), total: 30, left_out_ns: 0 };
       case "gap": return { cause: "host late", prev: Number(query.get("prev") ?? 3), next: Number(query.get("next") ?? 4), parts: [{ cause: "host late", duration_ns: 4000, name: HOSTILE }] };
@@ -252,6 +287,18 @@ export function answers({ count = 6, per = 4000, span = 80_000_000, sizes = 2 } 
     if (first === "table") return table(rest[0], query);
     if (first === "flame") return { by: rest[0], of: "device work", root: tree(6, "all", 8e7) };
     if (first === "counter") return { points: Array.from({ length: 200 }, (_, n) => [(span / 200) * n, 0, 1e9 + 9e8 * Math.sin(n / 9), 1e9]) };
+    if (first === "durations") {
+      const event = byRow.get(Number(rest[0]));
+      if (event === undefined) return undefined;
+      const like = [...byRow.values()].filter((other) => other.name === event.name).sort((one, other) => one.duration - other.duration);
+      const at = (part) => like[Math.round((like.length - 1) * part)].duration;
+      return {
+        of: "operation", count: like.length, total_ns: like.reduce((sum, one) => sum + one.duration, 0), least_ns: at(0), p50_ns: at(0.5), p95_ns: at(0.95), most_ns: at(1), longest: like.at(-1).row, shorter_share: like.filter((one) => one.duration < event.duration).length / like.length,
+        buckets: Array.from({ length: 32 }, (_, n) => [at(0) * (at(1) / at(0)) ** (n / 32), Math.round(300 * Math.exp(-((n - 24) ** 2) / 20))]),
+        over_time: { column_ns: span / 60, columns: Array.from({ length: 60 }, (_, n) => [(span / 60) * n, 40, at(0), at(0.4 + 0.1 * Math.sin(n / 5)), at(0.95)]) },
+        by_step: Array.from({ length: 8 }, (_, n) => [n, 50, 4e5 + n * 1e4, at(0.5), at(0.99)]),
+      };
+    }
     if (first === "event") {
       const event = byRow.get(Number(rest[0]));
       if (event === undefined) return undefined;

@@ -4,7 +4,7 @@ use crate::case::Case;
 use crate::known::Known;
 use ridge_analysis::models::collectives::{Matched, Part};
 use ridge_analysis::{Analysis, Holds, Need, Shared, Spans, Wall, kernel_category};
-use ridge_trace::{DeviceRow, EventKind, NONE, StringId, Trace};
+use ridge_trace::{DeviceRow, EventKind, EventRow, NONE, StringId, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Collective work of the judged time.
@@ -75,6 +75,14 @@ impl<'a> Case<'a> {
     pub(crate) fn exposure(&self) -> &'a Exposure {
         self.analysis.get()
     }
+}
+
+/// Each collective's event in the judged time, with how long nothing else ran on its device meanwhile, nanoseconds; most first.
+pub fn exposed_collectives(analysis: &Analysis<'_>) -> Vec<(EventRow, i64)> {
+    let exposure: &Exposure = analysis.get();
+    let mut events: Vec<(EventRow, i64)> = exposure.events.iter().map(|(row, ns)| (EventRow(*row), *ns)).collect();
+    events.sort_unstable_by_key(|(row, ns)| (std::cmp::Reverse(*ns), row.0));
+    events
 }
 
 fn exposure(case: &Case<'_>) -> Exposure {

@@ -55,11 +55,13 @@ mod watched;
 mod words;
 
 pub use case::Case;
+pub use collectives::exposed_collectives;
 pub use diagnose::{Diagnosis, Outcome, Selection, State, diagnose};
 pub use finding::{Evidence, Finding, Level, Place};
 pub use fitness::{CannotTell, Doubt, Question};
 pub use known::{Compiled, CompiledAgain, Known, Seen, StepTimes};
 pub use log::MonitorLog;
+pub use predict::retimed;
 pub use record::{BlindRecord, Record, Standing, blind_record_of, record_of, standing};
 pub use rule::{Find, FindRest, Group, Rule};
 pub use rules::{RULES, rule};

@@ -6,7 +6,7 @@ use crate::finding::Finding;
 use crate::record::{Record, standing};
 use crate::saving::{Saving, SavingBasis};
 use ridge_analysis::Per;
-use ridge_replay::{Action, Basis, Edit, Options, Prediction, Replay};
+use ridge_replay::{Action, Basis, Edit, Options, Prediction, Replay, Retimed};
 use std::collections::BTreeMap;
 
 /// Captures with more events are not replayed: it would take longer than reading them.
@@ -59,6 +59,25 @@ pub(crate) fn of_findings(case: &Case<'_>, findings: &mut [Finding], together: &
         .all(|at| findings[*at].saving.as_ref().is_some_and(|saving| saving.basis == SavingBasis::Replay));
     let replay = replay.filter(|_| all_replayed && together.len() > 1)?;
     replayed(case, &replay, &edits, share).ok()
+}
+
+/// When every event would have run with the change of `finding` made.
+///
+/// # Errors
+/// Why nothing may be shown: its saving does not come from a replay.
+pub fn retimed(case: &Case<'_>, finding: &Finding) -> Result<Retimed, String> {
+    let saving = finding.saving.as_ref();
+    match saving.map(|saving| (saving.basis, &saving.refused)) {
+        _ if finding.edits.is_empty() => Err("the finding has no change that can be replayed".to_owned()),
+        None => Err("a capture doesn't tell how much the change would save".to_owned()),
+        Some((SavingBasis::Replay, _)) => {
+            let replay = Replay::new(case.analysis.trace, &Options { window: window(case), ..Options::default() });
+            replay.retimed(&finding.edits).map_err(|reason| reason.to_string())
+        }
+        Some((_, refused)) => {
+            Err(refused.clone().unwrap_or_else(|| "its saving doesn't come from a replay".to_owned()))
+        }
+    }
 }
 
 /// The longest stretch of the time that is judged, in the process where that is longest.

@@ -34,6 +34,14 @@ pub enum ImportError {
         /// What makes something of it that is read.
         hint: &'static str,
     },
+    /// JSON that begins as a trace does and is none: many programs write such files.
+    #[error("not a trace: {what}")]
+    NotATrace {
+        /// Name of the source.
+        source_name: String,
+        /// What was expected and found.
+        what: &'static str,
+    },
     /// The named format does not exist.
     #[error("unknown format `{name}`; the formats are {known}")]
     NoSuchFormat {
@@ -62,6 +70,7 @@ impl ImportError {
             | ImportError::Pointer { source_name }
             | ImportError::Unknown { source_name, .. }
             | ImportError::Foreign { source_name, .. }
+            | ImportError::NotATrace { source_name, .. }
             | ImportError::Broken { source_name, .. } => Some(source_name),
             ImportError::NoSuchFormat { .. } => None,
         }

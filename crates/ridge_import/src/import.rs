@@ -30,7 +30,7 @@ impl ImportError {
                 vec![format!("supported formats: {}; `--read-as NAME` skips detection", format_names())]
             }
             ImportError::Foreign { hint, .. } => vec![(*hint).to_owned()],
-            ImportError::NoSuchFormat { .. } | ImportError::Broken { .. } => Vec::new(),
+            ImportError::NoSuchFormat { .. } | ImportError::NotATrace { .. } | ImportError::Broken { .. } => Vec::new(),
         }
     }
 }
@@ -110,7 +110,13 @@ pub fn import_inputs(inputs: &[Input<'_>], options: ImportOptions<'_>) -> Result
         return Err(first.unwrap_or(ImportError::Empty { source_name: String::new() }));
     }
     for (name, error) in failures {
-        import.note(Severity::Lost, name, None, 1, format!("the whole file could not be read: {error}"));
+        match error {
+            // Nothing of the capture is missing.
+            ImportError::NotATrace { .. } => import.note(Severity::Info, name, None, 1, format!("left out: {error}")),
+            error => {
+                import.note(Severity::Lost, name, None, 1, format!("the whole file could not be read: {error}"));
+            }
+        }
     }
     Ok(finish(import))
 }

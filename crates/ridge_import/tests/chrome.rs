@@ -211,8 +211,21 @@ fn cut_files_give_what_came_before() {
     );
     check("{\"traceEvents\": []}", expect![""]);
     let error = import(&[Source { name: "x", bytes: b"{\"displayTimeUnit\": \"ms\"}" }], None).expect_err("no events");
-    expect!["not a trace: expected a list of events or an object with `traceEvents`, found neither at byte 25"]
+    expect!["not a trace: expected a list of events or an object with `traceEvents`, found neither"]
         .assert_eq(&error.to_string());
+}
+
+#[test]
+fn json_that_is_no_trace_is_a_quiet_note_beside_a_capture_and_one_that_is_cut_a_loss() {
+    let trace = Source { name: "t.json", bytes: br#"[{"ph": "X", "name": "a", "ts": 0, "dur": 1}]"# };
+    let said = |other: &str| {
+        let found = import(&[trace, Source { name: "x.json", bytes: other.as_bytes() }], None).expect("a trace");
+        found.notes.iter().map(|note| format!("{:?}: {}", note.severity, note.message)).collect::<Vec<_>>().join("; ")
+    };
+    expect!["Info: left out: not a trace: expected a list of events or an object with `traceEvents`, found neither"]
+        .assert_eq(&said(r#"{"metadata": {"model": "bert"}, "loss": [1, 2, 3]}"#));
+    expect!["Lost: the whole file could not be read: not a trace: expected a list of events or an object with `traceEvents`, found neither at byte 32"]
+        .assert_eq(&said(r#"{"deviceProperties": [{"id": 0}], "s"#));
 }
 
 #[test]

@@ -41,6 +41,7 @@ mod overlay;
 mod pass;
 mod predict;
 mod reason;
+mod retimed;
 mod skew;
 mod steps;
 mod syncs;
@@ -54,6 +55,7 @@ pub use edit::{Action, Edit};
 pub use options::Options;
 pub use predict::{Basis, PerStep, Prediction};
 pub use reason::Reason;
+pub use retimed::{Moved, Retimed};
 
 use baseline::Replayed;
 use graph::Graph;

@@ -85,6 +85,8 @@ fn has(page: &Page, trace: &Trace) -> Value {
         "devices": trace.device_tracks().any(|track| !track.rows.is_empty()),
         "hlo": page.session.has_hlo(),
         "steps": !trace.steps.is_empty(),
+        "several_steps": trace.steps.len() > 1,
+        "collectives": page.session.event_categories().names.iter().any(|name| name == "collective"),
         "memory": allocators || page.session.has_hlo(),
         "counters": !trace.counters.time_ns.is_empty(),
         "source": page.session.knows_source(),

@@ -8,9 +8,12 @@
 //! Floors, lowest first: `answer`, `privacy`, `request`; `known_tables`; `page`; `subjects`, `wanted`; `tables`; `capture`, `event`, `findings`; `routes`; `report`, `server`.
 
 pub mod answer;
+mod beside;
 mod capture;
 mod charts;
+mod collectives;
 mod compare;
+mod durations;
 mod event;
 mod export;
 mod findings;
@@ -22,6 +25,7 @@ mod memory;
 mod offload;
 mod page;
 mod privacy;
+mod replay;
 pub mod report;
 mod request;
 mod routes;

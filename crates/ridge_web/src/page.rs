@@ -5,14 +5,17 @@ use crate::known_tables::KnownTables;
 use crate::privacy::Cleaner;
 use crate::timeline::Timeline;
 use ridge_redact::Words;
-use ridgeline::{Check, Session};
+use ridgeline::{Check, OpenOptions, Retimed, Session};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Captures with more events are judged only where that is asked for.
 pub(crate) const MOST_JUDGED_UNASKED: usize = 1 << 20;
+
+/// A capture replayed with the change of a finding, or why nothing may be shown.
+type Replayed = Result<Arc<Retimed>, String>;
 
 /// An opened capture that answers addresses.
 #[derive(Debug)]
@@ -28,6 +31,9 @@ pub struct Page {
     pub(crate) scaling: OnceLock<Result<Value, Refusal>>,
     timeline: OnceLock<Timeline>,
     check: OnceLock<Check>,
+    other: OnceLock<Result<Box<Page>, Refusal>>,
+    /// The finding that was replayed last: a look closer asks for it again.
+    replayed: Mutex<Option<(usize, Replayed)>>,
     pub(crate) tables: KnownTables,
     pub(crate) cleaner: Option<Cleaner>,
     is_dropped: bool,
@@ -47,6 +53,8 @@ impl Page {
             scaling: OnceLock::new(),
             timeline: OnceLock::new(),
             check: OnceLock::new(),
+            other: OnceLock::new(),
+            replayed: Mutex::default(),
             tables: KnownTables::default(),
             cleaner: None,
             is_dropped: false,
@@ -79,7 +87,7 @@ impl Page {
     /// The same beside another capture, which came before it.
     #[must_use]
     pub fn against(self, before: &[PathBuf]) -> Page {
-        Page { against: before.to_vec(), ..self }
+        Page { against: before.to_vec(), other: OnceLock::new(), ..self }
     }
 
     /// The same without what is private: `words`, and what is private by its shape.
@@ -121,5 +129,30 @@ impl Page {
     /// What the rules find, asked once.
     pub(crate) fn check(&self) -> &Check {
         self.check.get_or_init(|| self.session.check(&ridgeline::Selection::default()))
+    }
+
+    /// The capture that this one is compared with, opened when it is first drawn.
+    pub(crate) fn other(&self) -> Result<&Page, Refusal> {
+        let open = || {
+            if self.against.is_empty() {
+                return Err(Refusal::absent("no other capture was named to compare with")
+                    .hint("`ridgeline view AFTER --against BEFORE`"));
+            }
+            let session = Session::open(&self.against, &OpenOptions::default()).map_err(Refusal::from)?;
+            Ok(Box::new(Page::new(session).of(&self.against)))
+        };
+        self.other.get_or_init(open).as_deref().map_err(Clone::clone)
+    }
+
+    /// The capture with the change of a finding made, by the position of the finding; `None` where there is no such finding.
+    pub(crate) fn replayed(&self, position: usize) -> Option<Replayed> {
+        let finding = self.check().diagnosis.findings.get(position)?;
+        let mut kept = self.replayed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, replayed)) = kept.as_ref().filter(|(at, _)| *at == position) {
+            return Some(replayed.clone());
+        }
+        let replayed = self.session.retimed(finding).map(Arc::new);
+        *kept = Some((position, replayed.clone()));
+        Some(replayed)
     }
 }

@@ -4,8 +4,8 @@ use crate::answer::{Answer, Refusal};
 use crate::page::Page;
 use crate::request::Request;
 use crate::{
-    capture, charts, compare, event, export, findings, flame, hlo, idle, memory, offload, scaling, search, selection,
-    source, subjects, tables, timeline,
+    beside, capture, charts, collectives, compare, durations, event, export, findings, flame, hlo, idle, memory,
+    offload, replay, scaling, search, selection, source, subjects, tables, timeline,
 };
 use serde_json::Value;
 
@@ -38,10 +38,15 @@ impl Page {
             ["table", topic, view] => tables::table(self, topic, view, request),
             ["timeline"] => Ok(timeline::outline(self)),
             ["event", row] => event::event(self, row),
+            ["durations", row] => durations::durations(self, row),
             ["events"] => subjects::events(self, request),
             ["gap"] => idle::gap(self, request),
             ["idle"] => idle::idle(self, request),
             ["search"] => search::search(self, request),
+            ["collectives"] => collectives::collectives(self, request),
+            ["steps"] => beside::steps(self, request),
+            ["beside"] => beside::beside(self, request),
+            ["replay"] => replay::replay(self, request),
             ["selection"] => selection::selection(self, request),
             ["chart", "roofline"] => charts::roofline(self, request),
             ["chart", "idle"] if request.get("from").is_some() => idle::selected(self, request),

@@ -13,7 +13,7 @@ mod tile;
 mod zoom;
 
 pub(crate) use cells::COLUMNS;
-pub(crate) use outline::outline;
+pub(crate) use outline::{color, outline};
 pub(crate) use zoom::Timeline;
 
 use crate::answer::{Answer, Refusal};

@@ -8,7 +8,7 @@ use serde_json::Value;
 use support::whole;
 
 /// Addresses without a choice to make.
-const PLAIN: [&str; 28] = [
+const PLAIN: [&str; 36] = [
     "capture",
     "findings",
     "timeline",
@@ -34,6 +34,14 @@ const PLAIN: [&str; 28] = [
     "idle?device=0",
     "gap?prev=0&next=1",
     "event/0",
+    "durations/0",
+    "durations/4294967295",
+    "collectives",
+    "steps",
+    "steps?against=1",
+    "beside",
+    "beside?against=1",
+    "replay?finding=0",
     "event/4294967295",
     "counter/sample-0-0",
     "source?file=x.py",

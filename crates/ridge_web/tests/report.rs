@@ -112,7 +112,7 @@ fn only_the_parts_that_were_asked_for_are_there() {
     let (_, answers) = unpacked(&made.html);
     assert!(answers.keys().all(|key| key == "capture" || key.starts_with("table/")), "{:?}", answers.keys());
     assert!(
-        made.left_out.iter().any(|said| said.contains("views that were left out: findings, timeline")),
+        made.left_out.iter().any(|said| said.contains("views that were left out: findings, whatif, timeline")),
         "{:?}",
         made.left_out
     );

@@ -46,6 +46,7 @@ mod offload;
 mod opcodes;
 mod predicted;
 mod redact;
+mod replayed;
 mod samples;
 mod savings;
 mod scaling;
@@ -84,6 +85,7 @@ pub use note::{Note, Severity};
 pub use offload::{OffloadAnswer, OffloadOptions};
 pub use predicted::{ModuleRuns, PredictedKernel, PredictedModule, Prediction, Roofs, predict, predict_runs};
 pub use redact::{Redacted, private_words, redact};
+pub use ridge_analysis::StepRow;
 pub use ridge_analysis::models::idle::IdlePart;
 pub use ridge_analysis::scaling::{Between, GrowthChart, GrowthFit, GrowthLine};
 pub use ridge_analysis::{
@@ -104,6 +106,7 @@ pub use ridge_diff as comparison;
 pub use ridge_handoff as handing_over;
 pub use ridge_offload as offloading;
 pub use ridge_redact::What;
+pub use ridge_replay::{Moved, Retimed};
 pub use ridge_table::{
     Basis, Column, Columns, Fact, FactValue, Meaning, Quantity, Rank, Section, Subject, Table, Unit,
 };

@@ -13,9 +13,11 @@ import Overview from "./overview";
 import Roofline from "./roofline";
 import Scaling from "./scaling";
 import Source from "./source";
+import Steps from "./steps";
 import Tables from "./tables";
 import Timeline from "./timeline";
 import Transfers from "./transfers";
+import WhatIf from "./whatif";
 
 export interface View {
   id: string;
@@ -35,6 +37,8 @@ export const VIEWS: readonly View[] = [
   { id: "timeline", title: "Timeline", about: "What ran when", component: Timeline, when: hasEvents },
   { id: "tables", title: "Tables", about: "All totals, by any grouping", component: Tables },
   { id: "findings", title: "Findings", about: "Bottlenecks and fixes", component: Findings, when: (capture) => hasEvents(capture) || capture.has["memory"] === true || capture.has["profiles"] !== true },
+  { id: "whatif", title: "What if", about: "The predicted timeline with the change of a finding made", component: WhatIf, when: (capture) => capture.has["devices"] !== false && hasEvents(capture) },
+  { id: "steps", title: "Steps", about: "Step times, and two steps beside each other", component: Steps, when: (capture) => capture.has["several_steps"] === true },
   { id: "compare", title: "Compare", about: "Changes from another capture, with their significance", component: Compare, when: (capture) => capture.has["compare"] === true },
   { id: "roofline", title: "Roofline", about: "Operations compared with the device's limits", component: Roofline, when: (capture) => hasEvents(capture) || capture.has["profiles"] === true },
   { id: "flame", title: "Flame", about: "Time by scope, Python function or module", component: Flame, when: hasEvents },

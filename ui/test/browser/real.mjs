@@ -13,8 +13,8 @@ const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const FIXTURES = ["fixtures/real/kineto/h100_qwen15_0.5b_infer.json.gz", "fixtures/real/nsys/h100_2gpu.sqlite", "fixtures/torch-snapshot/train_step.pickle", "fixtures/nsys-jax/combined.zip", "fixtures/ncu/made_up.ncu-rep"];
 
 /** `ridgeline view` on `capture`: its address, once it says it. */
-export async function server(ridgeline, capture) {
-  const child = spawn(ridgeline, ["view", capture, "--no-open"], { stdio: ["ignore", "pipe", "pipe"] });
+export async function server(ridgeline, capture, ...more) {
+  const child = spawn(ridgeline, ["view", capture, ...more, "--no-open"], { stdio: ["ignore", "pipe", "pipe"] });
   const address = await new Promise((found, fail) => {
     let text = "";
     const read = (part) => {
@@ -38,7 +38,7 @@ function captures(given) {
 /** Whether this binary has the command at all: a build without the page has not. */
 export const hasView = (ridgeline) => spawnSync(ridgeline, ["view", "--help"]).status === 0;
 
-export const TESTS = (at) => (at.name !== "chromium" ? [] : [...views(at), ...tables(at), ...reports(at)]);
+export const TESTS = (at) => (at.name !== "chromium" ? [] : [...views(at), ...tables(at), ...compared(at), ...reports(at)]);
 
 const TABLED = ["fixtures/real/kineto/h100_qwen15_0.5b_infer.json.gz", "fixtures/real/xplane/mi300_gemm.xplane.pb", "fixtures/torch-snapshot/train_step.pickle"];
 
@@ -77,6 +77,34 @@ const tables = ({ ridgeline }) => TABLED.map((capture) => [`real: every table of
     await stop();
   }
 }]);
+
+const STEPS = "fixtures/real/kineto/cpu_mlp_3steps.json.gz";
+
+const compared = ({ ridgeline }) => [[`real: steps beside each other, and two captures, of ${basename(STEPS)}`, async ({ browser }) => {
+  const why = lacks(ridgeline, ROOT + STEPS);
+  if (why !== undefined) return why;
+  const { address, close: stop } = await server(ridgeline, ROOT + STEPS, "--against", ROOT + STEPS);
+  try {
+    const { page, wrong, close } = await open(browser, address);
+    await settled(page);
+    await visit(page, "#/steps");
+    await page.locator(".beside-svg path").first().waitFor();
+    await page.locator(".differences tbody tr").first().waitFor();
+    await accessible(page, "steps");
+    await visit(page, "#/compare");
+    await page.getByRole("button", { name: "Show both timelines" }).click();
+    await page.locator(".beside-svg path").first().waitFor({ timeout: 20_000 });
+    // The same step of the same capture: nothing differs.
+    const differ = await page.locator(".differences .totals b").allInnerTexts();
+    assert.deepEqual(differ, differ.map(() => "0 ns"));
+    await visit(page, "#/whatif");
+    await page.getByText(/No finding of this capture has a change that can be replayed/).waitFor();
+    assert.deepEqual(wrong, []);
+    await close();
+  } finally {
+    await stop();
+  }
+}]];
 
 const REPORTED = "fixtures/real/xplane/mi300_gemm.xplane.pb";
 

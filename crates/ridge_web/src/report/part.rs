@@ -25,6 +25,10 @@ pub enum Part {
     Offload,
     /// What is otherwise than in another capture.
     Compare,
+    /// Step times, and the median step beside the outlier.
+    Steps,
+    /// Predicted timelines with the changes of findings made.
+    WhatIf,
     /// Growth over sizes, or steps over time.
     Scaling,
     /// Compiled programs.
@@ -35,9 +39,11 @@ pub enum Part {
 
 impl Part {
     /// Every part, in the order of the page.
-    pub const ALL: [Part; 14] = [
+    pub const ALL: [Part; 16] = [
         Part::Overview,
         Part::Findings,
+        Part::WhatIf,
+        Part::Steps,
         Part::Timeline,
         Part::Operations,
         Part::Flame,
@@ -66,6 +72,8 @@ impl Part {
             Part::Transfers => "transfers",
             Part::Offload => "offload",
             Part::Compare => "compare",
+            Part::Steps => "steps",
+            Part::WhatIf => "whatif",
             Part::Scaling => "scaling",
             Part::Graph => "graph",
             Part::Source => "source",

@@ -6,7 +6,7 @@ use super::programs;
 use crate::Page;
 use crate::scaling::has_scaling;
 use crate::timeline::outline;
-use ridgeline::Topic;
+use ridgeline::{SavingBasis, Topic};
 use serde_json::Value;
 
 /// Rows of each table.
@@ -27,6 +27,9 @@ pub(super) enum Step {
     /// A sentence on what is left out.
     Said(String),
 }
+
+/// Predicted timelines.
+const REPLAYS: usize = 6;
 
 /// Parts of the room in a hundred: of tables, and of each kind of detail. At least a fifth stays for the timeline.
 const TABLES: u64 = 30;
@@ -72,7 +75,12 @@ pub(super) fn steps(page: &Page, parts: &[Part]) -> Vec<Step> {
             "timeline: details of events but the {EVENTS} longest, search and sums of a selection; `ridgeline view` has them"
         )));
     }
-    let is_missing = |part: &Part| !has(*part) && (*part != Part::Compare || !page.against.is_empty());
+    let is_there = |part: &Part| match part {
+        Part::Compare => !page.against.is_empty(),
+        Part::Steps => has_steps(page),
+        _ => true,
+    };
+    let is_missing = |part: &Part| !has(*part) && is_there(part);
     let missing: Vec<&str> = Part::ALL.into_iter().filter(is_missing).map(Part::name).collect();
     if !missing.is_empty() {
         steps.push(Step::Said(format!("views that were left out: {}", missing.join(", "))));
@@ -91,7 +99,8 @@ fn beginnings(page: &Page, parts: &[Part]) -> Vec<Step> {
         }
     };
     add(has(Part::Findings), "findings", &["findings"]);
-    add(has(Part::Compare) && !page.against.is_empty(), "the comparison", &["compare"]);
+    add(has(Part::Compare) && !page.against.is_empty(), "the comparison", &["compare", "beside?against=1"]);
+    add(has(Part::Steps) && has_steps(page), "steps", &["steps", "beside"]);
     add(has(Part::Roofline), "the roofline", &["chart/roofline"]);
     add(has(Part::Idle), "idle time", &["chart/idle"]);
     add(has(Part::Scaling) && has_scaling(page), "growth over sizes", &["scaling"]);
@@ -105,11 +114,30 @@ fn beginnings(page: &Page, parts: &[Part]) -> Vec<Step> {
         steps.push(Step::Answers("counters", same(counters)));
         steps.push(Step::Answers("causes of idle time", same(idle)));
     }
+    // Which findings can be replayed is told by the findings.
+    if has(Part::WhatIf) && has(Part::Findings) && page.judges_unasked() {
+        steps.push(Step::Answers("predicted timelines", same(replays(page))));
+    }
     if has(Part::Findings) && !page.judges_unasked() {
         let said = "findings: the capture is large, so they were left out; run `ridgeline check`";
         steps.push(Step::Said(said.to_owned()));
     }
     steps
+}
+
+/// Whether there are steps to compare.
+fn has_steps(page: &Page) -> bool {
+    page.session().trace().steps.len() > 1
+}
+
+/// The predicted timelines of findings, the most first.
+fn replays(page: &Page) -> Vec<String> {
+    let findings = page.check().diagnosis.findings.iter().enumerate();
+    let is_replayed = |finding: &ridgeline::Finding| {
+        finding.saving.as_ref().is_some_and(|saving| saving.basis == SavingBasis::Replay)
+    };
+    let replayed = findings.filter(|(_, finding)| is_replayed(finding)).take(REPLAYS);
+    replayed.map(|(at, _)| key("replay", &[("finding", &at.to_string())])).collect()
 }
 
 /// The part whose view shows tables of a topic.

@@ -23,6 +23,18 @@ pub(crate) struct Chosen<'p> {
 }
 
 impl<'p> Chosen<'p> {
+    /// Everything from one time to another, nanoseconds from the capture's start.
+    pub(crate) fn all(page: &'p Page, (from, to): (i64, i64)) -> Chosen<'p> {
+        let (trace, origin) = (page.session().trace(), page.timeline().span().0);
+        let window = origin.saturating_add(from)..origin.saturating_add(to);
+        Chosen { page, from, to, window, tracks: (0..trace.tracks.len()).collect(), step: None, wanted: None }
+    }
+
+    /// What the step that `rows` mark caused between these times.
+    pub(crate) fn of_step(page: &'p Page, rows: FxHashSet<u32>, between: (i64, i64)) -> Chosen<'p> {
+        Chosen { step: Some(rows), ..Chosen::all(page, between) }
+    }
+
     /// `from=NS&to=NS&tracks=1,4-7&step=N&where=TERMS`: all tracks of devices where none are named, all others where there
     /// is none.
     pub(crate) fn of(page: &'p Page, request: &Request) -> Result<Chosen<'p>, Refusal> {

@@ -4,6 +4,7 @@
 //! makes no device busy.
 
 use super::chosen::Chosen;
+use super::sums::{Stretches, Sum, Sums, merged};
 use crate::page::Page;
 use rayon::prelude::*;
 use ridgeline::Spans;
@@ -50,7 +51,7 @@ impl Side {
 
 /// What sums are by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum By {
+pub(super) enum By {
     Name,
     Op,
     Category,
@@ -68,16 +69,6 @@ const BY: [(&str, By); 6] = [
     ("line", By::Line),
 ];
 
-/// Time and events of like events.
-#[derive(Debug, Clone, Copy, Default)]
-struct Sum {
-    self_ns: i64,
-    total_ns: i64,
-    events: u64,
-}
-
-type Sums = FxHashMap<u32, Sum>;
-
 /// Whose busy time is one union: a device, or a thread by its track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Owner {
@@ -93,15 +84,23 @@ impl Default for Owner {
 
 /// What one side has on one track.
 #[derive(Debug, Default)]
-struct Part {
+pub(super) struct Part {
     owner: Owner,
-    events: u64,
-    spans: Vec<(i64, i64)>,
+    pub(super) events: u64,
+    pub(super) spans: Stretches,
     durations: Vec<i64>,
     /// In the order of `BY`, without lines.
     by: [Sums; 5],
     /// File and line; none where nothing tells.
-    by_line: FxHashMap<Option<(String, u32)>, Sum>,
+    by_line: Sums<Option<(String, u32)>>,
+}
+
+/// What one track has: each side by itself, and everything together, where what runs inside is taken from what is
+/// directly around it.
+#[derive(Debug, Default)]
+pub(super) struct Track {
+    sides: [Part; 4],
+    pub(super) all: Part,
 }
 
 /// How much is answered.
@@ -113,39 +112,65 @@ pub(super) struct Wish {
     pub(super) lines: bool,
 }
 
+/// What each track of a selection has: its events are looked at once.
+pub(super) fn walked(page: &Page, chosen: &Chosen<'_>, wish: Wish) -> Vec<Track> {
+    chosen.tracks.par_iter().map(|track| walk(page, chosen, *track, wish)).collect()
+}
+
 /// `sides` of an answer: those that have events.
-pub(super) fn sides(page: &Page, chosen: &Chosen<'_>, wish: Wish) -> Vec<Value> {
-    let parts: Vec<[Part; 4]> = chosen.tracks.par_iter().map(|track| parts(page, chosen, *track, wish)).collect();
-    SIDES
-        .iter()
-        .enumerate()
-        .filter_map(|(at, side)| {
-            let parts: Vec<&Part> = parts.iter().map(|parts| &parts[at]).filter(|part| part.events > 0).collect();
-            (!parts.is_empty()).then(|| of_side(page, chosen, *side, &parts, wish))
-        })
-        .collect()
+pub(super) fn of_sides(page: &Page, chosen: &Chosen<'_>, walked: &[Track], wish: Wish) -> Vec<Value> {
+    let of = |side: &Side| {
+        let parts = parts_of(walked, *side);
+        (!parts.is_empty()).then(|| of_side(page, chosen, *side, &parts, wish))
+    };
+    SIDES.iter().filter_map(of).collect()
+}
+
+fn parts_of(walked: &[Track], side: Side) -> Vec<&Part> {
+    walked.iter().map(|track| &track.sides[side as usize]).filter(|part| part.events > 0).collect()
 }
 
 /// Device work of a selection by operation, which is [`NONE`] where none is known: self time and events.
 pub(crate) fn device_ops(page: &Page, chosen: &Chosen<'_>) -> Vec<(u32, i64, u64)> {
-    let wish = Wish { rows: 0, lines: false };
-    let parts: Vec<[Part; 4]> = chosen.tracks.par_iter().map(|track| parts(page, chosen, *track, wish)).collect();
-    let sums = merged(parts.iter().map(|parts| &parts[Side::Device as usize].by[By::Op as usize]));
+    let walked = walked(page, chosen, Wish { rows: 0, lines: false });
+    let sums = merged(walked.iter().map(|track| &track.sides[Side::Device as usize].by[By::Op as usize]));
     let mut ops: Vec<(u32, i64, u64)> = sums.into_iter().map(|(op, sum)| (op, sum.self_ns, sum.events)).collect();
     ops.retain(|(_, _, events)| *events > 0);
     ops.sort_unstable_by_key(|(op, self_ns, _)| (std::cmp::Reverse(*self_ns), *op));
     ops
 }
 
-fn parts(page: &Page, chosen: &Chosen<'_>, track: usize, wish: Wish) -> [Part; 4] {
+/// What a selection has on devices and on the host, by name.
+#[derive(Debug, Default)]
+pub(crate) struct SideSums {
+    /// The sum over devices of the union of what each did, nanoseconds.
+    pub(crate) busy_ns: i64,
+    pub(crate) device: Vec<(String, Sum)>,
+    pub(crate) host: Vec<(String, Sum)>,
+}
+
+/// The sums of a selection by names that mean the same in another capture: operations where they are known, else kernels.
+pub(crate) fn sums_of_sides(page: &Page, chosen: &Chosen<'_>) -> SideSums {
+    let walked = walked(page, chosen, Wish { rows: 0, lines: false });
+    let device = parts_of(&walked, Side::Device);
+    let has_ops = device.iter().any(|part| part.by[By::Op as usize].keys().any(|op| *op != NONE));
+    let rows = |by, parts: &[&Part]| {
+        let named = all_named(page, by, parts).into_iter().filter(|(_, sum)| sum.events > 0);
+        named.map(|((name, _), sum)| (name, sum)).collect()
+    };
+    SideSums {
+        busy_ns: busy(&device).iter().fold(0, |sum: i64, (_, ns)| sum.saturating_add(*ns)),
+        device: rows(if has_ops { By::Op } else { By::Name }, &device),
+        host: rows(By::Name, &parts_of(&walked, Side::Host)),
+    }
+}
+
+fn walk(page: &Page, chosen: &Chosen<'_>, track: usize, wish: Wish) -> Track {
     let (session, trace) = (page.session(), page.session().trace());
     let (events, categories, owners) = (&trace.events, session.event_categories(), session.owners());
     let of = &trace.tracks[track];
-    let mut parts: [Part; 4] = Default::default();
-    if of.kind == TrackKind::Derived {
-        return parts;
-    }
-    let side_of = |row: u32| Side::of(events.kind(row as usize));
+    let mut walked = Track::default();
+    let side_of = |row: u32| Side::of(events.kind(row as usize)).filter(|_| of.kind != TrackKind::Derived);
     let keys = |row: u32| {
         let at = row as usize;
         let range = owners.of(row);
@@ -154,10 +179,17 @@ fn parts(page: &Page, chosen: &Chosen<'_>, track: usize, wish: Wish) -> [Part; 4
     };
     let mut lines: FxHashMap<u32, Option<(String, u32)>> = FxHashMap::default();
     for row in page.timeline().rows_within(trace, track, &chosen.window) {
-        let Some(side) = side_of(row) else { continue };
         let (start, end) = chosen.clipped(row as usize);
         let ns = end.saturating_sub(start).max(0);
-        let part = &mut parts[side as usize];
+        let is_wanted = chosen.has(row);
+        let (parent, own) = (events.parent[row as usize], keys(row));
+        if is_wanted {
+            let outer = of.rows.contains(&parent).then(|| keys(parent));
+            walked.all.add(own, (start, end));
+            outer.into_iter().for_each(|outer| walked.all.take(outer, ns));
+        }
+        let Some(side) = side_of(row) else { continue };
+        let part = &mut walked.sides[side as usize];
         let device = of.device.filter(|_| side != Side::Host);
         part.owner = device.map_or(Owner::Track(track as u32), Owner::Device);
         // What ran inside is taken from what is around it, whether it is wanted or not.
@@ -165,33 +197,36 @@ fn parts(page: &Page, chosen: &Chosen<'_>, track: usize, wish: Wish) -> [Part; 4
         let nests = side != Side::Device || of.kind == TrackKind::OperationLane;
         let around = above(&of.rows, row, |above| events.parent[above as usize], |above| side_of(above) == Some(side));
         if let Some(around) = around.filter(|around| nests && chosen.has(*around)) {
-            for (sums, key) in part.by.iter_mut().zip(keys(around)) {
-                take(sums.entry(key).or_default(), ns);
-            }
+            part.take(keys(around), ns);
             if wish.lines {
                 let line = line_of(page, &mut lines, around);
-                take(part.by_line.entry(line).or_default(), ns);
+                part.by_line.entry(line).or_default().take(ns);
             }
         }
-        if !chosen.has(row) {
+        if !is_wanted {
             continue;
         }
-        part.events += 1;
+        part.add(own, (start, end));
         part.durations.push(events.dur_ns[row as usize]);
-        match part.spans.last_mut().filter(|last| start <= last.1) {
-            Some(last) => last.1 = last.1.max(end),
-            None if ns > 0 => part.spans.push((start, end)),
-            None => {}
-        }
-        for (sums, key) in part.by.iter_mut().zip(keys(row)) {
-            add(sums.entry(key).or_default(), ns);
-        }
         if wish.lines {
             let line = line_of(page, &mut lines, row);
-            add(part.by_line.entry(line).or_default(), ns);
+            part.by_line.entry(line).or_default().add(ns);
         }
     }
-    parts
+    walked
+}
+
+impl Part {
+    fn add(&mut self, keys: [u32; 5], (start, end): (i64, i64)) {
+        self.events += 1;
+        self.spans.add(start, end);
+        let ns = end.saturating_sub(start).max(0);
+        self.by.iter_mut().zip(keys).for_each(|(sums, key)| sums.entry(key).or_default().add(ns));
+    }
+
+    fn take(&mut self, keys: [u32; 5], ns: i64) {
+        self.by.iter_mut().zip(keys).for_each(|(sums, key)| sums.entry(key).or_default().take(ns));
+    }
 }
 
 /// The nearest event around `row` on its track that `is_it`.
@@ -203,16 +238,6 @@ fn above(
 ) -> Option<u32> {
     let around = std::iter::successors(Some(parent(row)), |above| rows.contains(above).then(|| parent(*above)));
     around.take(MOST_DEPTH).take_while(|above| rows.contains(above)).find(|above| is_it(*above))
-}
-
-fn add(sum: &mut Sum, ns: i64) {
-    sum.events += 1;
-    sum.total_ns = sum.total_ns.saturating_add(ns);
-    sum.self_ns = sum.self_ns.saturating_add(ns);
-}
-
-fn take(sum: &mut Sum, ns: i64) {
-    sum.self_ns = sum.self_ns.saturating_sub(ns);
 }
 
 /// The line of a row, kept by its operation where it has one.
@@ -231,13 +256,8 @@ fn line_of(page: &Page, known: &mut FxHashMap<u32, Option<(String, u32)>>, row: 
 }
 
 fn of_side(page: &Page, chosen: &Chosen<'_>, side: Side, parts: &[&Part], wish: Wish) -> Value {
-    let mut owners: BTreeMap<Owner, Vec<(i64, i64)>> = BTreeMap::new();
-    for part in parts {
-        owners.entry(part.owner).or_default().extend(&part.spans);
-    }
     let long = chosen.to.saturating_sub(chosen.from);
-    let busy: Vec<(Owner, i64)> =
-        owners.into_iter().map(|(owner, spans)| (owner, Spans::of(spans).total_ns())).collect();
+    let busy = busy(parts);
     let busy_ns = busy.iter().fold(0, |sum: i64, (_, ns)| sum.saturating_add(*ns));
     let described = |(owner, ns): &(Owner, i64)| {
         let (name, subject) = owner_of(page, side, *owner);
@@ -246,10 +266,8 @@ fn of_side(page: &Page, chosen: &Chosen<'_>, side: Side, parts: &[&Part], wish: 
     let all_ns =
         parts.iter().flat_map(|part| part.by[0].values()).fold(0, |sum: i64, one| sum.saturating_add(one.self_ns));
     let mut by = serde_json::Map::new();
-    for (at, (name, key)) in BY.iter().enumerate().filter(|(_, (_, by))| *by != By::Line) {
-        let sums = merged(parts.iter().map(|part| &part.by[at]));
-        let rows = sums.into_iter().map(|(id, sum)| (named(page, *key, id), sum));
-        by.insert((*name).to_owned(), listed(rows.collect(), all_ns, wish.rows));
+    for (name, key) in BY.iter().filter(|(_, by)| *by != By::Line) {
+        by.insert((*name).to_owned(), listed(all_named(page, *key, parts), all_ns, wish.rows));
     }
     if wish.lines {
         let sums = merged(parts.iter().map(|part| &part.by_line));
@@ -273,17 +291,19 @@ fn of_side(page: &Page, chosen: &Chosen<'_>, side: Side, parts: &[&Part], wish: 
     })
 }
 
-fn merged<'p, K: std::hash::Hash + Eq + Clone + 'p>(
-    all: impl Iterator<Item = &'p FxHashMap<K, Sum>>,
-) -> FxHashMap<K, Sum> {
-    let mut sums: FxHashMap<K, Sum> = FxHashMap::default();
-    for (key, sum) in all.flatten() {
-        let known = sums.entry(key.clone()).or_default();
-        known.self_ns = known.self_ns.saturating_add(sum.self_ns);
-        known.total_ns = known.total_ns.saturating_add(sum.total_ns);
-        known.events += sum.events;
+/// How long each device, or thread, was busy.
+fn busy(parts: &[&Part]) -> Vec<(Owner, i64)> {
+    let mut owners: BTreeMap<Owner, Vec<(i64, i64)>> = BTreeMap::new();
+    for part in parts {
+        owners.entry(part.owner).or_default().extend(&part.spans.0);
     }
-    sums
+    owners.into_iter().map(|(owner, spans)| (owner, Spans::of(spans).total_ns())).collect()
+}
+
+/// The sums of `parts`, with words and addresses.
+pub(super) fn all_named(page: &Page, by: By, parts: &[&Part]) -> Vec<Named> {
+    let sums = merged(parts.iter().map(|part| &part.by[by as usize]));
+    sums.into_iter().map(|(id, sum)| (named(page, by, id), sum)).collect()
 }
 
 /// The device, or the thread, that was busy.
@@ -324,10 +344,10 @@ fn named(page: &Page, by: By, id: u32) -> (String, Option<String>) {
     }
 }
 
-type Named = ((String, Option<String>), Sum);
+pub(super) type Named = ((String, Option<String>), Sum);
 
 /// The longest, with their words and addresses, and what the others are together.
-fn listed(mut rows: Vec<Named>, all_ns: i64, most: usize) -> Value {
+pub(super) fn listed(mut rows: Vec<Named>, all_ns: i64, most: usize) -> Value {
     rows.retain(|(_, sum)| sum.events > 0);
     rows.sort_unstable_by(|(a, one), (b, other)| {
         (other.self_ns, other.total_ns, a).cmp(&(one.self_ns, one.total_ns, b))

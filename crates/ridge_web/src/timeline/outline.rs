@@ -40,7 +40,7 @@ const COLORS: usize = 16;
 
 /// A color by the name alone, so that a category has the same one in every capture; the families that matter most are
 /// told apart.
-fn color(name: &str) -> usize {
+pub(crate) fn color(name: &str) -> usize {
     const FAMILIES: [&[&str]; COLORS - 1] = [
         &["matrix product", "dot", "custom-call", "gemm"],
         &["convolution"],

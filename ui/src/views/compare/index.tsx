@@ -5,6 +5,8 @@ import { keep, link, place } from "../../address";
 import { count, percent, plural, share, short, show, time, timeInterval, visible } from "../../format";
 import { Answer } from "../../parts/answer";
 import { csvOf, save } from "../../parts/save";
+import { source } from "../../context";
+import { type Steps, StepSelect, TwoTimelines } from "../steps/two";
 import { Ticked } from "../findings/cause";
 import "./style.css";
 
@@ -58,6 +60,7 @@ function Shown({ diff }: { diff: Diff }) {
           </section>
         )}
       </div>
+      {source().live || source().holds("beside", ACROSS) ? <Across before={diff.before.names[0]} /> : null}
       <section aria-label="Changes">
         <h2>Changes <span class="quiet">per {diff.per ?? "capture"}</span></h2>
         <div class="tabs small" role="group" aria-label="Division">
@@ -75,6 +78,32 @@ function Shown({ diff }: { diff: Diff }) {
       {diff.assumption !== null && <p class="quiet">{visible(diff.assumption)}</p>}
       {diff.notes.length > 0 && <details><summary>{plural(diff.notes.length, "note")}</summary><ul>{diff.notes.map((note) => <li>{note.severity}: {visible(note.message)}</li>)}</ul></details>}
     </>
+  );
+}
+
+const ACROSS = { against: 1 };
+
+/** A step of the other capture above one of this one; all of both where they have no steps. */
+function Across(props: { before: string | undefined }) {
+  const [wanted, want] = useState(!source().live);
+  const [steps, setSteps] = useState<{ one?: number; other?: number }>({});
+  const query = { ...ACROSS, ...steps };
+  return (
+    <section aria-label="Both timelines">
+      {!wanted ? <p><button type="button" onClick={() => want(true)}>Show both timelines</button> <span class="quiet">opens {props.before === undefined ? "the other capture" : visible(props.before)} once more</span></p> : (
+        <>
+          {source().live && <Answer<Steps> path="steps" query={ACROSS}>{(before) => <Answer<Steps> path="steps">{(after) => before.steps.length > 0 && after.steps.length > 0 ? (
+            <div class="tools">
+              <StepSelect steps={before} label="Step before" value={steps.one ?? before.median ?? undefined} choose={(one) => setSteps({ ...steps, one })} />
+              <span>beside</span>
+              <StepSelect steps={after} label="Step after" value={steps.other ?? after.median ?? undefined} choose={(other) => setSteps({ ...steps, other })} />
+              <span class="quiet">The median steps come first.</span>
+            </div>
+          ) : null}</Answer>}</Answer>}
+          <TwoTimelines key={JSON.stringify(query)} query={query} titles={["before", "after"]} />
+        </>
+      )}
+    </section>
   );
 }
 

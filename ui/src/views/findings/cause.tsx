@@ -6,8 +6,8 @@ import { Meter } from "../../parts/bar";
 import type { Finding } from "../../source/types";
 import { answered } from "../tables/among";
 
-/** `symptoms` are the findings that this one explains, where they have no place of their own. */
-export function Cause(props: { finding: Finding; symptoms?: Finding[]; short?: boolean }) {
+/** `at` is its position among the findings, `symptoms` are those that it explains, where they have no place of their own. */
+export function Cause(props: { finding: Finding; at?: number; symptoms?: Finding[]; short?: boolean }) {
   const { finding } = props;
   const place = finding.location;
   return (
@@ -27,20 +27,25 @@ export function Cause(props: { finding: Finding; symptoms?: Finding[]; short?: b
       {props.short !== true && finding.because !== null && <p>A symptom of <code>{finding.because.rule}</code>.</p>}
       {props.short !== true && finding.why !== null && <p><b>Why:</b> <Ticked text={finding.why} /></p>}
       {finding.help !== null && <p><b>Help:</b> <Ticked text={finding.help} /></p>}
-      <Saving finding={finding} />
+      <Saving finding={finding} at={props.at} />
       {(props.symptoms ?? []).map((one) => <p key={one.rule} class="quiet">Also seen as: <Ticked text={one.message} /> <code>{one.rule}</code></p>)}
       <Evidence finding={finding} />
     </article>
   );
 }
 
-function Saving(props: { finding: Finding }) {
+function Saving(props: { finding: Finding; at?: number | undefined }) {
   const saving = props.finding.saving;
   if (saving === null) return null;
   if (saving.refused !== null) return <p class="quiet">Saving: no prediction: {visible(saving.refused)}</p>;
   if (saving.low_ns === null || saving.high_ns === null) return null;
   const range = saving.low_ns === saving.high_ns ? time(saving.high_ns) : saving.low_ns === 0 ? `up to ${time(saving.high_ns)}` : `${time(saving.low_ns)} to ${time(saving.high_ns)}`;
-  return <p><b>Saving:</b> {range} per {saving.per} <span class="quiet">({saving.basis})</span></p>;
+  return (
+    <p>
+      <b>Saving:</b> {range} per {saving.per} <span class="quiet">({saving.basis})</span>
+      {saving.basis === "replay" && props.at !== undefined && <> <a class="chip" href={link("whatif", { finding: props.at })}>Predicted timeline</a></>}
+    </p>
+  );
 }
 
 /** The table that has a row for each of a kind. */

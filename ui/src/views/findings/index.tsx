@@ -24,7 +24,7 @@ function Shown({ findings }: { findings: Findings }) {
           ))}
         </ul>
       )}
-      <div class="causes">{findings.findings.map((finding, at) => <Cause key={at} finding={finding} />)}</div>
+      <div class="causes">{findings.findings.map((finding, at) => <Cause key={at} at={at} finding={finding} />)}</div>
       {findings.findings.length === 0 && <p>No findings.</p>}
       <h2>Rules</h2>
       <Rules findings={findings} />

@@ -7,7 +7,9 @@ import { fill, inkOn } from "../../draw/palette";
 import { count, share, time, visible } from "../../format";
 import { Answer, Awaited } from "../../parts/answer";
 import { ChosenPart, useQuery } from "../../parts/chosen";
+import { SaveAs } from "../../parts/save-as";
 import { boxes, type Box, find, type Node } from "./boxes";
+import { pictureOf } from "./picture";
 import "./style.css";
 
 const KINDS: [id: string, title: string][] = [["scope", "Scope"], ["module", "Module"], ["python", "Python"], ["host", "Host"]];
@@ -56,6 +58,7 @@ function Icicle({ root, of }: { root: Node; of: string }) {
         {found !== undefined && <span class="quiet nowrap">{count(found.nodes)} found, {time(found.ns)} ({share(found.ns / root.total_ns)})</span>}
         <span class="push" />
         {path.length > 0 && <button type="button" onClick={() => setPath([])}>Show all</button>}
+        <SaveAs of={() => pictureOf(shown, painted)} name="flame" rows={() => [["name", "depth", "total_ns", "self_ns"], ...shown.map(({ node, depth }) => [node.name, depth, node.total_ns, node.self_ns])]} />
       </div>
       <p class="flame-said">{now !== undefined && <><b>{visible(now.node.name)}</b> {time(now.node.total_ns)} <span class="quiet">({share(now.node.total_ns / root.total_ns)} of {of}), {time(now.node.self_ns)} of it itself</span></>}</p>
       <div class="icicle" role="tree" aria-label={`Time of ${of}`} style={{ height: `${(deepest + 1) * ROW}px` }} onKeyDown={keys}>

@@ -13,6 +13,7 @@ import { keys } from "./keys";
 import { layout, type Row, tracksUnder } from "./layout";
 import { Grip, Names, namesWidth } from "./names";
 import { Panel } from "./panel";
+import { asCanvas } from "./picture";
 import { click, wordsOf } from "./pointer";
 import { restore } from "./restore";
 import { type Inks, RULER, type TrackId } from "./sheet";
@@ -62,7 +63,24 @@ function Drawn({ timeline }: { timeline: Timeline }) {
     });
     watch.observe(box.current);
     const deaf = follow(box.current, made, (pixels) => scrollBy.current(pixels), setHover);
+    // What a graphics card drew is not there when the page is printed: a copy is.
+    let copy: HTMLCanvasElement | undefined;
+    const printed = (): void => {
+      made.look(false, inks());
+      copy?.remove();
+      copy = asCanvas(made);
+      copy.className = "printed";
+      box.current?.closest(".tl-main")?.before(copy);
+    };
+    const unprinted = (): void => {
+      copy?.remove();
+      made.look(dark.peek(), inks());
+    };
+    window.addEventListener("beforeprint", printed);
+    window.addEventListener("afterprint", unprinted);
     return () => {
+      window.removeEventListener("beforeprint", printed);
+      window.removeEventListener("afterprint", unprinted);
       watch.disconnect();
       deaf();
       made.close();

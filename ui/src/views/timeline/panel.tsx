@@ -5,21 +5,24 @@ import { dark, lit } from "../../context";
 import { count, plural, time, visible } from "../../format";
 import { copy } from "../../parts/save";
 import { causeFill } from "../../draw/causes";
+import { ExposedCollectives } from "./collectives";
+import { EventsLike } from "./like";
 import { Pairs } from "./pairs";
-import { chosen, clear, details, failed, find, gap, goTo, goToHit, hits, lookAround, mark, markers, putOut, range } from "./state";
+import { chosen, clear, details, failed, find, gap, goTo, goToHit, hits, listed, lookAround, mark, markers, putOut, range } from "./state";
 import { RangeDetails } from "./range";
 
 export function Panel() {
-  const nothing = chosen.value === undefined && gap.value === undefined && range.value === undefined && lit.value === undefined && (hits.value?.count ?? 0) === 0 && markers.value.length === 0;
+  const nothing = chosen.value === undefined && gap.value === undefined && range.value === undefined && lit.value === undefined && (hits.value?.count ?? 0) === 0 && markers.value.length === 0 && !listed.value;
   if (nothing) return null;
   return (
     <aside class="panel" aria-label="What is chosen">
-      <button type="button" class="plain close" onClick={() => { clear(); putOut(); void find(""); }} aria-label="Close">×</button>
+      <button type="button" class="plain close" onClick={() => { clear(); putOut(); listed.value = false; void find(""); }} aria-label="Close">×</button>
       {lit.value !== undefined && <LitNow />}
       {failed.value !== undefined && <p class="missing">{failed.value}</p>}
       {chosen.value !== undefined && <EventDetails />}
       {gap.value !== undefined && <GapDetails />}
       {range.value !== undefined && <RangeDetails />}
+      {listed.value && <ExposedCollectives />}
       <MarkerList />
       <HitList />
     </aside>
@@ -51,6 +54,7 @@ function EventDetails() {
         <button type="button" onClick={() => void copy(now.name, "name.txt")}>Copy its name</button>
       </div>
       {found === undefined ? <p class="awaited">Reading …</p> : <Pairs found={found} skip={["name", "start_ns", "duration_ns", "row", "track_id", ...("track_name" in found ? ["track"] : [])]} />}
+      {found !== undefined && <EventsLike key={now.row} row={now.row} ns={now.end - now.start} />}
     </>
   );
 }

@@ -2,13 +2,18 @@
 
 import { SvgContext, SvgPainter } from "../../draw/svg";
 import { drawRowNames } from "./labels";
+import { RULER } from "./sheet";
 import type { Stage } from "./stage";
 
 /** Width of the names. */
 const NAMES = 200;
 
+/** What is below the last row is left out. */
+const heightOf = (stage: Stage) => Math.min(stage.size.height, RULER + stage.order.height - stage.scroll);
+
 export function asCanvas(stage: Stage): HTMLCanvasElement {
-  const { width, height, ratio } = stage.size;
+  const { width, ratio } = stage.size;
+  const height = heightOf(stage);
   const canvas = document.createElement("canvas");
   canvas.width = Math.round((width + NAMES) * ratio);
   canvas.height = Math.round(height * ratio);
@@ -17,14 +22,15 @@ export function asCanvas(stage: Stage): HTMLCanvasElement {
   context.scale(ratio, ratio);
   context.fillStyle = stage.inks.ground;
   context.fillRect(0, 0, width + NAMES, height);
-  for (const layer of stage.layers()) context.drawImage(layer, NAMES, 0, width, height);
+  for (const layer of stage.layers()) context.drawImage(layer, 0, 0, layer.width, height * ratio, NAMES, 0, width, height);
   drawRowNames(stage, context, NAMES);
   return canvas;
 }
 
 /** The same as SVG: drawn once more by the same rules, into text. */
 export function asSvg(stage: Stage): string {
-  const { width, height } = stage.size;
+  const { width } = stage.size;
+  const height = heightOf(stage);
   const [beside, ground, below, above] = [new SvgContext(), new SvgContext(), new SvgContext(), new SvgContext()];
   stage.drawBy(new SvgPainter(below), above.asContext(), ground.asContext());
   drawRowNames(stage, beside.asContext(), NAMES);

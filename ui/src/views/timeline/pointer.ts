@@ -50,6 +50,11 @@ function lookInto(tile: Tile, columns: NonNullable<Tile["columns"]>, span: numbe
 /** What is pointed at, in a line; nothing where nothing is. */
 export function wordsOf(stage: Stage, under: Under | undefined): string | undefined {
   if (under === undefined) return undefined;
+  const { counter } = under.row;
+  if (counter !== undefined) {
+    const value = stage.counters.at(counter, under.at);
+    return value === undefined ? undefined : `${visible(counter.name)}: ${value} at ${time(under.at)}`;
+  }
   const idle = stage.idleIn(under.row, under.at);
   return idle === undefined ? spanWords(under) : idleWords(idle);
 }

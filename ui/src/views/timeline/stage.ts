@@ -43,7 +43,7 @@ export class Stage implements Sheet {
   isDark = false;
   order: Layout = { rows: [], height: 0 };
   private readonly tiles: Tiles;
-  private readonly counters: Counters;
+  readonly counters: Counters;
   private readonly idle: Idle;
   private places = new Map<TrackId, Row>();
   private planned = 0;

@@ -30,6 +30,9 @@ export const hits = signal<{ text: string; count: number; hits: Hit[]; at: numbe
 export const seen = signal<ReadonlySet<number>>(new Set());
 export const folded = signal<ReadonlySet<string>>(new Set());
 
+/** Whether exposed collectives are listed. */
+export const listed = signal(false);
+
 /** Which tracks are seen, and in which order. */
 export const arrangement = signal<Arrangement>(AS_IT_CAME);
 /** Times with a note each, in order. */

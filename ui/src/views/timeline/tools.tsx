@@ -1,13 +1,13 @@
 // Above and below the timeline: search, zoom, files; what the colors mean, and which keys do what.
 
 import { place } from "../../address";
-import { dark } from "../../context";
+import { capture, dark, source } from "../../context";
 import { fill } from "../../draw/palette";
 import { count, time, visible } from "../../format";
 import type { Timeline } from "../../source/types";
 import { Files } from "./files";
 import type { Stage } from "./stage";
-import { arrange, arrangement, chosen, find, hits, lookAtAll, mark, nextHit, seen, shown, zoom } from "./state";
+import { arrange, arrangement, chosen, find, hits, listed, lookAtAll, mark, nextHit, seen, shown, zoom } from "./state";
 
 export function Tools({ timeline, stage }: { timeline: Timeline; stage: () => Stage | undefined }) {
   const window = shown.value;
@@ -22,6 +22,7 @@ export function Tools({ timeline, stage }: { timeline: Timeline; stage: () => St
       <button type="button" aria-label="Zoom out" onClick={() => zoom(2)}>−</button>
       <button type="button" onClick={lookAtAll}>All</button>
       <button type="button" onClick={() => mark(Math.round(chosen.value?.start ?? (window.from + window.to) / 2), "")} title="At the chosen event, else in the middle">Marker</button>
+      {source().live && capture.value?.has["collectives"] === true && <button type="button" aria-pressed={listed.value} onClick={() => { listed.value = !listed.value; }} title="Collectives that ran while nothing else did on their device">Collectives</button>}
       <Files stage={stage} />
     </div>
   );

@@ -171,9 +171,14 @@ impl File {
         import: &mut Import,
     ) -> Result<(), ImportError> {
         if self.store.events == 0 && !self.header.has_events {
-            let what = "not a trace: expected a list of events or an object with `traceEvents`, found neither";
-            let (source_name, offset) = (name.to_owned(), position.at as u64);
-            return Err(ImportError::Broken { source_name, offset, what: what.to_owned() });
+            let what = "expected a list of events or an object with `traceEvents`, found neither";
+            let source_name = name.to_owned();
+            // What is whole and has no events was never a trace; what is cut may have been one.
+            if position.mode == Mode::Done && damage.is_none() {
+                return Err(ImportError::NotATrace { source_name, what });
+            }
+            let what = format!("not a trace: {what}");
+            return Err(ImportError::Broken { source_name, offset: position.at as u64, what });
         }
         if let Some(damage) = &damage {
             import.note(Severity::Lost, name, None, 1, damage.clone());
