@@ -154,3 +154,28 @@ fn exposed_collectives_are_events_and_no_longer_than_they_are() {
     }
     assert!(answer["exposed_ns"].as_i64() <= answer["total_ns"].as_i64());
 }
+
+/// Of every finding: a timeline that is shorter where its saving comes from a replay, else a reason and no number.
+#[test]
+fn a_finding_has_a_predicted_timeline_or_a_reason() {
+    let path = ridge_test::real("xplane").join("mi300_te_fused_attn.xplane.pb");
+    let page = Page::new(Session::open(&[path], &OpenOptions::default()).expect("a capture"));
+    let findings = whole(&page, "findings")["findings"].as_array().expect("findings").clone();
+    let (mut shown, mut refused) = (0, 0);
+    for (at, finding) in findings.iter().enumerate() {
+        let answer = whole(&page, &format!("replay?finding={at}"));
+        assert_eq!(answer["predicted"], true);
+        if finding["saving"]["basis"] != "replay" {
+            assert!(answer["refused"].is_string() && answer["halves"].is_null(), "{finding}: {answer}");
+            refused += 1;
+            continue;
+        }
+        let number = |value: &Value| value.as_i64().expect("a number");
+        let saved = number(&answer["captured_ns"]) - number(&answer["replayed_ns"]);
+        let (low, high) = (number(&finding["saving"]["low_ns"]), number(&finding["saving"]["high_ns"]));
+        assert!((low..=high).contains(&saved), "{saved} of {low} to {high}");
+        shown += 1;
+    }
+    assert!(shown > 0 && refused > 0, "{shown} {refused}");
+    assert_eq!(page.answer("replay?finding=99").map_err(|refusal| refusal.status), Err(404));
+}

@@ -87,7 +87,7 @@ function Replayed({ at }: { at: number }) {
       {(replay) => replay.refused !== null ? <p class="missing">No predicted timeline, and no number: {visible(replay.refused)}.</p> : (
         <section aria-label="Predicted timeline">
           <h2>Today and predicted {replay.step !== null && <span class="quiet">step {replay.step.number}</span>}</h2>
-          <p>{time(replay.captured_ns)} captured, <span class="tag predicted">predicted</span> {time(replay.replayed_ns)}{replay.captured_ns > 0 && ` (${percent((replay.replayed_ns - replay.captured_ns) / replay.captured_ns)})`}{replay.step !== null && <> of this one step on the host; the saving above is the median of all steps but the first</>}.</p>
+          <p>{time(replay.captured_ns)} captured, <span class="tag predicted">predicted</span> {time(replay.replayed_ns)}{Math.abs(replay.replayed_ns - replay.captured_ns) > replay.captured_ns / 2000 && ` (${percent((replay.replayed_ns - replay.captured_ns) / replay.captured_ns)})`}{replay.step !== null && <> of this one step on the host; the saving above is the median of all steps but the first</>}.</p>
           {replay.steps.length > 1 && (
             <div class="tools"><label>Step <select aria-label="Step" value={replay.step?.row} onChange={(event) => { const next = Number(event.currentTarget.value); setStep(next); keep({ step: next }); }}>
               {replay.steps.slice(0, 2000).map(([row, number]) => <option key={row} value={row}>step {number}</option>)}
