@@ -4,7 +4,7 @@
 //! The tables are those of `ridge_export::tables` and the views of the façade; nothing is computed here that they do not have.
 //! Queries read: nothing is written but the answer, no file is opened but the captures named, and there is no network.
 //!
-//! Floors, lowest first: `failure`; `arguments`, `lenient`, `spelling`; `raw`; `catalog`; `engine`; `output`, `listing`.
+//! Floors, lowest first: `failure`; `arguments`, `lenient`, `spelling`; `raw`; `catalog`; `output`; `engine`; `listing`.
 
 mod arguments;
 mod catalog;
