@@ -94,7 +94,7 @@ fn a_second_trace_in_one_file_is_said() {
         let found = read(&bytes);
         assert_eq!(found.trace.events.len(), 1);
         let said =
-            found.notes.iter().any(|note| note.severity == Severity::Lost && note.message.contains("follows the end"));
+            found.notes.iter().any(|note| note.severity == Severity::Lost && note.message.contains("after the end"));
         assert_eq!(said, is_lost, "{:?}", found.notes);
     }
 }

@@ -49,7 +49,7 @@ fn what_is_not_read_is_named() {
     assert!(found.is_empty() && message.contains("found compression Brotli at byte"), "{message}");
     let (found, error) = rows(SNAPPY, &Bound::new(40));
     let message = error.expect("an error").to_string();
-    assert!(found.is_empty() && message.contains("unpacks to more than 40 B"), "{message}");
+    assert!(found.is_empty() && message.contains("unpacks to more than the limit of 40 B"), "{message}");
 }
 
 #[test]
