@@ -230,6 +230,7 @@ export function answers({ count = 6, per = 4000, span = 80_000_000, sizes = 2 } 
         const [one, other] = query.has("against") ? [104, 103] : [104, 105];
         return beside(all, category, query, [step(Number(query.get("one") ?? one), "step"), step(Number(query.get("other") ?? other), "step")]);
       }
+      // What the tab `whatif` asks for.
       case "replay": {
         if (query.get("finding") !== "0") return { finding: Number(query.get("finding")), predicted: true, refused: `57% of the time depends on waits of ${HOSTILE}` };
         const step = (title, long) => ({ title, row: null, from: 0, to: long });

@@ -10,6 +10,7 @@ import { answers } from "../../mock/capture.mjs";
 import { open, settled, shown, visit } from "./browser.mjs";
 import { accessible, harmless, shows, VIEWS } from "./checks.mjs";
 
+// `whatif` shows the answer `replay`.
 const HELD = ["capture", "findings", "timeline", "table/stats/op", "table/memory/module", "chart/roofline", "chart/memory", "chart/idle", "steps", "beside", "beside?against=1", "replay?finding=0", "compare", "offload", "scaling", "table/idle/host", "table/transfers/direction", "table/transfers/size", "flame/scope", "sources", "source?file=%2Fhome%2Fsomebody%2Fsolver.py", "hlo/modules", "chart/schedule?module=jit_step", "hlo/graph?depth=2&module=jit_step", "hlo/graph?depth=2&module=jit_step&op=fusion.9", "hlo/inside?module=jit_step&op=fusion.9", "hlo/text?module=jit_step&stage=after", "counter/memory-0", "event/0", "idle?device=0", "idle?device=1", ...[0, 1, 2, 3, 4, 5].flatMap((track) => [`tile/${track}/17/0`])];
 
 /** The page with answers of the made-up capture, as `ridgeline report` writes it. */
