@@ -250,14 +250,14 @@ class _Clearing:
     def steps(self, optimizer: Any) -> None:
         """The optimizer has read its gradients."""
         self._steps += 1
-        if self._looks < _MOST_CLEARINGS:
+        if not self._is_over():
             self._read = {id(array): _written(array.grad) for array in _with_gradient(optimizer)}
 
     def clears(self, optimizer: Any) -> bool:
         """Whether gradients are cleared that it has not read."""
         read, self._read = self._read, {}
         # Before its first steps a program may try things out.
-        if self._steps < 2 or self._looks >= _MOST_CLEARINGS:
+        if self._steps < 2 or self._is_over():
             return False
         self._looks += 1
         unread = [array for array in _with_gradient(optimizer) if read.get(id(array)) != _written(array.grad)]
@@ -265,6 +265,10 @@ class _Clearing:
             self._times += 1
             self._numbers = sum(array.numel() for array in unread)
         return bool(unread)
+
+    def _is_over(self) -> bool:
+        # A program that steps without clearing is not looked at forever, either.
+        return self._looks >= _MOST_CLEARINGS or self._steps > 2 * _MOST_CLEARINGS
 
     def is_a_habit(self) -> bool:
         """Whether most clearings are of that kind."""

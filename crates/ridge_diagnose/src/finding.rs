@@ -147,6 +147,15 @@ impl Finding {
         self
     }
 
+    /// A library's line made it, which the program's line calls.
+    #[must_use]
+    pub(crate) fn made_by(self, library: Option<String>) -> Finding {
+        match library {
+            Some(line) => self.fact(format!("made by {line}, which this line calls")),
+            None => self,
+        }
+    }
+
     /// What speaks for it last is to be seen at `subject`.
     #[must_use]
     pub fn seen_at(mut self, subject: impl Into<Option<Subject>>) -> Finding {

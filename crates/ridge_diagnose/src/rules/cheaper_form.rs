@@ -60,11 +60,8 @@ fn finding(case: &Case<'_>, program: &Program<'_>, form: &Priced) -> Finding {
         .number(format!("at least, by its price, for {}", rewrite.instead), Quantity::nanos(part(form.left.least), Basis::Modelled))
         .number("at most", Quantity::nanos(part(form.left.most), Basis::Modelled))
         .why(rewrite.why)
-        .help(rewrite.help);
-    let found = match library {
-        Some(line) => found.fact(format!("made by {line}, which this line calls")),
-        None => found,
-    };
+        .help(rewrite.help)
+        .made_by(library);
     let middle = case.share(form.ns) * (1.0 - (form.left.least + form.left.most) / 2.0);
     let found = if middle < WORTH { found.information() } else { found };
     found

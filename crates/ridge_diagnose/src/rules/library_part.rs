@@ -67,17 +67,11 @@ fn of_host<'a>(case: &'a Case<'a>) -> impl Iterator<Item = Finding> + 'a {
         let seen = case.seen(&looks);
         // No event says when it was: every moment has its part.
         let claim = (0..case.wall().rows.len()).map(|at| (at, share as f32));
-        Some(
-            Finding::new(format!("{} of the time {}", percent(share), part.does))
-                .seen(seen.as_ref())
-                .fact(format!("{held} of {whole} samples of the Python stack were there"))
-                .why(part.why)
-                .help(part.help)
-                .claims(claim)
-                .unknown_amount()
-                .information()
-                .fact(format!("see {}", part.source)),
-        )
+        let finding = told(share, part)
+            .seen(seen.as_ref())
+            .fact(format!("{held} of {whole} samples of the Python stack were there"))
+            .claims(claim);
+        Some(finding.fact(format!("see {}", part.source)))
     })
 }
 
@@ -89,22 +83,23 @@ fn finding(case: &Case<'_>, part: &Part, mut works: Works<'_>) -> Option<Finding
     works.sort_by_key(|(ns, at, ..)| (Reverse(*ns), *at));
     let names = distinct(works.iter().map(|(.., name)| *name));
     let op = works.first()?.2;
-    let library = case.library_line_of_op(op);
-    let finding = Finding::new(format!("{} of the time {}", percent(case.share(ns)), part.does))
+    let finding = told(case.share(ns), part)
         .at(most_of(case, &works))
         .about(OpRow::known(op).map(Subject::Op))
         .number(format!("in {}", list(&names, 3)), case.per_unit(ns))
         .fact("whether the alternative fits this program is not in the capture")
+        .claims(works.iter().map(|(_, at, ..)| (*at, 1.0)))
+        .made_by(case.library_line_of_op(op));
+    Some(finding.fact(format!("see {}", part.source)))
+}
+
+/// What is known of a part that has `share` of the time.
+fn told(share: f64, part: &Part) -> Finding {
+    Finding::new(format!("{} of the time {}", percent(share), part.does))
         .why(part.why)
         .help(part.help)
-        .claims(works.iter().map(|(_, at, ..)| (*at, 1.0)))
         .unknown_amount()
-        .information();
-    let finding = match library {
-        Some(line) => finding.fact(format!("made by {line}, which this line calls")),
-        None => finding,
-    };
-    Some(finding.fact(format!("see {}", part.source)))
+        .information()
 }
 
 /// The line of the program that has most of the work.

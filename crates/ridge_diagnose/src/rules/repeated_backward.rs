@@ -9,6 +9,7 @@ use crate::words::percent;
 use ridge_table::{Basis, Quantity, Subject, Unit};
 use ridge_trace::EventRow;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
 
 pub(crate) static RULE: Rule = Rule {
     id: "repeated-backward",
@@ -33,44 +34,40 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     if case.framework() != Framework::Torch || trace.backwards.is_empty() {
         return Ok(Vec::new());
     }
-    let of_event: FxHashMap<u32, u32> = trace.backwards.iter().map(|link| (link.event, link.forward)).collect();
-    let all = &case.operator_calls().calls;
-    let forward = |at: usize| all[at].rows().find_map(|row| of_event.get(&row).copied());
-    // A pass whose own operators are differentiated, as for the penalty of a gradient, is needed as it is.
-    let has_gradients: FxHashSet<u32> = trace.backwards.iter().map(|link| link.forward).collect();
-    let is_differentiated = |at: usize| all[at].rows().any(|row| has_gradients.contains(&row));
-    let backward: Vec<(usize, u32)> =
-        (0..all.len()).filter(|at| all[*at].is_backward).filter_map(|at| Some((at, forward(at)?))).collect();
-    // What the engine calls for a gradient has a link of its own inside, so links alone would count each pass twice.
+    let forward_of: FxHashMap<u32, u32> = trace.backwards.iter().map(|link| (link.event, link.forward)).collect();
+    let differentiated: FxHashSet<u32> = forward_of.values().copied().collect();
+    let calls = case.operator_calls();
+    // Calls of the engine alone: what one calls has a link of its own, so links would count each pass twice.
+    let backward = calls.calls.iter().enumerate().filter(|(_, call)| call.is_backward);
+    let gradients: Vec<(usize, u32)> = backward
+        .filter_map(|(at, call)| Some((at, call.rows().find_map(|row| forward_of.get(&row).copied())?)))
+        .collect();
     let mut passes: FxHashMap<u32, u32> = FxHashMap::default();
-    backward.iter().for_each(|(_, forward)| *passes.entry(*forward).or_default() += 1);
-    let excluded: FxHashSet<u32> =
-        backward.iter().filter(|(at, _)| is_differentiated(*at)).map(|(_, forward)| *forward).collect();
-    let mut by_times: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
-    for (at, forward) in backward.iter().filter(|(_, forward)| !excluded.contains(forward)) {
-        let times = passes.get(forward).copied().unwrap_or(1);
-        if times > 1 {
-            by_times.entry(times).or_default().push(*at);
+    gradients.iter().for_each(|(_, forward)| *passes.entry(*forward).or_default() += 1);
+    // A pass whose own operators are differentiated, as for the penalty of a gradient, is needed as it is.
+    for (at, forward) in &gradients {
+        if calls.calls[*at].rows().any(|row| differentiated.contains(&row)) {
+            passes.remove(forward);
         }
     }
-    let mut claim: Vec<(usize, f32)> = Vec::new();
-    let mut most: Option<(f64, u32)> = None;
-    let mut groups: Vec<(u32, Vec<usize>)> = by_times.into_iter().collect();
-    groups.sort_by_key(|(times, _)| *times);
-    for (times, calls) in &groups {
-        let of_these = case.claim_of_calls(calls.iter().copied(), 1.0 - 1.0 / f64::from(*times));
-        let share = case.share_of(of_these.iter().copied());
-        if most.is_none_or(|(known, _)| share > known) {
-            most = Some((share, *times));
-        }
-        claim.extend(of_these);
-    }
-    let claim = case.parts_of(claim.into_iter().map(|(at, part)| (at, f64::from(part) * case.wall().rows[at].ns as f64)));
+    let repeated: Vec<(usize, u32)> = gradients
+        .iter()
+        .filter_map(|(at, forward)| Some((*at, passes.get(forward).copied().filter(|times| *times > 1)?)))
+        .collect();
+    let mut gone: BTreeMap<u32, f64> = BTreeMap::new();
+    let held = repeated.iter().flat_map(|(at, times)| calls.work_of(*at).map(move |work| (*times, work)));
+    let held = held.map(|(times, (at, ns))| {
+        let ns = ns as f64 * (1.0 - 1.0 / f64::from(times));
+        *gone.entry(times).or_default() += ns;
+        (at, ns)
+    });
+    let claim = case.parts_of(held);
     let share = case.share_of(claim.iter().copied());
-    let Some((_, times)) = most.filter(|_| share >= LEAST) else { return Ok(Vec::new()) };
-    let calls = || groups.iter().flat_map(|(_, calls)| calls.iter().copied());
-    let Some(first) = calls().min().map(|at| all[at].row) else { return Ok(Vec::new()) };
-    let seen = case.seen_during(calls().map(|at| all[at].row));
+    let most = gone.into_iter().max_by(|one, other| one.1.total_cmp(&other.1));
+    let Some((times, _)) = most.filter(|_| share >= LEAST) else { return Ok(Vec::new()) };
+    let rows = || repeated.iter().map(|(at, _)| calls.calls[*at].row);
+    let Some(first) = rows().next() else { return Ok(Vec::new()) };
+    let seen = case.seen_during(rows());
     let is_jacobian = times >= ROWS;
     let (why, help) = match is_jacobian {
         true => (
@@ -91,7 +88,7 @@ fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
     .about(EventRow::known(first).map(Subject::Event))
     .seen(seen.as_ref())
     .number("backward passes through one operator", Quantity::new(f64::from(times), Unit::Count, Basis::Counted))
-    .number("operators' gradients computed again", case.count_per_unit(calls().count() as u64))
+    .number("operators' gradients computed again", case.count_per_unit(repeated.len() as u64))
     .why(why)
     .help(help)
     .claims(claim)

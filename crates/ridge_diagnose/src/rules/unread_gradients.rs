@@ -30,23 +30,33 @@ const LEAST_GONE: (f64, f64) = (0.3, 0.8);
 const FORWARD_TOO: f64 = 1.6;
 
 fn find(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    let mut found = unread(case)?;
-    found.extend(cleared(case));
-    Ok(found)
+    Ok(unread(case).into_iter().chain(cleared(case)).collect())
+}
+
+/// The backward passes of the judged time, where they have enough of it.
+struct Backward {
+    /// Rows of the calls that autograd made.
+    rows: Vec<u32>,
+    claim: Vec<(usize, f32)>,
+    share: f64,
+}
+
+impl Backward {
+    fn of(case: &Case<'_>) -> Option<Backward> {
+        let calls = case.operator_calls().calls.iter().enumerate().filter(|(_, call)| call.is_backward);
+        let (positions, rows): (Vec<usize>, Vec<u32>) = calls.map(|(at, call)| (at, call.row)).unzip();
+        let claim = case.claim_of_calls(positions, 1.0);
+        let share = case.share_of(claim.iter().copied());
+        (share >= LEAST).then_some(Backward { rows, claim, share })
+    }
 }
 
 /// Gradients that an optimizer clears before it reads them: of a loss that it does not minimize.
 fn cleared(case: &Case<'_>) -> Option<Finding> {
     let cleared = case.watched().iter().flat_map(|watched| &watched.cleared_gradients);
     let most = cleared.max_by_key(|cleared| cleared.numbers)?;
-    let all = &case.operator_calls().calls;
-    let backward: Vec<usize> = all.iter().enumerate().filter(|(_, call)| call.is_backward).map(|(at, _)| at).collect();
-    let claim = case.claim_of_calls(backward.iter().copied(), 1.0);
-    let share = case.share_of(claim.iter().copied());
-    if share < LEAST {
-        return None;
-    }
-    let seen = case.seen_about(backward.iter().map(|at| all[*at].row));
+    let Backward { rows, claim, share } = Backward::of(case)?;
+    let seen = case.seen_about(rows);
     let place = most.place.as_ref().map(|place| case.place_of_python(place));
     let finding = Finding::new(format!(
         "the gradients that `{}` clears in each step are unread: a backward pass went through a network whose gradients are thrown away (no `detach`)",
@@ -65,25 +75,20 @@ fn cleared(case: &Case<'_>) -> Option<Finding> {
 }
 
 /// Gradients of parameters that no optimizer has.
-fn unread(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
-    let Some(unread) = case.watched().iter().find_map(|watched| watched.unread_gradients.as_ref()) else {
-        return Ok(Vec::new());
-    };
+fn unread(case: &Case<'_>) -> Option<Finding> {
+    let unread = case.watched().iter().find_map(|watched| watched.unread_gradients.as_ref())?;
     let part = unread.numbers as f64 / unread.of.max(1) as f64;
-    let all = &case.operator_calls().calls;
-    let backward: Vec<usize> = all.iter().enumerate().filter(|(_, call)| call.is_backward).map(|(at, _)| at).collect();
-    let claim = case.claim_of_calls(backward.iter().copied(), 1.0);
-    let share = case.share_of(claim.iter().copied());
-    if part < LEAST_UNREAD || share < LEAST {
-        return Ok(Vec::new());
+    if part < LEAST_UNREAD {
+        return None;
     }
+    let Backward { rows, claim, share } = Backward::of(case)?;
     let gone = LEAST_GONE.0 + (LEAST_GONE.1 - LEAST_GONE.0) * (2.0 * part - 1.0).max(0.0);
-    let seen = case.seen_about(backward.iter().map(|at| all[*at].row));
+    let seen = case.seen_about(rows);
     let words = format!(
         "{} of the gradients that backward passes compute belong to parameters that no optimizer updates",
         percent(part)
     );
-    Ok(vec![
+    Some(
         Finding::new(words)
             .seen(seen.as_ref())
             .number("parameters with such a gradient", Quantity::new(unread.arrays as f64, Unit::Count, Basis::Counted))
@@ -93,5 +98,5 @@ fn unread(case: &Case<'_>) -> Result<Vec<Finding>, CannotTell> {
             .help("freeze what is not trained: `module.requires_grad_(False)`, and compute it under `torch.no_grad()` where nothing before it trains")
             .claims(claim)
             .priced(share * part * gone, (share * FORWARD_TOO).min(0.95)),
-    ])
+    )
 }
